@@ -31,7 +31,7 @@ const DUE = `
 /** Asks the processor; the webhook of what it did moves the money. May be repeated. */
 export async function endHolds({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
   const { rows } = await state.query<DueHold>(DUE, [adapter.name])
-  await forEachPayment({ rows, log, signal }, ({ id, reference, used }) =>
+  await forEachPayment({ rows, state, log, signal }, ({ id, reference, used }) =>
     used ? adapter.capture(id, reference) : adapter.void(id, reference),
   )
 }

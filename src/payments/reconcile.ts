@@ -76,7 +76,7 @@ async function lookAtQuiet({ state, adapter, log }: Deps, signal: AbortSignal): 
      returning id, reference`,
     [adapter.name],
   )
-  await forEachPayment({ rows, log, signal }, async ({ reference }) => {
+  await forEachPayment({ rows, state, log, signal }, async ({ reference }) => {
     await applyFacts(state, adapter.name, await adapter.look(reference))
   })
 }
@@ -88,7 +88,9 @@ async function endAbandoned({ state, adapter, log }: Deps, signal: AbortSignal):
        and created_at < ledger_now() - interval '${CONFIRM_S} seconds' order by created_at limit ${BATCH}`,
     [adapter.name],
   )
-  await forEachPayment({ rows, log, signal }, ({ id, reference }) => adapter.void(id, reference))
+  await forEachPayment({ rows, state, log, signal }, ({ id, reference }) =>
+    adapter.void(id, reference),
+  )
   await state.query(
     `select payment_ended(p, 'failed', 'not_called') from payments p where processor = $1 and state = 'created'
        and reference is null and created_at < ledger_now() - interval '${CALL_S_MAX} seconds'`,
@@ -121,11 +123,15 @@ async function callAgain({ state, adapter, log }: Deps, signal: AbortSignal): Pr
     `select p.id from payments p where p.processor = $1 and p.state = 'created' and ${isDue('p')}`,
     [adapter.name],
   )
-  await forEachPayment({ ...payments, log, signal }, ({ id }) => startPayment(state, adapter, id))
+  await forEachPayment({ ...payments, state, log, signal }, ({ id }) =>
+    startPayment(state, adapter, id),
+  )
   const refunds = await state.query<{ id: string }>(
     `select r.id from payment_refunds r join payments p on p.id = r.payment
      where p.processor = $1 and r.state = 'pending' and ${isDue('r')}`,
     [adapter.name],
   )
-  await forEachPayment({ ...refunds, log, signal }, ({ id }) => startRefund(state, adapter, id))
+  await forEachPayment({ ...refunds, state, log, signal }, ({ id }) =>
+    startRefund(state, adapter, id),
+  )
 }

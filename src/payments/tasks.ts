@@ -81,5 +81,7 @@ async function topUpAutomatically(
     return rows
   })
   // A call that fails is made again by payments.reconcile.
-  await forEachPayment({ rows: begun, log, signal }, ({ id }) => startPayment(state, adapter, id))
+  await forEachPayment({ rows: begun, state, log, signal }, ({ id }) =>
+    startPayment(state, adapter, id),
+  )
 }

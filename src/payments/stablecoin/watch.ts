@@ -23,7 +23,7 @@ export async function watchPayments(deps: WatchDeps, signal: AbortSignal): Promi
   const { state, log, chains } = deps
   const byNetwork = new Map(chains.map((chain) => [chain.network, chain]))
   const rows = await duePayments(state, [...byNetwork.keys()], BATCH)
-  await forEachPayment({ rows, log, signal }, async (watched) => {
+  await forEachPayment({ rows, state, log, signal }, async (watched) => {
     const chain = byNetwork.get(watched.network)
     if (chain !== undefined) await watch(state, { chain, watched }, signal)
   })
