@@ -102,12 +102,25 @@ async function send(
   })
 }
 
-function refusal(status: number, text: string): CommandError {
+/** The service refused: `problem` has the facts that it told. */
+export class ApiRefusal extends CommandError {
+  readonly problem: Readonly<Record<string, unknown>>
+  constructor(
+    problem: Readonly<Record<string, unknown>>,
+    ...more: ConstructorParameters<typeof CommandError>
+  ) {
+    super(...more)
+    this.problem = problem
+  }
+}
+
+function refusal(status: number, text: string): ApiRefusal {
   const problem = parse(text) as Partial<Record<'detail' | 'instance' | 'title' | 'scope', string>>
   const isUnpaid = status === 402 || problem.title === 'free_tier_exceeded'
   const exitCode = status === 401 ? EXIT.login : isUnpaid ? EXIT.payment : EXIT.failed
   const id = problem.instance === undefined ? '' : ` (${problem.instance})`
-  return new CommandError(
+  return new ApiRefusal(
+    problem,
     `${problem.detail ?? `The service answered ${status}`}${id}`,
     exitCode,
     exitCode === EXIT.login ? LOGIN : scopeHelp(problem.scope),

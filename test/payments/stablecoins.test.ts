@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http'
+import type { TopupReply } from '#contract/payments.ts'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { newPayer, walkLedger, type Answer, type Payer } from './client.ts'
@@ -224,6 +225,59 @@ test('a transfer is paid to whom its sender names, and only one of this token to
   const twice = await chain.send(from, 'transferTwice', [chain.receiver, 2n * USD, 3n * USD])
   const made = await claim(payer, { transaction: twice, from })
   assert.equal(made.json['amount_pusd'], String(5n * DOLLAR), made.text)
+})
+
+test('the command line prints how to pay and the text to sign, claims the transfer and waits for its money', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const cli = (...words: string[]) =>
+    ergon.commands.run({
+      words,
+      env: {
+        PATH: '',
+        ERGON_DATA: ergon.dataFolder,
+        ERGON_BASE_URL: ergon.baseUrl,
+        ERGON_TOKEN: payer.token,
+      },
+    })
+  const asked = await cli('topup', '6.50', '--stablecoin')
+  assert.match(asked.stdout, /network +eip155:31337\n/)
+  assert.match(asked.stdout, new RegExp(`receiver +${chain.receiver}\nunits +6500000\n`, 'i'))
+  assert.match(
+    asked.stdout,
+    /link +ethereum:0x\w+@31337\/transfer\?address=0x\w+&uint256=6500000\n/,
+  )
+  const offer = JSON.parse((await cli('topup', '6.50', '--stablecoin', '--json')).stdout) as Record<
+    string,
+    unknown
+  >
+  assert.deepEqual([offer['units'], offer['confirmations']], ['6500000', CONFIRMATIONS])
+
+  const transaction = await chain.send(from, 'transfer', [chain.receiver, 6_500_000n])
+  const text = (await cli('topup', '--transaction', transaction)).stdout.trim()
+  const signature = await chain.account(from).signMessage({ message: text })
+  const waiting = cli('topup', '--transaction', transaction, '--signature', signature)
+  // Commands run one after another.
+  await until(async () => {
+    const { json } = await payer.call('GET', '/v1/topups')
+    return (json['data'] as TopupReply[])[0]?.transfer?.confirmations === 1
+  })
+  await chain.mine(CONFIRMATIONS)
+  const done = await waiting
+  assert.match(done.stderr, /6\.5 tUSD are paid \(test money: no funds move\): pay_/)
+  const listed = JSON.parse((await cli('payments', '--json')).stdout) as {
+    data: { status: string }[]
+  }
+  assert.equal(listed.data[0]?.status, 'captured')
+  const again = await cli(
+    'topup',
+    '--transaction',
+    transaction,
+    '--signature',
+    `0x${'00'.repeat(65)}`,
+  )
+  assert.match(again.stderr, /the signature is none/)
+  assert.match((await cli('topup', '5', '--transaction', transaction)).stderr, /Give an amount/)
 })
 
 test('one transfer that is claimed 50 times at once is one credit', async () => {

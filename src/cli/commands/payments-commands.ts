@@ -39,10 +39,17 @@ export const PAYMENTS_COMMANDS: CommandList = {
     },
     {
       usage: 'topup [amount]',
-      help: 'Pay into the balance by card, in dollars such as 20 or 20.50',
+      help: 'Pay into the balance by card or stablecoin, in dollars such as 20 or 20.50',
       options: [
         ['--card <card>', 'which card (default: the newest)'],
         ['--hold', 'in place of an amount: hold $5 until something is used'],
+        ['--stablecoin', 'print how to pay by a transfer of tokens'],
+        ['--transaction <hash>', 'in place of an amount: claim the transfer of tokens in it'],
+        [
+          '--signature <hex>',
+          'of the claim, by the wallet that sent them; without it the text is printed',
+        ],
+        ['--network <network>', 'of the transaction, such as eip155:8453 (default: the first one)'],
       ],
       load: () => import('./topup.ts'),
     },

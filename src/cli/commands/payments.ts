@@ -11,6 +11,7 @@ type ListedPayment = {
   amount_pusd: string
   refunded_pusd: string
   unit: string
+  transfer: { confirmations: number; confirmations_needed: number } | null
   reason: string | null
   created_at: string
 }
@@ -22,7 +23,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options.json) return printJson(list)
   print(
     table(
-      ['PAYMENT', 'WHEN', 'KIND', 'AMOUNT', 'STATUS', 'REFUNDED', 'REASON'],
+      ['PAYMENT', 'WHEN', 'KIND', 'AMOUNT', 'STATUS', 'REFUNDED', 'DETAIL'],
       list.data.map((one) => [
         one.id,
         one.created_at,
@@ -30,8 +31,14 @@ export async function run({ options }: CommandCall): Promise<void> {
         `${dollars(one.amount_pusd)} ${one.unit}`,
         one.status,
         one.refunded_pusd === '0' ? '' : dollars(one.refunded_pusd),
-        one.reason ?? '',
+        one.reason ?? confirmationsOf(one),
       ]),
     ),
   )
 }
+
+/** Of a payment that waits for them. */
+const confirmationsOf = ({ status, transfer }: ListedPayment): string =>
+  status !== 'created' || transfer === null
+    ? ''
+    : `${transfer.confirmations} of ${transfer.confirmations_needed} confirmations`

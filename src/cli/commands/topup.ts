@@ -1,56 +1,29 @@
-// ergon topup: pays into the balance by card, and waits until the money is there.
-import { setTimeout as pause } from 'node:timers/promises'
+// ergon topup: pays into the balance by card or stablecoin, and waits until the money is there.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiGet, apiPost } from '#cli/client.ts'
-import { dollars } from '#cli/money.ts'
-import { CommandError, EXIT, print, tell, tellWork } from '#cli/output.ts'
+import { apiPost } from '#cli/client.ts'
+import { CommandError, EXIT, tell } from '#cli/output.ts'
+import { sendClaim, printOffer } from '#cli/stablecoins.ts'
+import { finishTopup, type BegunTopup } from '#cli/topups.ts'
 
-const POLL_MS = 500
-const POLLS_MAX = 240
-
-type Topup = {
-  id: string
-  status: string
-  amount_pusd: string
-  unit: string
-  reason: string | null
-  action: { url: string | null } | null
-}
+const CARD_POLLS_MAX = 240
 
 export async function run({ options, words: [amount] }: CommandCall): Promise<void> {
   const hold = options['hold'] === true
-  if (hold === (amount !== undefined))
-    throw new CommandError('Give an amount, or --hold', EXIT.usage, 'ergon topup 20')
+  const transaction = textOption(options, 'transaction')
+  const given = [amount !== undefined, hold, transaction !== undefined].filter(Boolean).length
+  if (given !== 1) throw new CommandError('Give an amount, or --hold', EXIT.usage, 'ergon topup 20')
+  if (transaction !== undefined) {
+    const [signature, network] = ['signature', 'network'].map((name) => textOption(options, name))
+    return await sendClaim(options, { transaction, signature, network })
+  }
+  const wanted = hold ? { hold } : { amount }
+  if (options['stablecoin'] === true) return await printOffer(options, wanted)
   const card = textOption(options, 'card')
   const { text } = await apiPost(options, '/v1/topups', {
-    ...(hold ? { hold } : { amount }),
+    ...wanted,
     ...(card === undefined ? {} : { payment_method: card }),
   })
-  const made = JSON.parse(text) as Topup
+  const made = JSON.parse(text) as BegunTopup
   if (made.action?.url != null) tell(`Confirm with the bank: ${made.action.url}`)
-  tellWork('Waiting for the processor')
-  const done = await settled(options, made.id)
-  if (options.json) return print(done.text)
-  const { status, amount_pusd: pusd, unit } = done.topup
-  if (status !== 'captured' && status !== 'authorized')
-    throw new CommandError(
-      `The payment is ${status}: ${done.topup.reason ?? made.id}`,
-      EXIT.payment,
-      'ergon payments',
-    )
-  const isTest = unit === 'tUSD' ? ' (test money: no funds move)' : ''
-  tell(
-    `${dollars(pusd)} ${unit} are ${status === 'captured' ? 'paid' : 'held'}${isTest}: ${made.id}`,
-  )
-}
-
-/** The payment once it is not under way any more. */
-async function settled(options: CommandCall['options'], id: string) {
-  for (let left = POLLS_MAX; ; left--) {
-    const { text } = await apiGet(options, `/v1/topups/${id}`)
-    const topup = JSON.parse(text) as Topup
-    const isOpen = topup.status === 'created' || topup.status === 'requires_action'
-    if (!isOpen || left <= 1) return { text, topup }
-    await pause(POLL_MS)
-  }
+  await finishTopup(options, made.id, CARD_POLLS_MAX)
 }

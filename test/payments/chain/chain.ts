@@ -30,6 +30,8 @@ export async function startChain(port: number, id = CHAIN_ID) {
     ['--port', String(port), '--chain-id', String(id), '--slots-in-an-epoch', '4', '--silent'],
     { stdio: 'ignore' },
   )
+  process_.unref()
+  process.on('exit', () => process_.kill())
   const chain = defineChain({
     id,
     name: 'test',
@@ -81,7 +83,6 @@ export async function startChain(port: number, id = CHAIN_ID) {
       operator.request({ method: 'eth_getRawTransactionByHash', params: [transaction] } as never),
     sendRaw: (raw: unknown) =>
       operator.request({ method: 'eth_sendRawTransaction', params: [raw] } as never),
-    stop: () => process_.kill(),
   }
 }
 

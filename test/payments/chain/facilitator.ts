@@ -48,8 +48,6 @@ export async function startFacilitator(chain: TestChain, port: number) {
     response.end(JSON.stringify(body))
   })
   await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve))
-  return Object.assign(control, {
-    url: `http://127.0.0.1:${port}`,
-    stop: () => server.close(),
-  })
+  server.unref()
+  return Object.assign(control, { url: `http://127.0.0.1:${port}` })
 }

@@ -1,5 +1,4 @@
 // A product that takes the token of a test chain, and its payers.
-import { after } from 'node:test'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { topupReply, type TopupReply } from '#contract/payments.ts'
@@ -43,11 +42,6 @@ export const tokenOf = ({ token, receiver }: Pick<TestChain, 'token' | 'receiver
   version: '2',
   receiver,
   confirmations: CONFIRMATIONS,
-})
-
-after(() => {
-  coins?.chain.stop()
-  coins?.facilitator.stop()
 })
 
 /** Pays by x402 as its client does: the offer, a signature, the same request again. */

@@ -1,0 +1,59 @@
+// A top-up that was begun, until its money is there.
+import { setTimeout as pause } from 'node:timers/promises'
+import { apiGet } from './client.ts'
+import { dollars } from './money.ts'
+import { CommandError, EXIT, print, tell, tellWork } from './output.ts'
+import type { GlobalOptions } from './profile.ts'
+
+const POLL_MS = 500
+
+export type BegunTopup = {
+  readonly id: string
+  readonly status: string
+  readonly amount_pusd: string
+  readonly unit: string
+  readonly reason: string | null
+  readonly action: { readonly url: string | null } | null
+  readonly transfer: {
+    readonly confirmations: number
+    readonly confirmations_needed: number
+  } | null
+}
+
+/** Prints the payment once it is not under way any more, or after `polls` questions. Throws where nothing was paid. */
+export async function finishTopup(
+  options: GlobalOptions,
+  id: string,
+  polls: number,
+): Promise<void> {
+  const { text, topup } = await settledTopup(options, id, polls)
+  if (options.json) return print(text)
+  const { status, amount_pusd: pusd, unit } = topup
+  if (status !== 'captured' && status !== 'authorized')
+    throw new CommandError(
+      `The payment is ${status}: ${topup.reason ?? id}`,
+      EXIT.payment,
+      'ergon payments',
+    )
+  const isTest = unit === 'tUSD' ? ' (test money: no funds move)' : ''
+  tell(`${dollars(pusd)} ${unit} are ${status === 'captured' ? 'paid' : 'held'}${isTest}: ${id}`)
+}
+
+async function settledTopup(options: GlobalOptions, id: string, polls: number) {
+  let told = ''
+  for (let left = polls; ; left--) {
+    const { text } = await apiGet(options, `/v1/topups/${id}`)
+    const topup = JSON.parse(text) as BegunTopup
+    const isOpen = topup.status === 'created' || topup.status === 'requires_action'
+    if (!isOpen || left <= 1) return { text, topup }
+    const progress = progressOf(topup)
+    if (progress !== told) tellWork(progress)
+    told = progress
+    await pause(POLL_MS)
+  }
+}
+
+const progressOf = ({ transfer }: BegunTopup): string =>
+  transfer === null
+    ? 'Waiting for the processor'
+    : `${transfer.confirmations} of ${transfer.confirmations_needed} confirmations`
