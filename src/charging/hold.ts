@@ -1,6 +1,6 @@
 // What one spend has taken of its payer's lease and of each energy budget that limits it, all or none, so that it
 // can always pay what it is billed: a first sum before it begins, more while it goes on, never more than its cap.
-import { nj, smaller, type Nj } from '#base/units.ts'
+import { add, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { LEAST_HOLD_NJ, type Debit } from '#ledger/tick.ts'
 import type { ChargingDeps } from './charging-deps.ts'
 import type { Terms } from './compose-charge.ts'
@@ -14,6 +14,8 @@ const WAIT_MS_MAX = 2500
 // Sessions tick each 0.3 s at least, and give back with the tick after the one that says who wants it.
 const RECALL_MS_MAX = 1000
 const RECALL_POLL_MS = 50
+/** A first hold beyond the needed energy is at most this part of what is free. */
+const FREE_PARTS = 8n
 
 export type HoldDeps = Pick<ChargingDeps, 'leases' | 'session' | 'clock'>
 
@@ -94,25 +96,39 @@ export class Hold {
   }
 
   /**
-   * The same with the ledger's help: all that is missing, or what is left of the wallets when other sessions
-   * have given back what they did not use of them. Throws `balance_depleted`, `free_tier_exceeded` or
+   * Takes the wished energy, of a wallet without more a part of what is free, and the needed energy in any case; says
+   * whether the leases could. Requests that share a small wallet would else be refused for what the first one holds and
+   * does not use: of six clients with 4 J, four were answered.
+   */
+  begin(wished: Nj, needed: Nj): boolean {
+    if (wished === needed || !this.#leases.some(({ source }) => source?.dry === true))
+      return this.reach(wished)
+    const free = this.#leases.map(({ energyNj, reachNj }) => subtract(reachNj, energyNj))
+    const share = add(this.#heldNj, nj(free.reduce(smaller) / FREE_PARTS))
+    return this.reach(larger(needed, smaller(wished, share)))
+  }
+
+  /**
+   * Takes an energy with the ledger's help: all that is missing, or what is left of the wallets when other sessions
+   * have given back what they did not use of them. Resolves with less too, once the needed energy is held. Throws `balance_depleted`, `free_tier_exceeded` or
    * `budget_exhausted` when there is nothing to hold, `state_unavailable` when the ledger does not answer, and
    * the reason of `cut`.
    */
-  async wait(energy: Nj, cut: AbortSignal): Promise<void> {
+  async wait(energy: Nj, cut: AbortSignal, needed = energy): Promise<void> {
     const { session, clock } = this.#deps
     const late = new AbortController()
     const cancel = clock.setTimer(WAIT_MS_MAX, () => late.abort(silent()))
     const signal = AbortSignal.any([cut, late.signal])
     const recalledMs = clock.monotonicMs() + RECALL_MS_MAX
     const wished = smaller(this.capNj, energy)
+    const least = smaller(this.capNj, needed)
     try {
       for (;;) {
         for (const lease of this.#leases)
           if (lease.source === undefined || lease.missing(wished) > 0n) lease.ask(wished)
         await session.tickNow(signal)
-        if (this.reach(energy)) return
-        const short = this.#leases.filter((lease) => lease.missing(wished) > lease.left)
+        if (this.begin(energy, needed)) return
+        const short = this.#leases.filter((lease) => lease.missing(least) > lease.left)
         if (short.some(({ source }) => source === undefined)) break
         // Others may have taken what we asked for: only the ledger can say that there is no more.
         const dry = short.filter(({ source }) => source?.dry === true)

@@ -96,9 +96,10 @@ export class OpenSpend implements Spend, Billable {
     this.operation = operation
     this.#ceilingNj = larger(this.#ceilingNj, ceiling)
     hold.capNj = larger(hold.capNj, add(this.#ceilingNj, this.#indirectCeiling(hold)))
-    const wished = larger(this.#deps.aheadNj ?? FIRST_HOLD_NJ, add(this.measured(), least))
-    if (hold.reach(wished)) return undefined
-    return hold.wait(wished, this.cut).then(() => {
+    const needed = larger(LEAST_HOLD_NJ, add(this.measured(), least))
+    const wished = larger(this.#deps.aheadNj ?? FIRST_HOLD_NJ, needed)
+    if (hold.begin(wished, needed)) return undefined
+    return hold.wait(wished, this.cut, needed).then(() => {
       if (!hold.reach(least)) throw hold.refusal()
     })
   }
@@ -182,11 +183,12 @@ export class OpenSpend implements Spend, Billable {
   finish(used?: Claim): void | Promise<void> {
     this.#isWhole = true
     if (used !== undefined) this.measure.claim(used)
-    const wished = add(this.measured(), REPLY_NJ)
+    const measured = this.measured()
+    const wished = add(measured, REPLY_NJ)
     const hold = this.#admitted
-    if (this.#isRefused || hold.reach(wished)) return undefined
-    const asked = () => void (this.#isRefused = !hold.reach(wished))
-    return hold.wait(wished, this.cut).then(asked, asked)
+    if (this.#isRefused || hold.begin(wished, measured)) return undefined
+    const asked = () => void (this.#isRefused = !hold.reach(measured))
+    return hold.wait(wished, this.cut, measured).then(asked, asked)
   }
 
   absorb(): void {

@@ -86,3 +86,37 @@ for (const balanceMj of [2000n, 20_000n])
     assert.ok(longestMs < FOUND_MS, `held by nobody for ${longestMs} ms`)
     assert.ok(posted >= 0n && posted < LEAST, `${posted} left`)
   })
+
+const GATEWAY_CEILING = nj(1000n * MJ)
+const ANSWER_CEILING = nj(25_000n * MJ)
+const PROMPT_LEAST = nj(100n * MJ)
+const cpuNsOf = (mj: bigint) => (mj * MJ * 1_000_000_000n) / NJ_PER_CPU_S
+
+/** A request of a chat model: read, then generated in steps. */
+async function chat({ charging }: TestCharging, payer: Payer, usedMj: bigint): Promise<void> {
+  const work = charging.open()
+  try {
+    await work.admit(payer, 'chat.create', GATEWAY_CEILING)
+    await work.admit(payer, 'chat.create', ANSWER_CEILING, PROMPT_LEAST)
+    for (let mj = 100n; mj < usedMj; mj += 100n) {
+      await pause(1)
+      work.claim({ kind: 'cpu', cell: 'model', cpuNs: cpuNsOf(mj) })
+      if (work.cutReason !== undefined) throw work.cutReason
+    }
+    await work.finish({ kind: 'cpu', cell: 'model', cpuNs: cpuNsOf(usedMj) })
+  } finally {
+    work.settle(200)
+  }
+}
+
+test('six clients at once of a balance that pays for all of them are all answered', async () => {
+  await using bench = await openTestCharging()
+  const payer = bench.payer('acct_1', priceOf(4000n))
+  const asked = Array.from({ length: 6 }, () => chat(bench, payer, 500n))
+  const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')
+  assert.deepEqual(refused, [])
+  for (const _ of [1, 2]) await bench.session.tickNow(AbortSignal.timeout(60_000))
+  // The last use of a client may be held by another client, and is the operator’s then.
+  const spent = priceOf(4000n) - walletOf(bench.books, WALLET).posted
+  assert.ok(spent <= 6n * priceOf(500n) && spent >= 5n * priceOf(500n), `${spent} pUSD`)
+})
