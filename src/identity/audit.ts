@@ -1,5 +1,6 @@
 // The audit log of an account: who changed what. Operations that change something record that in the transaction of
 // the change, so a change without its entry cannot be.
+import { present } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Queryable } from '#state/connect.ts'
 
@@ -19,8 +20,14 @@ export type Act = {
 }
 
 /** Records a change that a token asked for; `transaction` is that of the change. */
-export const recordAct = (transaction: Queryable, { who, spend }: Asker, act: Act): Promise<void> =>
-  insert(transaction, who?.account ?? '', [who?.token ?? null, spend.requestId], act)
+export async function recordAct(
+  transaction: Queryable,
+  { who, spend }: Asker,
+  act: Act,
+): Promise<void> {
+  const { account, token } = present(who, 'a change is asked for with a token')
+  await insert(transaction, account, [token, spend.requestId], act)
+}
 
 /** Records a change that the operator made. */
 export const recordOperatorAct = (

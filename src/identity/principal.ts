@@ -22,8 +22,8 @@ export type Principal = {
   readonly budgets?: readonly string[]
 }
 
-/** The caller of an operation that needs a token. */
-export const callerOf = ({ who }: { readonly who: Principal | undefined }): Principal =>
+/** The caller of an operation that needs a token, where nobody gets without one. */
+export const callerOf = (who: Principal | undefined): Principal =>
   present(who, 'the operation needs a token')
 
 /** Throws scope_missing when the token may not call the operation. */

@@ -3,6 +3,7 @@ import type { AuditEntry } from '#contract/audit.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 type Row = {
   id: string
@@ -47,7 +48,7 @@ export const createAuditList =
     const query = queryOf()
     const page = readListPage(query, CURSOR.form)
     const { rows } = await state.query<Row>(SELECT, [
-      who?.account,
+      callerOf(who).account,
       page.cursor?.[0] ?? CURSOR.end,
       query.get('action'),
       query.get('target'),

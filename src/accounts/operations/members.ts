@@ -55,18 +55,18 @@ const known = (body: object, status = 200) => ({ kind: 'known', status, body: ()
 /** The member that a path names. */
 function idOf(call: Handled): string {
   const id = call.parameters['member'] ?? ''
-  return id === 'me' ? callerOf(call).member : id
+  return id === 'me' ? callerOf(call.who).member : id
 }
 
 async function replyOf(state: Queryable, call: Handled, id: string): Promise<MemberReply> {
-  const { account, member } = callerOf(call)
+  const { account, member } = callerOf(call.who)
   return memberReplyOf(await findMember(state, account, id), member)
 }
 
 export const createMemberList =
   ({ state }: Deps): Handler =>
   async (call) => {
-    const { account, member } = callerOf(call)
+    const { account, member } = callerOf(call.who)
     const page = readListPage(call.query(), CURSOR.form)
     const { rows } = await state.query<AccountMember>(
       `select ${MEMBER_COLUMNS} from members where account = $1 and id < $2 order by id desc limit $3`,
@@ -125,7 +125,7 @@ const invitedReplyOf = async (
 export const createMemberUpdate =
   ({ state }: Deps): Handler<MemberChange> =>
   async (call) => {
-    const { token: ownToken } = callerOf(call)
+    const { token: ownToken } = callerOf(call.who)
     const { body: change } = call
     const { id, epoch } = await state.transaction(async (transaction) => {
       const { member, asking } = await memberToChange(transaction, call)
@@ -147,7 +147,7 @@ export const createMemberRemove =
       const { member } = await memberToChange(transaction, call)
       const { id } = member
       await recordAct(transaction, call, { action: 'member.remove', target: id })
-      return { id, epoch: await removeMember(transaction, member, callerOf(call).token) }
+      return { id, epoch: await removeMember(transaction, member, callerOf(call.who).token) }
     })
     await untilHeard(state, epoch, call.signal)
     return known(await replyOf(state, call, id))

@@ -9,6 +9,7 @@ import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import { resourceNames } from '#resources/resource-names.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const CURSOR = /^\d{1,18}$/
 /** More than any account's number, and within a bigint. */
@@ -23,13 +24,13 @@ export function createReceiptList(deps: { state: Queryable; posted: Posted }): H
     const { rows } = await deps.state.query<Row>(
       `select account_seq as number, bytes from charges where account = $1 and account_seq < $2
        order by account_seq desc limit $3`,
-      [who?.account, page.cursor?.[0] ?? NUMBER_MAX, page.rowsMax],
+      [callerOf(who).account, page.cursor?.[0] ?? NUMBER_MAX, page.rowsMax],
     )
     const given = page.of(rows).map((row) => ({ ...row, charge: parseCharge(row.bytes) }))
     const ids = given.flatMap(({ charge: { resource } }) =>
       resource === undefined ? [] : [chargedId(resource)],
     )
-    const names = await resourceNames(deps.state, who?.account ?? '', [...new Set(ids)])
+    const names = await resourceNames(deps.state, callerOf(who).account, [...new Set(ids)])
     const next = page.next(rows, ({ number }) => number)
     return {
       kind: 'known',

@@ -113,8 +113,8 @@ export const createTokenCreate =
       })
       if (asking.scope === 'billing-admin')
         await setTokenLimits(transaction, { id, account }, limits)
-      else await takeLimits(transaction, { from: callerOf(call).token, to: id })
-      const made = await tokenReplyOf(transaction, id, callerOf(call))
+      else await takeLimits(transaction, { from: callerOf(call.who).token, to: id })
+      const made = await tokenReplyOf(transaction, id, callerOf(call.who))
       const details = { name, scope, expires_at: made.expires_at, ...limits }
       await recordAct(transaction, call, { action: 'token.create', target: id, details })
       return known({ ...made, token: text }, 201)
@@ -139,7 +139,7 @@ function demandWithin(
 export const createTokenList =
   ({ state }: Deps): Handler =>
   async (call) => {
-    const who = callerOf(call)
+    const who = callerOf(call.who)
     const page = readListPage(call.query(), CURSOR.form)
     const { rows } = await state.query<Row>(
       `${SELECT} where t.account = $1 and t.id < $2 order by t.id desc limit $3`,
@@ -163,7 +163,7 @@ const endingOf = (call: Handled, afterS: number) => ({
 export const createTokenUpdate =
   ({ state }: Deps): Handler<TokenLimits> =>
   async (call) => {
-    const who = callerOf(call)
+    const who = callerOf(call.who)
     const token = { id: call.parameters['token'] ?? '', account: who.account }
     const change = async (transaction: Queryable) => {
       const act = { action: 'token.update', target: token.id, details: call.body }
@@ -179,8 +179,8 @@ export const createTokenRotate =
   async (call) => {
     const ending = endingOf(call, call.body.overlap_s)
     const { id, text } = await rotateToken(state, ending, call.signal)
-    const made = await tokenReplyOf(state, id, callerOf(call))
-    const replaces = await tokenReplyOf(state, ending.id, callerOf(call))
+    const made = await tokenReplyOf(state, id, callerOf(call.who))
+    const replaces = await tokenReplyOf(state, ending.id, callerOf(call.who))
     return known({ ...made, token: text, replaces }, 201)
   }
 
@@ -189,5 +189,5 @@ export const createTokenRevoke =
   async (call) => {
     const ending = endingOf(call, 0)
     await endToken(state, ending, call.signal)
-    return known(await tokenReplyOf(state, ending.id, callerOf(call)))
+    return known(await tokenReplyOf(state, ending.id, callerOf(call.who)))
   }

@@ -73,7 +73,7 @@ test('GET /v1/usage reads times without a zone as UTC, wherever it runs, and no 
     import { createUsageGet } from '#accounts/operations/usage-get.ts'
     const state = { query: async () => ({ rows: [] }) }
     const get = createUsageGet({ state, posted: async () => undefined, now: Date.now })
-    const ask = (query) => get({ query: () => new URLSearchParams(query) })
+    const ask = (query) => get({ who: { account: 'acct_1' }, query: () => new URLSearchParams(query) })
     const reply = await ask(${JSON.stringify(RANGE)})
     const refused = []
     for (const from of ${JSON.stringify(NO_DATES)})

@@ -11,6 +11,7 @@ import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumUsage, type UsageRow } from '#ledger/usage.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const SERVICE_OF = `case operation ${(Object.keys(OPERATIONS) as OperationName[])
   .map((name) => `when '${name}' then '${OPERATIONS[name].service}'`)
@@ -59,7 +60,7 @@ export function createUsageGet(deps: {
         { param: 'from' },
       )
     await deps.posted(signal)
-    const span = { account: who?.account ?? '', from, to }
+    const span = { account: callerOf(who).account, from, to }
     const found = await sumUsage(deps.state, span, group, { offset, limit: page.rowsMax })
     const next = page.next(found, () => cursorOf({ ...asked, offset: offset + page.limit }))
     return {

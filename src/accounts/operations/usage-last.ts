@@ -9,6 +9,7 @@ import { fault } from '#contract/errors.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const REMEMBERED = (Object.keys(OPERATIONS) as OperationName[]).filter(
   (name) => OPERATIONS[name].remembered,
@@ -35,7 +36,7 @@ const LAST = `
 
 export function createUsageLast(deps: { state: Queryable; posted: Posted }): Handler {
   return async ({ who, signal }) => {
-    const token = who?.token ?? ''
+    const { token } = callerOf(who)
     await deps.posted(signal)
     const { rows } = await deps.state.query<{ bytes: Buffer }>(LAST, [token, REMEMBERED])
     const row = rows[0]

@@ -6,6 +6,7 @@ import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
@@ -16,7 +17,7 @@ const databaseOf = (
   { who, parameters }: Pick<Handled, 'who' | 'parameters'>,
 ) =>
   findBackedUp(state, {
-    account: who?.account ?? '',
+    account: callerOf(who).account,
     wanted: parameters['database'] ?? '',
     keptMs: settings.backupsKeptMs,
   })

@@ -15,6 +15,7 @@ import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findOrigin } from './find-origin.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const TOO_MANY = 'EG020'
 
@@ -26,7 +27,7 @@ export function createDatabaseCreate(deps: {
   return async (call) => {
     const { who, body } = call
     const { name, region, size, energy_budget: budget, from } = body
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     if (!settings.isOn) throw fault('databases_off', `Could not create "${name}"`)
     if (region !== 'auto' && region !== settings.region)
       throw fault(

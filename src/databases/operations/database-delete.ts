@@ -6,12 +6,13 @@ import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export const createDatabaseDelete =
   ({ state, settings }: { readonly state: State; readonly settings: GatewaySettings }): Handler =>
   async (call) => {
     const { who, parameters } = call
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const { id } = await findDatabase(state, account, parameters['database'] ?? '')
     const { restorable_from: from } = await findBackedUp(state, {
       account,

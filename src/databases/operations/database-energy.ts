@@ -10,6 +10,7 @@ import { LIMITED } from '#databases/operations/limited-operations.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumResource, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const DAY_MS = 86_400_000
 const SERVER = 'cell.standing'
@@ -18,7 +19,7 @@ const OPERATIONS = [...LIMITED, 'database.standing', 'database.backup'] as const
 export const createDatabaseEnergy =
   ({ state, now }: { readonly state: Queryable; readonly now: () => number }): Handler =>
   async ({ who, parameters, query }) => {
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const { id: resource } = await findDatabase(state, account, parameters['database'] ?? '')
     const { from, to, by } = readSpan(query(), now())
     const span = { account, resource, operations: OPERATIONS, from, to }

@@ -8,13 +8,14 @@ import type { GatewaySettings } from '#databases/settings.ts'
 import { passwordOf } from '#databases/logins/passwords.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 type Deps = { readonly state: Queryable; readonly settings: GatewaySettings }
 
 export const createDatabaseList =
   ({ state, settings }: Deps): Handler =>
   async ({ who }) => {
-    const rows = await databasesOf(state, who?.account ?? '')
+    const rows = await databasesOf(state, callerOf(who).account)
     const data = rows.map((row) => replyOf(row, settings))
     const reply = { object: 'list', data, has_more: false, next_cursor: null }
     return { kind: 'known', status: 200, body: () => reply }
@@ -23,7 +24,7 @@ export const createDatabaseList =
 export const createDatabaseGet =
   ({ state, settings }: Deps): Handler =>
   async ({ who, parameters }) => {
-    const row = await findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
+    const row = await findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
     const reply = replyOf(row, settings)
     return { kind: 'known', status: 200, body: () => reply }
   }
@@ -31,7 +32,7 @@ export const createDatabaseGet =
 export const createDatabaseUrl =
   ({ state, settings }: Deps): Handler =>
   async ({ who, parameters, query }) => {
-    const row = await findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
+    const row = await findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
     if (!settings.isOn) throw fault('databases_off', `Could not connect to "${row.name}"`)
     const role = await findRole(state, row.id, query().get('role') ?? OWNER_LABEL)
     const password = passwordOf(settings.passwordKey, role.name, role.revision)

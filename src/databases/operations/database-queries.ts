@@ -8,13 +8,14 @@ import { readStatements, type Statements } from '#databases/server/statements.ts
 import type { Handler } from '#http/reply.ts'
 import { sumResource } from '#ledger/resource-energy.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const NS_PER_MS = 1e6
 
 export const createDatabaseQueries =
   ({ state }: { readonly state: Queryable }): Handler =>
   async ({ who, parameters }) => {
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const { id } = await findDatabase(state, account, parameters['database'] ?? '')
     const found = await readStatements(state, id)
     const energy = found === undefined ? 0n : await energyOf(state, { account, id, found })

@@ -13,6 +13,7 @@ import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
@@ -24,7 +25,7 @@ const replyOf = ({ name, label, is_read_only: isReadOnly }: RoleRow): DatabaseRo
 })
 
 const databaseOf = (state: Queryable, { who, parameters }: Pick<Handled, 'who' | 'parameters'>) =>
-  findDatabase(state, who?.account ?? '', parameters['database'] ?? '')
+  findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
 
 const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
 

@@ -8,6 +8,7 @@ import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export function createDatabaseUpdate(deps: {
   readonly state: State
@@ -17,7 +18,7 @@ export function createDatabaseUpdate(deps: {
   return async (call) => {
     const { who, parameters, body } = call
     const { size, suspended, energy_budget: budget, upgrade } = body
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const wanted = parameters['database'] ?? ''
     const { id, name, actual, stored_bytes: stored } = await findDatabase(state, account, wanted)
     if (!settings.isOn) throw fault('databases_off', `Could not change "${name}"`)

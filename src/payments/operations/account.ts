@@ -14,7 +14,7 @@ import type { Queryable, State } from '#state/connect.ts'
 export const createAccountGet =
   ({ state }: { readonly state: Queryable }): Handler =>
   async (call) => {
-    const reply = await replyOf(state, callerOf(call))
+    const reply = await replyOf(state, callerOf(call.who))
     return { kind: 'known', status: 200, body: () => reply }
   }
 
@@ -24,7 +24,7 @@ export function createAccountUpdate(deps: {
 }): Handler<AccountChange> {
   return async (call) => {
     const { body } = call
-    const who = callerOf(call)
+    const who = callerOf(call.who)
     const { account } = who
     const { low_water: lowWater, auto_topup: automatic } = body
     if (automatic && adapterOf(deps.adapters, who.env) === undefined)

@@ -4,6 +4,7 @@ import { accountRow } from '#payments/account-row.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 /** One statement, so one snapshot: the lots add up to the balance. */
 const BALANCE = `
@@ -30,9 +31,9 @@ export function createBalanceGet(deps: {
 }): Handler {
   return async ({ who, signal }) => {
     await deps.posted(signal)
-    const { rows } = await deps.state.query<Row>(BALANCE, [who?.account])
+    const { rows } = await deps.state.query<Row>(BALANCE, [callerOf(who).account])
     const row = present(rows[0], 'the account of a token is there')
-    const known = await accountRow(deps.state, who?.account ?? '')
+    const known = await accountRow(deps.state, callerOf(who).account)
     const { unit, funded, low_water_pusd: lowWater, auto_topup: automatic } = known
     const reply = {
       object: 'balance',

@@ -18,6 +18,7 @@ import {
 } from '#payments/ledger-page.ts'
 import { ledgerSums, type LedgerSums } from '#payments/ledger-sums.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const CURSOR = /^(infinity|[\dT:.Z-]{27})_([01])_(\d{1,18})_(\d{1,18})_(\d{1,18})$/
 const ID = /^[a-z]{2,8}_[0-9a-z]{1,40}$/
@@ -34,7 +35,7 @@ export function createLedgerList(deps: {
 }): Handler {
   return async ({ who, query: queryOf, headers, signal }) => {
     const query = queryOf()
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const filter = readFilter(account, query)
     const id = query.get('id')
     if (id !== null && !ID.test(id)) throw wrong('id', 'it is not an id')
@@ -58,7 +59,7 @@ export function createLedgerList(deps: {
       }
     const reply = {
       object: 'list',
-      unit: who?.env === 'test' ? 'tUSD' : 'USD',
+      unit: callerOf(who).env === 'test' ? 'tUSD' : 'USD',
       data: entries,
       has_more: nextCursor !== null,
       next_cursor: nextCursor,

@@ -8,6 +8,7 @@ import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { adapterOf } from '#payments/settings.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export const METHODS_MAX = 10
 
@@ -24,8 +25,8 @@ const SELECT = `select id, processor, label, state, created_at from payment_meth
 export function createMethodCreate({ state, adapters }: Deps): Handler<MethodRequest> {
   return async (call) => {
     const { who, body } = call
-    const account = who?.account ?? ''
-    const adapter = adapterOf(adapters, who?.env)
+    const { account, env } = callerOf(who)
+    const adapter = adapterOf(adapters, env)
     if (adapter === undefined) throw fault('payments_off', 'Could not add the card')
     const id = newId('card')
     await state.transaction(async (transaction) => {
@@ -54,7 +55,7 @@ export const createMethodList =
   async ({ who }) => {
     const { rows } = await state.query<Row>(
       `${SELECT} and state in ('pending', 'active') order by id desc`,
-      [who?.account],
+      [callerOf(who).account],
     )
     const data = rows.map((row) => replyOf(row, null))
     const reply = { object: 'list', data, has_more: false, next_cursor: null }
@@ -67,7 +68,7 @@ export function createMethodDelete({ state, adapters }: Deps): Handler {
     const id = parameters['method'] ?? ''
     const { rows } = await state.query<{ processor: string; reference: string | null }>(
       "select processor, reference from payment_methods where account = $1 and id = $2 and state <> 'removed'",
-      [who?.account, id],
+      [callerOf(who).account, id],
     )
     const [row] = rows
     if (row === undefined)

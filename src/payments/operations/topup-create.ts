@@ -14,13 +14,14 @@ import { topUpByStablecoin } from '#payments/stablecoin/stablecoin-topup.ts'
 import { startPayment } from '#payments/start-payment.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findTopup } from './find-topup.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export function createTopupCreate(
   deps: { readonly adapters: readonly PaymentAdapter[] } & StablecoinDeps,
 ): Handler<TopupRequest> {
   return async (call) => {
     const { who, body } = call
-    const unit = who?.env === 'test' ? 'tUSD' : 'USD'
+    const unit = callerOf(who).env === 'test' ? 'tUSD' : 'USD'
     if (body.unit !== undefined && body.unit !== unit)
       throw fault('invalid_request', `Could not begin the payment: the account has ${unit}`, {
         param: 'unit',
@@ -36,8 +37,8 @@ async function topUpByCard(
   call: Handled<TopupRequest>,
 ): Promise<Reply> {
   const { who, body } = call
-  const account = who?.account ?? ''
-  const adapter = adapterOf(adapters, who?.env)
+  const { account, env } = callerOf(who)
+  const adapter = adapterOf(adapters, env)
   if (adapter === undefined) throw fault('payments_off', 'Could not begin the payment')
   const method = await methodOf(state, { account, processor: adapter.name }, body.payment_method)
   const id = newId('pay')

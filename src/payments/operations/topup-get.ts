@@ -3,6 +3,7 @@ import { idCursor, readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 import { findTopup, listTopups } from './find-topup.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const CURSOR = idCursor('pay')
 
@@ -11,7 +12,7 @@ type Deps = { readonly state: Queryable }
 export const createTopupGet =
   ({ state }: Deps): Handler =>
   async ({ who, parameters }) => {
-    const reply = await findTopup(state, who?.account ?? '', parameters['topup'] ?? '')
+    const reply = await findTopup(state, callerOf(who).account, parameters['topup'] ?? '')
     return { kind: 'known', status: 200, body: () => reply }
   }
 
@@ -20,7 +21,7 @@ export const createTopupList =
   async ({ who, query: queryOf }) => {
     const page = readListPage(queryOf(), CURSOR.form)
     const before = page.cursor?.[0] ?? CURSOR.end
-    const found = await listTopups(state, who?.account ?? '', { before, limit: page.rowsMax })
+    const found = await listTopups(state, callerOf(who).account, { before, limit: page.rowsMax })
     const reply = page.list(
       found,
       (topup) => topup,

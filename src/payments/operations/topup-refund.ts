@@ -10,6 +10,7 @@ import type { PaymentAdapter } from '#payments/adapter.ts'
 import { startRefund } from '#payments/start-payment.ts'
 import type { State } from '#state/connect.ts'
 import { findTopup } from './find-topup.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export function createTopupRefund(deps: {
   readonly state: State
@@ -19,7 +20,7 @@ export function createTopupRefund(deps: {
   const { state, adapters, posted } = deps
   return async (call) => {
     const { who, body, parameters, signal } = call
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const topup = await findTopup(state, account, parameters['topup'] ?? '')
     const adapter = adapters.find(({ name }) => name === topup.processor)
     if (topup.transfer !== null)

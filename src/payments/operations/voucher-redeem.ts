@@ -7,6 +7,7 @@ import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { voucherHash } from '#payments/voucher-code.ts'
 import type { State } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 type Row = { id: string; redeemed: boolean; amount_pusd: string; expires_at: Date | null }
 
@@ -32,7 +33,7 @@ export function createVoucherRedeem(deps: {
         })
       // It locks the ledger: last.
       const { rows } = await transaction.query<Row>('select * from redeem_voucher($1, $2)', [
-        who?.account,
+        callerOf(who).account,
         hash,
       ])
       const [found] = rows
@@ -51,7 +52,7 @@ export function createVoucherRedeem(deps: {
       object: 'voucher',
       id: row.id,
       amount_pusd: row.amount_pusd,
-      unit: who?.env === 'test' ? 'tUSD' : 'USD',
+      unit: callerOf(who).env === 'test' ? 'tUSD' : 'USD',
       expires_at: row.expires_at?.toISOString() ?? null,
     }
     return { kind: 'known', status: 200, body: () => reply }

@@ -9,6 +9,7 @@ import { inspectNow } from './inspect-now.ts'
 import type { StablecoinDeps } from './pay-signed.ts'
 import { claimText, signerOf } from './signed-claim.ts'
 import { claimPayment } from './stablecoin-payments.ts'
+import { callerOf } from '#identity/principal.ts'
 
 /** The payment. Throws transfer_pending, transfer_refused, transfer_claimed, payment_processor_away. */
 export async function claimTransfer(
@@ -16,7 +17,7 @@ export async function claimTransfer(
   call: Handled,
   { network, transaction, signature }: TransferClaim,
 ): Promise<string> {
-  const account = call.who?.account ?? ''
+  const { account } = callerOf(call.who)
   const chain = chains.find((one) => one.network === network)
   if (chain === undefined)
     throw fault('invalid_request', `Could not claim the transfer: no payments on "${network}"`, {

@@ -18,6 +18,7 @@ import { offer } from './offer.ts'
 import { settle } from './settle.ts'
 import { claimPayment } from './stablecoin-payments.ts'
 import { readSignedPayment, type SignedPayment } from './x402.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export type StablecoinDeps = {
   readonly state: State
@@ -39,7 +40,7 @@ export async function paySigned(
 ): Promise<SignedTopup> {
   const { who, headers, signal } = call
   const { kind, amount } = wanted
-  const account = who?.account ?? ''
+  const { account } = callerOf(who)
   const header = headers[PAYMENT_SIGNATURE]
   const offered = { chains, amount, url, account }
   if (header === undefined) throw offer(offered)

@@ -7,17 +7,18 @@ import type { Handled, Reply } from '#http/reply.ts'
 import { findTopup } from '#payments/operations/find-topup.ts'
 import { claimTransfer } from './claim-transfer.ts'
 import { paySigned, type SignedTopup, type StablecoinDeps } from './pay-signed.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export async function topUpByStablecoin(
   deps: StablecoinDeps,
   call: Handled<TopupRequest>,
 ): Promise<Reply> {
   const { who } = call
-  const chains = deps.chains.filter(({ env }) => env === who?.env)
+  const chains = deps.chains.filter(({ env }) => env === callerOf(who).env)
   if (chains.length === 0)
     throw fault('payments_off', 'Could not pay by stablecoin: none is set up for this money')
   const { id, headers } = await begin({ ...deps, chains }, call)
-  const reply = await findTopup(deps.state, who?.account ?? '', id)
+  const reply = await findTopup(deps.state, callerOf(who).account, id)
   return { kind: 'known', status: 201, headers, body: () => reply }
 }
 

@@ -3,6 +3,7 @@ import type { EventBody } from '#contract/webhooks.ts'
 import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const SEQUENCE = /^\d{1,15}$/
 
@@ -23,7 +24,7 @@ export const createEventList =
     const { rows } = await state.query<Row>(
       `select id, type, sequence::text, occurred_at, data from events
        where account = $1 and sequence > $2 order by sequence limit $3`,
-      [who?.account, page.cursor?.[0] ?? '0', page.rowsMax],
+      [callerOf(who).account, page.cursor?.[0] ?? '0', page.rowsMax],
     )
     const reply = page.list(rows, toBody, ({ sequence }) => sequence)
     return { kind: 'known', status: 200, body: () => reply }

@@ -12,6 +12,7 @@ import type { AddressRule } from '#webhooks/delivery/addresses.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
 import { findWebhook, webhookReplyOf } from './find-webhook.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export type WebhookDeps = {
   readonly state: State
@@ -27,7 +28,7 @@ export const createWebhookCreate =
   ({ state, key, rule, isOn }: WebhookDeps): Handler<WebhookRequest> =>
   async (call) => {
     const { who, body } = call
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const { url, events, description } = body
     if (!isOn) throw fault('webhooks_off', 'Could not create the webhook')
     readTarget(url, rule)

@@ -3,6 +3,7 @@ import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import { changeWebhook } from './find-webhook.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const DELETE = 'delete from webhook_endpoints where id = $1 and account = $2'
 
@@ -10,7 +11,7 @@ export const createWebhookDelete =
   ({ state }: { readonly state: State }): Handler =>
   async (call) => {
     const { who, parameters } = call
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const id = parameters['webhook'] ?? ''
     await state.transaction(async (transaction) => {
       await changeWebhook(transaction, DELETE, [id, account])

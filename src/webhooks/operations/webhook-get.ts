@@ -2,13 +2,14 @@
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 import { findWebhook, webhookReplyOf, webhooksOf } from './find-webhook.ts'
+import { callerOf } from '#identity/principal.ts'
 
 type Deps = { readonly state: Queryable }
 
 export const createWebhookList =
   ({ state }: Deps): Handler =>
   async ({ who }) => {
-    const data = (await webhooksOf(state, who?.account ?? '')).map(webhookReplyOf)
+    const data = (await webhooksOf(state, callerOf(who).account)).map(webhookReplyOf)
     const reply = { object: 'list', data, has_more: false, next_cursor: null }
     return { kind: 'known', status: 200, body: () => reply }
   }
@@ -16,6 +17,6 @@ export const createWebhookList =
 export const createWebhookGet =
   ({ state }: Deps): Handler =>
   async ({ who, parameters }) => {
-    const row = await findWebhook(state, who?.account ?? '', parameters['webhook'] ?? '')
+    const row = await findWebhook(state, callerOf(who).account, parameters['webhook'] ?? '')
     return { kind: 'known', status: 200, body: () => webhookReplyOf(row) }
   }

@@ -6,6 +6,7 @@ import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 import { DELIVERY_COLUMNS, deliveryReplyOf, type DeliveryRow } from './find-delivery.ts'
 import { findWebhook } from './find-webhook.ts'
+import { callerOf } from '#identity/principal.ts'
 
 /** The number of an entry. */
 const CURSOR = /^\d{1,18}$/
@@ -14,7 +15,7 @@ const STATES = ['pending', 'delivered', 'dead']
 export const createWebhookLog =
   ({ state }: { readonly state: Queryable }): Handler =>
   async ({ who, query: queryOf }) => {
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const query = queryOf()
     const page = readListPage(query, CURSOR)
     const webhook = query.get('webhook')

@@ -6,6 +6,7 @@ import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findWebhook } from './find-webhook.ts'
+import { callerOf } from '#identity/principal.ts'
 
 type KnownEvent = { readonly id: string; readonly occurred_at: Date }
 
@@ -13,7 +14,7 @@ export const createWebhookReplay =
   ({ state }: { readonly state: State }): Handler<WebhookReplay> =>
   async (call) => {
     const { who, parameters, body } = call
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
     const found =
       body.event_id === undefined

@@ -5,6 +5,7 @@ import type { Handler } from '#http/reply.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
 import type { WebhookDeps } from './webhook-create.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const ROTATE = `update webhook_endpoints set previous_secret = secret, secret = $3,
     previous_until = ledger_now() + interval '24 hours'
@@ -14,7 +15,7 @@ export const createWebhookRotate =
   ({ state, key }: WebhookDeps): Handler =>
   async (call) => {
     const { who, parameters } = call
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const id = parameters['webhook'] ?? ''
     const signing = newSigningSecret()
     await state.transaction(async (transaction) => {

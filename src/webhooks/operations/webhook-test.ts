@@ -8,12 +8,13 @@ import type { Handler } from '#http/reply.ts'
 import { deliveryOf } from './find-delivery.ts'
 import { findWebhook } from './find-webhook.ts'
 import type { WebhookDeps } from './webhook-create.ts'
+import { callerOf } from '#identity/principal.ts'
 
 export const createWebhookTest =
   ({ state, isOn }: WebhookDeps): Handler<WebhookTest> =>
   async (call) => {
     const { who, parameters, body } = call
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const { event: type } = body
     const { id, status } = await findWebhook(state, account, parameters['webhook'] ?? '')
     if (!isOn) throw fault('webhooks_off', 'Could not send the test')

@@ -5,6 +5,7 @@ import type { Handler } from '#http/reply.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
 import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
 import { checkEvents, taken, type WebhookDeps } from './webhook-create.ts'
+import { callerOf } from '#identity/principal.ts'
 
 const IS_TAKEN = '23505'
 
@@ -21,7 +22,7 @@ export const createWebhookUpdate =
   ({ state, rule }: WebhookDeps): Handler<WebhookChange> =>
   async (call) => {
     const { who, parameters, body } = call
-    const account = who?.account ?? ''
+    const { account } = callerOf(who)
     const { url, events, description, paused } = body
     const id = parameters['webhook'] ?? ''
     if (url !== undefined) readTarget(url, rule)

@@ -5,6 +5,7 @@ import type { ProtocolHandler } from '#http/protocol-handler.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { renderProblem } from '#http/problem.ts'
 import type { Handler } from '#http/reply.ts'
+import { callerOf } from '#identity/principal.ts'
 import { budgetOf } from './budget.ts'
 
 type Settings = { readonly greeting: string }
@@ -16,7 +17,7 @@ function open({ readers, identity }: GatewayCore, { greeting }: Settings): Gatew
   const count: Handler<{ readonly by: number }> = async ({ who, body }) => {
     const { rows } = await readers.query<{ count: string | null }>(
       'select toy_count($1, $2) as count',
-      [who?.account, body.by],
+      [callerOf(who).account, body.by],
     )
     const total = rows[0]?.count ?? null
     if (total === null) throw fault('toy_full', `Could not count: by ${body.by}`)
