@@ -31,8 +31,11 @@ import { XML_BYTES_MAX } from '#s3/xml/read.ts'
 import * as payments from '#contract/payments.ts'
 import { TOLERANCE_S } from '#payments/card/card-adapter.ts'
 import { METHODS_MAX } from '#payments/operations/payment-methods.ts'
+import { TOTALS_ROWS_MAX } from '#compliance/build/totals.ts'
+import { TRANSFERS_MAX } from '#ledger/account-transfers.ts'
 import { WEBHOOK_BYTES_MAX } from '#payments/operations/payment-webhook.ts'
 import { PAYMENTS_OPEN_MAX } from '#payments/begin-payment.ts'
+import * as compliance from '#contract/compliance.ts'
 import * as webhooks from '#contract/webhooks.ts'
 import { ACCOUNT_AT_ONCE } from '#webhooks/delivery/dispatcher.ts'
 import { AT_ONCE_MAX } from '#webhooks/delivery/lane.ts'
@@ -275,6 +278,21 @@ const DATABASES: LimitSection = {
   ],
 }
 
+const EVIDENCE: LimitSection = {
+  title: 'Evidence packs',
+  limits: [
+    ['time of a pack', `${compliance.PACK_DAYS_MAX} days`, code('invalid_request')],
+    [
+      'packs of an account that wait or are made',
+      count(compliance.PACKS_OPEN_MAX),
+      code('too_many_packs'),
+    ],
+    ['entries of a page of packs', count(compliance.PACK_PAGE_MAX), code('invalid_request')],
+    ['rows of `totals.csv`', count(TOTALS_ROWS_MAX), words('the pack fails: ask for less time')],
+    ['payments in a pack', count(TRANSFERS_MAX), words('the pack fails: ask for less time')],
+  ],
+}
+
 const WEBHOOKS: LimitSection = {
   title: 'Webhooks',
   limits: [
@@ -317,6 +335,7 @@ export const LIMITS: readonly LimitSection[] = [
   STORAGE,
   DATABASES,
   WEBHOOKS,
+  EVIDENCE,
   PAYMENTS,
 ]
 

@@ -33,6 +33,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   'databases/programs/backups.ts': ['@node-rs/crc32', 'lru-cache', 'pg'],
   'databases/programs/pg-proxy.ts': ['lru-cache', 'node:tls', 'pg'],
   'webhooks/programs/webhooks.ts': ['lru-cache', 'node:tls', 'pg'],
+  'compliance/programs/packs.ts': ['@node-rs/crc32', 'lru-cache', 'pg', 'yazl'],
   'payments/programs/test-processor.ts': ['pg'],
   'receipts/programs/jobs.ts': ['libsodium-wrappers-sumo', 'pg'],
   'signers/programs/signer.ts': ['libsodium-wrappers-sumo'],

@@ -16,6 +16,7 @@ const PRODUCTS = [
   'accounts',
   'payments',
   'webhooks',
+  'compliance',
   'mesh',
   'status',
 ]
@@ -112,7 +113,8 @@ export const CONFINED: Record<string, readonly string[]> = {
   'find-my-way': ['http'],
   undici: ['inference', 'http', 'signers', 'metering', 'payments', 'cli'],
   commander: ['cli'],
-  yauzl: ['artifacts'],
+  yauzl: ['artifacts', 'cli'],
+  yazl: ['compliance'],
   'lru-cache': ['identity', 'inference', 'objects', 'databases'],
   '@peculiar/x509': ['databases'],
   'reflect-metadata': ['databases'],

@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'fn'
   | 'db'
   | 'we'
+  | 'pack'
   | 'chatcmpl'
   | 'cmpl'
   | 'pay'

@@ -56,6 +56,7 @@ const charge = fc.record(
     env: fc.constantFrom('live' as const, 'test' as const),
     prompt_tokens: amount,
     completion_tokens: amount,
+    subject_sha256: text,
     salt: text,
   },
   {

@@ -36,6 +36,7 @@ export function chargeText(c: Charge): string {
     seq: c.seq,
     session: c.session,
     status: c.status,
+    subject_sha256: c.subject_sha256,
     tier: c.tier,
     to: c.to,
     token: c.token,

@@ -72,6 +72,7 @@ export function composeCharge(finished: FinishedWork): Charge {
   if (served.promptTokens !== undefined) charge.prompt_tokens = String(served.promptTokens)
   if (served.completionTokens !== undefined)
     charge.completion_tokens = String(served.completionTokens)
+  if (served.subjectSha256 !== undefined) charge.subject_sha256 = served.subjectSha256
   return charge
 }
 

@@ -49,6 +49,8 @@ export type Served = {
   resource?: string
   promptTokens?: number | undefined
   completionTokens?: number | undefined
+  /** SHA-256 in hex of what the work made: the receipt signs it. */
+  subjectSha256?: string
   /** Of the upstream that was asked; undefined where this node's meter sees it all. */
   upstream?: EnergyElsewhere | undefined
 }

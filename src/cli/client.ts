@@ -1,5 +1,5 @@
 // The two APIs that the command line calls: the public API with a token, and the operator's API on its socket.
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
@@ -74,32 +74,52 @@ export function unreachable(url: string, error: Error & { code?: string }): Unre
   return new Unreachable(`Could not reach ${url}: ${what}`, EXIT.failed, next, 'unreachable')
 }
 
+/** GETs a path and gives the bytes as they come, from an offset on; throws the same. */
+export async function apiBytes(
+  options: GlobalOptions,
+  path: string,
+  from = 0,
+): Promise<AsyncIterable<Buffer>> {
+  const url = `${baseUrlOf(options)}${path}`
+  const headers = {
+    authorization: `Bearer ${tokenOf(options)}`,
+    ...(from > 0 && { range: `bytes=${from}-` }),
+  }
+  const response = await open(url, { method: 'GET', headers, body: undefined }).catch(
+    (error: Error) => {
+      throw unreachable(url, error)
+    },
+  )
+  const { statusCode: status = 0 } = response
+  if (status >= 400) throw refusal(status, (await bytesOf(response)).toString())
+  return response
+}
+
 /** By node:http: undici takes 0.1 s of CPU to load, half of a command's; fetch refuses ports such as 10080. */
-async function send(
-  url: string,
-  asked: {
-    readonly method: string
-    readonly headers: Readonly<Record<string, string>>
-    readonly body: string | undefined
-  },
-): Promise<ApiAnswer> {
+async function open(url: string, asked: Asked): Promise<IncomingMessage> {
   const { method, headers, body } = asked
   const { request } = url.startsWith('https:') ? await import('node:https') : http
   return await new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers, timeout: TIMEOUT_MS }, (response) => {
-      const { statusCode: status = 0, headers: got } = response
-      bytesOf(response).then(
-        (bytes) => resolve({ status, bytes, text: bytes.toString(), headers: got }),
-        reject,
-      )
-    })
-    // A connection that breaks after the head of the answer is reported here too.
+    const sent = request(url, { method, headers, timeout: TIMEOUT_MS }, resolve)
     sent.on('error', reject)
     sent.on('timeout', () =>
       sent.destroy(new CommandError(`it said nothing for ${TIMEOUT_MS / 1000} seconds`)),
     )
     sent.end(body)
   })
+}
+
+type Asked = {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+async function send(url: string, asked: Asked): Promise<ApiAnswer> {
+  const response = await open(url, asked)
+  const bytes = await bytesOf(response)
+  const { statusCode: status = 0, headers } = response
+  return { status, bytes, text: bytes.toString(), headers }
 }
 
 /** The service refused: `problem` has the facts that it told. */

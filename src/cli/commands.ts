@@ -1,5 +1,6 @@
 // The commands as a table: one line an area. A command is loaded when it is called, so that the first answer is quick.
 import { WEBHOOKS_COMMANDS } from './commands/webhooks-commands.ts'
+import { COMPLIANCE_COMMANDS } from './commands/compliance-commands.ts'
 import { DATABASES_COMMANDS } from './commands/databases-commands.ts'
 import type { CommandList, CommandSpec } from './command-spec.ts'
 import { ADMIN_COMMANDS } from './commands/admin-commands.ts'
@@ -26,6 +27,7 @@ const LISTS: readonly CommandList[] = [
   MEMBERS_COMMANDS,
   PAYMENTS_COMMANDS,
   WEBHOOKS_COMMANDS,
+  COMPLIANCE_COMMANDS,
 ]
 
 export const COMMANDS: readonly CommandSpec[] = LISTS.flatMap(({ commands }) => commands)

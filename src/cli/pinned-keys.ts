@@ -125,6 +125,10 @@ export const logReader = (options: GlobalOptions): LogReader => {
   }
 }
 
+/** The pinned keys as a page of keys; undefined before the first contact with a service. */
+export const pinnedText = (): string | undefined =>
+  existsSync(fileOf()) ? readFileSync(fileOf(), 'utf8') : undefined
+
 const fileOf = () => join(environment().configFolder, 'receipt-keys.json')
 
 function save(pinned: PinnedKeys): PinnedKeys {

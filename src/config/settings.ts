@@ -1,5 +1,6 @@
 // All settings: a line for each area that has some.
 import { WEBHOOKS_SETTINGS } from './settings/webhooks.ts'
+import { COMPLIANCE_SETTINGS } from './settings/compliance.ts'
 import { DATABASES_SETTINGS } from './settings/databases.ts'
 import { CORE_SETTINGS } from './settings/core.ts'
 import { INFERENCE_SETTINGS } from './settings/inference.ts'
@@ -15,6 +16,7 @@ export const SETTINGS = {
   ...DATABASES_SETTINGS,
   ...WEBHOOKS_SETTINGS,
   ...PAYMENTS_SETTINGS,
+  ...COMPLIANCE_SETTINGS,
 }
 
 export type SettingKey = keyof typeof SETTINGS

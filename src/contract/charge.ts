@@ -83,6 +83,11 @@ export type Charge = {
   readonly env: 'live' | 'test'
   readonly prompt_tokens?: string
   readonly completion_tokens?: string
+  /**
+   * SHA-256 in hex of what the work made, where the receipt is the signature of that: the manifest of an
+   * evidence pack.
+   */
+  readonly subject_sha256?: string
   readonly salt: string
 }
 
@@ -156,6 +161,7 @@ const invalid = (detail: string, cause?: unknown) =>
 
 const INTEGER = /^(0|[1-9][0-9]*)$/
 const COUNT = /^[1-9][0-9]*$/
+const SHA256 = /^[0-9a-f]{64}$/
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const TEXTS = [
   'id',
@@ -182,6 +188,8 @@ const CHECKS: readonly ((charge: Charge) => string | undefined)[] = [
   (c) => INTEGERS.find((key) => typeof c[key] !== 'string' || !INTEGER.test(c[key])),
   (c) => (Number.isInteger(c.status) ? undefined : 'status'),
   (c) => (c.requests === undefined || COUNT.test(c.requests) ? undefined : 'requests'),
+  (c) =>
+    c.subject_sha256 === undefined || SHA256.test(c.subject_sha256) ? undefined : 'subject_sha256',
   (c) => (TIMESTAMP.test(c.from) && TIMESTAMP.test(c.to) ? undefined : 'from or to'),
   (c) => (typeof c.free === 'boolean' ? undefined : 'free'),
   (c) => (c.unit === (c.env === 'test' ? 'tUSD' : 'USD') ? undefined : 'unit does not fit env'),

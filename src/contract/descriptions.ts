@@ -1,6 +1,7 @@
 // The descriptions of all routed operations: one line a product. Only what prints or tests the interface imports
 // this file, as it loads every schema.
 import { WEBHOOKS_DESCRIPTIONS } from './descriptions/webhooks.ts'
+import { COMPLIANCE_DESCRIPTIONS } from './descriptions/compliance.ts'
 import { DATABASES_DESCRIPTIONS } from './descriptions/databases.ts'
 import type { Description } from './description.ts'
 import { ACCOUNTS_DESCRIPTIONS } from './descriptions/accounts.ts'
@@ -18,4 +19,5 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...DATABASES_DESCRIPTIONS,
   ...PAYMENTS_DESCRIPTIONS,
   ...WEBHOOKS_DESCRIPTIONS,
+  ...COMPLIANCE_DESCRIPTIONS,
 }

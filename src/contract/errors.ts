@@ -2,6 +2,7 @@
 // docs/reference/errors.md is printed from here and from operator-errors.ts.
 import { ACCOUNTS_ERRORS } from './errors/accounts.ts'
 import { WEBHOOKS_ERRORS } from './errors/webhooks.ts'
+import { COMPLIANCE_ERRORS } from './errors/compliance.ts'
 import { DATABASES_ERRORS } from './errors/databases.ts'
 import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
@@ -99,6 +100,7 @@ export const ERRORS = {
   ...DATABASES_ERRORS,
   ...PAYMENTS_ERRORS,
   ...WEBHOOKS_ERRORS,
+  ...COMPLIANCE_ERRORS,
 } as const satisfies ErrorTable
 
 export type Code = keyof typeof ERRORS

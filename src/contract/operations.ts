@@ -2,6 +2,7 @@
 // operation-matrix test and the OpenAPI page are made from this table.
 import { WEBHOOKS } from './products/webhooks.ts'
 import { DATABASES } from './products/databases.ts'
+import { COMPLIANCE } from './products/compliance.ts'
 import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
 import { INFERENCE } from './products/inference.ts'
@@ -18,6 +19,7 @@ export const PRODUCTS = [
   DATABASES,
   PAYMENTS,
   WEBHOOKS,
+  COMPLIANCE,
 ] as const
 
 type Product = (typeof PRODUCTS)[number]
@@ -30,5 +32,9 @@ export const OPERATIONS = Object.assign(
   {},
   ...PRODUCTS.map(({ operations }) => operations),
 ) as Readonly<Record<OperationName, Operation>>
+
+/** The service of an operation's charges; 'other' for one that is served no more. */
+export const serviceOf = (operation: string): string =>
+  (OPERATIONS as Readonly<Record<string, Operation | undefined>>)[operation]?.service ?? 'other'
 
 export const operationOf = (name: OperationName): Operation => OPERATIONS[name]

@@ -14,6 +14,7 @@ type Made = {
   texts: readonly string[]
 }
 
+const SUBJECT = 'ab01'.repeat(16)
 const ELSEWHERE_MG = 7919n
 /** Every other part has a factor of its own. */
 const isElsewhere = (nth: number) => nth % 2 === 1
@@ -48,6 +49,7 @@ function chargeOf({ parts, mgPerKwh, pusdPerJ, free, isTest, texts }: Made): Cha
     tier: 'L0',
     routed_to: 'ergon/local/cpu-x64',
     status: 200,
+    ...(isTest && !free ? { subject_sha256: SUBJECT } : {}),
     from: '2026-11-21T10:00:00.000Z',
     to: '2026-11-21T10:00:01.000Z',
     parts: parts.map((energyNj, nth) => ({
@@ -158,6 +160,10 @@ test('isPlainCharge() refuses each figure that is one too many, and bytes behind
   assert.equal(isPlainCharge(chargeBytes({ ...charge, free: true })), false)
   assert.equal(isPlainCharge(chargeBytes({ ...charge, unit: 'USD' })), false)
   assert.equal(isPlainCharge(Buffer.concat([chargeBytes(charge), Buffer.from(' ')])), false)
+  for (const subject of ['', SUBJECT.slice(1), SUBJECT.toUpperCase(), `${SUBJECT}0`]) {
+    const wrong = chargeBytes({ ...charge, subject_sha256: subject })
+    assert.ok(!isPlainCharge(wrong) && !holds(wrong), subject)
+  }
   const bytes = chargeBytes(charge).toString()
   for (const mg of ['473000', '480919']) {
     const other = bytes.replace(`"mg_per_kwh":"${mg}"`, '"mg_per_kwh":"999999999999"')

@@ -72,6 +72,7 @@ const CHARGE = new RegExp(
     String.raw`"price_id":${TEXT},${maybe('prompt_tokens')}"pue_milli":${INTEGER},`,
     String.raw`"pusd_per_j":${FIGURE},"request":${TEXT},(?:"requests":"[1-9][0-9]*",)?${maybe('resource')}"routed_to":${TEXT},`,
     String.raw`"salt":${TEXT},"seq":${INTEGER},"session":${TEXT},"status":[1-9][0-9]{2},`,
+    String.raw`(?:"subject_sha256":"[0-9a-f]{64}",)?`,
     String.raw`"tier":${TEXT},"to":${TIME},${maybe('token')}"unit":"(tUSD|USD)","v":"1"\}$`,
   ].join(''),
 )

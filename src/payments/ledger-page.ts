@@ -1,6 +1,7 @@
 // A page of an account's money: its charges and the transfers of its wallet in one order, the newest first. The pages of
 // one walk are of one moment: a cursor bounds them by the newest charge and transfer of its first page.
 import type { LedgerKind } from '#contract/payments.ts'
+import { TRANSFER_KIND } from '#ledger/transfer-kind.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export type LedgerFilter = {
@@ -48,14 +49,10 @@ export const FIRST_POSITION: LedgerPosition = {
   transferMax: NEWEST,
 }
 
-/** The names of transfers for the account; the others are as the books have them. */
-export const KIND = `case kind when 'pending_credit' then 'hold' when 'top_up' then 'topup'
-  when 'expired' then case when credit like 'operator:loss:%' then 'taken_back' else kind end else kind end`
-
 const CHARGE = `to_at as at, 0 as rank, account_seq as number, id, 'charge' as kind, -charge_pusd as amount, operation,
   model, energy_nj as energy, null as reference from charges`
 const transfersOf = (side: 'debit' | 'credit') =>
-  `select at, 1 as rank, id as number, 'tr_' || id as id, ${KIND} as kind, ${side === 'debit' ? '-' : ''}amount as amount,
+  `select at, 1 as rank, id as number, 'tr_' || id as id, ${TRANSFER_KIND} as kind, ${side === 'debit' ? '-' : ''}amount as amount,
      null as operation, null as model, null::numeric as energy, nullif(reference, '') as reference
    from transfers where ${side} = 'money:' || $1`
 const RANGE = `($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)`

@@ -1,8 +1,9 @@
 // The sums of an account's money over the entries that a filter leaves. Charges come from the sums by the hour that the
 // audit keeps, so a year costs little more than a day.
+import { TRANSFER_KIND } from '#ledger/transfer-kind.ts'
 import { sumUsage } from '#ledger/usage.ts'
 import type { Queryable } from '#state/connect.ts'
-import { KIND, type LedgerFilter } from './ledger-page.ts'
+import type { LedgerFilter } from './ledger-page.ts'
 
 export type LedgerSums = {
   readonly entries: number
@@ -22,7 +23,7 @@ const TRANSFERS = `
     coalesce(sum(amount) filter (where debit = 'money:' || $1), 0)::text as debited
   from transfers where 'money:' || $1 in (debit, credit)
     and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
-    and ($4::text is null or ${KIND} = $4)`
+    and ($4::text is null or ${TRANSFER_KIND} = $4)`
 
 /** To be asked in the snapshot of the page that they go with. */
 export async function ledgerSums(state: Queryable, filter: LedgerFilter): Promise<LedgerSums> {

@@ -1,5 +1,6 @@
 // The areas of the state, in the order of their foreign keys. A product adds one line.
 import { WEBHOOKS_SCHEMA } from '#webhooks/schema.ts'
+import { COMPLIANCE_SCHEMA } from '#compliance/schema.ts'
 import { DATABASES_SCHEMA } from '#databases/schema.ts'
 import { RESOURCES_SCHEMA } from '#resources/schema.ts'
 import { IDEMPOTENCY_SCHEMA } from '#http/schema.ts'
@@ -27,4 +28,5 @@ export const SCHEMAS: readonly Schema[] = [
   PAYMENTS_SCHEMA,
   WEBHOOKS_SCHEMA,
   STATUS_SCHEMA,
+  COMPLIANCE_SCHEMA,
 ]

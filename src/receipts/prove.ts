@@ -3,6 +3,7 @@ import type { ReceiptKey } from '#tlog/keys.ts'
 import { HASH_BYTES } from '#tlog/leaf.ts'
 import type { Receipt } from '#tlog/proof.ts'
 import { inclusionProof, type TileId } from '#tlog/tiles.ts'
+import { keysOf } from './batch.ts'
 import { logIndexOf, type ReceiptStore } from './store.ts'
 
 /** `account` owns the charge; who may read it is for the caller to decide. */
@@ -38,10 +39,7 @@ export function createReceipts({ store }: { store: ReceiptStore }): Receipts {
       const receipt = { accountSeq, bytes, index, proof, checkpoint: checkpoint.note }
       return { state: 'sealed', account, receipt }
     },
-    async keys() {
-      const [shards, lost] = await Promise.all([store.shards(), store.lostShards()])
-      return [...shards, ...lost].toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1))
-    },
+    keys: () => keysOf(store),
     checkpoint: async (origin) => (await store.latest(origin))?.note,
     async tile(origin, { level, index, width }) {
       const [stored] = await store.tiles(origin, [{ level, index }])

@@ -24,6 +24,8 @@ export const ADVISORY_LOCKS = {
   accountWebhooks: 4_207_713,
   /** The number of resources of an account (resources/resources.sql). */
   accountResources: 4_207_714,
+  /** The number of open evidence packs of an account (compliance/packs.sql). */
+  accountPacks: 4_207_715,
   /** One node has the state. */
   node: 4_207_720,
 } as const

@@ -13,7 +13,7 @@ import {
 } from './tree.ts'
 
 export const TILE_WIDTH = 256
-const TILE_HEIGHT = 8
+export const TILE_HEIGHT = 8
 const TILE_BYTES = TILE_WIDTH * HASH_BYTES
 // 256⁷ leaves are more than a safe integer counts.
 const LEVELS_MAX = 7
@@ -110,8 +110,8 @@ async function rangeHashes(ranges: readonly LeafRange[], read: TileReader): Prom
   )
 }
 
-// Where the hashes lie whose fold is the root of a complete subtree of 2^level leaves.
-function tileOf(level: number, index: number): TileId & { offset: number; width: number } {
+/** Where the hashes lie whose fold is the root of a complete subtree of 2^level leaves. */
+export function tileOf(level: number, index: number): TileId & { offset: number; width: number } {
   const width = 2 ** (level % TILE_HEIGHT)
   const first = index * width
   return {

@@ -1,5 +1,6 @@
 // An honest call of each operation, for the matrix: an operation without a row fails.
 import { WEBHOOKS_ROWS } from './webhooks-rows.ts'
+import { COMPLIANCE_ROWS } from './compliance-rows.ts'
 import type { Row } from './matrix-row.ts'
 import { DATABASES_ROWS } from './databases-rows.ts'
 import { PAYMENTS_ROWS } from './payments-rows.ts'
@@ -141,4 +142,5 @@ export const ROWS: Readonly<Record<string, Row>> = {
   ...DATABASES_ROWS,
   ...PAYMENTS_ROWS,
   ...WEBHOOKS_ROWS,
+  ...COMPLIANCE_ROWS,
 }

@@ -64,6 +64,23 @@ async function madeBackup(path: string, headers: Record<string, string>): Promis
   }
 }
 
+/** An evidence pack that is ready; its id. */
+async function madePack(): Promise<string> {
+  const wanted = { account: ergon.account, scope: 'billing-admin' } as const
+  const { token } = await ergon.control('token.create', wanted)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' })
+  const posted = await ask('/v1/compliance/packs', { method: 'POST', headers, body })
+  const { id } = (await posted.clone().json()) as { id: string }
+  await fits('pack.create', posted)
+  const signal = AbortSignal.timeout(SEALED_MAX_MS)
+  for (;;) {
+    const answer = await ask(`/v1/compliance/packs/${id}`, { headers, signal })
+    if (((await answer.json()) as { status: string }).status === 'ready') return id
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
 test('every GET answers with the documented status, type, schema and headers', async () => {
   const receipt = await sealedReceipt()
   // A request that usage/last remembers: the list of buckets.
@@ -84,7 +101,9 @@ test('every GET answers with the documented status, type, schema and headers', a
   const posted = await ask('/v1/webhooks', { method: 'POST', headers, body: webhookBody })
   const webhook = ((await posted.clone().json()) as { id: string }).id
   await fits('webhook.create', posted)
+  const pack = await madePack()
   const values: Record<string, string> = {
+    pack,
     receipt,
     log,
     shard,

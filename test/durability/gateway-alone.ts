@@ -46,6 +46,12 @@ export type GatewayAlone = {
 }
 
 export const blobsOf = (folder: string) => join(folder, 'blobs')
+const blobSettings = (folder: string) => ({
+  folder: blobsOf(folder),
+  target: 'fs',
+  locations: ['fs'],
+  s3: {},
+})
 export const journalOf = (folder: string) => join(folder, 'journal')
 
 /** Starts it; resolves when it answers, rejects with what it wrote when it ends first. */
@@ -126,8 +132,9 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
         topUpApi: 'http://localhost/v1/topups',
       },
       webhooks: { isOn: false, networks: [] },
+      compliance: { blobs: blobSettings(place.folder), keptDays: 90 },
       storage: {
-        blobs: { folder: blobsOf(place.folder), target: 'fs', locations: ['fs'], s3: {} },
+        blobs: blobSettings(place.folder),
         storage: {
           region: 'local',
           bucketsMax: 1000,

@@ -1,9 +1,9 @@
 // ergon db export: pg_dump on the database, into a file that is there whole or not at all.
-import { realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { demandDone, findTool, startTool } from '#cli/client-tools.ts'
 import { connectionOf } from '#cli/databases.ts'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
+import { wholeFile } from '#cli/whole-file.ts'
 
 const FORMATS = ['custom', 'plain']
 
@@ -15,21 +15,6 @@ export async function run({ options, words: [name = '', file] }: CommandCall): P
   // Its roles are of this database alone.
   const words = ['--format', format, '--no-owner', '--no-privileges']
   if (file === undefined) return await demandDone(startTool(tool, words))
-  await whole(file, (path) => demandDone(startTool(tool, [...words, '--file', path])))
+  await wholeFile(file, (path) => demandDone(startTool(tool, [...words, '--file', path])))
   tell(`${name} is in ${file}`)
-}
-
-/** Lets a file be written beside its place, and puts it there once it is whole. */
-async function whole(file: string, write: (path: string) => Promise<void>): Promise<void> {
-  const there = statSync(file, { throwIfNoEntry: false })
-  // A pipe, or /dev/null.
-  if (there !== undefined && !there.isFile()) return await write(file)
-  const place = there === undefined ? file : realpathSync(file)
-  const beside = `${place}.part-${process.pid}`
-  try {
-    await write(beside)
-    renameSync(beside, place)
-  } finally {
-    rmSync(beside, { force: true })
-  }
 }

@@ -28,9 +28,4 @@ export const ANNOUNCED_EVENTS = {
     max: z.int().min(0),
     instances: z.int().min(0),
   }),
-  'compliance.evidence_ready': eventOf('An evidence pack can be downloaded.', {
-    pack_id: z.string(),
-    from: z.iso.datetime().meta({ example: '2026-01-01T00:00:00.000Z' }),
-    to: z.iso.datetime().meta({ example: '2026-02-01T00:00:00.000Z' }),
-  }),
 } satisfies EventTable

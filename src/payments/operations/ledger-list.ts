@@ -1,12 +1,12 @@
 // GET /v1/ledger: each posting of the account's money. All of them together are the balance, to the pico-dollar.
 import { fault } from '#contract/errors.ts'
-import { OPERATIONS } from '#contract/operations.ts'
+import { OPERATIONS, serviceOf } from '#contract/operations.ts'
 import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '#contract/payments.ts'
 import { readListPage, type AskedPage } from '#http/list-page.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
+import { ledgerCsv } from '#ledger/ledger-csv.ts'
 import type { Posted } from '#ledger/posted.ts'
-import { csvOf } from '#payments/csv.ts'
 import {
   FIRST_POSITION,
   ledgerOfId,
@@ -55,7 +55,7 @@ export function createLedgerList(deps: {
         status: 200,
         contentType: 'text/csv; charset=utf-8',
         headers: nextCursor === null ? {} : { 'X-Next-Cursor': nextCursor },
-        body: () => csvOf(entries),
+        body: () => ledgerCsv(entries),
       }
     const reply = {
       object: 'list',
@@ -99,9 +99,6 @@ const entryOf = (row: LedgerRow): LedgerEntry => ({
   energy_nj: row.energy,
   reference: row.reference,
 })
-
-const serviceOf = (operation: string): string =>
-  (OPERATIONS as Readonly<Record<string, { service: string }>>)[operation]?.service ?? 'other'
 
 function readFilter(account: string, query: URLSearchParams): LedgerFilter {
   const kind = query.get('kind')

@@ -1,5 +1,6 @@
 // The products of the agent: one line each, in the order of opening.
 import { WEBHOOKS_AGENT } from '#webhooks/agent.ts'
+import { COMPLIANCE_AGENT } from '#compliance/agent.ts'
 import { DATABASES_AGENT } from '#databases/agent.ts'
 import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
 import { INFERENCE_AGENT } from '#inference/agent.ts'
@@ -18,4 +19,5 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   DATABASES_AGENT,
   PAYMENTS_AGENT,
   WEBHOOKS_AGENT,
+  COMPLIANCE_AGENT,
 ]

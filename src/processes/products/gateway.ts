@@ -1,5 +1,6 @@
 // The products of a gateway: one line each, in the order of opening.
 import { WEBHOOKS_GATEWAY } from '#webhooks/gateway.ts'
+import { COMPLIANCE_GATEWAY } from '#compliance/gateway.ts'
 import { DATABASES_GATEWAY } from '#databases/gateway.ts'
 import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
 import type { GatewayProduct } from '#http/gateway-part.ts'
@@ -16,4 +17,5 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   DATABASES_GATEWAY,
   PAYMENTS_GATEWAY,
   WEBHOOKS_GATEWAY,
+  COMPLIANCE_GATEWAY,
 ]

@@ -1,5 +1,6 @@
 // The background halves of all areas. A product adds one line.
 import { WEBHOOKS_TASKS } from '#webhooks/tasks.ts'
+import { COMPLIANCE_TASKS } from '#compliance/tasks.ts'
 import { DATABASES_TASKS } from '#databases/tasks.ts'
 import { LEDGER_TASKS } from '#ledger/tasks.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
@@ -11,5 +12,6 @@ export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   STORAGE_TASKS,
   DATABASES_TASKS,
   WEBHOOKS_TASKS,
+  COMPLIANCE_TASKS,
   PAYMENTS_TASKS,
 ]

@@ -16,7 +16,8 @@ import { deletedXml, parseDelete } from './delete-xml.ts'
 import { decodeWords, encodeWords } from './encoded-words.ts'
 import { objectHeaders, overriddenHeaders, replyHeaders } from './headers.ts'
 import { completedXml, parseComplete, parsePartNumber } from '#s3/multipart/multipart-xml.ts'
-import { contentRange, parseCopyRange, parseRange } from './range.ts'
+import { contentRange } from '#http/byte-range.ts'
+import { parseCopyRange, parseRange } from './range.ts'
 
 test('parseRange() serves one range inside the object', () => {
   assert.deepEqual(parseRange('bytes=4-7', 11), { start: 4, end: 7 })

@@ -1,27 +1,15 @@
 // Byte ranges (RFC 9110 §14) of S3: one range, or the whole object.
 import { storageFault } from '#contract/storage-errors.ts'
-
-/** Both ends are inclusive. */
-export type RequestedRange = { readonly start: number; readonly end: number }
+import { readByteRange, type RequestedRange } from '#http/byte-range.ts'
 
 /**
  * The bytes of a Range header; undefined means the whole object with 200: no header, another unit, invalid syntax, or
  * several ranges, which S3 does not serve. Throws InvalidRange.
  */
 export function parseRange(header: string | undefined, size: number): RequestedRange | undefined {
-  const found = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? '')
-  const [, first = '', last = ''] = found ?? []
-  if (first === '' && last === '') return undefined
-  if (first === '') {
-    const suffix = Number(last)
-    if (suffix === 0 || size === 0) throw unsatisfiable(header ?? '', size)
-    return { start: Math.max(0, size - suffix), end: size - 1 }
-  }
-  const start = Number(first)
-  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1)
-  if (last !== '' && Number(last) < start) return undefined
-  if (start >= size) throw unsatisfiable(header ?? '', size)
-  return { start, end }
+  const range = readByteRange(header, size)
+  if (range === null) throw unsatisfiable(header ?? '', size)
+  return range
 }
 
 /** x-amz-copy-source-range, which must be `bytes=first-last` inside the source. */
@@ -44,7 +32,3 @@ function unsatisfiable(header: string, size: number) {
     ActualObjectSize: size,
   })
 }
-
-/** `Content-Range` of 206, and of 416 without a range. */
-export const contentRange = (range: RequestedRange | undefined, size: number): string =>
-  range === undefined ? `bytes */${size}` : `bytes ${range.start}-${range.end}/${size}`

@@ -1,7 +1,7 @@
 // The ledger as CSV (RFC 4180): the members of the JSON entries, in their order.
 import type { LedgerEntry } from '#contract/payments.ts'
 
-const COLUMNS = [
+export const LEDGER_COLUMNS = [
   'id',
   'at',
   'kind',
@@ -14,10 +14,15 @@ const COLUMNS = [
   'reference',
 ] as const satisfies readonly (keyof LedgerEntry)[]
 
-export function csvOf(entries: readonly LedgerEntry[]): string {
-  const lines = entries.map((entry) => COLUMNS.map((column) => cell(entry[column])).join(','))
-  return [COLUMNS.join(','), ...lines].map((line) => `${line}\r\n`).join('')
-}
+export const ledgerCsv = (entries: readonly LedgerEntry[]): string =>
+  [csvLine(LEDGER_COLUMNS), ...entries.map((entry) => csvLine(ledgerCells(entry)))].join('')
+
+/** The values of an entry, in the order of the columns. */
+export const ledgerCells = (entry: LedgerEntry): (string | null)[] =>
+  LEDGER_COLUMNS.map((column) => entry[column])
+
+export const csvLine = (values: readonly (string | null)[]): string =>
+  `${values.map(cell).join(',')}\r\n`
 
 /** Text that a spreadsheet would take for a formula begins with an apostrophe; negative numbers are numbers. */
 function cell(value: string | null): string {

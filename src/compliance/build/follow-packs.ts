@@ -1,0 +1,176 @@
+// The packs that rows ask for, one at a time. After a kill a pack begins anew; one that cannot be made yet waits, and
+// others go first.
+import { sleep } from '#base/clock.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
+import { nj } from '#base/units.ts'
+import { chargedResource } from '#contract/charged-resource.ts'
+import { during } from '#charging/during.ts'
+import { buildPack, type BuiltPack } from './build-pack.ts'
+import { NotSettled, PackFault, type DuePack, type PackWork } from './pack-work.ts'
+import { openPackProgress } from './progress.ts'
+import { settlePack, type SettledPack } from './settled.ts'
+
+const TRY_AGAIN = 'The service could not make it now; try again'
+const AGAIN_MS = 15_000
+const LEAST_MS = 50
+const POSTPONED_MS = 1000
+const ATTEMPTS_MAX = 3
+const PACK_MS_MAX = 24 * 3_600_000
+
+export interface Packs {
+  /** Looks for packs now; ends the work of a pack that is deleted. */
+  wake(deleted: string): void
+  /** Works until the signal aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createPacks(work: PackWork): Packs {
+  let waiting = new AbortController()
+  let running: { readonly id: string; readonly cancel: AbortController } | undefined
+  const { state, log } = work
+
+  async function makeNext(ending: AbortSignal): Promise<boolean> {
+    const pack = await nextPack(work)
+    if (pack === undefined) return false
+    const cancel = new AbortController()
+    running = { id: pack.id, cancel }
+    try {
+      await make(work, pack, { ending, cancel })
+    } finally {
+      running = undefined
+    }
+    return true
+  }
+
+  return {
+    wake(deleted) {
+      if (running?.id === deleted) running.cancel.abort(new PackFault('It was deleted'))
+      waiting.abort()
+    },
+    async run(signal) {
+      let isFresh = false
+      while (!signal.aborted)
+        try {
+          waiting = new AbortController()
+          // This process alone makes them: those that run were cut by its end.
+          if (!isFresh)
+            await state.query(
+              "update evidence_packs set status = 'waiting' where status = 'running'",
+            )
+          isFresh = true
+          if (await makeNext(signal)) continue
+          const untilDue = await dueInMs(work)
+          await sleep(untilDue, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
+        } catch (error) {
+          if (signal.aborted) return
+          log.warn('Evidence packs could not be followed', { error: messageOf(error) })
+          isFresh = false
+          await sleep(AGAIN_MS, signal).catch(() => undefined)
+        }
+    },
+  }
+}
+
+async function nextPack({ state }: PackWork): Promise<DuePack | undefined> {
+  const { rows } = await state.query<{
+    id: string
+    account: string
+    from: Date
+    to: Date
+    ceiling: string
+  }>(
+    `select id, account, from_at as from, to_at as to, ceiling_nj::text as ceiling from next_pack()`,
+  )
+  return rows.map(({ ceiling, ...pack }) => ({ ...pack, ceilingNj: nj(BigInt(ceiling)) }))[0]
+}
+
+async function dueInMs({ state }: PackWork): Promise<number> {
+  const { rows } = await state.query<{ ms: number | null }>(
+    `select (1000 * extract(epoch from min(due_at) - ledger_now()))::float8 as ms
+     from evidence_packs where status = 'waiting'`,
+  )
+  return Math.min(Math.max(rows[0]?.ms ?? AGAIN_MS, LEAST_MS), AGAIN_MS)
+}
+
+async function make(
+  work: PackWork,
+  pack: DuePack,
+  { ending, cancel }: { readonly ending: AbortSignal; readonly cancel: AbortController },
+): Promise<void> {
+  const { state, log, stores } = work
+  const signal = AbortSignal.any([ending, cancel.signal, AbortSignal.timeout(PACK_MS_MAX)])
+  try {
+    const settled = await settlePack(work, pack)
+    const { rows: started } = await state.query<{ attempts: number | null }>(
+      'select start_pack($1) as attempts',
+      [pack.id],
+    )
+    const attempts = started[0]?.attempts ?? null
+    if (attempts === null) return
+    if (attempts > ATTEMPTS_MAX) throw new PackFault('Its process ended three times')
+    const { blob, manifestSha256 } = await built(work, settled, { signal, cancel })
+    const { rows } = await state.query<{ kept: boolean }>(
+      'select finish_pack($1, $2, $3) as kept',
+      [pack.id, JSON.stringify(blob), manifestSha256],
+    )
+    if (rows[0]?.kept !== true) return await stores.target.delete(blob, ending)
+    log.info('Made an evidence pack', { id: pack.id, bytes: blob.size })
+  } catch (error) {
+    await end(work, pack, error, ending)
+  }
+}
+
+/** Charged to the account, as far as its ceiling. */
+const built = (
+  work: PackWork,
+  settled: SettledPack,
+  { signal, cancel }: { readonly signal: AbortSignal; readonly cancel: AbortController },
+): Promise<BuiltPack> =>
+  during(
+    work,
+    {
+      payerOf: () => work.payerOf(settled.pack.account),
+      operation: 'pack.build',
+      ceilingNj: settled.pack.ceilingNj,
+      served: { resource: chargedResource(settled.pack.id) },
+      signal,
+    },
+    async (meter, paid) => {
+      const gone = () => cancel.abort(new PackFault('It was deleted'))
+      using progress = openPackProgress(work.state, settled.pack.id, gone)
+      return await buildPack(work, settled, {
+        mark: () => meter.mark(),
+        progress: progress.told,
+        signal: paid,
+      })
+    },
+  )
+
+/** The account reads the reason: paths and names of the node stay in its log. */
+async function end(
+  { state, log }: PackWork,
+  { id }: DuePack,
+  error: unknown,
+  ending: AbortSignal,
+): Promise<void> {
+  // A stop is no attempt; the pack begins anew at the next start.
+  if (ending.aborted)
+    return void (await state.query(
+      "update evidence_packs set status = 'waiting', attempts = attempts - 1 where id = $1 and status = 'running'",
+      [id],
+    ))
+  if (error instanceof NotSettled)
+    return void (await state.query('select postpone_pack($1, $2, $3)', [
+      id,
+      error.message,
+      POSTPONED_MS,
+    ]))
+  log.error('An evidence pack failed', { id, error })
+  const reason =
+    error instanceof PackFault || error instanceof ErgonError ? error.message : TRY_AGAIN
+  await state.query(
+    `update evidence_packs set status = 'failed', reason = $2, ended_at = ledger_now()
+     where id = $1 and status = 'running'`,
+    [id, reason],
+  )
+}

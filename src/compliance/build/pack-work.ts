@@ -1,0 +1,38 @@
+// The parts that the work of a pack uses, its order, and the errors that end it.
+import type { TimerClock } from '#base/clock.ts'
+import type { Logger } from '#base/log.ts'
+import type { Nj } from '#base/units.ts'
+import type { OpenBlobStores } from '#blobs/stores.ts'
+import type { Charging } from '#charging/charging.ts'
+import type { Payer } from '#charging/spend.ts'
+import type { ReceiptStore } from '#receipts/store.ts'
+import type { State } from '#state/connect.ts'
+
+export type PackWork = {
+  readonly state: State
+  readonly receipts: ReceiptStore
+  readonly stores: OpenBlobStores
+  readonly charging: Charging
+  readonly payerOf: (account: string) => Payer | Promise<Payer>
+  readonly clock: TimerClock
+  readonly log: Logger
+}
+
+/** A pack that is due. */
+export type DuePack = {
+  readonly id: string
+  readonly account: string
+  readonly from: Date
+  readonly to: Date
+  readonly ceilingNj: Nj
+}
+
+/** A reason that the account may read. */
+export class PackFault extends TypeError {
+  override name = 'PackFault'
+}
+
+/** The pack cannot be made yet. */
+export class NotSettled extends TypeError {
+  override name = 'NotSettled'
+}

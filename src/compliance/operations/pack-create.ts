@@ -1,0 +1,75 @@
+// POST /v1/compliance/packs: asks for a pack, once the account can pay the most that it may cost.
+import { newId } from '#base/ids.ts'
+import { nj, priceOf, type Nj } from '#base/units.ts'
+import { PACK_DAYS_MAX, PACKS_OPEN_MAX, type PackRequest } from '#contract/compliance.ts'
+import { fault } from '#contract/errors.ts'
+import type { Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
+import { sumUsage } from '#ledger/usage.ts'
+import { ceilingOfPack } from '#compliance/build/ceiling.ts'
+import type { State } from '#state/connect.ts'
+import { findPack } from './find-pack.ts'
+
+export type PackDeps = {
+  readonly state: State
+  readonly keptDays: number
+  readonly nowMs: () => number
+}
+
+const DAY_MS = 86_400_000
+const TOO_MANY = 'EG022'
+
+export const createPackCreate =
+  (deps: PackDeps): Handler<PackRequest> =>
+  async (call) => {
+    const { who, spend, body } = call
+    const { state, keptDays } = deps
+    const account = who?.account ?? ''
+    const span = readSpan(body, deps.nowMs())
+    const ceilingNj = await ceilingOf(state, account, span)
+    // Held until this answer: who cannot pay the most that the work may cost hears so now.
+    if (who !== undefined) await spend.admit(who, 'pack.create', ceilingNj, ceilingNj)
+    const id = newId('pack')
+    const ceilingPusd = priceOf(ceilingNj, await priceNow(state))
+    const row = [id, account, span.from, span.to, ceilingNj, ceilingPusd, PACKS_OPEN_MAX]
+    await state
+      .transaction(async (transaction) => {
+        await transaction.query('select add_pack($1, $2, $3, $4, $5, $6, $7)', row)
+        await recordAct(transaction, call, { action: 'pack.create', target: id, details: body })
+      })
+      .catch((error: unknown) => {
+        if ((error as { code?: string }).code !== TOO_MANY) throw error
+        throw fault(
+          'too_many_packs',
+          `Could not make the evidence pack: an account has at most ${PACKS_OPEN_MAX} that wait`,
+        )
+      })
+    const reply = await findPack(state, { account, keptDays }, id)
+    return { kind: 'known', status: 202, body: () => reply }
+  }
+
+type PackSpan = { readonly from: Date; readonly to: Date }
+
+function readSpan(body: PackRequest, nowMs: number): PackSpan {
+  const span = { from: new Date(body.from), to: new Date(body.to) }
+  const ms = span.to.getTime() - span.from.getTime()
+  if (ms <= 0) throw wrong('to', 'it is not after "from"')
+  if (ms > PACK_DAYS_MAX * DAY_MS) throw wrong('to', `it is more than ${PACK_DAYS_MAX} days later`)
+  if (span.to.getTime() > nowMs) throw wrong('to', 'it is in the future')
+  return span
+}
+
+async function ceilingOf(state: State, account: string, span: PackSpan): Promise<Nj> {
+  const rows = await sumUsage(state, { account, ...span }, "''", { offset: 0, limit: 1 })
+  return nj(ceilingOfPack(BigInt(rows[0]?.requests ?? 0)))
+}
+
+async function priceNow(state: State): Promise<bigint> {
+  const { rows } = await state.query<{ price: string }>(
+    'select pusd_per_j::text as price from current_price()',
+  )
+  return BigInt(rows[0]?.price ?? 0)
+}
+
+const wrong = (param: string, why: string) =>
+  fault('invalid_request', `Could not make an evidence pack of the time: ${why}`, { param })

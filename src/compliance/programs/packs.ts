@@ -1,0 +1,58 @@
+// The process of evidence packs: it makes what rows ask for.
+import { systemClock } from '#base/clock.ts'
+import { endOnFault } from '#base/crash.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
+import { onParentGone, readConfig } from '#base/parent.ts'
+import { giveWay } from '#base/priority.ts'
+import { nj } from '#base/units.ts'
+import { openBlobStores, type BlobSettings } from '#blobs/stores.ts'
+import { createPacks } from '#compliance/build/follow-packs.ts'
+import { createPayers } from '#identity/payers.ts'
+import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
+import { serveInside } from '#node/inside.ts'
+import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import { connectState } from '#state/connect.ts'
+
+export type PacksConfig = AccountingConfig & {
+  readonly blobs: BlobSettings
+  readonly socket: string
+  readonly logLevel: LogLevel
+}
+
+const CONNECTIONS = 4
+const PROCESS = 'packs'
+
+const config = await readConfig<PacksConfig>()
+const log = createLogger(PROCESS, { level: config.logLevel })
+endOnFault(log)
+giveWay()
+const state = connectState({ address: config.state, connections: CONNECTIONS, log })
+const { charging, close } = await openBackgroundAccounting(config, {
+  process: PROCESS,
+  log,
+  leaseLeastNj: nj(0n),
+})
+const packs = createPacks({
+  state,
+  receipts: createSqlReceiptStore(state),
+  stores: await openBlobStores(config.blobs, { log, clock: systemClock }),
+  charging,
+  payerOf: createPayers({ state, clock: systemClock }).payerOf,
+  clock: systemClock,
+  log,
+})
+await state.listen('ergon_packs', (deleted) => packs.wake(deleted))
+const ending = new AbortController()
+const working = packs.run(ending.signal)
+const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+
+process.once('SIGTERM', () => {
+  ending.abort()
+  void working.then(async () => {
+    await inside.close()
+    await close()
+    await state[Symbol.asyncDispose]()
+    process.exit(0)
+  })
+})
+onParentGone(() => process.exit(0))

@@ -1,0 +1,40 @@
+// Evidence packs: what an auditor needs of an account and a time, signed by the log of receipts.
+import { look } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+const pack = { ...look, service: 'compliance', remembered: true } as const
+
+export const COMPLIANCE = defineProduct({
+  operations: {
+    'pack.create': { ...pack, scope: 'billing-admin', idempotent: true },
+    'pack.list': { ...pack, scope: 'read', answeredUnpaid: true },
+    'pack.get': { ...pack, scope: 'read', answeredUnpaid: true },
+    'pack.content': { ...pack, scope: 'read' },
+    'pack.delete': { ...pack, scope: 'billing-admin' },
+    /** No request: the work of a pack, by the minute, and its signature. */
+    'pack.build': {
+      ...look,
+      service: 'compliance',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
+  },
+  routes: [
+    { method: 'POST', path: '/v1/compliance/packs', operation: 'pack.create', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/compliance/packs',
+      operation: 'pack.list',
+      query: ['limit', 'cursor'],
+    },
+    { method: 'GET', path: '/v1/compliance/packs/:pack', operation: 'pack.get', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/compliance/packs/:pack/content',
+      operation: 'pack.content',
+      query: [],
+    },
+    { method: 'DELETE', path: '/v1/compliance/packs/:pack', operation: 'pack.delete', query: [] },
+  ],
+})

@@ -1,0 +1,133 @@
+// The log of receipts (RFC 6962, C2SP signed notes and tlog-proofs), and the arithmetic of charges.
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import { PackError } from './files.mjs'
+
+const RECEIPT = 'c2sp.org/tlog-proof@v1\n'
+
+export const sha256 = (...pieces) => createHash('sha256').update(Buffer.concat(pieces)).digest()
+const nodeHash = (left, right) => sha256(Buffer.from([1]), left, right)
+const base64 = (text) => Buffer.from(text, 'base64')
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** By the name of the log, which has the first digits of its key's SHA-256. */
+export function readKeys(text) {
+  const keys = new Map()
+  for (const { origin, public_key: key } of keysIn(text)) {
+    const bytes = base64(String(key))
+    if (
+      bytes.length !== 32 ||
+      !String(origin).startsWith(`ergon-${sha256(bytes).toString('hex').slice(0, 16)}/`)
+    )
+      throw new PackError('receipt-keys.json', `the log ${origin} does not name its key`)
+    keys.set(origin, bytes)
+  }
+  return keys
+}
+
+function keysIn(text) {
+  try {
+    const { keys } = JSON.parse(text)
+    if (Array.isArray(keys)) return keys
+  } catch {
+    // Said below.
+  }
+  throw new PackError('receipt-keys.json', 'it is no list of keys')
+}
+
+/** Reads and checks receipts. The checkpoint of many is the same: its signature is checked once. */
+export function createReceipts(keys) {
+  const heads = new Map()
+  const headOf = (file, note) => {
+    const known = heads.get(note)
+    if (known !== undefined) return known
+    const end = note.lastIndexOf('\n\n')
+    const body = note.slice(0, end + 1)
+    const [origin = '', size = '', root = '', ...rest] = body.split('\n')
+    const key = keys.get(origin)
+    if (key === undefined) throw new PackError(file, `there is no key of the log ${origin}`)
+    const spki = createPublicKey({ key: Buffer.concat([SPKI, key]), format: 'der', type: 'spki' })
+    const id = sha256(Buffer.from(`${origin}\n\x01`, 'latin1'), key).subarray(0, 4)
+    const [, name, blob = ''] = /^— (\S+) (\S+)\n$/u.exec(note.slice(end + 2)) ?? []
+    const signature = base64(blob)
+    const isSigned =
+      name === origin &&
+      signature.toString('base64') === blob &&
+      signature.subarray(0, 4).equals(id) &&
+      signature.length === 68 &&
+      verify(null, Buffer.from(body), spki, signature.subarray(4))
+    if (!isSigned || rest.length !== 1 || base64(root).toString('base64') !== root)
+      throw new PackError(file, `the checkpoint of ${origin} is not signed by its key`)
+    const head = { origin, key, size: Number(size), root: base64(root) }
+    heads.set(note, head)
+    return head
+  }
+  return {
+    /** A receipt as text: its charge, its number in the account, and the log. */
+    read(file, text) {
+      const blank = text.indexOf('\n\n')
+      const [magic, extraLine = '', indexLine = '', ...hashes] = text.slice(0, blank).split('\n')
+      const extra = base64(extraLine.slice(6))
+      const isForm =
+        `${magic}\n` === RECEIPT &&
+        extraLine === `extra ${extra.toString('base64')}` &&
+        /^index (0|[1-9]\d{0,15})$/.test(indexLine) &&
+        hashes.length < 64 &&
+        hashes.every(
+          (hash) => base64(hash).length === 32 && base64(hash).toString('base64') === hash,
+        )
+      if (blank < 0 || !isForm) throw new PackError(file, 'a receipt cannot be read')
+      const [seq, bytes] = [extra.subarray(0, 8), extra.subarray(8)]
+      const { origin, key, size, root } = headOf(file, text.slice(blank + 2))
+      const leaf = sha256(Buffer.from([0]), sha256(bytes), seq)
+      const led = rootOf(Number(indexLine.slice(6)), size, leaf, hashes.map(base64))
+      const number = seq.readBigUInt64BE()
+      if (led?.equals(root) !== true)
+        throw new PackError(file, `receipt ${number} is not in the log`)
+      return { number, origin, key, charge: readCharge(file, bytes.toString('utf8')) }
+    },
+  }
+}
+
+/** RFC 9162 §2.1.3.2 */
+function rootOf(index, size, leaf, proof) {
+  if (index >= size) return undefined
+  let [first, last, root] = [BigInt(index), BigInt(size) - 1n, leaf]
+  for (const sibling of proof) {
+    if (last === 0n) return undefined
+    if (first % 2n === 1n || first === last) {
+      root = nodeHash(sibling, root)
+      for (; first % 2n === 0n && first > 0n; first /= 2n) last /= 2n
+    } else root = nodeHash(root, sibling)
+    first /= 2n
+    last /= 2n
+  }
+  return last === 0n ? root : undefined
+}
+
+const sumOf = (parts) => parts.reduce((sum, { energy_nj: energy }) => sum + BigInt(energy), 0n)
+export const carbonOf = (energy, factor) => (energy * BigInt(factor.mg_per_kwh)) / 3_600_000n
+
+/** The carbon of the parts that were spent here, together, and of each elsewhere. */
+export const carbonHere = ({ parts, factor }) =>
+  carbonOf(sumOf(parts.filter((part) => !part.factor)), factor)
+const carbonElsewhere = ({ parts }) =>
+  parts.reduce((sum, part) => (part.factor ? sum + carbonOf(sumOf([part]), part.factor) : sum), 0n)
+
+function readCharge(file, text) {
+  try {
+    const charge = JSON.parse(text)
+    const energy = BigInt(charge.energy_nj)
+    const price = charge.free ? 0n : (energy * BigInt(charge.pusd_per_j)) / 1_000_000_000n
+    const holds =
+      sumOf(charge.parts) === energy &&
+      price === BigInt(charge.charge_pusd) &&
+      carbonHere(charge) + carbonElsewhere(charge) === BigInt(charge.carbon_pg)
+    if (holds) return charge
+    throw new PackError(
+      file,
+      `the figures of the charge ${charge.id} do not follow from each other`,
+    )
+  } catch (error) {
+    throw error instanceof PackError ? error : new PackError(file, 'a charge cannot be read')
+  }
+}

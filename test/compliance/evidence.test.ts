@@ -1,0 +1,282 @@
+// Evidence packs as auditors use them: made and checked by the command line, by openssl and by Node.js. Each change of a
+// pack is refused, and each lie in a signed one.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { present } from '#base/errors.ts'
+import { PACKS_OPEN_MAX } from '#contract/compliance.ts'
+import { chargeBytes, parseCharge } from '#contract/charge.ts'
+import { verifyPack } from '#tlog/evidence/verify.mjs'
+import { formatReceipt } from '#tlog/proof.ts'
+import { bookFaults } from '../books.ts'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import { openPackOwner, type PackOwner } from './owner.ts'
+import { filesOf, forged, readPack, receiptsIn, textIn, type PackCopy } from './pack-copy.ts'
+
+const run = promisify(execFile)
+const CHARGES_LEAST = 100
+
+product(PLAIN)
+const folder = mkdtempSync(join(tmpdir(), 'ergon-evidence-'))
+const zip = join(folder, 'pack.zip')
+let owner: PackOwner
+let copy: PackCopy
+after(() => rmSync(folder, { recursive: true }))
+
+/** Charges of several kinds: reads, refusals, changes, objects. */
+async function use(paths: number): Promise<void> {
+  const { baseUrl } = sharedErgon()
+  const headers = { authorization: `Bearer ${owner.token}` }
+  await Promise.all(
+    Array.from({ length: paths }, async (_, nth) => {
+      const path = ['/v1/usage', '/v1/balance', '/v1/receipts', '/v1/databases/none'][nth % 4]
+      const answer = await fetch(`${baseUrl}${path}`, { headers })
+      await answer.arrayBuffer()
+    }),
+  )
+  await owner.call('POST', '/v1/tokens', { scope: 'read', name: 'of a "pack", =1+1' })
+  await owner.call('POST', '/v1/storage/presigned', { bucket: 'evidence', key: 'a' })
+}
+
+before(async () => {
+  owner = await openPackOwner(sharedErgon())
+  await use(CHARGES_LEAST)
+})
+
+const cli = (...words: string[]) =>
+  sharedErgon().commands.run({
+    words,
+    env: { HOME: folder, ERGON_TOKEN: owner.token, ERGON_BASE_URL: sharedErgon().baseUrl },
+  })
+
+test('evidence create makes a pack of a time and downloads it', async () => {
+  const now = new Date()
+  const from = new Date(now.getTime() - 3_600_000).toISOString()
+  const made = await cli('evidence', 'create', '--from', from, '--to', now.toISOString(), '-o', zip)
+  assert.equal(made.code, 0, made.stderr)
+  assert.match(made.stderr, /It costs 0\.\d+ at most/)
+  const id = made.stdout.trim()
+  copy = await readPack(readFileSync(zip))
+  const summary = JSON.parse(textIn(copy, 'summary.json')) as Record<string, string>
+  assert.equal(summary['account'], owner.account)
+  assert.ok(Number(summary['charges']) >= CHARGES_LEAST, summary['charges'])
+  const pack = await owner.get(id)
+  assert.equal(pack.status, 'ready')
+  assert.equal(pack.size_bytes, readFileSync(zip).length)
+  assert.ok(BigInt(pack.energy_nj) > 0n)
+  assert.ok(BigInt(pack.energy_nj) <= BigInt(pack.ceiling_energy_nj))
+  const { stdout } = await cli('evidence', 'list')
+  assert.match(stdout, new RegExp(`^${id} .* ready `, 'm'))
+})
+
+test('the pack holds for openssl, for Node.js and for evidence verify', async () => {
+  const unpacked = join(folder, 'unpacked')
+  await run('unzip', ['-q', zip, '-d', unpacked])
+  const keys = join(folder, 'receipt-keys.json')
+  const page = await fetch(`${sharedErgon().baseUrl}/.well-known/ergon/receipt-keys.json`)
+  writeFileSync(keys, await page.text())
+  assert.match(
+    (await run('sh', [join(unpacked, 'verify.sh'), keys])).stdout,
+    /manifest is in the log/,
+  )
+  const node = await run(process.execPath, [join(unpacked, 'verify.mjs'), '--keys', keys])
+  assert.match(node.stdout, /^The evidence pack pack_\w+ of acct_\w+ holds/m)
+  const verified = await cli('evidence', 'verify', zip, '--keys', keys)
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+  for (const name of [...copy.keys()].filter((one) => !one.startsWith('verify'))) {
+    const path = join(unpacked, name)
+    writeFileSync(path, flipped(readFileSync(path)))
+    await assert.rejects(run('sh', [join(unpacked, 'verify.sh'), keys]), name)
+    writeFileSync(path, copy.get(name) ?? '')
+  }
+})
+
+/** With one bit of one byte in the middle changed. */
+function flipped(bytes: Buffer): Buffer {
+  const other = Buffer.from(bytes)
+  const at = Math.floor(other.length / 2)
+  other[at] = (other[at] ?? 0) ^ 1
+  return other
+}
+
+test('one changed byte in any file, a missing and an added file are refused by name', async () => {
+  for (const [name, bytes] of copy) {
+    await refused(
+      new Map([...copy, [name, flipped(bytes)]]),
+      new RegExp(`^${name.replaceAll('.', '\\.')}: `),
+    )
+    const without = new Map(copy)
+    without.delete(name)
+    await refused(without, new RegExp(`^${name.replaceAll('.', '\\.')}: it is missing`))
+  }
+  await refused(new Map([...copy, ['more.txt', Buffer.from('a')]]), /^more\.txt: it is not in/)
+})
+
+type Change = Parameters<typeof forged>[1]
+
+const refused = (files: PackCopy, why: RegExp) =>
+  assert.rejects(verifyPack(filesOf(files)), (error: Error) => {
+    assert.match(error.message, why)
+    return true
+  })
+
+test('a pack that is signed and wrong is refused, by what is wrong', async () => {
+  const { name, list } = receiptsIn(copy)
+  const write = (files: PackCopy, receipts: typeof list) =>
+    files.set(name, Buffer.from(receipts.map(formatReceipt).join('')))
+  const edit = (files: PackCopy, file: string, from: string | RegExp, to: string) => {
+    const text = textIn(files, file)
+    assert.notEqual(text.replace(from, to), text, file)
+    files.set(file, Buffer.from(text.replace(from, to)))
+  }
+  const second = present(list[1], 'the pack has receipts')
+  const resealed =
+    (change: object): Change =>
+    (files, key) => {
+      const charge = { ...parseCharge(second.bytes), ...change }
+      write(files, list.with(1, key.seal({ ...second, bytes: chargeBytes(charge) })))
+    }
+  await verifyPack(filesOf(forged(copy, () => undefined)))
+  const lies: readonly (readonly [why: RegExp, change: Change])[] = [
+    [/^receipts\/.*: one is missing$/, (files) => write(files, list.toSpliced(5, 1))],
+    [/^receipts\/.*: the first receipt is/, (files) => write(files, list.slice(1))],
+    [/^(receipts|ledger\.csv): /, (files) => write(files, list.slice(0, -2))],
+    [/^receipts\/.*: after receipt/, (files) => write(files, list.with(3, second))],
+    [/^receipts\/.*: receipt \d+ is of the account acct_2$/, resealed({ account: 'acct_2' })],
+    [/do not follow from each other$/, resealed({ charge_pusd: '1' })],
+    [/do not follow from each other$/, resealed({ carbon_pg: '1' })],
+    [/^ledger\.csv: the receipt .* has no line/, resealed({ operation: 'usage.last' })],
+    [
+      /^ledger\.csv: the balance is not/,
+      (files) => edit(files, 'ledger.csv', /,charge,-\d/, ',charge,-9'),
+    ],
+    [
+      /^totals\.csv: its line \d+ is not: 2026/,
+      (files) => edit(files, 'totals.csv', /\d\r\n$/, '\r\n'),
+    ],
+    [/^totals\.csv: its line 2 is/, (files) => edit(files, 'totals.csv', 'local', 'moon')],
+    [
+      /^summary\.json: its figures/,
+      (files) => edit(files, 'summary.json', '"energy_nj": "', '"energy_nj": "1'),
+    ],
+    [
+      /^summary\.json: its ledger/,
+      (files) => edit(files, 'summary.json', '"opening_pusd": "', '"opening_pusd": "1'),
+    ],
+    [
+      /^method\.json: its factors/,
+      (files) => edit(files, 'method.json', '"mg_per_kwh": "', '"mg_per_kwh": "1'),
+    ],
+    [
+      /^method\.json: its meters/,
+      (files) => edit(files, 'method.json', /"band_pct": "(?=\d)/, '"band_pct": "1'),
+    ],
+    [
+      /^method\.json: its prices/,
+      (files) => edit(files, 'method.json', '"pusd_per_j": "', '"pusd_per_j": "1'),
+    ],
+    [
+      /^manifest\.tlog-proof: it is of the account/,
+      (files) => edit(files, 'summary.json', owner.account, 'acct_2'),
+    ],
+  ]
+  for (const [why, change] of lies) await refused(forged(copy, change), why)
+  // An auditor with kept keys sees that another key signed it.
+  const keys = textIn(copy, 'receipt-keys.json')
+  await assert.rejects(
+    verifyPack(filesOf(forged(copy, () => undefined)), { keys }),
+    /there is no key of the log/,
+  )
+})
+
+test('a pack is its account’s alone, in ranges too, and an event tells of it', async () => {
+  const { json } = await owner.call('GET', '/v1/compliance/packs?limit=1')
+  const [pack] = json['data'] as { id: string; from: string; to: string }[]
+  const { id = '', from, to } = pack ?? {}
+  const whole = readFileSync(zip)
+  const part = await owner.content(id, { range: 'bytes=10-19' })
+  assert.deepEqual(
+    [part.status, part.headers.get('content-range')],
+    [206, `bytes 10-19/${whole.length}`],
+  )
+  assert.deepEqual(Buffer.from(await part.arrayBuffer()), whole.subarray(10, 20))
+  const beyond = await owner.content(id, { range: `bytes=${whole.length}-` })
+  assert.deepEqual(
+    [beyond.status, ((await beyond.json()) as { title: string }).title],
+    [416, 'pack_range_invalid'],
+  )
+  const stranger = await openPackOwner(sharedErgon())
+  for (const path of ['', '/content']) {
+    const { json } = await stranger.call('GET', `/v1/compliance/packs/${id}${path}`)
+    assert.equal(json['title'], 'pack_not_found')
+  }
+  assert.equal((await stranger.call('DELETE', `/v1/compliance/packs/${id}`)).status, 404)
+  const events = (await owner.call('GET', '/v1/events')).json['data'] as {
+    event: string
+    data: object
+  }[]
+  const told = events.find(({ event }) => event === 'compliance.evidence_ready')
+  assert.partialDeepStrictEqual(told?.data, { pack_id: id, from, to })
+  assert.equal((await cli('evidence', 'delete', id)).code, 0)
+  assert.equal((await owner.content(id)).status, 404)
+})
+
+test('a pack that cannot be paid is refused before its work, and so is one too many', async () => {
+  const poor = await openPackOwner(sharedErgon(), '100000')
+  const now = new Date().toISOString()
+  const body = { from: '2026-01-01T00:00:00Z', to: now }
+  const unpaid = await poor.call('POST', '/v1/compliance/packs', body)
+  assert.deepEqual([unpaid.status, unpaid.json['title']], [402, 'balance_depleted'])
+  const busy = await openPackOwner(sharedErgon())
+  const ids = await Promise.all(
+    Array.from({ length: PACKS_OPEN_MAX }, async () => (await busy.ask()).id),
+  )
+  const more = await busy.call('POST', '/v1/compliance/packs', body)
+  assert.deepEqual([more.status, more.json['title']], [409, 'too_many_packs'])
+  assert.equal((await busy.content(ids[0] ?? '')).status, 409)
+  const unready = (await (await busy.content(ids[0] ?? '')).json()) as { title: string }
+  assert.equal(unready.title, 'pack_not_ready')
+  for (const id of ids) await busy.call('DELETE', `/v1/compliance/packs/${id}`)
+  assert.deepEqual((await busy.call('GET', '/v1/compliance/packs')).json['data'], [])
+})
+
+test('a deleted pack is made no further; a killed process makes its pack anew', async () => {
+  const ergon = sharedErgon()
+  const past = new Date(Date.now() - 10_000)
+  const deleted = await owner.ask(past)
+  await owner.until(deleted.id, 'running')
+  assert.equal((await owner.call('DELETE', `/v1/compliance/packs/${deleted.id}`)).status, 200)
+  const killed = await owner.ask(past)
+  await owner.until(killed.id, 'running')
+  await ergon.killCell('packs')
+  const { energy_nj: energy } = await owner.until(killed.id, 'ready')
+  assert.ok(BigInt(energy) > 0n)
+  const content = await readPack(Buffer.from(await (await owner.content(killed.id)).arrayBuffer()))
+  await verifyPack(filesOf(content))
+  const events = (await owner.call('GET', '/v1/events?limit=1000')).json['data'] as {
+    data: { pack_id?: string }
+  }[]
+  const told = events.map(({ data }) => data.pack_id)
+  assert.ok(told.includes(killed.id) && !told.includes(deleted.id))
+  assert.deepEqual(await bookFaults(ergon), [])
+})
+
+test('the same Idempotency-Key asks for one pack, and the audit log says who asked', async () => {
+  const body = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
+  const key = { 'idempotency-key': 'evidence-1' }
+  const first = await owner.call('POST', '/v1/compliance/packs', body, key)
+  const again = await owner.call('POST', '/v1/compliance/packs', body, key)
+  assert.equal(first.json['id'], again.json['id'])
+  const { json } = await owner.call('GET', `/v1/audit?target=${String(first.json['id'])}`)
+  const [entry] = json['data'] as { action: string; details: object }[]
+  assert.deepEqual([entry?.action, entry?.details], ['pack.create', body])
+  // A time without a charge has a pack too.
+  const pack = await owner.until(String(first.json['id']), 'ready')
+  const empty = await readPack(Buffer.from(await (await owner.content(pack.id)).arrayBuffer()))
+  await verifyPack(filesOf(empty))
+})
