@@ -1,12 +1,7 @@
 // The ledger of an account with millions of charges: pages, look-ups and sums, on a state of the bench's own.
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import {
-  FIRST_POSITION,
-  ledgerOfId,
-  ledgerPage,
-  newestOf,
-  type LedgerFilter,
-} from '#payments/ledger-page.ts'
+import type { LedgerFilter } from '#payments/ledger-entry.ts'
+import { FIRST_POSITION, ledgerOfId, ledgerPage, newestOf } from '#payments/ledger-page.ts'
 import { ledgerSums } from '#payments/ledger-sums.ts'
 import { openTestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'

@@ -45,6 +45,12 @@ const RECEIPT_ALARMS = {
     'the signers have signed leaves that the state lacks, so an old copy of one of them was restored; a new shard of the log names the signed head',
 } as const
 
+const PACK_ALARMS = {
+  charges_not_packed:
+    'old charges of an account did not come back equal out of a pack, so they stay as rows',
+  pack_damaged: 'a pack of old charges is damaged, or the packs of an account do not add up',
+} as const
+
 const PAYMENT_ALARMS = {
   payment_mismatch:
     'a payment processor told of an amount, a currency or a payment that is not ours; nothing was posted',
@@ -65,6 +71,7 @@ export const ALARMS = {
   ...INFERENCE_ALARMS,
   ...DATABASE_ALARMS,
   ...RECEIPT_ALARMS,
+  ...PACK_ALARMS,
   ...PAYMENT_ALARMS,
 } as const
 

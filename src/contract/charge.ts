@@ -25,6 +25,13 @@ export const ENERGY_METHODS = [
 ] as const
 export type EnergyMethod = (typeof ENERGY_METHODS)[number]
 export const LEARNED = 'learned' satisfies EnergyMethod
+/** Those of a sensor's reading. */
+export const MEASURED_METHODS: readonly string[] = [
+  'rapl',
+  'plug',
+  'redfish',
+  'nvml',
+] satisfies EnergyMethod[]
 
 /** Origin of an energy figure, with its declared error band in percent. */
 export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: number }

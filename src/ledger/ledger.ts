@@ -2,6 +2,7 @@
 import { raiseAlarm } from '#state/alarms.ts'
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
+import { findPacked } from './packs/packed-charge.ts'
 import type { KnownSession, Ledger, TickInput, TickResult } from './tick.ts'
 
 type RawResult = {
@@ -62,7 +63,10 @@ export function createLedger(state: Queryable): Ledger {
         'select id from charges where id = any ($1)',
         [ids],
       )
-      return new Set(rows.map(({ id }) => id))
+      const found = new Set(rows.map(({ id }) => id))
+      for (const id of ids)
+        if (!found.has(id) && (await findPacked(state, id)) !== undefined) found.add(id)
+      return found
     },
     async lose(session, first, last) {
       const numbers = [session, first.toString(), last.toString()]

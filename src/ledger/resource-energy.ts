@@ -1,6 +1,8 @@
-// The charges of a resource in a span of time, summed from the charges themselves.
+// The charges of a resource in a span of time, summed from the charges themselves; of packed ones whole hours from the
+// sums that packing keeps.
 import type { OperationName } from '#contract/operations.ts'
 import type { Queryable } from '#state/connect.ts'
+import { edgesOf, packedSums, wholeHours } from './packs/packed-sums.ts'
 import { endsIn } from './usage.ts'
 
 export type ResourceSpan = {
@@ -21,18 +23,44 @@ export type ResourceEnergyRow = {
   readonly charge: string
 }
 
-/** The sums of [from, to) by operation and step of time. */
+/** The sums of [from, to) by operation and step of time. To be asked in one snapshot, as charges may be packed meanwhile. */
 export async function sumResource(
   state: Queryable,
   { account, resource, operations, from, to }: ResourceSpan,
   step: 'minute' | 'hour' | 'day',
 ): Promise<readonly ResourceEnergyRow[]> {
+  const span = { account, resource, from, to }
+  // An hour of minutes is in no kept sum.
+  const hours = step === 'minute' ? { first: to, last: to } : wholeHours(span)
+  const spans = step === 'minute' ? [span] : edgesOf(span)
+  const packed = await packedSums(state, spans, (charge) => ({
+    operation: charge.operation,
+    at: `${charge.at.toISOString().slice(0, 16)}:00Z`,
+  }))
   const { rows } = await state.query<ResourceEnergyRow>(
-    `select date_trunc($5, to_at, 'UTC') as at, operation, sum(energy_nj)::text as energy,
+    `select date_trunc($5, used.at, 'UTC') as at, operation, sum(energy_nj)::text as energy,
        sum(carbon_pg)::text as carbon, sum(charge_pusd)::text as charge
-     from charges where account = $1 and resource = $2 and ${endsIn('$3', '$4')} and operation = any($6)
-     group by 1, 2 order by 1, 2`,
-    [account, resource, from, to, step, operations],
+     from (
+       select to_at as at, operation, energy_nj, carbon_pg, charge_pusd
+       from charges where account = $1 and resource = $2 and ${endsIn('$3', '$4')}
+       union all
+       select hour, operation, energy_nj, carbon_pg, charge_pusd
+       from packed_resource_hours where account = $1 and resource = $2 and hour >= $7 and hour < $8
+       union all
+       select at, operation, energy_nj, carbon_pg, charge_pusd from json_to_recordset($9)
+         as packed (operation text, at timestamptz, energy_nj numeric, carbon_pg numeric, charge_pusd numeric)
+     ) used where operation = any($6) group by 1, 2 order by 1, 2`,
+    [
+      account,
+      resource,
+      from,
+      to,
+      step,
+      operations,
+      hours.first,
+      hours.last,
+      JSON.stringify(packed),
+    ],
   )
   return rows
 }

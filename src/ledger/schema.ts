@@ -4,7 +4,14 @@ import type { Schema } from '#state/schema.ts'
 export const LEDGER_SCHEMA: Schema = {
   area: 'ledger',
   tables: new URL('./schema/', import.meta.url),
-  functions: ['sessions', 'funds', 'budgets', 'tick', 'windows', 'reconcile', 'standing'].map(
-    (name) => new URL(`./${name}.sql`, import.meta.url),
-  ),
+  functions: [
+    'sessions',
+    'funds',
+    'budgets',
+    'tick',
+    'windows',
+    'reconcile',
+    'standing',
+    'packs',
+  ].map((name) => new URL(`./${name}.sql`, import.meta.url)),
 }

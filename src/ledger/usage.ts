@@ -1,8 +1,7 @@
 // An account's usage in a span of time, summed from its charges: whole hours from the sums that the audit keeps, the
-// edges and charges that are not audited yet from the charges themselves. One statement, so one snapshot.
+// edges and charges that are not audited yet from the charges themselves.
 import type { Queryable } from '#state/connect.ts'
-
-const HOUR_MS = 3_600_000
+import { edgesOf, packedSums, wholeHours } from './packs/packed-sums.ts'
 
 export type UsageSpan = { readonly account: string; readonly from: Date; readonly to: Date }
 
@@ -33,7 +32,7 @@ export const endsIn = (from: string, to: string): string => `to_at >= ${from} an
 
 /**
  * The sums of [from, to) by group, the most energy first. `group` is SQL of ours over operation, model, token
- * and at; at most `limit` rows after the first `offset`.
+ * and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as charges may be packed meanwhile.
  */
 export async function sumUsage(
   state: Queryable,
@@ -41,10 +40,14 @@ export async function sumUsage(
   group: string,
   page: { readonly offset: number; readonly limit: number },
 ): Promise<readonly UsageRow[]> {
-  const from = span.from.getTime()
-  const to = span.to.getTime()
-  const firstHour = Math.ceil(from / HOUR_MS) * HOUR_MS
-  const lastHour = Math.max(Math.floor(to / HOUR_MS) * HOUR_MS, firstHour)
+  const hours = wholeHours(span)
+  const packed = await packedSums(state, edgesOf(span), (charge) => ({
+    operation: charge.operation,
+    model: charge.value('model') ?? '',
+    token: charge.value('token') ?? '',
+    // All of them end in the day of this one.
+    at: `${charge.at.toISOString().slice(0, 10)}T00:00:00Z`,
+  }))
   const { rows } = await state.query<UsageRow>(
     `select ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
       sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured
@@ -57,15 +60,19 @@ export async function sumUsage(
       ${CHARGES} where account = $1 and ${endsIn('$5', '$3')}
       union all
       ${UNAUDITED} where ${endsIn('$4', '$5')}
+      union all
+      select * from json_to_recordset($8) as packed (operation text, model text, token text, at timestamptz,
+        requests bigint, energy_nj numeric, carbon_pg numeric, charge_pusd numeric, measured_nj numeric)
     ) used group by 1 order by energy desc, 1 offset $6 limit $7`,
     [
       span.account,
       span.from,
       span.to,
-      new Date(firstHour),
-      new Date(lastHour),
+      hours.first,
+      hours.last,
       page.offset,
       page.limit,
+      JSON.stringify(packed),
     ],
   )
   return rows

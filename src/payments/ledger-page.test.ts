@@ -6,14 +6,8 @@ import fc from 'fast-check'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import {
-  FIRST_POSITION,
-  ledgerPage,
-  newestOf,
-  type LedgerFilter,
-  type LedgerPosition,
-  type LedgerRow,
-} from './ledger-page.ts'
+import type { LedgerFilter, LedgerPosition, LedgerRow } from './ledger-entry.ts'
+import { FIRST_POSITION, ledgerPage, newestOf } from './ledger-page.ts'
 import { ledgerSums } from './ledger-sums.ts'
 
 const RUNS = 30

@@ -1,43 +1,10 @@
 // A page of an account's money: its charges and the transfers of its wallet in one order, the newest first. The pages of
 // one walk are of one moment: a cursor bounds them by the newest charge and transfer of its first page.
-import type { LedgerKind } from '#contract/payments.ts'
+import { findPacked } from '#ledger/packs/packed-charge.ts'
 import { TRANSFER_KIND } from '#ledger/transfer-kind.ts'
 import type { Queryable } from '#state/connect.ts'
-
-export type LedgerFilter = {
-  readonly account: string
-  /** Null: no bound. */
-  readonly from: Date | null
-  readonly to: Date | null
-  /** Operations of the charges; null: all. */
-  readonly operations: readonly string[] | null
-  readonly kind: LedgerKind | null
-}
-
-/** The last entry that was given, and the newest that a walk has. */
-export type LedgerPosition = {
-  /** With microseconds. */
-  readonly at: string
-  /** Of one time, transfers are newer than charges. */
-  readonly rank: 0 | 1
-  readonly number: string
-  readonly chargeMax: string
-  readonly transferMax: string
-}
-
-export type LedgerRow = {
-  readonly at: Date
-  readonly at_us: string
-  readonly rank: 0 | 1
-  readonly number: string
-  readonly id: string
-  readonly kind: LedgerKind
-  readonly amount: string
-  readonly operation: string | null
-  readonly model: string | null
-  readonly energy: string | null
-  readonly reference: string | null
-}
+import type { LedgerFilter, LedgerPosition, LedgerRow } from './ledger-entry.ts'
+import { entryOfPacked, withPacked } from './packed-entries.ts'
 
 /** Above every number. */
 const NEWEST = '9'.repeat(18)
@@ -55,6 +22,7 @@ const transfersOf = (side: 'debit' | 'credit') =>
   `select at, 1 as rank, id as number, 'tr_' || id as id, ${TRANSFER_KIND} as kind, ${side === 'debit' ? '-' : ''}amount as amount,
      null as operation, null as model, null::numeric as energy, nullif(reference, '') as reference
    from transfers where ${side} = 'money:' || $1`
+const AT_US = `to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at_us`
 const RANGE = `($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)`
 const AFTER = (rank: 0 | 1, at: string, number: string) =>
   `${at} <= $6::timestamptz and (${at}, ${rank}, ${number}) < ($6::timestamptz, $7::int, $8::bigint)`
@@ -66,7 +34,7 @@ const pageOf = (side: 'debit' | 'credit') =>
 
 // The order is by the numbers themselves: those of the answer are text, of which 9 comes after 10.
 const PAGE = `
-  select at, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at_us, rank, number::text, id, kind,
+  select at, ${AT_US}, rank, number::text, id, kind,
     amount::text, operation, model, energy::text, reference
   from (
     (select ${CHARGE} where account = $1 and ${RANGE.replaceAll(/\bat\b/g, 'to_at')}
@@ -77,7 +45,7 @@ const PAGE = `
     union all ${pageOf('credit')}
   ) entries order by entries.at desc, entries.rank desc, entries.number desc limit $11`
 
-/** At most `limit` entries after a position. */
+/** At most `limit` entries after a position. To be asked in one snapshot. */
 export async function ledgerPage(
   state: Queryable,
   filter: LedgerFilter,
@@ -97,7 +65,7 @@ export async function ledgerPage(
     after.transferMax,
     limit,
   ])
-  return rows
+  return await withPacked(state, filter, page, rows)
 }
 
 /** The numbers of the newest charge and the newest transfer that the walk may give. */
@@ -133,7 +101,7 @@ export async function ledgerOfId(
 ): Promise<readonly LedgerRow[]> {
   const transfer = /^tr_(\d{1,18})$/.exec(id)?.[1] ?? null
   const { rows } = await state.query<LedgerRow>(
-    `select at, '' as at_us, rank, number::text, id, kind, amount::text, operation, model, energy::text, reference
+    `select at, ${AT_US}, rank, number::text, id, kind, amount::text, operation, model, energy::text, reference
      from (
        select ${CHARGE} where account = $1 and id = regexp_replace($2, '^req_', 'rcpt_')
        union all select * from (${transfersOf('debit')} and (reference = any ($4) or id = $3)) d
@@ -141,5 +109,7 @@ export async function ledgerOfId(
      ) found order by found.at desc, found.rank desc, found.number desc limit 1000`,
     [account, id, transfer, await namesOf(state, id)],
   )
-  return rows
+  if (rows.some(({ rank }) => rank === 0)) return rows
+  const packed = await findPacked(state, id.replace(/^req_/, 'rcpt_'), [account])
+  return packed === undefined ? rows : [...rows, entryOfPacked(packed)]
 }

@@ -3,7 +3,7 @@
 import { TRANSFER_KIND } from '#ledger/transfer-kind.ts'
 import { sumUsage } from '#ledger/usage.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { LedgerFilter } from './ledger-page.ts'
+import type { LedgerFilter } from './ledger-entry.ts'
 
 export type LedgerSums = {
   readonly entries: number

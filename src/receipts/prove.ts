@@ -13,8 +13,11 @@ export type ReceiptAnswer =
   | { readonly state: 'sealed'; readonly account: string; readonly receipt: Receipt }
 
 export type Receipts = {
-  /** The receipt with an id; print it with formatReceipt() or receiptJson() of tlog/proof.ts. */
-  find(id: string): Promise<ReceiptAnswer>
+  /**
+   * The receipt with an id; print it with formatReceipt() or receiptJson() of tlog/proof.ts. `accounts` are those that
+   * the asker may see: an old charge is looked for among theirs alone.
+   */
+  find(id: string, accounts?: readonly string[]): Promise<ReceiptAnswer>
   keys(): Promise<readonly ReceiptKey[]>
   /** The newest signed note of a shard. */
   checkpoint(origin: string): Promise<string | undefined>
@@ -24,8 +27,8 @@ export type Receipts = {
 
 export function createReceipts({ store }: { store: ReceiptStore }): Receipts {
   return {
-    async find(id) {
-      const charge = await store.charge(id)
+    async find(id, accounts) {
+      const charge = await store.charge(id, accounts)
       if (charge === undefined) return { state: 'unknown' }
       const { account, accountSeq, bytes, leafIndex } = charge
       const shard = (await store.shards()).findLast((each) => each.firstLeaf <= leafIndex)

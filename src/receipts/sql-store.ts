@@ -1,21 +1,12 @@
-// ReceiptStore on PostgreSQL: the tables of receipts/schema and, read only, `charges`.
+// ReceiptStore on PostgreSQL: the tables of receipts/schema and, read only, charges and their packs.
 import { raiseAlarm } from '#state/alarms.ts'
-import { invariant } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import { findPacked } from '#ledger/packs/packed-charge.ts'
 import type { Queryable, SqlRow, State } from '#state/connect.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
 import type { Tile, TileId } from '#tlog/tiles.ts'
-import { LeafPage } from './leaf-page.ts'
-import type { ReceiptStore, SealedCheckpoint, Shard, StoredCharge } from './store.ts'
-
-// All of them as one row: row by row they took twice the CPU here, and most of it in the driver. The index of a
-// leaf is unique, so that they have no gap when the last one is as far as their count says.
-const ROWS = `
-  select min(leaf_index) as first, max(leaf_index) as last,
-    string_agg(int8send(account_seq) || int4send(length(bytes)), '') as heads,
-    string_agg(bytes, '') as bytes
-  from (select leaf_index, account_seq, bytes from charges
-    where leaf_index >= $1 order by leaf_index limit $2) page having count(*) > 0`
+import { readLeafRows, toBytes, toStoredCharge } from './leaf-rows.ts'
+import type { ReceiptStore, SealedCheckpoint, Shard } from './store.ts'
 
 const VALID_FROM = `to_char(valid_from at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as valid_from`
 
@@ -52,15 +43,7 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
       )
       return rows.map(toCheckpoint)[0]
     },
-    async rows(from, limit) {
-      const { rows } = await state.query(ROWS, [from, limit])
-      const [row] = rows
-      if (row === undefined) return new LeafPage(Buffer.alloc(0), Buffer.alloc(0))
-      const page = new LeafPage(toBytes(row['heads']), toBytes(row['bytes']))
-      const isWhole = Number(row['first']) === from && Number(row['last']) === from + page.count - 1
-      invariant(isWhole, `The ledger has a gap after leaf ${from}`)
-      return page
-    },
+    rows: (from, limit) => readLeafRows(state, from, limit),
     tiles: (origin, wanted) => selectTiles(state, origin, wanted),
     openShard: (epoch, shard, alarm) =>
       state.transaction(async (queries) => {
@@ -76,12 +59,12 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
         await insertCheckpoint(queries, checkpoint)
         await upsertTiles(queries, checkpoint.origin, tiles)
       }),
-    async charge(id) {
+    async charge(id, accounts) {
       const { rows } = await state.query(
         'select account, leaf_index, account_seq, bytes from charges where id = $1',
         [id],
       )
-      return rows.map(toStoredCharge)[0]
+      return rows.map(toStoredCharge)[0] ?? (await findPacked(state, id, accounts))
     },
   }
 }
@@ -176,15 +159,3 @@ const toCheckpoint = (row: SqlRow): SealedCheckpoint => ({
   root: toBytes(row['root']),
   note: String(row['note']),
 })
-
-const toStoredCharge = (row: SqlRow): StoredCharge => ({
-  leafIndex: Number(row['leaf_index']),
-  accountSeq: BigInt(String(row['account_seq'])),
-  bytes: toBytes(row['bytes']),
-  account: String(row['account']),
-})
-
-function toBytes(value: unknown): Buffer {
-  if (!Buffer.isBuffer(value)) throw new TypeError('A bytea column did not come as a Buffer')
-  return value
-}

@@ -40,8 +40,8 @@ export type ReceiptStore = {
   tiles(origin: string, wanted: readonly TileId[]): Promise<readonly Tile[]>
   /** All or nothing. Throws ErgonError `sealer_fenced` like openShard(). */
   saveCheckpoint(epoch: number, checkpoint: SealedCheckpoint, tiles: readonly Tile[]): Promise<void>
-  /** The charge with a receipt id. */
-  charge(id: string): Promise<StoredCharge | undefined>
+  /** The charge with a receipt id. One that is packed is looked for among those of `accounts` alone. */
+  charge(id: string, accounts?: readonly string[]): Promise<StoredCharge | undefined>
 }
 
 /** Where a charge stands in its shard's log. */

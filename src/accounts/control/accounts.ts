@@ -44,7 +44,7 @@ export const accountHandlers = (
     (
       await state.query<ControlAnswer<'token.list'>[number]>(
         `select id, account, member, hint, name, scope, created_at, expires_at, revoked_at, exposed_at,
-           (select to_at from charges where token = tokens.id order by account_seq desc limit 1) as last_used_at
+           token_last_used(id) as last_used_at
          from tokens order by created_at`,
       )
     ).rows,

@@ -1,5 +1,6 @@
 // GET /v1/receipts?cursor&limit: what the account was charged, the newest first, by the account's own numbers,
 // which have no gap: also what nobody was answered for, such as stored bytes and strangers in its public buckets.
+import { packedBelow } from '#ledger/packs/packed-charge.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
 import { chargeCarbon, chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
@@ -21,11 +22,10 @@ export function createReceiptList(deps: { state: Queryable; posted: Posted }): H
   return async ({ who, query: queryOf, signal }) => {
     const page = readListPage(queryOf(), CURSOR)
     await deps.posted(signal)
-    const { rows } = await deps.state.query<Row>(
-      `select account_seq as number, bytes from charges where account = $1 and account_seq < $2
-       order by account_seq desc limit $3`,
-      [callerOf(who).account, page.cursor?.[0] ?? NUMBER_MAX, page.rowsMax],
-    )
+    const rows = await readRows(deps.state, callerOf(who).account, {
+      before: page.cursor?.[0] ?? NUMBER_MAX,
+      limit: page.rowsMax,
+    })
     const given = page.of(rows).map((row) => ({ ...row, charge: parseCharge(row.bytes) }))
     const ids = given.flatMap(({ charge: { resource } }) =>
       resource === undefined ? [] : [chargedId(resource)],
@@ -44,6 +44,24 @@ export function createReceiptList(deps: { state: Queryable; posted: Posted }): H
         }),
     }
   }
+}
+
+async function readRows(
+  state: Queryable,
+  account: string,
+  { before, limit }: { readonly before: string; readonly limit: number },
+): Promise<Row[]> {
+  const { rows } = await state.query<Row>(
+    `select account_seq as number, bytes from charges where account = $1 and account_seq < $2
+     order by account_seq desc limit $3`,
+    [account, before, limit],
+  )
+  const below = BigInt(rows.at(-1)?.number ?? before)
+  const packed = await packedBelow(state, { account, below }, { limit: limit - rows.length })
+  return [
+    ...rows,
+    ...packed.map(({ accountSeq, bytes }) => ({ number: String(accountSeq), bytes })),
+  ]
 }
 
 function toEntry(number: string, charge: Charge, names: ReadonlyMap<string, string>) {

@@ -28,7 +28,8 @@ export function createReceiptGet({ receipts, posted, clock }: ReceiptGetDeps): H
   return async ({ who, parameters, headers, signal }) => {
     const id = receiptIdOf(parameters['receipt'] ?? '')
     const deps = { receipts, posted: who === undefined ? postedForStrangers : posted }
-    const answer = await found(id, deps, signal)
+    const accounts = who?.account === undefined ? [NOBODY] : [NOBODY, who.account]
+    const answer = await found(id, accounts, deps, signal)
     if (answer.state === 'unknown' && isYoung(id, clock.wallMs())) return unsealed(id)
     if (
       answer.state === 'unknown' ||
@@ -74,13 +75,14 @@ function atMost(most: number, posted: Posted): Posted {
 /** Its id left with the reply, a tick before the charge is posted: unknown is only said after that. */
 async function found(
   id: string,
+  accounts: readonly string[],
   { receipts, posted }: Pick<ReceiptGetDeps, 'receipts' | 'posted'>,
   signal: AbortSignal,
 ) {
-  const answer = await receipts.find(id)
+  const answer = await receipts.find(id, accounts)
   if (answer.state !== 'unknown') return answer
   await posted(signal)
-  return await receipts.find(id)
+  return await receipts.find(id, accounts)
 }
 
 /** A receipt and its request share one body: either id finds it. */

@@ -51,7 +51,7 @@ type Row = {
 
 const SELECT = `select t.id, t.name, t.member, m.name as member_name, t.scope, t.hint, t.created_at, t.expires_at,
   t.revoked_at, t.exposed_at, coalesce(t.expires_at <= now(), false) as is_expired,
-  (select to_at from charges where token = t.id order by account_seq desc limit 1) as last_used_at,
+  token_last_used(t.id) as last_used_at,
   t.requests_per_minute, (select nj_per_day::text from budgets where id = t.budget) as nj_per_day,
   budget_used_nj(t.budget)::text as used_nj
   from tokens t join members m on m.id = t.member`

@@ -71,7 +71,8 @@ test('GET /v1/usage reads times without a zone as UTC, wherever it runs, and no 
   // A process of its own: the zone is that of a process.
   const program = `
     import { createUsageGet } from '#accounts/operations/usage-get.ts'
-    const state = { query: async () => ({ rows: [] }) }
+    const query = async () => ({ rows: [] })
+      const state = { transaction: (work) => work({ query }) }
     const get = createUsageGet({ state, posted: async () => undefined, now: Date.now })
     const ask = (query) => get({ who: { account: 'acct_1' }, query: () => new URLSearchParams(query) })
     const reply = await ask(${JSON.stringify(RANGE)})

@@ -10,8 +10,9 @@ import { readListPage, type AskedPage } from '#http/list-page.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumUsage, type UsageRow } from '#ledger/usage.ts'
-import type { Queryable } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
+import type { State } from '#state/connect.ts'
+import { inSnapshot } from '#state/snapshot.ts'
 
 const SERVICE_OF = `case operation ${(Object.keys(OPERATIONS) as OperationName[])
   .map((name) => `when '${name}' then '${OPERATIONS[name].service}'`)
@@ -37,7 +38,7 @@ type UsageQuery = {
 }
 
 export function createUsageGet(deps: {
-  state: Queryable
+  state: Pick<State, 'transaction'>
   posted: Posted
   now: () => number
 }): Handler {
@@ -61,7 +62,9 @@ export function createUsageGet(deps: {
       )
     await deps.posted(signal)
     const span = { account: callerOf(who).account, from, to }
-    const found = await sumUsage(deps.state, span, group, { offset, limit: page.rowsMax })
+    const found = await inSnapshot(deps.state, (snapshot) =>
+      sumUsage(snapshot, span, group, { offset, limit: page.rowsMax }),
+    )
     const next = page.next(found, () => cursorOf({ ...asked, offset: offset + page.limit }))
     return {
       kind: 'known',

@@ -1,6 +1,7 @@
 // GET /v1/usage/last: the caller's last request, by token. It waits until every gateway has posted
 // what it answered before this call arrived, so that the record is the one the caller expects. The last one is
 // what the ledger got last: the clock may have been set back.
+import { findPacked, packedBelow, type PackedCharge } from '#ledger/packs/packed-charge.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/charge.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
@@ -20,29 +21,26 @@ const REMEMBERED = (Object.keys(OPERATIONS) as OperationName[]).filter(
 // a gateway may have: a clock that was set back by more decides nothing.
 const LAG_S = 5
 const NEWEST = 100
-const LAST = `
-  with newest as materialized (
-    select account_seq, split_part(session, '.', 1) as process, to_at, id from charges
-    where token = $1 and operation = any ($2) order by account_seq desc limit ${NEWEST}
-  ), of_process as (
-    select distinct on (process) to_at, id from newest order by process, account_seq desc
-  ), last as (
-    select to_at from newest order by account_seq desc limit 1
-  )
-  select bytes from charges where id = (
-    select p.id from of_process p, last
-    where p.to_at between last.to_at and last.to_at + interval '${LAG_S} s'
-    order by p.to_at desc, p.id desc limit 1)`
+const RECENT = `
+  select account_seq::text as number, split_part(session, '.', 1) as process, to_at as at, id from charges
+  where token = $1 and operation = any ($2) order by account_seq desc limit ${NEWEST}`
+
+type Recent = {
+  readonly number: string
+  readonly process: string
+  readonly at: Date
+  readonly id: string
+}
 
 export function createUsageLast(deps: { state: Queryable; posted: Posted }): Handler {
   return async ({ who, signal }) => {
-    const { token } = callerOf(who)
+    const { account, token } = callerOf(who)
     await deps.posted(signal)
-    const { rows } = await deps.state.query<{ bytes: Buffer }>(LAST, [token, REMEMBERED])
-    const row = rows[0]
-    if (row === undefined)
+    const id = lastOf(await recentOf(deps.state, account, token))
+    const bytes = id === undefined ? undefined : await bytesOf(deps.state, account, id)
+    if (bytes === undefined)
       throw fault('not_found', 'Could not find a last request: this token has made none')
-    const charge = parseCharge(row.bytes)
+    const charge = parseCharge(bytes)
     const [operator = '', region = ''] = charge.routed_to.split('/')
     return {
       kind: 'known',
@@ -63,4 +61,57 @@ export function createUsageLast(deps: { state: Queryable; posted: Posted }): Han
         }),
     }
   }
+}
+
+/** The last remembered requests of a token, those posted last first. */
+async function recentOf(state: Queryable, account: string, token: string): Promise<Recent[]> {
+  const { rows } = await state.query<Recent>(RECENT, [token, REMEMBERED])
+  if (rows.length === NEWEST) return rows
+  const packed = await state.query<{ last: string }>(
+    'select account_seq as last from packed_tokens where token = $1',
+    [token],
+  )
+  const last = packed.rows[0]?.last
+  if (last === undefined) return rows
+  const oldest = rows.at(-1)?.number
+  // Charges that were packed since the rows were read are not taken twice.
+  const below =
+    oldest !== undefined && BigInt(oldest) <= BigInt(last) ? BigInt(oldest) : BigInt(last) + 1n
+  const older = await packedBelow(
+    state,
+    { account, token, below },
+    {
+      limit: NEWEST - rows.length,
+      isWanted: (charge) =>
+        charge.value('token') === token && REMEMBERED.some((name) => name === charge.operation),
+    },
+  )
+  return [...rows, ...older.map(recentCharge)]
+}
+
+const recentCharge = (charge: PackedCharge): Recent => ({
+  number: charge.accountSeq.toString(),
+  process: charge.value('session')?.split('.')[0] ?? '',
+  at: charge.at,
+  id: charge.id,
+})
+
+/** The id of the last request, as this file's head says. */
+function lastOf(recent: readonly Recent[]): string | undefined {
+  const [last] = recent
+  if (last === undefined) return undefined
+  const ofProcess = recent.filter(
+    ({ process }, nth) => recent.findIndex((other) => other.process === process) === nth,
+  )
+  const latest = last.at.getTime() + LAG_S * 1000
+  return ofProcess
+    .filter(({ at }) => at >= last.at && at.getTime() <= latest)
+    .toSorted((a, b) => b.at.getTime() - a.at.getTime() || (a.id < b.id ? 1 : -1))[0]?.id
+}
+
+async function bytesOf(state: Queryable, account: string, id: string): Promise<Buffer | undefined> {
+  const { rows } = await state.query<{ bytes: Buffer }>('select bytes from charges where id = $1', [
+    id,
+  ])
+  return rows[0]?.bytes ?? (await findPacked(state, id, [account]))?.bytes
 }

@@ -7,6 +7,7 @@ import type { ControlAnswer } from '#contract/control.ts'
 type NodeStatus = ControlAnswer<'node.status'>
 type ShownHolder = NonNullable<NodeStatus['state_holder']>
 type BooksStatus = NonNullable<NodeStatus['books']>
+type ShownLedger = NonNullable<NodeStatus['ledger']>
 
 export async function run({ options }: CommandCall): Promise<void> {
   const status = await control(options, 'node.status', {})
@@ -34,7 +35,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   print(
     `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
   )
-  print(`ledger   ${ledger.charges} charges, ${alarmsWord(ledger.alarms)}`)
+  print(`ledger   ${ledger.charges} charges${packedWords(ledger)}, ${alarmsWord(ledger.alarms)}`)
   for (const { kind, detail, at } of status.last_alarms ?? [])
     print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
   if (status.books !== undefined) print(booksLine(status.books))
@@ -44,6 +45,10 @@ export async function run({ options }: CommandCall): Promise<void> {
 
 const holderLine = ({ host, folder, since, backend }: ShownHolder) =>
   `state    of the node on ${host} in ${folder}, since ${since}${backend === null ? '; its lock is not held now' : ''}`
+
+/** Nothing before the first pack. */
+const packedWords = ({ packed_charges: charges, packed_bytes: bytes }: ShownLedger) =>
+  charges === '0' ? '' : `, ${charges} of them packed in ${(Number(bytes) / 1e6).toFixed(1)} MB`
 
 const alarmsWord = (alarms: string) =>
   alarms === '0' ? '0 alarms' : `${alarms} alarms, see ergon admin alarm list`

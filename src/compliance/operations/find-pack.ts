@@ -3,7 +3,7 @@ import type { PackReply } from '#contract/compliance.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 
-export type PackRow = Omit<PackReply, 'object' | 'progress' | PackTime> &
+export type EvidencePackRow = Omit<PackReply, 'object' | 'progress' | PackTime> &
   Record<Exclude<PackTime, 'ended_at' | 'expires_at'>, Date> &
   Record<'ended_at' | 'expires_at', Date | null> & {
     readonly done: number | null
@@ -19,15 +19,18 @@ export async function packsOf(
   { account, keptDays }: { readonly account: string; readonly keptDays: number },
   { id, before = null, limit = 1 }: Partial<PackPage> & { readonly id?: string } = {},
 ): Promise<PackReply[]> {
-  const { rows } = await state.query<PackRow>(
+  const { rows } = await state.query<EvidencePackRow>(
     `select p.id, from_at as from, to_at as to, p.status, reason, done::float8, total::float8,
        ceiling_nj::text as ceiling_energy_nj, ceiling_pusd::text, billed.energy_nj, billed.charge_pusd,
        b.size::float8 as size_bytes, manifest_sha256, created_at, ended_at,
        ended_at + $3 * interval '1 day' as expires_at
      from evidence_packs p left join blobs b on b.id = p.blob
      cross join lateral (select coalesce(sum(energy_nj), 0)::text as energy_nj,
-       coalesce(sum(charge_pusd), 0)::text as charge_pusd from charges where resource = p.id) billed
-     where account = $1 and ($2::text is null or p.id = $2) and ($4::text is null or p.id < $4)
+       coalesce(sum(charge_pusd), 0)::text as charge_pusd from (
+         select energy_nj, charge_pusd from charges where resource = p.id
+         union all select energy_nj, charge_pusd from packed_resource_hours where account = p.account and resource = p.id
+       ) each) billed
+     where p.account = $1 and ($2::text is null or p.id = $2) and ($4::text is null or p.id < $4)
      order by p.id desc limit $5`,
     [account, id ?? null, keptDays, before, limit],
   )

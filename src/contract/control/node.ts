@@ -65,6 +65,9 @@ const status = z.strictObject({
   ledger: z
     .strictObject({
       charges: z.string(),
+      /** Of them those in packs, and the bytes of the packs. */
+      packed_charges: z.string(),
+      packed_bytes: z.string(),
       leaves: z.string(),
       sealed: z.string(),
       alarms: z.string(),

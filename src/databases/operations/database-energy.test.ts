@@ -83,7 +83,7 @@ test(
     )
     assert.equal((await ask(FIRST_MS, lastMs)).energy_nj, '0', 'of the deleted one')
 
-    await state.query('alter table charges disable trigger charges_append_only')
+    await state.query('alter table charges disable trigger user')
     await state.query('delete from charges')
     const own = { resource: id, operation: 'cell.standing' }
     await charge(state, 10, [

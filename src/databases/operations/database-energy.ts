@@ -9,21 +9,22 @@ import { readTime } from '#http/read-time.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumResource, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
-import type { Queryable } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
+import type { State } from '#state/connect.ts'
+import { inSnapshot } from '#state/snapshot.ts'
 
 const DAY_MS = 86_400_000
 const SERVER = 'cell.standing'
 const OPERATIONS = [...LIMITED, 'database.standing', 'database.backup'] as const
 
 export const createDatabaseEnergy =
-  ({ state, now }: { readonly state: Queryable; readonly now: () => number }): Handler =>
+  ({ state, now }: { readonly state: State; readonly now: () => number }): Handler =>
   async ({ who, parameters, query }) => {
     const { account } = callerOf(who)
     const { id: resource } = await findDatabase(state, account, parameters['database'] ?? '')
     const { from, to, by } = readSpan(query(), now())
     const span = { account, resource, operations: OPERATIONS, from, to }
-    const rows = await sumResource(state, span, by)
+    const rows = await inSnapshot(state, (snapshot) => sumResource(snapshot, span, by))
     const steps = Map.groupBy(rows, ({ at }) => at.toISOString())
     const reply = {
       object: 'database.energy',

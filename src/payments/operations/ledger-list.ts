@@ -7,18 +7,12 @@ import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import { ledgerCsv } from '#ledger/ledger-csv.ts'
 import type { Posted } from '#ledger/posted.ts'
-import {
-  FIRST_POSITION,
-  ledgerOfId,
-  ledgerPage,
-  newestOf,
-  type LedgerFilter,
-  type LedgerPosition,
-  type LedgerRow,
-} from '#payments/ledger-page.ts'
+import type { LedgerFilter, LedgerPosition, LedgerRow } from '#payments/ledger-entry.ts'
+import { FIRST_POSITION, ledgerOfId, ledgerPage, newestOf } from '#payments/ledger-page.ts'
 import { ledgerSums, type LedgerSums } from '#payments/ledger-sums.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
+import { inSnapshot } from '#state/snapshot.ts'
 
 const CURSOR = /^(infinity|[\dT:.Z-]{27})_([01])_(\d{1,18})_(\d{1,18})_(\d{1,18})$/
 const ID = /^[a-z]{2,8}_[0-9a-z]{1,40}$/
@@ -41,11 +35,10 @@ export function createLedgerList(deps: {
     if (id !== null && !ID.test(id)) throw wrong('id', 'it is not an id')
     const page = readListPage(query, CURSOR)
     await deps.posted(signal)
-    const listed = await deps.state.transaction(async (transaction) => {
-      // The sums are of the same moment as the entries.
-      await transaction.query('set transaction isolation level repeatable read read only')
-      if (id === null) return await listPage(transaction, filter, page)
-      return { rows: await ledgerOfId(transaction, account, id), nextCursor: null, sums: null }
+    // The sums are of the same moment as the entries.
+    const listed = await inSnapshot(deps.state, async (snapshot) => {
+      if (id === null) return await listPage(snapshot, filter, page)
+      return { rows: await ledgerOfId(snapshot, account, id), nextCursor: null, sums: null }
     })
     const entries = listed.rows.map(entryOf)
     const { nextCursor } = listed

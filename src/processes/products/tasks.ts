@@ -6,9 +6,12 @@ import { LEDGER_TASKS } from '#ledger/tasks.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
 import { PAYMENTS_TASKS } from '#payments/tasks.ts'
 import { STORAGE_TASKS } from '#objects/tasks.ts'
+import { receiptsTasks } from '#receipts/tasks.ts'
+import { RECEIPTS_TO_ANNOUNCE } from '#webhooks/receipts-to-announce.ts'
 
 export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   LEDGER_TASKS,
+  receiptsTasks([RECEIPTS_TO_ANNOUNCE]),
   STORAGE_TASKS,
   DATABASES_TASKS,
   WEBHOOKS_TASKS,

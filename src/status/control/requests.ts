@@ -7,6 +7,7 @@ import type { ControlHandlers, Sent } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { entryOf, fault } from '#contract/errors.ts'
 import { REFUSALS_PAGE, type Refusal } from '#http/refusals.ts'
+import { findPacked } from '#ledger/packs/packed-charge.ts'
 import { ask } from '#node/cell-specs.ts'
 import type { State } from '#state/connect.ts'
 
@@ -66,8 +67,29 @@ async function chargeOf(
      from charges where id = $1`,
     [receipt],
   )
-  return await asked.then(
-    ({ rows }) => ({ charge: rows[0] ?? null, ledger_fault: null }),
-    (error: unknown) => ({ charge: null, ledger_fault: messageOf(error) }),
-  )
+  return await asked
+    .then(async ({ rows }) => rows[0] ?? (await packedCharge(state, receipt)))
+    .then(
+      (charge) => ({ charge, ledger_fault: null }),
+      (error: unknown) => ({ charge: null, ledger_fault: messageOf(error) }),
+    )
+}
+
+async function packedCharge(
+  state: Pick<State, 'query'>,
+  receipt: string,
+): Promise<FoundRequest['charge']> {
+  const charge = await findPacked(state, receipt)
+  if (charge === undefined) return null
+  return {
+    receipt,
+    account: charge.account,
+    token: charge.value('token') ?? null,
+    operation: charge.operation,
+    model: charge.value('model') ?? null,
+    status: Number(charge.value('status')),
+    at: charge.at,
+    energy_nj: charge.energyNj.toString(),
+    charge_pusd: charge.chargePusd.toString(),
+  }
 }

@@ -1,0 +1,105 @@
+// A charge in a pack, with the members that a row of `charges` has.
+import { MEASURED_METHODS } from '#contract/charge.ts'
+import type { Queryable } from '#state/connect.ts'
+import { readPacks, type PackFilter, type ReadPack } from './read-packs.ts'
+
+/** Members that need the whole charge, or are seldom asked for, are getters. */
+export class PackedCharge {
+  readonly account: string
+  readonly accountSeq: bigint
+  readonly #pack: ReadPack['pack']
+  readonly #nth: number
+
+  constructor({ account, firstSeq, pack }: ReadPack, nth: number) {
+    this.account = account
+    this.accountSeq = firstSeq + BigInt(nth)
+    this.#pack = pack
+    this.#nth = nth
+  }
+
+  get leafIndex(): number {
+    return this.#pack.leafIndex(this.#nth)
+  }
+  get bytes(): Buffer {
+    return this.#pack.bytes(this.#nth)
+  }
+  get id(): string {
+    return this.value('id') ?? ''
+  }
+  get operation(): string {
+    return this.value('operation') ?? ''
+  }
+  get at(): Date {
+    return new Date(this.value('to') ?? Number.NaN)
+  }
+  get energyNj(): bigint {
+    return BigInt(this.value('energy_nj') ?? '0')
+  }
+  get carbonPg(): bigint {
+    return BigInt(this.value('carbon_pg') ?? '0')
+  }
+  get chargePusd(): bigint {
+    return BigInt(this.value('charge_pusd') ?? '0')
+  }
+  /** The part of the energy that a sensor read. */
+  get measuredNj(): bigint {
+    let sum = 0n
+    for (let part = 0; ; part++) {
+      const method = this.value(part === 0 ? 'method' : `method.${part}`)
+      if (method === undefined) return sum
+      if (MEASURED_METHODS.includes(method))
+        sum += BigInt(this.value(`energy_nj.${part + 1}`) ?? '0')
+    }
+  }
+  /** The id of the resource; null of requests and of buckets, as in the table. */
+  get resource(): string | null {
+    const resource = this.value('resource')
+    return resource === undefined || resource.startsWith('s3:')
+      ? null
+      : (resource.split(':')[1] ?? '')
+  }
+
+  /** A member by its key; undefined where the charge has none. */
+  value(name: string): string | undefined {
+    return this.#pack.value(name, this.#nth)
+  }
+}
+
+/** The charges of a pack, the newest first. */
+export function* chargesOf(read: ReadPack): Generator<PackedCharge> {
+  for (let nth = read.pack.count - 1; nth >= 0; nth--) yield new PackedCharge(read, nth)
+}
+
+/** A packed charge by its id; of these accounts where they are known, which is much faster. */
+export async function findPacked(
+  state: Queryable,
+  id: string,
+  accounts?: readonly string[],
+): Promise<PackedCharge | undefined> {
+  const filter = accounts === undefined ? { id } : { id, accounts }
+  for await (const read of readPacks(state, filter, 'leaf')) {
+    const nth = read.pack.find(id)
+    if (nth !== undefined) return new PackedCharge(read, nth)
+  }
+  return undefined
+}
+
+/** At most `limit` packed charges of an account with numbers below one, the newest first. */
+export async function packedBelow(
+  state: Queryable,
+  filter: PackFilter & { readonly account: string; readonly below: bigint },
+  {
+    limit,
+    isWanted,
+  }: { readonly limit: number; readonly isWanted?: (charge: PackedCharge) => boolean },
+): Promise<PackedCharge[]> {
+  const found: PackedCharge[] = []
+  if (limit <= 0) return found
+  for await (const read of readPacks(state, filter))
+    for (const charge of chargesOf(read)) {
+      if (charge.accountSeq >= filter.below || isWanted?.(charge) === false) continue
+      found.push(charge)
+      if (found.length === limit) return found
+    }
+  return found
+}

@@ -1,0 +1,102 @@
+// Reads packs by what their rows say of them. A pack never changes and never goes: a reader asks for rows of `charges`
+// first and for packs second, and drops what it has twice. Sums are asked in one snapshot instead.
+import type { Queryable } from '#state/connect.ts'
+import { Pack } from './pack.ts'
+
+export type PackFilter = {
+  readonly account?: string
+  /** Packs of these accounts. */
+  readonly accounts?: readonly string[]
+  /** Charges with numbers below. */
+  readonly below?: bigint
+  /** Charges that ended at a time or later, and before another. */
+  readonly from?: Date
+  readonly to?: Date
+  readonly operations?: readonly string[]
+  readonly token?: string
+  readonly resource?: string
+  readonly id?: string
+  /** Leaves from one on, and below another. */
+  readonly leafFrom?: number
+  readonly leafBelow?: number
+}
+
+/** A pack with its place in the ledger. */
+export type ReadPack = {
+  readonly account: string
+  readonly firstSeq: bigint
+  /** The last end of its charges. */
+  readonly lastAt: Date
+  readonly pack: Pack
+}
+
+type PackOrder = keyof typeof ORDERS
+
+const CONDITIONS: Readonly<Record<keyof PackFilter, (value: string) => string>> = {
+  account: (value) => `account = ${value}`,
+  accounts: (value) => `account = any (${value})`,
+  below: (value) => `first_seq < ${value}`,
+  from: (value) => `last_at >= ${value}`,
+  to: (value) => `first_at < ${value}`,
+  operations: (value) => `operations && ${value}`,
+  token: (value) => `tokens @> array[${value}]`,
+  resource: (value) => `resources @> array[${value}]`,
+  id: (value) => `first_id <= ${value} and last_id >= ${value}`,
+  leafFrom: (value) => `last_leaf >= ${value}`,
+  leafBelow: (value) => `first_leaf < ${value}`,
+}
+
+// The newest first. Within an account numbers, leaves and packs have one order.
+const ORDERS = {
+  number: ['first_seq', ({ first_seq: seq }: Row) => [seq]],
+  time: ['last_at, first_seq', ({ last_at: at, first_seq: seq }: Row) => [at, seq]],
+  leaf: ['first_leaf', ({ first_leaf: leaf }: Row) => [leaf]],
+} as const
+
+/** Packs that are read at once, at most: most readers need one. */
+const BATCH_MAX = 8
+
+type Row = {
+  account: string
+  first_seq: string
+  first_leaf: string
+  last_at: Date
+  body: Buffer
+}
+
+/** The packs that may have what a filter asks for, the newest first. Order them by leaf where they are of several accounts. */
+export async function* readPacks(
+  state: Queryable,
+  filter: PackFilter,
+  order: PackOrder = 'number',
+): AsyncGenerator<ReadPack> {
+  const [columns, placeOf] = ORDERS[order]
+  const values: unknown[] = []
+  const bind = (value: unknown) =>
+    `$${values.push(typeof value === 'bigint' ? String(value) : value)}`
+  const conditions = (Object.keys(filter) as (keyof PackFilter)[]).map((name) =>
+    CONDITIONS[name](bind(filter[name])),
+  )
+  const newestFirst = columns.replaceAll(/\w+/g, '$& desc')
+  let last: Row | undefined
+  for (let batch = 1; ; batch = Math.min(BATCH_MAX, 2 * batch)) {
+    const own = values.length
+    const after = last === undefined ? [] : [`(${columns}) < (${placeOf(last).map(bind).join()})`]
+    const { rows } = await state.query<Row>(
+      `select account, first_seq, first_leaf, last_at, body from charge_packs
+       where ${[...conditions, ...after].join(' and ') || 'true'} order by ${newestFirst} limit ${batch}`,
+      values,
+    )
+    values.length = own
+    for (const row of rows) yield opened(row)
+    last = rows.at(-1)
+    if (rows.length < batch) return
+  }
+}
+
+const opened = (row: Row): ReadPack => ({
+  account: row.account,
+  firstSeq: BigInt(row.first_seq),
+  lastAt: row.last_at,
+  pack: new Pack(row.body),
+})

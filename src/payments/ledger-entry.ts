@@ -1,0 +1,37 @@
+// The types of a page of the ledger.
+import type { LedgerKind } from '#contract/payments.ts'
+
+export type LedgerFilter = {
+  readonly account: string
+  /** Null: no bound. */
+  readonly from: Date | null
+  readonly to: Date | null
+  /** Operations of the charges; null: all. */
+  readonly operations: readonly string[] | null
+  readonly kind: LedgerKind | null
+}
+
+/** The last entry that was given, and the newest that a walk has. */
+export type LedgerPosition = {
+  /** With microseconds. */
+  readonly at: string
+  /** Of one time, transfers are newer than charges. */
+  readonly rank: 0 | 1
+  readonly number: string
+  readonly chargeMax: string
+  readonly transferMax: string
+}
+
+export type LedgerRow = {
+  readonly at: Date
+  readonly at_us: string
+  readonly rank: 0 | 1
+  readonly number: string
+  readonly id: string
+  readonly kind: LedgerKind
+  readonly amount: string
+  readonly operation: string | null
+  readonly model: string | null
+  readonly energy: string | null
+  readonly reference: string | null
+}

@@ -1,0 +1,86 @@
+// The proof of a pack: its charges are those that the log has under their numbers, each of them and no other, and its
+// row says of them what they say themselves.
+import { Pack } from '#ledger/packs/pack.ts'
+import { chargesOf, type PackedCharge } from '#ledger/packs/packed-charge.ts'
+import { leafOf } from '#tlog/leaf.ts'
+
+/** A row of `charge_packs`. */
+export type PackRow = PackFacts & { readonly account: string; readonly body: Buffer }
+
+/** The facts in the row of a pack about its charges. */
+export type PackFacts = {
+  readonly first_seq: string
+  readonly last_seq: string
+  readonly first_leaf: string
+  readonly last_leaf: string
+  readonly first_at: Date
+  readonly last_at: Date
+  readonly first_id: string
+  readonly last_id: string
+  readonly operations: readonly string[]
+  readonly tokens: readonly string[]
+  readonly resources: readonly string[]
+  readonly energy_nj: string
+  readonly carbon_pg: string
+  readonly charge_pusd: string
+}
+
+/** The charges of a pack, the oldest first. Throws RangeError when its bytes are damaged. */
+export const packCharges = (row: Pick<PackRow, 'account' | 'first_seq' | 'body'>): PackedCharge[] =>
+  [
+    ...chargesOf({
+      account: row.account,
+      firstSeq: BigInt(row.first_seq),
+      lastAt: new Date(0),
+      pack: new Pack(row.body),
+    }),
+  ].toReversed()
+
+/** The facts that the row of a pack of these charges must have. */
+export function factsOf(charges: readonly PackedCharge[]): PackFacts {
+  const ats = charges.map(({ at }) => at.getTime())
+  const ids = charges.map(({ id }) => id).toSorted(byBytes)
+  const sumOf = (key: 'energyNj' | 'carbonPg' | 'chargePusd') =>
+    charges.reduce((sum, charge) => sum + charge[key], 0n).toString()
+  const different = (values: readonly (string | null | undefined)[]) =>
+    [...new Set(values.filter((value) => typeof value === 'string'))].toSorted(byBytes)
+  return {
+    first_seq: String(charges[0]?.accountSeq),
+    last_seq: String(charges.at(-1)?.accountSeq),
+    first_leaf: String(charges[0]?.leafIndex),
+    last_leaf: String(charges.at(-1)?.leafIndex),
+    first_at: new Date(Math.min(...ats)),
+    last_at: new Date(Math.max(...ats)),
+    first_id: ids[0] ?? '',
+    last_id: ids.at(-1) ?? '',
+    operations: different(charges.map(({ operation }) => operation)),
+    tokens: different(charges.map((charge) => charge.value('token'))),
+    resources: different(charges.map(({ resource }) => resource)),
+    energy_nj: sumOf('energyNj'),
+    carbon_pg: sumOf('carbonPg'),
+    charge_pusd: sumOf('chargePusd'),
+  }
+}
+
+/** The fault of a pack; undefined when the pack is proven. `hashes` are those of its leaves in the log. */
+export function packFault(
+  row: PackRow,
+  charges: readonly PackedCharge[],
+  hashes: readonly (Buffer | undefined)[],
+): string | undefined {
+  const facts = factsOf(charges)
+  const wrong = (Object.keys(facts) as (keyof PackFacts)[]).find(
+    (key) => JSON.stringify(facts[key]) !== JSON.stringify(row[key]),
+  )
+  if (wrong !== undefined)
+    return `${wrong} is ${JSON.stringify(row[wrong])}, the charges say ${JSON.stringify(facts[wrong])}`
+  for (const [nth, charge] of charges.entries()) {
+    const { accountSeq, bytes, leafIndex } = charge
+    if (hashes[nth]?.equals(leafOf({ accountSeq, bytes })) !== true)
+      return `charge ${accountSeq} is not leaf ${leafIndex} of the log`
+    if (charge.value('account') !== row.account) return `charge ${accountSeq} is of another account`
+  }
+  return undefined
+}
+
+const byBytes = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
