@@ -255,7 +255,7 @@ test('an account has so many open invitations and members at most', async () => 
   const add = (state: string, from: number, to: number) =>
     sharedErgon().sql(
       `insert into members (id, account, name, role, state)
-       select 'mem_many' || n || $1::text, $1, 'many', 'viewer', $2 from generate_series($3::int, $4::int) n`,
+       select 'mem_' || lpad(n::text, 26, '0'), $1, 'many', 'viewer', $2 from generate_series($3::int, $4::int) n`,
       [account, state, from, to],
     )
   await add('invited', 2, INVITATIONS_MAX)
