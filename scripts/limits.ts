@@ -1,6 +1,6 @@
 // docs/reference/limits.md: what a request may be and ask for. Each figure is the constant that the product
 // refuses by, and each code one of the errors: neither can be another here than there.
-import { ACCEPTANCES_MAX } from '#accounts/operations/member-accept.ts'
+import { ACCEPTANCES_MAX, ACCEPTANCES_PER_MINUTE } from '#accounts/operations/member-accept.ts'
 import * as members from '#contract/members.ts'
 import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
@@ -123,6 +123,11 @@ const MEMBERS: LimitSection = {
       code('too_many_members'),
     ],
     ['days of an invitation', count(members.INVITATION_DAYS_MAX), code('invalid_request')],
+    [
+      'codes of invitations from one address (IPv6: from its first 64 bits) in a minute, to each gateway',
+      count(ACCEPTANCES_PER_MINUTE),
+      code('rate_limit_exceeded'),
+    ],
     ['acceptances at once, in each gateway', count(ACCEPTANCES_MAX), code('overloaded')],
   ],
 }

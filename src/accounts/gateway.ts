@@ -44,7 +44,7 @@ type AccountsSettings = { readonly signers: SignersLabel }
 export const ACCOUNTS_GATEWAY: GatewayProduct<AccountsSettings> = { name: 'accounts', open }
 
 function open(
-  { readers: state, session, clock }: GatewayCore,
+  { readers: state, session, clientOf, clock }: GatewayCore,
   { signers }: AccountsSettings,
 ): GatewayPart {
   const { ready } = createSignerStore(state)
@@ -67,7 +67,10 @@ function open(
         parse: parseMemberReinvitation,
         handle: createMemberReinvite({ state }),
       },
-      'member.accept': { parse: parseMemberAcceptance, handle: createMemberAccept({ state }) },
+      'member.accept': {
+        parse: parseMemberAcceptance,
+        handle: createMemberAccept({ state, clientOf, clock }),
+      },
       'member.update': { parse: parseMemberChange, handle: createMemberUpdate({ state }) },
       'member.remove': { handle: createMemberRemove({ state }) },
       'token.create': { parse: parseTokenRequest, handle: createTokenCreate({ state }) },

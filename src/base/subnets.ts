@@ -88,3 +88,10 @@ function wordsOf(address: string): readonly number[] {
 
 /** An IPv4 address that a dual-stack listener gives as IPv6-mapped (RFC 4291 §2.5.5.2), as itself. */
 export const bareAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
+
+/** The first half of an address of version 6: a client has all of the other half. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || address.startsWith('::ffff:')) return address
+  const [head = ''] = address.split('::')
+  return [...head.split(':'), '', '', '', ''].slice(0, 4).join(':')
+}

@@ -1,8 +1,7 @@
 // Who asked, and over what. A connection says it by itself, unless it is that of a proxy which the operator
 // trusts: then its headers do, X-Forwarded-For and X-Forwarded-Proto as nginx, HAProxy, Caddy and Traefik set them.
 // From anybody else they are what a caller likes to say, and are not read.
-import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { present } from '#base/errors.ts'
 import { bareAddress, parseSubnet } from '#base/subnets.ts'
@@ -14,7 +13,10 @@ export type RemoteClient = {
   readonly isSecure: boolean
 }
 
-export type ClientOf = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => RemoteClient
+export type ClientOf = (request: {
+  readonly socket: Socket
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}) => RemoteClient
 
 /** `trusted` are addresses and networks, `10.0.0.0/8`. Throws for one that is neither. */
 export function createClientOf(trusted: readonly string[]): ClientOf {

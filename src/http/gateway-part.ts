@@ -11,6 +11,7 @@ import type { Payers } from '#identity/payers.ts'
 import type { Identity } from '#identity/identity.ts'
 import type { Marks } from '#metering/marks.ts'
 import type { State } from '#state/connect.ts'
+import type { ClientOf } from './client-of.ts'
 import type { ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import type { RequestCounts } from './request-counts.ts'
 
@@ -36,6 +37,7 @@ export type GatewayCore = {
   readonly hosts: readonly string[]
   /** The public address, where a proxy is in front. */
   readonly baseUrl: string | undefined
+  readonly clientOf: ClientOf
   readonly clock: TimerClock
   readonly log: Logger
   readonly counts: RequestCounts

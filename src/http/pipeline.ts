@@ -163,6 +163,7 @@ function handle(work: Work): Reply | Promise<Reply> {
     parameters: call.parameters,
     query: () => exchange.query,
     headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,
+    socket: exchange.request.socket,
     body: body as never,
     spend,
     signal: exchange.signal,

@@ -1,4 +1,5 @@
 // What a handler gets and what it gives back.
+import type { Socket } from 'node:net'
 import type { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { Charge } from '#contract/charge.ts'
@@ -77,6 +78,8 @@ export type Handled<Body = unknown> = {
   /** No getter, as this is made for every request; see base/fast-objects.fixture.ts. */
   readonly query: () => URLSearchParams
   readonly headers: Readonly<Record<string, string | undefined>>
+  /** With the headers it names the client, by `clientOf` of the gateway's core. */
+  readonly socket: Socket
   readonly body: Body
   readonly spend: Spend
   /** Aborts on client gone, deadline, drain and cut. */

@@ -1,4 +1,4 @@
-// Limits the requests of an account in a minute, and those of a token that has a limit of its own. Each gateway counts
+// Limits the requests of an account in a minute, those of a token that has a limit of its own, and others by key. Each gateway counts
 // alone, in memory: N gateways together take up to N times a limit. A stream is one request, however long. A refusal
 // comes before the body is read, and takes CPU of the operator alone.
 import type { Clock } from '#base/clock.ts'
@@ -9,6 +9,8 @@ import type { HeaderList } from './energy-headers.ts'
 /** A thousand a second, which is a good part of what a gateway can answer; 256 at once protect others besides. */
 export const ACCOUNT_RATE_PER_MINUTE = 60_000
 const WINDOW_MS = 60_000
+/** Beyond so many keys in a minute buckets are forgotten early, as full ones: networks of strangers are without number. */
+const KEYS_MAX = 100_000
 /** OpenAI's clients obey a shorter wait than a minute, and take their own half second in place of a longer one. */
 const WAIT_MS_MAX = 59_000
 
@@ -21,13 +23,37 @@ export function createRequestRates(
   perMinute: number,
   clock: Pick<Clock, 'monotonicMs'>,
 ): RequestRates {
+  const rates = createRates(clock)
+  return {
+    take({ account, token, requestsPerMinute }) {
+      const wanted = [{ key: account, name: 'account', perMinute }]
+      if (requestsPerMinute !== undefined)
+        wanted.push({ key: token, name: 'token', perMinute: requestsPerMinute })
+      return rates.take(wanted)
+    },
+  }
+}
+
+type KeyRate = {
+  readonly key: string
+  /** The kind of the key, for the refusal. */
+  readonly name: string
+  readonly perMinute: number
+}
+
+export interface Rates {
+  /** Counts a request of each key; the rest as RequestRates. */
+  take(wanted: readonly KeyRate[]): HeaderList
+}
+
+export function createRates(clock: Pick<Clock, 'monotonicMs'>): Rates {
   // A bucket that nobody took from for a minute is full, as a new one is. So two maps that change places each minute
   // keep all that matters, without a timer for each bucket and without a list by age.
   let young = new Map<string, Allowance>()
   let old = new Map<string, Allowance>()
   let turnedMs = clock.monotonicMs()
 
-  function bucketOf(key: string, name: string, rate: number): Allowance {
+  function bucketOf({ key, name, perMinute: rate }: KeyRate): Allowance {
     const used = young.get(key)
     if (used?.perMinute === rate) return used
     const kept = old.get(key)
@@ -37,15 +63,14 @@ export function createRequestRates(
   }
 
   return {
-    take({ account, token, requestsPerMinute }) {
+    take(wanted) {
       const nowMs = clock.monotonicMs()
-      if (nowMs - turnedMs >= WINDOW_MS) {
+      if (nowMs - turnedMs >= WINDOW_MS || young.size >= KEYS_MAX) {
         old = young
         young = new Map()
         turnedMs = nowMs
       }
-      const buckets = [bucketOf(account, 'account', perMinute)]
-      if (requestsPerMinute !== undefined) buckets.push(bucketOf(token, 'token', requestsPerMinute))
+      const buckets = wanted.map(bucketOf)
       const empty = buckets.find((bucket) => bucket.waitMs(nowMs) > 0)
       if (empty !== undefined) throw refusal(empty, nowMs, headersOf(buckets, nowMs))
       for (const bucket of buckets) bucket.take(nowMs)

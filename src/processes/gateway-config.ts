@@ -15,6 +15,8 @@ export type GatewayConfig = {
   readonly hosts: readonly string[]
   /** The public address, where a proxy is in front. */
   readonly baseUrl?: string
+  /** Addresses and networks of the proxies whose forwarding headers are believed. */
+  readonly trustedProxies: readonly string[]
   /** The longest time that running requests may go on during a stop. */
   readonly drainMs: number
   readonly bodyMemoryBytes: number

@@ -2,6 +2,7 @@
 import { systemClock } from '#base/clock.ts'
 import { Secret, type Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
+import { createClientOf } from '#http/client-of.ts'
 import type { Figure, GatewayCore } from '#http/gateway-part.ts'
 import { createRefusals, REFUSALS_PAGE, type Refusals } from '#http/refusals.ts'
 import { createRequestCounts } from '#http/request-counts.ts'
@@ -73,6 +74,7 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
     secret: new Secret(config.stateKey),
     hosts: config.hosts,
     baseUrl: config.baseUrl,
+    clientOf: createClientOf(config.trustedProxies),
     clock: systemClock,
     log,
     counts: createRequestCounts(),

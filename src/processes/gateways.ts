@@ -59,6 +59,7 @@ export async function startGateways(deps: {
       listen: { host: config.host, port: data.port, shared: config.gateways > 1 },
       hosts: hostsOf(config),
       ...(config.baseUrl === undefined ? {} : { baseUrl: config.baseUrl }),
+      trustedProxies: config.trustedProxies,
       drainMs: DRAIN_MS,
       bodyMemoryBytes: config.bodyMemoryMib * MIB,
       accountRequests: config.accountRequests,

@@ -41,7 +41,6 @@ const settingsOf = (config: Config): StorageSettings => ({
   acls: config.storageAcls,
   encrypts: config.storageEncryption,
   keyIds: config.storageKmsKeys,
-  trustedProxies: config.trustedProxies,
   website: websiteOf(config),
 })
 

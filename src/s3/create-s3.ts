@@ -2,7 +2,7 @@
 import { nj } from '#base/units.ts'
 import type { Charging } from '#charging/charging.ts'
 import { during } from '#charging/during.ts'
-import { createClientOf } from '#http/client-of.ts'
+import type { ClientOf } from '#http/client-of.ts'
 import type { ProtocolHandler } from '#http/protocol-handler.ts'
 import type { Damages } from '#objects/damage.ts'
 import { createHandlers } from './create-handlers.ts'
@@ -29,6 +29,7 @@ const DELIVERY_NJ = nj(2_000_000_000n)
 export function createStorageProtocols(
   options: StorageOptions & {
     readonly hosts: readonly string[]
+    readonly clientOf: ClientOf
     readonly charging: Pick<Charging, 'open'>
   },
 ): StorageProtocols {
@@ -55,7 +56,7 @@ export function createStorageProtocols(
     callers: parts.callers,
     verifier: parts.verifier,
     record: createRecord({ accessLog, loggedBuckets, clock, mark }),
-    clientOf: createClientOf(settings.trustedProxies),
+    clientOf: options.clientOf,
     bases: {
       api: hosts.filter((host) => !host.startsWith('[')),
       website: settings.website.hosts,

@@ -38,6 +38,7 @@ async function open(
     marks,
     charging,
     hosts,
+    clientOf: core.clientOf,
     settings: storage,
   })
   const { region, website } = storage

@@ -11,8 +11,6 @@ export type StorageSettings = {
   readonly acls: boolean
   /** Of new buckets: whether they encrypt by default (AWS: yes, since January 2023). */
   readonly encrypts: boolean
-  /** Addresses and networks of the proxies whose forwarding headers are believed. */
-  readonly trustedProxies: readonly string[]
   readonly website: {
     /** `<bucket>.<host>` is the bucket's website; lower case, without ports. */
     readonly hosts: readonly string[]

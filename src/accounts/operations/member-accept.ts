@@ -1,7 +1,11 @@
 // POST /v1/members/accept: the code of an invitation makes its member active and gives a first token, once. The caller
-// has no token yet and pays nothing, so a few at once is the limit.
+// has no token yet and pays nothing, so a network has a pace, and a gateway works on a few at once.
+import type { Clock } from '#base/clock.ts'
+import { networkOf } from '#base/subnets.ts'
 import { fault } from '#contract/errors.ts'
 import type { AcceptedReply, MemberAcceptance } from '#contract/members.ts'
+import type { ClientOf } from '#http/client-of.ts'
+import { createRates } from '#http/request-rates.ts'
 import type { Handler } from '#http/reply.ts'
 import { acceptInvitation } from '#identity/accept-invitation.ts'
 import { recordAct } from '#identity/audit.ts'
@@ -13,17 +17,24 @@ import { tokenReplyOf } from './tokens.ts'
 /** Acceptances that a gateway works on at once. */
 export const ACCEPTANCES_MAX = 4
 
-export function createMemberAccept({
-  state,
-}: {
+/** Codes that a network tries in a minute, at each gateway. */
+export const ACCEPTANCES_PER_MINUTE = 120
+
+export function createMemberAccept(deps: {
   readonly state: State
+  readonly clientOf: ClientOf
+  readonly clock: Pick<Clock, 'monotonicMs'>
 }): Handler<MemberAcceptance> {
+  const { state, clientOf, clock } = deps
+  const rates = createRates(clock)
   let running = 0
-  return async ({ body, spend }) => {
+  return async ({ body, spend, socket, headers }) => {
     if (running >= ACCEPTANCES_MAX)
       throw fault('overloaded', `Could not accept the invitation: ${running} others are running`, {
         retryAfterS: 1,
       })
+    const key = networkOf(clientOf({ socket, headers }).address)
+    rates.take([{ key, name: 'network', perMinute: ACCEPTANCES_PER_MINUTE }])
     running++
     try {
       const reply = await state.transaction(async (transaction): Promise<AcceptedReply> => {

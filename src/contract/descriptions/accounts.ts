@@ -84,7 +84,13 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     summary: 'Accept an invitation, once; the first token of the member is in this reply alone',
     request: members.memberAcceptance,
     replies: { 201: { help: 'The member, active', media: json(members.acceptedReply) } },
-    refusals: ['invitation_not_found', 'invitation_ended', 'too_many_tokens', 'overloaded'],
+    refusals: [
+      'invitation_not_found',
+      'invitation_ended',
+      'too_many_tokens',
+      'rate_limit_exceeded',
+      'overloaded',
+    ],
   },
   'member.update': {
     summary: 'Change the role, name or contact of a member; tokens above the new role are revoked',

@@ -2,6 +2,7 @@
 // answered late, and then logins of that role from that address are refused: its owner comes in from another address.
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
+import { networkOf } from '#base/subnets.ts'
 import type { FatalError } from './wire.ts'
 
 export type LoginPace = { readonly burst: number; readonly perSecond: number }
@@ -45,12 +46,12 @@ export function createLoginLimits(clock: Pick<Clock, 'monotonicMs'>, proxies: nu
   const addresses = bucketsOf(ADDRESS_FAILURES)
   return {
     refusal(role, address) {
-      const host = networkOf(address)
+      const host = networkOf(address ?? 'this machine')
       const debtMs = Math.max(roles.debtMs(`${role} ${host}`), addresses.debtMs(host))
       return debtMs > FAILURE_DELAY_MS_MAX ? TOO_MANY_FAILED : undefined
     },
     failed(role, address) {
-      const host = networkOf(address)
+      const host = networkOf(address ?? 'this machine')
       const debtMs = Math.max(roles.take(`${role} ${host}`), addresses.take(host))
       return Math.min(debtMs, FAILURE_DELAY_MS_MAX)
     },
@@ -79,11 +80,4 @@ function createBuckets({ burst, perSecond }: LoginPace, clock: Pick<Clock, 'mono
       return debtOf(atMs)
     },
   }
-}
-
-/** The first half of an address of version 6: a client has all of the other half. */
-function networkOf(address = 'this machine'): string {
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address
-  const [head = ''] = address.split('::')
-  return [...head.split(':'), '', '', '', ''].slice(0, 4).join(':')
 }

@@ -1,4 +1,5 @@
 // Offers and deps for tests.
+import { Socket } from 'node:net'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
@@ -73,6 +74,7 @@ export function callOf<Body>(
     parameters: {},
     query: () => new URLSearchParams(),
     headers: {},
+    socket: new Socket(),
     body,
     spend,
     signal: AbortSignal.any([gone.signal, spend.cut]),
