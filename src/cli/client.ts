@@ -92,6 +92,8 @@ export async function apiBytes(
   )
   const { statusCode: status = 0 } = response
   if (status >= 400) throw refusal(status, (await bytesOf(response)).toString())
+  if (from > 0 && status !== 206)
+    throw new CommandError(`Could not go on at byte ${from}: the service answered ${status}`)
   return response
 }
 

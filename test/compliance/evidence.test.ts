@@ -4,26 +4,36 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { present } from '#base/errors.ts'
 import { PACKS_OPEN_MAX } from '#contract/compliance.ts'
 import { chargeBytes, parseCharge } from '#contract/charge.ts'
 import { verifyPack } from '#tlog/evidence/verify.mjs'
+import { handoverBody } from '#tlog/handover.ts'
+import { parseReceiptKeys, receiptKeysJson } from '#tlog/keys.ts'
 import { formatReceipt } from '#tlog/proof.ts'
 import { bookFaults } from '../books.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { openPackOwner, type PackOwner } from './owner.ts'
-import { filesOf, forged, readPack, receiptsIn, textIn, type PackCopy } from './pack-copy.ts'
+import {
+  filesOf,
+  forged,
+  forgerKey,
+  readPack,
+  receiptsIn,
+  textIn,
+  type PackCopy,
+} from './pack-copy.ts'
 
 const run = promisify(execFile)
 const CHARGES_LEAST = 100
 
 product(PLAIN)
 const folder = mkdtempSync(join(tmpdir(), 'ergon-evidence-'))
-const zip = join(folder, 'pack.zip')
+const zip = join(folder, 'january.zip')
 let owner: PackOwner
 let copy: PackCopy
 after(() => rmSync(folder, { recursive: true }))
@@ -74,25 +84,41 @@ test('evidence create makes a pack of a time and downloads it', async () => {
   assert.match(stdout, new RegExp(`^${id} .* ready `, 'm'))
 })
 
-test('the pack holds for openssl, for Node.js and for evidence verify', async () => {
-  const unpacked = join(folder, 'unpacked')
-  await run('unzip', ['-q', zip, '-d', unpacked])
+/** The shell block of the guide that begins with a word. */
+function guideBlock(word: string): string {
+  const page = readFileSync(new URL('../../docs/guide/evidence.md', import.meta.url), 'utf8')
+  const blocks = [...page.matchAll(/```sh.*\n([^`]*)```/g)].map(([, block = '']) => block)
+  return present(
+    blocks.find((block) => block.startsWith(word)),
+    `the guide has ${word}`,
+  )
+}
+
+test('the pack holds for openssl, for Node.js and for evidence verify, as the guide says', async () => {
   const keys = join(folder, 'receipt-keys.json')
   const page = await fetch(`${sharedErgon().baseUrl}/.well-known/ergon/receipt-keys.json`)
   writeFileSync(keys, await page.text())
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` }
+  const checked = await run('sh', ['-ec', guideBlock('unzip')], { cwd: folder, env })
   assert.match(
-    (await run('sh', [join(unpacked, 'verify.sh'), keys])).stdout,
-    /manifest is in the log/,
+    checked.stdout,
+    /the manifest is in the log\n[^]*^The evidence pack pack_\w+ of acct_\w+ holds/m,
   )
-  const node = await run(process.execPath, [join(unpacked, 'verify.mjs'), '--keys', keys])
-  assert.match(node.stdout, /^The evidence pack pack_\w+ of acct_\w+ holds/m)
   const verified = await cli('evidence', 'verify', zip, '--keys', keys)
   assert.equal(verified.code, 0, verified.stdout + verified.stderr)
-  for (const name of [...copy.keys()].filter((one) => !one.startsWith('verify'))) {
-    const path = join(unpacked, name)
+  const unpacked = join(folder, 'january')
+  const { name, list } = receiptsIn(copy)
+  const cut = guideBlock('awk').replace(/receipts\/\S+/, name)
+  await run('sh', ['-ec', cut], { cwd: unpacked })
+  const seventh = join(unpacked, 'seventh.tlog-proof')
+  assert.equal(readFileSync(seventh, 'utf8'), formatReceipt(present(list[6], 'seven receipts')))
+  assert.equal((await cli('receipt', 'verify', seventh, '--keys', keys)).code, 0)
+  rmSync(seventh)
+  for (const file of [...copy.keys()].filter((one) => !one.startsWith('verify'))) {
+    const path = join(unpacked, file)
     writeFileSync(path, flipped(readFileSync(path)))
-    await assert.rejects(run('sh', [join(unpacked, 'verify.sh'), keys]), name)
-    writeFileSync(path, copy.get(name) ?? '')
+    await assert.rejects(run('sh', [join(unpacked, 'verify.sh'), keys]), file)
+    writeFileSync(path, copy.get(file) ?? '')
   }
 })
 
@@ -186,12 +212,20 @@ test('a pack that is signed and wrong is refused, by what is wrong', async () =>
     ],
   ]
   for (const [why, change] of lies) await refused(forged(copy, change), why)
-  // An auditor with kept keys sees that another key signed it.
+  // An auditor with kept keys sees that another key signed it, unless a kept key has named that key.
   const keys = textIn(copy, 'receipt-keys.json')
-  await assert.rejects(
-    verifyPack(filesOf(forged(copy, () => undefined)), { keys }),
-    /there is no key of the log/,
-  )
+  const other = forged(copy, () => undefined)
+  await assert.rejects(verifyPack(filesOf(other), { keys }), /there is no key of the log/)
+  const old = forgerKey()
+  const kept = { keys: JSON.stringify(receiptKeysJson([old.key, ...parseReceiptKeys(keys)])) }
+  const handed = (by: typeof old) =>
+    forged(copy, (files, key) => {
+      const handover = by.note(handoverBody(old.key.publicKey, key.key.publicKey))
+      const page = receiptKeysJson([...parseReceiptKeys(keys), { ...key.key, handover }])
+      files.set('receipt-keys.json', Buffer.from(JSON.stringify(page)))
+    })
+  await verifyPack(filesOf(handed(old)), kept)
+  await assert.rejects(verifyPack(filesOf(handed(forgerKey())), kept), /there is no key of the log/)
 })
 
 test('a pack is its account’s alone, in ranges too, and an event tells of it', async () => {
@@ -224,6 +258,35 @@ test('a pack is its account’s alone, in ranges too, and an event tells of it',
   assert.partialDeepStrictEqual(told?.data, { pack_id: id, from, to })
   assert.equal((await cli('evidence', 'delete', id)).code, 0)
   assert.equal((await owner.content(id)).status, 404)
+})
+
+test('a large pack is streamed, and goes on from any byte', async () => {
+  const ergon = sharedErgon()
+  const { id } = await owner.ask(new Date(Date.now() - 10_000))
+  await owner.until(id, 'ready')
+  // The bytes of an object of two MiB in the place of the file.
+  const headers = { authorization: `Bearer ${owner.token}` }
+  for (const [path, body] of [
+    ['/large', null],
+    ['/large/object', Buffer.alloc(2 * 1024 * 1024, 7)],
+  ] as const) {
+    const put = await fetch(`${ergon.baseUrl}${path}`, { method: 'PUT', headers, body })
+    assert.equal(put.status, 200)
+  }
+  await ergon.sql(
+    `update evidence_packs set blob = (select id from blobs order by size desc limit 1) where id = $1`,
+    [id],
+  )
+  const whole = await owner.content(id)
+  assert.equal(whole.headers.get('x-energy-estimate'), 'ceiling')
+  const bytes = Buffer.from(await whole.arrayBuffer())
+  assert.equal(String(bytes.length), whole.headers.get('content-length'))
+  const rest = await owner.content(id, { range: 'bytes=1000-' })
+  assert.equal(rest.status, 206)
+  assert.ok(Buffer.from(await rest.arrayBuffer()).equals(bytes.subarray(1000)))
+  const file = join(folder, 'large.zip')
+  assert.equal((await cli('evidence', 'download', id, '-o', file)).code, 0)
+  assert.ok(readFileSync(file).equals(bytes))
 })
 
 test('a pack that cannot be paid is refused before its work, and so is one too many', async () => {

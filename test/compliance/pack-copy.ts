@@ -64,12 +64,14 @@ export function forged(
 export type ForgerKey = ReturnType<typeof forgerKey>
 
 /** A log of one leaf for each receipt. */
-function forgerKey() {
+export function forgerKey() {
   const pair = generateKeyPairSync('ed25519')
   const publicKey = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
   const origin = originOf(publicKey, '2026')
   return {
     key: { origin, shard: '2026', publicKey, validFrom: '2026-01-01T00:00:00.000Z' },
+    note: (body: string) =>
+      formatNote(body, sign(null, Buffer.from(body), pair.privateKey), publicKey),
     seal(content: Pick<Receipt, 'accountSeq' | 'bytes'>): Receipt {
       const body = checkpointBody({ origin, size: 1, root: leafOf(content) })
       const signature = sign(null, Buffer.from(body), pair.privateKey)

@@ -1,30 +1,27 @@
 // A pack of many receipts: made and checked in memory that does not grow with them. ERGON_LONG=1 takes a million.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createWriteStream, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { promisify } from 'node:util'
 import { nj } from '#base/units.ts'
-import { chargeBytes, type Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/charge.ts'
+import { openSealedLog, type SealedLog } from '#compliance/sealed-log.fixture.ts'
 import { writeContent } from '#compliance/build/build-pack.ts'
 import { openPackZip } from '#compliance/build/zip.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 import { openReceiptBatches } from '#receipts/batch.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
-import type { State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
-import { checkpointBody, formatNote, originOf } from '#tlog/checkpoint.ts'
-import { receiptKeysJson } from '#tlog/keys.ts'
-import { leafOf } from '#tlog/leaf.ts'
-import { formatReceipt } from '#tlog/proof.ts'
-import { edgeFrontier, EMPTY_EDGE, extendTiles } from '#tlog/tiles.ts'
-import { frontierRoot } from '#tlog/tree.ts'
 import { sha256Hex } from './pack-copy.ts'
 
 const run = promisify(execFile)
@@ -40,10 +37,6 @@ const SPAN = { from: new Date(START_MS), to: new Date(START_MS + 86_400_000) }
 
 const folder = mkdtempSync(join(tmpdir(), 'ergon-evidence-scale-'))
 after(() => rmSync(folder, { recursive: true }))
-const pair = generateKeyPairSync('ed25519')
-const publicKey = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
-const signed = (body: string) =>
-  formatNote(body, sign(null, Buffer.from(body), pair.privateKey), publicKey)
 
 /** Ids and salts do not compress, as those of a service. */
 function chargeAt(nth: number): Charge {
@@ -53,53 +46,18 @@ function chargeAt(nth: number): Charge {
   return { ...chargeOf(nth), id: `rcpt_${body}`, request: `req_${body}`, from: at, to: at, salt }
 }
 
-async function fill(state: State): Promise<void> {
-  const origin = originOf(publicKey, '2026')
-  await state.query(`insert into accounts (id, env) values ('acct_1', 'live')`)
-  await state.query(
-    `insert into receipt_shards (origin, shard, public_key, first_leaf, valid_from) values ($1, '2026', $2, 0, now())`,
-    [origin, publicKey],
-  )
-  let edge = EMPTY_EDGE
-  for (let first = 0; first < RECEIPTS; first += BATCH) {
-    const charges = Array.from({ length: BATCH }, (_, nth) => chargeAt(first + nth))
-    const bytes = charges.map(chargeBytes)
-    await state.query(
-      `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status, energy_nj,
-         carbon_pg, charge_pusd, free, to_at, hash, bytes)
-       select 'gw-1.1', $1::bigint + n, 'rcpt_' || ($1::bigint + n - 1), 'acct_1', $1::bigint + n, $1::bigint + n - 1,
-         'chat.create', 200, 0, 0, 0, false, at, '', bytes
-       from unnest($2::timestamptz[], $3::bytea[]) with ordinality as made (at, bytes, n)`,
-      [first, charges.map(({ to }) => to), bytes],
-    )
-    const leaves = bytes.map((one, nth) =>
-      leafOf({ accountSeq: BigInt(first + nth + 1), bytes: one }),
-    )
-    const grown = extendTiles(edge, leaves)
-    edge = grown.edge
-    for (const { level, index, hashes } of grown.written)
-      await state.query(
-        `insert into receipt_tiles (origin, level, index, hashes) values ($1, $2, $3, $4)
-         on conflict (origin, level, index) do update set hashes = excluded.hashes`,
-        [origin, level, index, hashes],
-      )
-  }
-  const root = frontierRoot(edgeFrontier(edge))
-  await state.query(
-    'insert into receipt_checkpoints (origin, size, root, note) values ($1, $2, $3, $4)',
-    [origin, RECEIPTS, root, signed(checkpointBody({ origin, size: RECEIPTS, root }))],
-  )
-  await state.query('analyze charges')
+async function fill(log: SealedLog): Promise<void> {
+  for (let first = 0; first < RECEIPTS; first += BATCH)
+    await log.post(Array.from({ length: BATCH }, (_, nth) => chargeAt(first + nth)))
+  await log.seal()
 }
 
-/** The receipt that signs a manifest, of a log of one leaf. */
-function signatureOf(manifest: string): string {
-  const origin = originOf(publicKey, '2026.1')
-  const charge = { ...chargeOf(0), operation: 'pack.build', subject_sha256: sha256Hex(manifest) }
-  const content = { accountSeq: 1n, bytes: chargeBytes(charge) }
-  const body = checkpointBody({ origin, size: 1, root: leafOf(content) })
-  return formatReceipt({ ...content, index: 0, proof: [], checkpoint: signed(body) })
-}
+/** The charge that signs a manifest. */
+const signing = (manifest: string): Charge => ({
+  ...chargeOf(0),
+  operation: 'pack.build',
+  subject_sha256: sha256Hex(manifest),
+})
 
 /** The most memory that this process has while work goes on, beyond what it had. */
 async function growthOf(work: () => Promise<void>): Promise<number> {
@@ -110,11 +68,36 @@ async function growthOf(work: () => Promise<void>): Promise<number> {
   return most - before
 }
 
+test('a zip keeps nothing of a file that is written', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const { signal } = new AbortController()
+  const zip = openPackZip(new Date(START_MS), signal)
+  const writing = pipeline(zip.bytes, createWriteStream('/dev/null'))
+  const kept: WeakRef<Buffer>[] = []
+  for (let nth = 0; nth < 20; nth++) {
+    const bytes = Buffer.alloc(100_000, nth)
+    kept.push(new WeakRef(bytes))
+    await zip.add(`file-${nth}`, [bytes])
+  }
+  await pause(SAMPLE_MS)
+  collect()
+  // The last ones may be on their way.
+  assert.deepEqual(
+    kept.slice(0, -3).filter((one) => one.deref() !== undefined),
+    [],
+  )
+  zip.end()
+  await writing
+})
+
 test('a pack is made and checked in bounded memory', { skip: whyNoState() }, async (t) => {
   await using server = await openTestUrl({ fsync: 'off', max_wal_size: '2GB' })
   await using state = (await openTestState({ urlOf: server.of, schemas: SCHEMAS, connections: 2 }))
     .state
-  await fill(state)
+  const log = await openSealedLog(state, PACK.account)
+  await fill(log)
+  await state.query('analyze charges')
   const receipts = createSqlReceiptStore(state)
   const { signal } = new AbortController()
   const file = join(folder, 'pack.zip')
@@ -132,7 +115,7 @@ test('a pack is made and checked in bounded memory', { skip: whyNoState() }, asy
     await writeContent({ state, receipts }, settled, zip, call)
     const manifest = zip.manifest()
     await zip.add('manifest.sha256', [manifest])
-    await zip.add('manifest.tlog-proof', [signatureOf(manifest)])
+    await zip.add('manifest.tlog-proof', [log.receiptOf(signing(manifest))])
     zip.end()
     await writing
   })
@@ -143,11 +126,7 @@ test('a pack is made and checked in bounded memory', { skip: whyNoState() }, asy
   )
   assert.ok(growth < GROWTH_BYTES_MAX, `${growth} bytes`)
   const keys = join(folder, 'keys.json')
-  const validFrom = '2026-01-01T00:00:00.000Z'
-  const shards = ['2026', '2026.1'].map((shard) => {
-    return { origin: originOf(publicKey, shard), shard, publicKey, validFrom }
-  })
-  writeFileSync(keys, JSON.stringify(receiptKeysJson(shards)))
+  writeFileSync(keys, JSON.stringify(log.keys()))
   const checked = performance.now()
   const flags = ['--max-old-space-size=192', CLI, 'evidence', 'verify', file, '--keys', keys]
   const { stdout } = await run(process.execPath, flags)

@@ -2,12 +2,13 @@
 // others go first.
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { nj } from '#base/units.ts'
+import { nj, subtract } from '#base/units.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
 import { during } from '#charging/during.ts'
 import { buildPack, type BuiltPack } from './build-pack.ts'
 import { NotSettled, PackFault, type DuePack, type PackWork } from './pack-work.ts'
 import { openPackProgress } from './progress.ts'
+import { SIGNING_NJ } from './sign-manifest.ts'
 import { settlePack, type SettledPack } from './settled.ts'
 
 const TRY_AGAIN = 'The service could not make it now; try again'
@@ -131,7 +132,7 @@ const built = (
     {
       payerOf: () => work.payerOf(settled.pack.account),
       operation: 'pack.build',
-      ceilingNj: settled.pack.ceilingNj,
+      ceilingNj: subtract(settled.pack.ceilingNj, SIGNING_NJ),
       served: { resource: chargedResource(settled.pack.id) },
       signal,
     },

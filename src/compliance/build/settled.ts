@@ -40,7 +40,7 @@ export async function settlePack(work: PackWork, pack: DuePack): Promise<Settled
 /** Throws NotSettled while a process may still post charges of the time. */
 async function demandPosted(state: Queryable, { to }: DuePack): Promise<void> {
   const { rows } = await state.query<{ early: boolean; behind: string | null }>(
-    `select now() < $1::timestamptz + $2 * interval '1 ms' as early,
+    `select ledger_now() < $1::timestamptz + $2 * interval '1 ms' as early,
        (select min(process) from sessions where closed_at is null and opened_at < $1
          and until < $1::timestamptz + ($2 + $3) * interval '1 ms') as behind`,
     [to, GRACE_MS, TICK_MS],

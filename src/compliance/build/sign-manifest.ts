@@ -10,8 +10,8 @@ import { PackFault, type DuePack, type PackWork } from './pack-work.ts'
 
 export type SignedManifest = { readonly sha256: string; readonly receipt: string }
 
-/** The signature itself takes some microseconds. */
-const CEILING_NJ = nj(NJ_PER_J)
+/** Of the ceiling of a pack, for its signature: that takes some microseconds. */
+export const SIGNING_NJ = nj(NJ_PER_J)
 const POLL_MS = 200
 /** Signers that are away for longer make the work fail. */
 const WAIT_MS_MAX = 600_000
@@ -24,7 +24,7 @@ export async function signManifest(
 ): Promise<SignedManifest> {
   const spend = charging.open()
   try {
-    await spend.admit(await payerOf(pack.account), 'pack.build', CEILING_NJ)
+    await spend.admit(await payerOf(pack.account), 'pack.build', SIGNING_NJ)
   } catch (error) {
     spend.drop()
     throw error

@@ -38,18 +38,28 @@ export function openPackZip(madeAt: Date, signal: AbortSignal): PackZip {
         }
       }
       const source = addAbortSignal(signal, Readable.from(summed(), { objectMode: false }))
-      await new Promise<void>((resolve, reject) => {
+      const read = new Promise<void>((resolve, reject) => {
         source.once('end', resolve).once('error', reject)
-        zip.addReadStream(source, name, {
-          mtime: madeAt,
-          mode: 0o100644,
-          compressionLevel: LEVEL,
-        })
       })
+      addOnce(zip, { source, name, madeAt })
+      await read
       lines.push(`${sum.digest('hex')}  ${name}\n`)
     },
     manifest: () => lines.join(''),
     end: () => zip.end(),
     fail: (error) => void output.destroy(error),
   }
+}
+
+type ZipEntry = { source: Readable | undefined; readonly name: string; readonly madeAt: Date }
+
+/** yazl keeps what gives it a file until the zip is written: the file itself must not stay with that. */
+function addOnce(zip: ZipFile, entry: ZipEntry): void {
+  const { name, madeAt: mtime } = entry
+  const options = { mtime, mode: 0o100644, compressionLevel: LEVEL }
+  zip.addReadStreamLazy(name, options, (give) => {
+    const { source } = entry
+    entry.source = undefined
+    if (source !== undefined) give(null, source)
+  })
 }

@@ -24,8 +24,8 @@ const FILES_MAX = 1_000_000
 /** @type {import('./verify.d.mts').verifyPack} */
 export async function verifyPack(files, { keys: given, told = () => undefined } = {}) {
   const manifest = sha256(await bytesOf(files, MANIFEST)).toString('hex')
-  const keysText = given ?? (await textOf(files, 'receipt-keys.json'))
-  const { receipts, signed, fault } = await readSignature(files, keysText)
+  const own = await textOf(files, 'receipt-keys.json')
+  const { receipts, signed, fault } = await readSignature(files, own, given)
   if (signed !== undefined && signed.charge.subject_sha256 !== manifest)
     throw new PackError(MANIFEST, 'its SHA-256 is not the one that the receipt signs')
   const hashes = await checkManifest(files)
@@ -36,7 +36,10 @@ export async function verifyPack(files, { keys: given, told = () => undefined } 
   checkSubject(signed.charge, summary)
   const { origin, key } = signed
   told('signature', `The manifest is signed by the log ${origin}, key ${key.toString('hex')}`)
-  told('keys', given === undefined ? KEY_ADVICE : 'The keys are those that you gave')
+  told(
+    'keys',
+    given === undefined ? KEY_ADVICE : 'The keys are those that you keep, and those that they sign',
+  )
   const method = await jsonOf(files, 'method.json')
   const totals = createTotals(method.services ?? {})
   const ledger = await checkCharges(files, { receipts, summary, totals })
@@ -62,9 +65,9 @@ export async function verifyPack(files, { keys: given, told = () => undefined } 
 const KEY_ADVICE =
   'The keys are those of the pack: compare the key above with one that you kept (--keys receipt-keys.json)'
 
-async function readSignature(files, keysText) {
+async function readSignature(files, own, given) {
   try {
-    const receipts = createReceipts(readKeys(keysText))
+    const receipts = createReceipts(readKeys(own, given))
     return { receipts, signed: receipts.read(SIGNATURE, await textOf(files, SIGNATURE)) }
   } catch (fault) {
     return { fault }

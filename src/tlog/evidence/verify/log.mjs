@@ -9,29 +9,66 @@ const nodeHash = (left, right) => sha256(Buffer.from([1]), left, right)
 const base64 = (text) => Buffer.from(text, 'base64')
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** By the name of the log, which has the first digits of its key's SHA-256. */
-export function readKeys(text) {
-  const keys = new Map()
-  for (const { origin, public_key: key } of keysIn(text)) {
-    const bytes = base64(String(key))
-    if (
-      bytes.length !== 32 ||
-      !String(origin).startsWith(`ergon-${sha256(bytes).toString('hex').slice(0, 16)}/`)
-    )
-      throw new PackError('receipt-keys.json', `the log ${origin} does not name its key`)
-    keys.set(origin, bytes)
+/**
+ * The keys of logs by their names: those that the caller keeps, and those of the pack that a kept key signs, or whose
+ * handover a kept key has signed. Without kept keys those of the pack.
+ */
+export function readKeys(packText, keptText) {
+  const own = keysIn('receipt-keys.json', packText)
+  if (keptText === undefined) return new Map(own.map(({ origin, key }) => [origin, key]))
+  const kept = keysIn('--keys', keptText)
+  for (const { origin, key, handover } of own) {
+    const isKnown = kept.some((one) => one.origin === origin)
+    if (isKnown) continue
+    if (kept.some((one) => one.key.equals(key) || isHandover(handover, one.key, key)))
+      kept.push({ origin, key })
   }
-  return keys
+  return new Map(kept.map(({ origin, key }) => [origin, key]))
 }
 
-function keysIn(text) {
+/** A key's note about its successor. */
+function isHandover(text, from, to) {
+  const name = `${nameOf(from)}/next-key`
+  const body = `${name}\n${to.toString('base64')}\n`
+  return typeof text === 'string' && text.startsWith(`${body}\n`) && isSigned(text, name, from)
+}
+
+const nameOf = (key) => `ergon-${sha256(key).toString('hex').slice(0, 16)}`
+
+/** True when a key signed a note of one signature: its text up to the blank line, as `name`. */
+function isSigned(note, name, key) {
+  const end = note.lastIndexOf('\n\n')
+  const spki = createPublicKey({ key: Buffer.concat([SPKI, key]), format: 'der', type: 'spki' })
+  const id = sha256(Buffer.from(`${name}\n\x01`, 'latin1'), key).subarray(0, 4)
+  const [, signer, blob = ''] = /^— (\S+) (\S+)\n$/u.exec(note.slice(end + 2)) ?? []
+  const signature = base64(blob)
+  return (
+    signer === name &&
+    signature.length === 68 &&
+    signature.toString('base64') === blob &&
+    signature.subarray(0, 4).equals(id) &&
+    verify(null, Buffer.from(note.slice(0, end + 1)), spki, signature.subarray(4))
+  )
+}
+
+/** Each log names its key: its name has the first digits of the key's SHA-256. */
+function keysIn(file, text) {
+  return listIn(file, text).map(({ origin, public_key: text, handover }) => {
+    const key = base64(String(text))
+    if (key.length !== 32 || !String(origin).startsWith(`${nameOf(key)}/`))
+      throw new PackError(file, `the log ${origin} does not name its key`)
+    return { origin, key, handover }
+  })
+}
+
+function listIn(file, text) {
   try {
     const { keys } = JSON.parse(text)
     if (Array.isArray(keys)) return keys
   } catch {
     // Said below.
   }
-  throw new PackError('receipt-keys.json', 'it is no list of keys')
+  throw new PackError(file, 'it is no list of keys')
 }
 
 /** Reads and checks receipts. The checkpoint of many is the same: its signature is checked once. */
@@ -40,22 +77,13 @@ export function createReceipts(keys) {
   const headOf = (file, note) => {
     const known = heads.get(note)
     if (known !== undefined) return known
-    const end = note.lastIndexOf('\n\n')
-    const body = note.slice(0, end + 1)
-    const [origin = '', size = '', root = '', ...rest] = body.split('\n')
+    const [origin = '', size = '', root = '', ...rest] = note
+      .slice(0, note.lastIndexOf('\n\n') + 1)
+      .split('\n')
     const key = keys.get(origin)
     if (key === undefined) throw new PackError(file, `there is no key of the log ${origin}`)
-    const spki = createPublicKey({ key: Buffer.concat([SPKI, key]), format: 'der', type: 'spki' })
-    const id = sha256(Buffer.from(`${origin}\n\x01`, 'latin1'), key).subarray(0, 4)
-    const [, name, blob = ''] = /^— (\S+) (\S+)\n$/u.exec(note.slice(end + 2)) ?? []
-    const signature = base64(blob)
-    const isSigned =
-      name === origin &&
-      signature.toString('base64') === blob &&
-      signature.subarray(0, 4).equals(id) &&
-      signature.length === 68 &&
-      verify(null, Buffer.from(body), spki, signature.subarray(4))
-    if (!isSigned || rest.length !== 1 || base64(root).toString('base64') !== root)
+    const isForm = rest.length === 1 && base64(root).toString('base64') === root
+    if (!isForm || !isSigned(note, origin, key))
       throw new PackError(file, `the checkpoint of ${origin} is not signed by its key`)
     const head = { origin, key, size: Number(size), root: base64(root) }
     heads.set(note, head)

@@ -1,0 +1,138 @@
+// Packs on a real state: whose turn it is, when their time is settled, and what is left of deleted and old ones.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { nj } from '#base/units.ts'
+import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { SCHEMAS } from '#processes/schemas.ts'
+import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import type { State } from '#state/connect.ts'
+import { openTestState } from '#state/test-database.fixture.ts'
+import { chargeOf } from '#tlog/charge.fixture.ts'
+import { NotSettled, type PackWork } from './build/pack-work.ts'
+import { settlePack } from './build/settled.ts'
+import { openSealedLog, type SealedLog } from './sealed-log.fixture.ts'
+
+const options = { skip: whyNoState(), timeout: 120_000 }
+const MOST = 5
+const ACCOUNT = 'acct_1'
+const FROM = new Date('2026-11-21T10:00:00.000Z')
+const TO = new Date('2026-11-21T11:00:00.000Z')
+
+let server: TestUrl
+let state: State
+let log: SealedLog
+before(async () => {
+  if (options.skip !== false) return
+  server = await openTestUrl()
+  ;({ state } = await openTestState({ urlOf: server.of, schemas: SCHEMAS, connections: 3 }))
+  log = await openSealedLog(state, ACCOUNT)
+  for (const id of ['acct_2', 'acct_3'])
+    await state.query(`insert into accounts (id, env) values ($1, 'live')`, [id])
+})
+after(async () => {
+  await state?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+const add = (id: string, account: string) =>
+  state.query('select add_pack($1, $2, $3, $4, 1, 1, $5)', [id, account, FROM, TO, MOST])
+const next = async () =>
+  (await state.query<{ id: string }>('select id from next_pack()')).rows[0]?.id
+
+test('accounts take turns, a pack that waits lets others go first', options, async () => {
+  for (const nth of [1, 2, 3]) await add(`pack_a${nth}`, 'acct_2')
+  await add('pack_b1', 'acct_3')
+  const order: unknown[] = []
+  await state.query("select postpone_pack('pack_a2', 'not yet', 60000)")
+  for (let id = await next(); id !== undefined; id = await next()) {
+    order.push(id)
+    const { rows } = await state.query('select start_pack($1) as attempts', [id])
+    assert.equal(rows[0]?.['attempts'], 1)
+    await state.query("update evidence_packs set status = 'failed' where id = $1", [id])
+  }
+  assert.deepEqual(order, ['pack_a1', 'pack_b1', 'pack_a3'])
+  await state.query('delete from evidence_packs')
+})
+
+test(
+  'an account has so many open packs and no more, however many ask at once',
+  options,
+  async () => {
+    const asked = Array.from({ length: 3 * MOST }, (_, nth) => add(`pack_${nth}`, 'acct_2'))
+    const done = await Promise.allSettled(asked)
+    const refused = done.filter((one) => one.status === 'rejected')
+    assert.equal(refused.length, 2 * MOST)
+    for (const { reason } of refused) assert.equal((reason as { code: string }).code, 'EG022')
+    await state.query('delete from evidence_packs')
+  },
+)
+
+test('a deleted pack cannot be started or finished, and gives up its file', options, async () => {
+  await add('pack_1', 'acct_2')
+  const stored = { id: randomUUID(), location: 'fs', size: 7, checksum: 'x' }
+  const finish = async (id: string) =>
+    (
+      await state.query<{ kept: boolean }>("select finish_pack($1, $2, 'sum') as kept", [
+        id,
+        JSON.stringify(stored),
+      ])
+    ).rows[0]?.kept
+  assert.equal(await finish('pack_1'), false)
+  await state.query("select start_pack('pack_1')")
+  assert.equal(await finish('pack_1'), true)
+  assert.equal(await finish('pack_1'), false)
+  const events = await state.query<{ type: string; data: object }>(
+    "select type, data from events where account = 'acct_2'",
+  )
+  assert.partialDeepStrictEqual(events.rows, [
+    { data: { pack_id: 'pack_1', from: FROM.toISOString(), to: TO.toISOString() } },
+  ])
+  await state.query("update evidence_packs set ended_at = ledger_now() - interval '91 days'")
+  assert.equal((await state.query('select expire_packs(92, 10) as n')).rows[0]?.['n'], 0)
+  assert.equal((await state.query('select expire_packs(90, 10) as n')).rows[0]?.['n'], 1)
+  assert.equal((await state.query('select from blobs')).rowCount, 0)
+  const garbage = await state.query('select id from blob_garbage')
+  assert.deepEqual(garbage.rows, [{ id: stored.id }])
+  const { rows } = await state.query("select start_pack('pack_1') as attempts")
+  assert.equal(rows[0]?.['attempts'], null)
+})
+
+test(
+  'a time is settled once all of it is posted and signed, with its neighbours',
+  options,
+  async () => {
+    const work = { state, receipts: createSqlReceiptStore(state) } as PackWork
+    const settled = (to = TO) =>
+      settlePack(work, { id: 'pack_1', account: ACCOUNT, from: FROM, to, ceilingNj: nj(1n) })
+    const at = (nth: number, time: string) => ({ ...chargeOf(nth), from: time, to: time })
+    assert.equal((await settled()).range, undefined)
+    await assert.rejects(settled(new Date()), NotSettled)
+    // The third ended before the second, which is outside of the time.
+    await log.post([
+      at(0, '2026-11-21T09:59:59.999Z'),
+      at(1, '2026-11-21T10:00:00.000Z'),
+      at(2, '2026-11-21T11:00:00.000Z'),
+      at(3, '2026-11-21T10:59:59.999Z'),
+    ])
+    await assert.rejects(settled(), /not signed yet/)
+    await log.seal()
+    assert.deepEqual((await settled()).range, { first: 1n, last: 4n })
+    await log.post([at(4, '2026-11-21T11:00:01.000Z')])
+    assert.deepEqual((await settled()).range, { first: 1n, last: 4n })
+    await log.seal()
+    assert.deepEqual((await settled()).range, { first: 1n, last: 5n })
+    const open = (opened: string) =>
+      state.query(
+        `insert into sessions (id, process, life, opened_at, until) values ('gw-9.1', 'gw-9', 1, $1, $1::timestamptz)`,
+        [opened],
+      )
+    await open('2026-11-21T10:30:00Z')
+    await assert.rejects(settled(), /a process is away/)
+    await state.query("update sessions set closed_at = now() where id = 'gw-9.1'")
+    assert.deepEqual((await settled()).range, { first: 1n, last: 5n })
+    await state.query("delete from sessions where id = 'gw-9.1'")
+    await open('2026-11-21T11:00:00Z')
+    assert.deepEqual((await settled()).range, { first: 1n, last: 5n })
+  },
+)
