@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { pageQuery } from './list-page.ts'
 import { ROLES } from './roles.ts'
+import { hexText } from './hex-text.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 
@@ -69,12 +70,6 @@ const amount = z
     'must be dollars as text, from 1 to 10000 with two digits of cents, such as 20.00',
   )
 const methodId = z.string().max(100)
-
-const hexText = (digits: number) =>
-  z
-    .string()
-    .regex(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`), `must be 0x and ${digits} hexadecimal digits`)
-    .transform((text) => text.toLowerCase())
 
 export const transferClaim = ownObject({
   /** By CAIP-2, such as eip155:8453. */

@@ -2,12 +2,8 @@
 // x402-specification-v2.md, specs/transports-v2/http.md, specs/schemes/exact/scheme_exact_evm.md). Of its schemes
 // `exact` by EIP-3009 alone.
 import { z } from 'zod'
+import { hexText } from './hex-text.ts'
 
-const hex = (digits: number) =>
-  z
-    .string()
-    .regex(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`), `must be 0x and ${digits} hexadecimal digits`)
-    .transform((text) => text.toLowerCase())
 const whole = z
   .string()
   .regex(/^\d{1,78}$/, 'must be a whole number as text')
@@ -48,19 +44,19 @@ export const paymentPayload = z.looseObject({
     scheme: z.string(),
     network: z.string(),
     amount: z.string(),
-    asset: hex(40),
-    payTo: hex(40),
+    asset: hexText(40),
+    payTo: hexText(40),
   }),
   payload: z.looseObject({
     /** Longer than 65 bytes where the payer is a contract. */
     signature: z.string().regex(/^0x[0-9a-fA-F]{2,8192}$/, 'must be hexadecimal'),
     authorization: z.strictObject({
-      from: hex(40),
-      to: hex(40),
+      from: hexText(40),
+      to: hexText(40),
       value: whole,
       validAfter: whole,
       validBefore: whole,
-      nonce: hex(64),
+      nonce: hexText(64),
     }),
   }),
 })

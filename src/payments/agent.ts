@@ -3,8 +3,12 @@ import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { programCell, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
+import type { PAYMENTS_CONTROL } from '#contract/control/payments.ts'
+import type { ControlHandlers } from '#contract/control-operation.ts'
 import { voucherHandlers } from './control/vouchers.ts'
 import type { TestProcessorConfig } from './programs/test-processor.ts'
+import { openChains } from './stablecoin/chains.ts'
+import { refundHandlers } from './stablecoin/refund-control.ts'
 import { paymentsSettings, TEST_CARDS, testProcessorSecrets } from './settings.ts'
 
 const TEST_PROCESSOR: Program = {
@@ -24,7 +28,10 @@ function open(core: AgentCore): AgentPart {
   return {
     gateway: { settings },
     tasks: { settings },
-    control: voucherHandlers(state, secret),
+    control: {
+      ...voucherHandlers(state, secret),
+      ...refundHandlers(state, openChains(settings.stablecoins)),
+    } satisfies ControlHandlers<typeof PAYMENTS_CONTROL>,
     cells: [{ stage: 'workers', name: CELL }],
     ...(port === undefined ? {} : { start: (signal) => startTestProcessor(core, port, signal) }),
   }

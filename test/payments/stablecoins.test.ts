@@ -85,8 +85,6 @@ test('a transfer that the sender claims pays what it brought, with what is below
   const done = await settled(payer, made.json['id'], 'captured')
   assert.equal(done.amount_pusd, String(7n * DOLLAR + 123n * (DOLLAR / USD)))
   assert.ok((await balanceOf(payer)) > 7n * DOLLAR)
-  const back = await payer.call('POST', `/v1/topups/${done.id}/refunds`, {})
-  assert.deepEqual([back.status, back.json['title']], [409, 'refund_by_operator'])
 })
 
 /** As a minute later: what is balance is looked at less often. */
@@ -230,16 +228,7 @@ test('a transfer is paid to whom its sender names, and only one of this token to
 test('the command line prints how to pay and the text to sign, claims the transfer and waits for its money', async () => {
   const { chain } = testCoins()
   const { payer, from } = await newWallet(ergon)
-  const cli = (...words: string[]) =>
-    ergon.commands.run({
-      words,
-      env: {
-        PATH: '',
-        ERGON_DATA: ergon.dataFolder,
-        ERGON_BASE_URL: ergon.baseUrl,
-        ERGON_TOKEN: payer.token,
-      },
-    })
+  const cli = cliOf(payer)
   const asked = await cli('topup', '6.50', '--stablecoin')
   assert.match(asked.stdout, /network +eip155:31337\n/)
   assert.match(asked.stdout, new RegExp(`receiver +${chain.receiver}\nunits +6500000\n`, 'i'))
@@ -278,6 +267,66 @@ test('the command line prints how to pay and the text to sign, claims the transf
   )
   assert.match(again.stderr, /the signature is none/)
   assert.match((await cli('topup', '5', '--transaction', transaction)).stderr, /Give an amount/)
+})
+
+const cliOf =
+  ({ token }: Payer) =>
+  (...words: string[]) =>
+    ergon.commands.run({
+      words,
+      env: {
+        PATH: '',
+        ERGON_DATA: ergon.dataFolder,
+        ERGON_BASE_URL: ergon.baseUrl,
+        ERGON_TOKEN: token,
+      },
+    })
+
+test('a refund waits for the operator, who sends the tokens back, once, or refuses', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const transaction = await chain.send(from, 'transfer', [chain.receiver, 9n * USD])
+  const made = await claim(payer, { transaction, from })
+  await chain.mine(CONFIRMATIONS)
+  await lookAgain()
+  await settled(payer, made.json['id'], 'captured')
+  const refund = async (amount: string) => {
+    const begun = await payer.call('POST', `/v1/topups/${String(made.json['id'])}/refunds`, {
+      amount,
+    })
+    assert.equal(begun.status, 201, begun.text)
+    return String(begun.json['id'])
+  }
+  const first = await refund('4.00')
+  const second = await refund('3.00')
+  assert.ok((await balanceOf(payer)) < 2n * DOLLAR)
+  const sent = await chain.send(9, 'transfer', [chain.account(from).address, 4n * USD])
+  const settle = (id: string, of: string) =>
+    ergon.control('refund.settle', { refund: id, transaction: of })
+  await assert.rejects(settle(first, sent), /not final/)
+  await chain.mine(20)
+  await lookAgain()
+  const [waiting] = (await ergon.control('refund.list', {})).filter(({ id }) => id === first)
+  assert.deepEqual(
+    [waiting?.units, waiting?.final, waiting?.receiver],
+    ['4000000', true, chain.account(from).address.toLowerCase()],
+  )
+  const elsewhere = await chain.send(9, 'transfer', [chain.account(1).address, 4n * USD])
+  await chain.mine(CONFIRMATIONS)
+  await assert.rejects(settle(first, elsewhere), /sent less/)
+  const cli = cliOf(payer)
+  assert.match((await cli('admin', 'refund', 'list')).stdout, new RegExp(`${first}.*4000000.*yes`))
+  const settledNow = await cli('admin', 'refund', 'settle', first, sent)
+  assert.match(settledNow.stderr, /settled refund_/)
+  await assert.rejects(settle(first, sent), /Could not find a refund/)
+  await assert.rejects(settle(second, sent), /another refund/)
+  assert.match((await cli('admin', 'refund', 'refuse', second)).stderr, /balance again/)
+  await assert.rejects(ergon.control('refund.refuse', { refund: second }), /Could not find/)
+  assert.equal((await topupOf(payer, made.json['id'])).refunded_pusd, String(4n * DOLLAR))
+  assert.ok((await balanceOf(payer)) > 4n * DOLLAR)
+  const audit = (await payer.call('GET', '/v1/audit')).text
+  assert.match(audit, /refund.settle/)
+  assert.match(audit, /refund.refuse/)
 })
 
 test('one transfer that is claimed 50 times at once is one credit', async () => {

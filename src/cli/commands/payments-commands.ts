@@ -6,6 +6,7 @@ export const PAYMENTS_COMMANDS: CommandList = {
     card: 'The cards that the account pays with',
     voucher: 'Points that are redeemed by a code',
     'admin voucher': 'Vouchers: points that accounts redeem once',
+    'admin refund': 'Refunds by stablecoin: the operator sends the tokens',
   },
   commands: [
     {
@@ -98,6 +99,24 @@ export const PAYMENTS_COMMANDS: CommandList = {
       usage: 'admin voucher list',
       help: 'Vouchers without their codes, and who redeemed them',
       load: () => import('./admin-voucher-list.ts'),
+    },
+    {
+      usage: 'admin refund list',
+      help: 'Refunds of stablecoin payments that wait for tokens to be sent',
+      load: () => import('./admin-refund-list.ts'),
+    },
+    {
+      usage: 'admin refund settle <refund> <transaction>',
+      help: 'The tokens were sent in a transaction, which is checked',
+      options: [
+        ['--from <address>', 'the wallet that sent them (default: the receiver of payments)'],
+      ],
+      load: () => import('./admin-refund-settle.ts'),
+    },
+    {
+      usage: 'admin refund refuse <refund>',
+      help: 'No tokens are sent: the money is balance again',
+      load: () => import('./admin-refund-refuse.ts'),
     },
     {
       usage: 'admin grant <account> <amount>',

@@ -1,6 +1,7 @@
 // The operator's operations on payments: vouchers and grants of points.
 import { z } from 'zod'
 import type { ControlTable } from '#contract/control-operation.ts'
+import { hexText } from '#contract/hex-text.ts'
 import { ownObject } from '#contract/own-object.ts'
 
 const amount = z.string().regex(/^[1-9]\d{0,20}$/, 'must be a whole number of pUSD, as text')
@@ -27,6 +28,22 @@ const voucher = z.strictObject({
   redeemed_by: z.string().nullable(),
 })
 
+const waitingRefund = z.strictObject({
+  id: z.string(),
+  payment: z.string(),
+  account: z.string(),
+  pusd: z.string(),
+  network: z.string(),
+  token: z.string(),
+  /** In the token's own units; null where the chain is configured no more. */
+  units: z.string().nullable(),
+  /** The wallet that paid, which gets the tokens. */
+  receiver: z.string(),
+  /** No reorganisation can take the payment back any more. */
+  final: z.boolean(),
+  created_at: z.string(),
+})
+
 export const PAYMENTS_CONTROL = {
   /** The codes are shown once. */
   'voucher.create': {
@@ -45,5 +62,20 @@ export const PAYMENTS_CONTROL = {
   'grant.create': {
     request: ownObject({ account: z.string(), ...points }),
     answer: z.strictObject({ id: z.string(), account: z.string(), pusd: z.string() }),
+  },
+  /** Of stablecoin payments, that wait for the operator to send the tokens; the oldest first, at most a thousand. */
+  'refund.list': { request: ownObject({}), answer: z.array(waitingRefund) },
+  /** The tokens were sent from our wallet, or `from` another one: the chain is asked. */
+  'refund.settle': {
+    request: ownObject({
+      refund: z.string(),
+      transaction: hexText(64),
+      from: hexText(40).optional(),
+    }),
+    answer: z.strictObject({ refund: z.string(), transaction: z.string() }),
+  },
+  'refund.refuse': {
+    request: ownObject({ refund: z.string() }),
+    answer: z.strictObject({ refund: z.string() }),
   },
 } satisfies ControlTable

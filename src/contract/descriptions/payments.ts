@@ -47,13 +47,7 @@ export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
     summary: 'Give back what is not spent of a payment',
     request: payments.refundRequest,
     replies: { 201: { help: 'The refund, under way', media: json(payments.refundReply) } },
-    refusals: [
-      'topup_not_found',
-      'refund_exceeds',
-      'refund_by_operator',
-      'payments_off',
-      'payment_processor_away',
-    ],
+    refusals: ['topup_not_found', 'refund_exceeds', 'payments_off', 'payment_processor_away'],
   },
   'payment-method.create': {
     summary: 'Add a card; its number goes to the processor and never here',

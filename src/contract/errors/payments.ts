@@ -40,9 +40,6 @@ export const PAYMENTS_ERRORS = {
   refund_exceeds: final(
     caller(409, 'Only what is not spent can be given back, and not what running work reserves.'),
   ),
-  refund_by_operator: final(
-    caller(409, 'Ask the operator, who sends the tokens back and takes them out of the balance.'),
-  ),
   payments_off: final(
     caller(409, 'No such way to pay is set up for this kind of money: redeem a voucher.'),
   ),

@@ -14,7 +14,10 @@ const LISTED_MAX = 1000
 export const voucherHandlers = (
   state: State,
   secret: string,
-): ControlHandlers<typeof PAYMENTS_CONTROL> => ({
+): Pick<
+  ControlHandlers<typeof PAYMENTS_CONTROL>,
+  'voucher.create' | 'voucher.list' | 'grant.create'
+> => ({
   'voucher.create': async ({ count, ...asked }) => {
     const made = Array.from({ length: count }, () => ({
       id: newId('voucher'),

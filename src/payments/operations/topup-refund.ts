@@ -23,9 +23,9 @@ export function createTopupRefund(deps: {
     const { account } = callerOf(who)
     const topup = await findTopup(state, account, parameters['topup'] ?? '')
     const adapter = adapters.find(({ name }) => name === topup.processor)
-    if (topup.transfer !== null)
-      throw fault('refund_by_operator', 'Could not begin the refund: the service sends no tokens')
-    if (adapter === undefined) throw fault('payments_off', 'Could not begin the refund')
+    const isByOperator = topup.transfer !== null
+    if (adapter === undefined && !isByOperator)
+      throw fault('payments_off', 'Could not begin the refund')
     // The charges of earlier answers are spent money.
     await posted(signal)
     const id = newId('refund')
@@ -43,7 +43,8 @@ export function createTopupRefund(deps: {
         throw fault('refund_exceeds', `Could not give back: ${topup.id} has not so much left`)
       return begun
     })
-    await startRefund(state, adapter, id)
+    // Tokens are sent by the operator, and `refund.settle` tells of them.
+    if (adapter !== undefined) await startRefund(state, adapter, id)
     const reply = {
       id,
       object: 'refund',
