@@ -12,6 +12,8 @@ const ROW = {
   env: 'test',
   funded: false,
   refuse_token_presign: false,
+  requests_per_minute: null,
+  budget: null,
   expires_at: null,
   revoked_at: null,
 }

@@ -27,6 +27,9 @@ export function tokenTable(books: Books, tokens: readonly SimToken[]): Queryable
         epoch: String(books.changes.length),
         env,
         funded,
+        refuse_token_presign: false,
+        requests_per_minute: null,
+        budget: null,
       }
       return { rows: [row as never], rowCount: 1 }
     },
