@@ -30,7 +30,7 @@ import { KEY_BYTES_MAX } from '#s3/target.ts'
 import { XML_BYTES_MAX } from '#s3/xml/read.ts'
 import * as payments from '#contract/payments.ts'
 import { TOLERANCE_S } from '#payments/card/card-adapter.ts'
-import { METHODS_MAX } from '#payments/operations/payment-methods.ts'
+import { CARDS_PER_DAY_MAX, FAILURES_PER_DAY_MAX, METHODS_MAX } from '#payments/pace.ts'
 import { TOTALS_ROWS_MAX } from '#compliance/build/totals.ts'
 import { TRANSFERS_MAX } from '#ledger/account-transfers.ts'
 import { WEBHOOK_BYTES_MAX } from '#payments/operations/payment-webhook.ts'
@@ -326,6 +326,16 @@ const PAYMENTS: LimitSection = {
       code('too_many_payments'),
     ],
     ['cards of an account', count(METHODS_MAX), code('too_many_payments')],
+    [
+      'cards that an account may try to add in a day',
+      count(CARDS_PER_DAY_MAX),
+      code('payment_pace_exceeded'),
+    ],
+    [
+      'payments of an account that fail in a day, with those under way',
+      count(FAILURES_PER_DAY_MAX),
+      code('payment_pace_exceeded'),
+    ],
     ['a webhook of a processor', bytes(WEBHOOK_BYTES_MAX), code('body_too_large')],
     ['age of the signature of such a webhook', `${TOLERANCE_S} s`, code('webhook_late')],
   ],

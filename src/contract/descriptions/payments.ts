@@ -30,6 +30,7 @@ export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
       'transfer_claimed',
       'hold_exists',
       'too_many_payments',
+      'payment_pace_exceeded',
       'payment_processor_away',
     ],
   },
@@ -53,7 +54,13 @@ export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
     summary: 'Add a card; its number goes to the processor and never here',
     request: payments.methodRequest,
     replies: { 201: { help: 'The card, on its way', media: json(payments.methodReply) } },
-    refusals: ['payments_off', 'payment_declined', 'too_many_payments', 'payment_processor_away'],
+    refusals: [
+      'payments_off',
+      'payment_declined',
+      'too_many_payments',
+      'payment_pace_exceeded',
+      'payment_processor_away',
+    ],
   },
   'payment-method.list': {
     summary: 'The cards of the account',

@@ -37,6 +37,13 @@ export const PAYMENTS_ERRORS = {
   transfer_claimed: final(caller(409, 'A transfer pays one top-up: GET /v1/topups has yours.')),
   hold_exists: final(caller(409, 'An account has one hold at a time: top up without "hold".')),
   too_many_payments: caller(409, 'Wait until payments that are under way have ended.'),
+  payment_pace_exceeded: final(
+    account(
+      429,
+      'rate_limit_error',
+      'Wait for the time in Retry-After: cards that are added, and payments that fail, are limited by the day.',
+    ),
+  ),
   refund_exceeds: final(
     caller(409, 'Only what is not spent can be given back, and not what running work reserves.'),
   ),

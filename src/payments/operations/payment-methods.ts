@@ -6,11 +6,10 @@ import type { MethodReply, MethodRequest } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
+import { demandCardRoom } from '#payments/pace.ts'
 import { adapterOf } from '#payments/settings.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
-
-export const METHODS_MAX = 10
 
 type Deps = { readonly state: State; readonly adapters: readonly PaymentAdapter[] }
 type Row = {
@@ -30,6 +29,7 @@ export function createMethodCreate({ state, adapters }: Deps): Handler<MethodReq
     if (adapter === undefined) throw fault('payments_off', 'Could not add the card')
     const id = newId('card')
     await state.transaction(async (transaction) => {
+      await demandCardRoom(transaction, account)
       await insertMethod(transaction, { id, account, processor: adapter.name })
       await recordAct(transaction, call, { action: 'payment-method.create', target: id })
     })
@@ -89,14 +89,11 @@ async function insertMethod(
   state: Queryable,
   method: { readonly id: string; readonly account: string; readonly processor: string },
 ): Promise<void> {
-  const { rowCount } = await state.query(
+  await state.query(
     `insert into payment_methods (id, account, processor, state, created_at)
-     select $1, $2, $3, 'pending', ledger_now() where (select count(*) from payment_methods
-       where account = $2 and state in ('pending', 'active')) < ${METHODS_MAX}`,
+     values ($1, $2, $3, 'pending', ledger_now())`,
     [method.id, method.account, method.processor],
   )
-  if (rowCount === 0)
-    throw fault('too_many_payments', `Could not add the card: there are ${METHODS_MAX}`)
 }
 
 /** The account at the processor, made with the first card. */

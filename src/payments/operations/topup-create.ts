@@ -8,6 +8,7 @@ import type { Handled, Handler, Reply } from '#http/reply.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { beginPayment } from '#payments/begin-payment.ts'
 import { recordAct } from '#identity/audit.ts'
+import { demandPaymentPace } from '#payments/pace.ts'
 import { adapterOf } from '#payments/settings.ts'
 import type { StablecoinDeps } from '#payments/stablecoin/pay-signed.ts'
 import { topUpByStablecoin } from '#payments/stablecoin/stablecoin-topup.ts'
@@ -45,6 +46,7 @@ async function topUpByCard(
   const kind = body.hold ? 'hold' : 'topup'
   const amount = pusd(present(pusdOfAmount(body.amount ?? HOLD_USD), 'a checked amount'))
   await state.transaction(async (transaction) => {
+    await demandPaymentPace(transaction, account)
     await beginPayment(transaction, { id, account, processor: adapter.name, kind, amount, method })
     const details = { kind, amount_pusd: amount.toString(), payment_method: method }
     await recordAct(transaction, call, { action: 'topup.create', target: id, details })
