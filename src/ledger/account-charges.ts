@@ -1,7 +1,7 @@
 // An account's charges in the order of their numbers, page by page, as evidence packs read them: their bytes, and their
 // places in the log. All who read whole charges of a time read them here.
 import type { Queryable } from '#state/connect.ts'
-import { chargesOf } from './packs/packed-charge.ts'
+import { chargesOf, type PackedCharge } from './packs/packed-charge.ts'
 import { readPacks } from './packs/read-packs.ts'
 import { endsIn, type UsageSpan } from './usage.ts'
 
@@ -17,39 +17,32 @@ export type AccountCharge = {
 /** Undefined where no charge ends in the span. */
 export async function chargeRange(
   state: Queryable,
-  span: UsageSpan,
+  { account, from, to }: UsageSpan,
 ): Promise<ChargeRange | undefined> {
-  const { account, from, to } = span
-  const { rows } = await state.query<{ first: string | null; last: string | null }>(
+  const { rows } = await state.query<{ first: string | null; last: string }>(
     `select min(first)::text as first, max(last)::text as last from (
-       select account_seq as first, account_seq as last from charges where account = $1 and ${endsIn('$2', '$3')}
-       union all select first_seq, last_seq from charge_packs where account = $1 and first_at >= $2 and last_at < $3) known`,
+       select account_seq as first, account_seq as last
+       from charges where account = $1 and ${endsIn('$2', '$3')}
+       union all
+       select first_seq, last_seq from charge_packs where account = $1 and first_at >= $2 and last_at < $3) found`,
     [account, from, to],
   )
-  const [row] = rows
-  const known = row?.first == null || row.last === null ? [] : [BigInt(row.first), BigInt(row.last)]
-  const numbers = [...known, ...(await numbersAtBorders(state, span))]
-  const [first, last] = [numbers.reduce(least, numbers[0] ?? 0n), numbers.reduce(greatest, 0n)]
-  return numbers.length === 0 ? undefined : { first, last }
+  const numbers = rows.flatMap(({ first, last }) =>
+    first === null ? [] : [BigInt(first), BigInt(last)],
+  )
+  // Of packs that the span cuts, few, the charges themselves.
+  for await (const read of readPacks(state, { account, from, to, cutBy: [from, to] }, 'time'))
+    for (const { at, accountSeq } of chargesOf(read))
+      if (at >= from && at < to) numbers.push(accountSeq)
+  if (numbers.length === 0) return undefined
+  const [first, last] = [numbers.reduce(smallest), numbers.reduce(largest)]
+  return { first, last }
 }
 
-const least = (a: bigint, b: bigint) => (b < a ? b : a)
-const greatest = (a: bigint, b: bigint) => (b > a ? b : a)
+const smallest = (a: bigint, b: bigint) => (a < b ? a : b)
+const largest = (a: bigint, b: bigint) => (a > b ? a : b)
 
-/** Of packs that are only partly in the span, the numbers of their charges that are. */
-async function numbersAtBorders(
-  state: Queryable,
-  { account, from, to }: UsageSpan,
-): Promise<bigint[]> {
-  const numbers: bigint[] = []
-  for (const border of [from, to])
-    for await (const pack of readPacks(state, { account, from: border, to: border }))
-      for (const { at, accountSeq } of chargesOf(pack))
-        if (at >= from && at < to) numbers.push(accountSeq)
-  return numbers
-}
-
-/** At most `limit` charges of a range, by number; fewer at the end of a pack. */
+/** At most `limit` charges of a range, by number. */
 export async function readCharges(
   state: Queryable,
   account: string,
@@ -66,15 +59,13 @@ export async function readCharges(
     leafIndex: Number(leaf),
     bytes,
   }))
-  if (unpacked[0]?.accountSeq === first) return unpacked
-  for await (const pack of readPacks(state, { account, below: first + 1n })) {
-    const found = [...chargesOf(pack)]
-      .toReversed()
-      .filter(({ accountSeq }) => accountSeq >= first && accountSeq <= last)
-    if (found.length === 0) break
-    return found
-      .slice(0, limit)
-      .map(({ accountSeq, leafIndex, bytes }) => ({ accountSeq, leafIndex, bytes }))
-  }
-  return unpacked
+  // Numbers have no gap: all below the first row are packed.
+  const end = smallest(last + 1n, first + BigInt(limit))
+  const below = smallest(end, unpacked[0]?.accountSeq ?? end)
+  if (below <= first) return unpacked
+  const packed: PackedCharge[] = []
+  for await (const read of readPacks(state, { account, below, numberFrom: first }))
+    for (const charge of chargesOf(read))
+      if (charge.accountSeq >= first && charge.accountSeq < below) packed.push(charge)
+  return [...packed.toReversed(), ...unpacked].slice(0, limit)
 }

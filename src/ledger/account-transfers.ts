@@ -1,5 +1,6 @@
 // The transfers of an account's money in a span of time, the oldest first, and what the balance was before it.
-import type { Queryable } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { inSnapshot } from '#state/snapshot.ts'
 import { TRANSFER_KIND } from './transfer-kind.ts'
 import { sumUsage, type UsageSpan } from './usage.ts'
 
@@ -33,12 +34,17 @@ export async function readTransfers(
 }
 
 /** The money of an account at a moment: all that came and went before. */
-export async function balanceAt(state: Queryable, account: string, at: Date): Promise<bigint> {
-  const { rows } = await state.query<{ moved: string }>(
-    `select coalesce(sum(${AMOUNT}), 0)::text as moved from transfers where ${OF_ACCOUNT} and at < $2`,
-    [account, at],
-  )
-  const span = { account, from: new Date(0), to: at }
-  const [charged] = await sumUsage(state, span, "''", { offset: 0, limit: 1 })
-  return BigInt(rows[0]?.moved ?? 0) - BigInt(charged?.charge ?? 0)
-}
+export const balanceAt = (
+  state: Pick<State, 'transaction'>,
+  account: string,
+  at: Date,
+): Promise<bigint> =>
+  inSnapshot(state, async (snapshot) => {
+    const { rows } = await snapshot.query<{ moved: string }>(
+      `select coalesce(sum(${AMOUNT}), 0)::text as moved from transfers where ${OF_ACCOUNT} and at < $2`,
+      [account, at],
+    )
+    const span = { account, from: new Date(0), to: at }
+    const [charged] = await sumUsage(snapshot, span, "''", { offset: 0, limit: 1 })
+    return BigInt(rows[0]?.moved ?? 0) - BigInt(charged?.charge ?? 0)
+  })

@@ -7,6 +7,16 @@ create or replace function token_last_used(token_id text) returns timestamptz la
     (select last_at from packed_tokens where token = token_id))
 $$;
 
+-- The sums of all charges of a resource.
+create or replace function charged_of_resource(of_account text, of_resource text)
+returns table (energy_nj numeric, charge_pusd numeric) language sql stable as $$
+  select coalesce(sum(c.energy_nj), 0), coalesce(sum(c.charge_pusd), 0) from (
+    select h.energy_nj, h.charge_pusd from packed_resource_hours h
+    where h.account = of_account and h.resource = of_resource
+    union all
+    select r.energy_nj, r.charge_pusd from charges r where r.account = of_account and r.resource = of_resource) c
+$$;
+
 -- The charges of an account that may be packed, from its first row on, at most so many. They ended before a time, and
 -- the audit has summed them. A tick is held to the hash of each record that it repeats, so the last 4000 records of an
 -- open session stay as they are. Those of an ended session stay for a day: a process that starts learns from them how

@@ -1,7 +1,7 @@
 // A page of an account's money: its charges and the transfers of its wallet in one order, the newest first. The pages of
 // one walk are of one moment: a cursor bounds them by the newest charge and transfer of its first page.
-import { findPacked } from '#ledger/packs/packed-charge.ts'
 import { TRANSFER_KIND } from '#ledger/transfer-kind.ts'
+import { findPacked } from '#ledger/packs/packed-charge.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { LedgerFilter, LedgerPosition, LedgerRow } from './ledger-entry.ts'
 import { entryOfPacked, withPacked } from './packed-entries.ts'

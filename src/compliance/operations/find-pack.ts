@@ -25,12 +25,9 @@ export async function packsOf(
        b.size::float8 as size_bytes, manifest_sha256, created_at, ended_at,
        ended_at + $3 * interval '1 day' as expires_at
      from evidence_packs p left join blobs b on b.id = p.blob
-     cross join lateral (select coalesce(sum(energy_nj), 0)::text as energy_nj,
-       coalesce(sum(charge_pusd), 0)::text as charge_pusd from (
-         select energy_nj, charge_pusd from charges where resource = p.id
-         union all select energy_nj, charge_pusd from packed_resource_hours where account = p.account and resource = p.id
-       ) each) billed
-     where p.account = $1 and ($2::text is null or p.id = $2) and ($4::text is null or p.id < $4)
+     cross join lateral (select c.energy_nj::text, c.charge_pusd::text
+       from charged_of_resource(p.account, p.id) c) billed
+     where account = $1 and ($2::text is null or p.id = $2) and ($4::text is null or p.id < $4)
      order by p.id desc limit $5`,
     [account, id ?? null, keptDays, before, limit],
   )

@@ -8,6 +8,7 @@ import { recordAct } from '#identity/audit.ts'
 import { sumUsage } from '#ledger/usage.ts'
 import { ceilingOfPack } from '#compliance/build/ceiling.ts'
 import type { State } from '#state/connect.ts'
+import { inSnapshot } from '#state/snapshot.ts'
 import { findPack } from './find-pack.ts'
 
 export type PackDeps = {
@@ -60,7 +61,9 @@ function readSpan(body: PackRequest, nowMs: number): PackSpan {
 }
 
 async function ceilingOf(state: State, account: string, span: PackSpan): Promise<Nj> {
-  const rows = await sumUsage(state, { account, ...span }, "''", { offset: 0, limit: 1 })
+  const rows = await inSnapshot(state, (snapshot) =>
+    sumUsage(snapshot, { account, ...span }, "''", { offset: 0, limit: 1 }),
+  )
   return nj(ceilingOfPack(BigInt(rows[0]?.requests ?? 0)))
 }
 

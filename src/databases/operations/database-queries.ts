@@ -7,13 +7,14 @@ import { findDatabase } from '#databases/operations/find-database.ts'
 import { readStatements, type Statements } from '#databases/server/statements.ts'
 import type { Handler } from '#http/reply.ts'
 import { sumResource } from '#ledger/resource-energy.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { State } from '#state/connect.ts'
+import { inSnapshot } from '#state/snapshot.ts'
 import { callerOf } from '#identity/principal.ts'
 
 const NS_PER_MS = 1e6
 
 export const createDatabaseQueries =
-  ({ state }: { readonly state: Queryable }): Handler =>
+  ({ state }: { readonly state: State }): Handler =>
   async ({ who, parameters }) => {
     const { account } = callerOf(who)
     const { id } = await findDatabase(state, account, parameters['database'] ?? '')
@@ -24,12 +25,12 @@ export const createDatabaseQueries =
   }
 
 async function energyOf(
-  state: Queryable,
+  state: State,
   { account, id, found }: { account: string; id: string; found: Statements },
 ): Promise<bigint> {
   const { since: from, sampled_at: to } = found
   const span = { account, resource: id, operations: ['cell.standing'], from, to } as const
-  const rows = await sumResource(state, span, 'day')
+  const rows = await inSnapshot(state, (snapshot) => sumResource(snapshot, span, 'day'))
   return rows.reduce((all, { energy }) => all + BigInt(energy), 0n)
 }
 

@@ -16,6 +16,10 @@ export type PackFilter = {
   readonly token?: string
   readonly resource?: string
   readonly id?: string
+  /** Charges with numbers from one on. */
+  readonly numberFrom?: bigint
+  /** Packs with charges both in and out of a span of time: its begin and end. */
+  readonly cutBy?: readonly [Date, Date]
   /** Leaves from one on, and below another. */
   readonly leafFrom?: number
   readonly leafBelow?: number
@@ -42,6 +46,9 @@ const CONDITIONS: Readonly<Record<keyof PackFilter, (value: string) => string>> 
   token: (value) => `tokens @> array[${value}]`,
   resource: (value) => `resources @> array[${value}]`,
   id: (value) => `first_id <= ${value} and last_id >= ${value}`,
+  numberFrom: (value) => `last_seq >= ${value}`,
+  cutBy: (value) =>
+    `(first_at < (${value}::timestamptz[])[1] or last_at >= (${value}::timestamptz[])[2])`,
   leafFrom: (value) => `last_leaf >= ${value}`,
   leafBelow: (value) => `first_leaf < ${value}`,
 }
