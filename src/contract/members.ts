@@ -66,7 +66,7 @@ export const memberReply = z.object({
   /** True: the member of this request. */
   current: z.boolean(),
   created_at: time,
-  /** Of a member that is invited: until when the code is accepted. */
+  /** Until when a code is accepted that nobody has accepted yet. */
   invitation_expires_at: time.nullable(),
   joined_at: time.nullable(),
   removed_at: time.nullable(),

@@ -1,4 +1,4 @@
-// The acceptance of an invitation: the member becomes active and gets a first token, once.
+// The acceptance of an invitation: the member becomes active, if it is not yet, and gets a token, once.
 import { fault } from '#contract/errors.ts'
 import { FIRST_TOKEN_DAYS } from '#contract/members.ts'
 import { RIGHTS } from '#contract/roles.ts'
@@ -21,9 +21,11 @@ export async function acceptInvitation(transaction: Queryable, code: string): Pr
   const invited = await invitedBy(transaction, code)
   demandOpen(invited)
   await demandTokenRoom(transaction, account)
-  await transaction.query("update members set state = 'active', joined_at = now() where id = $1", [
-    invited.id,
-  ])
+  await transaction.query(
+    `update members set state = 'active', joined_at = coalesce(joined_at, now()), invitation_expires_at = null
+     where id = $1`,
+    [invited.id],
+  )
   const token = await createToken(transaction, {
     account,
     member: invited.id,
@@ -48,11 +50,10 @@ async function invitedBy(state: Queryable, code: string): Promise<Invited> {
   return rows[0]
 }
 
-function demandOpen({ state, joined_at: joinedAt, ...invited }: Invited): void {
+function demandOpen({ state, invitation_expires_at: expiresAt, ...invited }: Invited): void {
   const ended = (why: string) =>
     fault('invitation_ended', `Could not accept the invitation: ${why}`)
-  if (joinedAt !== null) throw ended('it was accepted')
+  if (expiresAt === null) throw ended('it was accepted')
   if (state === 'removed') throw ended('it was withdrawn')
-  if (invited.has_expired)
-    throw ended(`it expired at ${invited.invitation_expires_at?.toISOString()}`)
+  if (invited.has_expired) throw ended(`it expired at ${expiresAt.toISOString()}`)
 }

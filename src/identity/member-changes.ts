@@ -49,7 +49,7 @@ export async function inviteMember(
   return { id, code: await renewInvitation(transaction, id, asked.days) }
 }
 
-/** Gives an invitation a new code, in place of the one before. */
+/** Gives a member a new code, in place of the one before. */
 export async function renewInvitation(
   transaction: Queryable,
   id: string,

@@ -213,6 +213,45 @@ test('the limits of a token below billing-admin are those of the tokens that it 
   assert.equal(budgets.length, 1, 'they share one budget')
 })
 
+test('a promoted member gets a token of the new role by another code, once', async () => {
+  const { owner } = await newAccount()
+  const { id, token } = await join(owner, 'developer')
+  assert.equal((await call(owner, `members/${id}`, 'PATCH', { role: 'owner' })).status, 200)
+  const above = await call(token, 'tokens', 'POST', { name: 'x', scope: 'billing-admin' })
+  assert.deepEqual(await problemOf(above), [403, 'scope_missing'])
+  const renewed = invitedReply.parse(
+    await (await call(owner, `members/${id}/invitation`, 'POST', { expires_days: 1 })).json(),
+  )
+  assert.equal(renewed.state, 'active')
+  const joined = renewed.joined_at
+  const answer = acceptedReply.parse(await (await accept(renewed.invitation_code)).json())
+  assert.deepEqual(
+    [answer.id, answer.first_token.scope, answer.joined_at, answer.invitation_expires_at],
+    [id, 'billing-admin', joined, null],
+  )
+  const again = await problemOf(await accept(renewed.invitation_code))
+  assert.deepEqual(again, [409, 'invitation_ended'])
+  // The old owner may leave now: the account can still be managed.
+  assert.equal((await call(owner, 'members/me', 'DELETE')).status, 200)
+  const invited = await invite(answer.first_token.token, { role: 'admin' })
+  assert.equal(invited.state, 'invited')
+  assert.equal(await statusOf(token), 200)
+})
+
+test('an admin gives no code to an owner, and a code of a removed member is refused', async () => {
+  const { owner } = await newAccount()
+  const admin = await join(owner, 'admin')
+  const { id: first } = memberReply.parse(await (await call(owner, 'members/me')).json())
+  const refused = await call(admin.token, `members/${first}/invitation`, 'POST', {})
+  assert.deepEqual(await problemOf(refused), [403, 'role_missing'])
+  const { id } = await join(owner, 'viewer')
+  const { invitation_code: code } = invitedReply.parse(
+    await (await call(admin.token, `members/${id}/invitation`, 'POST', {})).json(),
+  )
+  assert.equal((await call(owner, `members/${id}`, 'DELETE')).status, 200)
+  assert.deepEqual(await problemOf(await accept(code)), [409, 'invitation_ended'])
+})
+
 test('the last owner is neither removed nor demoted and does not leave', async () => {
   const { owner, account } = await newAccount()
   const admin = await join(owner, 'admin')

@@ -6,8 +6,8 @@ import {
   type MemberReinvitation,
   type MemberReply,
 } from '#contract/members.ts'
-import { fault } from '#contract/errors.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'
+import { fault } from '#contract/errors.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import {
@@ -45,7 +45,7 @@ export const memberReplyOf = (row: AccountMember, current: string): MemberReply 
   current: row.id === current,
   created_at: row.created_at.toISOString(),
   invitation_expires_at:
-    row.state === 'invited' ? (row.invitation_expires_at?.toISOString() ?? null) : null,
+    row.state === 'removed' ? null : (row.invitation_expires_at?.toISOString() ?? null),
   joined_at: row.joined_at?.toISOString() ?? null,
   removed_at: row.removed_at?.toISOString() ?? null,
 })
@@ -107,8 +107,6 @@ export const createMemberReinvite =
     await state.transaction(async (transaction) => {
       const { member } = await memberToChange(transaction, call)
       const { id } = member
-      if (member.state !== 'invited')
-        throw fault('member_not_found', `Could not find an invitation of the member: "${id}"`)
       const code = await renewInvitation(transaction, id, call.body.expires_days)
       const act = { action: 'member.reinvite', target: id, details: call.body }
       await recordAct(transaction, call, act)

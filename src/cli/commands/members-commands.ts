@@ -22,7 +22,7 @@ export const MEMBERS_COMMANDS: CommandList = {
         ['--role <role>', 'owner, admin, developer or viewer (default developer)'],
         ['--contact <text>', 'words by which the member is reached; nothing is sent there'],
         EXPIRES,
-        ['--again', 'a new code for an invited member, in place of the name its id'],
+        ['--again', 'a new code for a member, in place of the name its id'],
       ],
       load: () => import('./members-invite.ts'),
     },

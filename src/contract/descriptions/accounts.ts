@@ -75,7 +75,8 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     refusals: ['role_missing', 'too_many_members'],
   },
   'member.reinvite': {
-    summary: 'Replace the code of an invitation that nobody has accepted',
+    summary:
+      'Give a member a new code: for an invited one in place of the code before, for an active one another token',
     request: members.memberReinvitation,
     replies: { 201: { help: 'The member, with the new code', media: json(members.invitedReply) } },
     refusals: ['member_not_found', 'role_missing'],
