@@ -73,6 +73,11 @@ test('evidence create makes a pack of a time and downloads it', async () => {
   const id = made.stdout.trim()
   copy = await readPack(readFileSync(zip))
   const summary = JSON.parse(textIn(copy, 'summary.json')) as Record<string, string>
+  const [posted] = await sharedErgon().sql(
+    'select count(*) from charges where account = $1 and to_at >= $2 and to_at < $3',
+    [owner.account, from, now.toISOString()],
+  )
+  assert.equal(summary['charges'], posted?.['count'])
   assert.equal(summary['account'], owner.account)
   assert.ok(Number(summary['charges']) >= CHARGES_LEAST, summary['charges'])
   const pack = await owner.get(id)
@@ -106,6 +111,8 @@ test('the pack holds for openssl, for Node.js and for evidence verify, as the gu
   )
   const verified = await cli('evidence', 'verify', zip, '--keys', keys)
   assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+  // The answers to the command that waited for the pack were charged after its time.
+  assert.match(verified.stdout, /edges +Receipts from before and after the time/)
   const unpacked = join(folder, 'january')
   const { name, list } = receiptsIn(copy)
   const cut = guideBlock('awk').replace(/receipts\/\S+/, name)
@@ -314,13 +321,23 @@ test('a deleted pack is made no further; a killed process makes its pack anew', 
   const deleted = await owner.ask(past)
   await owner.until(deleted.id, 'running')
   assert.equal((await owner.call('DELETE', `/v1/compliance/packs/${deleted.id}`)).status, 200)
-  const killed = await owner.ask(past)
+  const from = new Date(past.getTime() - 2000)
+  const killed = await owner.ask(past, from)
   await owner.until(killed.id, 'running')
   await ergon.killCell('packs')
   const { energy_nj: energy } = await owner.until(killed.id, 'ready')
   assert.ok(BigInt(energy) > 0n)
   const content = await readPack(Buffer.from(await (await owner.content(killed.id)).arrayBuffer()))
   await verifyPack(filesOf(content))
+  const [spent] = await ergon.sql(
+    `select sum(amount) - (select sum(charge_pusd) from charges where account = $1 and to_at < $2) as left
+     from transfers where credit = 'money:' || $1`,
+    [owner.account, from.toISOString()],
+  )
+  const { ledger } = JSON.parse(textIn(content, 'summary.json')) as {
+    ledger: { opening_pusd: string }
+  }
+  assert.equal(ledger.opening_pusd, spent?.['left'])
   const events = (await owner.call('GET', '/v1/events?limit=1000')).json['data'] as {
     data: { pack_id?: string }
   }[]

@@ -15,8 +15,8 @@ export interface PackOwner {
   readonly account: string
   readonly token: string
   call(method: string, path: string, body?: object, headers?: object): Promise<Answered>
-  /** Asks for a pack of the time from an hour ago to now, or to a moment. */
-  ask(to?: Date): Promise<PackReply>
+  /** Asks for a pack of the time up to now, or to a moment; of an hour, or from a moment on. */
+  ask(to?: Date, from?: Date): Promise<PackReply>
   get(id: string): Promise<PackReply>
   /** Resolves when a pack has a status; rejects when it fails first. */
   until(id: string, status: PackReply['status']): Promise<PackReply>
@@ -46,8 +46,7 @@ export async function openPackOwner(ergon: Ergon, pusd = PUSD): Promise<PackOwne
     token,
     call,
     get,
-    async ask(to = new Date()) {
-      const from = new Date(to.getTime() - 3_600_000)
+    async ask(to = new Date(), from = new Date(to.getTime() - 3_600_000)) {
       const { status, json } = await call('POST', '/v1/compliance/packs', { from, to })
       assert.equal(status, 202, JSON.stringify(json))
       return json as unknown as PackReply

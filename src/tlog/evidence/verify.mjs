@@ -47,6 +47,7 @@ export async function verifyPack(files, { keys: given, told = () => undefined } 
     'receipts',
     `${ledger.receipts} receipts are signed, in the log, without a gap, and add up in themselves`,
   )
+  told('edges', ledger.edges)
   told('ledger', `${ledger.entries} postings follow from the receipts and from each other`)
   totals.check(await textOf(files, 'totals.csv'), method, summary)
   told(

@@ -10,7 +10,7 @@ const HEAD =
 export async function checkCharges(files, { receipts, summary, totals }) {
   const ledger = await openLedger(files, summary)
   const names = files.names.filter((name) => name.startsWith('receipts/')).toSorted()
-  let [count, last] = [0, undefined]
+  let [count, last, begins, ends] = [0, undefined, false, false]
   for (const name of names)
     for (const text of (await textOf(files, name)).split(/(?=^c2sp\.org\/tlog-proof@v1$)/m)) {
       const { number, charge } = receipts.read(name, text)
@@ -23,6 +23,8 @@ export async function checkCharges(files, { receipts, summary, totals }) {
           name,
           `the first receipt is ${number}, not ${summary.first_account_seq}`,
         )
+      begins ||= number === 1n || charge.to < summary.from
+      ends = charge.to >= summary.to
       last = number
       count++
       if (charge.to < summary.from || charge.to >= summary.to) continue
@@ -31,7 +33,15 @@ export async function checkCharges(files, { receipts, summary, totals }) {
     }
   if ((last === undefined ? null : String(last)) !== summary.last_account_seq)
     throw new PackError('receipts', `the last one is ${last}, not ${summary.last_account_seq}`)
-  return { receipts: count, entries: await ledger.end() }
+  return { receipts: count, entries: await ledger.end(), edges: edgesOf(begins, ends) }
+}
+
+/** Receipts beyond the time show that none of the time is left out at its edges. */
+function edgesOf(begins, ends) {
+  if (begins && ends)
+    return 'Receipts from before and after the time are there: no charge of it is left out'
+  const edge = begins ? 'last' : ends ? 'first' : 'first and the last'
+  return `No receipt beyond the time is there: that its ${edge} charge is here is the service's word`
 }
 
 /** The running balance of the ledger. */
