@@ -292,7 +292,6 @@ const EVIDENCE: LimitSection = {
       count(compliance.PACKS_OPEN_MAX),
       code('too_many_packs'),
     ],
-    ['entries of a page of packs', count(compliance.PACK_PAGE_MAX), code('invalid_request')],
     ['rows of `totals.csv`', count(TOTALS_ROWS_MAX), words('the pack fails: ask for less time')],
     ['payments in a pack', count(TRANSFERS_MAX), words('the pack fails: ask for less time')],
   ],

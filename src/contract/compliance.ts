@@ -1,5 +1,6 @@
 // Requests and replies of evidence packs.
 import { z } from 'zod'
+import { pageQuery } from './list-page.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 
@@ -7,7 +8,6 @@ import { parseWith } from './parse.ts'
 export const PACK_DAYS_MAX = 366
 /** Packs of an account that wait or are made at once. */
 export const PACKS_OPEN_MAX = 5
-export const PACK_PAGE_MAX = 100
 
 const moment = z.iso.datetime({ offset: true })
 
@@ -60,8 +60,7 @@ export const packList = z.object({
 })
 
 export const packListQuery = z.object({
-  limit: z.int().min(1).max(PACK_PAGE_MAX).optional(),
-  cursor: z.string().optional(),
+  ...pageQuery,
 })
 
 export const packDeleted = z.object({

@@ -1,12 +1,10 @@
 // GET /v1/compliance/packs and /{id}, and DELETE of one.
-import { PACK_PAGE_MAX } from '#contract/compliance.ts'
-import { fault } from '#contract/errors.ts'
+import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { findPack, packsOf } from './find-pack.ts'
 import type { PackDeps } from './pack-create.ts'
 
-const LIMIT = 20
 const CURSOR = /^pack_\w{1,40}$/
 
 const known = (body: object) => ({ kind: 'known', status: 200, body: () => body }) as const
@@ -14,21 +12,17 @@ const known = (body: object) => ({ kind: 'known', status: 200, body: () => body 
 export const createPackList =
   ({ state, keptDays }: PackDeps): Handler =>
   async ({ who, query: queryOf }) => {
-    const query = queryOf()
-    const limit = readLimit(query.get('limit'))
-    const before = query.get('cursor')
-    if (before !== null && !CURSOR.test(before))
-      throw wrong('cursor', 'give it as next_cursor said it')
+    const page = readListPage(queryOf(), CURSOR)
     const owner = { account: who?.account ?? '', keptDays }
-    const found = await packsOf(state, owner, { before, limit: limit + 1 })
-    const data = found.slice(0, limit)
-    const hasMore = found.length > limit
-    return known({
-      object: 'list',
-      data,
-      has_more: hasMore,
-      next_cursor: hasMore ? (data.at(-1)?.id ?? null) : null,
-    })
+    const before = page.cursor?.[0] ?? null
+    const found = await packsOf(state, owner, { before, limit: page.rowsMax })
+    return known(
+      page.list(
+        found,
+        (pack) => pack,
+        ({ id }) => id,
+      ),
+    )
   }
 
 export const createPackGet =
@@ -53,13 +47,3 @@ export const createPackDelete =
     })
     return known({ id, object: 'compliance.pack', deleted: true })
   }
-
-function readLimit(text: string | null): number {
-  if (text === null) return LIMIT
-  const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
-  if (limit === 0 || limit > PACK_PAGE_MAX) throw wrong('limit', `it is 1 to ${PACK_PAGE_MAX}`)
-  return limit
-}
-
-const wrong = (param: string, why: string) =>
-  fault('invalid_request', `Could not list the evidence packs: ${why}`, { param })
