@@ -4,7 +4,10 @@
 import { ERRORS, type Code } from '#contract/errors.ts'
 import type { Operation } from '#contract/operation.ts'
 
-export type Facts = Pick<Operation, 'scope' | 'idempotent' | 'answeredUnpaid'> & {
+export type Facts = Pick<
+  Operation,
+  'scope' | 'idempotent' | 'answeredUnpaid' | 'answeredDeleting'
+> & {
   readonly hasBody: boolean
   readonly hasQuery: boolean
   /** Of the description. */
@@ -40,6 +43,7 @@ export const WHEN: Readonly<Partial<Record<Code, When>>> = {
   ceiling_reached: withToken,
   free_tier_exceeded: paid,
   budget_exhausted: paid,
+  account_deleting: (facts) => withToken(facts) && facts.answeredDeleting !== true,
   too_many_requests: withToken,
   rate_limit_exceeded: withToken,
   state_unavailable: withToken,

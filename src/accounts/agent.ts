@@ -5,8 +5,8 @@ import { accountHandlers } from './control/accounts.ts'
 
 export const ACCOUNTS_AGENT: AgentProduct = {
   name: 'accounts',
-  open: ({ state, keyPairOf }) => ({
-    gateway: { settings: { signers: SIGNERS_HERE } },
+  open: ({ config, state, keyPairOf }) => ({
+    gateway: { settings: { signers: SIGNERS_HERE, deletionDays: config.deletionDays } },
     control: accountHandlers(state, keyPairOf),
   }),
 }

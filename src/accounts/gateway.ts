@@ -1,4 +1,5 @@
 // Accounts in a gateway: what an account used, its receipts, its tokens and members.
+import { parseAccountDeletion, parseAccountRestoration } from '#contract/account-life.ts'
 import {
   parseMemberAcceptance,
   parseMemberChange,
@@ -10,6 +11,9 @@ import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-par
 import { createReceipts } from '#receipts/prove.ts'
 import { createSignerStore } from '#receipts/signer-store.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import { accountRecords } from './account-records.ts'
+import { createAccountDelete, createAccountRestore } from './operations/account-delete.ts'
+import { createAccountExport } from './operations/account-export.ts'
 import { createMemberAccept } from './operations/member-accept.ts'
 import {
   createMemberGet,
@@ -39,13 +43,13 @@ import { createUsageGet } from './operations/usage-get.ts'
 import { createUsageLast } from './operations/usage-last.ts'
 import { createPosted } from '#ledger/posted.ts'
 
-type AccountsSettings = { readonly signers: SignersLabel }
+type AccountsSettings = { readonly signers: SignersLabel; readonly deletionDays: number }
 
 export const ACCOUNTS_GATEWAY: GatewayProduct<AccountsSettings> = { name: 'accounts', open }
 
 function open(
-  { readers: state, session, clientOf, clock }: GatewayCore,
-  { signers }: AccountsSettings,
+  { readers: state, session, clientOf, clock, accountParts: parts }: GatewayCore,
+  { signers, deletionDays: days }: AccountsSettings,
 ): GatewayPart {
   const { ready } = createSignerStore(state)
   const receipts = createReceipts({ store: createSqlReceiptStore(state) })
@@ -78,6 +82,16 @@ function open(
       'token.update': { parse: parseTokenChange, handle: createTokenUpdate({ state }) },
       'token.rotate': { parse: parseTokenRotation, handle: createTokenRotate({ state }) },
       'token.revoke': { handle: createTokenRevoke({ state }) },
+      'account.export': { handle: createAccountExport({ state, posted, parts }) },
+      'account.delete': {
+        parse: parseAccountDeletion,
+        handle: createAccountDelete({ state, days, parts }),
+      },
+      'account.restore': {
+        parse: parseAccountRestoration,
+        handle: createAccountRestore({ state }),
+      },
     },
+    account: { records: accountRecords(state) },
   }
 }

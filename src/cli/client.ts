@@ -42,9 +42,12 @@ export const apiPatch = (options: GlobalOptions, path: string, body: object): Pr
 export const apiPut = (options: GlobalOptions, path: string): Promise<ApiAnswer> =>
   ask(options, path, { method: 'PUT' })
 
-/** DELETEs what a path names; throws the same. */
-export const apiDelete = (options: GlobalOptions, path: string): Promise<ApiAnswer> =>
-  ask(options, path, { method: 'DELETE' })
+/** DELETEs what a path names, some with a JSON body; throws the same. */
+export const apiDelete = (
+  options: GlobalOptions,
+  path: string,
+  body?: object,
+): Promise<ApiAnswer> => ask(options, path, { method: 'DELETE', ...(body && { body }) })
 
 async function ask(
   options: GlobalOptions,
@@ -56,6 +59,8 @@ async function ask(
   if (more.public !== true) headers['authorization'] = `Bearer ${more.token ?? tokenOf(options)}`
   if (more.body !== undefined) headers['content-type'] = 'application/json'
   const text = more.body === undefined ? undefined : JSON.stringify(more.body)
+  // Node.js gives the body of a DELETE no length by itself.
+  if (text !== undefined) headers['content-length'] = String(Buffer.byteLength(text))
   const method = more.method ?? (text === undefined ? 'GET' : 'POST')
   const answer = await send(url, { method, headers, body: text }).catch((error: Error) => {
     throw unreachable(url, error)

@@ -1,4 +1,5 @@
 // All settings: a line for each area that has some.
+import { ACCOUNTS_SETTINGS } from './settings/accounts.ts'
 import { WEBHOOKS_SETTINGS } from './settings/webhooks.ts'
 import { COMPLIANCE_SETTINGS } from './settings/compliance.ts'
 import { DATABASES_SETTINGS } from './settings/databases.ts'
@@ -17,6 +18,7 @@ export const SETTINGS = {
   ...WEBHOOKS_SETTINGS,
   ...PAYMENTS_SETTINGS,
   ...COMPLIANCE_SETTINGS,
+  ...ACCOUNTS_SETTINGS,
 }
 
 export type SettingKey = keyof typeof SETTINGS

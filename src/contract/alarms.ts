@@ -64,6 +64,12 @@ const PAYMENT_ALARMS = {
   stablecoin_not_settled: 'a facilitator told of a settlement that the chain does not have',
 } as const
 
+const ACCOUNT_ALARMS = {
+  account_deletion_failing:
+    'a part of an account could not be deleted five times in a row; it is tried again',
+  account_money_left: 'a deleted account has money that no card takes back: pay it by other means',
+} as const
+
 export const ALARMS = {
   ...LEDGER_ALARMS,
   ...NODE_ALARMS,
@@ -73,6 +79,7 @@ export const ALARMS = {
   ...RECEIPT_ALARMS,
   ...PACK_ALARMS,
   ...PAYMENT_ALARMS,
+  ...ACCOUNT_ALARMS,
 } as const
 
 export type AlarmKind = keyof typeof ALARMS

@@ -21,6 +21,8 @@ export type Operation = {
    * then. Paid as ever while it can pay; after that it is the operator's, a few at once.
    */
   readonly answeredUnpaid?: true
+  /** Answered too while the account is being deleted: reads of what it has, and what takes the deletion back. */
+  readonly answeredDeleting?: true
   /** The tier of every answer; 'router' where the router decides. */
   readonly tier: Tier | 'router'
   readonly stage: 'preview' | 'general'
@@ -34,7 +36,12 @@ export type Operation = {
 
 /** Presets of operations that answer from what is known, and of those on an account's own records. */
 export const look = { tier: 'L0', stage: 'preview', idempotent: false } as const
-export const ownView = { ...look, scope: 'read', answeredUnpaid: true } as const
+export const ownView = {
+  ...look,
+  scope: 'read',
+  answeredUnpaid: true,
+  answeredDeleting: true,
+} as const
 
 const GRANTS: Record<Scope, readonly Scope[]> = {
   read: ['read'],

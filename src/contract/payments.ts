@@ -258,6 +258,9 @@ export const accountReply = z.object({
   member: z.object({ id: z.string(), name: z.string(), role: z.enum(ROLES) }),
   env: z.enum(['live', 'test']),
   unit,
+  status: z.enum(['active', 'deleting']),
+  /** Of an account that is being deleted: until then it can be restored. */
+  deletes_at: time.nullable(),
   funded: z.boolean(),
   low_water_pusd: wholeText,
   auto_topup: autoTopupReply,

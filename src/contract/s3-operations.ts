@@ -1,6 +1,7 @@
 // Every operation of the S3 protocol, once: how a request names the operation, its action in policies, the scope that
 // a token needs, and how the service answers. Routing, policies, scopes, handlers and the reference page read this
 // table; a test compares it with every command of the AWS SDK.
+import type { Operation } from '#contract/operation.ts'
 import type { StorageCode } from '#contract/storage-errors.ts'
 
 export type OperationLevel = 'service' | 'bucket' | 'object' | 'website'
@@ -315,12 +316,12 @@ const USAGE = {
   idempotent: false,
 } as const
 
-type S3UsageRow = typeof USAGE & Pick<S3Operation, 'scope'>
+type S3UsageRow = typeof USAGE & Pick<S3Operation, 'scope'> & Pick<Operation, 'answeredDeleting'>
 
 /** The rows of contract/operations.ts: one for each served operation, and one for all others together. */
 export const STORAGE_OPERATIONS = Object.fromEntries(
   Object.entries({ ...SERVED, unserved: { scope: 'read' } as const }).map(([name, { scope }]) => [
     `storage.${name}`,
-    { ...USAGE, scope },
+    { ...USAGE, scope, ...(scope === 'read' ? ({ answeredDeleting: true } as const) : {}) },
   ]),
 ) as Readonly<Record<`storage.${ServedOperation | 'unserved'}`, S3UsageRow>>

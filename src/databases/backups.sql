@@ -114,7 +114,7 @@ $$;
 -- write some hundred bytes of log, and a restore replays a MiB at once. One that failed is tried again an hour later.
 create or replace function want_nightly_backups(day_ms bigint) returns void language sql as $$
   select want_backup(d.id, 'nightly') from databases d join resources n using (id)
-  where n.desired = 'deployed' and n.actual = 'deployed'
+  where n.wanted = 'deployed' and n.actual = 'deployed'
     and not exists (select from database_backups b where b.database = d.id and (
       b.kind = 'nightly' and (b.status in ('wanted', 'running') or b.created_at > ledger_now()
         - day_ms * interval '1 ms' / case b.status when 'failed' then 24 else 1 end)
@@ -129,7 +129,7 @@ create or replace function tell_failed_backups() returns setof text language sql
     select b.database, min(b.id) as first, min(b.created_at) as since, count(*) as failed,
       (array_agg(b.reason order by b.id desc))[1] as reason
     from database_backups b join resources n on n.id = b.database
-    where n.desired = 'deployed' and b.kind = 'nightly' and b.status = 'failed' and not b.is_unpaid
+    where n.wanted = 'deployed' and b.kind = 'nightly' and b.status = 'failed' and not b.is_unpaid
       and b.id > coalesce((select max(id) from database_backups where database = b.database and status = 'done'), '')
     group by b.database having count(*) >= 3
   ) failing

@@ -31,3 +31,22 @@ create or replace function delete_database(of_id text) returns void language sql
   update database_restores set status = 'failed', reason = 'it was deleted' where database = of_id and status <> 'done';
   select want_resource(of_id, 'deleted');
 $$;
+
+-- Removes the databases of an account that is being deleted, with their backups; returns what it waits for.
+create or replace function leave_databases(of_account text) returns text language plpgsql as $$
+declare
+  mine text[];
+begin
+  perform delete_database(id) from resources
+    where account = of_account and kind = 'database' and desired <> 'deleted' order by id;
+  if exists (select from resources where account = of_account and kind = 'database' and actual <> 'deleted') then
+    return 'databases are being removed';
+  end if;
+  mine := array(select id from resources where account = of_account and kind = 'database');
+  perform drop_backup(id) from database_backups where database = any (mine);
+  perform drop_wal(id) from unnest(mine) as id;
+  perform standing_end('database', id, name, account) from resources where id = any (mine);
+  delete from database_roles where database = any (mine);
+  update resources set name = id where id = any (mine) and name <> id;
+  return null;
+end $$;

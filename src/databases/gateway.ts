@@ -5,6 +5,7 @@ import {
   parseDatabaseRequest,
   parseDatabaseRoleRequest,
 } from '#contract/databases.ts'
+import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import {
   createBackupCreate,
@@ -29,6 +30,12 @@ import {
 } from './operations/database-roles.ts'
 import { createDatabaseUpdate } from './operations/database-update.ts'
 import type { GatewaySettings } from './settings.ts'
+
+/** With the command that fetches the rows. */
+const DATABASES_OF = `select id as place, id, name, region, actual as status, size_bytes::text, stored_bytes::text,
+    backup_bytes::text, created_at, 'ergon db export ' || name || ' ' || name || '.dump' as fetch
+  from resources n join databases d using (id)
+  where n.account = $1 and n.desired <> 'deleted' and id > $2 order by id limit $3`
 
 export const DATABASES_GATEWAY: GatewayProduct<GatewaySettings> = { name: 'databases', open }
 
@@ -56,5 +63,6 @@ function open({ readers: state }: GatewayCore, settings: GatewaySettings): Gatew
       'database-backup.get': { handle: createBackupGet(deps) },
       'database-backup.delete': { handle: createBackupDelete(deps) },
     },
+    account: { records: { database: recordsOf(state, DATABASES_OF) } },
   }
 }

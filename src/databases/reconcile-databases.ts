@@ -5,7 +5,7 @@ import { readMadeLogins, recordMade } from './logins/made-logins.ts'
 import { OWNER_LABEL } from './logins/owner-label.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { reconcile } from '#resources/reconciler.ts'
-import type { Resource } from '#resources/resource.ts'
+import { heldOf, type Resource } from '#resources/resource.ts'
 import { isLocked, type Queryable } from '#state/connect.ts'
 import type { AwakeServer } from './agent-socket/awake-server.ts'
 import { suspendedWords } from './agent-socket/state-words.ts'
@@ -47,7 +47,7 @@ export const reconcileDatabases = (
       },
       async suspend({ id, name }) {
         await recoveries.cancel(id)
-        awake.cut(id, suspendedWords(name))
+        awake.cut(id, suspendedWords({ name, held: await heldOf(state, id) }))
         await servers.stop(id)
       },
       async remove(resource) {

@@ -60,7 +60,17 @@ function open(core: TasksCore, settings: DatabasesTaskSettings): TasksPart {
       resource: ({ id }) => chargedResource(id),
     },
   )
-  return { run: stored.run, tasks: backupTasks(core, settings) }
+  return {
+    run: stored.run,
+    tasks: backupTasks(core, settings),
+    async leave(account) {
+      const { rows } = await state.query<{ why: string | null }>(
+        'select leave_databases($1) as why',
+        [account],
+      )
+      return rows[0]?.why ?? undefined
+    },
+  }
 }
 
 const backupTasks = (

@@ -5,6 +5,7 @@ import type { ErgonError, ErrorDetails } from '#base/errors.ts'
 import type { Logger, Secret } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import type { Session } from '#charging/session.ts'
+import type { Obstacle } from '#contract/account-life.ts'
 import type { Code } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Payers } from '#identity/payers.ts'
@@ -13,6 +14,7 @@ import type { Marks } from '#metering/marks.ts'
 import type { State } from '#state/connect.ts'
 import type { ClientOf } from './client-of.ts'
 import type { ProtocolHandler, Endpoint } from './protocol-handler.ts'
+import type { Records } from './account-records.ts'
 import type { RequestCounts } from './request-counts.ts'
 
 export type GatewayCore = {
@@ -45,6 +47,16 @@ export type GatewayCore = {
   readonly unready: () => ErgonError | undefined
   /** The figures of all products. */
   readonly figures: () => readonly Figure[]
+  /** The account parts of all products. */
+  readonly accountParts: () => readonly AccountPart[]
+}
+
+/** A product's half of the end of an account; the other half is `leave` of its tasks (node/tasks-part.ts). */
+export type AccountPart = {
+  /** Obstacles to the deletion at a time: nothing is changed while there is one. */
+  obstacles?(account: string, at: Date): Promise<readonly Obstacle[]>
+  /** Records for the export of an account, by their kind. */
+  readonly records?: Readonly<Record<string, Records>>
 }
 
 /** A protocol beside the JSON API, and the requests that are its own. */
@@ -72,6 +84,7 @@ export type GatewayPart = {
   readonly figures?: readonly Figure[]
   /** Facts that refusals of the JSON API tell programs, by code, such as the page that helps. */
   readonly refusalFacts?: RefusalFacts
+  readonly account?: AccountPart
   /** Pages on the gateway's unix socket, for the agent. */
   readonly pages?: Readonly<Record<string, () => unknown>>
   /** Why the product cannot serve requests now; undefined when it can. */

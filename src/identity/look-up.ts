@@ -26,6 +26,7 @@ type TokenRow = {
   refuse_token_presign: boolean
   requests_per_minute: number | null
   budget: string | null
+  is_deleting: boolean
   expires_at: Date | null
   revoked_at: Date | null
   epoch: string
@@ -105,6 +106,7 @@ export function createLookUps(deps: {
 
 const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
   a.refuse_token_presign, t.requests_per_minute, t.budget,
+  exists (select from account_deletions d where d.account = a.id) as is_deleting,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
 from tokens t join accounts a on a.id = t.account join members m on m.id = t.member`
 
@@ -127,6 +129,7 @@ const toPrincipal = (row: TokenRow): Principal => ({
   env: row.env,
   funded: row.funded,
   refusesTokenPresign: row.refuse_token_presign,
+  isDeleting: row.is_deleting,
   ...(row.requests_per_minute !== null && { requestsPerMinute: row.requests_per_minute }),
   ...(row.budget !== null && { budgets: [row.budget] }),
 })

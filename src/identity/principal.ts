@@ -18,6 +18,8 @@ export type Principal = {
   readonly refusesTokenPresign: boolean
   /** The limit of the token itself, where it has one. */
   readonly requestsPerMinute?: number
+  /** True from the request for the account's deletion until its end: only what may be answered then is. */
+  readonly isDeleting?: boolean
   /** Ids of energy budgets that limit the caller's requests, and never pay. */
   readonly budgets?: readonly string[]
 }
@@ -26,11 +28,18 @@ export type Principal = {
 export const callerOf = (who: Principal | undefined): Principal =>
   present(who, 'the operation needs a token')
 
-/** Throws scope_missing when the token may not call the operation. */
+/**
+ * Throws scope_missing when the token may not call the operation, and account_deleting when its account is being
+ * deleted and the operation is not answered then.
+ */
 export function demandScope(
-  who: Pick<Principal, 'scope' | 'role'>,
+  who: Pick<Principal, 'scope' | 'role' | 'isDeleting'>,
   operation: string,
-  { scope: needed, ofMember }: Pick<Operation, 'scope' | 'ofMember'>,
+  {
+    scope: needed,
+    ofMember,
+    answeredDeleting,
+  }: Pick<Operation, 'scope' | 'ofMember' | 'answeredDeleting'>,
 ): void {
   const isAllowed =
     permits(who.scope, needed) || (ofMember === true && who.scope === RIGHTS[who.role].scope)
@@ -40,4 +49,12 @@ export function demandScope(
       `Could not call ${operation}: the token has scope "${who.scope}", it needs "${needed}"`,
       { details: { scope: needed } },
     )
+  if (who.isDeleting === true && answeredDeleting !== true)
+    throw fault('account_deleting', `Could not call ${operation}: the account is being deleted`)
+}
+
+/** Throws role_missing for a member who is no owner. */
+export function demandOwner({ role }: Pick<Principal, 'role'>, operation: string): void {
+  if (role !== 'owner')
+    throw fault('role_missing', `Could not call ${operation}: the role is "${role}", not "owner"`)
 }

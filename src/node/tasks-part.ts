@@ -10,10 +10,21 @@ export type TasksCore = StandingDeps & {
   readonly state: State
   readonly clock: TimerClock
   readonly log: Logger
+  /** The removal of an account from each product, in the order of the list, and then the end of its money. */
+  readonly leaves: () => readonly { readonly name: string; readonly leave: Leave }[]
 }
+
+/**
+ * Removes what a product has of an account whose deletion has begun: a bounded piece of work, which may be repeated after any
+ * kill. Resolves with undefined once nothing is left, else with what it waits for, in words.
+ */
+export type Leave = (account: string, signal: AbortSignal) => Promise<string | undefined>
 
 export type TasksPart = {
   readonly tasks?: Tasks
+  readonly leave?: Leave
+  /** The same for the money of the account, once no product has anything of it. */
+  readonly settle?: Leave
   /** Work that must be a loop, such as a standing charge; ends when the signal aborts, and never rejects. */
   run?(signal: AbortSignal): Promise<void>
 }

@@ -8,8 +8,10 @@ import type { State } from '#state/connect.ts'
 import type { TaskHelp, Tasks } from '#tasks/task.ts'
 import { createObjects } from './create-objects.ts'
 import { createDocuments } from './documents.ts'
+import type { Objects } from './objects.ts'
 import { createClean } from './upkeep/clean.ts'
 import { expireObjects } from './upkeep/expire-objects.ts'
+import { createStorageLeave } from './upkeep/leave.ts'
 import { loadMove, MOVE_TASK } from './upkeep/move-order.ts'
 import { moveAsOrdered } from './upkeep/mover.ts'
 import { rewrapKeys } from './upkeep/rewrap.ts'
@@ -47,6 +49,7 @@ export type ObjectsTaskSettings = {
 
 type Deps = {
   readonly state: State
+  readonly objects: Objects
   readonly stores: BlobStores
   readonly clock: TimerClock
   readonly log: Logger
@@ -60,15 +63,17 @@ export const STORAGE_TASKS: TasksProduct<ObjectsTaskSettings> = { name: 'storage
 async function open(core: TasksCore, settings: ObjectsTaskSettings): Promise<TasksPart> {
   const { blobs, stateKey, keyIds, dayMs } = settings
   const { byLocation: stores } = await openBlobStores(blobs, core)
+  const { state, clock } = core
+  const objects = createObjects({ state, documents: createDocuments({ state }), clock })
   return {
-    tasks: objectsTasks({ ...core, stores, dayMs, keys: { secret: stateKey, keyIds } }),
+    tasks: objectsTasks({ ...core, objects, stores, dayMs, keys: { secret: stateKey, keyIds } }),
+    leave: createStorageLeave({ state, objects }),
     run: createStanding({ ...core, ...settings }).run,
   }
 }
 
 function objectsTasks(deps: Deps): Tasks {
-  const { state, clock, dayMs, keys } = deps
-  const objects = createObjects({ state, documents: createDocuments({ state }), clock })
+  const { state, objects, clock, dayMs, keys } = deps
   const clean = createClean(deps)
   const limits = { attempts: ATTEMPTS, timeoutMs: TIMEOUT_MS }
   return {

@@ -21,11 +21,12 @@ const DUE = `
   select id, reference, spent >= ${PUSD_PER_CENT} as used
   from (
     select p.id, p.reference, p.lives_until, p.amount_pusd - l.remaining - coalesce((select sum(t.amount) from transfers t
-      where t.reference = p.id and t.kind = 'expired'), 0) as spent
+      where t.reference = p.id and t.kind = 'expired'), 0) as spent,
+      exists (select from account_deletions d where d.account = p.account and d.begun_at is not null) as is_leaving
     from payments p join lots l on l.id = p.lot
     where p.processor = $1 and p.state = 'authorized' and p.reference is not null
   ) held
-  where spent >= ${PUSD_PER_CENT} or lives_until < ledger_now() + interval '24 hours'
+  where spent >= ${PUSD_PER_CENT} or lives_until < ledger_now() + interval '24 hours' or is_leaving
   order by lives_until limit ${BATCH}`
 
 /** Asks the processor; the webhook of what it did moves the money. May be repeated. */

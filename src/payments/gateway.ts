@@ -6,6 +6,7 @@ import {
   parseTopupRequest,
   parseVoucherRequest,
 } from '#contract/payments.ts'
+import { paymentRecords } from './account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createPosted } from '#ledger/posted.ts'
 import { createAccountGet, createAccountUpdate } from './operations/account.ts'
@@ -53,5 +54,6 @@ function open(
       'payment.webhook': { bytesMax: WEBHOOK_BYTES_MAX, handle: createPaymentWebhook(deps) },
       'voucher.redeem': { parse: parseVoucherRequest, handle: createVoucherRedeem(deps) },
     },
+    account: { records: paymentRecords(state) },
   }
 }

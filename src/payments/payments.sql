@@ -344,6 +344,7 @@ returns setof payments language sql as $$
   join lateral (select id from payment_methods where account = s.account and processor = of_processor
     and state = 'active' order by id desc limit 1) m on true
   where s.auto_amount_pusd is not null and s.auto_failures < 3
+    and not exists (select from account_deletions d where d.account = s.account)
     and not exists (select from payments p where p.account = s.account and p.kind = 'automatic'
       and (p.state in ('created', 'requires_action')
         or p.state = 'failed' and p.created_at > ledger_now() - interval '1 day'))

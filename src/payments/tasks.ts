@@ -5,6 +5,7 @@ import type { PaymentAdapter } from './adapter.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import { endHolds } from './end-holds.ts'
 import { forEachPayment } from './for-each-payment.ts'
+import { createMoneyEnd } from './money-end.ts'
 import { reconcilePayments, settleAndForget } from './reconcile.ts'
 import { openAdapters, type PaymentsSettings } from './settings.ts'
 import { openChains } from './stablecoin/chains.ts'
@@ -24,12 +25,14 @@ export const PAYMENTS_TASKS: TasksProduct<PaymentsSettings> = { name: 'payments'
 
 function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart {
   const adapters = openAdapters(settings)
+  const settle = createMoneyEnd({ state, log, adapters })
   const chains = openChains(settings.stablecoins)
-  if (adapters.length === 0 && chains.length === 0) return {}
+  if (adapters.length === 0 && chains.length === 0) return { settle }
   const forEach = async (work: (adapter: PaymentAdapter) => Promise<void>): Promise<void> => {
     for (const adapter of adapters) await work(adapter)
   }
   return {
+    settle,
     tasks: {
       'payments.reconcile': {
         ...LIMITS,

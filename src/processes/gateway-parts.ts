@@ -26,6 +26,7 @@ export async function openGatewayParts(
   const given: GatewayCore = {
     ...core,
     unready: () => core.unready() ?? firstFault(parts),
+    accountParts: () => parts.flatMap(({ account = [] }) => account),
     figures: () => [...core.figures, ...parts.flatMap(({ figures = [] }) => figures)],
   }
   for (const { name, open } of products) parts.push(await open(given, settings[name] as never))

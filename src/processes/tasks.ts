@@ -45,14 +45,20 @@ const core: TasksCore = {
   payerOf: createPayers({ state, clock: systemClock }).payerOf,
   clock: systemClock,
   log,
+  leaves: () => [
+    ...parts.flatMap(({ name, part: { leave } }) => (leave ? { name, leave } : [])),
+    ...parts.flatMap(({ name, part: { settle } }) => (settle ? { name, leave: settle } : [])),
+  ],
 }
-const parts: TasksPart[] = []
+const parts: { readonly name: string; readonly part: TasksPart }[] = []
 for (const { name, open } of TASKS_PRODUCTS)
-  parts.push(await open(core, (config.products[name] ?? {}) as never))
-const tasks = Object.assign({}, ...parts.map((part) => part.tasks)) as Tasks
+  parts.push({ name, part: await open(core, (config.products[name] ?? {}) as never) })
+const tasks = Object.assign({}, ...parts.map(({ part }) => part.tasks)) as Tasks
 const runner = createTaskRunner({ state, address: config.state, tasks, log })
 const ending = new AbortController()
-const running = Promise.all([runner, ...parts].map((part) => part.run?.(ending.signal)))
+const running = Promise.all(
+  [runner, ...parts.map(({ part }) => part)].map((one) => one.run?.(ending.signal)),
+)
 const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
 
 process.once('SIGTERM', () => {

@@ -162,7 +162,7 @@ async function startWanted<R extends Resource, I extends Instance>(
   // The caller registers the start before this goes on.
   await Promise.resolve()
   const { rowCount } = await state.query(
-    "select from resources where id = $1 and desired = 'deployed'",
+    "select from resources where id = $1 and wanted = 'deployed'",
     [resource.id],
   )
   if (rowCount === 0) throw new NotWanted(`Not wanted any more: ${resource.id}`)

@@ -20,9 +20,9 @@ export type ReconcilerDeps = {
   readonly remove: (resource: Resource) => Promise<void>
 }
 
-/** A resource that is not as its account wants it. */
+/** A resource that is not in the state in which it should be. */
 type Unsettled = Resource & {
-  readonly desired: 'deployed' | 'suspended' | 'deleted'
+  readonly wanted: 'deployed' | 'suspended' | 'deleted'
   readonly revision: string
 }
 
@@ -36,9 +36,9 @@ const ACCOUNTS_MAX = 4
 const INTERNAL = 500
 const TRIED_AGAIN = 'the last change failed; it is tried again every 15 seconds'
 /** The change that has waited longest of each account. */
-const UNSETTLED = `select id, account, name, desired, revision::text from (
+const UNSETTLED = `select id, account, name, wanted, revision::text from (
     select distinct on (account) * from resources
-    where kind = $1 and (actual <> desired or reached_revision < revision)
+    where kind = $1 and (actual <> wanted or reached_revision < revision)
       and account <> all ($2) and id || ' ' || revision <> all ($3)
     order by account, changed_at, id
   ) n order by changed_at, id limit $4`
@@ -108,7 +108,7 @@ function createWork(
 /** Makes one change; resolves with false when it failed, or must wait. Rejects while the state is away. */
 async function settle(
   { state, log, kind, ...deps }: ReconcilerDeps,
-  { desired, revision, ...resource }: Unsettled,
+  { wanted, revision, ...resource }: Unsettled,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { id } = resource
@@ -120,14 +120,14 @@ async function settle(
     deleted: () => deps.remove(resource),
   }
   try {
-    if (desired === 'deployed') await move('deploying')
-    await steps[desired]()
-    await move(desired, null, revision)
+    if (wanted === 'deployed') await move('deploying')
+    await steps[wanted]()
+    await move(wanted, null, revision)
     return true
   } catch (error) {
     // A stop in the middle: the next start goes on. A new wish: the next query finds it.
     if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return false
-    log.error('A resource could not be changed', { kind, id, desired, error })
+    log.error('A resource could not be changed', { kind, id, wanted, error })
     await move('failed', whyOf(error))
     return false
   }

@@ -29,7 +29,7 @@ create or replace function want_resource(of_id text, wanted text) returns boolea
 declare
   of_kind text;
 begin
-  update resources set desired = wanted, revision = revision + 1, changed_at = ledger_now()
+  update resources set desired = want_resource.wanted, revision = revision + 1, changed_at = ledger_now()
   where id = of_id and desired <> 'deleted' returning kind into of_kind;
   if of_kind is not null then perform pg_notify('ergon_resources', of_kind); end if;
   return of_kind is not null;
@@ -50,4 +50,26 @@ language sql as $$
     ('suspended', 'suspended'), ('suspended', 'deployed'), ('suspended', 'deleted'),
     ('deployed', 'failed'), ('suspended', 'failed'), ('failed', 'failed'))
   returning true
+$$;
+
+-- Holds the resources of an account suspended, for a reason: it is being deleted, or it cannot pay. A deletion outlasts an
+-- empty balance. Returns how many.
+create or replace function hold_resources(of_account text, why text) returns bigint language sql as $$
+  with held as (
+    update resources set held = why, revision = revision + 1, changed_at = ledger_now()
+    where account = of_account and desired <> 'deleted' and held is distinct from why
+      and (held is null or why = 'deleting')
+    returning kind
+  ), told as (select pg_notify('ergon_resources', kind) from held group by kind)
+  select (select count(*) from held) from (select count(*) from told) t
+$$;
+
+-- Ends such a hold: what the account wants is brought about again.
+create or replace function release_resources(of_account text, why text) returns bigint language sql as $$
+  with released as (
+    update resources set held = null, revision = revision + 1, changed_at = ledger_now()
+    where account = of_account and desired <> 'deleted' and held = why
+    returning kind
+  ), told as (select pg_notify('ergon_resources', kind) from released group by kind)
+  select (select count(*) from released) from (select count(*) from told) t
 $$;

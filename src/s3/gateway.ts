@@ -4,6 +4,7 @@ import { fault } from '#contract/errors.ts'
 import { parsePresignRequest } from '#contract/presign.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { followKeyVersions } from '#objects/encryption/key-versions.ts'
+import { storageAccount } from './account-part.ts'
 import { createDerivedKeys } from './authentication/derived-keys.ts'
 import { createPresignCreate } from './authentication/presign-create.ts'
 import { createStorageProtocols } from './create-s3.ts'
@@ -61,6 +62,7 @@ async function open(
         read: () => protocols.accessLog.lost,
       },
     ],
+    account: storageAccount(readers),
     unready() {
       const fenced = stores.local.fenced()
       return fenced === undefined

@@ -5,6 +5,7 @@ import {
   parseWebhookRequest,
   parseWebhookTest,
 } from '#contract/webhooks.ts'
+import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createAddressRule } from './delivery/addresses.ts'
 import { webhookKeyOf } from './delivery/secrets.ts'
@@ -18,6 +19,9 @@ import { createWebhookTest } from './operations/webhook-test.ts'
 import { createWebhookRotate } from './operations/webhook-rotate.ts'
 import { createWebhookUpdate } from './operations/webhook-update.ts'
 import type { WebhooksGatewaySettings } from './settings.ts'
+
+const WEBHOOKS_OF = `select id as place, id, url, description, events, status, reason, created_at
+  from webhook_endpoints where account = $1 and id > $2 order by id limit $3`
 
 export const WEBHOOKS_GATEWAY: GatewayProduct<WebhooksGatewaySettings> = { name: 'webhooks', open }
 
@@ -40,5 +44,6 @@ function open(
       'webhook.log': { handle: createWebhookLog(deps) },
       'event.list': { handle: createEventList(deps) },
     },
+    account: { records: { webhook: recordsOf(state, WEBHOOKS_OF) } },
   }
 }

@@ -8,5 +8,6 @@ export const WEBHOOKS_SCHEMA: Schema = {
     new URL('./sql/fan-out.sql', import.meta.url),
     new URL('./sql/announce.sql', import.meta.url),
     new URL('./sql/deliveries.sql', import.meta.url),
+    new URL('./sql/leave.sql', import.meta.url),
   ],
 }

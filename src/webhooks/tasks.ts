@@ -11,6 +11,10 @@ const BATCH = 5000
 export const WEBHOOKS_TASKS: TasksProduct<WebhooksTaskSettings> = {
   name: 'webhooks',
   open: ({ state }, { logDays }) => ({
+    async leave(account) {
+      await state.query('select leave_webhooks($1)', [account])
+      return undefined
+    },
     tasks: {
       'webhooks.upkeep': {
         everyMs: EVERY_MS,

@@ -16,4 +16,6 @@ export type Row = {
   readonly credential?: string
   /** Nothing of this account is remembered yet, or a proof is not sealed yet. */
   readonly statuses?: readonly number[]
+  /** Its figures come after its text: the head has a ceiling. */
+  readonly isStreamed?: true
 }

@@ -139,6 +139,26 @@ export const ROWS: Readonly<Record<string, Row>> = {
     badBodies: [{ body: { overlap_s: -1 }, param: 'overlap_s' }],
   },
   'token.revoke': { path: () => '/v1/tokens/tok_none', statuses: [404] },
+  'account.export': { path: () => '/v1/account/export', isStreamed: true },
+  // The id of no account: the callers of the other rows stay.
+  'account.delete': {
+    path: () => '/v1/account',
+    body: { confirm: 'acct_none' },
+    statuses: [400],
+    badBodies: [
+      { body: {}, param: 'confirm' },
+      { body: { confirm: 7 }, param: 'confirm' },
+      { body: { confirm: 'acct_none' }, param: 'confirm' },
+      { body: { confirm: 'acct_none', at_once: 'yes' }, param: 'at_once' },
+      { body: { confirm: 'acct_none', days: 0 }, param: 'days' },
+    ],
+  },
+  'account.restore': {
+    path: () => '/v1/account/restore',
+    body: {},
+    statuses: [409],
+    badBodies: [{ body: { confirm: 'acct_none' }, param: 'confirm' }],
+  },
   ...DATABASES_ROWS,
   ...PAYMENTS_ROWS,
   ...WEBHOOKS_ROWS,

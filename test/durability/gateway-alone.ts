@@ -124,7 +124,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     logLevel: 'info',
     stateKey: STATE_KEY,
     products: {
-      accounts: { signers: SIGNERS_HERE },
+      accounts: { signers: SIGNERS_HERE, deletionDays: 7 },
       status: { meter: place.meter },
       payments: {
         cards: [],

@@ -47,7 +47,7 @@ async function call(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
-  const isJson = answer.headers.get('content-type')?.includes('json') === true
+  const isJson = /[/+]json\b/.test(answer.headers.get('content-type') ?? '')
   return {
     status: answer.status,
     headers: answer.headers,

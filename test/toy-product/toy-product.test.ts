@@ -107,7 +107,7 @@ test('the reference knows the endpoint, the setting, the command, the event and 
   assert.match(page('cli.md'), /ergon toy tallies/)
   assert.match(page('events.md'), /## toy\.counted/)
   assert.match(page('errors.md'), /`toy_full`/)
-  assert.match(JSON.stringify(paths['/v1/toy/count']), /409_toy_full/)
+  assert.match(JSON.stringify(paths['/v1/toy/count']), /409_[a-z_.]*toy_full/)
   const coverage = readFileSync(join(FOLDER, 'acceptance/COVERAGE.md'), 'utf8')
   for (const name of ['toy\\.count: PATCH', 'toy\\.counted', 'toy_full', 'ergon toy tallies'])
     assert.ok(new RegExp(`^\\| \`${name}.* \\| test/.*toy`, 'm').test(coverage), name)
@@ -237,6 +237,22 @@ test('the metrics have the figure of the toy', async () => {
     asked.end()
   })
   assert.match(text, /^ergon_toy_counted\{[^}]*\} \d+/m)
+})
+
+test('the counts of an account are in its export, and go with it', async () => {
+  const { account } = ergon
+  const { token } = await ergon.control('token.create', { scope: 'billing-admin' })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const url = `${ergon.baseUrl}/v1/account`
+  const lines = (await (await fetch(`${url}/export`, { headers })).text()).split('\n')
+  assert.ok(lines.some((line) => line.startsWith('{"record":"toy","count":"')))
+  const body = JSON.stringify({ confirm: account, at_once: true })
+  assert.equal((await fetch(url, { method: 'DELETE', headers, body })).status, 202)
+  await eventually(async () => {
+    const rows = await ergon.sql('select from account_deletions where done_at is not null')
+    return rows.length > 0 ? rows : undefined
+  })
+  assert.deepEqual(await ergon.sql('select from toy_counts'), [])
 })
 
 test('the books of the copy add up, and its events are what the contract says', async () => {

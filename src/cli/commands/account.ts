@@ -9,6 +9,8 @@ type Account = {
   member: { id: string; name: string; role: string }
   env: string
   unit: string
+  status: string
+  deletes_at: string | null
   funded: boolean
   low_water_pusd: string
   auto_topup: {
@@ -32,6 +34,8 @@ export async function run({ options }: CommandCall): Promise<void> {
   print(`account    ${account.id} (${account.env}, ${unit})`)
   const { member } = account
   print(`you are    ${member.name}, ${member.role} (${member.id})`)
+  if (account.deletes_at !== null)
+    print(`deleted at ${account.deletes_at}; ergon account restore takes that back`)
   print(`pays with  ${account.funded ? 'balance' : 'free tier'}`)
   print(`low water  ${dollars(account.low_water_pusd)} ${unit}`)
   if (automatic === null) return print('automatic  no top-ups')

@@ -39,6 +39,22 @@ export const PAYMENTS_COMMANDS: CommandList = {
       load: () => import('./account.ts'),
     },
     {
+      usage: 'account export [file]',
+      help: 'Every record of the account, a JSON object a line, to a file or the standard output',
+      load: () => import('./account-export.ts'),
+    },
+    {
+      usage: 'account delete [account]',
+      help: 'Delete the account with everything that it has; for some days it can be restored',
+      options: [['--at-once', 'of a test account: it cannot be restored']],
+      load: () => import('./account-delete.ts'),
+    },
+    {
+      usage: 'account restore',
+      help: 'Take the deletion of the account back',
+      load: () => import('./account-restore.ts'),
+    },
+    {
       usage: 'topup [amount]',
       help: 'Pay into the balance by card or stablecoin, in dollars such as 20 or 20.50',
       options: [

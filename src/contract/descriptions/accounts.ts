@@ -1,6 +1,7 @@
 // Requests and replies of the routed operations of accounts.
 import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
 import * as service from '#contract/service-replies.ts'
+import * as life from '#contract/account-life.ts'
 import { auditList, auditQuery } from '#contract/audit.ts'
 import * as members from '#contract/members.ts'
 import * as tokens from '#contract/tokens.ts'
@@ -132,5 +133,22 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     summary: 'Who changed what of the account, the newest first',
     query: auditQuery,
     replies: ok('The changes', json(auditList)),
+  },
+  'account.export': {
+    summary:
+      'All records of the account, one JSON object a line; the last line has their number. Bodies of objects and rows of databases are fetched with the commands that the lines name',
+    replies: ok('The records', { 'application/x-ndjson': life.exportRecord }),
+  },
+  'account.delete': {
+    summary: 'Delete the account with everything that it has; for some days it can be restored',
+    request: life.accountDeletion,
+    replies: { 202: { help: 'It is being deleted', media: json(life.accountDeletionReply) } },
+    refusals: ['role_missing', 'account_locked'],
+  },
+  'account.restore': {
+    summary: 'Take the deletion of the account back',
+    request: life.accountRestoration,
+    replies: ok('It is as before', json(life.accountDeletionReply)),
+    refusals: ['role_missing', 'account_not_deleting'],
   },
 }

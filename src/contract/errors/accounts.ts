@@ -19,4 +19,14 @@ export const ACCOUNTS_ERRORS = {
     'permission_error',
   ),
   too_many_tokens: caller(409, 'Revoke a token that is not needed any more.'),
+  account_deleting: final(
+    caller(
+      409,
+      'Take the deletion back first: `ergon account restore`. Reads and the export work.',
+    ),
+  ),
+  account_not_deleting: final(caller(409, 'There is no deletion to take back.')),
+  account_locked: final(
+    caller(409, 'Remove what `obstacles` lists, or wait until it ends; nothing was changed.'),
+  ),
 } as const satisfies ErrorTable

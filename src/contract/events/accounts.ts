@@ -19,6 +19,10 @@ export const ACCOUNTS_EVENTS = {
     balance_pusd: pusd,
     unit,
   }),
+  'account.deletion_requested': eventOf('Somebody asked for the deletion of the account.', {
+    deletes_at: z.iso.datetime(),
+  }),
+  'account.restored': eventOf('The deletion of the account was taken back.', {}),
   'energy_budget.warning': eventOf('Four fifths of the energy budget of the day are used.', budget),
   'energy_budget.exceeded': eventOf(
     'The energy budget of the day is used up: what it limits was stopped.',

@@ -4,6 +4,12 @@ import { defineProduct } from '#contract/product.ts'
 
 /** Not idempotent: the reply may hold a secret, and replies are kept for repetitions in plain text. */
 const token = { ...ownView, service: 'tokens', remembered: false } as const
+/** Refused while the account is being deleted, unless an operation says otherwise. */
+const change = { ...look, remembered: false, answeredUnpaid: true } as const
+const tokenChange = { ...change, service: 'tokens' } as const
+const memberChange = { ...change, service: 'members' } as const
+/** Of the account as a whole. */
+const life = { ...change, service: 'accounts' } as const
 
 const ofMember = { scope: 'billing-admin', ofMember: true } as const
 const members = { ...ownView, service: 'members', remembered: false } as const
@@ -19,17 +25,20 @@ export const ACCOUNTS = defineProduct({
     'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },
     'token.create': { ...look, ...ofMember, service: 'tokens', remembered: false },
     'token.list': token,
-    'token.update': { ...token, scope: 'billing-admin' },
-    'token.rotate': { ...token, ...ofMember },
-    'token.revoke': { ...token, ...ofMember },
+    'token.update': { ...tokenChange, scope: 'billing-admin' },
+    'token.rotate': { ...tokenChange, ...ofMember },
+    'token.revoke': { ...tokenChange, ...ofMember, answeredDeleting: true },
     'member.list': members,
     'member.get': members,
     'member.invite': { ...look, scope: 'billing-admin', service: 'members', remembered: false },
     'member.reinvite': { ...look, scope: 'billing-admin', service: 'members', remembered: false },
     'member.accept': { ...look, scope: null, service: 'members', remembered: false },
-    'member.update': { ...members, ...ofMember },
-    'member.remove': { ...members, ...ofMember },
+    'member.update': { ...memberChange, ...ofMember },
+    'member.remove': { ...memberChange, ...ofMember, answeredDeleting: true },
     'audit.list': { ...ownView, service: 'audit', remembered: false },
+    'account.export': { ...life, scope: 'billing-admin', answeredDeleting: true },
+    'account.delete': { ...life, scope: 'billing-admin' },
+    'account.restore': { ...life, scope: 'billing-admin', answeredDeleting: true },
   },
   routes: [
     { method: 'GET', path: '/v1/usage/last', operation: 'usage.last', query: [] },
@@ -75,5 +84,8 @@ export const ACCOUNTS = defineProduct({
       operation: 'audit.list',
       query: ['action', 'target', 'cursor', 'limit'],
     },
+    { method: 'GET', path: '/v1/account/export', operation: 'account.export', query: [] },
+    { method: 'DELETE', path: '/v1/account', operation: 'account.delete', query: [] },
+    { method: 'POST', path: '/v1/account/restore', operation: 'account.restore', query: [] },
   ],
 })

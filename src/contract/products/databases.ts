@@ -3,25 +3,26 @@ import { look } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const database = { ...look, service: 'databases', remembered: true } as const
+const view = { ...database, scope: 'read', answeredDeleting: true } as const
 
 export const DATABASES = defineProduct({
   operations: {
     'database.create': { ...database, scope: 'deploy', idempotent: true },
-    'database.list': { ...database, scope: 'read' },
-    'database.get': { ...database, scope: 'read' },
+    'database.list': view,
+    'database.get': view,
     /** The address has the password in it. */
     'database.url': { ...database, scope: 'deploy' },
     'database.update': { ...database, scope: 'deploy' },
-    'database.energy': { ...database, scope: 'read' },
-    'database.queries': { ...database, scope: 'read' },
+    'database.energy': view,
+    'database.queries': view,
     'database.delete': { ...database, scope: 'deploy' },
-    'database-role.list': { ...database, scope: 'read' },
+    'database-role.list': view,
     'database-role.create': { ...database, scope: 'deploy', idempotent: true },
     'database-role.rotate': { ...database, scope: 'deploy' },
     'database-role.delete': { ...database, scope: 'deploy' },
     'database-backup.create': { ...database, scope: 'deploy', idempotent: true },
-    'database-backup.list': { ...database, scope: 'read' },
-    'database-backup.get': { ...database, scope: 'read' },
+    'database-backup.list': view,
+    'database-backup.get': view,
     'database-backup.delete': { ...database, scope: 'deploy' },
     /** No request: a backup or a restore. */
     'database.backup': {

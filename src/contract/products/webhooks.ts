@@ -3,21 +3,22 @@ import { look } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const webhook = { ...look, service: 'webhooks', remembered: true } as const
+const view = { ...webhook, scope: 'read', answeredDeleting: true } as const
 
 export const WEBHOOKS = defineProduct({
   operations: {
     /** Without Idempotency-Key: a stored answer would keep the secret. A second endpoint of the same url is refused. */
     'webhook.create': { ...webhook, scope: 'deploy' },
-    'webhook.list': { ...webhook, scope: 'read', answeredUnpaid: true },
-    'webhook.get': { ...webhook, scope: 'read' },
+    'webhook.list': { ...view, answeredUnpaid: true },
+    'webhook.get': view,
     'webhook.update': { ...webhook, scope: 'deploy' },
     'webhook.delete': { ...webhook, scope: 'deploy' },
     'webhook.rotate': { ...webhook, scope: 'deploy' },
     'webhook.test': { ...webhook, scope: 'deploy', idempotent: true },
     'webhook.replay': { ...webhook, scope: 'deploy', idempotent: true },
-    'webhook.log': { ...webhook, scope: 'read' },
+    'webhook.log': view,
     /** The events that say that the balance is empty must be found. */
-    'event.list': { ...webhook, scope: 'read', answeredUnpaid: true },
+    'event.list': { ...view, answeredUnpaid: true },
     /** No request: the deliveries of an account, by the minute. */
     'webhook.delivery': {
       ...look,

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '#base/log.ts'
 import { serveUnix, type UnixServer } from '#base/unix-server.ts'
 import { NotWanted } from '#resources/instances.ts'
-import type { Resource } from '#resources/resource.ts'
+import type { HeldFor, Resource } from '#resources/resource.ts'
 import type { State } from '#state/connect.ts'
 import type { ServedCertificate } from '#databases/certificate/served.ts'
 import { madeLogins } from '#databases/logins/made-logins.ts'
@@ -133,6 +133,7 @@ type AskedDatabase = Resource & {
   /** It may run now. */
   readonly isWanted: boolean
   readonly isSuspended: boolean
+  readonly held: HeldFor
 }
 
 async function readDatabase(
@@ -140,8 +141,8 @@ async function readDatabase(
   id: string,
 ): Promise<AskedDatabase | undefined> {
   const { rows } = await state.query<AskedDatabase>(
-    `select id, account, name, ${madeLogins('id')} as logins, desired = 'suspended' as "isSuspended",
-       actual = 'deployed' and desired = 'deployed' as "isWanted"
+    `select id, account, name, ${madeLogins('id')} as logins, wanted = 'suspended' as "isSuspended", held,
+       actual = 'deployed' and wanted = 'deployed' as "isWanted"
      from resources where id = $1 and kind = 'database'`,
     [id],
   )
@@ -149,4 +150,4 @@ async function readDatabase(
 }
 
 const unwantedWords = (database: AskedDatabase | undefined): FatalError =>
-  database?.isSuspended === true ? suspendedWords(database.name) : STARTING
+  database?.isSuspended === true ? suspendedWords(database) : STARTING

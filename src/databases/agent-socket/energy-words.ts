@@ -3,7 +3,7 @@ import { ErgonError } from '#base/errors.ts'
 import type { FatalError } from '#databases/proxy/wire.ts'
 
 /** The account cannot pay. */
-const UNPAID: FatalError = {
+export const UNPAID: FatalError = {
   code: '53400',
   message: 'the account of this database cannot pay for its energy',
   hint: 'Add funds to the account, or wait until its free energy is renewed at 00:00 UTC.',

@@ -1,5 +1,7 @@
 // The last messages of databases that cannot be used now, for the drivers of their clients.
 import type { FatalError } from '#databases/proxy/wire.ts'
+import type { HeldFor } from '#resources/resource.ts'
+import { UNPAID } from './energy-words.ts'
 
 export const STARTING: FatalError = {
   code: '57P03',
@@ -7,9 +9,27 @@ export const STARTING: FatalError = {
   hint: 'Try again in a few seconds.',
 }
 
-/** Its owner lets it sleep. */
-export const suspendedWords = (name: string): FatalError => ({
-  code: '57P03',
-  message: 'the database is suspended',
-  hint: `Wake it up: ergon db resume ${name}`,
-})
+const HELD: Readonly<Record<NonNullable<HeldFor>, FatalError>> = {
+  balance: UNPAID,
+  deleting: {
+    code: '57P03',
+    message: 'the account of this database is being deleted',
+    hint: 'Take that back: ergon account restore',
+  },
+}
+
+/** Its owner lets it sleep, or the service holds it. */
+export const suspendedWords = ({
+  name,
+  held,
+}: {
+  readonly name: string
+  readonly held: HeldFor
+}): FatalError =>
+  held === null
+    ? {
+        code: '57P03',
+        message: 'the database is suspended',
+        hint: `Wake it up: ergon db resume ${name}`,
+      }
+    : HELD[held]

@@ -16,7 +16,7 @@ export async function restore(
 ): Promise<void> {
   const { state } = deps
   const { rows } = await state.query<WantedRestore & { is_awake: boolean }>(
-    `select r.source, r.backup, r.until, n.desired = 'deployed' and not d.is_archived as is_awake
+    `select r.source, r.backup, r.until, n.wanted = 'deployed' and not d.is_archived as is_awake
      from database_restores r join databases d on d.id = r.source join resources n on n.id = r.source
      where r.database = $1`,
     [id],

@@ -26,13 +26,13 @@ export const createBackupCreate =
   (deps: Deps): Handler<BackupRequest> =>
   async (call) => {
     const { state, settings } = deps
-    const { id, name, desired, actual } = await databaseOf(deps, call)
+    const { id, name, wanted, actual } = await databaseOf(deps, call)
     if (!settings.isOn) throw fault('databases_off', `Could not back up "${name}"`)
-    if (desired === 'deleted')
+    if (wanted === 'deleted')
       throw fault('database_not_found', `Could not back up "${name}": it is deleted`)
-    if (desired === 'suspended')
+    if (wanted === 'suspended')
       throw fault('database_suspended', `Could not back up "${name}": it is suspended`)
-    if (desired !== 'deployed' || actual !== 'deployed')
+    if (wanted !== 'deployed' || actual !== 'deployed')
       throw fault('database_not_ready', `Could not back up "${name}": it is ${actual}`)
     return await state.transaction(async (transaction) => {
       const { rows } = await transaction.query<{ id: string }>(

@@ -8,7 +8,7 @@ export type BackedUp = {
   readonly id: string
   readonly name: string
   readonly size_bytes: string
-  readonly desired: string
+  readonly wanted: string
   readonly actual: string
   readonly backup_bytes: string
   /** Since when each moment can be restored. */
@@ -25,7 +25,7 @@ export async function findBackedUp(
   }: { readonly account: string; readonly wanted: string; readonly keptMs: number },
 ): Promise<BackedUp> {
   const { rows } = await state.query<BackedUp>(
-    `select n.id, n.name, d.size_bytes::text, n.desired, n.actual, d.backup_bytes::text,
+    `select n.id, n.name, d.size_bytes::text, n.wanted, n.actual, d.backup_bytes::text,
        (first_backup(n.id, $3)).ended_at as restorable_from
      from resources n join databases d using (id)
      where n.account = $1 and n.kind = 'database'

@@ -35,7 +35,9 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
   const { rows } = await state.query<DatabaseRow>(
     `select n.id, n.name, n.region, d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full,
        d.postgres_version, d.vector_version, d.extensions, d.wants_upgrade,
-       n.actual, n.reason, n.reached_revision < n.revision as is_pending, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
+       n.actual,
+       coalesce(n.reason, case n.held when 'balance' then 'the account cannot pay'
+         when 'deleting' then 'the account is being deleted' end) as reason, n.reached_revision < n.revision as is_pending, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
        budget_used_nj(n.id)::text as used_nj,
        s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes
      from resources n join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'

@@ -21,7 +21,8 @@ const role = {
   account: 'acct_1',
   databaseName: 'notes',
   actual: 'deployed',
-  desired: 'deployed',
+  wanted: 'deployed',
+  held: null,
 }
 
 const never = new Promise<FatalError>(() => undefined)

@@ -133,7 +133,9 @@ function demandServed(socket: Socket, role: Role, parameters: ReadonlyMap<string
   if (role.actual !== 'deployed')
     throw new LoginRefusal(
       socket,
-      role.desired === 'suspended' ? suspendedWords(role.databaseName) : STARTING,
+      role.wanted === 'suspended'
+        ? suspendedWords({ name: role.databaseName, held: role.held })
+        : STARTING,
     )
 }
 

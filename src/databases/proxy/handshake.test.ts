@@ -160,7 +160,8 @@ before(async () => {
     account: 'acct_1',
     databaseName: 'known',
     actual: 'deployed',
-    desired: 'deployed',
+    wanted: 'deployed',
+    held: null,
   }
   const { server } = createFront({
     certificate: () => certificate,

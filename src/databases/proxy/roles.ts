@@ -1,5 +1,6 @@
 // The logins that the proxy knows: looked up in the state, kept for a moment.
 import { LRUCache } from 'lru-cache'
+import type { HeldFor } from '#resources/resource.ts'
 import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
 import type { Queryable } from '#state/connect.ts'
 import { parseVerifier, type Verifier } from '#databases/logins/scram.ts'
@@ -12,9 +13,10 @@ export type Role = {
   readonly database: string
   readonly account: string
   readonly databaseName: string
-  /** The state of the database, and the state that its owner wants. */
+  /** The state of the database, and the state that it should have. */
   readonly actual: string
-  readonly desired: string
+  readonly wanted: string
+  readonly held: HeldFor
 }
 
 // A rotated password is refused after this time at the latest.
@@ -34,7 +36,7 @@ export function createRoles(state: Queryable): (name: string) => Promise<Role | 
     if (known !== undefined) return known.role
     const { rows } = await state.query<Omit<Role, 'verifier'> & { verifier: string }>(
       `select r.name, case when r.is_read_only then r.name else o.name end as "serverRole", r.verifier,
-         r.database, n.account, n.name as "databaseName", n.actual, n.desired
+         r.database, n.account, n.name as "databaseName", n.actual, n.wanted, n.held
        from database_roles r join resources n on n.id = r.database
          join database_roles o on o.database = r.database and o.label = $2
        where r.name = $1 and n.desired <> 'deleted'`,

@@ -1,12 +1,13 @@
 // GET /v1/ledger: each posting of the account's money. All of them together are the balance, to the pico-dollar.
 import { fault } from '#contract/errors.ts'
 import { OPERATIONS, serviceOf } from '#contract/operations.ts'
-import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '#contract/payments.ts'
+import { LEDGER_KINDS, type LedgerKind } from '#contract/payments.ts'
 import { readListPage, type AskedPage } from '#http/list-page.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import { ledgerCsv } from '#ledger/ledger-csv.ts'
 import type { Posted } from '#ledger/posted.ts'
+import { ledgerEntryOf } from '#payments/entry-reply.ts'
 import type { LedgerFilter, LedgerPosition, LedgerRow } from '#payments/ledger-entry.ts'
 import { FIRST_POSITION, ledgerOfId, ledgerPage, newestOf } from '#payments/ledger-page.ts'
 import { ledgerSums, type LedgerSums } from '#payments/ledger-sums.ts'
@@ -40,7 +41,7 @@ export function createLedgerList(deps: {
       if (id === null) return await listPage(snapshot, filter, page)
       return { rows: await ledgerOfId(snapshot, account, id), nextCursor: null, sums: null }
     })
-    const entries = listed.rows.map(entryOf)
+    const entries = listed.rows.map(ledgerEntryOf)
     const { nextCursor } = listed
     if (/\btext\/csv\b/.test(headers['accept'] ?? ''))
       return {
@@ -79,19 +80,6 @@ async function listPage(
     sums: after === undefined ? await ledgerSums(state, filter) : null,
   }
 }
-
-const entryOf = (row: LedgerRow): LedgerEntry => ({
-  id: row.id,
-  at: row.at.toISOString(),
-  kind: row.kind,
-  amount_pusd: row.amount,
-  request_id: row.rank === 0 ? row.id.replace(/^rcpt_/, 'req_') : null,
-  service: row.operation === null ? null : serviceOf(row.operation),
-  operation: row.operation,
-  model: row.model,
-  energy_nj: row.energy,
-  reference: row.reference,
-})
 
 function readFilter(account: string, query: URLSearchParams): LedgerFilter {
   const kind = query.get('kind')

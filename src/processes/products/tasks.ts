@@ -1,4 +1,5 @@
 // The background halves of all areas. A product adds one line.
+import { ACCOUNTS_TASKS } from '#accounts/tasks.ts'
 import { WEBHOOKS_TASKS } from '#webhooks/tasks.ts'
 import { COMPLIANCE_TASKS } from '#compliance/tasks.ts'
 import { DATABASES_TASKS } from '#databases/tasks.ts'
@@ -17,4 +18,5 @@ export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   WEBHOOKS_TASKS,
   COMPLIANCE_TASKS,
   PAYMENTS_TASKS,
+  ACCOUNTS_TASKS,
 ]

@@ -1,12 +1,16 @@
 // The toy in a gateway: an endpoint, a protocol of its own whose callers have an energy budget, a figure.
 import { fault } from '#contract/errors.ts'
 import { parseCountRequest } from '#contract/toy.ts'
+import { recordsOf } from '#http/account-records.ts'
 import type { ProtocolHandler } from '#http/protocol-handler.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { renderProblem } from '#http/problem.ts'
 import type { Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'
 import { budgetOf } from './budget.ts'
+
+const COUNTS_OF = `select account as place, count::text from toy_counts
+  where account = $1 and account > $2 limit $3`
 
 type Settings = { readonly greeting: string }
 
@@ -27,6 +31,7 @@ function open({ readers, identity }: GatewayCore, { greeting }: Settings): Gatew
   }
   return {
     endpoints: { 'toy.count': { parse: parseCountRequest, handle: count } },
+    account: { records: { toy: recordsOf(readers, COUNTS_OF) } },
     protocols: [{ handler: pingOf(identity), segments: ['toy-ping'] }],
     figures: [{ name: 'toy_counted', help: 'Times the toy counted', read: () => counted }],
   }

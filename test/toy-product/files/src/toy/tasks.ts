@@ -29,6 +29,10 @@ export const TOY_TASKS: TasksProduct = {
         },
       },
     },
+    async leave(account) {
+      await core.state.query('delete from toy_counts where account = $1', [account])
+      return undefined
+    },
     run: (signal) =>
       chargeAgain(core, COUNTERS, {
         charge: () => standing(core, COUNTERS, duesOf(core)),

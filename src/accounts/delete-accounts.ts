@@ -1,0 +1,66 @@
+// The deletions that are due. Each product removes what it has of the account, in the order of the list; a part that is
+// done is written down, so a run after a kill goes on with the next one. At the end the account's texts are erased.
+import { messageOf } from '#base/errors.ts'
+import type { TasksCore } from '#node/tasks-part.ts'
+import type { State } from '#state/connect.ts'
+
+type Deps = Pick<TasksCore, 'state' | 'log' | 'leaves'>
+type Begun = { account: string; parts: readonly string[] }
+
+/** Accounts of one run. */
+const BATCH = 20
+/** An alarm is raised after so many failures in a row. */
+const FAILURES_TOLD = 5
+
+export async function deleteAccounts(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { state, log } = deps
+  const { rows } = await state.query<Begun>('select account, parts from begin_deletions($1)', [
+    BATCH,
+  ])
+  for (const begun of rows) {
+    signal.throwIfAborted()
+    try {
+      await carryOn(deps, begun, signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      log.error('A part of an account could not be deleted', { account: begun.account, error })
+      await noteFailure(state, begun.account, messageOf(error))
+    }
+  }
+}
+
+async function carryOn(
+  { state, leaves }: Deps,
+  { account, parts }: Begun,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { name, leave } of leaves()) {
+    if (parts.includes(name)) continue
+    const waitsFor = await leave(account, signal)
+    if (waitsFor !== undefined) return await note(state, account, `${name}: ${waitsFor}`)
+    await state.query(
+      `update account_deletions set parts = parts || $2::text, failures = 0, waits_for = null
+       where account = $1`,
+      [account, name],
+    )
+  }
+  await state.query('select erase_account($1)', [account])
+}
+
+const note = async (state: State, account: string, waitsFor: string): Promise<void> =>
+  void (await state.query(
+    'update account_deletions set failures = 0, waits_for = $2 where account = $1',
+    [account, waitsFor],
+  ))
+
+/** The details stay in the log of the node: an alarm names no file and no address. */
+async function noteFailure(state: State, account: string, why: string): Promise<void> {
+  await state.query(
+    `with failed as (
+       update account_deletions set failures = failures + 1, waits_for = $2 where account = $1
+       returning account, failures
+     ) select raise_alarm('account_deletion_failing', jsonb_build_object('account', account, 'failed', failures), account)
+     from failed where failures >= $3`,
+    [account, why, FAILURES_TOLD],
+  )
+}

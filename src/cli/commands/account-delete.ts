@@ -1,0 +1,25 @@
+// ergon account delete: without the account's id it only says what would be deleted.
+import { apiDelete, apiGet } from '#cli/client.ts'
+import type { CommandCall } from '#cli/call.ts'
+import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+
+type AccountStatus = {
+  readonly id: string
+  readonly status: string
+  readonly deletes_at: string | null
+}
+
+export async function run({ options, words: [account] }: CommandCall): Promise<void> {
+  if (account === undefined) {
+    const { id } = JSON.parse((await apiGet(options, '/v1/account')).text) as AccountStatus
+    throw new CommandError(
+      `The account ${id} would be deleted with all that it has`,
+      EXIT.usage,
+      `ergon account delete ${id}`,
+    )
+  }
+  const body = { confirm: account, at_once: options['atOnce'] === true }
+  const status = JSON.parse((await apiDelete(options, '/v1/account', body)).text) as AccountStatus
+  if (options.json) return printJson(status)
+  tell(`${status.id} is being deleted. Until ${status.deletes_at}: ergon account restore`)
+}

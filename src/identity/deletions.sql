@@ -1,0 +1,52 @@
+-- The deletion of an account, from its request to the erasure of its texts.
+
+-- Asks for the deletion. Returns the number of the change, which sessions reach by hearing of it: from then on they refuse
+-- changes of the account. Null where the deletion was asked for before.
+create or replace function ask_deletion(of_account text, wait interval) returns bigint language plpgsql as $$
+begin
+  insert into account_deletions (account, asked_at, due_at)
+    values (of_account, ledger_now(), ledger_now() + wait) on conflict do nothing;
+  if not found then return null; end if;
+  perform emit_event(of_account, 'account.deletion_requested', jsonb_build_object('deletes_at',
+    to_char((ledger_now() + wait) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')));
+  return change_credentials(null, of_account);
+end $$;
+
+-- Takes the deletion back; returns the number of the change, or null where there is none, or where it has begun.
+create or replace function restore_account(of_account text) returns bigint language plpgsql as $$
+begin
+  delete from account_deletions where account = of_account and begun_at is null;
+  if not found then return null; end if;
+  perform emit_event(of_account, 'account.restored', '{}');
+  return change_credentials(null, of_account);
+end $$;
+
+-- Begins the deletions that are due: their tokens end. Returns the accounts that are not done, those that wait longest
+-- first.
+create or replace function begin_deletions(most int) returns table (account text, parts text[])
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  begun record;
+begin
+  for begun in
+    update account_deletions d set begun_at = ledger_now()
+    where d.begun_at is null and d.due_at <= ledger_now() returning d.account
+  loop
+    update tokens t set revoked_at = ledger_now() where t.account = begun.account and t.revoked_at is null;
+    perform change_credentials(null, begun.account);
+  end loop;
+  return query select d.account, d.parts from account_deletions d
+    where d.begun_at is not null and d.done_at is null order by d.failures, d.begun_at limit most;
+end $$;
+
+-- Erases what people wrote: names of tokens and members, values in the audit log, data of events. Ids, times and amounts stay
+-- for the books.
+create or replace function erase_account(of_account text) returns void language sql as $$
+  delete from idempotency_keys where token in (select id from tokens where account = of_account);
+  update tokens set name = '', hint = '' where account = of_account;
+  update members set name = '', contact = null, invitation_hash = null where account = of_account;
+  update audit_entries set details = '{}' where account = of_account;
+  delete from events where account = of_account;
+  update account_deletions set done_at = ledger_now(), waits_for = null where account = of_account;
+$$;

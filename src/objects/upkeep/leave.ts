@@ -1,0 +1,55 @@
+// The buckets of an account that is being deleted: every version, then the bucket. Object lock that still holds is waited
+// for; governance mode yields, as it does to the owner.
+import type { Leave } from '#node/tasks-part.ts'
+import type { Objects } from '#objects/objects.ts'
+import { BUCKET_COLUMNS, toBucket, type BucketRow } from '#objects/rows.ts'
+import type { Bucket } from '#objects/types.ts'
+import type { Queryable } from '#state/connect.ts'
+
+const VERSIONS_MAX = 1000
+/** Of one run: it must end in its time. */
+const PIECES_MAX = 100
+
+const UNLOCKED = `select key, version_id from object_versions
+  where bucket = $1 and not storage_keeps(legal_hold, retention_mode, retain_until, true) limit ${VERSIONS_MAX}`
+
+export const createStorageLeave =
+  ({ state, objects }: { readonly state: Queryable; readonly objects: Objects }): Leave =>
+  async (account, signal) => {
+    const locked: string[] = []
+    let last = 0
+    for (let pieces = 0; pieces < PIECES_MAX; pieces++) {
+      signal.throwIfAborted()
+      const bucket = await nextBucket(state, account, last)
+      if (bucket === undefined)
+        return locked.length === 0 ? undefined : `object lock still holds in ${locked.join(', ')}`
+      if (await emptySome(state, objects, bucket)) continue
+      const { rows } = await state.query<{ refused: string | null }>(
+        'select storage_delete_bucket($1) as refused',
+        [bucket.id],
+      )
+      if (rows[0]?.refused === 'BucketNotEmpty') locked.push(bucket.name)
+      last = bucket.id
+    }
+    return 'objects are being removed'
+  }
+
+async function nextBucket(
+  state: Queryable,
+  account: string,
+  after: number,
+): Promise<Bucket | undefined> {
+  const { rows } = await state.query<BucketRow>(
+    `select ${BUCKET_COLUMNS} from buckets b where b.account = $1 and b.id > $2 order by b.id limit 1`,
+    [account, after],
+  )
+  return rows.map((row) => toBucket(row, {}))[0]
+}
+
+/** True where there was something to delete. */
+async function emptySome(state: Queryable, objects: Objects, bucket: Bucket): Promise<boolean> {
+  const { rows } = await state.query<{ key: string; version_id: string }>(UNLOCKED, [bucket.id])
+  const deletions = rows.map(({ key, version_id: versionId }) => ({ key, versionId }))
+  if (deletions.length > 0) await objects.delete(bucket, deletions, { bypassGovernance: true })
+  return deletions.length > 0
+}

@@ -1,0 +1,88 @@
+// The money of an account that is being deleted: holds are given back, cards are forgotten, unspent money goes back to its
+// card, and points end. Payments and transfers stay for the books.
+import { newId } from '#base/ids.ts'
+import type { Logger } from '#base/log.ts'
+import { recordOperatorAct } from '#identity/audit.ts'
+import type { Leave } from '#node/tasks-part.ts'
+import type { State } from '#state/connect.ts'
+import type { PaymentAdapter } from './adapter.ts'
+import { endHolds } from './end-holds.ts'
+import { startRefund } from './start-payment.ts'
+
+type Deps = {
+  readonly state: State
+  readonly log: Logger
+  readonly adapters: readonly PaymentAdapter[]
+}
+
+/** Payments with money that is not spent. One whose refund the bank did not take is not asked again. */
+const REFUNDABLE = `select p.id, p.processor from payments p
+  where p.account = $1 and p.state = 'captured'
+    and (select sum(l.remaining) from lots l where l.reference = p.id and l.wallet = 'money:' || p.account
+      and l.source like 'operator:funds:%') >= 10000000000
+    and not exists (select from payment_refunds r where r.payment = p.id and r.state = 'failed')
+  order by p.id`
+
+export const createMoneyEnd =
+  (deps: Deps): Leave =>
+  async (account, signal) => {
+    const { state, log, adapters } = deps
+    for (const adapter of adapters) await endHolds({ state, log, adapter }, signal)
+    const waitsFor = await waits(state, account)
+    if (waitsFor !== undefined) return waitsFor
+    if (await refundAll(deps, account, signal)) return 'refunds are under way'
+    await forgetCards(deps, account, signal)
+    await state.query('select leave_money($1)', [account])
+    await state.query('delete from payment_accounts where account = $1', [account])
+    return undefined
+  }
+
+async function waits(state: State, account: string): Promise<string | undefined> {
+  const { rows } = await state.query<{ why: string | null }>('select leave_waits($1) as why', [
+    account,
+  ])
+  return rows[0]?.why ?? undefined
+}
+
+/** True where a refund was begun. */
+async function refundAll(
+  { state, adapters }: Deps,
+  account: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { rows } = await state.query<{ id: string; processor: string }>(REFUNDABLE, [account])
+  let isBegun = false
+  for (const { id, processor } of rows) {
+    signal.throwIfAborted()
+    const adapter = adapters.find(({ name }) => name === processor)
+    if (adapter === undefined) continue
+    const refund = newId('refund')
+    await state.transaction(async (transaction) => {
+      const details = { refund, amount_pusd: null }
+      await recordOperatorAct(transaction, account, { action: 'topup.refund', target: id, details })
+      await transaction.query('select begin_refund($1, $2, $3, null)', [refund, id, account])
+    })
+    await startRefund(state, adapter, refund)
+    isBegun = true
+  }
+  return isBegun
+}
+
+/** At the processor first: a card that is forgotten here alone could still be charged there. */
+async function forgetCards(
+  { state, adapters }: Deps,
+  account: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rows } = await state.query<{ id: string; processor: string; reference: string | null }>(
+    "select id, processor, reference from payment_methods where account = $1 and state <> 'removed'",
+    [account],
+  )
+  for (const { id, processor, reference } of rows) {
+    signal.throwIfAborted()
+    const adapter = adapters.find(({ name }) => name === processor)
+    if (reference !== null) await adapter?.forget(reference)
+    await state.query("update payment_methods set state = 'removed' where id = $1", [id])
+  }
+  await state.query("update payment_methods set label = '' where account = $1", [account])
+}
