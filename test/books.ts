@@ -128,7 +128,8 @@ const CHECKS: Readonly<Record<string, string>> = {
   'the lots of a balance are not its sum': `select w.id from wallets w where w.id like 'money:%'
        and w.posted <> (select coalesce(sum(remaining), 0) from lots where wallet = w.id)`,
   'what is reserved is not what is leased': `select w.id from wallets w
-       where w.reserved <> (select coalesce(sum(amount), 0) from leases where wallet = w.id)`,
+       where w.reserved - w.kept <> (select coalesce(sum(amount), 0) from leases where wallet = w.id)
+         or w.kept <> (select coalesce(sum(amount), 0) from reserves where wallet = w.id)`,
   'a charge names a meter that has no reading': `select distinct p ->> 'meter' as meter from charges,
        jsonb_array_elements(convert_from(bytes, 'UTF8')::jsonb -> 'parts') p
      where (p ->> 'energy_nj')::numeric > 0
@@ -171,7 +172,7 @@ export async function leasesReturned(ergon: Ergon, account: string): Promise<boo
   const deadline = performance.now() + RETURN_MAX_MS
   for (;;) {
     const [row] = await ergon.sql<{ reserved: string }>(
-      `select coalesce(sum(reserved), 0)::text as reserved from wallets
+      `select coalesce(sum(reserved - kept), 0)::text as reserved from wallets
        where id = 'money:' || $1 or id like 'free:' || $1 || ':%'`,
       [account],
     )

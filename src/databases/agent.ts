@@ -175,6 +175,7 @@ const partOf = ({ config, data }: AgentCore, host: string) => {
   // Those of buckets: a stored byte has one price.
   const tasks: DatabasesTaskSettings = {
     minuteMs: config.storageMinuteS * 1000,
+    retentionDays: config.retentionDays,
     backupDayMs,
     backupsKeptMs,
     logLateMs: lateAfterMs(config.dbArchiveSeconds * 1000),

@@ -7,6 +7,7 @@ import {
   type StoredLookRow,
 } from '#charging/stored-bytes.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
+import { keepRetention } from '#node/keep-retention.ts'
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { Tasks } from '#tasks/task.ts'
 import { isStateAway } from '#state/connect.ts'
@@ -14,6 +15,8 @@ import { isStateAway } from '#state/connect.ts'
 export type DatabasesTaskSettings = {
   readonly minuteMs: number
   readonly power: StoragePower
+  /** Days of storage that are kept of a balance. */
+  readonly retentionDays: number
   /** From one nightly backup to the next, and how long times can be restored. */
   readonly backupDayMs: number
   readonly backupsKeptMs: number
@@ -57,6 +60,7 @@ function open(core: TasksCore, settings: DatabasesTaskSettings): TasksPart {
         return rows.map(storedLookOf)
       },
       isAway: isStateAway,
+      sums: (bytesOf) => keepRetention({ state, ...settings }, 'database', bytesOf),
       resource: ({ id }) => chargedResource(id),
     },
   )

@@ -151,13 +151,20 @@ create or replace function least_pusd() returns numeric language sql stable as $
   select ceil(70000000 * pusd_per_j / 1000000000) from current_price()
 $$;
 
--- Arms balance.low where the balance is well above the account's mark: after each credit.
-create or replace function arm_low_water(account_id text) returns void language sql as $$
-  update accounts set low_water_armed = true where id = account_id and not low_water_armed
-    and (select posted from wallets where id = 'money:' || account_id) >= low_water_pusd * 1.1
+-- The account can pay again: it has money that neither a reserve nor a lease has.
+create or replace function note_solvent(account_id text) returns void language sql as $$
+  update accounts set depleted_at = null where id = account_id and depleted_at is not null
+    and (select posted - reserved from wallets where id = 'money:' || account_id) >= least_pusd()
 $$;
 
--- Tells of a balance that fell below the account's mark, or below what admits a request at all.
+-- After each credit: arms balance.low where the balance is well above the account's mark; the account may pay again.
+create or replace function arm_low_water(account_id text) returns void language sql as $$
+  update accounts set low_water_armed = true where id = account_id and not low_water_armed
+    and (select posted from wallets where id = 'money:' || account_id) >= low_water_pusd * 1.1;
+  select note_solvent(account_id);
+$$;
+
+-- Tells of a balance that fell below the account's mark, or of which nothing but reserves is left.
 create or replace function note_balance(wallet_id text, before numeric) returns void language plpgsql as $$
 declare
   owner accounts%rowtype;
@@ -171,8 +178,5 @@ begin
     perform emit_event(owner.id, 'balance.low', jsonb_build_object('balance_pusd', after.posted::text,
       'low_water_pusd', owner.low_water_pusd::text, 'unit', after.unit));
   end if;
-  if before >= least_pusd() and after.posted < least_pusd() then
-    perform emit_event(owner.id, 'balance.depleted',
-      jsonb_build_object('balance_pusd', after.posted::text, 'unit', after.unit));
-  end if;
+  perform note_depleted(wallet_id, after.posted < before);
 end $$;

@@ -28,10 +28,10 @@ const SESSION = `select id, closed_at is null as open, last_seq, last_tick,
 
 export function createLedger(state: Queryable): Ledger {
   return {
-    async openSession(process, lifeMin = 1) {
+    async openSession(process, { lifeMin = 1, draws } = {}) {
       const { rows } = await state.query<{ made: { session: string; epoch: number } }>(
-        'select open_session($1, $2) as made',
-        [process, lifeMin],
+        'select open_session($1, $2, $3) as made',
+        [process, lifeMin, draws ?? null],
       )
       const { made } = present(rows[0], 'open_session gave no row')
       return { session: made.session, epoch: BigInt(made.epoch) }

@@ -3,7 +3,13 @@ import { present } from '#base/errors.ts'
 import type { CredentialChange } from './tick.ts'
 
 export type Unit = 'nJ' | 'USD' | 'tUSD'
-export type ModelWallet = { unit: Unit; posted: bigint; reserved: bigint; bounded: boolean }
+export type ModelWallet = {
+  unit: Unit
+  posted: bigint
+  reserved: bigint
+  kept: bigint
+  bounded: boolean
+}
 export type ModelLot = {
   readonly id: number
   readonly wallet: string
@@ -21,11 +27,14 @@ export type ModelAccount = {
   charges: bigint
   readonly lowWater: bigint
   armed: boolean
+  isDepleted: boolean
   events: number
 }
 export type ModelSession = {
   readonly process: string
   readonly life: number
+  /** The kind of the reserves that it draws on. */
+  readonly draws: string | undefined
   lastSeq: bigint
   lastTick: bigint
   epoch: bigint
@@ -81,6 +90,9 @@ export type ModelPending = {
   state: 'pending' | 'posted' | 'voided'
 }
 
+/** A reserve of a wallet, and the part of it that is there. */
+export type ModelReserve = { readonly wanted: bigint; amount: bigint }
+
 export type Books = {
   readonly wallets: Map<string, ModelWallet>
   readonly accounts: Map<string, ModelAccount>
@@ -90,6 +102,10 @@ export type Books = {
   /** session → wallet → when it wanted more of it than others left */
   readonly shortages: Map<string, Map<string, number>>
   readonly lots: ModelLot[]
+  /** By kind and wallet. */
+  readonly reserves: Map<string, ModelReserve>
+  /** By kind and source: wallet → amount */
+  readonly reserveParts: Map<string, ReadonlyMap<string, bigint>>
   readonly budgets: Map<string, ModelBudget>
   /** By wallet. */
   readonly budgetDays: Map<string, ModelBudgetDay>
@@ -137,6 +153,8 @@ export function newBooks(price: Books['price']): Books {
     leases: new Map(),
     shortages: new Map(),
     lots: [],
+    reserves: new Map(),
+    reserveParts: new Map(),
     budgets: new Map(),
     budgetDays: new Map(),
     pending: new Map(),
@@ -167,13 +185,14 @@ const newAccount = (env: 'live' | 'test', lowWater: bigint): ModelAccount => ({
   charges: 0n,
   lowWater,
   armed: true,
+  isDepleted: false,
   events: 0,
 })
 
 /** Makes a wallet unless it exists; says whether it did. */
 export function openWallet(books: Books, id: string, unit: Unit, bounded: boolean): boolean {
   if (books.wallets.has(id)) return false
-  books.wallets.set(id, { unit, posted: 0n, reserved: 0n, bounded })
+  books.wallets.set(id, { unit, posted: 0n, reserved: 0n, kept: 0n, bounded })
   return true
 }
 
@@ -221,7 +240,8 @@ export function brokenInvariants(books: Books): string[] {
     for (const [wallet, amount] of leases) leased.set(wallet, (leased.get(wallet) ?? 0n) + amount)
   for (const [id, wallet] of books.wallets) {
     sums.set(wallet.unit, (sums.get(wallet.unit) ?? 0n) + wallet.posted)
-    if (wallet.reserved !== (leased.get(id) ?? 0n)) broken.add('reserved_is_leased')
+    if (wallet.reserved !== (leased.get(id) ?? 0n) + wallet.kept) broken.add('reserved_is_leased')
+    if (wallet.kept !== keptOf(books, id)) broken.add('kept_is_in_reserves')
     if (wallet.bounded && (wallet.posted < 0n || wallet.reserved > wallet.posted))
       broken.add('wallets_not_overdrawn')
     if (id.startsWith('money:') && wallet.posted !== lotsOf(books, id))
@@ -231,6 +251,12 @@ export function brokenInvariants(books: Books): string[] {
   checkCharges(books, broken)
   return [...broken].toSorted()
 }
+
+const keptOf = (books: Books, id: string): bigint =>
+  [...books.reserves].reduce(
+    (sum, [key, { amount }]) => (key.split(' ')[1] === id ? sum + amount : sum),
+    0n,
+  )
 
 const lotsOf = (books: Books, wallet: string): bigint =>
   books.lots.reduce((sum, lot) => (lot.wallet === wallet ? sum + lot.remaining : sum), 0n)

@@ -1,6 +1,5 @@
 // funds.sql as plain functions: how money comes into an account and goes other than by usage.
 import { invariant, present } from '#base/errors.ts'
-import { priceCeiling } from '#base/units.ts'
 import {
   accountOf,
   emit,
@@ -11,7 +10,7 @@ import {
   type Books,
   type ModelLot,
 } from './model-books.ts'
-import { LEAST_HOLD_NJ } from './tick.ts'
+import { noteDepleted, noteSolvent } from './model-reserves.ts'
 
 export type NewLot = {
   readonly account: string
@@ -92,9 +91,7 @@ export function noteBalance(books: Books, wallet: string, before: bigint): void 
       unit,
     })
   }
-  const least = priceCeiling(LEAST_HOLD_NJ, books.price.pusdPerJ)
-  if (before >= least && posted < least)
-    emit(books, id, 'balance.depleted', { balance_pusd: posted.toString(), unit })
+  noteDepleted(books, wallet, posted < before)
 }
 
 function addLot(books: Books, lot: NewLot, source: string, nowMs: number): ModelLot {
@@ -124,6 +121,7 @@ function addLot(books: Books, lot: NewLot, source: string, nowMs: number): Model
   const owner = accountOf(books, account)
   owner.funded = true
   owner.armed ||= walletOf(books, wallet).posted * 10n >= owner.lowWater * 11n
+  noteSolvent(books, account)
   books.changes.push({ token: null, account })
   return made
 }

@@ -19,8 +19,8 @@ export function createModelLedger(books: Books, nowMs: () => number): Ledger {
     )
   }
   return {
-    async openSession(process, lifeMin) {
-      const session = openSession(books, process, nowMs(), lifeMin)
+    async openSession(process, options) {
+      const session = openSession(books, process, nowMs(), options)
       return { session, epoch: BigInt(books.changes.length) }
     },
     findSession: async (session) => known(session),

@@ -15,6 +15,7 @@ import {
 } from './model-books.ts'
 import { countUnlimited, loweredBudgets, noteBudget, openBudgetDays } from './model-budgets.ts'
 import { burnLots, noteBalance } from './model-funds.ts'
+import { drawReserves } from './model-reserves.ts'
 import type { LeaseGrant, TickInput, TickRecord, TickResult } from './tick.ts'
 
 const SESSION_MS = 2000
@@ -31,6 +32,7 @@ export function tick(books: Books, input: TickInput, nowMs: number): TickResult 
   const finalSeq = session.lastSeq + BigInt(fresh.length)
   post(books, input, { after: session.lastSeq, until: finalSeq })
   for (const record of fresh) append(books, input, record)
+  drawReserves(books, session, input)
   const grants = grant(books, input, nowMs)
   session.lastSeq = finalSeq
   session.lastTick = input.number
@@ -49,7 +51,12 @@ export function tick(books: Books, input: TickInput, nowMs: number): TickResult 
 }
 
 /** Opens the next life of a process; fails while an earlier one is open. */
-export function openSession(books: Books, process: string, nowMs: number, lifeMin = 1): string {
+export function openSession(
+  books: Books,
+  process: string,
+  nowMs: number,
+  { lifeMin = 1, draws }: { readonly lifeMin?: number; readonly draws?: string | undefined } = {},
+): string {
   const lives = [...books.sessions.values()].filter((one) => one.process === process)
   if (lives.some((one) => one.open)) throw refused('23505', 'has an open life')
   const life = Math.max(lifeMin, ...lives.map((one) => one.life + 1))
@@ -57,6 +64,7 @@ export function openSession(books: Books, process: string, nowMs: number, lifeMi
   books.sessions.set(id, {
     process,
     life,
+    draws,
     lastSeq: 0n,
     lastTick: 0n,
     epoch: BigInt(books.changes.length),
@@ -213,7 +221,7 @@ function grant(books: Books, input: TickInput, nowMs: number): LeaseGrant[] {
     const wallet = books.wallets.get(id)
     if (wallet === undefined || !wallet.bounded) continue
     const lease = leases.get(id) ?? 0n
-    const elsewhere = wallet.reserved > lease
+    const elsewhere = wallet.reserved - wallet.kept > lease
     const most = lease + wallet.posted - wallet.reserved
     const granted = amount < most ? amount : most
     wallet.reserved += granted - lease

@@ -57,12 +57,12 @@ end $$;
 create or replace function ledger_faults(since text default '', past_nj numeric default 0)
 returns table (invariant text, detail text) language sql stable as $$
   with checked as not materialized (
-    select id, unit, posted, reserved, bounded from wallets where id < 'free:' or id >= 'free;'
+    select id, unit, posted, reserved, kept, bounded from wallets where id < 'free:' or id >= 'free;'
     union all
     -- All of them are read quicker without the index.
-    select id, unit, posted, reserved, bounded from wallets where since = '' and id like 'free:%'
+    select id, unit, posted, reserved, kept, bounded from wallets where since = '' and id like 'free:%'
     union all
-    select id, unit, posted, reserved, bounded from wallets
+    select id, unit, posted, reserved, kept, bounded from wallets
     where since <> '' and id like 'free:%' and right(id, 10) >= since
   ), leased as materialized (
     select wallet, sum(amount) as amount from leases group by wallet
@@ -76,8 +76,12 @@ returns table (invariant text, detail text) language sql stable as $$
   select 'units_sum_to_zero', format('%s: %s', unit, sum(posted)) from (
     select unit, posted from checked union all select 'nJ', past_nj) p group by unit having sum(posted) <> 0
   union all
-  select 'reserved_is_leased', format('%s: %s reserved, %s leased', w.id, w.reserved, coalesce(l.amount, 0))
-    from checked w left join leased l on l.wallet = w.id where w.reserved <> coalesce(l.amount, 0)
+  select 'reserved_is_leased', format('%s: %s reserved, %s leased, %s kept', w.id, w.reserved, coalesce(l.amount, 0), w.kept)
+    from checked w left join leased l on l.wallet = w.id where w.reserved <> coalesce(l.amount, 0) + w.kept
+  union all
+  select 'kept_is_in_reserves', format('%s: %s kept, %s in reserves', w.id, w.kept, coalesce(r.amount, 0))
+    from wallets w full join (select wallet, sum(amount) as amount from reserves group by wallet) r on r.wallet = w.id
+    where w.kept <> coalesce(r.amount, 0)
   union all
   select 'reserved_is_leased', format('%s: %s reserved, %s leased', w.id, w.reserved, l.amount)
     from leased l join wallets w on w.id = l.wallet

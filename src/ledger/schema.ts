@@ -8,6 +8,7 @@ export const LEDGER_SCHEMA: Schema = {
     'sessions',
     'funds',
     'budgets',
+    'reserves',
     'tick',
     'windows',
     'reconcile',

@@ -41,14 +41,14 @@ begin
   return made;
 end $$;
 
--- Opens the next life of a process, `life_min` or a later one. Fails while an earlier life is open: its journal
+-- Opens the next life of a process, `life_min` or a later one. It may draw on a reserve (reserves.sql). Fails while an earlier life is open: its journal
 -- comes first.
-create or replace function open_session(process_name text, life_min int) returns json language plpgsql as $$
+create or replace function open_session(process_name text, life_min int, on_reserve text default null) returns json language plpgsql as $$
 declare
   made sessions%rowtype;
 begin
-  insert into sessions (id, process, life, epoch, until)
-  select process_name || '.' || n, process_name, n, coalesce((select max(epoch) from credential_changes), 0),
+  insert into sessions (id, process, life, draws, epoch, until)
+  select process_name || '.' || n, process_name, n, on_reserve, coalesce((select max(epoch) from credential_changes), 0),
     ledger_now() + interval '2 seconds'
   from (select greatest(coalesce(max(life), 0) + 1, life_min) as n from sessions where process = process_name) next
   returning * into made;

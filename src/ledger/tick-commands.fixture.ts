@@ -12,6 +12,9 @@ import {
 import { addAccount, newBooks } from './model-books.ts'
 import { setBudget } from './model-budgets.ts'
 import { expireLots, grantFunds, pendingCredit, postPending, voidPending } from './model-funds.ts'
+import { nj } from '#base/units.ts'
+import { fitReserves } from './model-reserves.ts'
+import type { ReserveKind } from './tick.ts'
 import { addTestAccount } from './test-state.fixture.ts'
 import {
   account,
@@ -94,18 +97,27 @@ export async function newWorld(real: Real): Promise<{ model: World; real: Real }
     const less = [{ wallet: 'money:acct_live', amount }]
     await tickOf({ process: 'gw-1', uses: [], wants: less, fault: 'none' }).run(model, real)
   }
+  // A reserve that takes all that is left, is drawn on, filled again, and given back by a credit.
+  const all_ = [['acct_live', 900_000_000_000n]] satisfies [string, bigint][]
+  await reserve({ kind: 'retention', source: 'bucket', energies: all_ }).run(model, real)
+  for (const want of [2_000_000n, 500_000n]) {
+    const drawn = [{ wallet: 'money:acct_live', amount: want }]
+    await tickOf({ process: 'gw-2', uses: [], wants: drawn, fault: 'none' }).run(model, real)
+  }
   return { model, real }
 }
 
 const open = (name: string) =>
   step('open', name, {
     model(world) {
-      const session = openSession(world.books, name, world.nowMs)
+      const session = openSession(world.books, name, world.nowMs, { draws: drawsOf(name) })
       world.sides.set(name, { session, seq: 1n, number: 0n, sent: [] })
       return { session, epoch: BigInt(world.books.changes.length) }
     },
-    real: (_, state) => createLedger(state).openSession(name),
+    real: (_, state) => createLedger(state).openSession(name, { draws: drawsOf(name) }),
   })
+/** One of the processes charges for what a reserve is for. */
+const drawsOf = (name: string) => (name === 'gw-2' ? ('retention' as const) : undefined)
 const sessionOf = (world: World, name: string) => world.sides.get(name)?.session ?? 'none.1'
 
 const closing = process.map((name) =>
@@ -252,11 +264,44 @@ const reconciling = fc.constant(0).map(() =>
   }),
 )
 
+type Reserving = {
+  readonly kind: ReserveKind
+  readonly source: string
+  readonly energies: [string, bigint][]
+}
+const reserve = (one: Reserving) =>
+  step('reserve', one, {
+    model: ({ books }) =>
+      fitReserves(books, {
+        ...one,
+        energies: new Map(one.energies.map(([id, energy]) => [id, nj(energy)])),
+      }),
+    real: async (_, state) => {
+      await state.query('select fit_reserves($1, $2, $3, $4)', [
+        one.kind,
+        one.source,
+        one.energies.map(([id]) => id),
+        one.energies.map(([, energy]) => energy.toString()),
+      ])
+    },
+  })
+const reserving = fc
+  .record({
+    kind: fc.constantFrom('grace', 'retention'),
+    source: fc.constantFrom('bucket', 'database'),
+    energies: fc.uniqueArray(fc.tuple(account, fc.bigInt(0n, 600_000_000_000n)), {
+      selector: ([id]) => id,
+    }),
+  })
+  .map(reserve)
+
 /** Steps in the proportions of which most lead somewhere. */
 export const commands = (): fc.Arbitrary<LedgerStep>[] => [
   process.map(open),
   funding,
   budgeting,
+  reserving,
+  reserving,
   ticking,
   ticking,
   ticking,

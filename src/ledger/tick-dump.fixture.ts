@@ -1,7 +1,7 @@
 // The whole state of the ledger in one query, and the model's in the same shape.
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Books, ModelBudgetDay } from './model-books.ts'
+import type { Books, ModelBudgetDay, ModelReserve, ModelSession } from './model-books.ts'
 
 const time = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`
 const list = (columns: string, from: string, order: string) =>
@@ -10,11 +10,12 @@ const list = (columns: string, from: string, order: string) =>
 /** To be asked once on the connection: the plan of the dump takes 4 ms, and its execution 1. */
 export const PREPARE_DUMP = `prepare dump as select json_build_object(
   'size', (select size from log_head),
-  'wallets', ${list('id, unit, posted::text, reserved::text, bounded', 'wallets', 'id')},
+  'wallets', ${list('id, unit, posted::text, reserved::text, kept::text, bounded', 'wallets', 'id')},
   'leases', ${list('session, wallet, amount::text', 'leases', 'session, wallet')},
   'shortages', ${list(`session, wallet, ${time('at')}`, 'shortages', 'session, wallet')},
+  'reserves', ${list('kind, wallet, wanted::text, amount::text', 'reserves', 'kind, wallet')},
   'lots', ${list(`wallet, kind, priority, remaining::text, ${time('expires_at')}, source`, 'lots', 'id')},
-  'accounts', ${list('id, funded, charge_count, low_water_armed, event_count', 'accounts', 'id')},
+  'accounts', ${list('id, funded, charge_count, low_water_armed, depleted_at is not null, event_count', 'accounts', 'id')},
   'sessions', ${list(`id, last_seq, last_tick, epoch, ${time('until')}, closed_at is null`, 'sessions', 'id')},
   'charges', ${list(
     'session, seq, id, account, account_seq, leaf_index, energy_nj::text, charge_pusd::text, resource',
@@ -47,13 +48,28 @@ const dumpDay = ([wallet, { budget, granted, unlimited, isWarned }]: [string, Mo
   isWarned,
 ]
 
+const dumpSession = ([id, one]: [string, ModelSession]) => [
+  id,
+  number(one.lastSeq),
+  number(one.lastTick),
+  number(one.epoch),
+  one.untilMs,
+  one.open,
+]
+const dumpReserve = ([key, { wanted, amount }]: [string, ModelReserve]) => [
+  ...key.split(' '),
+  String(wanted),
+  String(amount),
+]
+
 export const dumpModel = (books: Books): unknown => ({
   size: books.charges.length,
-  wallets: byKey(books.wallets).map(([id, { unit, posted, reserved, bounded }]) => [
+  wallets: byKey(books.wallets).map(([id, { unit, posted, reserved, kept, bounded }]) => [
     id,
     unit,
     String(posted),
     String(reserved),
+    String(kept),
     bounded,
   ]),
   leases: byKey(books.leases).flatMap(([session, leases]) =>
@@ -62,6 +78,7 @@ export const dumpModel = (books: Books): unknown => ({
   shortages: byKey(books.shortages).flatMap(([session, shortages]) =>
     byKey(shortages).map(([wallet, atMs]) => [session, wallet, atMs]),
   ),
+  reserves: byKey(books.reserves).map(dumpReserve),
   lots: books.lots.map((lot) => [
     lot.wallet,
     lot.kind,
@@ -75,16 +92,10 @@ export const dumpModel = (books: Books): unknown => ({
     one.funded,
     number(one.charges),
     one.armed,
+    one.isDepleted,
     one.events,
   ]),
-  sessions: byKey(books.sessions).map(([id, one]) => [
-    id,
-    number(one.lastSeq),
-    number(one.lastTick),
-    number(one.epoch),
-    one.untilMs,
-    one.open,
-  ]),
+  sessions: byKey(books.sessions).map(dumpSession),
   charges: books.charges.map((one) => [
     one.session,
     number(one.seq),

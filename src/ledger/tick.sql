@@ -87,6 +87,7 @@ begin
     end if;
   end if;
   if json_array_length(wants) > 0 then
+    if me.draws is not null then perform tick_draw(wants, me); end if;
     grants := tick_grant(wants, me.id, now_at);
   end if;
 
@@ -191,7 +192,7 @@ declare
 begin
   for debit in
     with debits as materialized (
-      select d.wallet, w.unit, w.posted as before, least(d.amount, coalesce(l.amount, 0)) as taken,
+      select d.wallet, w.unit, w.kept, w.posted as before, least(d.amount, coalesce(l.amount, 0)) as taken,
         greatest(0, d.amount - coalesce(l.amount, 0)) as excess
       from unnest(spent_wallets, spent_amounts) as d (wallet, amount)
       left join wallets w on w.id = d.wallet
@@ -216,7 +217,7 @@ begin
     )
     select d.*, a.id is not null and d.taken > 0 as is_low
     from debits d left join accounts a on d.wallet = 'money:' || a.id
-      and d.before - d.taken < greatest(a.low_water_pusd, least_pusd())
+      and d.before - d.taken < greatest(a.low_water_pusd, least_pusd() + d.kept)
     where d.excess > 0 or a.id is not null or d.taken > 0 and d.wallet like 'budget:%' order by d.wallet
   loop
     if debit.is_low then
@@ -235,6 +236,29 @@ begin
   end loop;
 end $$;
 
+-- Moves money between a reserve and the lease of a session that draws on it, before the tick grants its wants. The reserve
+-- gives what the balance cannot, and takes what the session gives back.
+create or replace function tick_draw(wants json, me sessions) returns void language sql as $$
+  with moved as materialized (
+    select r.wallet, case when w.amount >= coalesce(l.amount, 0)
+      then least(r.amount, greatest(0, w.amount - coalesce(l.amount, 0) - (t.posted - t.reserved)))
+      else greatest(w.amount - l.amount, r.amount - r.wanted) end as drawn
+    from (select wallet, max(amount) as amount from json_to_recordset(wants) as sent (wallet text, amount numeric)
+        group by wallet) w
+    join reserves r on r.wallet = w.wallet and r.kind = me.draws
+    join wallets t on t.id = r.wallet
+    left join leases l on l.wallet = r.wallet and l.session = me.id
+  ), kept as (
+    update reserves r set amount = r.amount - m.drawn from moved m
+    where r.wallet = m.wallet and r.kind = me.draws and m.drawn <> 0
+  ), returned as (
+    update leases l set amount = l.amount + m.drawn from moved m
+    where l.wallet = m.wallet and l.session = me.id and m.drawn < 0
+  )
+  update wallets t set kept = t.kept - m.drawn, reserved = t.reserved - greatest(0, m.drawn)
+  from moved m where t.id = m.wallet and m.drawn <> 0
+$$;
+
 -- Brings each lease to the energy that the session wants, as far as the wallet allows; returns the grants. Where
 -- other sessions' leases are in the way, the answers to those sessions' ticks say so for a second.
 create or replace function tick_grant(wants json, session_id text, now_at timestamptz)
@@ -246,7 +270,7 @@ begin
   with wanted as materialized (
     -- Two wants may name one wallet: 'free:<account>', and the day's own while the clock is set back.
     select w.want, w.wallet, w.amount, coalesce(l.amount, 0) as lease,
-      t.reserved > coalesce(l.amount, 0) as elsewhere,
+      t.reserved - t.kept > coalesce(l.amount, 0) as elsewhere,
       least(w.amount, coalesce(l.amount, 0) + greatest(0, t.posted - t.reserved)) as granted
     from (select min(wallet) as want, lease_wallet(wallet, now_at) as wallet, max(amount) as amount
         from json_to_recordset(wants) as sent (wallet text, amount numeric) group by 2) w

@@ -60,6 +60,18 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     right: 's.session <> me.id and',
     wrong: 'true and',
   },
+  'a reserve that is drawn on and not less': {
+    right: 'set amount = r.amount - m.drawn',
+    wrong: 'set amount = r.amount',
+  },
+  'a reserve that is not filled again': {
+    right: 'greatest(w.amount - l.amount, r.amount - r.wanted)',
+    wrong: '0',
+  },
+  'a reserve that counts as the lease of another session': {
+    right: 't.reserved - t.kept > coalesce(l.amount, 0)',
+    wrong: 't.reserved > coalesce(l.amount, 0)',
+  },
   'a budget that is lowered and keeps its energy': {
     right: 'perform fit_budget(wallet) from',
     wrong: 'perform wallet from',

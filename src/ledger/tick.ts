@@ -64,9 +64,18 @@ export type KnownSession = {
   readonly newestChange: bigint
 }
 
+/** Parts of a balance that are kept: for cells that run, and for stored bytes. */
+export type ReserveKind = 'grace' | 'retention'
+
 export interface Ledger {
-  /** The next life of a process, numbered `lifeMin` at least: a state that was set back knows fewer. */
-  openSession(process: string, lifeMin?: number): Promise<{ session: string; epoch: bigint }>
+  /**
+   * The next life of a process, numbered `lifeMin` at least: a state that was set back knows fewer. `draws` is the kind of
+   * the reserves that it may draw on.
+   */
+  openSession(
+    process: string,
+    options?: { readonly lifeMin?: number; readonly draws?: ReserveKind | undefined },
+  ): Promise<{ session: string; epoch: bigint }>
   findSession(session: string): Promise<KnownSession | undefined>
   /** The session of a process that is still open, when there is one: its journal comes first. */
   openSessionOf(process: string): Promise<KnownSession | undefined>

@@ -13,7 +13,7 @@ import { Leases } from '#charging/leases.ts'
 import { replay } from '#charging/replay.ts'
 import { Session } from '#charging/session.ts'
 import { createLedger } from '#ledger/ledger.ts'
-import type { CredentialChange, Ledger } from '#ledger/tick.ts'
+import type { CredentialChange, Ledger, ReserveKind } from '#ledger/tick.ts'
 import { createMarks, type Marks } from '#metering/marks.ts'
 import type { State } from '#state/connect.ts'
 
@@ -47,6 +47,8 @@ export type AccountingOptions = {
   leaseLeastNj?: Nj
   /** The most that running work holds beyond its use, where wallets and budgets may be small. */
   aheadNj?: Nj
+  /** The reserves that it may draw on: those of what it charges for. */
+  draws?: ReserveKind
   /** Replies wait until their charge survives a power cut. */
   journalSync?: boolean
   segmentBytes?: number
@@ -67,7 +69,10 @@ export async function openAccounting(options: AccountingOptions): Promise<Accoun
   const disk = createDisk(options.journalFolder)
   const ledger = createLedger(state)
   const { sessions } = await postEarlierLives({ process, meter, log, disk, ledger })
-  const opened = await ledger.openSession(process, lifeAfter(process, sessions))
+  const opened = await ledger.openSession(process, {
+    lifeMin: lifeAfter(process, sessions),
+    draws: options.draws,
+  })
   const { leaseLeastNj = LEASE_LEAST_NJ, marks = createMarks(), segmentBytes } = options
   const journal = new Journal({
     disk,

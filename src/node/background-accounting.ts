@@ -2,6 +2,7 @@
 // small journal segments, and ends when its journal or its session is lost.
 import type { Logger } from '#base/log.ts'
 import type { Nj } from '#base/units.ts'
+import type { ReserveKind } from '#ledger/tick.ts'
 import type { Marks } from '#metering/marks.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES, type Accounting } from './accounting.ts'
@@ -18,7 +19,7 @@ export type AccountingConfig = {
 const CONNECTIONS = 2
 const EXIT_LOST = 74
 
-/** `leaseLeastNj` and `aheadNj` as in openAccounting(). Closing also closes the connection to the ledger. */
+/** `leaseLeastNj`, `aheadNj` and `draws` as in openAccounting(). Closing also closes the connection to the ledger. */
 export async function openBackgroundAccounting(
   { state: address, meter, journalFolder, journalSync }: AccountingConfig,
   own: {
@@ -27,6 +28,7 @@ export async function openBackgroundAccounting(
     readonly marks?: Marks
     readonly leaseLeastNj: Nj
     readonly aheadNj?: Nj
+    readonly draws?: ReserveKind
   },
 ): Promise<Accounting> {
   const { log } = own

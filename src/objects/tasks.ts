@@ -45,6 +45,8 @@ export type ObjectsTaskSettings = {
   /** The interval of the charges for stored bytes, and the power. */
   readonly minuteMs: number
   readonly power: StoragePower
+  /** Days of storage that are kept of a balance. */
+  readonly retentionDays: number
 }
 
 type Deps = {

@@ -174,6 +174,8 @@ const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger
     segmentBytes: SMALL_SEGMENT_BYTES,
     // A hold of a cell is open for minutes: the agent's own CPU would be on the bill of the account.
     marks: createOperatorMarks(),
+    // It charges for cells.
+    draws: 'grace',
     state: deps.state,
     log: deps.log,
     forget: () => undefined,

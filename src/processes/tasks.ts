@@ -38,6 +38,8 @@ const accounting = await openBackgroundAccounting(config, {
   marks: createOperatorMarks(),
   // All that a minute costs is known before it is asked for: a wallet keeps the rest.
   leaseLeastNj: nj(0n),
+  // It charges for stored bytes.
+  draws: 'retention',
 })
 const core: TasksCore = {
   state,

@@ -73,3 +73,13 @@ create or replace function release_resources(of_account text, why text) returns 
   ), told as (select pg_notify('ergon_resources', kind) from released group by kind)
   select (select count(*) from released) from (select count(*) from told) t
 $$;
+
+-- Holds what the accounts run that have had nothing but reserves for a while, and lets go what can be paid again.
+create or replace function hold_unpaid(grace interval) returns void language sql as $$
+  select hold_resources(id, 'balance') from accounts a
+    where depleted_at < ledger_now() - grace
+      and exists (select from resources where account = a.id and desired <> 'deleted' and held is null);
+  select release_resources(a.id, 'balance') from accounts a
+    where depleted_at is null
+      and exists (select from resources where account = a.id and desired <> 'deleted' and held = 'balance');
+$$;

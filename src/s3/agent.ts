@@ -20,6 +20,7 @@ async function open(core: AgentCore, signal: AbortSignal): Promise<AgentPart> {
     keyIds: config.storageKmsKeys,
     dayMs: config.storageDayS * 1000,
     minuteMs: config.storageMinuteS * 1000,
+    retentionDays: config.retentionDays,
     power: {
       milliwattsPerTb: config.storageMilliwattsPerTb,
       pueMilli: Number(config.pueMilli),

@@ -26,7 +26,7 @@ const SILENT_CHANCE = 0.3
 export function createNetLedger(link: Link): Ledger {
   const ledger = createModelLedger(link.books, () => link.schedule.wallMs)
   return {
-    openSession: (process) => call(link, () => ledger.openSession(process)),
+    openSession: (process, options) => call(link, () => ledger.openSession(process, options)),
     findSession: (session) => call(link, () => ledger.findSession(session)),
     openSessionOf: (process) => call(link, () => ledger.openSessionOf(process)),
     closeSession: (session) => call(link, () => ledger.closeSession(session)),

@@ -8,7 +8,10 @@ type Balance = {
   unit: string
   balance_pusd: string
   reserved_pusd: string
+  grace_pusd: string
+  retention_pusd: string
   available_pusd: string
+  depleted_since: string | null
   funded: boolean
   low_water_pusd: string
   lots: {
@@ -27,6 +30,10 @@ export async function run({ options }: CommandCall): Promise<void> {
     `balance    ${dollars(balance.balance_pusd)} ${unit}${unit === 'tUSD' ? ' (test money)' : ''}`,
   )
   print(`available  ${dollars(balance.available_pusd)} ${unit}`)
+  print(
+    `kept       ${dollars(balance.retention_pusd)} for stored bytes, ${dollars(balance.grace_pusd)} for what runs`,
+  )
+  if (balance.depleted_since !== null) print(`used up    since ${balance.depleted_since}`)
   print(`low water  ${dollars(balance.low_water_pusd)} ${unit}`)
   if (!balance.funded) print('No funds were ever on file: the free tier pays.')
   if (balance.lots.length === 0) return

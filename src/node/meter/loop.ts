@@ -5,6 +5,7 @@ import type { CellMinutes } from '#charging/cell-minutes.ts'
 import type { Session } from '#charging/session.ts'
 import { windowBytes } from '#metering/window-record.ts'
 import type { State } from '#state/connect.ts'
+import { createGrace } from '#node/grace.ts'
 import type { Meter } from './meter.ts'
 
 const WINDOW_MS = 1000
@@ -19,6 +20,7 @@ export function startMeterLoop(deps: {
   log: Logger
 }): { stop(): Promise<void> } {
   const { meter, session, minutes, state, log } = deps
+  const grace = createGrace({ state })
   let running: Promise<void> | undefined
   let charging = Promise.resolve()
 
@@ -31,6 +33,7 @@ export function startMeterLoop(deps: {
       // It waits for the ledger, which no window does.
       charging = minutes.charge('over')
       await meter.publish(state)
+      await grace.add(window)
     } catch (error) {
       log.warn('A meter window went wrong', { error: messageOf(error) })
     }

@@ -1,4 +1,4 @@
--- The standing charge of stored bytes: samples of buckets, and the balance that an account must keep.
+-- The standing charge of stored bytes: samples of buckets; and accounts that can store no more.
 
 -- Samples buckets; see standing_look(). Reads the counters of stored bytes, not the objects.
 create or replace function storage_look(minute_ms bigint, bucket_ids int[], zj_per_byte_ms numeric)
@@ -13,20 +13,11 @@ language sql as $$
     p.ids, p.names, p.accounts, p.stored) l
 $$;
 
--- Sets the balance that each account with funds must keep: the price of the given energy.
-create or replace function storage_reserve(account_ids text[], energies_nj numeric[])
-returns void language sql as $$
-  delete from storage_reserves where account <> all (account_ids);
-  insert into storage_reserves as r (account, pusd)
-    select a.id, ceil(given.nj * (select pusd_per_j from current_price()) / 1000000000)
-    from unnest(account_ids, energies_nj) as given (id, nj) join accounts a on a.id = given.id and a.funded
-    order by a.id
-  on conflict (account) do update set pusd = excluded.pusd where r.pusd <> excluded.pusd;
-$$;
-
--- True when the balance of an account is below what it must keep. Then the account can store no more.
+-- True when the balance of an account does not cover the days of storage that are kept of it. Then the account can store no
+-- more.
 create or replace function storage_is_read_only(account_id text) returns boolean language plpgsql stable as $$
 begin
-  return coalesce((select w.posted < r.pusd from storage_reserves r join wallets w on w.id = 'money:' || r.account
-    where r.account = account_id), false);
+  return coalesce((select w.posted - w.kept + r.amount < r.wanted
+    from reserves r join wallets w on w.id = r.wallet
+    where r.wallet = 'money:' || account_id and r.kind = 'retention'), false);
 end $$;

@@ -46,7 +46,8 @@ before(async () => {
 })
 beforeEach(async () => {
   if (skip !== false) return
-  await store.state.query('truncate buckets, bucket_usage, standing_samples, storage_reserves')
+  await store.state.query("select fit_reserves('retention', 'bucket', '{}', '{}')")
+  await store.state.query('truncate buckets, bucket_usage, standing_samples')
 })
 after(async () => {
   await cell?.close()
@@ -130,6 +131,7 @@ test('buckets are looked at while those before them wait for their charges', { s
   const lines: string[] = []
   let nowMs = 0
   const standing = createStanding({
+    retentionDays: 7,
     state: looks,
     charging: cell.charging,
     payerOf: async (account) => {

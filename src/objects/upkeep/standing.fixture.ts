@@ -109,7 +109,7 @@ async function begin(deps: Parameters<typeof openCell>[0], folder: string) {
   const ledger = createLedger(state)
   const left = await replay(ledger, process, readJournals(disk), 'node')
   for (const file of left.done) disk.remove(file)
-  const opened = await ledger.openSession(process)
+  const opened = await ledger.openSession(process, { draws: 'retention' })
   const failed = (error: unknown) => {
     throw error
   }
@@ -131,6 +131,7 @@ async function begin(deps: Parameters<typeof openCell>[0], folder: string) {
   await session.tickNow(AbortSignal.timeout(TIMEOUT_MS))
   const { payerOf } = createPayers({ state, clock })
   const standing = createStanding({
+    retentionDays: 7,
     state: looks,
     charging,
     payerOf,

@@ -48,7 +48,8 @@ before(async () => {
 })
 beforeEach(async () => {
   if (skip !== false) return
-  await store.state.query('truncate buckets, bucket_usage, standing_samples, storage_reserves')
+  await store.state.query("select fit_reserves('retention', 'bucket', '{}', '{}')")
+  await store.state.query('truncate buckets, bucket_usage, standing_samples')
 })
 after(async () => {
   for (const cell of cells) await cell.close()

@@ -1,7 +1,6 @@
-// The standing charge of buckets, and the balance that an account must keep for what it stores.
+// The standing charge of buckets.
 import {
   createStoredBytes,
-  standingEnergy,
   storedLookOf,
   zjPerByteMs,
   type StoragePower,
@@ -10,19 +9,11 @@ import {
   type StoredLook,
   type StoredLookRow,
 } from '#charging/stored-bytes.ts'
+import { keepRetention, type RetentionDeps } from '#node/keep-retention.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
 
-/**
- * Days of storage that a balance must pay for; below that the account can store no more, and has this long to fetch
- * its data.
- */
-const RESERVE_DAYS = 7n
-const DAY_MS = 86_400_000n
-
-export function createStanding(
-  deps: StoredBytesDeps & { readonly state: Queryable; readonly power: StoragePower },
-): StoredBytes {
-  const { state, power } = deps
+export function createStanding(deps: StoredBytesDeps & RetentionDeps): StoredBytes {
+  const { state } = deps
   return createStoredBytes<number>(deps, {
     operation: 'storage.standing',
     meter: 'storage',
@@ -31,7 +22,7 @@ export function createStanding(
     look: (buckets) => lookAtBuckets(state, { ...deps, buckets }),
     isAway: isStateAway,
     resource: ({ name }) => `s3://${name}`,
-    sums: (bytesOf) => reserve(state, bytesOf, power),
+    sums: (bytesOf) => keepRetention(deps, 'bucket', bytesOf),
   })
 }
 
@@ -62,17 +53,4 @@ export async function lookAtBuckets(
     String(zjPerByteMs(page.power)),
   ])
   return rows.map(storedLookOf)
-}
-
-/** Sets what each account must keep of its balance, by its stored bytes. */
-async function reserve(
-  state: Queryable,
-  bytesOf: ReadonlyMap<string, bigint>,
-  power: StoragePower,
-): Promise<void> {
-  const storing = [...bytesOf].filter(([, bytes]) => bytes > 0n)
-  await state.query('select storage_reserve($1, $2)', [
-    storing.map(([account]) => account),
-    storing.map(([, bytes]) => String(standingEnergy(bytes, RESERVE_DAYS * DAY_MS, power))),
-  ])
 }

@@ -9,7 +9,10 @@ import { callerOf } from '#identity/principal.ts'
 /** One statement, so one snapshot: the lots add up to the balance. */
 const BALANCE = `
   select coalesce(w.posted, 0)::text as posted,
-    coalesce(w.reserved, 0)::text as reserved, coalesce((w.posted - w.reserved), 0)::text as available,
+    coalesce(w.reserved - w.kept, 0)::text as reserved,
+    (select coalesce(sum(amount), 0)::text from reserves where wallet = w.id and kind = 'grace') as grace,
+    (select coalesce(sum(amount), 0)::text from reserves where wallet = w.id and kind = 'retention') as retention,
+    a.depleted_at, coalesce((w.posted - w.reserved), 0)::text as available,
     coalesce((select json_agg(json_build_object('kind', l.kind, 'remaining_pusd', l.remaining::text,
         'expires_at', to_char(coalesce(l.expires_at, c.expires_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'reference', nullif(l.reference, '')) order by l.priority, l.expires_at nulls last, l.created_at, l.id)
@@ -21,6 +24,9 @@ type Row = {
   posted: string
   reserved: string
   available: string
+  grace: string
+  retention: string
+  depleted_at: Date | null
   lots: unknown
 }
 
@@ -40,7 +46,10 @@ export function createBalanceGet(deps: {
       unit,
       balance_pusd: row.posted,
       reserved_pusd: row.reserved,
+      grace_pusd: row.grace,
+      retention_pusd: row.retention,
       available_pusd: row.available,
+      depleted_since: row.depleted_at?.toISOString() ?? null,
       funded,
       low_water_pusd: lowWater,
       auto_topup: automatic,

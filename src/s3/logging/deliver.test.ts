@@ -60,7 +60,10 @@ test('nothing is delivered to an account that is read-only', { skip }, async () 
     "insert into wallets (id, unit, posted, bounded) values ('money:' || $1, 'tUSD', 1, true)",
     [ACCOUNT],
   )
-  await state.query('insert into storage_reserves (account, pusd) values ($1, 2)', [ACCOUNT])
+  await state.query(
+    "insert into reserves (wallet, kind, wanted, amount) values ('money:' || $1, 'retention', 2, 0)",
+    [ACCOUNT],
+  )
   assert.equal((await buckets.get('logs')).isReadOnly, true)
   assert.equal(await once('B'), false)
   assert.equal(await stored(), 1)

@@ -1,0 +1,61 @@
+-- Reserves: what is kept of a balance for the things that go on by themselves. Locks: wallets by id, then log_head.
+
+-- Sets what a source wants to be kept of the balances of accounts: the price of an energy each. Accounts that are not
+-- named want nothing. A reserve grows out of what nobody has leased, so that running work loses nothing.
+create or replace function fit_reserves(of_kind text, of_source text, account_ids text[], energies_nj numeric[])
+returns void language plpgsql as $$
+declare
+  changed text[];
+begin
+  with priced as (
+    select 'money:' || id as wallet, ceil(nj * (select pusd_per_j from current_price()) / 1000000000) as pusd
+    from unnest(account_ids, energies_nj) as given (id, nj) where nj > 0
+  ), gone as (
+    delete from reserve_parts where kind = of_kind and source = of_source
+      and wallet <> all (array(select wallet from priced)) returning wallet
+  ), set_to as (
+    insert into reserve_parts as p (wallet, kind, source, pusd)
+      select wallet, of_kind, of_source, pusd from priced join wallets w on w.id = priced.wallet order by wallet
+    on conflict (kind, source, wallet) do update set pusd = excluded.pusd where p.pusd <> excluded.pusd
+    returning wallet
+  )
+  select array(select wallet from gone union select wallet from set_to
+    union select wallet from reserves where kind = of_kind and amount < wanted) into changed;
+  if cardinality(changed) = 0 then return; end if;
+  perform from wallets where id = any (changed) order by id for no key update;
+  perform from log_head for update;
+  perform fit_reserve(wallet, of_kind) from unnest(changed) as wallet order by wallet;
+end $$;
+
+-- Brings one reserve of a locked wallet to what its sources want, as far as nobody has leased the money.
+create or replace function fit_reserve(of_wallet text, of_kind text) returns void language plpgsql as $$
+declare
+  wish constant numeric := coalesce((select sum(pusd) from reserve_parts where wallet = of_wallet and kind = of_kind), 0);
+  home wallets%rowtype;
+  had numeric;
+  has numeric;
+begin
+  select * into strict home from wallets where id = of_wallet;
+  had := coalesce((select amount from reserves where wallet = of_wallet and kind = of_kind), 0);
+  has := least(wish, had + home.posted - home.reserved);
+  insert into reserves as r (wallet, kind, wanted, amount) values (of_wallet, of_kind, wish, has)
+    on conflict (wallet, kind) do update set wanted = excluded.wanted, amount = excluded.amount;
+  delete from reserves where wallet = of_wallet and kind = of_kind and wanted = 0;
+  update wallets set reserved = reserved + has - had, kept = kept + has - had where id = of_wallet and has <> had;
+  perform note_depleted(of_wallet, has > had);
+end $$;
+
+-- Tells once that a balance has nothing but reserves left, less than what admits a request.
+create or replace function note_depleted(of_wallet text, is_less boolean) returns void language plpgsql as $$
+declare
+  home wallets%rowtype;
+begin
+  select * into strict home from wallets where id = of_wallet;
+  if is_less and home.posted - home.kept < least_pusd() then
+    update accounts set depleted_at = ledger_now() where id = substr(of_wallet, 7) and depleted_at is null;
+    if found then
+      perform emit_event(substr(of_wallet, 7), 'balance.depleted',
+        jsonb_build_object('balance_pusd', home.posted::text, 'unit', home.unit));
+    end if;
+  end if;
+end $$;

@@ -1,0 +1,1 @@
+create index resources_held on resources (account) where held is not null;
