@@ -1,11 +1,16 @@
 // Evidence packs in a gateway: asked for, listed, given and deleted. A process of its own makes them.
 import { openBlobStores } from '#blobs/stores.ts'
 import { parsePackRequest } from '#contract/compliance.ts'
+import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createPackContent } from './operations/pack-content.ts'
 import { createPackCreate } from './operations/pack-create.ts'
 import { createPackDelete, createPackGet, createPackList } from './operations/pack-get.ts'
 import type { ComplianceGatewaySettings } from './settings.ts'
+
+/** For the export of an account; the files are downloaded one by one. */
+const PACKS_OF = `select id as place, id, from_at as "from", to_at as "to", status, manifest_sha256, created_at
+  from evidence_packs where account = $1 and id > $2 order by id limit $3`
 
 export const COMPLIANCE_GATEWAY: GatewayProduct<ComplianceGatewaySettings> = {
   name: 'compliance',
@@ -26,5 +31,6 @@ async function open(
       'pack.content': { handle: createPackContent({ ...deps, stores }) },
       'pack.delete': { handle: createPackDelete(deps) },
     },
+    account: { records: { evidence_pack: recordsOf(state, PACKS_OF) } },
   }
 }

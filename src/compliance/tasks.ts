@@ -1,4 +1,4 @@
-// The background half of evidence packs: old ones go.
+// The background half of evidence packs: old ones go, and those of an account that is deleted.
 import type { TasksProduct } from '#node/tasks-part.ts'
 import type { ComplianceTaskSettings } from './settings.ts'
 
@@ -8,9 +8,17 @@ const ATTEMPTS = 3
 /** Packs that one transaction removes. */
 const BATCH = 1000
 
+const LEAVE =
+  'select drop_pack(id) from (select id from evidence_packs where account = $1 limit $2) own'
+
 export const COMPLIANCE_TASKS: TasksProduct<ComplianceTaskSettings> = {
   name: 'compliance',
   open: ({ state }, { keptDays }) => ({
+    async leave(account, signal) {
+      for (let gone = BATCH; gone === BATCH; signal.throwIfAborted())
+        gone = (await state.query(LEAVE, [account, BATCH])).rowCount
+      return undefined
+    },
     tasks: {
       'compliance.expire': {
         everyMs: HOUR_MS,

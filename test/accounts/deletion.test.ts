@@ -39,6 +39,7 @@ type Full = {
   readonly account: string
   readonly bucket: string
   readonly database: string
+  readonly pack: string
   readonly payment: string
   readonly s3: S3Client
 }
@@ -56,7 +57,19 @@ async function fullAccount(): Promise<Full> {
   assert.equal(database.status, 201, database.text)
   const hook = { url: 'http://127.0.0.1:9/hook', events: ['balance.low'] }
   assert.equal((await payer.call('POST', '/v1/webhooks', hook)).status, 201)
-  return { payer, account, bucket, database: String(database.json['id']), payment, s3 }
+  // Its time has ended, as a pack needs.
+  const [from, to] = [DAY_MS, 60_000].map((ms) => new Date(Date.now() - ms).toISOString())
+  const pack = await payer.call('POST', '/v1/compliance/packs', { from, to })
+  assert.equal(pack.status, 202, pack.text)
+  return {
+    payer,
+    account,
+    bucket,
+    database: String(database.json['id']),
+    pack: String(pack.json['id']),
+    payment,
+    s3,
+  }
 }
 
 /** With two versions of an object. */
@@ -90,7 +103,7 @@ const stateOf = async (account: string) =>
   )[0]
 
 test('the export has every record, once, and no secret', async () => {
-  const { payer, account, bucket, database, payment } = full
+  const { payer, account, bucket, database, pack, payment } = full
   const { status, text } = await payer.call('GET', '/v1/account/export')
   assert.equal(status, 200)
   const lines = text
@@ -114,6 +127,7 @@ test('the export has every record, once, and no secret', async () => {
   )
   assert.equal(of('webhook')[0]?.['url'], 'http://127.0.0.1:9/hook')
   assert.equal(of('payment')[0]?.['id'], payment)
+  assert.equal(of('evidence_pack')[0]?.['id'], pack)
   const actions = of('audit').map(({ action }) => action)
   for (const action of ['token.create', 'database.create', 'webhook.create'])
     assert.ok(actions.includes(action), action)
@@ -247,6 +261,8 @@ test(
      union all select 'card' from payment_methods where account = $1 and (state <> 'removed' or label <> '')
      union all select 'audit' from audit_entries where account = $1 and details <> '{}'
      union all select 'event' from events where account = $1
+     union all select 'evidence pack' from evidence_packs where account = $1
+     union all select 'member' from members where account = $1 and (name <> '' or contact is not null)
      union all select 'money' from wallets where id = 'money:' || $1 and posted <> 0`,
       [account],
     )
