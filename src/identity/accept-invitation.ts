@@ -13,13 +13,14 @@ const FIRST_TOKEN = 'first token'
 type Accepted = { readonly member: AccountMember; readonly token: MintedToken }
 type Invited = AccountMember & { readonly has_expired: boolean }
 
-/** Throws invitation_not_found, invitation_ended, too_many_tokens. */
+/** Throws invitation_not_found, invitation_ended, account_deleting, too_many_tokens. */
 export async function acceptInvitation(transaction: Queryable, code: string): Promise<Accepted> {
   const { account } = await invitedBy(transaction, code)
   await lockAccount(transaction, account)
   // Somebody else may have accepted or withdrawn it meanwhile.
   const invited = await invitedBy(transaction, code)
   demandOpen(invited)
+  await demandKept(transaction, account)
   await demandTokenRoom(transaction, account)
   await transaction.query(
     `update members set state = 'active', joined_at = coalesce(joined_at, now()), invitation_expires_at = null
@@ -48,6 +49,15 @@ async function invitedBy(state: Queryable, code: string): Promise<Invited> {
   if (rows[0] === undefined)
     throw fault('invitation_not_found', 'Could not accept the invitation: no such code')
   return rows[0]
+}
+
+/** A deletion that was asked for may be taken back by those who are members already. */
+async function demandKept(transaction: Queryable, account: string): Promise<void> {
+  const { rowCount } = await transaction.query('select from account_deletions where account = $1', [
+    account,
+  ])
+  if (rowCount > 0)
+    throw fault('account_deleting', 'Could not accept the invitation: the account is being deleted')
 }
 
 function demandOpen({ state, invitation_expires_at: expiresAt, ...invited }: Invited): void {

@@ -23,16 +23,20 @@ const REVOKE_TIMEOUT_MS = 5000
 
 export type MintedToken = { readonly id: string; readonly text: string }
 
-/** Makes a token. `expiresAt` is optional; the text is returned here and nowhere else. */
+/**
+ * Makes a token. `expiresAt` is optional; the text is returned here and nowhere else. Throws account_deleting where the
+ * removal of the account has begun: its tokens have ended, and none may bring it back.
+ */
 export async function createToken(
   state: Queryable,
   token: { account: string; member: string; name: string; scope: Scope; expiresAt?: Date },
 ): Promise<MintedToken> {
   const text = mintToken()
   const id = newId('tok')
-  await state.query(
+  const { rowCount } = await state.query(
     `insert into tokens (id, account, member, hash, hint, name, scope, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+     select $1, $2, $3, $4, $5, $6, $7, $8
+     where not exists (select from account_deletions where account = $2 and begun_at is not null)`,
     [
       id,
       token.account,
@@ -44,6 +48,8 @@ export async function createToken(
       token.expiresAt ?? null,
     ],
   )
+  if (rowCount === 0)
+    throw fault('account_deleting', 'Could not create the token: the account is being deleted')
   return { id, text }
 }
 

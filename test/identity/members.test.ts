@@ -42,6 +42,21 @@ test('a new account has an owner, whose tokens those of the operator are', async
   assert.deepEqual(await rolesOf(account), ['owner'])
 })
 
+test('an account that is being deleted gets no member and, once the removal began, no token', async () => {
+  const { owner, account } = await newAccount()
+  const invited = await invite(owner, { role: 'admin', name: 'Eve' })
+  const asked = await call(owner, 'account', 'DELETE', { confirm: account })
+  assert.equal(asked.status, 202)
+  const refused = await accept(invited.invitation_code)
+  assert.deepEqual(await problemOf(refused), [409, 'account_deleting'])
+  const ergon = sharedErgon()
+  // The operator may still help an owner who lost all tokens to take the deletion back.
+  await ergon.control('token.create', { account, scope: 'billing-admin' })
+  await ergon.sql('update account_deletions set begun_at = now() where account = $1', [account])
+  await assert.rejects(ergon.control('token.create', { account, scope: 'read' }), /being deleted/)
+  await ergon.sql('delete from account_deletions where account = $1', [account])
+})
+
 test('an invitation is accepted once, and its member has a token of its role', async () => {
   const { owner, account } = await newAccount()
   const invited = await invite(owner, { role: 'developer', name: 'Ada', contact: 'desk 4' })

@@ -89,6 +89,7 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     refusals: [
       'invitation_not_found',
       'invitation_ended',
+      'account_deleting',
       'too_many_tokens',
       'rate_limit_exceeded',
       'overloaded',
