@@ -53,7 +53,7 @@ const charge = fc.record<OldCharge>({
 })
 /** A token is of one account. */
 const old = charge.map((one) => ({ ...one, token: one.token && `${one.token}_${one.account}` }))
-const CHARGES = 1400
+const CHARGES = 1000
 
 const posted = async () => undefined
 const ask = (answer: unknown) => answer as { body: () => string | object }
@@ -73,15 +73,15 @@ async function answersOf(
   const store = createSqlReceiptStore(state)
   const receipts = createReceipts({ store })
   const requests = requestHandlers({ state, cells: { list: () => [] }, log: createLogger('test') })
-  const sample = list.filter((_, nth) => nth % 37 === 0).map(({ charge }) => charge)
+  const sample = list.filter((_, nth) => nth % 61 === 0).map(({ charge }) => charge)
   for (const { id, account } of sample) {
     answers[`receipt ${id}`] = await receipts.find(id, ['nobody', account])
     answers[`request ${id}`] = await requests['request.find']({ id })
     answers[`entry ${id}`] = await ledgerOfId(state, account, id)
   }
   answers['stranger'] = await receipts.find(sample[0]?.id.replace(/.$/, '0') ?? '', ['acct_b'])
-  answers['leaves'] = (await store.rows(0, 1000)).leaves()
-  answers['last leaves'] = (await store.rows(900, 1000)).leaves()
+  answers['leaves'] = (await store.rows(0, 600)).leaves()
+  answers['last leaves'] = (await store.rows(500, 1000)).leaves()
   answers['no leaves'] = (await store.rows(CHARGES, 1000)).leaves()
   answers['posted'] = await createLedger(state).posted(sample.map(({ id }) => id))
   for (const account of ['acct_a', 'acct_b', 'nobody'])
@@ -100,12 +100,12 @@ async function answersOfAccount(state: State, account: string): Promise<Record<s
   const last = createUsageLast({ state, posted })
   if (account === 'acct_a')
     answers['last'] = ask(await last(call(account, 'tok_1_acct_a', ''))).body()
-  const times = [0, 1800.1, 5400, 12_345.678, 18_000].map((s) => new Date(START_MS + s * 1000))
+  const times = [0, 1800.1, 12_345.678].map((s) => new Date(START_MS + s * 1000))
   for (const from of times)
     for (const to of times.filter((each) => each >= from)) {
       const span = { account, from, to }
       const at = `${account} ${from.toISOString()} ${to.toISOString()}`
-      for (const group of ['operation', 'model', 'token', "to_char(at, 'DD')"])
+      for (const group of ['model', "token || to_char(at, 'DD')"])
         answers[`usage ${at} ${group}`] = await sumUsage(state, span, `${group}`, {
           offset: 0,
           limit: 100,
@@ -133,9 +133,11 @@ async function answersOfAccount(state: State, account: string): Promise<Record<s
 async function chargesOfSpan(state: State, span: UsageSpan): Promise<unknown> {
   const range = await chargeRange(state, span)
   if (range === undefined) return null
-  const first = await readCharges(state, span.account, range, 150)
-  const rest = { ...range, first: (first.at(-1)?.accountSeq ?? 0n) + 1n }
-  return [range, first, await readCharges(state, span.account, rest, 150)]
+  const page = async (from: bigint) =>
+    (await readCharges(state, span.account, { ...range, first: from }, 150)).map(
+      ({ accountSeq, leafIndex, bytes }) => `${accountSeq} ${leafIndex} ${String(bytes)}`,
+    )
+  return [range, await page(range.first), await page(range.first + 150n)]
 }
 
 /** All pages of a walk. */
@@ -166,9 +168,9 @@ test('every reader answers the same of rows, of packs and of both', { skip }, as
 
   // A part of one account first, then all that can be packed.
   const all = { before: new Date(), until: null }
-  assert.equal(await packOldest(state, 'acct_a', { ...all, until: '200' }), 200)
+  assert.equal(await packOldest(state, 'acct_a', { ...all, until: '150' }), 150)
   same(await answersOf(state, charges), rows)
-  assert.equal(await packOldest(state, 'acct_a', { ...all, until: '400' }), 200)
+  assert.equal(await packOldest(state, 'acct_a', { ...all, until: '300' }), 150)
   for (const account of ['acct_a', 'acct_b', 'nobody'])
     assert.ok((await packOldest(state, account, all)) > 0)
   same(await answersOf(state, charges), rows)
@@ -204,14 +206,12 @@ test('readers miss nothing and have nothing twice while charges are packed', { s
   })
   const wanted = await plain()
   let isPacking = true
-  const packing = (async () => {
+  const packAll = async () => {
     for (let until = 130; until <= CHARGES; until += 130)
       await packOldest(state, 'acct_a', { before: new Date(), until: String(until) })
-    isPacking = false
-  })()
-  let rounds = 0
-  for (; isPacking; rounds++) assert.deepEqual(await plain(), wanted)
+  }
+  const packing = packAll().finally(() => (isPacking = false))
+  while (isPacking) assert.deepEqual(await plain(), wanted)
   await packing
-  assert.ok(rounds > 1)
   assert.deepEqual(await plain(), wanted)
 })
