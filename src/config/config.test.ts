@@ -125,6 +125,24 @@ test('readConfig() says what a number, a switch and a word must be', () => {
   refused({ logLevel: 'loud' }, 'must be debug, info, warn or error')
 })
 
+test('readConfig() names the address of a stablecoin that is none', () => {
+  const token = {
+    network: 'eip155:8453',
+    token: `0x${'a'.repeat(40)}`,
+    decimals: 6,
+    name: 'USD Coin',
+    version: '2',
+    receiver: `0x${'b'.repeat(40)}`,
+    nodes: ['https://…'],
+    confirmations: 3,
+  }
+  refused(
+    { stablecoins: JSON.stringify([token]) },
+    'ERGON_STABLECOINS',
+    '0.nodes.0 must be an http(s) address',
+  )
+})
+
 test('readConfig() refuses test money that leaves this machine, and half a card processor', () => {
   const name = 'ERGON_TEST_PROCESSOR_PORT'
   const here = { testProcessorPort: '8099' }

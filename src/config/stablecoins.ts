@@ -25,7 +25,7 @@ const address = z
   .transform((text) => text.toLowerCase())
 /** Addresses have keys in their paths: a secret. */
 const serviceUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address', abort: true })
   .refine(isSafe, 'plain HTTP is for loopback only')
   .transform((text) => new Secret(text))
 

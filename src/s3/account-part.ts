@@ -3,10 +3,10 @@ import { recordsOf } from '#http/account-records.ts'
 import type { AccountPart } from '#http/gateway-part.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** With the command that fetches the bodies. */
+/** With the command that fetches the bodies: of this service, as `aws` by itself would ask Amazon. */
 const BUCKETS_OF = `select b.name as place, b.name, b.region, b.versioning, b.object_lock, b.created_at,
     (select coalesce(sum(bytes), 0)::text from bucket_usage where bucket = b.id) as stored_bytes,
-    'aws s3 sync s3://' || b.name || ' ' || b.name as fetch
+    'ergon storage cp --recursive s3://' || b.name || ' ' || b.name as fetch
   from buckets b where b.account = $1 and b.name > $2 order by b.name limit $3`
 
 /** Versions that no one may delete at that time: governance mode yields to the owner. */

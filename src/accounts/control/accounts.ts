@@ -10,7 +10,7 @@ import { recordOperatorAct } from '#identity/audit.ts'
 import { inviteMember } from '#identity/member-changes.ts'
 import { firstOwner, lockAccount } from '#identity/members.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 
 const LOT_PRIORITY = 50
 const DAY_MS = 86_400_000
@@ -26,8 +26,9 @@ export const accountHandlers = (
     (
       await state.query<ControlAnswer<'account.list'>[number]>(
         `select a.id, a.env, a.funded, a.created_at, a.refuse_token_presign, coalesce(w.posted, 0)::text as balance_pusd,
-           coalesce(w.reserved, 0)::text as reserved_pusd
-         from accounts a left join wallets w on w.id = 'money:' || a.id
+           coalesce(w.reserved, 0)::text as reserved_pusd,
+           case when d.done_at is not null then 'deleted' when d.account is not null then 'deleting' else 'active' end as status
+         from accounts a left join wallets w on w.id = 'money:' || a.id left join account_deletions d on d.account = a.id
          where a.id <> 'nobody' order by a.created_at`,
       )
     ).rows,
@@ -61,6 +62,19 @@ export const accountHandlers = (
   },
 })
 
+/** Throws account_deleting: an account that is removed gets nothing new. */
+async function demandNotRemoved(transaction: Queryable, account: string): Promise<void> {
+  const { rowCount } = await transaction.query(
+    'select from account_deletions where account = $1 and begun_at is not null',
+    [account],
+  )
+  if (rowCount > 0)
+    throw fault(
+      'account_deleting',
+      `Could not change the account "${account}": it is being deleted`,
+    )
+}
+
 async function addFunds(state: State, account: string, pusd: string) {
   const { rows } = await state.query<{ env: string }>('select env from accounts where id = $1', [
     account,
@@ -71,6 +85,7 @@ async function addFunds(state: State, account: string, pusd: string) {
   if (rows[0].env !== 'test')
     throw fault('not_implemented', 'Could not add funds: a live account is topped up by a payment')
   await state.transaction(async (transaction) => {
+    await demandNotRemoved(transaction, account)
     const details = { amount_pusd: pusd, unit: 'tUSD' }
     await recordOperatorAct(transaction, account, { action: 'funds.add', target: account, details })
     await transaction.query("select grant_funds($1, $2, 'test', $3, 'test_funds')", [
@@ -92,6 +107,7 @@ async function invite(state: State, asked: MemberInvitation & { readonly account
     )
     if (rowCount === 0)
       throw fault('not_found', `Could not invite the member: no account "${account}"`)
+    await demandNotRemoved(transaction, account)
     const { id, code } = await inviteMember(transaction, { account, days, ...values })
     const act = { action: 'member.invite', target: id, details: { ...values, expires_days: days } }
     await recordOperatorAct(transaction, account, act)
@@ -108,7 +124,9 @@ type NewToken = {
 
 async function mint(state: State, { scope, name, expires_days: days, ...asked }: NewToken) {
   const { rows } = await state.query<{ id: string }>(
-    "select id from accounts where id <> 'nobody' and ($1::text is null or id = $1) order by created_at limit 1",
+    `select id from accounts where id <> 'nobody' and ($1::text is null or id = $1)
+       and (id = $1 or not exists (select from account_deletions d where d.account = accounts.id))
+     order by created_at limit 1`,
     [asked.account ?? null],
   )
   const account = rows[0]?.id

@@ -21,5 +21,10 @@ export async function run({ options, words: [account] }: CommandCall): Promise<v
   const body = { confirm: account, at_once: options['atOnce'] === true }
   const status = JSON.parse((await apiDelete(options, '/v1/account', body)).text) as AccountStatus
   if (options.json) return printJson(status)
-  tell(`${status.id} is being deleted. Until ${status.deletes_at}: ergon account restore`)
+  tell(`${status.id} is being deleted.`)
+  tell(
+    body.at_once
+      ? 'Nobody can take it back.'
+      : `Until ${status.deletes_at} it can be taken back: ergon account restore`,
+  )
 }

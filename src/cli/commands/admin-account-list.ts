@@ -9,12 +9,13 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options.json) return printJson(accounts)
   print(
     table(
-      ['ACCOUNT', 'MONEY', 'BALANCE', 'PAYS WITH'],
+      ['ACCOUNT', 'MONEY', 'BALANCE', 'PAYS WITH', 'STATUS'],
       accounts.map((one) => [
         one.id,
         one.env === 'test' ? 'tUSD (test)' : 'USD',
         printUsd(pusd(BigInt(one.balance_pusd))),
         one.funded ? 'balance' : 'free tier',
+        one.status,
       ]),
     ),
   )

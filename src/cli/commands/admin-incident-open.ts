@@ -15,5 +15,6 @@ export async function run({
   }
   const made = await control(options, 'incident.open', asked)
   if (options.json) return printJson(made)
-  tell(`${made.id}: ${made.accounts} accounts were told that ${region} is degraded`)
+  const count = made.accounts === 1 ? 'one account was' : `${made.accounts} accounts were`
+  tell(`${made.id}: ${count} told that ${region} is degraded`)
 }

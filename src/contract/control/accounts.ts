@@ -44,6 +44,8 @@ export const ACCOUNTS_CONTROL = {
         refuse_token_presign: z.boolean(),
         balance_pusd: z.string(),
         reserved_pusd: z.string(),
+        /** deleting: it was asked for, and may have begun. */
+        status: z.enum(['active', 'deleting', 'deleted']),
       }),
     ),
   },

@@ -7,9 +7,9 @@ const pack = { ...look, service: 'compliance', remembered: true } as const
 export const COMPLIANCE = defineProduct({
   operations: {
     'pack.create': { ...pack, scope: 'billing-admin', idempotent: true },
-    'pack.list': { ...pack, scope: 'read', answeredUnpaid: true },
-    'pack.get': { ...pack, scope: 'read', answeredUnpaid: true },
-    'pack.content': { ...pack, scope: 'read' },
+    'pack.list': { ...pack, scope: 'read', answeredUnpaid: true, answeredDeleting: true },
+    'pack.get': { ...pack, scope: 'read', answeredUnpaid: true, answeredDeleting: true },
+    'pack.content': { ...pack, scope: 'read', answeredDeleting: true },
     'pack.delete': { ...pack, scope: 'billing-admin' },
     /** No request: the work of a pack, by the minute, and its signature. */
     'pack.build': {

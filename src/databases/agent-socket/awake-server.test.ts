@@ -12,6 +12,7 @@ import type { State } from '#state/connect.ts'
 import { askAgent, followAgent } from './ask-agent.ts'
 import { BACKUPS_PATH, keepAwake, NotAwake, RUNNING_PATH } from './awake.ts'
 import { createAwakeServer } from './awake-server.ts'
+import { UNPAID } from './energy-words.ts'
 import type { RunningLine } from './running.ts'
 
 const ID = 'db_1'
@@ -25,7 +26,7 @@ async function open(t: TestContext) {
   t.after(() => rmSync(folder, { recursive: true }))
   const row = { id: ID, account: 'a', name: 'notes', logins: ['u_1'], isSuspended: false }
   const world = {
-    row: { ...row, isWanted: true } as Record<string, unknown> | undefined,
+    row: { ...row, isWanted: true, held: null } as Record<string, unknown> | undefined,
     users: 0,
     refusal: undefined as Error | undefined,
   }
@@ -110,6 +111,13 @@ test('a database that cannot run says why, also where its owner changes their mi
     message: 'the database is suspended',
     hint: 'Wake it up: ergon db resume notes',
   })
+  for (const [held, message] of [
+    ['balance', UNPAID.message],
+    ['deleting', 'the account of this database is being deleted'],
+  ]) {
+    world.row = { ...row, isWanted: false, isSuspended: true, held }
+    assert.equal(await words(), message)
+  }
   world.row = { ...row, isWanted: false }
   assert.equal(await words(), 'the database system is starting up')
   world.row = undefined

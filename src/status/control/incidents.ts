@@ -18,6 +18,8 @@ export const incidentHandlers = (
   async 'incident.open'({ region, summary, started_at: startedAt }) {
     if (region !== ownRegion && !(await isUsed(state, region)))
       throw fault('invalid_request', `Could not open an incident: no region is named "${region}"`)
+    if (startedAt !== undefined && Date.parse(startedAt) > Date.now())
+      throw fault('invalid_request', `Could not open an incident: ${startedAt} is in the future`)
     const id = newId('inc')
     const { rows } = await state.query<{ told: number | null }>(
       'select begin_incident($1, $2, $3, coalesce($4::timestamptz, ledger_now())) as told',
