@@ -31,7 +31,7 @@ const SOURCES = globSync('src/**/*.{ts,sql}', { cwd: ROOT })
 /** The kinds that calls in a source text raise; a kind that a comment or another string names is not raised. */
 function raisedKinds(source: string): string[] {
   const code = source.replaceAll(/(?<=^|\s)(?:\/\/|--|\/?\*).*$/gm, '')
-  const calls = /(?:\braise_alarm|\braiseAlarm|\braiseOnce|\.alarm)\(\s*(?:\w+,\s*)?'(\w+)'/g
+  const calls = /(?:\braise_alarm|\braiseAlarm|\braiseOnce|\balarm)\(\s*(?:\w+,\s*)?'(\w+)'/g
   return [...code.matchAll(calls)].map(([, kind = '']) => kind)
 }
 

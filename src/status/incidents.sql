@@ -15,7 +15,7 @@ begin
     order by account
   loop
     perform emit_event(affected, 'fleet.region_outage', jsonb_build_object('incident_id', incident_id,
-      'region', of_region, 'started_at', to_char(began at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')));
+      'region', of_region, 'summary', words, 'started_at', to_char(began at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')));
     told := told + 1;
   end loop;
   update incidents set accounts = told where id = incident_id;

@@ -11,7 +11,10 @@ const { run } = commandLine()
 
 const outagesOf = async (owner: Owner) => {
   const { json } = await owner.call('GET', '/v1/events?limit=100')
-  type Outage = { event: string; data: { incident_id: string; region: string; started_at: string } }
+  type Outage = {
+    event: string
+    data: { incident_id: string; region: string; summary: string; started_at: string }
+  }
   return (json['data'] as Outage[]).filter(({ event }) => event === 'fleet.region_outage')
 }
 
@@ -41,8 +44,8 @@ test('`ergon admin incident open`, list and close', async () => {
   assert.deepEqual(others, [])
   assert.equal(event?.data.incident_id, incident.id)
   assert.deepEqual(
-    [event?.data.region, event?.data.started_at],
-    ['moon', '2026-01-01T00:00:00.000Z'],
+    [event?.data.region, event?.data.summary, event?.data.started_at],
+    ['moon', 'No power', '2026-01-01T00:00:00.000Z'],
   )
   assert.deepEqual(await outagesOf(stranger), [])
 
@@ -50,6 +53,8 @@ test('`ergon admin incident open`, list and close', async () => {
   assert.equal(again.code, 1)
   assert.match(again.stderr, /the region "moon" has an open one/)
   assert.match((await admin('open', 'mars', 'x')).stderr, /no region is named "mars"/)
+  const early = await admin('open', 'moon', 'x', '--since', '2999-01-01T00:00:00Z')
+  assert.match(early.stderr, /2999-01-01T00:00:00Z is in the future/)
   assert.match((await list()).stdout, new RegExp(`${incident.id}.*moon.*open.*1.*No power`))
 
   assert.equal((await admin('close', incident.id)).code, 0)

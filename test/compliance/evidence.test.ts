@@ -330,8 +330,9 @@ test('a deleted pack is made no further; a killed process makes its pack anew', 
   const content = await readPack(Buffer.from(await (await owner.content(killed.id)).arrayBuffer()))
   await verifyPack(filesOf(content))
   const [spent] = await ergon.sql(
-    `select sum(amount) - (select sum(charge_pusd) from charges where account = $1 and to_at < $2) as left
-     from transfers where credit = 'money:' || $1`,
+    `select (coalesce(sum(amount), 0) - (select coalesce(sum(charge_pusd), 0) from charges
+       where account = $1 and to_at < $2))::text as left
+     from transfers where credit = 'money:' || $1 and at < $2`,
     [owner.account, from.toISOString()],
   )
   const { ledger } = JSON.parse(textIn(content, 'summary.json')) as {

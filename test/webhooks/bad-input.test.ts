@@ -221,7 +221,8 @@ test('a service without webhooks says so (webhooks_off)', async () => {
     isOn: false,
   })
   const body = { url: 'https://example.com/', events, description: '' }
-  await assert.rejects(async () => create({ who: undefined, body } as never), {
+  const who = { account: 'acct_a' }
+  await assert.rejects(async () => create({ who, body } as never), {
     code: 'webhooks_off',
   })
 })

@@ -20,7 +20,7 @@ export const ACCOUNTS_EVENTS = {
     unit,
   }),
   'account.deletion_requested': eventOf('Somebody asked for the deletion of the account.', {
-    deletes_at: z.iso.datetime(),
+    deletes_at: z.iso.datetime().meta({ example: '2026-01-08T00:00:00.000Z' }),
   }),
   'account.restored': eventOf('The deletion of the account was taken back.', {}),
   'energy_budget.warning': eventOf('Four fifths of the energy budget of the day are used.', budget),

@@ -8,6 +8,8 @@ export const STATUS_EVENTS = {
     {
       incident_id: z.string(),
       region: z.string(),
+      /** The operator's words. */
+      summary: z.string(),
       started_at: z.iso.datetime().meta({ example: '2026-01-01T00:00:00.000Z' }),
     },
   ),
