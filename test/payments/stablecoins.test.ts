@@ -163,6 +163,7 @@ test('a signature for something else is refused before it is sent to anybody', a
     ({ payload }) => (payload.authorization['validBefore'] = '1'),
     ({ payload }) => (payload.authorization['validBefore'] = '99999999999'),
     ({ payload }) => (payload.authorization['nonce'] = '0x12'),
+    ({ payload }) => (payload.authorization['nonce'] = `0x${'77'.repeat(32)}`),
     ({ payload }) => (payload.signature = 'none'),
   ]
   for (const change of wrong) {
@@ -177,12 +178,56 @@ test('a signature for something else is refused before it is sent to anybody', a
   assert.deepEqual((await payer.call('GET', '/v1/topups')).json['data'], [])
 })
 
-test('an authorisation that the facilitator refuses moves nothing and says why, with a new offer', async () => {
+/** Sends the authorisation of a header to the chain past us. */
+async function sendElsewhere(from: number, header: string): Promise<void> {
+  const { payload } = JSON.parse(Buffer.from(header, 'base64').toString()) as Payload
+  const { authorization, signature } = payload
+  const { from: sender, to, value, validAfter, validBefore, nonce } = authorization
+  const numbers = [value, validAfter, validBefore].map((number) => BigInt(String(number)))
+  const { chain } = testCoins()
+  const args = [sender, to, ...numbers, nonce, signature]
+  await chain.send(from, 'transferWithAuthorization', args)
+}
+
+test("another's transfer by authorisation is nobody's without the signature of its payer", async () => {
+  const { chain, facilitator } = testCoins()
   const { payer, from } = await newWallet(ergon)
-  const forged = altered(await signOnly(payer, from, '3.00'), ({ payload }) => {
-    payload.authorization['nonce'] = `0x${'77'.repeat(32)}`
-  })
-  const refused = await paySigned(payer, '3.00', forged)
+  const thief = await newWallet(ergon)
+  const header = await signOnly(payer, from, '3.00')
+  const ofThief = await signOnly(thief.payer, thief.from, '3.00')
+  await sendElsewhere(from, header)
+  const asked = facilitator.asked
+  const signatures = [
+    `0x${'11'.repeat(64)}1b`,
+    `0x${'00'.repeat(65)}`,
+    '0x11',
+    `0x${'11'.repeat(200)}`,
+    (JSON.parse(Buffer.from(ofThief, 'base64').toString()) as Payload).payload.signature,
+  ]
+  for (const signature of signatures) {
+    const forged = altered(header, ({ payload }) => (payload.signature = signature))
+    const refused = await paySigned(thief.payer, '3.00', forged)
+    assert.deepEqual([refused.status, codeOf(refused)], [400, 'payment_invalid'], signature)
+    assert.match(refused.text, /payload\.signature/)
+  }
+  assert.equal(facilitator.asked, asked)
+  await chain.mine(CONFIRMATIONS)
+  await lookAgain()
+  assert.deepEqual((await thief.payer.call('GET', '/v1/topups')).json['data'], [])
+  assert.equal(await balanceOf(thief.payer), 0n)
+  const paid = await payByX402(ergon, payer, { body: { amount: '3.00' }, from })
+  assert.equal(paid.status, 201, JSON.stringify(paid.json))
+  await chain.mine(CONFIRMATIONS)
+  await lookAgain()
+  await settled(payer, paid.json['id'], 'captured')
+})
+
+test('an authorisation that the facilitator refuses moves nothing and says why, with a new offer', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const header = await signOnly(payer, from, '3.00')
+  await chain.send(from, 'transfer', [chain.account(1).address, 1000n * USD])
+  const refused = await paySigned(payer, '3.00', header)
   assert.deepEqual([refused.status, codeOf(refused)], [402, 'payment_declined'])
   const response = decodePaymentResponseHeader(refused.headers.get('payment-response') ?? '')
   assert.deepEqual([response.success, response.errorReason], [false, reasonOf(refused)])

@@ -44,7 +44,7 @@ export async function paySigned(
   const header = headers[PAYMENT_SIGNATURE]
   const offered = { chains, amount, url, account }
   if (header === undefined) throw offer(offered)
-  const signed = readSignedPayment(header, { chains, amount, nowMs: Date.now() })
+  const signed = await readSignedPayment(header, { chains, amount, nowMs: Date.now() })
   const { chain, facilitator } = signed
   const fromBlock = await searchFrom(chain, signal)
   const payment = { ...paymentOf(signed), account, kind, amount, fromBlock }

@@ -9,6 +9,7 @@ import {
   type PaymentPayload,
   type PaymentRequirements,
 } from '#contract/x402.ts'
+import { isSignedByPayer } from './authorization-signature.ts'
 import { unitsOf, type TokenChain, type Facilitator } from './chains.ts'
 
 /** In which a payer signs, and a facilitator sends the transaction. */
@@ -58,15 +59,18 @@ export function offerHeaders(
   return { [PAYMENT_REQUIRED]: value }
 }
 
-/** Reads PAYMENT-SIGNATURE. Throws payment_invalid where it is not for this amount and one of the chains, now. */
-export function readSignedPayment(
+/**
+ * Reads PAYMENT-SIGNATURE. Throws payment_invalid where it is not for this amount and one of the chains, now, or where the
+ * payer did not sign it.
+ */
+export async function readSignedPayment(
   header: string,
   expected: {
     readonly chains: readonly TokenChain[]
     readonly amount: Pusd
     readonly nowMs: number
   },
-): SignedPayment {
+): Promise<SignedPayment> {
   const raw = jsonOf(header)
   const parsed = paymentPayload.safeParse(raw)
   if (!parsed.success) {
@@ -91,6 +95,8 @@ export function readSignedPayment(
   ]
   const wrong = faults.find(([, holds]) => !holds)
   if (wrong !== undefined) throw invalid(wrong[0])
+  if (!(await isSignedByPayer(chain, payload)))
+    throw invalid('payload.signature is not of payload.authorization.from')
   return { chain, facilitator, requirements, raw, authorization }
 }
 
