@@ -14,9 +14,12 @@ const FAILURES_TOLD = 5
 
 export async function deleteAccounts(deps: Deps, signal: AbortSignal): Promise<void> {
   const { state, log } = deps
-  const { rows } = await state.query<Begun>('select account, parts from begin_deletions($1)', [
-    BATCH,
-  ])
+  await beginDue(state, signal)
+  const { rows } = await state.query<Begun>(
+    `select account, parts from account_deletions where begun_at is not null and done_at is null
+     order by failures, begun_at limit $1`,
+    [BATCH],
+  )
   for (const begun of rows) {
     signal.throwIfAborted()
     try {
@@ -26,6 +29,17 @@ export async function deleteAccounts(deps: Deps, signal: AbortSignal): Promise<v
       log.error('A part of an account could not be deleted', { account: begun.account, error })
       await noteFailure(state, begun.account, messageOf(error))
     }
+  }
+}
+
+/** Each in a transaction of its own, as it locks its account. */
+async function beginDue(state: State, signal: AbortSignal): Promise<void> {
+  const { rows } = await state.query<{ account: string }>(
+    'select account from account_deletions where begun_at is null and due_at <= ledger_now()',
+  )
+  for (const { account } of rows) {
+    signal.throwIfAborted()
+    await state.query('select begin_deletion($1)', [account])
   }
 }
 

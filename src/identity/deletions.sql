@@ -1,6 +1,6 @@
 -- The deletion of an account, from its request to the erasure of its texts.
 
--- Asks for the deletion. Returns the number of the change, which sessions reach by hearing of it: from then on they refuse
+-- Asks for the deletion of an account that is locked. Returns the number of the change, which sessions reach by hearing of it: from then on they refuse
 -- changes of the account. Null where the deletion was asked for before.
 create or replace function ask_deletion(of_account text, wait interval) returns bigint language plpgsql as $$
 begin
@@ -12,7 +12,7 @@ begin
   return change_credentials(null, of_account);
 end $$;
 
--- Takes the deletion back; returns the number of the change, or null where there is none, or where it has begun.
+-- Takes the deletion of an account that is locked back; returns the number of the change, or null where there is none, or where it has begun.
 create or replace function restore_account(of_account text) returns bigint language plpgsql as $$
 begin
   delete from account_deletions where account = of_account and begun_at is null;
@@ -21,24 +21,17 @@ begin
   return change_credentials(null, of_account);
 end $$;
 
--- Begins the deletions that are due: their tokens end. Returns the accounts that are not done, those that wait longest
--- first.
-create or replace function begin_deletions(most int) returns table (account text, parts text[])
-language plpgsql as $$
-#variable_conflict use_column
-declare
-  begun record;
+-- Begins the deletion if it is due: the tokens of the account end.
+create or replace function begin_deletion(of_account text) returns void language plpgsql as $$
 begin
-  for begun in
-    update account_deletions d set begun_at = ledger_now()
-    where d.begun_at is null and d.due_at <= ledger_now() returning d.account
-  loop
-    update tokens t set revoked_at = ledger_now() where t.account = begun.account and t.revoked_at is null;
-    perform change_credentials(null, begun.account);
-  end loop;
-  return query select d.account, d.parts from account_deletions d
-    where d.begun_at is not null and d.done_at is null order by d.failures, d.begun_at limit most;
+  perform lock_account(of_account);
+  update account_deletions set begun_at = ledger_now()
+    where account = of_account and begun_at is null and due_at <= ledger_now();
+  if not found then return; end if;
+  update tokens set revoked_at = ledger_now() where account = of_account and revoked_at is null;
+  perform change_credentials(null, of_account);
 end $$;
+drop function if exists begin_deletions(int);
 
 -- Erases what people wrote: names of tokens and members, values in the audit log, data of events. Ids, times and amounts stay
 -- for the books.

@@ -4,7 +4,7 @@ declare
   seen tokens%rowtype;
 begin
   -- The account before its token, as what makes and ends tokens locks them.
-  perform from accounts where id = (select account from tokens where id = token_id) for no key update;
+  perform lock_account((select account from tokens where id = token_id));
   update tokens set exposed_at = ledger_now()
   where id = token_id and (exposed_at is null or exposed_at <= ledger_now() - interval '1 hour')
   returning * into seen;

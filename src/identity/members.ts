@@ -8,9 +8,9 @@ import type { Queryable } from '#state/connect.ts'
 import type { Asker } from './audit.ts'
 import { tokenRefused } from './look-up.ts'
 
-/** Until the transaction ends nobody else changes members or makes tokens of the account. */
+/** Until the transaction ends nobody else changes the account's members, tokens, cards or payments (account-lock.sql). */
 export async function lockAccount(transaction: Queryable, account: string): Promise<void> {
-  await transaction.query('select from accounts where id = $1 for no key update', [account])
+  await transaction.query('select lock_account($1)', [account])
 }
 
 /** The member that asks. */

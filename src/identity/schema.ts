@@ -5,6 +5,7 @@ export const IDENTITY_SCHEMA: Schema = {
   area: 'identity',
   tables: new URL('./schema/', import.meta.url),
   functions: [
+    new URL('./account-lock.sql', import.meta.url),
     new URL('./exposures.sql', import.meta.url),
     new URL('./deletions.sql', import.meta.url),
   ],

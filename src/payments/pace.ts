@@ -1,6 +1,7 @@
 // The pace of cards and payments of an account. A thief of card numbers tries each of them out at any service
-// that takes cards. Each account is counted over the last 24 hours, under the lock of its row.
+// that takes cards. Each account is counted over the last 24 hours, under its lock.
 import { fault } from '#contract/errors.ts'
+import { lockAccount } from '#identity/members.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /** Cards that an account may have. */
@@ -37,10 +38,6 @@ export async function demandPaymentPace(transaction: Queryable, account: string)
     most: FAILURES_PER_DAY_MAX,
     refusal: `Could not begin the payment: ${FAILURES_PER_DAY_MAX} failed in a day, or may fail`,
   })
-}
-
-async function lockAccount(transaction: Queryable, account: string): Promise<void> {
-  await transaction.query('select from accounts where id = $1 for no key update', [account])
 }
 
 type DayPace = {

@@ -1,5 +1,5 @@
 -- The life of a payment. Money moves only by payment_fact(): what a processor told in a verified webhook, or when it was
--- asked. Locks: payment, wallet, log_head, all else.
+-- asked. Locks: account (account-lock.sql), payment, wallet, log_head, all else.
 
 -- Begins a payment. Null where the account has too many that are under way, or a hold already.
 create or replace function begin_payment(payment_id text, of_account text, of_processor text, of_kind text,
@@ -7,7 +7,7 @@ create or replace function begin_payment(payment_id text, of_account text, of_pr
 declare
   made text;
 begin
-  perform from accounts where id = of_account for no key update;
+  perform lock_account(of_account);
   insert into payments (id, account, processor, kind, amount_pusd, method, state, created_at, changed_at)
     select payment_id, of_account, of_processor, of_kind, amount, of_method, 'created', ledger_now(), ledger_now()
     where (select count(*) from payments where account = of_account

@@ -26,6 +26,8 @@ export const ADVISORY_LOCKS = {
   accountResources: 4_207_714,
   /** The number of open evidence packs of an account (compliance/packs.sql). */
   accountPacks: 4_207_715,
+  /** Members, tokens, cards and payments of an account, and its deletion (identity/account-lock.sql). */
+  account: 4_207_716,
   /** One node has the state. */
   node: 4_207_720,
 } as const

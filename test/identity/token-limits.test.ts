@@ -1,6 +1,7 @@
 // The energy budget of a token: never charged above it, on several gateways, by many clients at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   newTokenReply,
   rotatedTokenReply,
@@ -133,6 +134,36 @@ test('a budget of a token counts what begins after it was set, and a change is i
   const [entry] = audit.json['data'] as { details: object }[]
   assert.deepEqual(entry?.details, { energy_budget: '1 kJ/day' })
 })
+
+test('changes of budgets wait for ticks of their account, and neither stalls the other', async () => {
+  const admin = await owner()
+  const tokens = [await make(admin, {}), await make(admin, {}), await make(admin, {})]
+  const before = await deadlocks()
+  let isDone = false
+  // Each is charged, so that ticks change the row of the account.
+  const charged = Array.from({ length: 8 }, async () => {
+    while (!isDone) await call(admin, '/v1/models')
+  })
+  const changes = tokens.map(async ({ id }) => {
+    for (let nth = 0; nth < 8; nth++) {
+      const body = { energy_budget: `${100 + nth} J/day` }
+      assert.equal((await call(admin, `/v1/tokens/${id}`, 'PATCH', body)).status, 200)
+    }
+  })
+  await Promise.all(changes).finally(() => (isDone = true))
+  await Promise.all(charged)
+  assert.equal(await deadlocks(), before)
+})
+
+/** The deadlocks that the server has ended; one is counted within a second. */
+async function deadlocks(): Promise<number> {
+  await pause(1100)
+  const [row] = await sharedErgon().sql<{ n: string }>(
+    'select deadlocks::text as n from pg_stat_database where datname = current_database()',
+    [],
+  )
+  return Number(row?.n)
+}
 
 test('limits of a token that are none are refused, and change nothing', async () => {
   const admin = await owner()

@@ -101,8 +101,9 @@ async function addFunds(state: State, account: string, pusd: string) {
 async function invite(state: State, asked: MemberInvitation & { readonly account: string }) {
   const { account, expires_days: days, ...values } = asked
   return await state.transaction(async (transaction) => {
+    await lockAccount(transaction, account)
     const { rowCount } = await transaction.query(
-      "select from accounts where id = $1 and id <> 'nobody' for no key update",
+      "select from accounts where id = $1 and id <> 'nobody'",
       [account],
     )
     if (rowCount === 0)

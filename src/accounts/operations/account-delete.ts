@@ -5,6 +5,7 @@ import type { AccountDeletion, Obstacle } from '#contract/account-life.ts'
 import type { AccountPart } from '#http/gateway-part.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
+import { lockAccount } from '#identity/members.ts'
 import { callerOf, demandOwner } from '#identity/principal.ts'
 import { untilHeard } from '#identity/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -33,6 +34,7 @@ export const createAccountDelete =
     const waitMs = body.at_once ? 0 : days * DAY_MS
     await demandFree(parts(), account, new Date(Date.now() + waitMs))
     const epoch = await state.transaction(async (transaction) => {
+      await lockAccount(transaction, account)
       const details = { at_once: body.at_once }
       await recordAct(transaction, call, { action: 'account.delete', target: account, details })
       await transaction.query("select hold_resources($1, 'deleting')", [account])
@@ -59,6 +61,7 @@ export const createAccountRestore =
     demandOwner(who, 'account.restore')
     const { account } = who
     const epoch = await state.transaction(async (transaction) => {
+      await lockAccount(transaction, account)
       await recordAct(transaction, call, { action: 'account.restore', target: account })
       await transaction.query("select release_resources($1, 'deleting')", [account])
       const { rows } = await transaction.query<{ epoch: string | null }>(
