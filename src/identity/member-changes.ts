@@ -71,7 +71,7 @@ export type MemberValues = {
 }
 
 /**
- * Changes a member. With another role its tokens above that role are revoked, all but `ownToken` with what runs under
+ * Changes a member. With another role its code ends and its tokens above that role are revoked, all but `ownToken` with what runs under
  * them; then the number of the change of credentials is returned. Throws last_owner.
  */
 export async function changeMember(
@@ -88,7 +88,16 @@ export async function changeMember(
     contact,
   ])
   if (role === member.role) return undefined
+  await endInvitation(transaction, member)
   return await endTokensAbove(transaction, { member, ownToken, scope: RIGHTS[role].scope })
+}
+
+/** Who gave a code need not be allowed to give the new role. */
+async function endInvitation(transaction: Queryable, { id }: AccountMember): Promise<void> {
+  await transaction.query(
+    'update members set invitation_hash = null, invitation_expires_at = null where id = $1',
+    [id],
+  )
 }
 
 /** Removes a member, or withdraws its invitation, and revokes its tokens as changeMember() does. Throws last_owner. */

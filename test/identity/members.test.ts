@@ -253,6 +253,25 @@ test('a promoted member gets a token of the new role by another code, once', asy
   assert.equal(await statusOf(token), 200)
 })
 
+test('a code ends with the role that it was made for', async () => {
+  const { owner } = await newAccount()
+  const admin = await join(owner, 'admin')
+  const { id } = await join(owner, 'developer')
+  const waiting = await invite(owner, { role: 'viewer' })
+  const codes = [waiting.invitation_code]
+  const renewed = await call(admin.token, `members/${id}/invitation`, 'POST', {})
+  codes.push(invitedReply.parse(await renewed.json()).invitation_code)
+  for (const member of [id, waiting.id]) {
+    const answer = await call(owner, `members/${member}`, 'PATCH', { role: 'owner' })
+    assert.equal(memberReply.parse(await answer.json()).invitation_expires_at, null)
+  }
+  for (const code of codes)
+    assert.deepEqual(await problemOf(await accept(code)), [404, 'invitation_not_found'])
+  const again = await call(owner, `members/${waiting.id}/invitation`, 'POST', {})
+  const { invitation_code: code } = invitedReply.parse(await again.json())
+  assert.equal((await accept(code)).status, 201)
+})
+
 test('an admin gives no code to an owner, and a code of a removed member is refused', async () => {
   const { owner } = await newAccount()
   const admin = await join(owner, 'admin')
