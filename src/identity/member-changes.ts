@@ -92,7 +92,7 @@ export async function changeMember(
   return await endTokensAbove(transaction, { member, ownToken, scope: RIGHTS[role].scope })
 }
 
-/** Who gave a code need not be allowed to give the new role. */
+/** The giver of a code need not be allowed to give the new role. */
 async function endInvitation(transaction: Queryable, { id }: AccountMember): Promise<void> {
   await transaction.query(
     'update members set invitation_hash = null, invitation_expires_at = null where id = $1',

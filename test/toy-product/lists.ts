@@ -36,8 +36,8 @@ const LINES: readonly Line[] = [
   {
     file: 'src/contract/events.ts',
     imports: "import { TOY_EVENTS } from './events/toy.ts'",
-    before: ' }\n',
-    entry: ', ...TOY_EVENTS',
+    before: '}\n',
+    entry: '  ...TOY_EVENTS,\n',
   },
   {
     file: 'src/contract/control.ts',
