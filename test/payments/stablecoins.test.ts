@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http'
 import type { TopupReply } from '#contract/payments.ts'
+import { FAILURES_PER_DAY_MAX } from '#payments/pace.ts'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { newPayer, walkLedger, type Answer, type Payer } from './client.ts'
@@ -234,6 +235,21 @@ test('an authorisation that the facilitator refuses moves nothing and says why, 
   assert.ok(refused.headers.get('payment-required'))
   assert.equal((await topupOf(payer, refused.json['topup'])).status, 'failed')
   assert.equal(await balanceOf(payer), 0n)
+})
+
+test('payments that are refused count: after some a day neither facilitator nor chain is asked', async () => {
+  const { chain, facilitator } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const transaction = await chain.send(from, 'transfer', [chain.receiver, 1000n * USD])
+  for (let nth = 0; nth < FAILURES_PER_DAY_MAX; nth++) {
+    const refused = await payByX402(ergon, payer, { body: { amount: '3.00' }, from })
+    assert.equal(codeOf(refused), 'payment_declined')
+  }
+  const asked = facilitator.asked
+  const late = await payByX402(ergon, payer, { body: { amount: '3.00' }, from })
+  assert.deepEqual([late.status, codeOf(late)], [429, 'payment_pace_exceeded'])
+  assert.equal(codeOf(await claim(payer, { transaction, from })), 'payment_pace_exceeded')
+  assert.equal(facilitator.asked, asked)
 })
 
 test('a transfer is paid to whom its sender names, and only one of this token to us', async () => {

@@ -3,6 +3,7 @@ import { PUSD_PER_USD } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { AMOUNT_USD_MIN, type TransferClaim } from '#contract/payments.ts'
 import type { Handled } from '#http/reply.ts'
+import { demandPaymentPace } from '#payments/pace.ts'
 import { pusdOfUnits, type TokenChain } from './chains.ts'
 import { inspectChain, type FoundTransfer } from './inspect-chain.ts'
 import { inspectNow } from './inspect-now.ts'
@@ -11,7 +12,10 @@ import { claimText, signerOf } from './signed-claim.ts'
 import { claimPayment } from './stablecoin-payments.ts'
 import { callerOf } from '#identity/principal.ts'
 
-/** The payment. Throws transfer_pending, transfer_refused, transfer_claimed, payment_processor_away. */
+/**
+ * The payment. Throws transfer_pending, transfer_refused, transfer_claimed, payment_pace_exceeded,
+ * payment_processor_away.
+ */
 export async function claimTransfer(
   { state, chains }: StablecoinDeps,
   call: Handled,
@@ -24,6 +28,7 @@ export async function claimTransfer(
       param: 'transfer.network',
     })
   const sender = await signerOf(claimText({ account, network, transaction }), signature)
+  await state.transaction((queryable) => demandPaymentPace(queryable, account))
   const found = await findTransfer(chain, { sender, transaction }, call.signal)
   const amount = pusdOfUnits(chain, found.units)
   if (amount < BigInt(AMOUNT_USD_MIN) * PUSD_PER_USD)

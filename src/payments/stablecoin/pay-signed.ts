@@ -10,6 +10,7 @@ import {
   type SettlementResponse,
 } from '#contract/x402.ts'
 import type { Handled } from '#http/reply.ts'
+import { demandPaymentPace } from '#payments/pace.ts'
 import type { State } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
 import { searchFrom } from './inspect-chain.ts'
@@ -32,7 +33,10 @@ export type SignedTopup = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Throws payment_required without a signature, payment_invalid, payment_declined, payment_processor_away. */
+/**
+ * Throws payment_required without a signature, payment_invalid, payment_pace_exceeded, payment_declined,
+ * payment_processor_away.
+ */
 export async function paySigned(
   { state, chains, url }: StablecoinDeps,
   call: Handled,
@@ -45,6 +49,7 @@ export async function paySigned(
   const offered = { chains, amount, url, account }
   if (header === undefined) throw offer(offered)
   const signed = await readSignedPayment(header, { chains, amount, nowMs: Date.now() })
+  await state.transaction((transaction) => demandPaymentPace(transaction, account))
   const { chain, facilitator } = signed
   const fromBlock = await searchFrom(chain, signal)
   const payment = { ...paymentOf(signed), account, kind, amount, fromBlock }

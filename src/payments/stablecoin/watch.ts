@@ -1,5 +1,4 @@
-// Looks at the payments that are not final yet, those first that were looked at longest ago. So a payment goes on after
-// any kill, whatever the facilitator says or does not say.
+// Looks at the payments that are not final yet, in turns of their accounts. So a payment goes on after any kill, whatever the facilitator says or does not say.
 import type { Logger } from '#base/log.ts'
 import { forEachPayment } from '#payments/for-each-payment.ts'
 import type { Queryable } from '#state/connect.ts'

@@ -53,7 +53,10 @@ export async function watchedPayment(state: Queryable, id: string): Promise<Watc
   return rows.map(watched)[0]
 }
 
-/** Those that were looked at longest ago, marked as looked at. */
+/**
+ * Those that were looked at longest ago, marked as looked at. Accounts take turns, so one with many payments delays no
+ * other; failed payments, whose transfer is not expected, come after all others.
+ */
 export async function duePayments(
   state: Queryable,
   networks: readonly string[],
@@ -65,7 +68,9 @@ export async function duePayments(
        select d.payment from stablecoin_payments d join payments o on o.id = d.payment
        where d.ended_at is null and d.network = any ($1)
          and (o.state <> 'captured' or d.looked_at < ledger_now() - interval '${SETTLED_EVERY_S} seconds')
-       order by d.looked_at limit $2)
+       order by o.state = 'failed',
+         row_number() over (partition by o.account, o.state = 'failed' order by d.looked_at), d.looked_at
+       limit $2)
      returning ${COLUMNS}`,
     [networks, batch],
   )
