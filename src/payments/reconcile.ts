@@ -1,7 +1,7 @@
 // Asks a processor for its events since the last time, so that a lost webhook only delays its fact, and makes calls
 // again that a crash cut off.
 import type { Logger } from '#base/log.ts'
-import type { Queryable } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { forEachPayment } from './for-each-payment.ts'
 import { applyFacts, startPayment, startRefund } from './start-payment.ts'
@@ -34,17 +34,28 @@ export async function reconcilePayments(deps: Deps, signal: AbortSignal): Promis
 }
 
 /** Takes of claims what running work has given back since, and forgets facts that nobody repeats. */
-export async function settleAndForget(state: Queryable): Promise<void> {
+export async function settleAndForget(state: State, signal: AbortSignal): Promise<void> {
   // Work that ran while its money was claimed has spent of that since.
-  await state.query(
-    `select settle_claims(payment) from payment_claims
-     where state = 'taken' and created_at > ledger_now() - interval '1 day' order by created_at limit ${BATCH}`,
+  const { rows } = await state.query<{ payment: string }>(
+    `select payment from payment_claims where state = 'taken' and created_at > ledger_now() - interval '1 day'
+     group by payment order by min(created_at) limit ${BATCH}`,
   )
+  for (const { payment } of rows) {
+    signal.throwIfAborted()
+    await settleClaims(state, payment)
+  }
   await state.query(
     `delete from payment_facts where (processor, id) in (select processor, id from payment_facts
        where at < ledger_now() - interval '${FACTS_DAYS} days' order by at limit 10000)`,
   )
 }
+
+/** A transaction of its own: the next payment's wallet, locked after log_head, would be in the wrong order. */
+const settleClaims = (state: State, payment: string): Promise<void> =>
+  state.transaction(async (transaction) => {
+    await transaction.query('select from payments where id = $1 for no key update', [payment])
+    await transaction.query('select settle_claims($1)', [payment])
+  })
 
 /** The cursor is the time of the newest event, by the processor's clock: ours may jump. */
 async function readEvents({ state, adapter }: Deps, signal: AbortSignal): Promise<void> {

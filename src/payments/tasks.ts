@@ -39,7 +39,7 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
         everyMs: MINUTE_MS,
         run: async (_, { signal }) => {
           await forEach((adapter) => reconcilePayments({ state, log, adapter }, signal))
-          await settleAndForget(state)
+          await settleAndForget(state, signal)
         },
       },
       'payments.holds': {
