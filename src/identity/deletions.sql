@@ -21,7 +21,7 @@ begin
   return change_credentials(null, of_account);
 end $$;
 
--- Begins the deletion if it is due: the tokens of the account end.
+-- Begins the deletion if it is due: the tokens and invitations of the account end.
 create or replace function begin_deletion(of_account text) returns void language plpgsql as $$
 begin
   perform lock_account(of_account);
@@ -29,15 +29,16 @@ begin
     where account = of_account and begun_at is null and due_at <= ledger_now();
   if not found then return; end if;
   update tokens set revoked_at = ledger_now() where account = of_account and revoked_at is null;
+  update members set invitation_hash = null, invitation_expires_at = null where account = of_account;
   perform change_credentials(null, of_account);
 end $$;
 drop function if exists begin_deletions(int);
 
--- Erases what people wrote: names of tokens and members, values in the audit log, data of events. Ids, times and amounts stay
+-- Ends every token that there may be, and erases what people wrote: names of tokens and members, values in the audit log, data of events. Ids, times and amounts stay
 -- for the books.
 create or replace function erase_account(of_account text) returns void language sql as $$
   delete from idempotency_keys where token in (select id from tokens where account = of_account);
-  update tokens set name = '', hint = '' where account = of_account;
+  update tokens set name = '', hint = '', revoked_at = coalesce(revoked_at, ledger_now()) where account = of_account;
   update members set name = '', contact = null, invitation_hash = null where account = of_account;
   update audit_entries set details = '{}' where account = of_account;
   delete from events where account = of_account;

@@ -27,6 +27,8 @@ type TokenRow = {
   requests_per_minute: number | null
   budget: string | null
   is_deleting: boolean
+  /** The removal of its account has begun: no reader may keep that from its end. */
+  is_removed: boolean
   expires_at: Date | null
   revoked_at: Date | null
   epoch: string
@@ -59,7 +61,7 @@ export function createLookUps(deps: {
   async function ask(text: string): Promise<Principal> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const row = await rowOf(text)
-      if (row === undefined || row.revoked_at !== null) {
+      if (row === undefined || row.revoked_at !== null || row.is_removed) {
         const why = row === undefined ? 'token_unknown' : 'token_revoked'
         refused.keep(text, why)
         throw tokenRefused(why)
@@ -106,9 +108,10 @@ export function createLookUps(deps: {
 
 const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
   a.refuse_token_presign, t.requests_per_minute, t.budget,
-  exists (select from account_deletions d where d.account = a.id) as is_deleting,
+  d.account is not null as is_deleting, d.begun_at is not null as is_removed,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
-from tokens t join accounts a on a.id = t.account join members m on m.id = t.member`
+from tokens t join accounts a on a.id = t.account join members m on m.id = t.member
+  left join account_deletions d on d.account = t.account`
 
 export const lookUpSilent = (cause?: unknown) =>
   fault('state_unavailable', 'Could not check who asks: the state did not answer', {

@@ -54,7 +54,22 @@ test('an account that is being deleted gets no member and, once the removal bega
   await ergon.control('token.create', { account, scope: 'billing-admin' })
   await ergon.sql('update account_deletions set begun_at = now() where account = $1', [account])
   await assert.rejects(ergon.control('token.create', { account, scope: 'read' }), /being deleted/)
-  await ergon.sql('delete from account_deletions where account = $1', [account])
+  await ergon.sql(
+    'update account_deletions set begun_at = null, due_at = now() where account = $1',
+    [account],
+  )
+  await ergon.sql('select begin_deletion($1)', [account])
+  const gone = await accept(invited.invitation_code)
+  assert.deepEqual(await problemOf(gone), [404, 'invitation_not_found'])
+  // As one that was made by a gateway of a version before.
+  await ergon.sql('update tokens set revoked_at = null where account = $1', [account])
+  const reader = await call(owner, 'members/me')
+  assert.deepEqual(await problemOf(reader), [401, 'token_revoked'])
+  await ergon.sql('select erase_account($1)', [account])
+  const left = await ergon.sql('select from tokens where account = $1 and revoked_at is null', [
+    account,
+  ])
+  assert.equal(left.length, 0)
 })
 
 test('an invitation is accepted once, and its member has a token of its role', async () => {
