@@ -4,8 +4,8 @@ import { ErgonError } from '#base/errors.ts'
 import { createRequestRates } from './request-rates.ts'
 import { startTestHttp } from './test-server.fixture.ts'
 
-const WHO = { account: 'acct_a', token: 'tok_a' }
-const OWN = { ...WHO, requestsPerMinute: 6 }
+const WHO = { account: 'acct_a' }
+const OWN = { ...WHO, rate: { key: 'tok_a', perMinute: 6 } }
 
 function ratesAt(perMinute: number) {
   let nowMs = 1000
@@ -29,7 +29,7 @@ test('take() takes a minute of requests at once, then one in each part of a minu
   const { waitOf, pass } = ratesAt(60)
   for (let nth = 0; nth < 60; nth++) assert.equal(waitOf(WHO), 0)
   assert.equal(waitOf(WHO), 1000)
-  assert.equal(waitOf({ account: 'acct_b', token: 'tok_b' }), 0, 'another account has its own')
+  assert.equal(waitOf({ account: 'acct_b' }), 0, 'another account has its own')
   pass(1000)
   assert.equal(waitOf(WHO), 0)
   pass(2000)

@@ -16,7 +16,7 @@ const WAIT_MS_MAX = 59_000
 
 export interface RequestRates {
   /** Counts a request; returns the headers that say what is left. Throws rate_limit_exceeded, and counts nothing then. */
-  take(who: Pick<Principal, 'account' | 'token' | 'requestsPerMinute'>): HeaderList
+  take(who: Pick<Principal, 'account' | 'rate'>): HeaderList
 }
 
 export function createRequestRates(
@@ -25,10 +25,11 @@ export function createRequestRates(
 ): RequestRates {
   const rates = createRates(clock)
   return {
-    take({ account, token, requestsPerMinute }) {
+    take({ account, rate }) {
       const wanted = [{ key: account, name: 'account', perMinute }]
-      if (requestsPerMinute !== undefined)
-        wanted.push({ key: token, name: 'token', perMinute: requestsPerMinute })
+      // Tokens of one key whose limits differ would renew each other's bucket.
+      if (rate !== undefined)
+        wanted.push({ ...rate, key: `${rate.key} ${rate.perMinute}`, name: 'token' })
       return rates.take(wanted)
     },
   }

@@ -25,6 +25,7 @@ type TokenRow = {
   funded: boolean
   refuse_token_presign: boolean
   requests_per_minute: number | null
+  rate_key: string
   budget: string | null
   is_deleting: boolean
   /** The removal of its account has begun: no reader may keep that from its end. */
@@ -107,7 +108,7 @@ export function createLookUps(deps: {
 }
 
 const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
-  a.refuse_token_presign, t.requests_per_minute, t.budget,
+  a.refuse_token_presign, t.requests_per_minute, coalesce(t.rate_key, t.id) as rate_key, t.budget,
   d.account is not null as is_deleting, d.begun_at is not null as is_removed,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
 from tokens t join accounts a on a.id = t.account join members m on m.id = t.member
@@ -133,6 +134,8 @@ const toPrincipal = (row: TokenRow): Principal => ({
   funded: row.funded,
   refusesTokenPresign: row.refuse_token_presign,
   isDeleting: row.is_deleting,
-  ...(row.requests_per_minute !== null && { requestsPerMinute: row.requests_per_minute }),
+  ...(row.requests_per_minute !== null && {
+    rate: { key: row.rate_key, perMinute: row.requests_per_minute },
+  }),
   ...(row.budget !== null && { budgets: [row.budget] }),
 })

@@ -16,8 +16,8 @@ export type Principal = {
   readonly funded: boolean
   /** True when the account refuses S3 addresses and forms with a token in them. */
   readonly refusesTokenPresign: boolean
-  /** The limit of the token itself, where it has one. */
-  readonly requestsPerMinute?: number
+  /** The limit of the token itself, where it has one. Tokens of one key share it. */
+  readonly rate?: { readonly key: string; readonly perMinute: number }
   /** True from the request for the account's deletion until its end: only what may be answered then is. */
   readonly isDeleting?: boolean
   /** Ids of energy budgets that limit the caller's requests, and never pay. */

@@ -212,7 +212,7 @@ async function validToken(
   return rows[0]
 }
 
-/** Gives a token the rate of another one, and a share in its energy budget. */
+/** Gives a token a share in the rate of another one and in its energy budget. */
 export async function takeLimits(
   transaction: Queryable,
   { from, to }: { readonly from: string; readonly to: string },
@@ -220,7 +220,8 @@ export async function takeLimits(
   await transaction.query(TAKE_LIMITS, [to, from])
 }
 
-const TAKE_LIMITS = `update tokens t set requests_per_minute = o.requests_per_minute, budget = o.budget
+const TAKE_LIMITS = `update tokens t set requests_per_minute = o.requests_per_minute,
+  rate_key = coalesce(o.rate_key, o.id), budget = o.budget
   from tokens o where t.id = $1 and o.id = $2`
 const REVOKE =
   'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning account'

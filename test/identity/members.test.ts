@@ -11,7 +11,7 @@ import {
   MEMBERS_MAX,
 } from '#contract/members.ts'
 import { ROLES, RIGHTS } from '#contract/roles.ts'
-import { tokenList } from '#contract/tokens.ts'
+import { newTokenReply, tokenList } from '#contract/tokens.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import {
@@ -241,6 +241,18 @@ test('the limits of a token below billing-admin are those of the tokens that it 
     [tokenId, made.id],
   ])
   assert.equal(budgets.length, 1, 'they share one budget')
+})
+
+test('a rotation and the tokens that it makes share the rate of a token below billing-admin', async () => {
+  const { owner } = await newAccount()
+  const { token, tokenId } = await join(owner, 'developer')
+  const limit = { requests_per_minute: 8 }
+  assert.equal((await call(owner, `tokens/${tokenId}`, 'PATCH', limit)).status, 200)
+  const made = await mint(token, { scope: 'deploy' })
+  const path = `tokens/${made.id}/rotate`
+  const rotated = newTokenReply.parse(await (await call(made.token, path, 'POST', {})).json())
+  const { headers } = await call(rotated.token, 'members/me')
+  assert.match(headers.get('ratelimit') ?? '', /"token";r=5;/)
 })
 
 test('a promoted member gets a token of the new role by another code, once', async () => {
