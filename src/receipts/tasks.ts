@@ -3,8 +3,8 @@
 import { sleep } from '#base/clock.ts'
 import type { TasksCore, TasksProduct } from '#node/tasks-part.ts'
 import { raiseAlarm } from '#state/alarms.ts'
-import type { Queryable } from '#state/connect.ts'
-import { PACK_CHARGES, PACK_CHARGES_MIN, PackError, packOldest } from './packing/pack-charges.ts'
+import { isStateAway, type Queryable } from '#state/connect.ts'
+import { PACK_CHARGES, PACK_CHARGES_MIN, packOldest } from './packing/pack-charges.ts'
 import { proveNext } from './packing/prove-packs.ts'
 
 const DAY_MS = 86_400_000
@@ -65,7 +65,7 @@ async function packAll(
   await paced(core, help, Number.POSITIVE_INFINITY, async () => {
     const next = due[0]
     if (next === undefined) return false
-    if ((await packOrAlarm(core, next, before)) < PACK_CHARGES) due.shift()
+    if ((await packOrAlarm(core, next, before, help.signal)) < PACK_CHARGES) due.shift()
     return true
   })
 }
@@ -92,13 +92,16 @@ async function packOrAlarm(
   { state, log }: TasksCore,
   due: DueAccount,
   before: Date,
+  signal: AbortSignal,
 ): Promise<number> {
   try {
     return await packOldest(state, due.account, { before, until: due.until })
   } catch (error) {
-    if (!(error instanceof PackError)) throw error
-    log.error('Charges are not packed', { error: error.message })
-    const { account, message: why } = error
+    // The state is away or the run ends: that is no fault of the account. Any other must not stop the accounts after it.
+    if (isStateAway(error) || signal.aborted) throw error
+    const { account } = due
+    const why = error instanceof Error ? error.message : String(error)
+    log.error('Charges are not packed', { account, error })
     await raiseAlarm(state, 'charges_not_packed', { account, why }, { key: account })
     return 0
   }

@@ -241,6 +241,8 @@ test(
       ...charges(127, 'acct_small', 'gw-2'),
       ...charges(200, 'acct_bad', 'gw-3'),
       ...charges(200, 'acct_read', 'gw-4'),
+      // The first that is packed, with a fault that is no PackError.
+      ...charges(400, 'acct_gap', 'gw-5'),
     ]
     await using ledger = await openOld(list)
     const { state } = ledger
@@ -248,6 +250,11 @@ test(
       state,
       'charges',
       "update charges set status = 201 where account = 'acct_bad' and account_seq = 9",
+    )
+    await plant(
+      state,
+      'charges',
+      "delete from charges where account = 'acct_gap' and account_seq = 1",
     )
     const unread = "select 'acct_read'::text as account, 150 as next"
     const core = { state, log, clock: systemClock } as never
@@ -258,7 +265,7 @@ test(
       await tasks?.['receipts.prove-packs']?.run(undefined, help)
     }
     await run(0)
-    assert.deepEqual(await placesOf(state), [827, 0])
+    assert.deepEqual(await placesOf(state), [1226, 0])
     await run(31)
     const { rows } = await state.query(
       'select account, charges from packed_accounts order by account',
@@ -274,6 +281,7 @@ test(
     assert.deepEqual(
       alarms.map(({ kind, detail }) => [kind, detail.why]),
       [
+        ['charges_not_packed', 'rows and packs of an account have a gap'],
         [
           'charges_not_packed',
           new PackError('acct_bad', 'status of charge 9 differs from its bytes').message,
@@ -281,6 +289,6 @@ test(
       ],
     )
     await run(31)
-    assert.equal((await alarmsOf(state)).length, 1)
+    assert.equal((await alarmsOf(state)).length, 2)
   },
 )
