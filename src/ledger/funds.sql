@@ -36,6 +36,7 @@ begin
       coalesce(lot.reference, ''))
     returning id into made;
   update accounts set funded = true where id = account_id;
+  perform fill_reserves(wallet_id);
   perform arm_low_water(account_id);
   perform change_credentials(null, account_id);
   return made;

@@ -10,7 +10,7 @@ import {
   type Books,
   type ModelLot,
 } from './model-books.ts'
-import { noteDepleted, noteSolvent } from './model-reserves.ts'
+import { fillReserves, noteDepleted, noteSolvent } from './model-reserves.ts'
 
 export type NewLot = {
   readonly account: string
@@ -121,6 +121,7 @@ function addLot(books: Books, lot: NewLot, source: string, nowMs: number): Model
   const owner = accountOf(books, account)
   owner.funded = true
   owner.armed ||= walletOf(books, wallet).posted * 10n >= owner.lowWater * 11n
+  fillReserves(books, wallet)
   noteSolvent(books, account)
   books.changes.push({ token: null, account })
   return made

@@ -48,6 +48,15 @@ function fitReserve(books: Books, id: string, kind: ReserveKind): void {
   wallet.reserved += has - had
   wallet.kept += has - had
   noteDepleted(books, id, has > had)
+  if (kind === 'retention' && has < had) noteSolvent(books, id.slice('money:'.length))
+}
+
+/** After a credit: the reserves that are short come first. */
+export function fillReserves(books: Books, id: string): void {
+  for (const kind of ['grace', 'retention'] as const) {
+    const reserve = books.reserves.get(`${kind} ${id}`)
+    if (reserve !== undefined && reserve.amount < reserve.wanted) fitReserve(books, id, kind)
+  }
 }
 
 /** Before a tick grants what its session wants. */

@@ -1,30 +1,38 @@
 -- Reserves: what is kept of a balance for the things that go on by themselves. Locks: wallets by id, then log_head.
 
--- Sets what a source wants to be kept of the balances of accounts: the price of an energy each. Accounts that are not
--- named want nothing. A reserve grows out of what nobody has leased, so that running work loses nothing.
-create or replace function fit_reserves(of_kind text, of_source text, account_ids text[], energies_nj numeric[])
-returns void language plpgsql as $$
-declare
-  changed text[];
+-- Notes what a source wants to be kept of the balances of accounts: the price of an energy each. Accounts that are not
+-- named want nothing. Returns the wallets whose reserve of the kind is now to be fitted: it differs from what is wanted,
+-- or is short while the balance has something that nobody has leased.
+drop function if exists fit_reserves(text, text, text[], numeric[]);
+create or replace function want_reserves(of_kind text, of_source text, account_ids text[], energies_nj numeric[])
+returns text[] language plpgsql as $$
 begin
   with priced as (
     select 'money:' || id as wallet, ceil(nj * (select pusd_per_j from current_price()) / 1000000000) as pusd
     from unnest(account_ids, energies_nj) as given (id, nj) where nj > 0
   ), gone as (
     delete from reserve_parts where kind = of_kind and source = of_source
-      and wallet <> all (array(select wallet from priced)) returning wallet
-  ), set_to as (
-    insert into reserve_parts as p (wallet, kind, source, pusd)
-      select wallet, of_kind, of_source, pusd from priced join wallets w on w.id = priced.wallet order by wallet
-    on conflict (kind, source, wallet) do update set pusd = excluded.pusd where p.pusd <> excluded.pusd
-    returning wallet
+      and wallet <> all (array(select wallet from priced))
   )
-  select array(select wallet from gone union select wallet from set_to
-    union select wallet from reserves where kind = of_kind and amount < wanted) into changed;
-  if cardinality(changed) = 0 then return; end if;
-  perform from wallets where id = any (changed) order by id for no key update;
+  insert into reserve_parts as p (wallet, kind, source, pusd)
+    select wallet, of_kind, of_source, pusd from priced join wallets w on w.id = priced.wallet order by wallet
+  on conflict (kind, source, wallet) do update set pusd = excluded.pusd where p.pusd <> excluded.pusd;
+  return array(
+    select wallet
+    from (select wallet, sum(pusd) as pusd from reserve_parts where kind = of_kind group by wallet) p
+    full join (select * from reserves where kind = of_kind) r using (wallet)
+    join wallets w on w.id = wallet
+    where p.pusd is distinct from r.wanted or r.amount < r.wanted and w.posted > w.reserved
+    order by wallet);
+end $$;
+
+-- Brings the reserves of a kind of some wallets to what is wanted. A reserve grows out of what nobody has leased, so
+-- that running work loses nothing. It holds log_head to its end, so it is for some wallets at a time.
+create or replace function fit_reserves(of_kind text, of_wallets text[]) returns void language plpgsql as $$
+begin
+  perform from wallets where id = any (of_wallets) order by id for no key update;
   perform from log_head for update;
-  perform fit_reserve(wallet, of_kind) from unnest(changed) as wallet order by wallet;
+  perform fit_reserve(wallet, of_kind) from unnest(of_wallets) as wallet order by wallet;
 end $$;
 
 -- Brings one reserve of a locked wallet to what its sources want, as far as nobody has leased the money.
@@ -39,11 +47,19 @@ begin
   had := coalesce((select amount from reserves where wallet = of_wallet and kind = of_kind), 0);
   has := least(wish, had + home.posted - home.reserved);
   insert into reserves as r (wallet, kind, wanted, amount) values (of_wallet, of_kind, wish, has)
-    on conflict (wallet, kind) do update set wanted = excluded.wanted, amount = excluded.amount;
+    on conflict (wallet, kind) do update set wanted = excluded.wanted, amount = excluded.amount
+    where r.wanted <> excluded.wanted or r.amount <> excluded.amount;
   delete from reserves where wallet = of_wallet and kind = of_kind and wanted = 0;
   update wallets set reserved = reserved + has - had, kept = kept + has - had where id = of_wallet and has <> had;
   perform note_depleted(of_wallet, has > had);
+  -- Money that stored bytes no longer need is to be spent again. The grace follows the power of the last seconds.
+  if of_kind = 'retention' and has < had then perform note_solvent(substr(of_wallet, 7)); end if;
 end $$;
+
+-- After a credit: the reserves that are short come first. The wallet is locked.
+create or replace function fill_reserves(of_wallet text) returns void language sql as $$
+  select fit_reserve(wallet, kind) from reserves where wallet = of_wallet and amount < wanted order by kind
+$$;
 
 -- Tells once that a balance has nothing but reserves left, less than what admits a request.
 create or replace function note_depleted(of_wallet text, is_less boolean) returns void language plpgsql as $$

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { createLedger } from './ledger.ts'
+import { fitReserves } from './reserves.ts'
 import { addTestAccount, openLedgerState, testCharge } from './test-state.fixture.ts'
 import type { LeaseGrant, ReserveKind, TickDebit, TickRecord } from './tick.ts'
 
@@ -30,7 +31,11 @@ after(async () => {
 })
 
 const fit = (energyNj: bigint) =>
-  state.query("select fit_reserves('retention', 'bucket', $1, $2)", [[ACCOUNT], [String(energyNj)]])
+  fitReserves(state, {
+    kind: 'retention',
+    source: 'bucket',
+    energies: new Map([[ACCOUNT, energyNj]]),
+  })
 const figures = async () => {
   const { rows } = await state.query<{
     posted: string
@@ -113,12 +118,56 @@ test(
 test('a credit ends it, and fills the reserve first', { skip }, async () => {
   await state.query("select grant_funds($1, $2, 'funds', 50, 'top_up')", [ACCOUNT, String(FUNDS)])
   assert.equal((await figures())?.used_up, false)
-  await fit(KEPT_NJ)
   assert.deepEqual(
     [(await figures())?.kept, (await figures())?.reserved],
     [String(KEPT), String(KEPT)],
   )
   await fit(0n)
   assert.equal((await figures())?.reserved, '0')
+  assert.deepEqual(await faults(), [])
+})
+
+test('stored bytes that go end it too, and it is told once more', { skip }, async () => {
+  const told = async () =>
+    (await state.query("select from events where type = 'balance.depleted'")).rows.length
+  const before = await told()
+  await fit(1_000_000_000_000n)
+  assert.deepEqual([(await figures())?.used_up, await told()], [true, before + 1])
+  await fit(0n)
+  assert.equal((await figures())?.used_up, false)
+  await fit(1_000_000_000_000n)
+  assert.deepEqual([(await figures())?.used_up, await told()], [true, before + 2])
+  // A reserve that is short and cannot grow is left alone.
+  const { rows } = await state.query(
+    "select want_reserves('retention', 'bucket', $1, $2) as wallets",
+    [[ACCOUNT], ['1000000000000']],
+  )
+  assert.deepEqual(rows, [{ wallets: [] }])
+  await fit(0n)
+  assert.deepEqual(await faults(), [])
+})
+
+test('many accounts are fitted a hundred at a time', { skip }, async () => {
+  const ids = Array.from({ length: 150 }, (_, nth) => `acct_many_${nth}`)
+  for (const id of ids) {
+    await addTestAccount(state, { id, env: 'test', lowWater: 0n })
+    await state.query("select grant_funds($1, 1000000, 'funds', 50, 'top_up')", [id])
+  }
+  const asked: number[] = []
+  const counted = {
+    query: (text: string, values: unknown[] = []) => {
+      if (text.startsWith('select fit_reserves')) asked.push((values[1] as string[]).length)
+      return state.query(text, values)
+    },
+  } as Queryable
+  const wanted = {
+    kind: 'retention',
+    source: 'bucket',
+    energies: new Map(ids.map((id) => [id, 1_000_000_000n])),
+  } as const
+  await fitReserves(counted, wanted)
+  assert.deepEqual(asked, [100, 50])
+  await fitReserves(counted, wanted)
+  assert.deepEqual(asked, [100, 50])
   assert.deepEqual(await faults(), [])
 })

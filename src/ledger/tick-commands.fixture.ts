@@ -14,6 +14,7 @@ import { setBudget } from './model-budgets.ts'
 import { expireLots, grantFunds, pendingCredit, postPending, voidPending } from './model-funds.ts'
 import { nj } from '#base/units.ts'
 import { fitReserves } from './model-reserves.ts'
+import { fitReserves as fitRealReserves } from './reserves.ts'
 import type { ReserveKind } from './tick.ts'
 import { addTestAccount } from './test-state.fixture.ts'
 import {
@@ -277,12 +278,7 @@ const reserve = (one: Reserving) =>
         energies: new Map(one.energies.map(([id, energy]) => [id, nj(energy)])),
       }),
     real: async (_, state) => {
-      await state.query('select fit_reserves($1, $2, $3, $4)', [
-        one.kind,
-        one.source,
-        one.energies.map(([id]) => id),
-        one.energies.map(([, energy]) => energy.toString()),
-      ])
+      await fitRealReserves(state, { ...one, energies: new Map(one.energies) })
     },
   })
 const reserving = fc

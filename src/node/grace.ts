@@ -2,6 +2,7 @@
 // after the rest is used up.
 import { add, nj, type Nj } from '#base/units.ts'
 import type { MeterWindow } from '#metering/window.ts'
+import { fitReserves } from '#ledger/reserves.ts'
 import type { State } from '#state/connect.ts'
 
 /** Windows of a second: the power is that of the last ten. */
@@ -23,16 +24,12 @@ export function createGrace({ state }: { readonly state: Pick<State, 'query'> })
         if (payer.kind === 'account')
           usedNj.set(payer.account, add(usedNj.get(payer.account) ?? NONE, add(dynamicNj, idleNj)))
       if (++windows < WINDOWS) return
-      const kept = [...usedNj].map(([account, used]) => [
-        account,
-        String((used * GRACE_WINDOWS) / BigInt(windows)),
-      ])
+      const energies = new Map(
+        [...usedNj].map(([account, used]) => [account, (used * GRACE_WINDOWS) / BigInt(windows)]),
+      )
       usedNj = new Map()
       windows = 0
-      await state.query("select fit_reserves('grace', 'cell', $1, $2)", [
-        kept.map(([account]) => account),
-        kept.map(([, energy]) => energy),
-      ])
+      await fitReserves(state, { kind: 'grace', source: 'cell', energies })
     },
   }
 }

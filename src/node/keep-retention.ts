@@ -1,5 +1,6 @@
 // The retention: some days of what each account stores are kept of its balance.
 import { standingEnergy, type StoragePower } from '#charging/stored-bytes.ts'
+import { fitReserves } from '#ledger/reserves.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const DAY_MS = 86_400_000n
@@ -18,9 +19,11 @@ export async function keepRetention(
   bytesOf: ReadonlyMap<string, bigint>,
 ): Promise<void> {
   const ms = BigInt(retentionDays) * DAY_MS
-  await state.query("select fit_reserves('retention', $1, $2, $3)", [
+  await fitReserves(state, {
+    kind: 'retention',
     source,
-    [...bytesOf.keys()],
-    [...bytesOf.values()].map((bytes) => String(standingEnergy(bytes, ms, power))),
-  ])
+    energies: new Map(
+      [...bytesOf].map(([account, bytes]) => [account, standingEnergy(bytes, ms, power)]),
+    ),
+  })
 }

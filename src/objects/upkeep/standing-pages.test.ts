@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sleep, systemClock } from '#base/clock.ts'
+import { fitReserves } from '#ledger/reserves.ts'
 import { createLogger } from '#base/log.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
@@ -46,7 +47,7 @@ before(async () => {
 })
 beforeEach(async () => {
   if (skip !== false) return
-  await store.state.query("select fit_reserves('retention', 'bucket', '{}', '{}')")
+  await fitReserves(store.state, { kind: 'retention', source: 'bucket', energies: new Map() })
   await store.state.query('truncate buckets, bucket_usage, standing_samples')
 })
 after(async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import { createLogger } from '#base/log.ts'
+import { fitReserves } from '#ledger/reserves.ts'
 import { nj, priceOf } from '#base/units.ts'
 import type { Charge } from '#contract/charge.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
@@ -48,7 +49,7 @@ before(async () => {
 })
 beforeEach(async () => {
   if (skip !== false) return
-  await store.state.query("select fit_reserves('retention', 'bucket', '{}', '{}')")
+  await fitReserves(store.state, { kind: 'retention', source: 'bucket', energies: new Map() })
   await store.state.query('truncate buckets, bucket_usage, standing_samples')
 })
 after(async () => {

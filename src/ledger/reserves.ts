@@ -1,0 +1,28 @@
+// The reserves of accounts: parts of their balances that new work cannot have.
+import type { Queryable } from '#state/connect.ts'
+import type { ReserveKind } from './tick.ts'
+
+/** Wallets of a transaction, at most: it holds the head of the log, which every tick waits for. */
+const BATCH = 100
+
+/** What a source wants to be kept of balances. */
+export type Wanted = {
+  readonly kind: ReserveKind
+  readonly source: string
+  /** By account; the others want nothing. */
+  readonly energies: ReadonlyMap<string, bigint>
+}
+
+/** Keeps what a source wants of the balances of accounts, some accounts at a time. What fails is done by the next call. */
+export async function fitReserves(
+  state: Queryable,
+  { kind, source, energies }: Wanted,
+): Promise<void> {
+  const { rows } = await state.query<{ wallets: string[] }>(
+    'select want_reserves($1, $2, $3, $4) as wallets',
+    [kind, source, [...energies.keys()], [...energies.values()].map(String)],
+  )
+  const wallets = rows[0]?.wallets ?? []
+  for (let done = 0; done < wallets.length; done += BATCH)
+    await state.query('select fit_reserves($1, $2)', [kind, wallets.slice(done, done + BATCH)])
+}
