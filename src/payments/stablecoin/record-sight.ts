@@ -1,6 +1,7 @@
 // The consequences of the state of a payment on its chain. Money is balance after the confirmations that the payment needs; where its
 // block leaves the chain before that is final, the money is taken back until a block has the transfer again.
-// Every step may be repeated: facts have ids, and the row is written after the fact.
+// Every step may be repeated: facts have ids, and the row is written after the fact. The gateway and the watch may look at
+// once: a row that is not as it was read any more is left to the next look.
 import type { PaymentFact } from '#payments/adapter.ts'
 import { applyFacts } from '#payments/start-payment.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -33,6 +34,11 @@ export async function recordSight(
       return await recordSeen(state, of, sight)
   }
 }
+
+/** The row has the block that was read, and its payment is in one of the states. */
+const isAsRead = (blockHash: string, states: string) =>
+  `block_hash is not distinct from ${blockHash}
+     and (select state from payments where id = payment) = any (${states})`
 
 async function recordUnsure(
   state: Queryable,
@@ -67,7 +73,7 @@ async function recordSeen(
     `update stablecoin_payments set transaction = $2, log_index = $3, block_number = $4, block_hash = $5,
        confirmations = $6, unsure_since = null, payload = null,
        ended_at = case when $7 or created_at < ledger_now() - interval '${WATCH_S} seconds' then ledger_now() end
-     where payment = $1`,
+     where payment = $1 and ${isAsRead('$8', '$9')}`,
     [
       watched.id,
       found.transaction,
@@ -76,6 +82,8 @@ async function recordSeen(
       found.blockHash,
       confirmations,
       isEnded,
+      watched.blockHash,
+      [watched.state, 'captured', 'failed'],
     ],
   )
 }
@@ -98,8 +106,8 @@ async function recordAbsent(
   await state.query(
     `update stablecoin_payments set unsure_since = null, confirmations = 0,
        block_number = case when $2 then block_number end, block_hash = case when $2 then block_hash end,
-       ended_at = case when $3 then ledger_now() end where payment = $1`,
-    [id, watched.state === 'disputed', isOver],
+       ended_at = case when $3 then ledger_now() end where payment = $1 and ${isAsRead('$4', '$5')}`,
+    [id, watched.state === 'disputed', isOver, watched.blockHash, [watched.state, 'failed']],
   )
 }
 

@@ -4,7 +4,9 @@ import { after, before, test } from 'node:test'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { duePayments } from './watched-payments.ts'
+import { openChains } from './chains.ts'
+import { recordSight } from './record-sight.ts'
+import { duePayments, watchedPayment } from './watched-payments.ts'
 
 const NETWORK = 'eip155:31337'
 let server: TestUrl
@@ -48,5 +50,38 @@ test(
     assert.deepEqual(await due(2), ['many_0', 'one_open'])
     assert.deepEqual(await due(6), ['many_0', 'many_1', 'many_2', 'many_3', 'many_4', 'one_open'])
     assert.equal((await due(7)).length, 7)
+  },
+)
+
+test(
+  'a late look that found nothing leaves what a newer one saw',
+  { skip: whyNoState() },
+  async () => {
+    await addTestAccount(state, { id: 'late', env: 'test', lowWater: 1_000_000_000_000n })
+    await begin('late', 'pay_late')
+    const [chain] = openChains([
+      {
+        env: 'test',
+        network: NETWORK,
+        token: '0x1',
+        decimals: 6,
+        name: 'Test Dollar',
+        version: '2',
+        receiver: '0x2',
+        confirmations: 3,
+        nodes: [],
+        facilitator: undefined,
+      },
+    ])
+    const watched = await watchedPayment(state, 'pay_late')
+    assert.ok(chain !== undefined && watched !== undefined)
+    const of = { chain, watched }
+    const found = { transaction: '0xa', index: 0, units: 5_000_000n, block: 7n, blockHash: '0xb' }
+    const rest = { found, isFinal: false, wrongNodes: [] }
+    await recordSight(state, of, { kind: 'seen', confirmations: 3, ...rest })
+    const absent = { kind: 'absent', isMined: false, finalAtS: 0n, wrongNodes: [] } as const
+    await recordSight(state, of, absent)
+    const now = await watchedPayment(state, 'pay_late')
+    assert.deepEqual([now?.state, now?.blockHash], ['captured', '0xb'])
   },
 )
