@@ -20,6 +20,8 @@ export type AskingMember = {
   readonly role: MemberRole
   /** Of the token of the request. */
   readonly scope: Scope
+  /** Of the token of the request. */
+  readonly expires_at: Date | null
 }
 
 /** The member that asks, as it is now; locks the account. Throws token_revoked where its token has ended meanwhile. */
@@ -27,7 +29,7 @@ export async function askingMember(transaction: Queryable, { who }: Asker): Prom
   const { account, token } = present(who, 'a request of a token')
   await lockAccount(transaction, account)
   const { rows } = await transaction.query<AskingMember>(
-    `select m.id, m.account, m.role, t.scope from tokens t join members m on m.id = t.member
+    `select m.id, m.account, m.role, t.scope, t.expires_at from tokens t join members m on m.id = t.member
      where t.id = $1 and t.revoked_at is null`,
     [token],
   )

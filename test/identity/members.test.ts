@@ -243,6 +243,19 @@ test('the limits of a token below billing-admin are those of the tokens that it 
   assert.equal(budgets.length, 1, 'they share one budget')
 })
 
+test('a token that a token below billing-admin makes does not outlive it', async () => {
+  const { owner } = await newAccount()
+  const { token, tokenId } = await join(owner, 'developer')
+  const { data } = tokenList.parse(await (await call(owner, 'tokens')).json())
+  const end = data.find(({ id }) => id === tokenId)?.expires_at
+  assert.ok(typeof end === 'string')
+  for (const more of [{}, { expires_days: 365 }])
+    assert.equal((await mint(token, { scope: 'deploy', ...more })).expires_at, end)
+  const earlier = await mint(token, { scope: 'read', expires_days: 1 })
+  assert.ok(Date.parse(earlier.expires_at ?? '') < Date.parse(end))
+  assert.equal((await mint(owner, { scope: 'read' })).expires_at, null)
+})
+
 test('a rotation and the tokens that it makes share the rate of a token below billing-admin', async () => {
   const { owner } = await newAccount()
   const { token, tokenId } = await join(owner, 'developer')

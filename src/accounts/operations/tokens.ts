@@ -103,7 +103,8 @@ export const createTokenCreate =
       demandWithin(asking, { scope, limits })
       const { id: member, account } = asking
       await demandTokenRoom(transaction, account)
-      const expiry = days === undefined ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS) }
+      const expiresAt = expiryOf(asking, days)
+      const expiry = expiresAt === undefined ? {} : { expiresAt }
       const { id, text } = await createToken(transaction, {
         account,
         member,
@@ -134,6 +135,13 @@ function demandWithin(
       'scope_missing',
       `Could not create the token: the token of the request has scope "${own}", it needs "${needed}"`,
     )
+}
+
+/** A token below billing-admin hands its end on too: nobody makes an eternal token of a short-lived one. */
+function expiryOf({ scope, expires_at: own }: AskingMember, days?: number): Date | undefined {
+  const ends = days === undefined ? [] : [Date.now() + days * DAY_MS]
+  if (scope !== 'billing-admin' && own !== null) ends.push(own.getTime())
+  return ends.length === 0 ? undefined : new Date(Math.min(...ends))
 }
 
 export const createTokenList =
