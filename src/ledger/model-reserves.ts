@@ -18,7 +18,7 @@ export type WantedReserves = {
   readonly energies: ReadonlyMap<string, Nj>
 }
 
-export function fitReserves(books: Books, { kind, source, energies }: WantedReserves): void {
+export function fitModelReserves(books: Books, { kind, source, energies }: WantedReserves): void {
   const parts = books.reserveParts.get(`${kind} ${source}`) ?? new Map<string, bigint>()
   const next = new Map<string, bigint>()
   for (const [account, energy] of energies)

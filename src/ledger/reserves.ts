@@ -5,18 +5,18 @@ import type { ReserveKind } from './tick.ts'
 /** Wallets of a transaction, at most: it holds the head of the log, which every tick waits for. */
 const BATCH = 100
 
-/** What a source wants to be kept of balances. */
-export type Wanted = {
+/** The part of balances that a source wants to be kept. */
+export type WantedReserve = {
   readonly kind: ReserveKind
   readonly source: string
   /** By account; the others want nothing. */
   readonly energies: ReadonlyMap<string, bigint>
 }
 
-/** Keeps what a source wants of the balances of accounts, some accounts at a time. What fails is done by the next call. */
+/** Keeps what a source wants of the balances of accounts, some accounts at a time. The next call makes up for a failure. */
 export async function fitReserves(
   state: Queryable,
-  { kind, source, energies }: Wanted,
+  { kind, source, energies }: WantedReserve,
 ): Promise<void> {
   const { rows } = await state.query<{ wallets: string[] }>(
     'select want_reserves($1, $2, $3, $4) as wallets',

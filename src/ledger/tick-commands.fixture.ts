@@ -13,8 +13,8 @@ import { addAccount, newBooks } from './model-books.ts'
 import { setBudget } from './model-budgets.ts'
 import { expireLots, grantFunds, pendingCredit, postPending, voidPending } from './model-funds.ts'
 import { nj } from '#base/units.ts'
-import { fitReserves } from './model-reserves.ts'
-import { fitReserves as fitRealReserves } from './reserves.ts'
+import { fitModelReserves } from './model-reserves.ts'
+import { fitReserves } from './reserves.ts'
 import type { ReserveKind } from './tick.ts'
 import { addTestAccount } from './test-state.fixture.ts'
 import {
@@ -273,12 +273,12 @@ type Reserving = {
 const reserve = (one: Reserving) =>
   step('reserve', one, {
     model: ({ books }) =>
-      fitReserves(books, {
+      fitModelReserves(books, {
         ...one,
         energies: new Map(one.energies.map(([id, energy]) => [id, nj(energy)])),
       }),
     real: async (_, state) => {
-      await fitRealReserves(state, { ...one, energies: new Map(one.energies) })
+      await fitReserves(state, { ...one, energies: new Map(one.energies) })
     },
   })
 const reserving = fc

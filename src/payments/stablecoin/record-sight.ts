@@ -1,7 +1,7 @@
 // The consequences of the state of a payment on its chain. Money is balance after the confirmations that the payment needs; where its
 // block leaves the chain before that is final, the money is taken back until a block has the transfer again.
 // Every step may be repeated: facts have ids, and the row is written after the fact. The gateway and the watch may look at
-// once: a row that is not as it was read any more is left to the next look.
+// once: a row that is not as it was read any more is left to the next check.
 import type { PaymentFact } from '#payments/adapter.ts'
 import { applyFacts } from '#payments/start-payment.ts'
 import type { Queryable } from '#state/connect.ts'

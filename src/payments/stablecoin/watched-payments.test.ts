@@ -1,4 +1,4 @@
-// Whose payments the watch looks at, and that what it read is still so when it writes.
+// The payments that the watch takes, in turns of accounts, and writes that find the row changed since it was read.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
