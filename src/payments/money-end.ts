@@ -1,7 +1,9 @@
 // The money of an account that is being deleted: holds are given back, cards are forgotten, unspent money goes back to its
 // card, and points end. Payments and transfers stay for the books.
+import { ErgonError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Logger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import type { Leave } from '#node/tasks-part.ts'
 import type { State } from '#state/connect.ts'
@@ -57,15 +59,38 @@ async function refundAll(
     const adapter = adapters.find(({ name }) => name === processor)
     if (adapter === undefined) continue
     const refund = newId('refund')
-    await state.transaction(async (transaction) => {
-      const details = { refund, amount_pusd: null }
-      await recordOperatorAct(transaction, account, { action: 'topup.refund', target: id, details })
-      await transaction.query('select begin_refund($1, $2, $3, null)', [refund, id, account])
-    })
+    if (!(await beginRefund(state, { refund, id, account }))) continue
     await startRefund(state, adapter, refund)
     isBegun = true
   }
   return isBegun
+}
+
+/** False where nothing can be given back now: then there is no audit entry either. */
+async function beginRefund(
+  state: State,
+  {
+    refund,
+    id,
+    account,
+  }: { readonly refund: string; readonly id: string; readonly account: string },
+): Promise<boolean> {
+  try {
+    await state.transaction(async (transaction) => {
+      // The refund locks the ledger: last.
+      const details = { refund, amount_pusd: null }
+      await recordOperatorAct(transaction, account, { action: 'topup.refund', target: id, details })
+      const { rows } = await transaction.query<{ amount: string | null }>(
+        'select begin_refund($1, $2, $3, null)::text as amount',
+        [refund, id, account],
+      )
+      if (rows[0]?.amount == null) throw fault('refund_exceeds', `Could not give back ${id}`)
+    })
+    return true
+  } catch (error) {
+    if (error instanceof ErgonError && error.code === 'refund_exceeds') return false
+    throw error
+  }
 }
 
 /** At the processor first: a card that is forgotten here alone could still be charged there. */
