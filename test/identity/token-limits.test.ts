@@ -182,9 +182,17 @@ test('limits of a token that are none are refused, and change nothing', async ()
   const path = `/v1/tokens/${made.id}`
   const limit = { requests_per_minute: 5 }
   assert.equal((await call(made.token, path, 'PATCH', limit)).json['title'], 'scope_missing')
+  const chief = await make(admin, { scope: 'billing-admin', energy_budget: '1 kJ/day' })
+  for (const more of [limit, { energy_budget: null }]) {
+    const own = await call(chief.token, `/v1/tokens/${chief.id}`, 'PATCH', more)
+    assert.deepEqual([own.status, own.json['title']], [403, 'scope_missing'])
+  }
+  assert.equal((await call(chief.token, path, 'PATCH', limit)).status, 200)
+  await change(admin, made.id, { requests_per_minute: null })
+  await change(admin, chief.id, { energy_budget: null })
   const others = await call(await owner(), path, 'PATCH', limit)
   assert.deepEqual([others.status, others.json['title']], [404, 'token_not_found'])
   const { json } = await call(admin, '/v1/tokens')
-  const [same] = json['data'] as { requests_per_minute: null }[]
+  const [, same] = json['data'] as { requests_per_minute: null }[]
   assert.equal(same?.requests_per_minute, null)
 })

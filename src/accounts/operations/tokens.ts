@@ -168,12 +168,27 @@ const endingOf = (call: Handled, afterS: number) => ({
   asker: call,
 })
 
+/** Throws scope_missing: a token that has limits changes neither its own nor the budget that it shares. */
+async function demandOthers(transaction: Queryable, id: string, own: string): Promise<void> {
+  const { rowCount } = await transaction.query(
+    `select from tokens o join tokens t on t.id = $1 and (t.id = o.id or t.budget = o.budget)
+     where o.id = $2 and (o.budget is not null or o.requests_per_minute is not null)`,
+    [id, own],
+  )
+  if (rowCount > 0)
+    throw fault(
+      'scope_missing',
+      'Could not change the token: one that has limits does not change its own; use another one of scope "billing-admin"',
+    )
+}
+
 export const createTokenUpdate =
   ({ state }: Deps): Handler<TokenLimits> =>
   async (call) => {
     const who = callerOf(call.who)
     const token = { id: call.parameters['token'] ?? '', account: who.account }
     const change = async (transaction: Queryable) => {
+      await demandOthers(transaction, token.id, who.token)
       const act = { action: 'token.update', target: token.id, details: call.body }
       await recordAct(transaction, call, act)
       await setTokenLimits(transaction, token, call.body)
