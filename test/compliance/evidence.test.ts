@@ -2,7 +2,7 @@
 // pack is refused, and each lie in a signed one.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -127,6 +127,19 @@ test('the pack holds for openssl, for Node.js and for evidence verify, as the gu
     await assert.rejects(run('sh', [join(unpacked, 'verify.sh'), keys]), file)
     writeFileSync(path, copy.get(file) ?? '')
   }
+  const check = (kept: string) => run('sh', [join(unpacked, 'verify.sh'), kept])
+  symlinkSync('summary.json', join(unpacked, 'added'))
+  await assert.rejects(check(keys))
+  rmSync(join(unpacked, 'added'))
+  // A kept page with an earlier shard of the same key, and one of another log.
+  const older = join(folder, 'older-keys.json')
+  const text = readFileSync(keys, 'utf8')
+  writeFileSync(older, text.replaceAll(/("ergon-\w+\/)[\d.]+"/g, '$11999"'))
+  assert.match((await check(older)).stdout, /the manifest is in the log/)
+  writeFileSync(older, text.replaceAll(/ergon-\w+\//g, 'ergon-0000000000000000/'))
+  await assert.rejects(check(older), ({ stdout }: { stdout: string }) =>
+    stdout.includes('use verify.mjs'),
+  )
 })
 
 /** With one bit of one byte in the middle changed. */
