@@ -316,12 +316,32 @@ const USAGE = {
   idempotent: false,
 } as const
 
-type S3UsageRow = typeof USAGE & Pick<S3Operation, 'scope'> & Pick<Operation, 'answeredDeleting'>
+type S3UsageRow = typeof USAGE &
+  Pick<S3Operation, 'scope'> &
+  Pick<Operation, 'answeredDeleting' | 'answeredUnpaid'>
+
+/**
+ * Answered too when the account cannot pay: what lists, tells of an object, or removes, so that what its last money is
+ * kept for can become less. None of them moves the bytes of an object.
+ */
+const isAnsweredUnpaid = ({ method, level, action, subresource }: S3Operation): boolean =>
+  level !== 'website' &&
+  (method === 'HEAD' ||
+    method === 'DELETE' ||
+    (method === 'POST' && subresource === 'delete') ||
+    (method === 'GET' && action?.startsWith('List') === true))
+
+const UNSERVED = bucket.get(null, null)
 
 /** The rows of contract/operations.ts: one for each served operation, and one for all others together. */
 export const STORAGE_OPERATIONS = Object.fromEntries(
-  Object.entries({ ...SERVED, unserved: { scope: 'read' } as const }).map(([name, { scope }]) => [
+  Object.entries<S3Operation>({ ...SERVED, unserved: UNSERVED }).map(([name, operation]) => [
     `storage.${name}`,
-    { ...USAGE, scope, ...(scope === 'read' ? ({ answeredDeleting: true } as const) : {}) },
+    {
+      ...USAGE,
+      scope: operation.scope,
+      ...(operation.scope === 'read' ? ({ answeredDeleting: true } as const) : {}),
+      ...(isAnsweredUnpaid(operation) ? ({ answeredUnpaid: true } as const) : {}),
+    },
   ]),
 ) as Readonly<Record<`storage.${ServedOperation | 'unserved'}`, S3UsageRow>>

@@ -155,3 +155,42 @@ async function freeFaults(owners: readonly Owner[]) {
     [owners.map(({ account }) => account)],
   )
 }
+
+/** Keeps all that the account has, and nobody leased, for what it stores. */
+const keepAll = (account: string) =>
+  ergon.sql(
+    `select fit_reserves('retention', want_reserves('retention', 'test', array['${account}'], array[1e15]::numeric[]))`,
+  )
+
+test(
+  'an account that cannot pay lists and removes what it stores, and reads and stores nothing',
+  OPTIONS,
+  async () => {
+    const { account, bucket } = await openOwner('storage-payers-depleted', '150000')
+    const { token } = await ergon.control('token.create', { scope: 'deploy', account })
+    const ask = async (method: string, path: string, init: RequestInit = {}) => {
+      const answer = await fetch(`${ergon.baseUrl}/${bucket}${path}`, {
+        ...init,
+        method,
+        headers: { authorization: `Bearer ${token}` },
+        signal: AbortSignal.timeout(10_000),
+      })
+      await answer.arrayBuffer()
+      return answer.status
+    }
+    const lastMs = Date.now() + WAIT_MS
+    do {
+      assert.ok(Date.now() < lastMs, 'the account can still pay')
+      await keepAll(account)
+    } while ((await ask('GET', `/${Key}`)) !== 402)
+    assert.equal(await ask('PUT', '/more', { body: 'x' }), 402)
+    assert.equal(await ask('GET', '?list-type=2'), 200)
+    assert.equal(await ask('HEAD', `/${Key}`), 200)
+    const body = '<Delete><Object><Key>none</Key></Object></Delete>'
+    assert.equal(await ask('POST', '?delete', { body }), 200)
+    assert.equal(await ask('DELETE', `/${Key}`), 204)
+    assert.equal(await ask('DELETE', ''), 204)
+    assert.equal(await ask('GET', `/${Key}`), 402)
+    assert.deepEqual(await bookFaults(ergon), [])
+  },
+)
