@@ -211,6 +211,10 @@ test("another's transfer by authorisation is nobody's without the signature of i
     assert.deepEqual([refused.status, codeOf(refused)], [400, 'payment_invalid'], signature)
     assert.match(refused.text, /payload\.signature/)
   }
+  // The signature of the payer is public once a block has it.
+  const copied = await paySigned(thief.payer, '3.00', header)
+  assert.deepEqual([copied.status, codeOf(copied)], [400, 'payment_invalid'])
+  assert.match(copied.text, /used before/)
   assert.equal(facilitator.asked, asked)
   await chain.mine(CONFIRMATIONS)
   await lookAgain()

@@ -13,11 +13,11 @@ import type { Handled } from '#http/reply.ts'
 import { demandPaymentPace } from '#payments/pace.ts'
 import type { State } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
-import { searchFrom } from './inspect-chain.ts'
+import { inspectChain, searchFrom } from './inspect-chain.ts'
 import { inspectNow } from './inspect-now.ts'
 import { offer } from './offer.ts'
 import { settle } from './settle.ts'
-import { claimPayment } from './stablecoin-payments.ts'
+import { claimPayment, findPayment } from './stablecoin-payments.ts'
 import { readSignedPayment, type SignedPayment } from './x402.ts'
 import { callerOf } from '#identity/principal.ts'
 
@@ -53,6 +53,8 @@ export async function paySigned(
   const { chain, facilitator } = signed
   const fromBlock = await searchFrom(chain, signal)
   const payment = { ...paymentOf(signed), account, kind, amount, fromBlock }
+  if ((await findPayment(state, chain, payment)) === undefined)
+    await demandUnused(signed, fromBlock, signal)
   const { id, isNew } = await claimPayment(state, call, { chain, payment })
   const settlement = { id, network: chain.network, request: requestOf(signed), signal }
   // An earlier request has asked the facilitator.
@@ -60,6 +62,22 @@ export async function paySigned(
   if (answer?.success === false) throw declined(id, answer, offered)
   await inspectNow(state, { chain, id }, signal)
   return { id, headers: answer === undefined ? {} : responseHeader(answer) }
+}
+
+/**
+ * Refuses an authorisation that a block has already: it was sent past us, and its signature, which anybody can copy from
+ * the chain, does not name the account that it pays.
+ */
+async function demandUnused(
+  { chain, authorization: { from: sender, nonce } }: SignedPayment,
+  fromBlock: bigint,
+  signal: AbortSignal,
+): Promise<void> {
+  const sought = { sender, nonce, transaction: null, fromBlock, seenInBlock: fromBlock }
+  const sight = await inspectChain(chain, sought, signal)
+  if (sight.kind === 'unsure') throw fault('payment_processor_away', sight.reason)
+  if (sight.kind === 'seen' || sight.isMined)
+    throw fault('payment_invalid', 'Could not take the payment: its authorisation was used before')
 }
 
 const requestOf = ({ raw, requirements }: SignedPayment) =>

@@ -71,7 +71,7 @@ const claimed = () =>
   fault('transfer_claimed', 'Could not take the transfer: it has paid a top-up already')
 
 /** Throws transfer_claimed where it is another account's. */
-async function findPayment(
+export async function findPayment(
   state: Queryable,
   { network, token }: TokenChain,
   { account, sender, how }: NewStablecoinPayment,
