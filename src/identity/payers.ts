@@ -12,6 +12,8 @@ export type AccountPayer = {
   readonly account: string
   readonly env: 'live' | 'test'
   readonly funded: boolean
+  /** Its deletion was asked for: nobody writes into what it has. */
+  readonly isDeleting?: boolean
 }
 
 export interface Payers {
@@ -47,9 +49,12 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
 
   async function ask(accounts: readonly string[]): Promise<PayersById> {
     const { rows } = await state
-      .query<AccountPayer>('select id as account, env, funded from accounts where id = any($1)', [
-        accounts,
-      ])
+      .query<AccountPayer>(
+        `select id as account, env, funded,
+           exists (select from account_deletions d where d.account = accounts.id) as "isDeleting"
+         from accounts where id = any($1)`,
+        [accounts],
+      )
       .catch((cause: unknown) => {
         throw lookUpSilent(cause)
       })

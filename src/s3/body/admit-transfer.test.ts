@@ -37,6 +37,22 @@ test('a stranger counts among those of the owner, who pays; then it has time', a
   assert.deepEqual(await stepsFor(undefined, 'paid by acct_owner'), all.slice(0, 2))
 })
 
+test('strangers write into no bucket of an account that is being deleted, and read', async () => {
+  const admit = createAdmitTransfer({ payerOf: () => ({ ...OWNER, isDeleting: true }) })
+  const bucket = { account: OWNER.account } as Bucket
+  for (const who of [undefined, CALLER])
+    for (const operation of ['put-object', 'upload-part', 'get-object']) {
+      const request = {
+        who,
+        arriveAsStranger: () => undefined,
+        spend: { admit: () => undefined },
+        body: { match: { operation }, prolong: () => undefined },
+      } as unknown as StorageRequest
+      if (operation === 'get-object') await admit(request, bucket, 1)
+      else await assert.rejects(admit(request, bucket, 1), { code: 'account_deleting' })
+    }
+})
+
 test('who asks by name was counted before, pays, and then has time', async () => {
   assert.deepEqual(await stepsFor(CALLER), ['paid by acct_caller', 'prolonged'])
 })
