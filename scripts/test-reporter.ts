@@ -5,6 +5,8 @@ import { isOfProgram } from './test-files.ts'
 
 /** The beginning of a diagnostic with a product's log. */
 export const LOG_HEAD = 'The log of the product: '
+/** The beginning of what a test's process writes on stderr when its product ends unasked. */
+export const PRODUCT_ENDED = 'The product has ended by itself'
 /** Diagnostics that are shown: Node adds many others. An error after the end of its test only sets the exit code. */
 const SHOWN = [new RegExp(`^${LOG_HEAD}`), /asynchronous activity after the test ended/]
 
@@ -28,6 +30,8 @@ export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<
       yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(told, { depth: 4 })}\n`
     } else if (type === 'test:diagnostic' && SHOWN.some((head) => head.test(data.message))) {
       yield `\n${data.message}\n`
+    } else if (type === 'test:stderr' && data.message.includes(PRODUCT_ENDED)) {
+      yield `\n${data.file}: ${data.message}\n`
     }
   }
   yield `\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`

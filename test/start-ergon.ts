@@ -16,6 +16,7 @@ import {
   type ControlName,
   type ControlRequest,
 } from '#contract/control.ts'
+import { PRODUCT_ENDED } from '../scripts/test-reporter.ts'
 import { createCliProcess, type CliProcess, type Outcome } from './cli-process.ts'
 import { seed, seedState } from './ergon-cache.ts'
 import { startExternalState } from './external-state.ts'
@@ -240,9 +241,9 @@ async function launch(dataFolder: string, port: number, options: ErgonOptions): 
     errors = (errors + bytes.toString()).slice(-100_000)
   })
   child.once('exit', (code, signal) => {
-    if (child.killed || code === 0) return
+    if (child.killed) return
     const last = errors.trim().split('\n').slice(-LINES_SHOWN).join('\n')
-    process.stderr.write(`The product has ended by itself (${code ?? signal}):\n${last}\n`)
+    process.stderr.write(`${PRODUCT_ENDED} (${code ?? signal}):\n${last}\n`)
   })
   const late = setTimeout(() => child.kill('SIGTERM'), START_MAX_MS)
   try {
