@@ -2,7 +2,7 @@
 // sums that packing keeps.
 import type { OperationName } from '#contract/operations.ts'
 import type { Queryable } from '#state/connect.ts'
-import { edgesOf, packedSums, wholeHours } from './packs/packed-sums.ts'
+import { packedMinutes, packedRows, packedSums, wholeHours } from './packs/packed-sums.ts'
 import { endsIn } from './usage.ts'
 
 export type ResourceSpan = {
@@ -32,11 +32,7 @@ export async function sumResource(
   const span = { account, resource, from, to }
   // An hour of minutes is in no kept sum.
   const hours = step === 'minute' ? { first: to, last: to } : wholeHours(span)
-  const spans = step === 'minute' ? [span] : edgesOf(span)
-  const packed = await packedSums(state, spans, (charge) => ({
-    operation: charge.operation,
-    at: `${charge.at.toISOString().slice(0, 16)}:00Z`,
-  }))
+  const packed = await (step === 'minute' ? packedMinutes : packedSums)(state, span)
   const { rows } = await state.query<ResourceEnergyRow>(
     `select date_trunc($5, used.at, 'UTC') as at, operation, sum(energy_nj)::text as energy,
        sum(carbon_pg)::text as carbon, sum(charge_pusd)::text as charge
@@ -47,8 +43,7 @@ export async function sumResource(
        select hour, operation, energy_nj, carbon_pg, charge_pusd
        from packed_resource_hours where account = $1 and resource = $2 and hour >= $7 and hour < $8
        union all
-       select at, operation, energy_nj, carbon_pg, charge_pusd from json_to_recordset($9)
-         as packed (operation text, at timestamptz, energy_nj numeric, carbon_pg numeric, charge_pusd numeric)
+       select at, operation, energy_nj, carbon_pg, charge_pusd from ${packedRows('$9')} packed
      ) used where operation = any($6) group by 1, 2 order by 1, 2`,
     [
       account,

@@ -1,7 +1,7 @@
 // An account's usage in a span of time, summed from its charges: whole hours from the sums that the audit keeps, the
 // edges and charges that are not audited yet from the charges themselves.
 import type { Queryable } from '#state/connect.ts'
-import { edgesOf, packedSums, wholeHours } from './packs/packed-sums.ts'
+import { packedRows, packedSums, wholeHours } from './packs/packed-sums.ts'
 
 export type UsageSpan = { readonly account: string; readonly from: Date; readonly to: Date }
 
@@ -41,13 +41,7 @@ export async function sumUsage(
   page: { readonly offset: number; readonly limit: number },
 ): Promise<readonly UsageRow[]> {
   const hours = wholeHours(span)
-  const packed = await packedSums(state, edgesOf(span), (charge) => ({
-    operation: charge.operation,
-    model: charge.value('model') ?? '',
-    token: charge.value('token') ?? '',
-    // All of them end in the day of this one.
-    at: `${charge.at.toISOString().slice(0, 10)}T00:00:00Z`,
-  }))
+  const packed = await packedSums(state, span)
   const { rows } = await state.query<UsageRow>(
     `select ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
       sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured
@@ -61,8 +55,7 @@ export async function sumUsage(
       union all
       ${UNAUDITED} where ${endsIn('$4', '$5')}
       union all
-      select * from json_to_recordset($8) as packed (operation text, model text, token text, at timestamptz,
-        requests bigint, energy_nj numeric, carbon_pg numeric, charge_pusd numeric, measured_nj numeric)
+      select * from ${packedRows('$8')} packed
     ) used group by 1 order by energy desc, 1 offset $6 limit $7`,
     [
       span.account,

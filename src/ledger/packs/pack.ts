@@ -5,7 +5,13 @@ import { zstdDecompressSync } from 'node:zlib'
 import { crc32c } from '#base/crc32c.ts'
 import { present } from '#base/errors.ts'
 import { DERIVED } from './derived.ts'
-import { compressed, readColumn, writeColumn, type WrittenColumn } from './forms.ts'
+import {
+  compressed,
+  readColumn,
+  writeColumn,
+  type ReadColumn,
+  type WrittenColumn,
+} from './forms.ts'
 import { shapeOf, fillShape, type TextShape } from './shape.ts'
 import { ByteReader, ByteWriter } from './varints.ts'
 
@@ -22,7 +28,6 @@ type Head = {
   readonly shapes: readonly TextShape[]
   readonly columns: readonly ColumnEntry[]
 }
-const OWN_COLUMNS = 2
 
 type Aligned = (string | undefined)[]
 
@@ -103,9 +108,9 @@ export class Pack {
   readonly count: number
   readonly #shapes: readonly TextShape[]
   readonly #stored = new Map<string, WrittenColumn>()
-  readonly #shapeOf: readonly TextShape[]
-  readonly #leaves: readonly string[]
-  readonly #columns = new Map<string, Aligned>()
+  readonly #shapeNumbers: Uint32Array
+  readonly #leaves: ReadColumn
+  readonly #columns = new Map<string, PresentColumn>()
 
   /** Throws RangeError when the bytes are not those that writePack() gave. */
   constructor(body: Buffer) {
@@ -119,45 +124,47 @@ export class Pack {
     const head = JSON.parse(String(isCompressed ? zstdDecompressSync(text) : text)) as Head
     this.count = head.count
     this.#shapes = head.shapes
-    const own: string[][] = []
-    for (const [name, form, packed, size] of head.columns) {
-      const column = { form, isCompressed: packed === 1, bytes: from.bytes(size) }
-      if (own.length < OWN_COLUMNS) own.push(readColumn(column, head.count))
-      else this.#stored.set(name, column)
-    }
-    this.#shapeOf = (own[0] ?? []).map((number) =>
-      present(this.#shapes[Number(number)], 'a charge of a pack has no shape'),
-    )
-    this.#leaves = own[1] ?? []
+    const columns = head.columns.map(([name, form, packed, size]) => {
+      return { name, form, isCompressed: packed === 1, bytes: from.bytes(size) }
+    })
+    const [shapes, leaves, ...others] = columns
+    const numbers = readColumn(present(shapes, 'a pack has no shapes'), head.count)
+    this.#shapeNumbers = new Uint32Array(head.count)
+    for (let nth = 0; nth < head.count; nth++) this.#shapeNumbers[nth] = Number(numbers.at(nth))
+    this.#leaves = readColumn(present(leaves, 'a pack has no leaves'), head.count)
+    for (const column of others) this.#stored.set(column.name, column)
   }
 
   /** The bytes of a charge, as they are in the log. */
   bytes(nth: number): Buffer {
-    const shape = present(this.#shapeOf[nth], 'a pack has fewer charges')
     return Buffer.from(
-      fillShape(shape, (name) => this.#column(name)[nth]),
+      fillShape(this.#shapeOf(nth), (name) => this.#column(name).at(nth)),
       'latin1',
     )
   }
 
   leafIndex(nth: number): number {
-    return Number(this.#leaves[nth])
+    return Number(this.#leaves.at(nth))
   }
 
   /** A value of a charge by its key; undefined where the charge has none. */
   value(name: string, nth: number): string | undefined {
-    const raw = this.#column(name)[nth]
+    const raw = this.#column(name).at(nth)
     if (raw === undefined || PLAIN.test(raw)) return raw
     return JSON.parse(`"${Buffer.from(raw, 'latin1').toString('utf8')}"`) as string
   }
 
   /** The place of the charge with an id. */
   find(id: string): number | undefined {
-    const nth = this.#column('id').indexOf(id)
+    const nth = this.#column('id').find(id)
     return nth < 0 ? undefined : nth
   }
 
-  #column(name: string): Aligned {
+  #shapeOf(nth: number): TextShape {
+    return present(this.#shapes[this.#shapeNumbers[nth] ?? -1], 'a pack has fewer charges')
+  }
+
+  #column(name: string): PresentColumn {
     const known = this.#columns.get(name)
     if (known !== undefined) return known
     const column = this.#read(name)
@@ -165,20 +172,49 @@ export class Pack {
     return column
   }
 
-  #read(name: string): Aligned {
+  #read(name: string): PresentColumn {
     const stored = this.#stored.get(name)
-    if (stored === undefined) return []
-    const has = new Map(this.#shapes.map((shape) => [shape, shape.names.includes(name)]))
-    const present_ = this.#shapeOf.map((shape) => has.get(shape) === true)
-    const values = readColumn(stored, present_.filter(Boolean).length).values()
+    if (stored === undefined) return NO_COLUMN
+    const { places, count } = this.#placesOf(name)
+    const { at, find } = readColumn(stored, count)
     const derive = DERIVED[name]
-    return present_.map((isPresent, nth) => {
-      if (!isPresent) return undefined
-      const value = values.next().value ?? ''
+    // Derived values follow from each other: the price and the carbon both ask for the energy.
+    const derived: (string | undefined)[] = []
+    const valueAt = (place: number, nth: number) => {
+      const value = at(place)
       if (derive === undefined) return value
-      return value === '' ? derive((other) => this.#column(other)[nth]) : value.slice(1)
-    })
+      if (value !== '') return value.slice(1)
+      return (derived[nth] ??= derive((other) => this.#column(other).at(nth)))
+    }
+    return {
+      at(nth) {
+        const place = places[nth] ?? -1
+        return place < 0 ? undefined : valueAt(place, nth)
+      },
+      find(value) {
+        const place = find(value)
+        return place < 0 ? -1 : places.indexOf(place)
+      },
+    }
+  }
+
+  /** The places of the charges in a column, negative of those without the key; and how many have it. */
+  #placesOf(name: string): { readonly places: Int32Array; readonly count: number } {
+    const has = this.#shapes.map(({ names }) => names.includes(name))
+    const places = new Int32Array(this.count)
+    let count = 0
+    for (let nth = 0; nth < places.length; nth++)
+      places[nth] = has[this.#shapeNumbers[nth] ?? -1] === true ? count++ : -1
+    return { places, count }
   }
 }
+
+/** A column by the places of the charges in the pack; it lacks those that have no such key. */
+type PresentColumn = {
+  readonly at: (nth: number) => string | undefined
+  /** The first charge with a stored value, of a column that is not derived. */
+  readonly find: (value: string) => number
+}
+const NO_COLUMN: PresentColumn = { at: () => undefined, find: () => -1 }
 
 const PLAIN = /^[ !#-[\]-~]*$/

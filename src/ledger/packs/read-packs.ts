@@ -20,6 +20,8 @@ export type PackFilter = {
   readonly numberFrom?: bigint
   /** Packs with charges both in and out of a span of time: its begin and end. */
   readonly cutBy?: readonly [Date, Date]
+  /** Packs that the sums of a span cannot take from their own sums: the span cuts them, or they have none. */
+  readonly decodedOf?: readonly [Date, Date]
   /** Leaves from one on, and below another. */
   readonly leafFrom?: number
   readonly leafBelow?: number
@@ -36,6 +38,10 @@ export type ReadPack = {
 
 type PackOrder = keyof typeof ORDERS
 
+function isCut(value: string): string {
+  return `(first_at < (${value}::timestamptz[])[1] or last_at >= (${value}::timestamptz[])[2])`
+}
+
 const CONDITIONS: Readonly<Record<keyof PackFilter, (value: string) => string>> = {
   account: (value) => `account = ${value}`,
   accounts: (value) => `account = any (${value})`,
@@ -47,8 +53,8 @@ const CONDITIONS: Readonly<Record<keyof PackFilter, (value: string) => string>> 
   resource: (value) => `resources @> array[${value}]`,
   id: (value) => `first_id <= ${value} and last_id >= ${value}`,
   numberFrom: (value) => `last_seq >= ${value}`,
-  cutBy: (value) =>
-    `(first_at < (${value}::timestamptz[])[1] or last_at >= (${value}::timestamptz[])[2])`,
+  cutBy: isCut,
+  decodedOf: (value) => `(sums is null or ${isCut(value)})`,
   leafFrom: (value) => `last_leaf >= ${value}`,
   leafBelow: (value) => `first_leaf < ${value}`,
 }

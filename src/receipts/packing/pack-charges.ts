@@ -95,11 +95,13 @@ async function insertPack(
   const fault = rowFault(rows, charges)
   if (fault !== undefined) throw new PackError(account, fault)
   const facts = factsOf(charges)
-  const columns = ['account', ...Object.keys(facts), 'body']
+  const columns = { account, ...facts, sums: JSON.stringify(facts.sums), body }
   const inserted = await transaction.query<PackRow>(
-    `insert into charge_packs (${columns.join()}) values (${columns.map((_, nth) => `$${nth + 1}`).join()})
-     returning *`,
-    [account, ...Object.values(facts), body],
+    `insert into charge_packs (${Object.keys(columns).join()})
+     values (${Object.keys(columns)
+       .map((_, nth) => `$${nth + 1}`)
+       .join()}) returning *`,
+    Object.values(columns),
   )
   return present(inserted.rows[0], 'a pack was not inserted')
 }

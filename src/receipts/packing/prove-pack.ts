@@ -2,10 +2,16 @@
 // row says of them what they say themselves.
 import { Pack } from '#ledger/packs/pack.ts'
 import { chargesOf, type PackedCharge } from '#ledger/packs/packed-charge.ts'
+import { sumCharges, type PackSum } from '#ledger/packs/pack-sums.ts'
 import { leafOf } from '#tlog/leaf.ts'
 
 /** A row of `charge_packs`. */
-export type PackRow = PackFacts & { readonly account: string; readonly body: Buffer }
+export type PackRow = Omit<PackFacts, 'sums'> & {
+  readonly account: string
+  readonly body: Buffer
+  /** Null in packs that were made before packs had sums. */
+  readonly sums: PackFacts['sums'] | null
+}
 
 /** The facts in the row of a pack about its charges. */
 export type PackFacts = {
@@ -23,6 +29,7 @@ export type PackFacts = {
   readonly energy_nj: string
   readonly carbon_pg: string
   readonly charge_pusd: string
+  readonly sums: readonly PackSum[]
 }
 
 /** The charges of a pack, the oldest first. Throws RangeError when its bytes are damaged. */
@@ -59,6 +66,7 @@ export function factsOf(charges: readonly PackedCharge[]): PackFacts {
     energy_nj: sumOf('energyNj'),
     carbon_pg: sumOf('carbonPg'),
     charge_pusd: sumOf('chargePusd'),
+    sums: sumCharges(charges),
   }
 }
 
@@ -68,7 +76,7 @@ export function packFault(
   charges: readonly PackedCharge[],
   hashes: readonly (Buffer | undefined)[],
 ): string | undefined {
-  const facts = factsOf(charges)
+  const facts = { ...factsOf(charges), ...(row.sums === null && { sums: null }) }
   const wrong = (Object.keys(facts) as (keyof PackFacts)[]).find(
     (key) => JSON.stringify(facts[key]) !== JSON.stringify(row[key]),
   )

@@ -1,0 +1,51 @@
+// Sums of packed charges by a step of time and what a reader may group by. A pack keeps those by the hour.
+import type { PackedCharge } from './packed-charge.ts'
+
+const HOUR_DIGITS = 'YYYY-MM-DDTHH'.length
+const MINUTE_DIGITS = 'YYYY-MM-DDTHH:MM'.length
+
+/** As a pack keeps it. `resource` is '' of charges without. */
+export type PackSum = readonly [
+  at: string,
+  operation: string,
+  model: string,
+  token: string,
+  resource: string,
+  requests: string,
+  energyNj: string,
+  carbonPg: string,
+  chargePusd: string,
+  measuredNj: string,
+]
+
+/** The hour of a time, as the sums of a pack name it. */
+export const hourOf = (at: Date): string => `${at.toISOString().slice(0, HOUR_DIGITS)}:00:00.000Z`
+const minuteOf = (at: Date): string => `${at.toISOString().slice(0, MINUTE_DIGITS)}:00.000Z`
+
+/** The sums of charges, in the order in which their keys first come. */
+export function sumCharges(
+  charges: Iterable<PackedCharge>,
+  step: 'hour' | 'minute' = 'hour',
+): PackSum[] {
+  const stepOf = step === 'hour' ? hourOf : minuteOf
+  const groups = new Map<string, { readonly keys: readonly string[]; readonly sums: bigint[] }>()
+  for (const charge of charges) {
+    const keys = [
+      stepOf(charge.at),
+      charge.operation,
+      charge.value('model') ?? '',
+      charge.value('token') ?? '',
+      charge.resource ?? '',
+    ]
+    const added = [1n, charge.energyNj, charge.carbonPg, charge.chargePusd, charge.measuredNj]
+    const key = JSON.stringify(keys)
+    const known = groups.get(key)
+    if (known === undefined) groups.set(key, { keys, sums: added })
+    else
+      for (const [nth, amount] of added.entries())
+        known.sums[nth] = (known.sums[nth] ?? 0n) + amount
+  }
+  return [...groups.values()].map(
+    ({ keys, sums }) => [...keys, ...sums.map(String)] as unknown as PackSum,
+  )
+}
