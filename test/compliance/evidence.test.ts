@@ -112,7 +112,7 @@ test('the pack holds for openssl, for Node.js and for evidence verify, as the gu
   const verified = await cli('evidence', 'verify', zip, '--keys', keys)
   assert.equal(verified.code, 0, verified.stdout + verified.stderr)
   // The answers to the command that waited for the pack were charged after its time.
-  assert.match(verified.stdout, /edges +Receipts from before and after the time/)
+  assert.match(verified.stdout, /edges +The numbers have no gap from before the time to after it/)
   const unpacked = join(folder, 'january')
   const { name, list } = receiptsIn(copy)
   const cut = guideBlock('awk').replace(/receipts\/\S+/, name)
@@ -121,6 +121,16 @@ test('the pack holds for openssl, for Node.js and for evidence verify, as the gu
   assert.equal(readFileSync(seventh, 'utf8'), formatReceipt(present(list[6], 'seven receipts')))
   assert.equal((await cli('receipt', 'verify', seventh, '--keys', keys)).code, 0)
   rmSync(seventh)
+  const verifier = join(unpacked, 'verify.mjs')
+  for (const [words, said] of [
+    [['--keys', '/no/keys.json'], 'FAIL --keys: it cannot be read: ENOENT'],
+    [['/no/pack'], 'FAIL the pack cannot be read: ENOENT'],
+  ] as const)
+    await assert.rejects(
+      run(process.execPath, [verifier, ...words]),
+      (error: { code: number; stdout: string; stderr: string }) =>
+        error.code === 6 && error.stdout.startsWith(said) && error.stderr === '',
+    )
   for (const file of [...copy.keys()].filter((one) => !one.startsWith('verify'))) {
     const path = join(unpacked, file)
     writeFileSync(path, flipped(readFileSync(path)))
@@ -165,6 +175,10 @@ test('one changed byte in any file, a missing and an added file are refused by n
 
 type Change = Parameters<typeof forged>[1]
 
+/** The proof with another last hash. */
+const otherEnd = (proof: readonly Buffer[]): Buffer[] =>
+  proof.map((hash, nth) => (nth === proof.length - 1 ? flipped(hash) : hash))
+
 const refused = (files: PackCopy, why: RegExp) =>
   assert.rejects(verifyPack(filesOf(files)), (error: Error) => {
     assert.match(error.message, why)
@@ -194,6 +208,11 @@ test('a pack that is signed and wrong is refused, by what is wrong', async () =>
     [/^(receipts|ledger\.csv): /, (files) => write(files, list.slice(0, -2))],
     [/^receipts\/.*: after receipt/, (files) => write(files, list.with(3, second))],
     [/^receipts\/.*: receipt \d+ is of the account acct_2$/, resealed({ account: 'acct_2' })],
+    [
+      /^receipts\/.*: receipt \d+ is not in the log$/,
+      // The upper levels are those of the receipt before: a change there is seen all the same.
+      (files) => write(files, list.with(1, { ...second, proof: otherEnd(second.proof) })),
+    ],
     [/do not follow from each other$/, resealed({ charge_pusd: '1' })],
     [/do not follow from each other$/, resealed({ carbon_pg: '1' })],
     [/^ledger\.csv: the receipt .* has no line/, resealed({ operation: 'usage.last' })],

@@ -90,19 +90,28 @@ function folderFiles(folder) {
   return { names, read: async (name) => createReadStream(join(folder, name)) }
 }
 
+/** The text of the keys that the caller keeps. */
+function keysOf(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new PackError('--keys', `it cannot be read: ${error.message}`)
+  }
+}
+
 async function main(words) {
   const at = words.indexOf('--keys')
-  const given = at < 0 ? {} : { keys: readFileSync(words[at + 1] ?? '', 'utf8') }
   const [folder = fileURLToPath(new URL('.', import.meta.url))] =
     at < 0 ? words : words.toSpliced(at, 2)
   const print = (line) => process.stdout.write(`${line}\n`)
   const told = (name, detail) => print(`ok   ${name.padEnd(9)} ${detail}`)
   try {
+    const given = at < 0 ? {} : { keys: keysOf(words[at + 1] ?? '') }
     const { pack, account, from, to } = await verifyPack(folderFiles(folder), { ...given, told })
     print(`The evidence pack ${pack} of ${account} holds, from ${from} to before ${to}`)
   } catch (error) {
     print(
-      `FAIL ${error instanceof PackError ? error.message : `the pack cannot be read: ${error}`}`,
+      `FAIL ${error instanceof PackError ? error.message : `the pack cannot be read: ${error.message}`}`,
     )
     process.exitCode = 6
   }

@@ -36,12 +36,15 @@ export async function checkCharges(files, { receipts, summary, totals }) {
   return { receipts: count, entries: await ledger.end(), edges: edgesOf(begins, ends) }
 }
 
-/** Receipts beyond the time show that none of the time is left out at its edges. */
+/**
+ * The edges of the time, by the numbers of the charges. Numbers are given as charges are posted, so a charge of the time that
+ * was posted late can have a number after the last receipt.
+ */
 function edgesOf(begins, ends) {
   if (begins && ends)
-    return 'Receipts from before and after the time are there: no charge of it is left out'
-  const edge = begins ? 'last' : ends ? 'first' : 'first and the last'
-  return `No receipt beyond the time is there: that its ${edge} charge is here is the service's word`
+    return 'The numbers have no gap from before the time to after it; a charge that was posted later can be missing'
+  const edge = begins ? 'after' : ends ? 'before' : 'before or after'
+  return `No receipt from ${edge} the time is there: that none is missing at that end is the service's word`
 }
 
 /** The running balance of the ledger. */

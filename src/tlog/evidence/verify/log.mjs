@@ -74,6 +74,7 @@ function listIn(file, text) {
 /** Reads and checks receipts. The checkpoint of many is the same: its signature is checked once. */
 export function createReceipts(keys) {
   const heads = new Map()
+  const path = createPath()
   const headOf = (file, note) => {
     const known = heads.get(note)
     if (known !== undefined) return known
@@ -99,15 +100,14 @@ export function createReceipts(keys) {
         `${magic}\n` === RECEIPT &&
         extraLine === `extra ${extra.toString('base64')}` &&
         /^index (0|[1-9]\d{0,15})$/.test(indexLine) &&
-        hashes.length < 64 &&
-        hashes.every(
-          (hash) => base64(hash).length === 32 && base64(hash).toString('base64') === hash,
-        )
-      if (blank < 0 || !isForm) throw new PackError(file, 'a receipt cannot be read')
+        hashes.length < 64
+      const proof = isForm ? hashes.map(path.siblingOf) : []
+      if (blank < 0 || !isForm || proof.includes(undefined))
+        throw new PackError(file, 'a receipt cannot be read')
       const [seq, bytes] = [extra.subarray(0, 8), extra.subarray(8)]
       const { origin, key, size, root } = headOf(file, text.slice(blank + 2))
       const leaf = sha256(Buffer.from([0]), sha256(bytes), seq)
-      const led = rootOf(Number(indexLine.slice(6)), size, leaf, hashes.map(base64))
+      const led = rootOf({ index: Number(indexLine.slice(6)), size, leaf, proof }, path.parentOf)
       const number = seq.readBigUInt64BE()
       if (led?.equals(root) !== true)
         throw new PackError(file, `receipt ${number} is not in the log`)
@@ -116,16 +116,43 @@ export function createReceipts(keys) {
   }
 }
 
+/**
+ * The upper levels of proofs, as the receipt before had them: neighbours in the log have nearly all of them in common.
+ * The same text is not decoded again, nor the same pair hashed: that was half of the work.
+ */
+function createPath() {
+  const texts = []
+  const siblings = []
+  const pairs = []
+  return {
+    /** Undefined of a text that is no hash. */
+    siblingOf(text, level) {
+      if (texts[level] === text) return siblings[level]
+      const hash = base64(text)
+      if (hash.length !== 32 || hash.toString('base64') !== text) return undefined
+      texts[level] = text
+      return (siblings[level] = hash)
+    },
+    parentOf(left, right, level) {
+      const known = pairs[level]
+      if (known?.left.equals(left) && known.right.equals(right)) return known.parent
+      const parent = nodeHash(left, right)
+      pairs[level] = { left, right, parent }
+      return parent
+    },
+  }
+}
+
 /** RFC 9162 §2.1.3.2 */
-function rootOf(index, size, leaf, proof) {
+function rootOf({ index, size, leaf, proof }, parentOf) {
   if (index >= size) return undefined
   let [first, last, root] = [BigInt(index), BigInt(size) - 1n, leaf]
-  for (const sibling of proof) {
+  for (const [level, sibling] of proof.entries()) {
     if (last === 0n) return undefined
     if (first % 2n === 1n || first === last) {
-      root = nodeHash(sibling, root)
+      root = parentOf(sibling, root, level)
       for (; first % 2n === 0n && first > 0n; first /= 2n) last /= 2n
-    } else root = nodeHash(root, sibling)
+    } else root = parentOf(root, sibling, level)
     first /= 2n
     last /= 2n
   }
