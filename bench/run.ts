@@ -9,7 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   heap: async () => (await import('./heap.ts')).runHeap,
   ledger: async () => (await import('./ledger.ts')).runLedger,
   'ledger-pages': async () => (await import('./ledger-pages.ts')).runLedgerPages,
-  'ledger-packs': async () => (await import('./ledger-packs.ts')).runLedgerPacks,
+  'ledger-bundles': async () => (await import('./ledger-bundles.ts')).runLedgerBundles,
   receipts: async () => (await import('./receipts.ts')).runReceipts,
   engine: async () => (await import('./engine.ts')).runEngine,
   databases: async () => (await import('./databases.ts')).runDatabases,
@@ -23,7 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 
 const QUICK = '--quick'
 /** Benches that have a short run. */
-const QUICK_ONES = ['databases', 'webhooks', 'ledger-pages', 'ledger-packs']
+const QUICK_ONES = ['databases', 'webhooks', 'ledger-pages', 'ledger-bundles']
 
 const isQuick = process.argv.includes(QUICK)
 const names = process.argv.slice(2).filter((word) => word !== QUICK)

@@ -1,5 +1,5 @@
-// What the meter's windows take of the disk: days of a node, a window a second, packed as upkeep does. Table,
-// indexes and TOAST in a real PostgreSQL; a year is what is packed of a day, 365 times, and the day before.
+// What the meter's windows take of the disk: days of a node, a window a second, rolled up as upkeep does. Table,
+// indexes and TOAST in a real PostgreSQL; a year is the rollups of a day, 365 times, and the day before.
 import { nj } from '#base/units.ts'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { windowBytes } from '#metering/window-record.ts'
@@ -29,7 +29,7 @@ export async function runWindows(): Promise<Section> {
     await using state = await openLedgerState(server.of, 1)
     const isBusy = name !== 'at rest'
     const room = await roomOf(state, (second) => windowOf(second, models, isBusy))
-    found.push({ name, ...room, yearMb: (room.windows + (room.packed / (DAYS - 1)) * 365) / MB })
+    found.push({ name, ...room, yearMb: (room.windows + (room.rollups / (DAYS - 1)) * 365) / MB })
   }
   return {
     name: 'windows',
@@ -44,23 +44,29 @@ export async function runWindows(): Promise<Section> {
     tables: [
       {
         caption: 'Room, with indexes and TOAST',
-        columns: ['node', 'a window', 'five minutes', 'the last day, MB', 'a year not packed, GB'],
-        rows: found.map(({ name, firstDay, windows, packed }) => [
+        columns: [
+          'node',
+          'a window',
+          'five minutes',
+          'the last day, MB',
+          'a year not rolled up, GB',
+        ],
+        rows: found.map(({ name, firstDay, windows, rollups }) => [
           name,
           `${(firstDay / DAY_S).toFixed(0)} B`,
-          `${((packed / (DAYS - 1) / DAY_S) * STRETCH_S).toFixed(0)} B`,
+          `${((rollups / (DAYS - 1) / DAY_S) * STRETCH_S).toFixed(0)} B`,
           (windows / MB).toFixed(0),
           ((firstDay * 365) / MB / 1000).toFixed(1),
         ]),
       },
     ],
     notes: [
-      `${DAYS} days of ${DAY_S} windows, packed each hour and vacuumed each four hours. A year is its packed rows and the last day; a table that was larger before keeps its room for new rows.`,
+      `${DAYS} days of ${DAY_S} windows, rolled up each hour and vacuumed each four hours. A year is its rollups and the last day; a table that was larger before keeps its room for new rows.`,
     ],
   }
 }
 
-type Room = { readonly firstDay: number; readonly windows: number; readonly packed: number }
+type Room = { readonly firstDay: number; readonly windows: number; readonly rollups: number }
 
 /** The room that is taken after the first day, and of both tables in the end. */
 async function roomOf(state: State, textOf: (second: number) => string): Promise<Room> {
@@ -70,11 +76,11 @@ async function roomOf(state: State, textOf: (second: number) => string): Promise
   for (let hour = 1; hour <= DAYS * 24; hour++) {
     await insert(state, (hour - 1) * HOUR_S, HOUR_S, textOf)
     if (hour === 24) firstDay = await sizeOf(state, 'windows')
-    await state.query('select pack_windows($1, 1000)', [START_K + hour * HOUR_S - DAY_S])
+    await state.query('select roll_up_windows($1, 1000)', [START_K + hour * HOUR_S - DAY_S])
     if (hour % 4 === 0) await state.query('vacuum windows')
   }
   const windows = await sizeOf(state, 'windows')
-  return { firstDay, windows, packed: await sizeOf(state, 'packed_windows') }
+  return { firstDay, windows, rollups: await sizeOf(state, 'window_rollups') }
 }
 
 async function sizeOf(state: State, table: string): Promise<number> {

@@ -142,7 +142,7 @@ const CHECKS: Readonly<Record<string, string>> = {
     'select 1 from charges having count(*) <> coalesce(max(leaf_index), -1) + 1',
   'a record of a session is missing': `select s.id from sessions s where s.last_seq <>
        (select count(*) from charges c where c.session = s.id) + (select count(*) from windows w where w.session = s.id)
-       + (select coalesce(sum(p.windows), 0) from packed_windows p where p.session = s.id)
+       + (select coalesce(sum(p.windows), 0) from window_rollups p where p.session = s.id)
        + (select coalesce(sum(l.last_seq - l.first_seq + 1), 0) from lost_records l where l.session = s.id)`,
   'the operator is alarmed': 'select kind, detail from alarms',
 }

@@ -45,10 +45,10 @@ const RECEIPT_ALARMS = {
     'the signers have signed leaves that the state lacks, so an old copy of one of them was restored; a new shard of the log names the signed head',
 } as const
 
-const PACK_ALARMS = {
-  charges_not_packed:
-    'old charges of an account did not come back equal out of a pack, so they stay as rows',
-  pack_damaged: 'a pack of old charges is damaged, or the packs of an account do not add up',
+const BUNDLE_ALARMS = {
+  charges_not_bundled:
+    'old charges of an account did not come back equal out of a bundle, so they stay as rows',
+  bundle_damaged: 'a bundle of old charges is damaged, or the bundles of an account do not add up',
 } as const
 
 const PAYMENT_ALARMS = {
@@ -77,7 +77,7 @@ export const ALARMS = {
   ...INFERENCE_ALARMS,
   ...DATABASE_ALARMS,
   ...RECEIPT_ALARMS,
-  ...PACK_ALARMS,
+  ...BUNDLE_ALARMS,
   ...PAYMENT_ALARMS,
   ...ACCOUNT_ALARMS,
 } as const

@@ -1,8 +1,8 @@
 // An account's charges in the order of their numbers, page by page, as evidence packs read them: their bytes, and their
 // places in the log. All who read whole charges of a time read them here.
 import type { Queryable } from '#state/connect.ts'
-import { chargesOf, type PackedCharge } from './packs/packed-charge.ts'
-import { readPacks } from './packs/read-packs.ts'
+import { chargesOf, type BundledCharge } from './bundles/bundled-charge.ts'
+import { readBundles } from './bundles/read-bundles.ts'
 import { endsIn, type UsageSpan } from './usage.ts'
 
 /** The numbers of the charges that end in a span; in between are others that end just before or after it. */
@@ -24,14 +24,14 @@ export async function chargeRange(
        select account_seq as first, account_seq as last
        from charges where account = $1 and ${endsIn('$2', '$3')}
        union all
-       select first_seq, last_seq from charge_packs where account = $1 and first_at >= $2 and last_at < $3) found`,
+       select first_seq, last_seq from charge_bundles where account = $1 and first_at >= $2 and last_at < $3) found`,
     [account, from, to],
   )
   const numbers = rows.flatMap(({ first, last }) =>
     first === null ? [] : [BigInt(first), BigInt(last)],
   )
-  // Of packs that the span cuts, few, the charges themselves.
-  for await (const read of readPacks(state, { account, from, to, cutBy: [from, to] }, 'time'))
+  // Of bundles that the span cuts, few, the charges themselves.
+  for await (const read of readBundles(state, { account, from, to, cutBy: [from, to] }, 'time'))
     for (const { at, accountSeq } of chargesOf(read))
       if (at >= from && at < to) numbers.push(accountSeq)
   if (numbers.length === 0) return undefined
@@ -54,18 +54,18 @@ export async function readCharges(
      where account = $1 and account_seq between $2 and $3 order by account_seq limit $4`,
     [account, first.toString(), last.toString(), limit],
   )
-  const unpacked = rows.map(({ seq, leaf, bytes }) => ({
+  const unbundled = rows.map(({ seq, leaf, bytes }) => ({
     accountSeq: BigInt(seq),
     leafIndex: Number(leaf),
     bytes,
   }))
-  // Numbers have no gap: all below the first row are packed.
+  // Numbers have no gap: all below the first row are bundled.
   const end = smallest(last + 1n, first + BigInt(limit))
-  const below = smallest(end, unpacked[0]?.accountSeq ?? end)
-  if (below <= first) return unpacked
-  const packed: PackedCharge[] = []
-  for await (const read of readPacks(state, { account, below, numberFrom: first }))
+  const below = smallest(end, unbundled[0]?.accountSeq ?? end)
+  if (below <= first) return unbundled
+  const bundled: BundledCharge[] = []
+  for await (const read of readBundles(state, { account, below, numberFrom: first }))
     for (const charge of chargesOf(read))
-      if (charge.accountSeq >= first && charge.accountSeq < below) packed.push(charge)
-  return [...packed.toReversed(), ...unpacked].slice(0, limit)
+      if (charge.accountSeq >= first && charge.accountSeq < below) bundled.push(charge)
+  return [...bundled.toReversed(), ...unbundled].slice(0, limit)
 }

@@ -107,7 +107,7 @@ test('charges, transfers and windows refuse to be changed', { skip }, async () =
   await using state = await openFunded(2)
   for (const table of ['charges', 'transfers', 'windows'])
     for (const change of [`update ${table} set `, `delete from ${table}`, `truncate ${table}`]) {
-      // Charges may go into packs: receipts/packing/packing.test.ts.
+      // Charges may go into bundles: receipts/bundling/bundling.test.ts.
       if (change === 'delete from charges') continue
       const sql = change.endsWith('set ')
         ? `${change}${table === 'transfers' ? 'amount = 1' : "hash = ''"}`

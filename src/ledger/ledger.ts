@@ -2,7 +2,7 @@
 import { raiseAlarm } from '#state/alarms.ts'
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import { findPacked } from './packs/packed-charge.ts'
+import { findBundled } from './bundles/bundled-charge.ts'
 import type { KnownSession, Ledger, TickInput, TickResult } from './tick.ts'
 
 type RawResult = {
@@ -65,7 +65,7 @@ export function createLedger(state: Queryable): Ledger {
       )
       const found = new Set(rows.map(({ id }) => id))
       for (const id of ids)
-        if (!found.has(id) && (await findPacked(state, id)) !== undefined) found.add(id)
+        if (!found.has(id) && (await findBundled(state, id)) !== undefined) found.add(id)
       return found
     },
     async lose(session, first, last) {

@@ -103,18 +103,18 @@ returns table (invariant text, detail text) language sql stable as $$
   -- Unique and below the size, and as many as the size: gapless.
   select 'leaves_are_gapless', format('size %s, %s charges, last leaf %s', size, count, last)
     from log_head, (select coalesce(sum(charges), 0) as count from totals) t,
-      (select greatest((select max(leaf_index) from charges), (select max(last_leaf) from charge_packs), -1) as last) m
+      (select greatest((select max(leaf_index) from charges), (select max(last_leaf) from charge_bundles), -1) as last) m
     where count <> size or last <> size - 1
   union all
   select 'account_sequences_are_gapless', format('%s: %s counted, %s charges, last %s', a.id, a.charge_count,
       coalesce(t.charges, 0), last)
-    from accounts a left join totals t on t.account = a.id left join packed_accounts p on p.account = a.id,
+    from accounts a left join totals t on t.account = a.id left join bundled_accounts p on p.account = a.id,
       lateral (select coalesce((select max(account_seq) from charges where account = a.id), p.charges, 0) as last) m
     where a.charge_count <> coalesce(t.charges, 0) or last <> a.charge_count
   union all
-  -- Packed charges come before all others.
-  select 'packs_come_first', format('%s: %s packed, first charge %s', p.account, p.charges, first)
-    from packed_accounts p, lateral (select min(account_seq) as first from charges where account = p.account) m
+  -- Bundled charges come before all others.
+  select 'bundles_come_first', format('%s: %s bundled, first charge %s', p.account, p.charges, first)
+    from bundled_accounts p, lateral (select min(account_seq) as first from charges where account = p.account) m
     where first <> p.charges + 1
   union all
   select 'energy_is_charged', format('%s: %s posted, %s charged', a.id, w.posted, coalesce(t.energy, 0))

@@ -1,8 +1,8 @@
-// The charges of a resource in a span of time, summed from the charges themselves; of packed ones whole hours from the
-// sums that packing keeps.
+// The charges of a resource in a span of time, summed from the charges themselves; of bundled ones whole hours from the
+// sums that bundling keeps.
 import type { OperationName } from '#contract/operations.ts'
 import type { Queryable } from '#state/connect.ts'
-import { packedMinutes, packedRows, packedSums, wholeHours } from './packs/packed-sums.ts'
+import { bundledMinutes, bundledRows, bundledSums, wholeHours } from './bundles/bundled-sums.ts'
 import { endsIn } from './usage.ts'
 
 export type ResourceSpan = {
@@ -23,7 +23,7 @@ export type ResourceEnergyRow = {
   readonly charge: string
 }
 
-/** The sums of [from, to) by operation and step of time. To be asked in one snapshot, as charges may be packed meanwhile. */
+/** The sums of [from, to) by operation and step of time. To be asked in one snapshot, as charges may be bundled meanwhile. */
 export async function sumResource(
   state: Queryable,
   { account, resource, operations, from, to }: ResourceSpan,
@@ -32,7 +32,7 @@ export async function sumResource(
   const span = { account, resource, from, to }
   // An hour of minutes is in no kept sum.
   const hours = step === 'minute' ? { first: to, last: to } : wholeHours(span)
-  const packed = await (step === 'minute' ? packedMinutes : packedSums)(state, span)
+  const bundled = await (step === 'minute' ? bundledMinutes : bundledSums)(state, span)
   const { rows } = await state.query<ResourceEnergyRow>(
     `select date_trunc($5, used.at, 'UTC') as at, operation, sum(energy_nj)::text as energy,
        sum(carbon_pg)::text as carbon, sum(charge_pusd)::text as charge
@@ -41,9 +41,9 @@ export async function sumResource(
        from charges where account = $1 and resource = $2 and ${endsIn('$3', '$4')}
        union all
        select hour, operation, energy_nj, carbon_pg, charge_pusd
-       from packed_resource_hours where account = $1 and resource = $2 and hour >= $7 and hour < $8
+       from bundled_resource_hours where account = $1 and resource = $2 and hour >= $7 and hour < $8
        union all
-       select at, operation, energy_nj, carbon_pg, charge_pusd from ${packedRows('$9')} packed
+       select at, operation, energy_nj, carbon_pg, charge_pusd from ${bundledRows('$9')} bundled
      ) used where operation = any($6) group by 1, 2 order by 1, 2`,
     [
       account,
@@ -54,7 +54,7 @@ export async function sumResource(
       operations,
       hours.first,
       hours.last,
-      JSON.stringify(packed),
+      JSON.stringify(bundled),
     ],
   )
   return rows

@@ -13,6 +13,6 @@ export const LEDGER_SCHEMA: Schema = {
     'windows',
     'reconcile',
     'standing',
-    'packs',
+    'bundles',
   ].map((name) => new URL(`./${name}.sql`, import.meta.url)),
 }

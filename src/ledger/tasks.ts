@@ -1,5 +1,5 @@
 // The background tasks of the ledger. Books: overdue promises are voided, lots expire, credential changes that all
-// sessions have seen are forgotten, and the sums are checked. Windows: old ones are packed, the oldest forgotten.
+// sessions have seen are forgotten, and the sums are checked. Windows: old ones are rolled up, the oldest forgotten.
 import type { Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -13,7 +13,7 @@ const PENDING_MAX = 200
 const ROUNDS_MAX = 20
 /** Rows that are forgotten. */
 const WINDOWS_MAX = 10_000
-/** Two hours of windows of each meter are packed in a round: 0.4 s of PostgreSQL. Of a year that is four days. */
+/** Two hours of windows of each meter are rolled up in a round: 0.4 s of PostgreSQL. Of a year that is four days. */
 const STRETCHES_MAX = 24
 const DAY_S = 86_400
 
@@ -76,7 +76,7 @@ export async function thinWindows({ state, clock, windowsDays }: Omit<Deps, 'log
   const nowS = Math.floor(clock.wallMs() / 1000)
   if (windowsDays > 0)
     await state.query('select forget_windows($1, $2)', [nowS - windowsDays * DAY_S, WINDOWS_MAX])
-  await state.query('select pack_windows($1, $2)', [nowS - DAY_S, STRETCHES_MAX])
+  await state.query('select roll_up_windows($1, $2)', [nowS - DAY_S, STRETCHES_MAX])
 }
 
 async function expire(state: Queryable): Promise<void> {

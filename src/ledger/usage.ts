@@ -1,7 +1,7 @@
 // An account's usage in a span of time, summed from its charges: whole hours from the sums that the audit keeps, the
 // edges and charges that are not audited yet from the charges themselves.
 import type { Queryable } from '#state/connect.ts'
-import { packedRows, packedSums, wholeHours } from './packs/packed-sums.ts'
+import { bundledRows, bundledSums, wholeHours } from './bundles/bundled-sums.ts'
 
 export type UsageSpan = { readonly account: string; readonly from: Date; readonly to: Date }
 
@@ -32,7 +32,7 @@ export const endsIn = (from: string, to: string): string => `to_at >= ${from} an
 
 /**
  * The sums of [from, to) by group, the most energy first. `group` is SQL of ours over operation, model, token
- * and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as charges may be packed meanwhile.
+ * and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as charges may be bundled meanwhile.
  */
 export async function sumUsage(
   state: Queryable,
@@ -41,7 +41,7 @@ export async function sumUsage(
   page: { readonly offset: number; readonly limit: number },
 ): Promise<readonly UsageRow[]> {
   const hours = wholeHours(span)
-  const packed = await packedSums(state, span)
+  const bundled = await bundledSums(state, span)
   const { rows } = await state.query<UsageRow>(
     `select ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
       sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured
@@ -55,7 +55,7 @@ export async function sumUsage(
       union all
       ${UNAUDITED} where ${endsIn('$4', '$5')}
       union all
-      select * from ${packedRows('$8')} packed
+      select * from ${bundledRows('$8')} bundled
     ) used group by 1 order by energy desc, 1 offset $6 limit $7`,
     [
       span.account,
@@ -65,7 +65,7 @@ export async function sumUsage(
       hours.last,
       page.offset,
       page.limit,
-      JSON.stringify(packed),
+      JSON.stringify(bundled),
     ],
   )
   return rows

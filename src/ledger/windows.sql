@@ -1,10 +1,10 @@
--- Packing of old windows: five minutes of them are summed into one row, which is deleted when it is older than
+-- Rollup of old windows: five minutes of them are summed into one row, which is deleted when it is older than
 -- windows are kept.
 
--- Sums windows before the second `before_k` into rows of packed_windows: of each meter the oldest `at_most` stretches
--- of five minutes. Returns the number of windows packed. One statement deletes and sums the same windows, so nothing
+-- Sums windows before the second `before_k` into rows of window_rollups: of each meter the oldest `at_most` stretches
+-- of five minutes. Returns the number of windows rolled up. One statement deletes and sums the same windows, so nothing
 -- is lost or counted twice beside concurrent calls.
-create or replace function pack_windows(before_k bigint, at_most integer) returns bigint
+create or replace function roll_up_windows(before_k bigint, at_most integer) returns bigint
 language plpgsql as $$
 declare
   gone bigint;
@@ -26,34 +26,34 @@ begin
       fallback text, elapsed_ns numeric, busy_ns numeric, idle_nj numeric, charged_ns numeric, accrued_nj numeric,
       tariff_nj_per_cpu_s numeric, shares json)
   ), numbered as materialized (
-    select *, dense_rank() over (order by session, meter, stretch, method, band_pct, pue_milli, fallback) as pack
+    select *, dense_rank() over (order by session, meter, stretch, method, band_pct, pue_milli, fallback) as row_nr
     from parsed
   ), shared as (
-    select pack, jsonb_agg(jsonb_strip_nulls(jsonb_build_object('name', name, 'payer', payer, 'account', account,
+    select row_nr, jsonb_agg(jsonb_strip_nulls(jsonb_build_object('name', name, 'payer', payer, 'account', account,
       'cpu_ns', cpu_ns::text, 'dynamic_nj', dynamic_nj::text, 'idle_nj', idle_nj::text))
       order by name, payer, account) as shares
     from (
-      select n.pack, s.name, s.payer, s.account, sum(s.cpu_ns) as cpu_ns, sum(s.dynamic_nj) as dynamic_nj,
+      select n.row_nr, s.name, s.payer, s.account, sum(s.cpu_ns) as cpu_ns, sum(s.dynamic_nj) as dynamic_nj,
         sum(s.idle_nj) as idle_nj
       from numbered n, json_to_recordset(n.shares) as s (name text, payer text, account text, cpu_ns numeric,
         dynamic_nj numeric, idle_nj numeric)
       group by 1, 2, 3, 4
-    ) by_payer group by pack
-  ), packed as (
-    insert into packed_windows (session, first_seq, meter, first_k, last_k, windows, hash, method, band_pct, pue_milli,
+    ) by_payer group by row_nr
+  ), rolled as (
+    insert into window_rollups (session, first_seq, meter, first_k, last_k, windows, hash, method, band_pct, pue_milli,
       fallback, elapsed_ns, busy_ns, reading_nj, idle_nj, charged_ns, accrued_nj, tariff_min_nj_per_cpu_s,
       tariff_max_nj_per_cpu_s, shares)
     select session, min(seq), meter, min(k), max(k), count(*), sha256(string_agg(hash, '' order by seq)), method,
       band_pct, pue_milli, fallback, sum(elapsed_ns), sum(busy_ns), sum(reading_nj), sum(idle_nj), sum(charged_ns),
       sum(accrued_nj), min(tariff_nj_per_cpu_s), max(tariff_nj_per_cpu_s),
-      coalesce((select s.shares from shared s where s.pack = n.pack), '[]')
-    from numbered n group by pack, session, meter, stretch, method, band_pct, pue_milli, fallback
+      coalesce((select s.shares from shared s where s.row_nr = n.row_nr), '[]')
+    from numbered n group by row_nr, session, meter, stretch, method, band_pct, pue_milli, fallback
   ) select count(*) into gone from old;
   perform set_config('ergon.forgets', '', true);
   return gone;
 end $$;
 
--- Forgets windows, packed or not, that began before the second `before_k`, at most so many; answers how many
+-- Forgets windows, rolled up or not, that began before the second `before_k`, at most so many; answers how many
 -- rows went.
 create or replace function forget_windows(before_k bigint, at_most integer) returns bigint
 language plpgsql as $$
@@ -68,9 +68,9 @@ begin
       ) old limit at_most
     )) returning 1
   ), older as (
-    delete from packed_windows where ctid = any (array(
+    delete from window_rollups where ctid = any (array(
       select old.place from tariffs t cross join lateral (
-        select p.ctid as place from packed_windows p where p.meter = t.meter and p.last_k < before_k
+        select p.ctid as place from window_rollups p where p.meter = t.meter and p.last_k < before_k
         order by p.first_k limit at_most
       ) old limit at_most
     )) returning 1

@@ -1,4 +1,4 @@
-// Packing old windows of the meter: every sum is what it was, for the reading and for each payer, however it
+// Rollup of old windows of the meter: every sum is what it was, for the reading and for each payer, however it
 // is called.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -115,7 +115,7 @@ function addShares(sums: Sums, meter: string, shares: readonly Share[]): void {
   }
 }
 
-function sumsOf(windows: readonly MeterWindow[], packs: readonly Pack[]): Sums {
+function sumsOf(windows: readonly MeterWindow[], rollups: readonly Rollup[]): Sums {
   const sums: Sums = {}
   for (const { meter, shares, ...one } of windows) {
     addTo(sums, `${meter} windows`, 1n)
@@ -124,7 +124,7 @@ function sumsOf(windows: readonly MeterWindow[], packs: readonly Pack[]): Sums {
     for (const [name, value] of Object.entries(figures)) addTo(sums, `${meter} ${name}`, value)
     addShares(sums, meter, shares)
   }
-  for (const { meter, shares, ...one } of packs) {
+  for (const { meter, shares, ...one } of rollups) {
     addTo(sums, `${meter} windows`, BigInt(one.windows))
     const figures = {
       elapsedNs: one.elapsed_ns,
@@ -142,7 +142,7 @@ function sumsOf(windows: readonly MeterWindow[], packs: readonly Pack[]): Sums {
   return Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== 0n))
 }
 
-type PackShare = {
+type RollupShare = {
   name: string
   payer: 'account' | 'caller' | 'operator'
   account?: string
@@ -150,7 +150,7 @@ type PackShare = {
   dynamic_nj: string
   idle_nj: string
 }
-const shareOf = (share: PackShare): Share => ({
+const shareOf = (share: RollupShare): Share => ({
   name: share.name,
   payer:
     share.payer === 'account'
@@ -162,7 +162,7 @@ const shareOf = (share: PackShare): Share => ({
 })
 
 type Figure = 'elapsed_ns' | 'busy_ns' | 'reading_nj' | 'idle_nj' | 'charged_ns' | 'accrued_nj'
-type Pack = Readonly<Record<Figure, string>> & {
+type Rollup = Readonly<Record<Figure, string>> & {
   readonly session: string
   readonly meter: string
   readonly first_k: string
@@ -173,39 +173,39 @@ type Pack = Readonly<Record<Figure, string>> & {
   readonly hash: Buffer
   readonly tariff_min_nj_per_cpu_s: string
   readonly tariff_max_nj_per_cpu_s: string
-  readonly shares: readonly PackShare[]
+  readonly shares: readonly RollupShare[]
 }
-const packsOf = async (state: State) =>
-  (await state.query<Pack>('select * from packed_windows')).rows
+const rollupsOf = async (state: State) =>
+  (await state.query<Rollup>('select * from window_rollups')).rows
 const windowsOf = async (state: State) =>
   (await state.query<{ bytes: Buffer }>('select bytes from windows order by k')).rows.map(
     ({ bytes }) => parseWindow(bytes),
   )
 
-/** A pack is of one stretch, adds up, and is of the windows that its hash says. */
-function assertPack(pack: Pack, rows: readonly Row[]): void {
-  const [first, last] = [Number(pack.first_k), Number(pack.last_k)]
+/** A rollup is of one stretch, adds up, and is of the windows that its hash says. */
+function assertRollup(rollup: Rollup, rows: readonly Row[]): void {
+  const [first, last] = [Number(rollup.first_k), Number(rollup.last_k)]
   assert.equal(Math.floor(first / STRETCH_S), Math.floor(last / STRETCH_S))
-  const shares = pack.shares.map(shareOf)
+  const shares = rollup.shares.map(shareOf)
   const split = shares.reduce((sum, { dynamicNj, idleNj }) => sum + dynamicNj + idleNj, 0n)
-  assert.equal(split, BigInt(pack.reading_nj))
-  const packed = rows.filter(
+  assert.equal(split, BigInt(rollup.reading_nj))
+  const rolled = rows.filter(
     ({ session, window }) =>
-      session === pack.session &&
-      window.meter === pack.meter &&
+      session === rollup.session &&
+      window.meter === rollup.meter &&
       window.k >= first &&
       window.k <= last &&
-      window.method === pack.method &&
-      (window.fallback ?? null) === pack.fallback,
+      window.method === rollup.method &&
+      (window.fallback ?? null) === rollup.fallback,
   )
-  assert.equal(packed.length, pack.windows)
+  assert.equal(rolled.length, rollup.windows)
   const hash = createHash('sha256')
-  for (const { window } of packed)
+  for (const { window } of rolled)
     hash.update(createHash('sha256').update(windowBytes(window)).digest())
-  assert.deepEqual(pack.hash, hash.digest())
-  const tariffs = packed.map(({ window }) => Number(window.tariffNjPerCpuS))
+  assert.deepEqual(rollup.hash, hash.digest())
+  const tariffs = rolled.map(({ window }) => Number(window.tariffNjPerCpuS))
   assert.deepEqual(
-    [Number(pack.tariff_min_nj_per_cpu_s), Number(pack.tariff_max_nj_per_cpu_s)],
+    [Number(rollup.tariff_min_nj_per_cpu_s), Number(rollup.tariff_max_nj_per_cpu_s)],
     [Math.min(...tariffs), Math.max(...tariffs)],
   )
 }
@@ -219,7 +219,7 @@ const RUNS = Number(process.env['ERGON_RUNS'] ?? 25)
 /** A planted bug ends the histories that find it: 25 histories missed one in a run of many. */
 const PLANTED_RUNS = 1000
 
-const packings = async (plant?: { right: string; wrong: string }): Promise<void> => {
+const rollingUp = async (plant?: { right: string; wrong: string }): Promise<void> => {
   await using state = await openLedgerState(server.of, 1)
   if (plant !== undefined) await state.query(spoiled(plant))
   await fc.assert(
@@ -235,16 +235,16 @@ const packings = async (plant?: { right: string; wrong: string }): Promise<void>
         for (const { untilS, stretches } of drawnHistory.calls) {
           const beforeK = START_K + untilS
           const left = await windowsOf(state)
-          await state.query('select pack_windows($1, $2)', [beforeK, stretches])
-          const [windows, packs] = [await windowsOf(state), await packsOf(state)]
-          assert.deepEqual(sumsOf(windows, packs), whole)
-          for (const pack of packs) assertPack(pack, rows)
+          await state.query('select roll_up_windows($1, $2)', [beforeK, stretches])
+          const [windows, rollups] = [await windowsOf(state), await rollupsOf(state)]
+          assert.deepEqual(sumsOf(windows, rollups), whole)
+          for (const rollup of rollups) assertRollup(rollup, rows)
           const limit = beforeK - (beforeK % STRETCH_S)
           const kept = new Set(windows.map(({ meter, k }) => `${meter} ${k}`))
           for (const { meter, k } of left)
             if (k >= limit) assert.ok(kept.has(`${meter} ${k}`), `${k} is not old`)
         }
-        await state.query('select pack_windows($1, 1000000)', [START_K + 1_000_000])
+        await state.query('select roll_up_windows($1, 1000000)', [START_K + 1_000_000])
         assert.deepEqual(await windowsOf(state), [])
       } finally {
         await state.query('rollback')
@@ -254,7 +254,7 @@ const packings = async (plant?: { right: string; wrong: string }): Promise<void>
   )
 }
 
-test('packing windows conserves every sum of every payer', { skip }, () => packings())
+test('rolling up windows conserves every sum of every payer', { skip }, () => rollingUp())
 
 const PLANTS = {
   'a share that is not summed': {
@@ -262,14 +262,14 @@ const PLANTS = {
     wrong: 'max(s.idle_nj) as idle_nj',
   },
   'a payer that is merged with another': {
-    right: 'select n.pack, s.name, s.payer, s.account,',
-    wrong: "select n.pack, s.name, s.payer, 'acct_1' as account,",
+    right: 'select n.row_nr, s.name, s.payer, s.account,',
+    wrong: "select n.row_nr, s.name, s.payer, 'acct_1' as account,",
   },
   'a window that is deleted and not summed': {
     right: 'from numbered n group by',
     wrong: 'from numbered n where fallback is null group by',
   },
-  'a window that is packed before its time': {
+  'a window that is rolled up before its time': {
     right: 'least(before_k - before_k % 300,',
     wrong: 'least(before_k + 300,',
   },
@@ -281,33 +281,37 @@ function spoiled({ right, wrong }: { right: string; wrong: string }): string {
 }
 for (const [name, plant] of Object.entries(PLANTS))
   test(`the histories find ${name}`, { skip }, async () => {
-    await assert.rejects(packings(plant), (error: Error) => {
+    await assert.rejects(rollingUp(plant), (error: Error) => {
       assert.ok(error.cause instanceof assert.AssertionError, error.message)
       return true
     })
   })
 
-test('what a tick may send again is not packed while its session is open', { skip }, async () => {
-  await using state = await openLedgerState(server.of, 1)
-  const { session } = await createLedger(state).openSession('agent')
-  const [first, ...others] = fc.sample(drawn, { numRuns: 9, seed: 3 })
-  assert.ok(first)
-  const rows = rowsOf([first, ...others].map((one) => ({ ...one, meter: 'm1', life: 1 })))
-  await store(state, rows)
-  const pack = async (lastSeq: number) => {
-    await state.query('update sessions set last_seq = $1', [lastSeq])
-    await state.query('select pack_windows($1, 100)', [START_K + 1_000_000])
-    return (await windowsOf(state)).length
-  }
-  assert.equal(session, 'agent.1')
-  assert.equal(await pack(AGAIN_MAX), rows.length)
-  assert.equal(await pack(AGAIN_MAX + 4), rows.length - 4)
-  await createLedger(state).closeSession(session)
-  assert.equal(await pack(AGAIN_MAX + 4), 0)
-})
+test(
+  'what a tick may send again is not rolled up while its session is open',
+  { skip },
+  async () => {
+    await using state = await openLedgerState(server.of, 1)
+    const { session } = await createLedger(state).openSession('agent')
+    const [first, ...others] = fc.sample(drawn, { numRuns: 9, seed: 3 })
+    assert.ok(first)
+    const rows = rowsOf([first, ...others].map((one) => ({ ...one, meter: 'm1', life: 1 })))
+    await store(state, rows)
+    const rollup = async (lastSeq: number) => {
+      await state.query('update sessions set last_seq = $1', [lastSeq])
+      await state.query('select roll_up_windows($1, 100)', [START_K + 1_000_000])
+      return (await windowsOf(state)).length
+    }
+    assert.equal(session, 'agent.1')
+    assert.equal(await rollup(AGAIN_MAX), rows.length)
+    assert.equal(await rollup(AGAIN_MAX + 4), rows.length - 4)
+    await createLedger(state).closeSession(session)
+    assert.equal(await rollup(AGAIN_MAX + 4), 0)
+  },
+)
 
 test(
-  'upkeep packs what is older than a day, and forgets packed windows too',
+  'upkeep rolls up what is older than a day, and forgets those of it too',
   { skip },
   async () => {
     await using state = await openLedgerState(server.of, 1)
@@ -320,15 +324,15 @@ test(
     await store(state, rows)
     const keeping = async (windowsDays: number) => {
       await thinWindows({ state, clock: systemClock, windowsDays })
-      const packed = (await packsOf(state)).reduce((sum, { windows }) => sum + windows, 0)
-      return { windows: (await windowsOf(state)).length, packed }
+      const rolled = (await rollupsOf(state)).reduce((sum, { windows }) => sum + windows, 0)
+      return { windows: (await windowsOf(state)).length, rolled }
     }
-    // Each round packs the oldest two hours.
-    assert.deepEqual(await keeping(0), { windows: 30, packed: 30 })
-    assert.deepEqual(await keeping(0), { windows: 15, packed: 45 })
-    assert.deepEqual(await keeping(10), { windows: 15, packed: 15 })
-    const changes = ['delete from', 'truncate'].map((verb) => `${verb} packed_windows`)
-    for (const change of [...changes, 'update packed_windows set windows = 1'])
-      await assert.rejects(state.query(change), /packed_windows is append-only/)
+    // Each round rolls up the oldest two hours.
+    assert.deepEqual(await keeping(0), { windows: 30, rolled: 30 })
+    assert.deepEqual(await keeping(0), { windows: 15, rolled: 45 })
+    assert.deepEqual(await keeping(10), { windows: 15, rolled: 15 })
+    const changes = ['delete from', 'truncate'].map((verb) => `${verb} window_rollups`)
+    for (const change of [...changes, 'update window_rollups set windows = 1'])
+      await assert.rejects(state.query(change), /window_rollups is append-only/)
   },
 )

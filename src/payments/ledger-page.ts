@@ -1,10 +1,10 @@
 // A page of an account's money: its charges and the transfers of its wallet in one order, the newest first. The pages of
 // one walk are of one moment: a cursor bounds them by the newest charge and transfer of its first page.
 import { TRANSFER_KIND } from '#ledger/transfer-kind.ts'
-import { findPacked } from '#ledger/packs/packed-charge.ts'
+import { findBundled } from '#ledger/bundles/bundled-charge.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { LedgerFilter, LedgerPosition, LedgerRow } from './ledger-entry.ts'
-import { entryOfPacked, withPacked } from './packed-entries.ts'
+import { entryOfBundled, withBundled } from './bundled-entries.ts'
 
 /** Above every number. */
 const NEWEST = '9'.repeat(18)
@@ -65,7 +65,7 @@ export async function ledgerPage(
     after.transferMax,
     limit,
   ])
-  return await withPacked(state, filter, page, rows)
+  return await withBundled(state, filter, page, rows)
 }
 
 /** The numbers of the newest charge and the newest transfer that the walk may give. */
@@ -110,6 +110,6 @@ export async function ledgerOfId(
     [account, id, transfer, await namesOf(state, id)],
   )
   if (rows.some(({ rank }) => rank === 0)) return rows
-  const packed = await findPacked(state, id.replace(/^req_/, 'rcpt_'), [account])
-  return packed === undefined ? rows : [...rows, entryOfPacked(packed)]
+  const bundled = await findBundled(state, id.replace(/^req_/, 'rcpt_'), [account])
+  return bundled === undefined ? rows : [...rows, entryOfBundled(bundled)]
 }

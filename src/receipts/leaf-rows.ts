@@ -1,7 +1,7 @@
-// Leaves of the log as the ledger has them: rows of `charges`, and packed charges.
+// Leaves of the log as the ledger has them: rows of `charges`, and bundled charges.
 import { invariant } from '#base/errors.ts'
-import { chargesOf } from '#ledger/packs/packed-charge.ts'
-import { readPacks } from '#ledger/packs/read-packs.ts'
+import { chargesOf } from '#ledger/bundles/bundled-charge.ts'
+import { readBundles } from '#ledger/bundles/read-bundles.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
 import type { LeafContent } from '#tlog/leaf.ts'
 import { LeafPage } from './leaf-page.ts'
@@ -29,13 +29,15 @@ export async function readLeafRows(
     const isWhole = Number(row['first']) === from && Number(row['last']) === from + page.count - 1
     if (isWhole) return page
   }
-  const packs = await state.query('select from charge_packs where last_leaf >= $1 limit 1', [from])
-  return row === undefined && packs.rowCount === 0
+  const bundles = await state.query('select from charge_bundles where last_leaf >= $1 limit 1', [
+    from,
+  ])
+  return row === undefined && bundles.rowCount === 0
     ? LeafPage.of([])
     : await oldLeaves(state, from, limit)
 }
 
-/** Leaves of which some are packed: those that a signer asks for which was away for long. */
+/** Leaves of which some are bundled: those that a signer asks for which was away for long. */
 async function oldLeaves(state: Queryable, from: number, limit: number): Promise<LeafPage> {
   const leaves = new Map<number, LeafContent>()
   const { rows } = await state.query(
@@ -45,7 +47,7 @@ async function oldLeaves(state: Queryable, from: number, limit: number): Promise
   )
   for (const charge of rows.map(toStoredCharge)) leaves.set(charge.leafIndex, charge)
   const filter = { leafFrom: from, leafBelow: from + limit }
-  for await (const read of readPacks(state, filter, 'leaf'))
+  for await (const read of readBundles(state, filter, 'leaf'))
     for (const charge of chargesOf(read))
       if (charge.leafIndex >= from && charge.leafIndex < from + limit)
         leaves.set(charge.leafIndex, { accountSeq: charge.accountSeq, bytes: charge.bytes })

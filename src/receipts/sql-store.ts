@@ -1,7 +1,7 @@
-// ReceiptStore on PostgreSQL: the tables of receipts/schema and, read only, charges and their packs.
+// ReceiptStore on PostgreSQL: the tables of receipts/schema and, read only, charges and their bundles.
 import { raiseAlarm } from '#state/alarms.ts'
 import { fault } from '#contract/errors.ts'
-import { findPacked } from '#ledger/packs/packed-charge.ts'
+import { findBundled } from '#ledger/bundles/bundled-charge.ts'
 import type { Queryable, SqlRow, State } from '#state/connect.ts'
 import type { ReceiptKey } from '#tlog/keys.ts'
 import type { Tile, TileId } from '#tlog/tiles.ts'
@@ -64,7 +64,7 @@ export function createSqlReceiptStore(state: State): ReceiptStore {
         'select account, leaf_index, account_seq, bytes from charges where id = $1',
         [id],
       )
-      return rows.map(toStoredCharge)[0] ?? (await findPacked(state, id, accounts))
+      return rows.map(toStoredCharge)[0] ?? (await findBundled(state, id, accounts))
     },
   }
 }

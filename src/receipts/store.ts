@@ -40,7 +40,7 @@ export type ReceiptStore = {
   tiles(origin: string, wanted: readonly TileId[]): Promise<readonly Tile[]>
   /** All or nothing. Throws ErgonError `sealer_fenced` like openShard(). */
   saveCheckpoint(epoch: number, checkpoint: SealedCheckpoint, tiles: readonly Tile[]): Promise<void>
-  /** The charge with a receipt id. One that is packed is looked for among those of `accounts` alone. */
+  /** The charge with a receipt id. One that is bundled is looked for among those of `accounts` alone. */
   charge(id: string, accounts?: readonly string[]): Promise<StoredCharge | undefined>
 }
 

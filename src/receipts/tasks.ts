@@ -1,11 +1,11 @@
-// The background tasks of receipts: old charges are packed, and packs are proven again. Both rest three times as long as
+// The background tasks of receipts: old charges are bundled, and bundles are proven again. Both rest three times as long as
 // they work, so that on a busy state they become slower themselves and take at most a quarter of its time.
 import { sleep } from '#base/clock.ts'
 import type { TasksCore, TasksProduct } from '#node/tasks-part.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
-import { PACK_CHARGES, PACK_CHARGES_MIN, packOldest } from './packing/pack-charges.ts'
-import { proveNext } from './packing/prove-packs.ts'
+import { BUNDLE_CHARGES, BUNDLE_CHARGES_MIN, bundleOldest } from './bundling/bundle-charges.ts'
+import { proveNext } from './bundling/prove-bundles.ts'
 
 const DAY_MS = 86_400_000
 const EVERY_MS = 60_000
@@ -15,31 +15,31 @@ const TIMEOUT_MS = 180_000
 const ATTEMPTS = 5
 const RESTS = 3
 const ACCOUNTS_MAX = 200
-/** Packs that are proven again in a run: 20,000 packs, of 40 million charges, in a day. */
+/** Bundles that are proven again in a run: 20,000 bundles, of 40 million charges, in a day. */
 const PROOFS_MAX = 15
 
 /** The part of a task's help that these use. */
 type RunHelp = { readonly signal: AbortSignal }
 
-export type PackingSettings = {
-  /** The age at which charges are packed; 0: never. */
-  readonly packDays: number
+export type BundlingSettings = {
+  /** The age at which charges are bundled; 0: never. */
+  readonly bundleDays: number
 }
 
 /** The background half; `unread` are queries that name the charges that must still be rows: account, next. */
-export const receiptsTasks = (unread: readonly string[]): TasksProduct<PackingSettings> => ({
+export const receiptsTasks = (unread: readonly string[]): TasksProduct<BundlingSettings> => ({
   name: 'receipts',
-  open: (core, { packDays }) => ({
+  open: (core, { bundleDays }) => ({
     tasks: {
-      'receipts.pack': {
+      'receipts.bundle': {
         everyMs: EVERY_MS,
         attempts: ATTEMPTS,
         timeoutMs: TIMEOUT_MS,
         run: async (_, help) => {
-          if (packDays > 0) await packAll(core, { packDays, unread }, help)
+          if (bundleDays > 0) await bundleAll(core, { bundleDays, unread }, help)
         },
       },
-      'receipts.prove-packs': {
+      'receipts.prove-bundles': {
         everyMs: EVERY_MS,
         attempts: ATTEMPTS,
         timeoutMs: TIMEOUT_MS,
@@ -51,26 +51,26 @@ export const receiptsTasks = (unread: readonly string[]): TasksProduct<PackingSe
 
 type DueAccount = {
   readonly account: string
-  /** The last number that may be packed; null without a bound. */
+  /** The last number that may be bundled; null without a bound. */
   readonly until: string | null
 }
 
-async function packAll(
+async function bundleAll(
   core: TasksCore,
-  { packDays, unread }: PackingSettings & { readonly unread: readonly string[] },
+  { bundleDays, unread }: BundlingSettings & { readonly unread: readonly string[] },
   help: RunHelp,
 ): Promise<void> {
-  const before = new Date(core.clock.wallMs() - packDays * DAY_MS)
+  const before = new Date(core.clock.wallMs() - bundleDays * DAY_MS)
   const due = await dueAccounts(core.state, before, unread)
   await paced(core, help, Number.POSITIVE_INFINITY, async () => {
     const next = due[0]
     if (next === undefined) return false
-    if ((await packOrAlarm(core, next, before, help.signal)) < PACK_CHARGES) due.shift()
+    if ((await bundleOrAlarm(core, next, before, help.signal)) < BUNDLE_CHARGES) due.shift()
     return true
   })
 }
 
-/** The accounts that have enough old charges for a pack, the one with the most first. */
+/** The accounts that have enough old charges for a bundle, the one with the most first. */
 export async function dueAccounts(
   state: Queryable,
   before: Date,
@@ -79,30 +79,30 @@ export async function dueAccounts(
   const { rows } = await state.query<DueAccount>(
     `select a.account, (select min(next) - 1 from (${unread.join(' union all ')}) u
        where u.account = a.account)::text as until
-     from audited_accounts a left join packed_accounts p using (account)
+     from audited_accounts a left join bundled_accounts p using (account)
      where a.charges - coalesce(p.charges, 0) >= $2 and (select c.to_at from charges c
        where c.account = a.account and c.account_seq = coalesce(p.charges, 0) + $2) < $1
      order by a.charges - coalesce(p.charges, 0) desc limit ${ACCOUNTS_MAX}`,
-    [before, PACK_CHARGES_MIN],
+    [before, BUNDLE_CHARGES_MIN],
   )
   return rows
 }
 
-async function packOrAlarm(
+async function bundleOrAlarm(
   { state, log }: TasksCore,
   due: DueAccount,
   before: Date,
   signal: AbortSignal,
 ): Promise<number> {
   try {
-    return await packOldest(state, due.account, { before, until: due.until })
+    return await bundleOldest(state, due.account, { before, until: due.until })
   } catch (error) {
     // The state is away or the run ends: that is no fault of the account. Any other must not stop the accounts after it.
     if (isStateAway(error) || signal.aborted) throw error
     const { account } = due
     const why = error instanceof Error ? error.message : String(error)
-    log.error('Charges are not packed', { account, error })
-    await raiseAlarm(state, 'charges_not_packed', { account, why }, { key: account })
+    log.error('Charges are not bundled', { account, error })
+    await raiseAlarm(state, 'charges_not_bundled', { account, why }, { key: account })
     return 0
   }
 }

@@ -1,6 +1,6 @@
 // GET /v1/receipts?cursor&limit: what the account was charged, the newest first, by the account's own numbers,
 // which have no gap: also what nobody was answered for, such as stored bytes and strangers in its public buckets.
-import { packedBelow } from '#ledger/packs/packed-charge.ts'
+import { bundledBelow } from '#ledger/bundles/bundled-charge.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
 import { chargeCarbon, chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
@@ -57,10 +57,10 @@ async function readRows(
     [account, before, limit],
   )
   const below = BigInt(rows.at(-1)?.number ?? before)
-  const packed = await packedBelow(state, { account, below }, { limit: limit - rows.length })
+  const bundled = await bundledBelow(state, { account, below }, { limit: limit - rows.length })
   return [
     ...rows,
-    ...packed.map(({ accountSeq, bytes }) => ({ number: String(accountSeq), bytes })),
+    ...bundled.map(({ accountSeq, bytes }) => ({ number: String(accountSeq), bytes })),
   ]
 }
 

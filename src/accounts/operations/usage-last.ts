@@ -1,7 +1,7 @@
 // GET /v1/usage/last: the caller's last request, by token. It waits until every gateway has posted
 // what it answered before this call arrived, so that the record is the one the caller expects. The last one is
 // what the ledger got last: the clock may have been set back.
-import { findPacked, packedBelow, type PackedCharge } from '#ledger/packs/packed-charge.ts'
+import { findBundled, bundledBelow, type BundledCharge } from '#ledger/bundles/bundled-charge.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/charge.ts'
 import { printJoules, printMilligrams } from '#base/units.ts'
@@ -67,17 +67,17 @@ export function createUsageLast(deps: { state: Queryable; posted: Posted }): Han
 async function recentOf(state: Queryable, account: string, token: string): Promise<Recent[]> {
   const { rows } = await state.query<Recent>(RECENT, [token, REMEMBERED])
   if (rows.length === NEWEST) return rows
-  const packed = await state.query<{ last: string }>(
-    'select account_seq as last from packed_tokens where token = $1',
+  const bundled = await state.query<{ last: string }>(
+    'select account_seq as last from bundled_tokens where token = $1',
     [token],
   )
-  const last = packed.rows[0]?.last
+  const last = bundled.rows[0]?.last
   if (last === undefined) return rows
   const oldest = rows.at(-1)?.number
-  // Charges that were packed since the rows were read are not taken twice.
+  // Charges that were bundled since the rows were read are not taken twice.
   const below =
     oldest !== undefined && BigInt(oldest) <= BigInt(last) ? BigInt(oldest) : BigInt(last) + 1n
-  const older = await packedBelow(
+  const older = await bundledBelow(
     state,
     { account, token, below },
     {
@@ -89,7 +89,7 @@ async function recentOf(state: Queryable, account: string, token: string): Promi
   return [...rows, ...older.map(recentCharge)]
 }
 
-const recentCharge = (charge: PackedCharge): Recent => ({
+const recentCharge = (charge: BundledCharge): Recent => ({
   number: charge.accountSeq.toString(),
   process: charge.value('session')?.split('.')[0] ?? '',
   at: charge.at,
@@ -113,5 +113,5 @@ async function bytesOf(state: Queryable, account: string, id: string): Promise<B
   const { rows } = await state.query<{ bytes: Buffer }>('select bytes from charges where id = $1', [
     id,
   ])
-  return rows[0]?.bytes ?? (await findPacked(state, id, [account]))?.bytes
+  return rows[0]?.bytes ?? (await findBundled(state, id, [account]))?.bytes
 }

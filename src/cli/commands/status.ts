@@ -35,7 +35,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   print(
     `sessions ${sessions.map((session) => `${session.id}${session.fresh ? '' : ' (silent)'}`).join(', ')}`,
   )
-  print(`ledger   ${ledger.charges} charges${packedWords(ledger)}, ${alarmsWord(ledger.alarms)}`)
+  print(`ledger   ${ledger.charges} charges${bundledWords(ledger)}, ${alarmsWord(ledger.alarms)}`)
   for (const { kind, detail, at } of status.last_alarms ?? [])
     print(`  ${at} ${kind} ${JSON.stringify(detail)}`)
   if (status.books !== undefined) print(booksLine(status.books))
@@ -46,9 +46,9 @@ export async function run({ options }: CommandCall): Promise<void> {
 const holderLine = ({ host, folder, since, backend }: ShownHolder) =>
   `state    of the node on ${host} in ${folder}, since ${since}${backend === null ? '; its lock is not held now' : ''}`
 
-/** Nothing before the first pack. */
-const packedWords = ({ packed_charges: charges, packed_bytes: bytes }: ShownLedger) =>
-  charges === '0' ? '' : `, ${charges} of them packed in ${(Number(bytes) / 1e6).toFixed(1)} MB`
+/** Nothing before the first bundle. */
+const bundledWords = ({ bundled_charges: charges, bundled_bytes: bytes }: ShownLedger) =>
+  charges === '0' ? '' : `, ${charges} of them bundled in ${(Number(bytes) / 1e6).toFixed(1)} MB`
 
 const alarmsWord = (alarms: string) =>
   alarms === '0' ? '0 alarms' : `${alarms} alarms, see ergon admin alarm list`

@@ -93,10 +93,10 @@ export const METER_SETTINGS = {
     help: 'For how many days windows of the meter are kept: a row a second for a day, then a row for five minutes; 0 for ever (default 400)',
     check: count(0, 36_500).default(400),
   },
-  packDays: {
-    name: 'ERGON_PACK_DAYS',
-    flag: 'pack-days',
-    help: 'After how many days the charges of an account are packed, about 50 bytes each in place of 1.4 kB; receipts and sums stay as they are; 0 never (default 31)',
+  bundleDays: {
+    name: 'ERGON_BUNDLE_DAYS',
+    flag: 'bundle-days',
+    help: 'After how many days the charges of an account are bundled, about 50 bytes each in place of 1.4 kB; receipts and sums stay as they are; 0 never (default 31)',
     check: count(0, 36_500).default(31),
   },
 } satisfies Settings

@@ -65,9 +65,9 @@ const status = z.strictObject({
   ledger: z
     .strictObject({
       charges: z.string(),
-      /** Of them those in packs, and the bytes of the packs. */
-      packed_charges: z.string(),
-      packed_bytes: z.string(),
+      /** Of them those in bundles, and the bytes of the bundles. */
+      bundled_charges: z.string(),
+      bundled_bytes: z.string(),
       leaves: z.string(),
       sealed: z.string(),
       alarms: z.string(),

@@ -80,7 +80,7 @@ async function booksOf(state: State) {
     'select id, process, last_seq, until > now() as fresh from sessions where closed_at is null order by id',
   )
   // A charge is a leaf, and the head knows their number: to count the rows takes minutes one day.
-  const { alarms: alarmCount, leaves, packed, receiptsWaiting } = await booksFigures(state)
+  const { alarms: alarmCount, leaves, bundled, receiptsWaiting } = await booksFigures(state)
   const alarms = await state.query<Alarm>(
     'select id, kind, detail, at from alarms where acknowledged_at is null order by id desc limit $1',
     [ALARMS_SHOWN],
@@ -91,8 +91,8 @@ async function booksOf(state: State) {
     sessions: sessions.rows,
     ledger: {
       charges: String(leaves),
-      packed_charges: String(packed.charges),
-      packed_bytes: String(packed.bytes),
+      bundled_charges: String(bundled.charges),
+      bundled_bytes: String(bundled.bytes),
       leaves: String(leaves),
       sealed: String(leaves - receiptsWaiting),
       alarms: String(alarmCount),

@@ -7,7 +7,7 @@ import type { ControlHandlers, Sent } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { entryOf, fault } from '#contract/errors.ts'
 import { REFUSALS_PAGE, type Refusal } from '#http/refusals.ts'
-import { findPacked } from '#ledger/packs/packed-charge.ts'
+import { findBundled } from '#ledger/bundles/bundled-charge.ts'
 import { ask } from '#node/cell-specs.ts'
 import type { State } from '#state/connect.ts'
 
@@ -68,18 +68,18 @@ async function chargeOf(
     [receipt],
   )
   return await asked
-    .then(async ({ rows }) => rows[0] ?? (await packedCharge(state, receipt)))
+    .then(async ({ rows }) => rows[0] ?? (await bundledCharge(state, receipt)))
     .then(
       (charge) => ({ charge, ledger_fault: null }),
       (error: unknown) => ({ charge: null, ledger_fault: messageOf(error) }),
     )
 }
 
-async function packedCharge(
+async function bundledCharge(
   state: Pick<State, 'query'>,
   receipt: string,
 ): Promise<FoundRequest['charge']> {
-  const charge = await findPacked(state, receipt)
+  const charge = await findBundled(state, receipt)
   if (charge === undefined) return null
   return {
     receipt,

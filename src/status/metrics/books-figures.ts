@@ -8,8 +8,8 @@ export type BooksFigures = {
   /** Alarms that nobody has acknowledged. */
   readonly alarms: number
   readonly leaves: number
-  /** Charges that are packed, and the bytes of their packs. */
-  readonly packed: { readonly charges: number; readonly bytes: number }
+  /** Charges that are bundled, and the bytes of their bundles. */
+  readonly bundled: { readonly charges: number; readonly bytes: number }
   readonly receiptsWaiting: number
   /** Signers that have a share and answer; undefined while nobody looks. */
   readonly signersReady: number | undefined
@@ -27,7 +27,7 @@ const AGE = 'extract(epoch from ledger_now() - checked_at)::int'
 // link to the shard before is a leaf of its own.
 const FIGURES = `
   select (select count(*) from alarms where acknowledged_at is null)::text as alarms,
-    (select size from log_head)::text as leaves, p.charges as packed, p.bytes as packed_bytes, ${SIGNERS_READY} as signers_ready,
+    (select size from log_head)::text as leaves, p.charges as bundled, p.bytes as bundled_bytes, ${SIGNERS_READY} as signers_ready,
     ((select size from log_head) - coalesce((
       select shard.first_leaf + coalesce(sealed.size, 0)
         - (case when shard.link is not null and sealed.size is not null then 1 else 0 end)
@@ -37,7 +37,7 @@ const FIGURES = `
       ) sealed on true), 0))::text as waiting,
     (select ${AGE} from books) as age, (select halted_at is not null from books) as halted
   from (select coalesce(sum(charges), 0)::text as charges, coalesce(sum(bytes), 0)::text as bytes
-    from packed_accounts) p`
+    from bundled_accounts) p`
 
 /** Asks the state. Rejects when it does not answer. */
 export async function booksFigures(state: State): Promise<BooksFigures> {
@@ -46,7 +46,7 @@ export async function booksFigures(state: State): Promise<BooksFigures> {
   return {
     alarms: Number(row.alarms),
     leaves: Number(row.leaves),
-    packed: { charges: Number(row.packed), bytes: Number(row.packed_bytes) },
+    bundled: { charges: Number(row.bundled), bytes: Number(row.bundled_bytes) },
     receiptsWaiting: Number(row.waiting),
     signersReady: row.signers_ready ?? undefined,
     checkedAgeS: row.age ?? undefined,
@@ -56,8 +56,8 @@ export async function booksFigures(state: State): Promise<BooksFigures> {
 type Figures = {
   alarms: string
   leaves: string
-  packed: string
-  packed_bytes: string
+  bundled: string
+  bundled_bytes: string
   waiting: string
   signers_ready: number | null
   age: number | null

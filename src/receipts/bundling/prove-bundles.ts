@@ -1,31 +1,31 @@
-// Proves packs again, one after the other, for ever: a damaged one raises an alarm.
+// Proves bundles again, one after the other, for ever: a damaged one raises an alarm.
 import { messageOf } from '#base/errors.ts'
-import type { PackedCharge } from '#ledger/packs/packed-charge.ts'
+import type { BundledCharge } from '#ledger/bundles/bundled-charge.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { Shard } from '#receipts/store.ts'
-import { packCharges, packFault, type PackRow } from './prove-pack.ts'
+import { bundleCharges, bundleFault, type BundleRow } from './prove-bundle.ts'
 import { sealedLeaves } from './sealed-leaves.ts'
 
-const NEXT = `select p.* from charge_packs p, pack_round r
+const NEXT = `select p.* from charge_bundles p, bundle_round r
   where (p.account, p.first_seq) > (r.account, r.first_seq) order by p.account, p.first_seq limit 1`
 
-/** Proves the next pack of the round; false at the end of a round, at which the sums of all packs are compared. */
+/** Proves the next bundle of the round; false at the end of a round, at which the sums of all bundles are compared. */
 export async function proveNext(state: State): Promise<boolean> {
-  const { rows } = await state.query<PackRow>(NEXT)
+  const { rows } = await state.query<BundleRow>(NEXT)
   const [row] = rows
   if (row === undefined) {
     const faults = await state.query<{ account: string; detail: string }>(
-      'select * from pack_faults()',
+      'select * from bundle_faults()',
     )
     for (const { account, detail } of faults.rows) await alarm(state, account, null, detail)
-    await state.query("update pack_round set account = '', first_seq = 0, proven_at = now()")
+    await state.query("update bundle_round set account = '', first_seq = 0, proven_at = now()")
     return false
   }
   const why = await faultOf(state, row, await createSqlReceiptStore(state).shards())
   if (why !== undefined) await alarm(state, row.account, row.first_seq, why)
-  await state.query('update pack_round set account = $1, first_seq = $2', [
+  await state.query('update bundle_round set account = $1, first_seq = $2', [
     row.account,
     row.first_seq,
   ])
@@ -34,23 +34,23 @@ export async function proveNext(state: State): Promise<boolean> {
 
 async function faultOf(
   state: Queryable,
-  row: PackRow,
+  row: BundleRow,
   shards: readonly Shard[],
 ): Promise<string | undefined> {
-  let charges: PackedCharge[]
+  let charges: BundledCharge[]
   try {
-    charges = packCharges(row)
+    charges = bundleCharges(row)
   } catch (error) {
     return messageOf(error)
   }
   const leaves = charges.map(({ leafIndex }) => leafIndex)
-  return packFault(row, charges, await sealedLeaves(state, shards, leaves))
+  return bundleFault(row, charges, await sealedLeaves(state, shards, leaves))
 }
 
 const alarm = (state: Queryable, account: string, firstSeq: string | null, why: string) =>
   raiseAlarm(
     state,
-    'pack_damaged',
+    'bundle_damaged',
     { account, first_seq: firstSeq, why },
     { key: `${account}:${firstSeq}:${why}` },
   )

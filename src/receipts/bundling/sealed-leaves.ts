@@ -1,4 +1,4 @@
-// The hashes of leaves in the tiles of the log, which stay when the charges are packed.
+// The hashes of leaves in the tiles of the log, which stay when the charges are bundled.
 import { HASH_BYTES } from '#tlog/leaf.ts'
 import { TILE_WIDTH } from '#tlog/tiles.ts'
 import type { Queryable } from '#state/connect.ts'

@@ -1,4 +1,4 @@
-// Which charges are packed and when, and that a fault or a kill at any step leaves every charge where it was.
+// Which charges are bundled and when, and that a fault or a kill at any step leaves every charge where it was.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sleep, systemClock } from '#base/clock.ts'
@@ -9,9 +9,9 @@ import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { booksFigures } from '#status/metrics/books-figures.ts'
 import { receiptsTasks } from '#receipts/tasks.ts'
-import { PackError, packOldest } from './pack-charges.ts'
-import { postOld, type OldCharge, type PostedCharge } from './packed-ledger.fixture.ts'
-import { proveNext } from './prove-packs.ts'
+import { BundleError, bundleOldest } from './bundle-charges.ts'
+import { postOld, type OldCharge, type PostedCharge } from './bundled-ledger.fixture.ts'
+import { proveNext } from './prove-bundles.ts'
 
 const skip = whyNoState()
 let server: TestUrl
@@ -47,13 +47,13 @@ async function openOld(list: readonly OldCharge[]): Promise<Opened> {
   }
 }
 
-/** The number of charges that are rows and that are packed. */
-async function placesOf(state: State): Promise<[rows: number, packed: number]> {
-  const { rows } = await state.query<{ rows: string; packed: string }>(
+/** The number of charges that are rows and that are bundled. */
+async function placesOf(state: State): Promise<[rows: number, bundled: number]> {
+  const { rows } = await state.query<{ rows: string; bundled: string }>(
     `select (select count(*) from charges) as rows,
-       (select coalesce(sum(last_seq - first_seq + 1), 0) from charge_packs) as packed`,
+       (select coalesce(sum(last_seq - first_seq + 1), 0) from charge_bundles) as bundled`,
   )
-  return [Number(rows[0]?.rows), Number(rows[0]?.packed)]
+  return [Number(rows[0]?.rows), Number(rows[0]?.bundled)]
 }
 
 /** Changes what nothing may change. */
@@ -86,7 +86,7 @@ async function withFault(state: State, table: string, sql: string, check: () => 
 }
 
 test(
-  'a charge that is not the one in the log, or not its row, is not packed',
+  'a charge that is not the one in the log, or not its row, is not bundled',
   { skip },
   async () => {
     const faults: [why: string, table: string, sql: string][] = [
@@ -105,15 +105,15 @@ test(
     for (const [why, table, sql] of faults)
       await withFault(state, table, sql, async () => {
         const before = await placesOf(state)
-        await assert.rejects(packOldest(state, 'acct_a', ALL), new RegExp(why))
+        await assert.rejects(bundleOldest(state, 'acct_a', ALL), new RegExp(why))
         assert.deepEqual(await placesOf(state), before)
       })
-    assert.equal(await packOldest(state, 'acct_a', ALL), 200)
+    assert.equal(await bundleOldest(state, 'acct_a', ALL), 200)
   },
 )
 
 test(
-  'a killed connection between the proof and the end leaves the rows, and the next run packs them',
+  'a killed connection between the proof and the end leaves the rows, and the next run bundles them',
   { skip },
   async () => {
     await using ledger = await openOld(charges(200))
@@ -121,57 +121,57 @@ test(
     await state.session(async (other) => {
       await other.query('begin')
       // The rows go after this table is written.
-      await other.query('lock table packed_tokens in share mode')
-      const packing = assert.rejects(packOldest(state, 'acct_a', ALL))
-      const waiting = `select pid from pg_stat_activity where query like '%move_into_pack%' and wait_event_type = 'Lock'
+      await other.query('lock table bundled_tokens in share mode')
+      const bundling = assert.rejects(bundleOldest(state, 'acct_a', ALL))
+      const waiting = `select pid from pg_stat_activity where query like '%move_into_bundle%' and wait_event_type = 'Lock'
       and pid <> pg_backend_pid()`
       const signal = AbortSignal.timeout(30_000)
       while ((await state.query(waiting)).rowCount === 0) await sleep(10, signal)
       await state.query(`select pg_terminate_backend(pid) from (${waiting}) w`)
-      await packing
+      await bundling
       await other.query('rollback')
     })
     assert.deepEqual(await placesOf(state), [200, 0])
-    assert.equal(await packOldest(state, 'acct_a', ALL), 200)
+    assert.equal(await bundleOldest(state, 'acct_a', ALL), 200)
     assert.deepEqual(await placesOf(state), [0, 200])
     assert.deepEqual((await state.query('select * from ledger_faults()')).rows, [])
   },
 )
 
-test('only charges in a pack can be deleted', { skip }, async () => {
+test('only charges in a bundle can be deleted', { skip }, async () => {
   await using ledger = await openOld(charges(300))
   const { state } = ledger
   await assert.rejects(state.query('delete from charges where account_seq = 1'), /append-only/)
-  assert.equal(await packOldest(state, 'acct_a', { ...ALL, until: '150' }), 150)
+  assert.equal(await bundleOldest(state, 'acct_a', { ...ALL, until: '150' }), 150)
   await assert.rejects(state.query('delete from charges'), /append-only/)
-  await assert.rejects(state.query('delete from charge_packs'), /append-only/)
+  await assert.rejects(state.query('delete from charge_bundles'), /append-only/)
   assert.deepEqual(await placesOf(state), [150, 150])
 })
 
 test('young, unsealed, unaudited and unclosed charges stay rows', { skip }, async () => {
   await using ledger = await openOld(charges(1000))
   const { state } = ledger
-  const pack = (before: Date) => packOldest(state, 'acct_a', { before, until: null })
-  assert.equal(await pack(new Date(START_MS + 100_000)), 0, 'too few are old')
-  assert.equal(await pack(new Date(START_MS + 150_000)), 150)
+  const bundle = (before: Date) => bundleOldest(state, 'acct_a', { before, until: null })
+  assert.equal(await bundle(new Date(START_MS + 100_000)), 0, 'too few are old')
+  assert.equal(await bundle(new Date(START_MS + 150_000)), 150)
   await state.query('update books set audited = 400')
-  assert.equal(await pack(new Date()), 250)
+  assert.equal(await bundle(new Date()), 250)
   await state.query('update books set audited = 1000')
   await state.query('update sessions set closed_at = null, last_seq = 4600')
-  assert.equal(await pack(new Date()), 200, 'an open session may send its last 4000 again')
+  assert.equal(await bundle(new Date()), 200, 'an open session may send its last 4000 again')
   await state.query('update sessions set closed_at = now()')
-  assert.equal(await pack(new Date()), 0)
+  assert.equal(await bundle(new Date()), 0)
   await state.query("update sessions set closed_at = now() - interval '25 hours'")
   await state.query(
     'update receipt_tiles set hashes = substr(hashes, 1, 32 * 100) where level = 0 and index = 3',
   )
-  assert.equal(await pack(new Date()), 268, 'leaf 868 is not sealed')
+  assert.equal(await bundle(new Date()), 268, 'leaf 868 is not sealed')
 })
 
-test('a packed charge is not posted again by a journal that comes back', { skip }, async () => {
+test('a bundled charge is not posted again by a journal that comes back', { skip }, async () => {
   await using ledger = await openOld(charges(200))
   const { state, posted } = ledger
-  await packOldest(state, 'acct_a', ALL)
+  await bundleOldest(state, 'acct_a', ALL)
   const books = createLedger(state)
   const records = posted.map(({ bytes }, nth) => ({
     seq: BigInt(nth + 1),
@@ -187,33 +187,33 @@ test('a packed charge is not posted again by a journal that comes back', { skip 
   assert.deepEqual(await placesOf(state), [0, 200])
 })
 
-test('the round through all packs finds each damage once', { skip }, async () => {
+test('the round through all bundles finds each damage once', { skip }, async () => {
   const change = (what: string) =>
-    `update charge_packs set ${what} where account = 'acct_a' and first_seq = 1`
+    `update charge_bundles set ${what} where account = 'acct_a' and first_seq = 1`
   const damages: [why: string, table: string, sql: string][] = [
     [
-      'The checksum of a pack',
-      'charge_packs',
+      'The checksum of a bundle',
+      'charge_bundles',
       change('body = set_bit(body, 999, 1 - get_bit(body, 999))'),
     ],
-    ['energy_nj is', 'charge_packs', change('energy_nj = energy_nj + 1')],
-    ['last_seq is', 'charge_packs', change('last_seq = 149')],
+    ['energy_nj is', 'charge_bundles', change('energy_nj = energy_nj + 1')],
+    ['last_seq is', 'charge_bundles', change('last_seq = 149')],
     [
       'first_leaf is',
-      'charge_packs',
-      change("body = (select body from charge_packs where account = 'acct_b')"),
+      'charge_bundles',
+      change("body = (select body from charge_bundles where account = 'acct_b')"),
     ],
     ['is not leaf', 'receipt_tiles', WRONG_TILE],
     [
-      '300 charges in 2 packs, 150 in 1 found',
-      'charge_packs',
-      'delete from charge_packs where first_seq = 151',
+      '300 charges in 2 bundles, 150 in 1 found',
+      'charge_bundles',
+      'delete from charge_bundles where first_seq = 151',
     ],
   ]
   await using ledger = await openOld([...charges(300), ...charges(150, 'acct_b', 'gw-2')])
   const { state } = ledger
-  for (const until of ['150', '300']) await packOldest(state, 'acct_a', { ...ALL, until })
-  await packOldest(state, 'acct_b', ALL)
+  for (const until of ['150', '300']) await bundleOldest(state, 'acct_a', { ...ALL, until })
+  await bundleOldest(state, 'acct_b', ALL)
   const round = async () => {
     while (await proveNext(state)) continue
     return await alarmsOf(state)
@@ -223,7 +223,7 @@ test('the round through all packs finds each damage once', { skip }, async () =>
     await withFault(state, table, sql, async () => {
       const alarms = await round()
       const isTold = alarms.some(
-        ({ kind, detail }) => kind === 'pack_damaged' && detail.why.includes(why),
+        ({ kind, detail }) => kind === 'bundle_damaged' && detail.why.includes(why),
       )
       assert.ok(isTold, `${why}: ${JSON.stringify(alarms)}`)
       assert.equal((await round()).length, alarms.length)
@@ -233,7 +233,7 @@ test('the round through all packs finds each damage once', { skip }, async () =>
 })
 
 test(
-  'the task packs what is old and may be packed, and tells of what does not fit',
+  'the task bundles what is old and may be bundled, and tells of what does not fit',
   { skip },
   async () => {
     const list = [
@@ -241,7 +241,7 @@ test(
       ...charges(127, 'acct_small', 'gw-2'),
       ...charges(200, 'acct_bad', 'gw-3'),
       ...charges(200, 'acct_read', 'gw-4'),
-      // The first that is packed, with a fault that is no PackError.
+      // The first that is bundled, with a fault that is no BundleError.
       ...charges(400, 'acct_gap', 'gw-5'),
     ]
     await using ledger = await openOld(list)
@@ -259,32 +259,32 @@ test(
     const unread = "select 'acct_read'::text as account, 150 as next"
     const core = { state, log, clock: systemClock } as never
     const help = { signal: AbortSignal.timeout(60_000), log, progress: () => undefined }
-    const run = async (packDays: number) => {
-      const { tasks } = await receiptsTasks([unread]).open(core, { packDays })
-      await tasks?.['receipts.pack']?.run(undefined, help)
-      await tasks?.['receipts.prove-packs']?.run(undefined, help)
+    const run = async (bundleDays: number) => {
+      const { tasks } = await receiptsTasks([unread]).open(core, { bundleDays })
+      await tasks?.['receipts.bundle']?.run(undefined, help)
+      await tasks?.['receipts.prove-bundles']?.run(undefined, help)
     }
     await run(0)
     assert.deepEqual(await placesOf(state), [1226, 0])
     await run(31)
     const { rows } = await state.query(
-      'select account, charges from packed_accounts order by account',
+      'select account, charges from bundled_accounts order by account',
     )
     assert.deepEqual(rows, [
       { account: 'acct_a', charges: '300' },
       { account: 'acct_read', charges: '149' },
     ])
-    const { packed } = await booksFigures(state)
-    assert.equal(packed.charges, 449)
-    assert.ok(packed.bytes > 0)
+    const { bundled } = await booksFigures(state)
+    assert.equal(bundled.charges, 449)
+    assert.ok(bundled.bytes > 0)
     const alarms = await alarmsOf(state)
     assert.deepEqual(
       alarms.map(({ kind, detail }) => [kind, detail.why]),
       [
-        ['charges_not_packed', 'rows and packs of an account have a gap'],
+        ['charges_not_bundled', 'rows and bundles of an account have a gap'],
         [
-          'charges_not_packed',
-          new PackError('acct_bad', 'status of charge 9 differs from its bytes').message,
+          'charges_not_bundled',
+          new BundleError('acct_bad', 'status of charge 9 differs from its bytes').message,
         ],
       ],
     )

@@ -1,4 +1,4 @@
-// A pack: old charges of one account in the order of their numbers, as columns. Their bytes come back as they were, to
+// A bundle: old charges of one account in the order of their numbers, as columns. Their bytes come back as they were, to
 // the bit, because the log holds their hashes. The random parts of a charge (its id and its salt, 26 bytes) are most
 // of its share.
 import { zstdDecompressSync } from 'node:zlib'
@@ -15,7 +15,7 @@ import {
 import { shapeOf, fillShape, type TextShape } from './shape.ts'
 import { ByteReader, ByteWriter } from './varints.ts'
 
-export type PackedLeaf = { readonly leafIndex: number; readonly bytes: Uint8Array }
+export type BundledLeaf = { readonly leafIndex: number; readonly bytes: Uint8Array }
 
 const VERSION = 1
 const CRC_BYTES = 4
@@ -31,8 +31,8 @@ type Head = {
 
 type Aligned = (string | undefined)[]
 
-/** Packs charges of one account, the oldest first. */
-export function writePack(leaves: readonly PackedLeaf[]): Buffer {
+/** Bundles charges of one account, the oldest first. */
+export function writeBundle(leaves: readonly BundledLeaf[]): Buffer {
   const shapes = new Map<string, TextShape & { readonly number: number }>()
   const aligned = new Map<string, Aligned>()
   const numbers = leaves.map(({ bytes }, nth) => {
@@ -103,8 +103,8 @@ function assemble(head: Head, columns: readonly Buffer[]): Buffer {
 const latin1Of = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
-/** A pack that is read. A column is decompressed when it is first asked for. */
-export class Pack {
+/** A bundle that is read. A column is decompressed when it is first asked for. */
+export class Bundle {
   readonly count: number
   readonly #shapes: readonly TextShape[]
   readonly #stored = new Map<string, WrittenColumn>()
@@ -112,26 +112,26 @@ export class Pack {
   readonly #leaves: ReadColumn
   readonly #columns = new Map<string, PresentColumn>()
 
-  /** Throws RangeError when the bytes are not those that writePack() gave. */
+  /** Throws RangeError when the bytes are not those that writeBundle() gave. */
   constructor(body: Buffer) {
     if (body.length < CRC_BYTES || crc32c(body.subarray(CRC_BYTES)) !== body.readUInt32BE(0))
-      throw new RangeError('The checksum of a pack is another')
+      throw new RangeError('The checksum of a bundle is another')
     const from = new ByteReader(body.subarray(CRC_BYTES))
     const version = from.varint()
-    if (version !== VERSION) throw new RangeError(`A pack has an unknown version: ${version}`)
+    if (version !== VERSION) throw new RangeError(`A bundle has an unknown version: ${version}`)
     const isCompressed = from.varint() === 1
     const text = from.bytes(from.varint())
     const head = JSON.parse(String(isCompressed ? zstdDecompressSync(text) : text)) as Head
     this.count = head.count
     this.#shapes = head.shapes
-    const columns = head.columns.map(([name, form, packed, size]) => {
-      return { name, form, isCompressed: packed === 1, bytes: from.bytes(size) }
+    const columns = head.columns.map(([name, form, bundled, size]) => {
+      return { name, form, isCompressed: bundled === 1, bytes: from.bytes(size) }
     })
     const [shapes, leaves, ...others] = columns
-    const numbers = readColumn(present(shapes, 'a pack has no shapes'), head.count)
+    const numbers = readColumn(present(shapes, 'a bundle has no shapes'), head.count)
     this.#shapeNumbers = new Uint32Array(head.count)
     for (let nth = 0; nth < head.count; nth++) this.#shapeNumbers[nth] = Number(numbers.at(nth))
-    this.#leaves = readColumn(present(leaves, 'a pack has no leaves'), head.count)
+    this.#leaves = readColumn(present(leaves, 'a bundle has no leaves'), head.count)
     for (const column of others) this.#stored.set(column.name, column)
   }
 
@@ -161,7 +161,7 @@ export class Pack {
   }
 
   #shapeOf(nth: number): TextShape {
-    return present(this.#shapes[this.#shapeNumbers[nth] ?? -1], 'a pack has fewer charges')
+    return present(this.#shapes[this.#shapeNumbers[nth] ?? -1], 'a bundle has fewer charges')
   }
 
   #column(name: string): PresentColumn {
@@ -209,7 +209,7 @@ export class Pack {
   }
 }
 
-/** A column by the places of the charges in the pack; it lacks those that have no such key. */
+/** A column by the places of the charges in the bundle; it lacks those that have no such key. */
 type PresentColumn = {
   readonly at: (nth: number) => string | undefined
   /** The first charge with a stored value, of a column that is not derived. */

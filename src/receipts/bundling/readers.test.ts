@@ -1,4 +1,4 @@
-// Every reader of charges gives one answer, whether the charges are rows, packed, or some of each.
+// Every reader of charges gives one answer, whether the charges are rows, bundled, or some of each.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -20,8 +20,8 @@ import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 import { requestHandlers } from '#status/control/requests.ts'
-import { packOldest } from './pack-charges.ts'
-import { postOld, type OldCharge, type PostedCharge } from './packed-ledger.fixture.ts'
+import { bundleOldest } from './bundle-charges.ts'
+import { postOld, type OldCharge, type PostedCharge } from './bundled-ledger.fixture.ts'
 
 const skip = whyNoState()
 let server: TestUrl
@@ -158,9 +158,9 @@ const same = (found: Record<string, unknown>, wanted: Record<string, unknown>) =
     assert.deepEqual(found[question], answer, question)
 }
 
-test('every reader answers the same of rows, of packs and of both', { skip }, async () => {
+test('every reader answers the same of rows, of bundles and of both', { skip }, async () => {
   await using state = await openLedgerState(server.of, 2)
-  // Within two minutes in the order of their times, so that some packs are in one hour, some in two, and some are cut.
+  // Within two minutes in the order of their times, so that some bundles are in one hour, some in two, and some are cut.
   const list = fc
     .sample(old, CHARGES)
     .map((one, nth) => ({ one, place: one.toMs + ((nth * 7919) % 120_000) }))
@@ -171,59 +171,63 @@ test('every reader answers the same of rows, of packs and of both', { skip }, as
   const rows = await answersOf(state, charges)
   assert.deepEqual(rows['faults'], [])
 
-  // A part of one account first, then all that can be packed.
+  // A part of one account first, then all that can be bundled.
   const all = { before: new Date(), until: null }
   for (const until of [128, 256])
-    assert.equal(await packOldest(state, 'acct_a', { ...all, until: String(until) }), 128)
+    assert.equal(await bundleOldest(state, 'acct_a', { ...all, until: String(until) }), 128)
   same(await answersOf(state, charges), rows)
   for (let until = 384; until <= 600; until += 128)
-    assert.equal(await packOldest(state, 'acct_a', { ...all, until: String(until) }), 128)
+    assert.equal(await bundleOldest(state, 'acct_a', { ...all, until: String(until) }), 128)
   for (const account of ['acct_a', 'acct_b', 'nobody'])
-    assert.ok((await packOldest(state, account, all)) > 0)
+    assert.ok((await bundleOldest(state, account, all)) > 0)
   same(await answersOf(state, charges), rows)
   const left = await state.query('select from charges')
   assert.equal(left.rowCount, 0)
 
-  // Packs of before have no sums.
-  await state.query('alter table charge_packs disable trigger user')
-  await state.query('update charge_packs set sums = null where first_seq > 1')
+  // Bundles of before have no sums.
+  await state.query('alter table charge_bundles disable trigger user')
+  await state.query('update charge_bundles set sums = null where first_seq > 1')
   same(await answersOf(state, charges), rows)
 })
 
-test('readers miss nothing and have nothing twice while charges are packed', { skip }, async () => {
-  await using state = await openLedgerState(server.of, 4)
-  const list = fc
-    .sample(old, CHARGES)
-    .map((one) => ({ ...one, account: 'acct_a', token: 'tok_1_acct_a' }))
-  await postOld(state, list)
-  const all: LedgerFilter = {
-    account: 'acct_a',
-    from: null,
-    to: null,
-    operations: null,
-    kind: null,
-  }
-  const span = {
-    account: 'acct_a',
-    from: new Date(START_MS + 900_000),
-    to: new Date(START_MS + 9_000_000),
-  }
-  const receiptList = createReceiptList({ state, posted })
-  const plain = async () => ({
-    walk: await walk(state, all, 170),
-    list: ask(await receiptList(call('acct_a', '', 'limit=1000'))).body(),
-    usage: await inSnapshot(state, (snapshot) =>
-      sumUsage(snapshot, span, 'operation', { offset: 0, limit: 10 }),
-    ),
-  })
-  const wanted = await plain()
-  let isPacking = true
-  const packAll = async () => {
-    for (let until = 130; until <= CHARGES; until += 130)
-      await packOldest(state, 'acct_a', { before: new Date(), until: String(until) })
-  }
-  const packing = packAll().finally(() => (isPacking = false))
-  while (isPacking) assert.deepEqual(await plain(), wanted)
-  await packing
-  assert.deepEqual(await plain(), wanted)
-})
+test(
+  'readers miss nothing and have nothing twice while charges are bundled',
+  { skip },
+  async () => {
+    await using state = await openLedgerState(server.of, 4)
+    const list = fc
+      .sample(old, CHARGES)
+      .map((one) => ({ ...one, account: 'acct_a', token: 'tok_1_acct_a' }))
+    await postOld(state, list)
+    const all: LedgerFilter = {
+      account: 'acct_a',
+      from: null,
+      to: null,
+      operations: null,
+      kind: null,
+    }
+    const span = {
+      account: 'acct_a',
+      from: new Date(START_MS + 900_000),
+      to: new Date(START_MS + 9_000_000),
+    }
+    const receiptList = createReceiptList({ state, posted })
+    const plain = async () => ({
+      walk: await walk(state, all, 170),
+      list: ask(await receiptList(call('acct_a', '', 'limit=1000'))).body(),
+      usage: await inSnapshot(state, (snapshot) =>
+        sumUsage(snapshot, span, 'operation', { offset: 0, limit: 10 }),
+      ),
+    })
+    const wanted = await plain()
+    let isBundling = true
+    const bundleAll = async () => {
+      for (let until = 130; until <= CHARGES; until += 130)
+        await bundleOldest(state, 'acct_a', { before: new Date(), until: String(until) })
+    }
+    const bundling = bundleAll().finally(() => (isBundling = false))
+    while (isBundling) assert.deepEqual(await plain(), wanted)
+    await bundling
+    assert.deepEqual(await plain(), wanted)
+  },
+)

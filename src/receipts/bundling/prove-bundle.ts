@@ -1,20 +1,20 @@
-// The proof of a pack: its charges are those that the log has under their numbers, each of them and no other, and its
+// The proof of a bundle: its charges are those that the log has under their numbers, each of them and no other, and its
 // row says of them what they say themselves.
-import { Pack } from '#ledger/packs/pack.ts'
-import { chargesOf, type PackedCharge } from '#ledger/packs/packed-charge.ts'
-import { sumCharges, type PackSum } from '#ledger/packs/pack-sums.ts'
+import { Bundle } from '#ledger/bundles/bundle.ts'
+import { chargesOf, type BundledCharge } from '#ledger/bundles/bundled-charge.ts'
+import { sumCharges, type BundleSum } from '#ledger/bundles/bundle-sums.ts'
 import { leafOf } from '#tlog/leaf.ts'
 
-/** A row of `charge_packs`. */
-export type PackRow = Omit<PackFacts, 'sums'> & {
+/** A row of `charge_bundles`. */
+export type BundleRow = Omit<BundleFacts, 'sums'> & {
   readonly account: string
   readonly body: Buffer
-  /** Null in packs that were made before packs had sums. */
-  readonly sums: PackFacts['sums'] | null
+  /** Null in bundles that were made before bundles had sums. */
+  readonly sums: BundleFacts['sums'] | null
 }
 
-/** The facts in the row of a pack about its charges. */
-export type PackFacts = {
+/** The facts in the row of a bundle about its charges. */
+export type BundleFacts = {
   readonly first_seq: string
   readonly last_seq: string
   readonly first_leaf: string
@@ -29,22 +29,24 @@ export type PackFacts = {
   readonly energy_nj: string
   readonly carbon_pg: string
   readonly charge_pusd: string
-  readonly sums: readonly PackSum[]
+  readonly sums: readonly BundleSum[]
 }
 
-/** The charges of a pack, the oldest first. Throws RangeError when its bytes are damaged. */
-export const packCharges = (row: Pick<PackRow, 'account' | 'first_seq' | 'body'>): PackedCharge[] =>
+/** The charges of a bundle, the oldest first. Throws RangeError when its bytes are damaged. */
+export const bundleCharges = (
+  row: Pick<BundleRow, 'account' | 'first_seq' | 'body'>,
+): BundledCharge[] =>
   [
     ...chargesOf({
       account: row.account,
       firstSeq: BigInt(row.first_seq),
       lastAt: new Date(0),
-      pack: new Pack(row.body),
+      bundle: new Bundle(row.body),
     }),
   ].toReversed()
 
-/** The facts that the row of a pack of these charges must have. */
-export function factsOf(charges: readonly PackedCharge[]): PackFacts {
+/** The facts that the row of a bundle of these charges must have. */
+export function factsOf(charges: readonly BundledCharge[]): BundleFacts {
   const ats = charges.map(({ at }) => at.getTime())
   const ids = charges.map(({ id }) => id).toSorted(byBytes)
   const sumOf = (key: 'energyNj' | 'carbonPg' | 'chargePusd') =>
@@ -70,14 +72,14 @@ export function factsOf(charges: readonly PackedCharge[]): PackFacts {
   }
 }
 
-/** The fault of a pack; undefined when the pack is proven. `hashes` are those of its leaves in the log. */
-export function packFault(
-  row: PackRow,
-  charges: readonly PackedCharge[],
+/** The fault of a bundle; undefined when the bundle is proven. `hashes` are those of its leaves in the log. */
+export function bundleFault(
+  row: BundleRow,
+  charges: readonly BundledCharge[],
   hashes: readonly (Buffer | undefined)[],
 ): string | undefined {
   const facts = { ...factsOf(charges), ...(row.sums === null && { sums: null }) }
-  const wrong = (Object.keys(facts) as (keyof PackFacts)[]).find(
+  const wrong = (Object.keys(facts) as (keyof BundleFacts)[]).find(
     (key) => JSON.stringify(facts[key]) !== JSON.stringify(row[key]),
   )
   if (wrong !== undefined)

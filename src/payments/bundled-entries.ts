@@ -1,11 +1,11 @@
-// The part of a page of the ledger that is packed: charges as entries, in the order of the page.
-import { chargesOf, type PackedCharge } from '#ledger/packs/packed-charge.ts'
-import { readPacks } from '#ledger/packs/read-packs.ts'
+// The part of a page of the ledger that is bundled: charges as entries, in the order of the page.
+import { chargesOf, type BundledCharge } from '#ledger/bundles/bundled-charge.ts'
+import { readBundles } from '#ledger/bundles/read-bundles.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { LedgerFilter, LedgerPosition, LedgerRow } from './ledger-entry.ts'
 
-/** The entry of a packed charge. Its time has milliseconds. */
-export const entryOfPacked = (charge: PackedCharge): LedgerRow => ({
+/** The entry of a bundled charge. Its time has milliseconds. */
+export const entryOfBundled = (charge: BundledCharge): LedgerRow => ({
   at: charge.at,
   at_us: charge.at.toISOString().replace('Z', '000Z'),
   rank: 0,
@@ -19,8 +19,8 @@ export const entryOfPacked = (charge: PackedCharge): LedgerRow => ({
   reference: null,
 })
 
-/** Adds the packed charges of a page to its rows, which are the first of what is not packed. */
-export async function withPacked(
+/** Adds the bundled charges of a page to its rows, which are the first of what is not bundled. */
+export async function withBundled(
   state: Queryable,
   filter: LedgerFilter,
   { after, limit }: { readonly after: LedgerPosition; readonly limit: number },
@@ -31,10 +31,14 @@ export async function withPacked(
   let page = [...rows]
   /** The page is full of entries that are newer than a time. */
   const isFull = (at: Date) => page.length === limit && (page[limit - 1]?.at ?? at) > at
-  for await (const read of readPacks(state, packFilter(filter, after, page[limit - 1]), 'time')) {
+  for await (const read of readBundles(
+    state,
+    bundleFilter(filter, after, page[limit - 1]),
+    'time',
+  )) {
     if (isFull(read.lastAt)) break
     const numbers = new Set(page.filter(({ rank }) => rank === 0).map(({ number }) => number))
-    const found = [...chargesOf(read)].filter(isWanted).map(entryOfPacked)
+    const found = [...chargesOf(read)].filter(isWanted).map(entryOfBundled)
     page = [...page, ...found.filter(({ number }) => !numbers.has(number))]
       .toSorted(newestFirst)
       .slice(0, limit)
@@ -42,7 +46,7 @@ export async function withPacked(
   return page
 }
 
-function packFilter(filter: LedgerFilter, after: LedgerPosition, last: LedgerRow | undefined) {
+function bundleFilter(filter: LedgerFilter, after: LedgerPosition, last: LedgerRow | undefined) {
   const before = [filter.to, after.at === 'infinity' ? null : new Date(Date.parse(after.at) + 1)]
   const from = [filter.from, last?.at ?? null]
   const least = before.filter((at) => at !== null).toSorted((a, b) => a.getTime() - b.getTime())[0]
@@ -57,7 +61,7 @@ function packFilter(filter: LedgerFilter, after: LedgerPosition, last: LedgerRow
 
 const wanted =
   ({ from, to, operations }: LedgerFilter, after: LedgerPosition) =>
-  (charge: PackedCharge): boolean => {
+  (charge: BundledCharge): boolean => {
     const { at } = charge
     if ((from !== null && at < from) || (to !== null && at >= to)) return false
     if (operations !== null && !operations.includes(charge.operation)) return false

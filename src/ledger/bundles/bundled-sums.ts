@@ -1,11 +1,11 @@
-// Sums over packed charges, for what no kept sum covers: the hours that a span of time cuts. A pack within the span has
-// its own sums of such an hour; only packs that an end of the span cuts are decoded.
+// Sums over bundled charges, for what no kept sum covers: the hours that a span of time cuts. A bundle within the span has
+// its own sums of such an hour; only bundles that an end of the span cuts are decoded.
 import type { Queryable } from '#state/connect.ts'
-import { hourOf, sumCharges, type PackSum } from './pack-sums.ts'
-import { chargesOf, type PackedCharge } from './packed-charge.ts'
-import { readPacks, type PackFilter } from './read-packs.ts'
+import { hourOf, sumCharges, type BundleSum } from './bundle-sums.ts'
+import { chargesOf, type BundledCharge } from './bundled-charge.ts'
+import { readBundles, type BundleFilter } from './read-bundles.ts'
 
-export type PackedSpan = {
+export type BundledSpan = {
   readonly account: string
   readonly resource?: string
   readonly from: Date
@@ -21,16 +21,19 @@ export function wholeHours({ from, to }: { readonly from: Date; readonly to: Dat
   return { first: new Date(first), last: new Date(last) }
 }
 
-/** The sums as rows of SQL: `select * from` it, with the list of packedSums() as a value. */
-export const packedRows = (value: string): string =>
+/** The sums as rows of SQL: `select * from` it, with the list of bundledSums() as a value. */
+export const bundledRows = (value: string): string =>
   `(select s ->> 1 as operation, s ->> 2 as model, s ->> 3 as token, (s ->> 0)::timestamptz as at,
      (s ->> 5)::bigint as requests, (s ->> 6)::numeric as energy_nj, (s ->> 7)::numeric as carbon_pg,
      (s ->> 8)::numeric as charge_pusd, (s ->> 9)::numeric as measured_nj
    from jsonb_array_elements(${value}) s)`
 
-/** The sums of packed charges in the hours that a span cuts. To be asked in the snapshot of the sums that they go with. */
-export async function packedSums(state: Queryable, span: PackedSpan): Promise<readonly PackSum[]> {
-  const found: PackSum[] = []
+/** The sums of bundled charges in the hours that a span cuts. To be asked in the snapshot of the sums that they go with. */
+export async function bundledSums(
+  state: Queryable,
+  span: BundledSpan,
+): Promise<readonly BundleSum[]> {
+  const found: BundleSum[] = []
   for (const edge of edgesOf(span)) {
     found.push(...(await keptSums(state, span, edge)))
     const filter = { ...edge, decodedOf: [span.from, span.to] } as const
@@ -39,19 +42,19 @@ export async function packedSums(state: Queryable, span: PackedSpan): Promise<re
   return found
 }
 
-/** The sums of the packed charges of a span by minute, of which packs keep none. */
-export async function packedMinutes(
+/** The sums of the bundled charges of a span by minute, of which bundles keep none. */
+export async function bundledMinutes(
   state: Queryable,
-  span: PackedSpan,
-): Promise<readonly PackSum[]> {
-  const found: PackSum[] = []
+  span: BundledSpan,
+): Promise<readonly BundleSum[]> {
+  const found: BundleSum[] = []
   for await (const charges of chargesIn(state, span, span))
     found.push(...sumCharges(charges, 'minute'))
   return found
 }
 
 /** The spans before and after the whole hours of a span: each is in one hour. */
-function edgesOf(span: PackedSpan): PackedSpan[] {
+function edgesOf(span: BundledSpan): BundledSpan[] {
   const { first, last } = wholeHours(span)
   const ends = first < span.to ? first : span.to
   return [
@@ -60,14 +63,14 @@ function edgesOf(span: PackedSpan): PackedSpan[] {
   ].filter(({ from, to }) => from < to)
 }
 
-/** The sums of the hour of an edge that packs within the span keep. */
+/** The sums of the hour of an edge that bundles within the span keep. */
 async function keptSums(
   state: Queryable,
-  span: PackedSpan,
-  edge: PackedSpan,
-): Promise<readonly PackSum[]> {
-  const { rows } = await state.query<{ sum: PackSum }>(
-    `select s as sum from charge_packs p, jsonb_array_elements(p.sums) s
+  span: BundledSpan,
+  edge: BundledSpan,
+): Promise<readonly BundleSum[]> {
+  const { rows } = await state.query<{ sum: BundleSum }>(
+    `select s as sum from charge_bundles p, jsonb_array_elements(p.sums) s
      where account = $1 and first_at >= $2 and last_at < $3 and last_at >= $4 and first_at < $5 and s ->> 0 = $6
        and ($7::text is null or resources @> array[$7] and s ->> 4 = $7)`,
     [
@@ -83,15 +86,15 @@ async function keptSums(
   return rows.map(({ sum }) => sum)
 }
 
-/** The charges in a span of the packs that a filter finds, pack by pack. */
+/** The charges in a span of the bundles that a filter finds, bundle by bundle. */
 async function* chargesIn(
   state: Queryable,
-  filter: PackFilter,
-  { from, to, resource }: PackedSpan,
-): AsyncGenerator<Iterable<PackedCharge>> {
-  const isIn = (charge: PackedCharge): boolean => {
+  filter: BundleFilter,
+  { from, to, resource }: BundledSpan,
+): AsyncGenerator<Iterable<BundledCharge>> {
+  const isIn = (charge: BundledCharge): boolean => {
     const { at } = charge
     return at >= from && at < to && (resource === undefined || charge.resource === resource)
   }
-  for await (const read of readPacks(state, filter, 'time')) yield chargesOf(read).filter(isIn)
+  for await (const read of readBundles(state, filter, 'time')) yield chargesOf(read).filter(isIn)
 }

@@ -7,16 +7,16 @@ import { newIdBody } from '#base/ids.ts'
 import { takeRandom } from '#base/random.ts'
 import { carbonOf, nj, priceOf } from '#base/units.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
-import { Pack, writePack } from './pack.ts'
+import { Bundle, writeBundle } from './bundle.ts'
 
-/** Packs texts and reads them back. */
+/** Bundles texts and reads them back. */
 function roundTrip(list: readonly Uint8Array[]): void {
   const leaves = list.map((bytes, nth) => ({ bytes, leafIndex: nth * nth }))
-  const pack = new Pack(writePack(leaves))
-  assert.equal(pack.count, leaves.length)
+  const bundle = new Bundle(writeBundle(leaves))
+  assert.equal(bundle.count, leaves.length)
   for (const [nth, { bytes, leafIndex }] of leaves.entries()) {
-    assert.equal(pack.bytes(nth).compare(bytes), 0, Buffer.from(bytes).toString())
-    assert.equal(pack.leafIndex(nth), leafIndex)
+    assert.equal(bundle.bytes(nth).compare(bytes), 0, Buffer.from(bytes).toString())
+    assert.equal(bundle.leafIndex(nth), leafIndex)
   }
 }
 
@@ -49,7 +49,7 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any
 
-test('charges of any members come back from a pack byte for byte', () => {
+test('charges of any members come back from a bundle byte for byte', () => {
   const member = fc.dictionary(key, value, { maxKeys: 6 })
   const charge = fc
     .tuple(fc.nat(50), member)
@@ -73,18 +73,18 @@ test('members of the oldest charges and of charges to come are read by their key
     { ...plain, model: 'a "b"\\ü', resource: 'database:db_1' },
     { ...plain, zone: 'x' },
   ]
-  const pack = new Pack(
-    writePack(
+  const bundle = new Bundle(
+    writeBundle(
       list.map((one, leafIndex) => ({ leafIndex, bytes: Buffer.from(canonicalJson(one)) })),
     ),
   )
   assert.deepEqual(
-    [0, 1, 2].map((nth) => pack.value('model', nth)),
+    [0, 1, 2].map((nth) => bundle.value('model', nth)),
     [undefined, 'a "b"\\ü', undefined],
   )
-  assert.equal(pack.value('energy_nj', 2), plain.energy_nj)
+  assert.equal(bundle.value('energy_nj', 2), plain.energy_nj)
   assert.equal(
-    pack.value('zone', 2),
+    bundle.value('zone', 2),
     plain.factor.zone,
     'the first of a key, which is in the factor',
   )
@@ -114,26 +114,26 @@ function ordinary(nth: number): Buffer {
   )
 }
 
-test('a packed charge takes at most 50 bytes', () => {
+test('a bundled charge takes at most 50 bytes', () => {
   const leaves = Array.from({ length: 2000 }, (_, nth) => ({
     leafIndex: nth,
     bytes: ordinary(nth),
   }))
-  assert.ok(writePack(leaves).length <= 50 * leaves.length)
+  assert.ok(writeBundle(leaves).length <= 50 * leaves.length)
 })
 
-test('a pack with one wrong bit, or cut short, is not read', () => {
-  const body = writePack([1, 2, 3].map((nth) => ({ leafIndex: nth, bytes: ordinary(nth) })))
+test('a bundle with one wrong bit, or cut short, is not read', () => {
+  const body = writeBundle([1, 2, 3].map((nth) => ({ leafIndex: nth, bytes: ordinary(nth) })))
   fc.assert(
     fc.property(fc.nat(8 * body.length - 1), (bit) => {
       const damaged = Buffer.from(body)
       damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      assert.throws(() => new Pack(damaged), RangeError)
+      assert.throws(() => new Bundle(damaged), RangeError)
     }),
   )
   fc.assert(
     fc.property(fc.nat(body.length - 1), (length) => {
-      assert.throws(() => new Pack(body.subarray(0, length)), RangeError)
+      assert.throws(() => new Bundle(body.subarray(0, length)), RangeError)
     }),
   )
 })

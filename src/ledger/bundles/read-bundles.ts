@@ -1,11 +1,11 @@
-// Reads packs by what their rows say of them. A pack never changes and never goes: a reader asks for rows of `charges`
-// first and for packs second, and drops what it has twice. Sums are asked in one snapshot instead.
+// Reads bundles by what their rows say of them. A bundle never changes and never goes: a reader asks for rows of `charges`
+// first and for bundles second, and drops what it has twice. Sums are asked in one snapshot instead.
 import type { Queryable } from '#state/connect.ts'
-import { Pack } from './pack.ts'
+import { Bundle } from './bundle.ts'
 
-export type PackFilter = {
+export type BundleFilter = {
   readonly account?: string
-  /** Packs of these accounts. */
+  /** Bundles of these accounts. */
   readonly accounts?: readonly string[]
   /** Charges with numbers below. */
   readonly below?: bigint
@@ -18,31 +18,31 @@ export type PackFilter = {
   readonly id?: string
   /** Charges with numbers from one on. */
   readonly numberFrom?: bigint
-  /** Packs with charges both in and out of a span of time: its begin and end. */
+  /** Bundles with charges both in and out of a span of time: its begin and end. */
   readonly cutBy?: readonly [Date, Date]
-  /** Packs that the sums of a span cannot take from their own sums: the span cuts them, or they have none. */
+  /** Bundles that the sums of a span cannot take from their own sums: the span cuts them, or they have none. */
   readonly decodedOf?: readonly [Date, Date]
   /** Leaves from one on, and below another. */
   readonly leafFrom?: number
   readonly leafBelow?: number
 }
 
-/** A pack with its place in the ledger. */
-export type ReadPack = {
+/** A bundle with its place in the ledger. */
+export type ReadBundle = {
   readonly account: string
   readonly firstSeq: bigint
   /** The last end of its charges. */
   readonly lastAt: Date
-  readonly pack: Pack
+  readonly bundle: Bundle
 }
 
-type PackOrder = keyof typeof ORDERS
+type BundleOrder = keyof typeof ORDERS
 
 function isCut(value: string): string {
   return `(first_at < (${value}::timestamptz[])[1] or last_at >= (${value}::timestamptz[])[2])`
 }
 
-const CONDITIONS: Readonly<Record<keyof PackFilter, (value: string) => string>> = {
+const CONDITIONS: Readonly<Record<keyof BundleFilter, (value: string) => string>> = {
   account: (value) => `account = ${value}`,
   accounts: (value) => `account = any (${value})`,
   below: (value) => `first_seq < ${value}`,
@@ -59,14 +59,14 @@ const CONDITIONS: Readonly<Record<keyof PackFilter, (value: string) => string>> 
   leafBelow: (value) => `first_leaf < ${value}`,
 }
 
-// The newest first. Within an account numbers, leaves and packs have one order.
+// The newest first. Within an account numbers, leaves and bundles have one order.
 const ORDERS = {
   number: ['first_seq', ({ first_seq: seq }: Row) => [seq]],
   time: ['last_at, first_seq', ({ last_at: at, first_seq: seq }: Row) => [at, seq]],
   leaf: ['first_leaf', ({ first_leaf: leaf }: Row) => [leaf]],
 } as const
 
-/** Packs that are read at once, at most: most readers need one. */
+/** Bundles that are read at once, at most: most readers need one. */
 const BATCH_MAX = 8
 
 type Row = {
@@ -77,17 +77,17 @@ type Row = {
   body: Buffer
 }
 
-/** The packs that may have what a filter asks for, the newest first. Order them by leaf where they are of several accounts. */
-export async function* readPacks(
+/** The bundles that may have what a filter asks for, the newest first. Order them by leaf where they are of several accounts. */
+export async function* readBundles(
   state: Queryable,
-  filter: PackFilter,
-  order: PackOrder = 'number',
-): AsyncGenerator<ReadPack> {
+  filter: BundleFilter,
+  order: BundleOrder = 'number',
+): AsyncGenerator<ReadBundle> {
   const [columns, placeOf] = ORDERS[order]
   const values: unknown[] = []
   const bind = (value: unknown) =>
     `$${values.push(typeof value === 'bigint' ? String(value) : value)}`
-  const conditions = (Object.keys(filter) as (keyof PackFilter)[]).map((name) =>
+  const conditions = (Object.keys(filter) as (keyof BundleFilter)[]).map((name) =>
     CONDITIONS[name](bind(filter[name])),
   )
   const newestFirst = columns.replaceAll(/\w+/g, '$& desc')
@@ -96,7 +96,7 @@ export async function* readPacks(
     const own = values.length
     const after = last === undefined ? [] : [`(${columns}) < (${placeOf(last).map(bind).join()})`]
     const { rows } = await state.query<Row>(
-      `select account, first_seq, first_leaf, last_at, body from charge_packs
+      `select account, first_seq, first_leaf, last_at, body from charge_bundles
        where ${[...conditions, ...after].join(' and ') || 'true'} order by ${newestFirst} limit ${batch}`,
       values,
     )
@@ -107,9 +107,9 @@ export async function* readPacks(
   }
 }
 
-const opened = (row: Row): ReadPack => ({
+const opened = (row: Row): ReadBundle => ({
   account: row.account,
   firstSeq: BigInt(row.first_seq),
   lastAt: row.last_at,
-  pack: new Pack(row.body),
+  bundle: new Bundle(row.body),
 })

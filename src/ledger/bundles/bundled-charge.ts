@@ -1,27 +1,27 @@
-// A charge in a pack, with the members that a row of `charges` has.
+// A charge in a bundle, with the members that a row of `charges` has.
 import { MEASURED_METHODS } from '#contract/charge.ts'
 import type { Queryable } from '#state/connect.ts'
-import { readPacks, type PackFilter, type ReadPack } from './read-packs.ts'
+import { readBundles, type BundleFilter, type ReadBundle } from './read-bundles.ts'
 
 /** Members that need the whole charge, or are seldom asked for, are getters. */
-export class PackedCharge {
+export class BundledCharge {
   readonly account: string
   readonly accountSeq: bigint
-  readonly #pack: ReadPack['pack']
+  readonly #bundle: ReadBundle['bundle']
   readonly #nth: number
 
-  constructor({ account, firstSeq, pack }: ReadPack, nth: number) {
+  constructor({ account, firstSeq, bundle }: ReadBundle, nth: number) {
     this.account = account
     this.accountSeq = firstSeq + BigInt(nth)
-    this.#pack = pack
+    this.#bundle = bundle
     this.#nth = nth
   }
 
   get leafIndex(): number {
-    return this.#pack.leafIndex(this.#nth)
+    return this.#bundle.leafIndex(this.#nth)
   }
   get bytes(): Buffer {
-    return this.#pack.bytes(this.#nth)
+    return this.#bundle.bytes(this.#nth)
   }
   get id(): string {
     return this.value('id') ?? ''
@@ -61,41 +61,41 @@ export class PackedCharge {
 
   /** A member by its key; undefined where the charge has none. */
   value(name: string): string | undefined {
-    return this.#pack.value(name, this.#nth)
+    return this.#bundle.value(name, this.#nth)
   }
 }
 
-/** The charges of a pack, the newest first. */
-export function* chargesOf(read: ReadPack): Generator<PackedCharge> {
-  for (let nth = read.pack.count - 1; nth >= 0; nth--) yield new PackedCharge(read, nth)
+/** The charges of a bundle, the newest first. */
+export function* chargesOf(read: ReadBundle): Generator<BundledCharge> {
+  for (let nth = read.bundle.count - 1; nth >= 0; nth--) yield new BundledCharge(read, nth)
 }
 
-/** A packed charge by its id; of these accounts where they are known, which is much faster. */
-export async function findPacked(
+/** A bundled charge by its id; of these accounts where they are known, which is much faster. */
+export async function findBundled(
   state: Queryable,
   id: string,
   accounts?: readonly string[],
-): Promise<PackedCharge | undefined> {
+): Promise<BundledCharge | undefined> {
   const filter = accounts === undefined ? { id } : { id, accounts }
-  for await (const read of readPacks(state, filter, 'leaf')) {
-    const nth = read.pack.find(id)
-    if (nth !== undefined) return new PackedCharge(read, nth)
+  for await (const read of readBundles(state, filter, 'leaf')) {
+    const nth = read.bundle.find(id)
+    if (nth !== undefined) return new BundledCharge(read, nth)
   }
   return undefined
 }
 
-/** At most `limit` packed charges of an account with numbers below one, the newest first. */
-export async function packedBelow(
+/** At most `limit` bundled charges of an account with numbers below one, the newest first. */
+export async function bundledBelow(
   state: Queryable,
-  filter: PackFilter & { readonly account: string; readonly below: bigint },
+  filter: BundleFilter & { readonly account: string; readonly below: bigint },
   {
     limit,
     isWanted,
-  }: { readonly limit: number; readonly isWanted?: (charge: PackedCharge) => boolean },
-): Promise<PackedCharge[]> {
-  const found: PackedCharge[] = []
+  }: { readonly limit: number; readonly isWanted?: (charge: BundledCharge) => boolean },
+): Promise<BundledCharge[]> {
+  const found: BundledCharge[] = []
   if (limit <= 0) return found
-  for await (const read of readPacks(state, filter))
+  for await (const read of readBundles(state, filter))
     for (const charge of chargesOf(read)) {
       if (charge.accountSeq >= filter.below || isWanted?.(charge) === false) continue
       found.push(charge)

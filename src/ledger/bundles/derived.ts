@@ -1,4 +1,4 @@
-// Values of a charge that follow from its other values. A pack keeps only those that differ from what follows.
+// Values of a charge that follow from its other values. A bundle keeps only those that differ from what follows.
 import { carbonOf, nj, priceOf } from '#base/units.ts'
 
 type Values = (name: string) => string | undefined
@@ -33,7 +33,7 @@ function chargePusd(of: Values): string | undefined {
     : priceOf(nj(energy), price).toString()
 }
 
-/** A change of any of these would change what packs say: only `version` of pack.ts may bring one. */
+/** A change of any of these would change what bundles say: only `version` of bundle.ts may bring one. */
 export const DERIVED: Readonly<Record<string, (of: Values) => string | undefined>> = {
   request: (of) => of('id')?.replace(/^rcpt_/, 'req_'),
   energy_nj: energyNj,

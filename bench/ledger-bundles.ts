@@ -1,5 +1,5 @@
-// A ledger whose charges are packed: the bytes of a charge, and each reader, on a state of the bench's own. The charges
-// are posted and packed in turns, so that the table never has all of them.
+// A ledger whose charges are bundled: the bytes of a charge, and each reader, on a state of the bench's own. The charges
+// are posted and bundled in turns, so that the table never has all of them.
 import { sumResource } from '#ledger/resource-energy.ts'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { sumUsage } from '#ledger/usage.ts'
@@ -7,8 +7,8 @@ import type { LedgerFilter } from '#payments/ledger-entry.ts'
 import { FIRST_POSITION, ledgerOfId, ledgerPage, newestOf } from '#payments/ledger-page.ts'
 import { ledgerSums } from '#payments/ledger-sums.ts'
 import { openTestUrl } from '#postgres/testing-url.ts'
-import { packOldest } from '#receipts/packing/pack-charges.ts'
-import { openLog, type OldCharge } from '#receipts/packing/packed-ledger.fixture.ts'
+import { bundleOldest } from '#receipts/bundling/bundle-charges.ts'
+import { openLog, type OldCharge } from '#receipts/bundling/bundled-ledger.fixture.ts'
 import { createReceipts } from '#receipts/prove.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import type { State } from '#state/connect.ts'
@@ -29,7 +29,7 @@ const GAP_MS = 330
 const DAY_MS = 86_400_000
 const ALL: LedgerFilter = { account: ACCOUNT, from: null, to: null, operations: null, kind: null }
 
-export async function runLedgerPacks(isQuick = false): Promise<Section> {
+export async function runLedgerBundles(isQuick = false): Promise<Section> {
   const count = isQuick ? QUICK_CHARGES : CHARGES
   await using server = await openTestUrl({ fsync: 'off', max_wal_size: '2GB' })
   await using state = await openLedgerState(server.of, 2)
@@ -37,12 +37,12 @@ export async function runLedgerPacks(isQuick = false): Promise<Section> {
   const sizes = await sizesOf(state)
   const timed = await timesOf(state, count, filled.ids)
   return {
-    name: 'ledger-packs',
-    title: `${count.toLocaleString('en')} packed charges`,
+    name: 'ledger-bundles',
+    title: `${count.toLocaleString('en')} bundled charges`,
     bars: [
       {
-        what: 'a packed charge',
-        value: sizes.packs / count,
+        what: 'a bundled charge',
+        value: sizes.bundles / count,
         most: BYTES_MAX,
         digits: 1,
         unit: 'B',
@@ -60,16 +60,16 @@ export async function runLedgerPacks(isQuick = false): Promise<Section> {
         caption: 'On disk, of each charge',
         columns: ['Part', 'bytes'],
         rows: [
-          ['packs with their indexes', (sizes.packs / count).toFixed(1)],
+          ['bundles with their indexes', (sizes.bundles / count).toFixed(1)],
           ['leaves in the tiles of the log', (sizes.tiles / count).toFixed(1)],
           ['sums by hour, token and resource', (sizes.sums / count).toFixed(1)],
           ['a row of charges, before', (filled.rowBytes / BATCH).toFixed(0)],
         ],
       },
       {
-        caption: 'Packing: write, read back, prove, delete',
+        caption: 'Bundling: write, read back, prove, delete',
         columns: ['Process', 'wall time of a charge'],
-        rows: [['both', `${((filled.packMs * 1000) / count).toFixed(0)} µs`]],
+        rows: [['both', `${((filled.bundleMs * 1000) / count).toFixed(0)} µs`]],
       },
     ],
     notes: [
@@ -103,7 +103,7 @@ async function fill(state: State, count: number) {
   const endMs = Date.now() - 40 * DAY_MS
   const log = openLog(state)
   const ids: string[] = []
-  let packMs = 0
+  let bundleMs = 0
   let rowBytes = 0
   for (let from = 0; from < count; from += BATCH) {
     const posted = await log.post(
@@ -117,13 +117,13 @@ async function fill(state: State, count: number) {
     const begun = performance.now()
     const accounts = [ACCOUNT, ...Array.from({ length: OTHERS }, (_, nth) => `acct_${nth + 1}`)]
     for (const account of accounts)
-      while ((await packOldest(state, account, { before: new Date(), until: null })) > 0) continue
-    packMs += performance.now() - begun
+      while ((await bundleOldest(state, account, { before: new Date(), until: null })) > 0) continue
+    bundleMs += performance.now() - begun
     // As autovacuum does in a product.
     if (from % (10 * BATCH) === 0) await state.query('vacuum charges')
   }
   await state.query('vacuum analyze')
-  return { ids, packMs, rowBytes, share: SHARE }
+  return { ids, bundleMs, rowBytes, share: SHARE }
 }
 
 async function bytesOf(state: State, ...tables: string[]): Promise<number> {
@@ -135,9 +135,9 @@ async function bytesOf(state: State, ...tables: string[]): Promise<number> {
 }
 
 const sizesOf = async (state: State) => ({
-  packs: await bytesOf(state, 'charge_packs'),
+  bundles: await bytesOf(state, 'charge_bundles'),
   tiles: await bytesOf(state, 'receipt_tiles'),
-  sums: await bytesOf(state, 'usage_hours', 'packed_tokens', 'packed_resource_hours'),
+  sums: await bytesOf(state, 'usage_hours', 'bundled_tokens', 'bundled_resource_hours'),
 })
 
 type Timed = { readonly name: string; readonly ms: number }

@@ -1,11 +1,11 @@
-// Sums of packed charges by a step of time and what a reader may group by. A pack keeps those by the hour.
-import type { PackedCharge } from './packed-charge.ts'
+// Sums of bundled charges by a step of time and what a reader may group by. A bundle keeps those by the hour.
+import type { BundledCharge } from './bundled-charge.ts'
 
 const HOUR_DIGITS = 'YYYY-MM-DDTHH'.length
 const MINUTE_DIGITS = 'YYYY-MM-DDTHH:MM'.length
 
-/** As a pack keeps it. `resource` is '' of charges without. */
-export type PackSum = readonly [
+/** As a bundle keeps it. `resource` is '' of charges without. */
+export type BundleSum = readonly [
   at: string,
   operation: string,
   model: string,
@@ -18,15 +18,15 @@ export type PackSum = readonly [
   measuredNj: string,
 ]
 
-/** The hour of a time, as the sums of a pack name it. */
+/** The hour of a time, as the sums of a bundle name it. */
 export const hourOf = (at: Date): string => `${at.toISOString().slice(0, HOUR_DIGITS)}:00:00.000Z`
 const minuteOf = (at: Date): string => `${at.toISOString().slice(0, MINUTE_DIGITS)}:00.000Z`
 
 /** The sums of charges, in the order in which their keys first come. */
 export function sumCharges(
-  charges: Iterable<PackedCharge>,
+  charges: Iterable<BundledCharge>,
   step: 'hour' | 'minute' = 'hour',
-): PackSum[] {
+): BundleSum[] {
   const stepOf = step === 'hour' ? hourOf : minuteOf
   const groups = new Map<string, { readonly keys: readonly string[]; readonly sums: bigint[] }>()
   for (const charge of charges) {
@@ -46,6 +46,6 @@ export function sumCharges(
         known.sums[nth] = (known.sums[nth] ?? 0n) + amount
   }
   return [...groups.values()].map(
-    ({ keys, sums }) => [...keys, ...sums.map(String)] as unknown as PackSum,
+    ({ keys, sums }) => [...keys, ...sums.map(String)] as unknown as BundleSum,
   )
 }
