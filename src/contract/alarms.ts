@@ -61,6 +61,8 @@ const PAYMENT_ALARMS = {
   stablecoin_node_wrong: 'a node of ERGON_STABLECOINS answers for another chain; it is not heard',
   stablecoin_unsure:
     'for ten minutes the nodes of a chain did not answer or did not agree about a payment',
+  stablecoin_unwatched:
+    'ERGON_STABLECOINS no longer has the chain of payments that are not final: nobody looks for their transfers until it has',
   stablecoin_not_settled: 'a facilitator told of a settlement that the chain does not have',
 } as const
 

@@ -1,21 +1,14 @@
 // Automatic top-ups that are begun by several processes at once.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
+import { ledgerOfFile } from './testing.fixture.ts'
 
 const AT_ONCE = 8
-let server: TestUrl
 let state: State
-before(async () => {
-  if (whyNoState() !== false) return
-  server = await openTestUrl()
-  state = await openLedgerState(server.of, AT_ONCE)
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+ledgerOfFile(AT_ONCE, (opened) => {
+  state = opened
 })
 
 const ACCOUNTS = `

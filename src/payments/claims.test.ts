@@ -1,24 +1,18 @@
 // Money that a processor takes of a payment unasked, and gives again: each once, in any order of the facts. The account
 // ends with the sum of its payments less the sum that went back.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { applyFacts } from './start-payment.ts'
+import { ledgerOfFile } from './testing.fixture.ts'
 
 const DOLLAR = 1_000_000_000_000n
 const PROCESSOR = 'card-test'
-let server: TestUrl
 let state: State
-before(async () => {
-  if (whyNoState() !== false) return
-  server = await openTestUrl()
-  state = await openLedgerState(server.of, 2)
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+ledgerOfFile(2, (opened) => {
+  state = opened
 })
 
 const refundElsewhere = { type: 'refunded', refund_reference: 're_1', pusd: 5 }

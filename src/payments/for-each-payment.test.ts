@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { createLogger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import { openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { forEachPayment } from './for-each-payment.ts'
+import { ledgerOfFile } from './testing.fixture.ts'
 
 const HOUR_MS = 3_600_000
 const log = createLogger('test', { level: 'error', write: () => undefined })
 const { signal } = new AbortController()
 const OPTIONS = { skip: whyNoState() }
 
-let server: TestUrl
 let state: State
-before(async () => {
-  if (OPTIONS.skip !== false) return
-  server = await openTestUrl()
-  state = await openLedgerState(server.of, 1)
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+ledgerOfFile(1, (opened) => {
+  state = opened
 })
 
 const setTime = (ms: number) =>

@@ -1,29 +1,23 @@
 // Walks over random ledgers: times that jump back and repeat, pages of any size, and postings with old times between two
 // pages. A walk gives each entry of its first moment once, in order, and its entries add up to its sums.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import type { LedgerFilter, LedgerPosition, LedgerRow } from './ledger-entry.ts'
 import { FIRST_POSITION, ledgerPage, newestOf } from './ledger-page.ts'
 import { ledgerSums } from './ledger-sums.ts'
+import { ledgerOfFile } from './testing.fixture.ts'
 
 const RUNS = 30
 const START_MS = Date.parse('2026-11-25T00:00:00Z')
 
-let server: TestUrl
-let state: State
 let leaf = 0
-before(async () => {
-  if (whyNoState() !== false) return
-  server = await openTestUrl()
-  state = await openLedgerState(server.of, 2)
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+let state: State
+ledgerOfFile(2, (opened) => {
+  state = opened
 })
 
 type Posting = { readonly kind: 'charge' | 'topup'; readonly atS: number; readonly pusd: number }

@@ -1,23 +1,17 @@
 // The end of the money of an account whose lots say more than its balance: there is nothing to give back.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { createMoneyEnd } from './money-end.ts'
 import { applyFacts } from './start-payment.ts'
+import { ledgerOfFile } from './testing.fixture.ts'
 
-let server: TestUrl
 let state: State
-before(async () => {
-  if (whyNoState() !== false) return
-  server = await openTestUrl()
-  state = await openLedgerState(server.of, 2)
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+ledgerOfFile(2, (opened) => {
+  state = opened
 })
 
 test(

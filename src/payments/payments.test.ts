@@ -1,30 +1,24 @@
 // Any facts of any payments in any order, repeated and at once, between spending and expiry: the books always add up.
 // The operator's wallets are what the payments' own rows say, computed beside the ledger.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { keepBooks } from '#ledger/tasks.ts'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { Spender } from './spender.fixture.ts'
 import { applyFacts } from './start-payment.ts'
+import { ledgerOfFile } from './testing.fixture.ts'
 
 const RUNS = process.env['ERGON_LONG'] === '1' ? 400 : 25
 const CENT = 10_000_000_000n
 const HOUR_MS = 3_600_000
 const PROCESSOR = 'card-test'
 
-let server: TestUrl
 let state: State
-before(async () => {
-  if (whyNoState() !== false) return
-  server = await openTestUrl()
-  state = await openLedgerState(server.of, 4)
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+ledgerOfFile(4, (opened) => {
+  state = opened
 })
 
 /** An account with payments, spent by one session. */

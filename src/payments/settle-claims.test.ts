@@ -1,23 +1,17 @@
 // The claims of many payments are settled beside work that holds a wallet and then needs the head of the log.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { settleAndForget } from './reconcile.ts'
 import { applyFacts } from './start-payment.ts'
+import { ledgerOfFile } from './testing.fixture.ts'
 
 const ACCOUNTS = ['first', 'second']
-let server: TestUrl
 let state: State
-before(async () => {
-  if (whyNoState() !== false) return
-  server = await openTestUrl()
-  state = await openLedgerState(server.of, 4)
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+ledgerOfFile(4, (opened) => {
+  state = opened
 })
 
 test(

@@ -10,7 +10,9 @@ import { reconcilePayments, settleAndForget } from './reconcile.ts'
 import { openAdapters, type PaymentsSettings } from './settings.ts'
 import { openChains } from './stablecoin/chains.ts'
 import { watchPayments } from './stablecoin/watch.ts'
+import { tellUnwatched } from './stablecoin/watched-payments.ts'
 import { startPayment } from './start-payment.ts'
+import type { Task } from '#tasks/task.ts'
 
 const MINUTE_MS = 60_000
 const AUTOMATIC_EVERY_MS = 5000
@@ -27,21 +29,25 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
   const adapters = openAdapters(settings)
   const settle = createMoneyEnd({ state, log, adapters })
   const chains = openChains(settings.stablecoins)
-  if (adapters.length === 0 && chains.length === 0) return { settle }
   const forEach = async (work: (adapter: PaymentAdapter) => Promise<void>): Promise<void> => {
     for (const adapter of adapters) await work(adapter)
   }
+  const reconcile: Task = {
+    ...LIMITS,
+    everyMs: MINUTE_MS,
+    run: async (_, { signal }) => {
+      await forEach((adapter) => reconcilePayments({ state, log, adapter }, signal))
+      await settleAndForget(state, signal)
+      await tellUnwatched(state, chains)
+    },
+  }
+  // An earlier setting may have left payments.
+  if (adapters.length === 0 && chains.length === 0)
+    return { settle, tasks: { 'payments.reconcile': reconcile } }
   return {
     settle,
     tasks: {
-      'payments.reconcile': {
-        ...LIMITS,
-        everyMs: MINUTE_MS,
-        run: async (_, { signal }) => {
-          await forEach((adapter) => reconcilePayments({ state, log, adapter }, signal))
-          await settleAndForget(state, signal)
-        },
-      },
+      'payments.reconcile': reconcile,
       'payments.holds': {
         ...LIMITS,
         everyMs: MINUTE_MS,

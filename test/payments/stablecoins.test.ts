@@ -88,6 +88,36 @@ test('a transfer that the sender claims pays what it brought, with what is below
   assert.ok((await balanceOf(payer)) > 7n * DOLLAR)
 })
 
+test('a payment is watched by the token and the receiver that it began with, whatever the setting names since', async () => {
+  const { chain } = testCoins()
+  const { payer, from } = await newWallet(ergon)
+  const before = { token: await chain.deploy(), receiver: chain.account(8).address }
+  await chain.mint(chain.account(from).address, 100n * USD, before.token)
+  const transaction = await chain.send(from, 'transfer', [before.receiver, 5n * USD], before.token)
+  const id = `pay_earlier_${from}`
+  await ergon.sql("select begin_payment($1, $2, 'stablecoin-test', 'topup', 5e12, null, 5)", [
+    id,
+    payer.account,
+  ])
+  await ergon.sql(
+    `insert into stablecoin_payments (payment, network, token, receiver, sender, units, confirmations_needed, from_block,
+       transaction, log_index, created_at) values ($1, $2, $3, $4, $5, 5000000, $6, 0, $7, 0, ledger_now())`,
+    [
+      id,
+      NETWORK,
+      before.token.toLowerCase(),
+      before.receiver.toLowerCase(),
+      chain.account(from).address.toLowerCase(),
+      CONFIRMATIONS,
+      transaction,
+    ],
+  )
+  await chain.mine(CONFIRMATIONS)
+  await look()
+  await settled(payer, id, 'captured')
+  assert.ok((await balanceOf(payer)) > 4n * DOLLAR)
+})
+
 /** As a minute later: what is balance is looked at less often. */
 const lookAgain = async () => {
   await ergon.sql("update stablecoin_payments set looked_at = '-infinity'")

@@ -16,7 +16,7 @@ export async function run({ options }: CommandCall): Promise<void> {
         dollars(one.pusd),
         one.network,
         one.token,
-        one.units ?? '',
+        one.units,
         one.receiver,
         one.final ? 'yes' : 'not yet',
       ]),

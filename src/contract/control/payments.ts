@@ -35,8 +35,8 @@ const waitingRefund = z.strictObject({
   pusd: z.string(),
   network: z.string(),
   token: z.string(),
-  /** In the token's own units; null where the chain is configured no more. */
-  units: z.string().nullable(),
+  /** In the token's own units. */
+  units: z.string(),
   /** The wallet that paid, which gets the tokens. */
   receiver: z.string(),
   /** No reorganisation can take the payment back any more. */

@@ -1,16 +1,28 @@
-// Inspects the chain for a caller who waits. Where the nodes give no clear answer, the watch does so again.
+// Inspects the chain for one payment and records what follows.
 import type { Queryable } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
-import { inspectChain } from './inspect-chain.ts'
+import { inspectChain, type Sight } from './inspect-chain.ts'
 import { recordSight } from './record-sight.ts'
-import { watchedPayment } from './watched-payments.ts'
+import { watchedPayment, type Watched } from './watched-payments.ts'
 
+/** For a caller who waits. Where the nodes give no clear answer, the watch does so again. */
 export async function inspectNow(
   state: Queryable,
   { chain, id }: { readonly chain: TokenChain; readonly id: string },
   signal: AbortSignal,
 ): Promise<void> {
   const watched = await watchedPayment(state, id)
-  if (watched === undefined) return
-  await recordSight(state, { chain, watched }, await inspectChain(chain, watched, signal))
+  if (watched !== undefined) await inspectPayment(state, { chain, watched }, signal)
+}
+
+/** By the token and the receiver that the payment began with. */
+export async function inspectPayment(
+  state: Queryable,
+  { chain, watched }: { readonly chain: TokenChain; readonly watched: Watched },
+  signal: AbortSignal,
+): Promise<Sight> {
+  const { token, receiver } = watched
+  const sight = await inspectChain({ ...chain, token, receiver }, watched, signal)
+  await recordSight(state, { chain, watched }, sight)
+  return sight
 }

@@ -5,7 +5,7 @@
 import type { PaymentFact } from '#payments/adapter.ts'
 import { applyFacts } from '#payments/start-payment.ts'
 import type { Queryable } from '#state/connect.ts'
-import { processorOf, pusdOfUnits, type TokenChain } from './chains.ts'
+import { processorOf, type TokenChain } from './chains.ts'
 import type { FoundTransfer, Sight } from './inspect-chain.ts'
 import type { Watched } from './watched-payments.ts'
 
@@ -13,8 +13,6 @@ import type { Watched } from './watched-payments.ts'
 const UNSURE_S = 600
 /** A transaction that was claimed and is in no block for so long will not come. */
 const GONE_S = 86_400
-/** Then nodes that know no final block end the watch. */
-const WATCH_S = 30 * 86_400
 
 type ObservedPayment = { readonly chain: TokenChain; readonly watched: Watched }
 
@@ -72,7 +70,7 @@ async function recordSeen(
   await state.query(
     `update stablecoin_payments set transaction = $2, log_index = $3, block_number = $4, block_hash = $5,
        confirmations = $6, unsure_since = null, payload = null,
-       ended_at = case when $7 or created_at < ledger_now() - interval '${WATCH_S} seconds' then ledger_now() end
+       ended_at = case when $7 then ledger_now() end
      where payment = $1 and ${isAsRead('$8', '$9')}`,
     [
       watched.id,
@@ -116,23 +114,26 @@ export const failPayment = async (state: Queryable, id: string, reason: string):
   await state.query('select note_payment($1, null, null, $2)', [id, reason])
 }
 
-const captured = (chain: TokenChain, { id }: Watched, found: FoundTransfer): PaymentFact => {
+const captured = (chain: TokenChain, watched: Watched, found: FoundTransfer): PaymentFact => {
   const name = `${chain.network}:${found.transaction}:${found.index}`
-  return { ...money(chain, found.units), id: name, type: 'captured', payment: id, reference: name }
+  const of = { id: name, payment: watched.id, reference: name }
+  return { ...money(chain, watched, found.units), ...of, type: 'captured' }
 }
 
 const takenBack = (
   chain: TokenChain,
-  { id, transaction, index, blockHash, units }: Watched,
+  watched: Watched,
   type: 'disputed' | 'dispute_won',
 ): PaymentFact => {
+  const { id, transaction, index, blockHash, units } = watched
   const dispute = `${chain.network}:${transaction}:${index}:${blockHash}`
-  return { ...money(chain, units), id: `${dispute}:${type}`, type, payment: id, dispute }
+  return { ...money(chain, watched, units), id: `${dispute}:${type}`, type, payment: id, dispute }
 }
 
-const money = (chain: TokenChain, units: bigint) => ({
-  pusd: pusdOfUnits(chain, units).toString(),
-  unit: chain.env === 'test' ? 'tUSD' : 'USD',
+/** A unit is whole pico-dollars, as the payment began with. */
+const money = ({ env }: TokenChain, { amount, units }: Watched, found: bigint) => ({
+  pusd: (found * (amount / units)).toString(),
+  unit: env === 'test' ? 'tUSD' : 'USD',
 })
 
 const tell = async (

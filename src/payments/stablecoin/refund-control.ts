@@ -7,8 +7,7 @@ import { recordOperatorAct } from '#identity/audit.ts'
 import type { PaymentFact } from '#payments/adapter.ts'
 import { applyFacts } from '#payments/start-payment.ts'
 import type { State } from '#state/connect.ts'
-import { pusd } from '#base/units.ts'
-import { unitsOf, type TokenChain } from './chains.ts'
+import type { TokenChain } from './chains.ts'
 import { inspectChain, type FoundTransfer } from './inspect-chain.ts'
 
 const LISTED_MAX = 1000
@@ -19,6 +18,8 @@ type RefundRow = {
   readonly account: string
   readonly processor: string
   readonly pusd: string
+  /** A unit of the token is whole pico-dollars. */
+  readonly pusd_per_unit: string
   readonly network: string
   readonly token: string
   /** The payer, who gets the tokens. */
@@ -32,15 +33,15 @@ type RefundHandlers = Pick<
 >
 
 const PENDING = `
-  select r.id, p.id as payment, p.account, p.processor, r.amount_pusd::text as pusd, s.network, s.token, s.sender as receiver,
-    s.ended_at is not null as final, r.created_at
+  select r.id, p.id as payment, p.account, p.processor, r.amount_pusd::text as pusd,
+    div(p.amount_pusd, s.units)::text as pusd_per_unit, s.network, s.token, s.sender as receiver, s.ended_at is not null as final, r.created_at
   from payment_refunds r join payments p on p.id = r.payment join stablecoin_payments s on s.payment = p.id
   where r.state = 'pending'`
 
 export const refundHandlers = (state: State, chains: readonly TokenChain[]): RefundHandlers => ({
   'refund.list': async () => {
     const { rows } = await state.query<RefundRow>(`${PENDING} order by r.id limit ${LISTED_MAX}`)
-    return rows.map((row) => listed(row, chains))
+    return rows.map(listed)
   },
   'refund.settle': async ({ refund, transaction, from }, { signal }) => {
     const row = await pending(state, refund)
@@ -67,15 +68,13 @@ async function pending(state: State, refund: string): Promise<RefundRow> {
 const chainOf = ({ network }: Pick<RefundRow, 'network'>, chains: readonly TokenChain[]) =>
   chains.find((chain) => chain.network === network)
 
-function listed(found: RefundRow, chains: readonly TokenChain[]) {
-  const { id, payment, account, pusd: amount, network, token, receiver, final, created_at } = found
-  const chain = chainOf(found, chains)
-  const units = chain === undefined ? null : dueOf(found, chain).toString()
-  return { id, payment, account, pusd: amount, network, token, units, receiver, final, created_at }
+function listed(found: RefundRow) {
+  const { id, payment, account, pusd, network, token, receiver, final, created_at } = found
+  const units = dueOf(found).toString()
+  return { id, payment, account, pusd, network, token, units, receiver, final, created_at }
 }
 
-const dueOf = ({ pusd: amount }: Pick<RefundRow, 'pusd'>, chain: TokenChain): bigint =>
-  unitsOf(chain, pusd(BigInt(amount)))
+const dueOf = ({ pusd, pusd_per_unit }: RefundRow): bigint => BigInt(pusd) / BigInt(pusd_per_unit)
 
 /** The transfer of the tokens to the payer. Throws transfer_pending, transfer_refused, payment_processor_away. */
 async function sentBack(
@@ -95,7 +94,7 @@ async function sentBack(
   const sought = { sender, transaction, nonce: null, fromBlock: 0n, seenInBlock: 0n }
   const sight = await inspectChain(toPayer, sought, signal)
   if (sight.kind === 'unsure') throw fault('payment_processor_away', sight.reason)
-  if (sight.kind === 'absent' || sight.found.units < dueOf(row, chain))
+  if (sight.kind === 'absent' || sight.found.units < dueOf(row))
     throw fault('transfer_refused', `Could not settle ${row.id}: ${sender} sent less in it`)
   if (sight.confirmations < chain.confirmations)
     throw fault(

@@ -3,11 +3,11 @@ import type { Logger } from '#base/log.ts'
 import { forEachPayment } from '#payments/for-each-payment.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
-import { inspectChain } from './inspect-chain.ts'
-import { recordSight } from './record-sight.ts'
+import { inspectPayment } from './inspect-now.ts'
 import { settle } from './settle.ts'
-import { duePayments, type Watched } from './watched-payments.ts'
+import { duePayments, noteCheck, type Watched } from './watched-payments.ts'
 
+/** Of a chain, in a run. */
 const BATCH = 20
 /** A settlement without an answer for so long was cut off: longer than it may take. */
 const CUT_OFF_S = 60
@@ -18,24 +18,30 @@ type WatchDeps = {
   readonly chains: readonly TokenChain[]
 }
 
-export async function watchPayments(deps: WatchDeps, signal: AbortSignal): Promise<void> {
-  const { state, log, chains } = deps
-  const byNetwork = new Map(chains.map((chain) => [chain.network, chain]))
-  const rows = await duePayments(state, [...byNetwork.keys()], BATCH)
-  await forEachPayment({ rows, state, log, signal }, async (watched) => {
-    const chain = byNetwork.get(watched.network)
-    if (chain !== undefined) await watch(state, { chain, watched }, signal)
-  })
+/** Each chain by itself: one whose nodes hang delays no other. */
+export async function watchPayments(
+  { state, log, chains }: WatchDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const ends = await Promise.allSettled(
+    chains.map(async (chain) => {
+      const rows = await duePayments(state, chain.network, BATCH)
+      await forEachPayment({ rows, state, log, signal }, async (watched) => {
+        await noteCheck(state, watched.id)
+        await watch(state, { chain, watched }, signal)
+      })
+    }),
+  )
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
 /** Looks at a payment and records what follows. */
-export async function watch(
+async function watch(
   state: Queryable,
   of: { readonly chain: TokenChain; readonly watched: Watched },
   signal: AbortSignal,
 ): Promise<void> {
-  const sight = await inspectChain(of.chain, of.watched, signal)
-  await recordSight(state, of, sight)
+  const sight = await inspectPayment(state, of, signal)
   const { facilitator, network } = of.chain
   const { id, payload, ageS } = of.watched
   if (sight.kind !== 'absent' || payload === null || facilitator === undefined) return

@@ -1,24 +1,18 @@
 // The payments that the watch takes, in turns of accounts, and writes that find the row changed since it was read.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { openChains } from './chains.ts'
 import { recordSight } from './record-sight.ts'
-import { duePayments, watchedPayment } from './watched-payments.ts'
+import { duePayments, noteCheck, tellUnwatched, watchedPayment } from './watched-payments.ts'
+import { ledgerOfFile } from '#payments/testing.fixture.ts'
 
 const NETWORK = 'eip155:31337'
-let server: TestUrl
 let state: State
-before(async () => {
-  if (whyNoState() !== false) return
-  server = await openTestUrl()
-  state = await openLedgerState(server.of, 2)
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+ledgerOfFile(2, (opened) => {
+  state = opened
 })
 
 async function begin(account: string, id: string, ageS = 0): Promise<void> {
@@ -35,23 +29,56 @@ async function begin(account: string, id: string, ageS = 0): Promise<void> {
   )
 }
 
+const due = async (batch: number) => (await duePayments(state, NETWORK, batch)).map(({ id }) => id)
+const addAccount = (id: string) =>
+  addTestAccount(state, { id, env: 'test', lowWater: 1_000_000_000_000n })
+
+test('accounts take turns', { skip: whyNoState() }, async () => {
+  for (const id of ['many', 'one']) await addAccount(id)
+  for (const nth of [0, 1, 2, 3, 4]) await begin('many', `many_${nth}`, 100 - nth)
+  await begin('one', 'one_open', 1)
+  assert.deepEqual(await due(3), ['many_0', 'one_open', 'many_1'])
+  await noteCheck(state, 'many_0')
+  assert.deepEqual(await due(2), ['many_1', 'one_open'])
+  await end()
+})
+
 test(
-  'accounts take turns, and failed payments come after all others',
+  'a failed payment has its turn beside payments that are always due',
   { skip: whyNoState() },
   async () => {
-    for (const id of ['many', 'one'])
-      await addTestAccount(state, { id, env: 'test', lowWater: 1_000_000_000_000n })
-    for (const nth of [0, 1, 2, 3, 4]) await begin('many', `many_${nth}`, 100 - nth)
-    await begin('one', 'one_failed', 1000)
-    await state.query("select note_payment('one_failed', null, null, 'refused')")
-    await begin('one', 'one_open', 1)
-    const due = async (batch: number) =>
-      (await duePayments(state, [NETWORK], batch)).map(({ id }) => id).toSorted()
-    assert.deepEqual(await due(2), ['many_0', 'one_open'])
-    assert.deepEqual(await due(6), ['many_0', 'many_1', 'many_2', 'many_3', 'many_4', 'one_open'])
-    assert.equal((await due(7)).length, 7)
+    for (let nth = 0; nth < 25; nth++) {
+      await addAccount(`busy_${nth}`)
+      await begin(`busy_${nth}`, `busy_${nth}`)
+    }
+    await addAccount('failed')
+    await begin('failed', 'failed', 1)
+    await state.query("select note_payment('failed', null, null, 'refused')")
+    const ids = await due(20)
+    assert.equal(ids.indexOf('failed'), 4, ids.join())
+    await end()
   },
 )
+
+test(
+  'payments of a network that the setting has lost raise an alarm that names them',
+  { skip: whyNoState() },
+  async () => {
+    await addAccount('left')
+    await begin('left', 'pay_left')
+    await tellUnwatched(state, [{ network: NETWORK }])
+    const alarms = async () =>
+      (await state.query("select key, detail from alarms where kind = 'stablecoin_unwatched'")).rows
+    assert.deepEqual(await alarms(), [])
+    await tellUnwatched(state, [])
+    await tellUnwatched(state, [])
+    const detail = { network: NETWORK, count: 1, payments: ['pay_left'] }
+    assert.deepEqual(await alarms(), [{ key: NETWORK, detail }])
+    await end()
+  },
+)
+
+const end = () => state.query('update stablecoin_payments set ended_at = ledger_now()')
 
 test(
   'a late look that found nothing leaves what a newer one saw',
