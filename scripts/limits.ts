@@ -34,6 +34,7 @@ import { CARDS_PER_DAY_MAX, FAILURES_PER_DAY_MAX, METHODS_MAX } from '#payments/
 import { TOTALS_ROWS_MAX } from '#compliance/build/totals.ts'
 import { TRANSFERS_MAX } from '#ledger/account-transfers.ts'
 import { WEBHOOK_BYTES_MAX } from '#payments/operations/payment-webhook.ts'
+import { REFUSED_CLAIMS_PER_DAY_MAX } from '#payments/stablecoin/claim-pace.ts'
 import { PAYMENTS_OPEN_MAX } from '#payments/begin-payment.ts'
 import * as compliance from '#contract/compliance.ts'
 import * as webhooks from '#contract/webhooks.ts'
@@ -333,6 +334,11 @@ const PAYMENTS: LimitSection = {
     [
       'payments of an account that fail in a day, with those under way',
       count(FAILURES_PER_DAY_MAX),
+      code('payment_pace_exceeded'),
+    ],
+    [
+      'transactions of an account whose claims are refused in a day',
+      count(REFUSED_CLAIMS_PER_DAY_MAX),
       code('payment_pace_exceeded'),
     ],
     ['a webhook of a processor', bytes(WEBHOOK_BYTES_MAX), code('body_too_large')],

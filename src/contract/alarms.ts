@@ -69,6 +69,8 @@ const PAYMENT_ALARMS = {
 const ACCOUNT_ALARMS = {
   account_deletion_failing:
     'a part of an account could not be deleted five times in a row; it is tried again',
+  refund_to_make:
+    'a deleted account has unspent money of a stablecoin payment: send the tokens back, see ergon admin refund list',
   account_money_left: 'a deleted account has money that no card takes back: pay it by other means',
 } as const
 

@@ -6,6 +6,7 @@ import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import type { Leave } from '#node/tasks-part.ts'
+import { raiseAlarm } from '#state/alarms.ts'
 import type { State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { endHolds } from './end-holds.ts'
@@ -17,13 +18,16 @@ type Deps = {
   readonly adapters: readonly PaymentAdapter[]
 }
 
-/** Payments with money that is not spent. One whose refund the bank did not take is not asked again. */
-const REFUNDABLE = `select p.id, p.processor from payments p
+/** Payments with money that is not spent. Tokens are given back by the operator. A payment whose refund the bank did not take is not asked again. */
+const REFUNDABLE = `select p.id, p.processor, s.payment is not null as by_operator
+  from payments p left join stablecoin_payments s on s.payment = p.id
   where p.account = $1 and p.state = 'captured'
     and (select sum(l.remaining) from lots l where l.reference = p.id and l.wallet = 'money:' || p.account
       and l.source like 'operator:funds:%') >= 10000000000
     and not exists (select from payment_refunds r where r.payment = p.id and r.state = 'failed')
   order by p.id`
+
+type Refundable = { id: string; processor: string; by_operator: boolean }
 
 export const createMoneyEnd =
   (deps: Deps): Leave =>
@@ -36,6 +40,7 @@ export const createMoneyEnd =
     await forgetCards(deps, account, signal)
     await state.query('select leave_money($1)', [account])
     await state.query('delete from payment_accounts where account = $1', [account])
+    await state.query('delete from refused_claims where account = $1', [account])
     return undefined
   }
 
@@ -52,15 +57,16 @@ async function refundAll(
   account: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { rows } = await state.query<{ id: string; processor: string }>(REFUNDABLE, [account])
+  const { rows } = await state.query<Refundable>(REFUNDABLE, [account])
   let isBegun = false
-  for (const { id, processor } of rows) {
+  for (const { id, processor, by_operator: isByOperator } of rows) {
     signal.throwIfAborted()
     const adapter = adapters.find(({ name }) => name === processor)
-    if (adapter === undefined) continue
+    if (adapter === undefined && !isByOperator) continue
     const refund = newId('refund')
     if (!(await beginRefund(state, { refund, id, account }))) continue
-    await startRefund(state, adapter, refund)
+    if (adapter !== undefined) await startRefund(state, adapter, refund)
+    else await raiseAlarm(state, 'refund_to_make', { account, payment: id, refund })
     isBegun = true
   }
   return isBegun

@@ -48,7 +48,8 @@ type DayPace = {
   readonly refusal: string
 }
 
-async function demandPace(
+/** Throws payment_pace_exceeded where so many happened within a day. */
+export async function demandPace(
   transaction: Queryable,
   { account, times, most, refusal }: DayPace,
 ): Promise<void> {

@@ -48,6 +48,7 @@ export async function settleAndForget(state: State, signal: AbortSignal): Promis
     `delete from payment_facts where (processor, id) in (select processor, id from payment_facts
        where at < ledger_now() - interval '${FACTS_DAYS} days' order by at limit 10000)`,
   )
+  await state.query("delete from refused_claims where at < ledger_now() - interval '1 day'")
 }
 
 /** A transaction of its own: the next payment's wallet, locked after log_head, would be in the wrong order. */

@@ -208,6 +208,10 @@ const isDeadlock = (error: unknown): boolean =>
 export const isLocked = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === '55P03'
 
+/** A row of the same unique key exists. */
+export const isUniqueViolation = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '23505'
+
 const isAway = (error: unknown): boolean =>
   error instanceof pg.DatabaseError
     ? AWAY.test(error.code ?? '')

@@ -1,9 +1,9 @@
 // A top-up by a transfer that the payer made: found on the chain first, as its amount is what it brought.
-import { PUSD_PER_USD } from '#base/units.ts'
+import { PUSD_PER_USD, type Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { AMOUNT_USD_MIN, type TransferClaim } from '#contract/payments.ts'
 import type { Handled } from '#http/reply.ts'
-import { demandPaymentPace } from '#payments/pace.ts'
+import { atClaimPace } from './claim-pace.ts'
 import { pusdOfUnits, type TokenChain } from './chains.ts'
 import { inspectChain, type FoundTransfer } from './inspect-chain.ts'
 import { inspectNow } from './inspect-now.ts'
@@ -28,11 +28,9 @@ export async function claimTransfer(
       param: 'transfer.network',
     })
   const sender = await signerOf(claimText({ account, network, transaction }), signature)
-  await state.transaction((queryable) => demandPaymentPace(queryable, account))
-  const found = await findTransfer(chain, { sender, transaction }, call.signal)
-  const amount = pusdOfUnits(chain, found.units)
-  if (amount < BigInt(AMOUNT_USD_MIN) * PUSD_PER_USD)
-    throw refused(`it is of less than $${AMOUNT_USD_MIN}`, 'too_small')
+  const { found, amount } = await atClaimPace(state, { account, network, transaction }, () =>
+    findEnough(chain, { sender, transaction }, call.signal),
+  )
   const { units, index, block } = found
   const { id } = await claimPayment(state, call, {
     chain,
@@ -48,6 +46,18 @@ export async function claimTransfer(
   })
   await inspectNow(state, { chain, id }, call.signal)
   return id
+}
+
+async function findEnough(
+  chain: TokenChain,
+  sent: { readonly sender: string; readonly transaction: string },
+  signal: AbortSignal,
+): Promise<{ readonly found: FoundTransfer; readonly amount: Pusd }> {
+  const found = await findTransfer(chain, sent, signal)
+  const amount = pusdOfUnits(chain, found.units)
+  if (amount < BigInt(AMOUNT_USD_MIN) * PUSD_PER_USD)
+    throw refused(`it is of less than $${AMOUNT_USD_MIN}`, 'too_small')
+  return { found, amount }
 }
 
 async function findTransfer(

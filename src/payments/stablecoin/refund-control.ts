@@ -6,7 +6,7 @@ import { fault } from '#contract/errors.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import type { PaymentFact } from '#payments/adapter.ts'
 import { applyFacts } from '#payments/start-payment.ts'
-import type { State } from '#state/connect.ts'
+import { isUniqueViolation, type State } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
 import { inspectChain, type FoundTransfer } from './inspect-chain.ts'
 
@@ -111,28 +111,35 @@ async function tell(
   outcome: { readonly type: 'refunded' | 'refund_failed'; readonly reference: string | null },
 ): Promise<void> {
   const { type, reference } = outcome
-  await state.transaction(async (transaction) => {
-    const known = await transaction.query(
-      'select from payment_refunds where reference = $1 and id <> $2',
-      [reference, row.id],
-    )
-    if (known.rows.length > 0)
-      throw fault(
-        'transfer_claimed',
-        `Could not settle ${row.id}: the transfer is another refund's`,
+  const others = fault(
+    'transfer_claimed',
+    `Could not settle ${row.id}: the transfer is another refund's`,
+  )
+  try {
+    await state.transaction(async (transaction) => {
+      // Another refund of the payment may be settled beside this one.
+      await transaction.query('select from payments where id = $1 for no key update', [row.payment])
+      const known = await transaction.query(
+        'select from payment_refunds where reference = $1 and id <> $2',
+        [reference, row.id],
       )
-    await recordOperatorAct(transaction, row.account, {
-      action: type === 'refunded' ? 'refund.settle' : 'refund.refuse',
-      target: row.id,
-      details: { payment: row.payment, reference },
+      if (known.rows.length > 0) throw others
+      await recordOperatorAct(transaction, row.account, {
+        action: type === 'refunded' ? 'refund.settle' : 'refund.refuse',
+        target: row.id,
+        details: { payment: row.payment, reference },
+      })
+      const fact: PaymentFact = {
+        id: `${row.id}.${type}`,
+        type,
+        payment: row.payment,
+        refund: row.id,
+        ...(reference === null ? {} : { refund_reference: reference }),
+      }
+      await applyFacts(transaction, row.processor, [fact])
     })
-    const fact: PaymentFact = {
-      id: `${row.id}.${type}`,
-      type,
-      payment: row.payment,
-      refund: row.id,
-      ...(reference === null ? {} : { refund_reference: reference }),
-    }
-    await applyFacts(transaction, row.processor, [fact])
-  })
+  } catch (error) {
+    // Beside another call with the same transfer.
+    throw isUniqueViolation(error) ? others : error
+  }
 }

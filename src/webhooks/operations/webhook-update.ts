@@ -6,8 +6,7 @@ import { readTarget } from '#webhooks/delivery/target.ts'
 import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
 import { checkEvents, taken, type WebhookDeps } from './webhook-create.ts'
 import { callerOf } from '#identity/principal.ts'
-
-const IS_TAKEN = '23505'
+import { isUniqueViolation } from '#state/connect.ts'
 
 // An endpoint that is resumed, or has another url, begins anew.
 const UPDATE = `update webhook_endpoints set url = coalesce($3, url), events = coalesce($4, events),
@@ -42,7 +41,7 @@ export const createWebhookUpdate =
         await transaction.query('select webhook_changed($1, $2)', [account, id])
       })
       .catch((error: unknown) => {
-        throw (error as { code?: string }).code === IS_TAKEN ? taken(url ?? '') : error
+        throw isUniqueViolation(error) ? taken(url ?? '') : error
       })
     const reply = webhookReplyOf(await findWebhook(state, account, id))
     return { kind: 'known', status: 200, body: () => reply }

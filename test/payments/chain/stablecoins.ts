@@ -5,7 +5,8 @@ import { topupReply, type TopupReply } from '#contract/payments.ts'
 import { freeBlock } from '../../ports.ts'
 import type { Settings } from '../../settings.ts'
 import type { Ergon } from '../../start-ergon.ts'
-import { newPayer, type Payer } from '../client.ts'
+import { newPayer, type Answer, type Payer } from '../client.ts'
+import { runTask } from '../processor.ts'
 import { startChain, NETWORK, type TestChain } from './chain.ts'
 import { FACILITATOR_KEY, startFacilitator, type TestFacilitator } from './facilitator.ts'
 
@@ -109,3 +110,16 @@ export async function claim(
 
 export const topupOf = async (payer: Payer, id: unknown): Promise<TopupReply> =>
   topupReply.parse((await payer.call('GET', `/v1/topups/${String(id)}`)).json)
+
+/** Has the watch look at the chain now. */
+export const look = (ergon: Ergon): Promise<void> => runTask(ergon, 'payments.stablecoins')
+
+/** As a minute later: what is balance is looked at less often. */
+export async function lookAgain(ergon: Ergon): Promise<void> {
+  await ergon.sql("update stablecoin_payments set looked_at = '-infinity'")
+  await look(ergon)
+}
+
+/** The code of a refusal, and its reason in more detail. */
+export const codeOf = ({ json }: Pick<Answer, 'json'>): unknown => json['title']
+export const reasonOf = ({ json }: Pick<Answer, 'json'>): unknown => json['reason']
