@@ -336,6 +336,13 @@ export const ledgerEntry = z.object({
   operation: z.string().nullable(),
   model: z.string().nullable(),
   energy_nj: wholeText.nullable(),
+  /** What the request was for, where the charge names it. */
+  resource: z.string().nullable(),
+  /** Of a charge: the method of most of its energy, and its error band: of its parts, weighted by energy. */
+  method: z.string().nullable(),
+  band_pct: wholeText.nullable(),
+  /** The hash of its leaf in the log of receipts, in hex. */
+  leaf_hash: z.string().nullable(),
   /** The payment, voucher or lot that a transfer belongs to. */
   reference: z.string().nullable(),
 })
@@ -349,6 +356,8 @@ export const ledgerList = z.object({
   has_more: z.boolean(),
   /** The parameter `cursor` for the older entries that follow: all pages are of the moment of the first. */
   next_cursor: z.string().nullable(),
+  /** The balance at the moment of the entries, on the first page; null on others. */
+  balance_pusd: wholeText.nullable(),
   /** Of all entries that the filters leave, on the first page; null on others. */
   sums: z
     .object({

@@ -1,4 +1,4 @@
-// The ledger as CSV (RFC 4180): the members of the JSON entries, in their order.
+// The ledger as CSV (RFC 4180): members of the JSON entries, in their order.
 import type { LedgerEntry } from '#contract/payments.ts'
 
 export const LEDGER_COLUMNS = [
@@ -14,11 +14,14 @@ export const LEDGER_COLUMNS = [
   'reference',
 ] as const satisfies readonly (keyof LedgerEntry)[]
 
-export const ledgerCsv = (entries: readonly LedgerEntry[]): string =>
+/** An entry as far as CSV has it. Evidence packs pin these columns, so they stay as they are. */
+export type LedgerLine = Pick<LedgerEntry, (typeof LEDGER_COLUMNS)[number]>
+
+export const ledgerCsv = (entries: readonly LedgerLine[]): string =>
   [csvLine(LEDGER_COLUMNS), ...entries.map((entry) => csvLine(ledgerCells(entry)))].join('')
 
 /** The values of an entry, in the order of the columns. */
-export const ledgerCells = (entry: LedgerEntry): (string | null)[] =>
+export const ledgerCells = (entry: LedgerLine): (string | null)[] =>
   LEDGER_COLUMNS.map((column) => entry[column])
 
 export const csvLine = (values: readonly (string | null)[]): string =>

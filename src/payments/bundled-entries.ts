@@ -17,6 +17,7 @@ export const entryOfBundled = (charge: BundledCharge): LedgerRow => ({
   model: charge.value('model') ?? null,
   energy: charge.energyNj.toString(),
   reference: null,
+  charge: charge.bytes,
 })
 
 /** Adds the bundled charges of a page to its rows, which are the first of what is not bundled. */

@@ -1,6 +1,8 @@
 // A posting of the account's money as the API shows it.
+import { bandOfParts, type Charge } from '#contract/charge.ts'
 import { serviceOf } from '#contract/operations.ts'
 import type { LedgerEntry } from '#contract/payments.ts'
+import { leafOf } from '#tlog/leaf.ts'
 import type { LedgerRow } from './ledger-entry.ts'
 
 export const ledgerEntryOf = (row: LedgerRow): LedgerEntry => ({
@@ -13,5 +15,20 @@ export const ledgerEntryOf = (row: LedgerRow): LedgerEntry => ({
   operation: row.operation,
   model: row.model,
   energy_nj: row.energy,
+  ...ofCharge(row),
   reference: row.reference,
 })
+
+const OF_TRANSFER = { resource: null, method: null, band_pct: null, leaf_hash: null }
+
+/** What the row of a charge does not have. */
+function ofCharge({
+  charge: bytes,
+  number,
+}: LedgerRow): Record<keyof typeof OF_TRANSFER, string | null> {
+  if (bytes === null) return OF_TRANSFER
+  const { resource = null, parts } = JSON.parse(bytes.toString('utf8')) as Charge
+  const { method, bandPct } = bandOfParts(parts)
+  const leaf = leafOf({ accountSeq: BigInt(number), bytes })
+  return { resource, method, band_pct: String(bandPct), leaf_hash: leaf.toString('hex') }
+}

@@ -34,4 +34,6 @@ export type LedgerRow = {
   readonly model: string | null
   readonly energy: string | null
   readonly reference: string | null
+  /** The bytes of a charge. */
+  readonly charge: Buffer | null
 }

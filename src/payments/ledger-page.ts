@@ -17,10 +17,11 @@ export const FIRST_POSITION: LedgerPosition = {
 }
 
 const CHARGE = `to_at as at, 0 as rank, account_seq as number, id, 'charge' as kind, -charge_pusd as amount, operation,
-  model, energy_nj as energy, null as reference from charges`
+  model, energy_nj as energy, null as reference, bytes as charge from charges`
 const transfersOf = (side: 'debit' | 'credit') =>
   `select at, 1 as rank, id as number, 'tr_' || id as id, ${TRANSFER_KIND} as kind, ${side === 'debit' ? '-' : ''}amount as amount,
-     null as operation, null as model, null::numeric as energy, nullif(reference, '') as reference
+     null as operation, null as model, null::numeric as energy, nullif(reference, '') as reference,
+     null::bytea as charge
    from transfers where ${side} = 'money:' || $1`
 const AT_US = `to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at_us`
 const RANGE = `($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)`
@@ -35,7 +36,7 @@ const pageOf = (side: 'debit' | 'credit') =>
 // The order is by the numbers themselves: those of the answer are text, of which 9 comes after 10.
 const PAGE = `
   select at, ${AT_US}, rank, number::text, id, kind,
-    amount::text, operation, model, energy::text, reference
+    amount::text, operation, model, energy::text, reference, charge
   from (
     (select ${CHARGE} where account = $1 and ${RANGE.replaceAll(/\bat\b/g, 'to_at')}
       and ($4::text[] is null or operation = any ($4)) and ($5::text is null or $5 = 'charge')
@@ -101,7 +102,7 @@ export async function ledgerOfId(
 ): Promise<readonly LedgerRow[]> {
   const transfer = /^tr_(\d{1,18})$/.exec(id)?.[1] ?? null
   const { rows } = await state.query<LedgerRow>(
-    `select at, ${AT_US}, rank, number::text, id, kind, amount::text, operation, model, energy::text, reference
+    `select at, ${AT_US}, rank, number::text, id, kind, amount::text, operation, model, energy::text, reference, charge
      from (
        select ${CHARGE} where account = $1 and id = regexp_replace($2, '^req_', 'rcpt_')
        union all select * from (${transfersOf('debit')} and (reference = any ($4) or id = $3)) d

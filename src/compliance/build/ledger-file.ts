@@ -2,8 +2,7 @@
 // with the balance after each. Charges are in the order of their numbers.
 import type { Charge } from '#contract/charge.ts'
 import { serviceOf } from '#contract/operations.ts'
-import type { LedgerEntry } from '#contract/payments.ts'
-import { csvLine, LEDGER_COLUMNS, ledgerCells } from '#ledger/ledger-csv.ts'
+import { csvLine, LEDGER_COLUMNS, ledgerCells, type LedgerLine } from '#ledger/ledger-csv.ts'
 import type { AccountTransfer } from '#ledger/account-transfers.ts'
 
 export type LedgerFile = {
@@ -32,7 +31,7 @@ export function createLedgerFile(
   let entries = 0
   const moved = { in: 0n, out: 0n }
   let next = 0
-  const line = (entry: LedgerEntry): string => {
+  const line = (entry: LedgerLine): string => {
     const amount = BigInt(entry.amount_pusd)
     balance += amount
     entries++
@@ -83,20 +82,20 @@ const openingOf = (from: Date) =>
   ({
     id: '',
     at: from.toISOString(),
-    kind: 'opening' as LedgerEntry['kind'],
+    kind: 'opening' as LedgerLine['kind'],
     amount_pusd: '0',
   }) as const
 
-const entryOfTransfer = ({ id, at, kind, amount, reference }: AccountTransfer): LedgerEntry => ({
+const entryOfTransfer = ({ id, at, kind, amount, reference }: AccountTransfer): LedgerLine => ({
   ...NOTHING,
   id,
   at: at.toISOString(),
-  kind: kind as LedgerEntry['kind'],
+  kind: kind as LedgerLine['kind'],
   amount_pusd: amount.toString(),
   reference,
 })
 
-const entryOfCharge = (charge: Charge): LedgerEntry => ({
+const entryOfCharge = (charge: Charge): LedgerLine => ({
   ...NOTHING,
   id: charge.id,
   at: charge.to,

@@ -22,6 +22,7 @@ type LedgerListed = {
   readonly rows: readonly LedgerRow[]
   readonly nextCursor: string | null
   readonly sums: LedgerSums | null
+  readonly balance: string | null
 }
 
 export function createLedgerList(deps: {
@@ -39,7 +40,12 @@ export function createLedgerList(deps: {
     // The sums are of the same moment as the entries.
     const listed = await inSnapshot(deps.state, async (snapshot) => {
       if (id === null) return await listPage(snapshot, filter, page)
-      return { rows: await ledgerOfId(snapshot, account, id), nextCursor: null, sums: null }
+      return {
+        rows: await ledgerOfId(snapshot, account, id),
+        nextCursor: null,
+        sums: null,
+        balance: null,
+      }
     })
     const entries = listed.rows.map(ledgerEntryOf)
     const { nextCursor } = listed
@@ -57,6 +63,7 @@ export function createLedgerList(deps: {
       data: entries,
       has_more: nextCursor !== null,
       next_cursor: nextCursor,
+      balance_pusd: listed.balance,
       sums: listed.sums,
     }
     return { kind: 'known', status: 200, body: () => reply }
@@ -78,7 +85,16 @@ async function listPage(
     rows: page.of(found),
     nextCursor,
     sums: after === undefined ? await ledgerSums(state, filter) : null,
+    balance: after === undefined ? await balanceOf(state, filter.account) : null,
   }
+}
+
+async function balanceOf(state: Queryable, account: string): Promise<string> {
+  const { rows } = await state.query<{ posted: string }>(
+    `select posted::text from wallets where id = 'money:' || $1`,
+    [account],
+  )
+  return rows[0]?.posted ?? '0'
 }
 
 function readFilter(account: string, query: URLSearchParams): LedgerFilter {

@@ -1,0 +1,47 @@
+// An entry of a charge carries what its receipt proves: the hash of its leaf, and how its energy is known.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bandOfParts, chargeBytes } from '#contract/charge.ts'
+import { chargeOf } from '#tlog/charge.fixture.ts'
+import { leafOf } from '#tlog/leaf.ts'
+import { ledgerEntryOf } from './entry-reply.ts'
+import type { LedgerRow } from './ledger-entry.ts'
+
+const row: LedgerRow = {
+  at: new Date('2026-11-25T00:00:00Z'),
+  at_us: '2026-11-25T00:00:00.000000Z',
+  rank: 0,
+  number: '7',
+  id: 'rcpt_1',
+  kind: 'charge',
+  amount: '-24863',
+  operation: 'chat.create',
+  model: 'smollm2-135m-instruct',
+  energy: '358035898',
+  reference: null,
+  charge: null,
+}
+
+test('ledgerEntryOf() has the leaf hash, the method and the band of a charge', () => {
+  const charge = chargeOf(1)
+  const bytes = chargeBytes(charge)
+  const entry = ledgerEntryOf({ ...row, charge: bytes })
+  assert.equal(entry.leaf_hash, leafOf({ accountSeq: 7n, bytes }).toString('hex'))
+  const known = bandOfParts(charge.parts)
+  assert.deepEqual([entry.method, entry.band_pct], [known.method, String(known.bandPct)])
+  const transfer = ledgerEntryOf({ ...row, rank: 1, kind: 'topup', operation: null, energy: null })
+  assert.deepEqual(
+    [transfer.leaf_hash, transfer.method, transfer.band_pct, transfer.resource],
+    [null, null, null, null],
+  )
+})
+
+test('bandOfParts() weights bands by energy and names the method of most of it', () => {
+  const parts = [
+    { meter: 'gateway', method: 'rapl', band_pct: '5', energy_nj: '12479999' },
+    { meter: 'model', method: 'model', band_pct: '40', energy_nj: '345555899' },
+  ] as const
+  assert.deepEqual(bandOfParts(parts), { method: 'model', bandPct: 39 })
+  assert.deepEqual(bandOfParts(parts.slice(0, 1)), { method: 'rapl', bandPct: 5 })
+  assert.deepEqual(bandOfParts([]), { method: 'model', bandPct: 0 })
+})
