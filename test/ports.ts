@@ -11,7 +11,7 @@ export const PG_PORT_OFFSET = 5
 export async function freeBlock(): Promise<number> {
   for (let left = ATTEMPTS; left > 0; left--) {
     const port = PORTS.first + Math.floor(Math.random() * PORTS.blocks) * PORTS.perBlock
-    const free = await Promise.all([0, 1, 2, 3, PG_PORT_OFFSET].map((at) => isFree(port + at)))
+    const free = await Promise.all([0, 1, 2, 3, 4, PG_PORT_OFFSET].map((at) => isFree(port + at)))
     if (free.every(Boolean)) return port
   }
   throw new Error('no block of ports is free')

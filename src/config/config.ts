@@ -57,6 +57,8 @@ function faultsTogether(config: Config): string[] {
     faults.push(
       'ERGON_HOST (--host): plain HTTP is for loopback only; put a TLS proxy in front and set ERGON_BASE_URL to its https address',
     )
+  if (config.statusUrl !== undefined && !isSafe(config.statusUrl))
+    faults.push('ERGON_STATUS_URL (--status-url): plain HTTP is for loopback only')
   if (config.carbonSource === 'uk' && config.carbonZone !== 'GB')
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): uk knows the zone GB only')
   if (config.carbonSource === 'electricity-maps' && config.carbonToken === undefined)

@@ -7,6 +7,7 @@ import { CORE_SETTINGS } from './settings/core.ts'
 import { INFERENCE_SETTINGS } from './settings/inference.ts'
 import { METER_SETTINGS } from './settings/meter.ts'
 import { PAYMENTS_SETTINGS } from './settings/payments.ts'
+import { STATUS_SETTINGS } from './settings/status.ts'
 import { STORAGE_SETTINGS } from './settings/storage.ts'
 
 export const SETTINGS = {
@@ -19,6 +20,7 @@ export const SETTINGS = {
   ...PAYMENTS_SETTINGS,
   ...COMPLIANCE_SETTINGS,
   ...ACCOUNTS_SETTINGS,
+  ...STATUS_SETTINGS,
 }
 
 export type SettingKey = keyof typeof SETTINGS

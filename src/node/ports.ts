@@ -8,11 +8,15 @@ const BLOCK_SIZE = 10
 const BLOCKS_MAX = 50
 const FIRST_PORT = 8080
 const FIRST_PG_PORT = 5432
-/** API, portal, ingress, mesh. */
-const API_PORTS = [0, 1, 2, 3] as const
+/** From the API's port to that of the status page. */
+export const STATUS_PORT_OFFSET = 4
+/** API, portal, ingress, mesh, status page. */
+const API_PORTS = [0, 1, 2, 3, STATUS_PORT_OFFSET] as const
+/** Those that something listens on today. */
+const SERVED_PORTS = [0, STATUS_PORT_OFFSET] as const
 
 export type Ports = {
-  /** API; portal, ingress and mesh are the next three. */
+  /** API; portal, ingress, mesh and the status page are the next four. */
   readonly port: number
   readonly pgPort: number
   release(): Promise<void>
@@ -65,7 +69,7 @@ async function firstTaken(
     claims.push(claim)
   }
   // Of wanted ports only what is listened on today must be free of others.
-  const chosen = wanted.port === undefined ? apiPorts : [port]
+  const chosen = wanted.port === undefined ? apiPorts : SERVED_PORTS.map((offset) => port + offset)
   for (const one of [...chosen, pgPort]) {
     const server = await listen({ host: wanted.host, port: one, exclusive: true })
     if (typeof server === 'string') return { port: one, why: server }

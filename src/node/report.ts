@@ -11,6 +11,7 @@ import { toolEnvironment } from '#config/env.ts'
 import { APP_FOLDER } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstAccount } from './first-start.ts'
+import { STATUS_PORT_OFFSET } from './ports.ts'
 
 /** Of a download or an assembly. */
 export type Progress = {
@@ -96,6 +97,10 @@ function stopwatch(): () => string {
 export const baseUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): string =>
   config.baseUrl ?? `http://localhost:${data.port}`
 
+/** The address of the status page. */
+export const statusUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): string =>
+  config.statusUrl ?? `http://status.localhost:${data.port + STATUS_PORT_OFFSET}`
+
 /** The host of the database endpoint; null where the node runs no databases. */
 export function databaseHost(config: Ready['config']): string | null {
   if (!config.databases) return null
@@ -111,7 +116,7 @@ function readyObject(ready: Ready): object {
     ready: true,
     base_url: baseUrl(ready),
     portal_url: null,
-    status_url: null,
+    status_url: statusUrl(ready),
     functions_url: null,
     db_host: databaseHost(ready.config),
     db_port: ready.config.databases ? ready.data.pgPort : null,
@@ -151,6 +156,7 @@ export function readyText(
 `
   const head = `
 Ergon answers at ${url} (${seconds} s)
+Status page: ${statusUrl(ready)}
 ${first}`
   const install = isInstalled
     ? ''

@@ -19,6 +19,7 @@ import { createOperatorMarks } from '#metering/marks.ts'
 import { startMeterLoop } from '#node/meter/loop.ts'
 import { createMeter, readLearned } from '#node/meter/meter.ts'
 import { CALIBRATION_FILE } from '#node/meter/model.ts'
+import { gatewayNames } from '#node/cell-names.ts'
 import { APP_FOLDER, COMPILED_FOLDER } from '#node/cell-specs.ts'
 import { compilePrograms } from '#node/compiled.ts'
 import {
@@ -29,7 +30,7 @@ import {
   type OpenFolder,
 } from '#node/data-folder.ts'
 import { firstAccount, setPrice } from '#node/first-start.ts'
-import { gatewayNames, startGateways } from './gateways.ts'
+import { startGateways } from './gateways.ts'
 import { createKeptJournals } from '#node/kept-journals.ts'
 import { settleLeftJournals } from '#node/left-journals.ts'
 import type { Reporter } from '#node/report.ts'

@@ -3,6 +3,7 @@ import type { Cell, Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentPart } from '#node/agent-part.ts'
+import { GATEWAY_SOCKETS, gatewayNames } from '#node/cell-names.ts'
 import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { programPlace, type DataFolder } from '#node/data-folder.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
@@ -19,12 +20,7 @@ export const GATEWAY_PROGRAM: Program = {
   // A young heap that begins with 1 MiB is collected every few requests.
   flags: [ONE_COLLECTOR, '--min-semi-space-size=16'],
 }
-export const GATEWAY_SOCKETS = 'gateways'
 const MIB = 1024 * 1024
-
-/** The names of the gateways that a start has. */
-export const gatewayNames = ({ gateways }: Pick<Config, 'gateways'>): string[] =>
-  Array.from({ length: gateways }, (_, index) => `gw-${index + 1}`)
 
 /** Starts them and waits until each one answers. */
 export async function startGateways(deps: {

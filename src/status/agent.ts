@@ -11,17 +11,21 @@ import { incidentHandlers } from './control/incidents.ts'
 import { nodeHandlers } from './control/node.ts'
 import { requestHandlers } from './control/requests.ts'
 import type { StatusSettings } from './gateway.ts'
+import { STATUS_CELL, STATUS_PROGRAM, startStatusPage } from './status-cell.ts'
 
-export const STATUS_AGENT: AgentProduct = { name: 'status', open }
+export const STATUS_AGENT: AgentProduct = { name: 'status', programs: [STATUS_PROGRAM], open }
 
-function open(core: AgentCore): AgentPart {
+async function open(core: AgentCore): Promise<AgentPart> {
   const { config, meterName, state, journals } = core
   const settings: StatusSettings = {
     meter: meterName,
     ...(config.metricsToken === undefined ? {} : { metricsToken: config.metricsToken.reveal() }),
   }
+  // Before the gateways: the page says that they are not there yet.
+  await startStatusPage(core)
   return {
     gateway: { settings },
+    cells: [{ stage: 'workers', name: STATUS_CELL }],
     control: {
       ...nodeHandlers(core),
       ...requestHandlers(core),

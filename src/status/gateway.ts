@@ -5,6 +5,7 @@ import { booksFigures } from './metrics/books-figures.ts'
 import { createGatewayMetrics, METRICS_PAGE } from './metrics/gateway-metrics.ts'
 import { powerFigures } from './metrics/power-figures.ts'
 import { taskFigures } from '#tasks/admin.ts'
+import { COUNTS_PAGE, type CountsPage } from './page/counts.ts'
 import { createHealth, createMetrics, createReady } from './operations/service.ts'
 
 export type StatusSettings = {
@@ -29,6 +30,9 @@ function open(core: GatewayCore, { meter, metricsToken }: StatusSettings): Gatew
       'service.ready': { handle: createReady(unready) },
       'service.metrics': { handle: createMetrics({ token, print: metrics.print }) },
     },
-    pages: { [METRICS_PAGE]: metrics.json },
+    pages: {
+      [METRICS_PAGE]: metrics.json,
+      [COUNTS_PAGE]: (): CountsPage => ({ counts: core.counts.models() }),
+    },
   }
 }

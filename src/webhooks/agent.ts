@@ -1,8 +1,9 @@
 // Webhooks in the agent: their process, and the addresses that it may call.
 import { isLoopback, type Config } from '#config/config.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { WEBHOOKS_CELL } from '#node/cell-names.ts'
 import type { WebhooksGatewaySettings, WebhooksTaskSettings } from './settings.ts'
-import { startAtFirstEndpoint, WEBHOOKS_PROGRAM, WEBHOOKS_CELL } from './webhooks-cell.ts'
+import { startAtFirstEndpoint, WEBHOOKS_PROGRAM } from './webhooks-cell.ts'
 
 export const WEBHOOKS_AGENT: AgentProduct = {
   name: 'webhooks',

@@ -1,5 +1,6 @@
 // The process of webhooks as a cell, started with the first endpoint of the node.
 import type { AgentCore } from '#node/agent-part.ts'
+import { WEBHOOKS_CELL } from '#node/cell-names.ts'
 import { programCell } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { startAtFirst } from '#node/start-at-first.ts'
@@ -11,7 +12,6 @@ export const WEBHOOKS_PROGRAM: Program = {
   file: 'webhooks/programs/webhooks.ts',
   flags: [ONE_COLLECTOR],
 }
-export const WEBHOOKS_CELL = 'webhooks'
 
 /** Resolves when the cell was started, or the signal aborts. */
 export const startAtFirstEndpoint = (

@@ -18,7 +18,7 @@ export const CORE_SETTINGS = {
   port: {
     name: 'ERGON_PORT',
     flag: 'port',
-    help: 'API port; the next three are kept for portal, ingress and mesh',
+    help: 'API port; the next four are for portal, ingress, mesh and the status page',
     check: port.optional(),
   },
   pgPort: {

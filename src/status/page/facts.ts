@@ -1,0 +1,111 @@
+// The facts that the page has from the state: incidents, regions, models, error rates, and whether the books and the signers
+// work. A read is a few queries; their answer is kept, and shown while the state does not answer.
+import { booksFigures } from '#status/metrics/books-figures.ts'
+import { fault } from '#contract/errors.ts'
+import type { State } from '#state/connect.ts'
+import type { PartMeasure } from './measure.ts'
+
+export const INCIDENTS_SHOWN = 50
+export const RATES_SHOWN = 200
+/** Fewer requests say too much about who sent them, and too little about the service. */
+export const RATE_REQUESTS_LEAST = 100
+export const RATE_HOURS = 24
+const MODELS_SHOWN = 50
+const ANSWER_MS_MAX = 10_000
+/** Signers that a receipt needs. */
+const SIGNERS_LEAST = 3
+
+export type ShownIncident = {
+  readonly id: string
+  readonly region: string
+  readonly summary: string
+  readonly started_at: string
+  readonly ended_at: string | null
+  readonly lost: string | null
+  readonly unbilled: string | null
+  readonly updates: readonly { readonly at: string; readonly words: string }[]
+}
+type ModelState = { readonly id: string; readonly state: 'ready' | 'loading' | 'failed' }
+type AccountRate = { readonly name: string; readonly requests: number; readonly failures: number }
+
+export type StateFacts = {
+  readonly incidents: readonly ShownIncident[]
+  readonly regions: readonly string[]
+  readonly models: readonly ModelState[]
+  readonly rates: readonly AccountRate[]
+  readonly ledger: PartMeasure
+  readonly receipts: PartMeasure
+  readonly hasWebhooks: boolean
+  readonly hasDatabases: boolean
+}
+
+const TIME = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
+const utc = (column: string) => `to_char(${column} at time zone 'UTC', ${TIME})`
+
+const INCIDENTS = `
+  select id, region, summary, ${utc('started_at')} as started_at, ${utc('ended_at')} as ended_at, lost, unbilled,
+    (select coalesce(json_agg(json_build_object('at', ${utc('u.at')}, 'words', u.words) order by u.id desc), '[]')
+      from incident_updates u where u.incident = i.id) as updates
+  from incidents i order by ended_at is null desc, started_at desc, id desc limit ${INCIDENTS_SHOWN}`
+const REGIONS = `
+  select region from resources where desired <> 'deleted' union select region from buckets
+  union select region from incidents where ended_at is null order by region`
+const MODELS = `
+  select id, state from models where state <> 'removed' order by position, id limit ${MODELS_SHOWN}`
+// By failures and then by a name at random: the order says nothing about sizes.
+const RATES = `
+  select n.name, sum(h.requests)::int8 as requests, sum(h.failures)::int8 as failures
+  from account_hours h join public_names n using (account)
+  where h.hour > ledger_now() - interval '${RATE_HOURS} hours'
+  group by n.name having sum(h.requests) >= ${RATE_REQUESTS_LEAST}
+  order by sum(h.failures) / sum(h.requests) desc, n.name limit ${RATES_SHOWN}`
+// Their processes begin with the first of each.
+const BEGUN = `
+  select exists (select from webhook_endpoints) as webhooks,
+    exists (select from resources where kind = 'database' and desired <> 'deleted') as databases`
+
+/** Asks the state. Rejects when it does not answer in time. */
+export async function readFacts(state: State): Promise<StateFacts> {
+  const rowsOf = async <R extends object>(query: string) =>
+    (await state.query<R & Record<string, unknown>>(query)).rows
+  const read = async (): Promise<StateFacts> => {
+    const books = await booksFigures(state)
+    const [begun] = await rowsOf<{ webhooks: boolean; databases: boolean }>(BEGUN)
+    const { signersReady } = books
+    return {
+      incidents: await rowsOf<ShownIncident>(INCIDENTS),
+      regions: (await rowsOf<{ region: string }>(REGIONS)).map(({ region }) => region),
+      models: await rowsOf<ModelState>(MODELS),
+      rates: (await rowsOf<{ name: string; requests: string; failures: string }>(RATES)).map(
+        ({ name, requests, failures }) => ({
+          name,
+          requests: Number(requests),
+          failures: Number(failures),
+        }),
+      ),
+      ledger: books.isHalted ? 'down' : 'ok',
+      receipts:
+        signersReady === undefined ? undefined : signersReady < SIGNERS_LEAST ? 'down' : 'ok',
+      hasWebhooks: begun?.webhooks === true,
+      hasDatabases: begun?.databases === true,
+    }
+  }
+  return await within(read())
+}
+
+/** A state that hangs is a state that does not answer. */
+async function within<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(fault('state_unavailable', 'Could not read the state: no answer in time')),
+      ANSWER_MS_MAX,
+    )
+  })
+  work.catch(() => undefined)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,49 @@
+// The incidents as RSS 2.0: an item for each, which is anew unread after an update.
+import type { StatusDocument } from './document.ts'
+import type { ShownIncident } from './facts.ts'
+import { markup, type Markup } from './html.ts'
+
+/** `url` is the public address of the page. */
+export function feedOf({ incidents, written_at: writtenAt }: StatusDocument, url: string): string {
+  const root = url.endsWith('/') ? url : `${url}/`
+  return markup`<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+<channel>
+<title>Ergon status</title>
+<link>${root}</link>
+<description>Incidents of the service</description>
+<language>en</language>
+<lastBuildDate>${rfc822(writtenAt)}</lastBuildDate>
+<atom:link href="${root}feed.rss" rel="self" type="application/rss+xml"/>
+${incidents.map((incident) => item(incident, root))}
+</channel>
+</rss>
+`.text
+}
+
+const rfc822 = (time: string): string => new Date(time).toUTCString()
+
+function item(incident: ShownIncident, root: string): Markup {
+  const { id, region, summary, ended_at: endedAt, lost, unbilled, updates } = incident
+  const changedAt = [
+    incident.started_at,
+    ...updates.map(({ at }) => at),
+    ...(endedAt === null ? [] : [endedAt]),
+  ]
+    .toSorted()
+    .at(-1)
+  const text = [
+    `Region ${region}, since ${incident.started_at}, ${endedAt === null ? 'open' : `until ${endedAt}`}.`,
+    ...(lost === null ? [] : [`Lost: ${lost}`]),
+    ...(unbilled === null ? [] : [`Not billed: ${unbilled}`]),
+    ...updates.map(({ at, words }) => `${at}: ${words}`),
+  ]
+  return markup`<item>
+<title>${endedAt === null ? summary : `Closed: ${summary}`}</title>
+<link>${root}#${id}</link>
+<guid isPermaLink="false">${id}-${changedAt ?? ''}</guid>
+<pubDate>${rfc822(changedAt ?? incident.started_at)}</pubDate>
+<description>${text.join('\n')}</description>
+</item>
+`
+}

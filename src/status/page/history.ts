@@ -1,0 +1,90 @@
+// The seconds for which each part worked on each of the last 90 days: a part is measured at moments, and each
+// measurement counts for the time since the one before. Time in which nobody measured counts as down: this process
+// runs whenever the node does.
+import { dayOf } from '#base/clock.ts'
+import { STATES, type PartMeasure, type PartState } from './measure.ts'
+
+export const DAYS = 90
+const DAY_MS = 86_400_000
+/** Trouble of this length shows in the bar of a day. */
+const DEGRADED_S = 120
+const DOWN_S = 600
+/** Periods without a measurement that are lateness and no gap. */
+const LATE_PERIODS = 3
+
+/** Seconds in each state. */
+export type DaySeconds = { readonly [State in PartState]: number }
+export type PartHistory = {
+  readonly state: PartMeasure
+  readonly days: Readonly<Record<string, DaySeconds>>
+}
+/** By the part's id. */
+export type StatusHistory = {
+  /** Wall time of the newest measurement; 0 before the first. */
+  readonly atMs: number
+  readonly parts: Readonly<Record<string, PartHistory>>
+}
+
+export const NO_HISTORY: StatusHistory = { atMs: 0, parts: {} }
+
+/** Adds a measurement. Parts that it does not name are forgotten: the service does not have them any more. */
+export function addMeasures(
+  history: StatusHistory,
+  measures: ReadonlyMap<string, PartMeasure>,
+  { nowMs, periodMs }: { readonly nowMs: number; readonly periodMs: number },
+): StatusHistory {
+  const gapMs = history.atMs === 0 ? 0 : nowMs - history.atMs
+  const isGap = gapMs > LATE_PERIODS * periodMs
+  // A clock that was set back counts nothing twice.
+  const spanMs = gapMs <= 0 ? (history.atMs === 0 ? periodMs : 0) : isGap ? periodMs : gapMs
+  const oldest = dayOf(nowMs - (DAYS - 1) * DAY_MS)
+  const parts = [...measures].map(([id, state]): [string, PartHistory] => {
+    const known = history.parts[id]
+    const days = new Map(Object.entries(known?.days ?? {}).filter(([day]) => day >= oldest))
+    if (isGap && Object.keys(known?.days ?? {}).length > 0)
+      addTime(days, 'down', {
+        fromMs: Math.max(history.atMs, Date.parse(oldest)),
+        toMs: nowMs - spanMs,
+      })
+    if (state !== undefined) addTime(days, state, { fromMs: nowMs - spanMs, toMs: nowMs })
+    return [id, { state, days: Object.fromEntries(days) }]
+  })
+  return { atMs: nowMs, parts: Object.fromEntries(parts) }
+}
+
+type TimeSpan = { readonly fromMs: number; readonly toMs: number }
+
+/** Each second belongs to the day in which it lies. */
+function addTime(
+  days: Map<string, DaySeconds>,
+  state: PartState,
+  { fromMs, toMs }: TimeSpan,
+): void {
+  for (let atMs = fromMs; atMs < toMs;) {
+    const endMs = Math.min(toMs, (Math.floor(atMs / DAY_MS) + 1) * DAY_MS)
+    const day = days.get(dayOf(atMs)) ?? { ok: 0, degraded: 0, down: 0 }
+    days.set(dayOf(atMs), { ...day, [state]: day[state] + (endMs - atMs) / 1000 })
+    atMs = endMs
+  }
+}
+
+/** The days that a page shows, the oldest first. */
+export const shownDays = (nowMs: number): readonly string[] =>
+  Array.from({ length: DAYS }, (_, index) => dayOf(nowMs - (DAYS - 1 - index) * DAY_MS))
+
+/** The state that the bar of a day shows. */
+export function stateOfDay(day: DaySeconds | undefined): PartMeasure {
+  if (day === undefined) return undefined
+  if (day.down >= DOWN_S) return 'down'
+  return day.down + day.degraded >= DEGRADED_S ? 'degraded' : 'ok'
+}
+
+/** The share of the measured time in which a part was not down, in percent, rounded down; undefined where nothing was measured. */
+export function upPercent({ days }: PartHistory): string | undefined {
+  const total = { ok: 0, degraded: 0, down: 0 }
+  for (const day of Object.values(days)) for (const state of STATES) total[state] += day[state]
+  const measured = total.ok + total.degraded + total.down
+  if (measured === 0) return undefined
+  if (total.down === 0) return '100'
+  return (Math.floor(((measured - total.down) / measured) * 10_000) / 100).toFixed(2)
+}

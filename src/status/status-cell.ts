@@ -1,0 +1,49 @@
+// The process of the status page as a cell, from the start of the node on.
+import { isLoopback, type Config } from '#config/config.ts'
+import type { AgentCore } from '#node/agent-part.ts'
+import { GATEWAY_SOCKETS, gatewayNames, WEBHOOKS_CELL } from '#node/cell-names.ts'
+import { programCell, socketOf } from '#node/cell-specs.ts'
+import { STATUS_PORT_OFFSET } from '#node/ports.ts'
+import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
+import { statusUrl } from '#node/report.ts'
+import { STATE_SOCKETS } from '#node/state-cell.ts'
+import type { StatusPageConfig } from './programs/status-page.ts'
+
+export const STATUS_PROGRAM: Program = {
+  file: 'status/programs/status-page.ts',
+  flags: [ONE_COLLECTOR],
+}
+export const STATUS_CELL = 'status-page'
+const FOLDER = 'status'
+
+/** Starts it; the page may answer a moment later. */
+export async function startStatusPage(core: AgentCore): Promise<void> {
+  const { cells, config, data, place, address } = core
+  const folder = data.at(FOLDER)
+  const settings: Omit<StatusPageConfig, 'socket' | 'logLevel'> = {
+    state: address,
+    folder,
+    url: statusUrl(core),
+    region: config.region,
+    periodMs: config.statusSeconds * 1000,
+    listen: { host: listenHost(config), port: data.port + STATUS_PORT_OFFSET },
+    api: { host: config.host, port: data.port },
+    ...(config.databases ? { pgPort: data.pgPort } : {}),
+    gatewaySockets: gatewayNames(config).map((name) => socketOf(place, GATEWAY_SOCKETS, name)),
+    webhooksSocket: socketOf(place, WEBHOOKS_CELL, WEBHOOKS_CELL),
+  }
+  await cells.start(
+    programCell(STATUS_PROGRAM, {
+      name: STATUS_CELL,
+      place,
+      config: settings,
+      socketGroup: STATUS_CELL,
+      writes: [folder],
+      calls: [STATE_SOCKETS, GATEWAY_SOCKETS, WEBHOOKS_CELL],
+    }),
+  )
+}
+
+/** Plain HTTP is for loopback: elsewhere it listens only where a proxy with TLS is said to be in front. */
+const listenHost = ({ host, statusUrl: url }: Config): string =>
+  url === undefined && !isLoopback(host) ? '127.0.0.1' : host
