@@ -336,7 +336,7 @@ export const ledgerEntry = z.object({
   operation: z.string().nullable(),
   model: z.string().nullable(),
   energy_nj: wholeText.nullable(),
-  /** What the request was for, where the charge names it. */
+  /** The resource that the request was for, where the charge names it. */
   resource: z.string().nullable(),
   /** Of a charge: the method of most of its energy, and its error band: of its parts, weighted by energy. */
   method: z.string().nullable(),

@@ -21,7 +21,7 @@ export const ledgerEntryOf = (row: LedgerRow): LedgerEntry => ({
 
 const OF_TRANSFER = { resource: null, method: null, band_pct: null, leaf_hash: null }
 
-/** What the row of a charge does not have. */
+/** The facts of a charge that are not in its row. */
 function ofCharge({
   charge: bytes,
   number,
