@@ -80,6 +80,9 @@ export const ERRORS = {
     'rate_limit_error',
     'Send fewer requests in a minute; retry after the time in Retry-After.',
   ),
+  charges_damaged: final(
+    service(500, 'The operator is told; charges of other times are not affected.'),
+  ),
   internal: service(BASE_ERRORS.internal.status, BASE_ERRORS.internal.help),
   not_implemented: final(service(501, 'This part of the interface is not served yet.')),
   state_unavailable: service(503, 'Retry after the time in Retry-After.'),

@@ -45,6 +45,8 @@ export type PipelineDeps = {
   readonly refusals: Pick<Refusals, 'add'>
   /** Told of every target: it may bear a token. */
   readonly exposures: { see(target: string): void }
+  /** Told of the error of each refused or failed request. */
+  readonly failures: { see(thrown: unknown): void }
   readonly log: Logger
 }
 
@@ -137,7 +139,7 @@ type Work = {
   readonly arriveAsStranger: (account: string) => void
   readonly body: unknown
   readonly spend: Spend
-  readonly deps: Pick<PipelineDeps, 'log' | 'refusals'>
+  readonly deps: Pick<PipelineDeps, 'failures' | 'log' | 'refusals'>
 }
 
 /** Handles and replies. */
@@ -186,6 +188,7 @@ function report(
   thrown: unknown,
 ): void {
   deps.refusals.add(spend.requestId, error)
+  deps.failures.see(thrown)
   if (error.code !== 'internal' && !Object.hasOwn(OPERATOR_ERRORS, error.code)) return
   deps.log.error('A request failed', {
     request: spend.requestId,

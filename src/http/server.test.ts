@@ -194,6 +194,10 @@ test('what fails of ours within a stream is told in it, and to the operator', OP
   assert.deepEqual(http.logged, [])
   assert.equal(await text('/ours'), 'a internal')
   assert.match(http.logged.join(), /A request failed.*a plan was wrong/)
+  assert.deepEqual(
+    http.failed.map((thrown) => (thrown as Error).message),
+    ['It went away', 'a plan was wrong'],
+  )
 })
 
 test('after a body that is too large by one byte the connection goes on', OPTIONS, async () => {

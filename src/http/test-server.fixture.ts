@@ -24,6 +24,8 @@ export type TestHttp = AsyncDisposable & {
   readonly gateway: TestGateway
   /** What was logged, as JSON lines. */
   readonly logged: readonly string[]
+  /** The errors of refused and failed requests. */
+  readonly failed: readonly unknown[]
 }
 
 export async function startTestHttp(
@@ -42,6 +44,7 @@ export async function startTestHttp(
   const gateway = await startTestGateway(charging)
   await gateway.setTariff(1_000_000_000n)
   const logged: string[] = []
+  const failed: unknown[] = []
   const handler = handlerOf(handlers)
   const server = await listen({
     charging: gateway.charging,
@@ -49,6 +52,7 @@ export async function startTestHttp(
     fallback: handler,
     idempotency: { claim: () => undefined },
     exposures: { see: () => undefined },
+    failures: { see: (thrown) => void failed.push(thrown) },
     counts: createRequestCounts(),
     refusals: createRefusals({ wallMs: Date.now }),
     accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),
@@ -63,6 +67,7 @@ export async function startTestHttp(
     port: server.port,
     gateway,
     logged,
+    failed,
     async [Symbol.asyncDispose]() {
       await server.drain()
       await gateway[Symbol.asyncDispose]()

@@ -11,6 +11,7 @@ import { createIdempotency } from '#http/idempotency.ts'
 import { createRequestRates } from '#http/request-rates.ts'
 import { listen } from '#http/server.ts'
 import { createExposures } from '#identity/exposures.ts'
+import { createDamageWatch } from '#ledger/bundles/damage.ts'
 import { serveInside } from '#node/inside.ts'
 import { tuneForRequests } from '#node/program-flags.ts'
 import { openGatewayCore } from './gateway-core.ts'
@@ -40,6 +41,7 @@ const server = await listen({
   counts,
   refusals: core.refusals,
   exposures: createExposures({ state, identity, clock: systemClock, log }),
+  failures: createDamageWatch({ state, log }),
   log,
   bodyMemoryBytes: config.bodyMemoryBytes,
   ...config.listen,

@@ -1,6 +1,7 @@
 // A charge in a bundle, with the members that a row of `charges` has.
 import { MEASURED_METHODS } from '#contract/charge.ts'
 import type { Queryable } from '#state/connect.ts'
+import type { DamagedBundle } from './damage.ts'
 import { readBundles, type BundleFilter, type ReadBundle } from './read-bundles.ts'
 
 /** Members that need the whole charge, or are seldom asked for, are getters. */
@@ -77,10 +78,14 @@ export async function findBundled(
   accounts?: readonly string[],
 ): Promise<BundledCharge | undefined> {
   const filter = accounts === undefined ? { id } : { id, accounts }
-  for await (const read of readBundles(state, filter, 'leaf')) {
+  // Damage of another bundle of that time, often of another account, must not hide the charge.
+  let damage: DamagedBundle | undefined
+  const passOver = (met: DamagedBundle) => void (damage ??= met)
+  for await (const read of readBundles(state, filter, 'leaf', passOver)) {
     const nth = read.bundle.find(id)
     if (nth !== undefined) return new BundledCharge(read, nth)
   }
+  if (damage !== undefined) throw damage
   return undefined
 }
 

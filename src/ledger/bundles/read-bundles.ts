@@ -1,7 +1,9 @@
 // Reads bundles by what their rows say of them. A bundle never changes and never goes: a reader asks for rows of `charges`
 // first and for bundles second, and drops what it has twice. Sums are asked in one snapshot instead.
+import { messageOf } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { Bundle } from './bundle.ts'
+import { DamagedBundle } from './damage.ts'
 
 export type BundleFilter = {
   readonly account?: string
@@ -77,11 +79,15 @@ type Row = {
   body: Buffer
 }
 
-/** The bundles that may have what a filter asks for, the newest first. Order them by leaf where they are of several accounts. */
+/**
+ * The bundles that may have what a filter asks for, the newest first. Order them by leaf where they are of several
+ * accounts. A damaged one throws DamagedBundle, or is passed over where `passOver` takes it.
+ */
 export async function* readBundles(
   state: Queryable,
   filter: BundleFilter,
   order: BundleOrder = 'number',
+  passOver?: (damage: DamagedBundle) => void,
 ): AsyncGenerator<ReadBundle> {
   const [columns, placeOf] = ORDERS[order]
   const values: unknown[] = []
@@ -101,15 +107,21 @@ export async function* readBundles(
       values,
     )
     values.length = own
-    for (const row of rows) yield opened(row)
+    for (const row of rows) {
+      const read = opened(row)
+      if (!(read instanceof DamagedBundle)) yield read
+      else if (passOver === undefined) throw read
+      else passOver(read)
+    }
     last = rows.at(-1)
     if (rows.length < batch) return
   }
 }
 
-const opened = (row: Row): ReadBundle => ({
-  account: row.account,
-  firstSeq: BigInt(row.first_seq),
-  lastAt: row.last_at,
-  bundle: new Bundle(row.body),
-})
+function opened({ account, first_seq: firstSeq, last_at: lastAt, body }: Row) {
+  try {
+    return { account, firstSeq: BigInt(firstSeq), lastAt, bundle: new Bundle(body) }
+  } catch (error) {
+    return new DamagedBundle({ account, firstSeq }, messageOf(error))
+  }
+}

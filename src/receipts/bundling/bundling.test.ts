@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sleep, systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
+import { createDamageWatch } from '#ledger/bundles/damage.ts'
 import { createLedger } from '#ledger/ledger.ts'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
+import { sumUsage } from '#ledger/usage.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { booksFigures } from '#status/metrics/books-figures.ts'
+import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { receiptsTasks } from '#receipts/tasks.ts'
 import { BundleError, bundleOldest } from './bundle-charges.ts'
 import { postOld, type OldCharge, type PostedCharge } from './bundled-ledger.fixture.ts'
@@ -230,6 +233,53 @@ test('the round through all bundles finds each damage once', { skip }, async () 
       await state.query('delete from alarms')
     })
   assert.deepEqual(await round(), [])
+})
+
+test('a damaged bundle is a code and an alarm, and hides nothing of others', { skip }, async () => {
+  await using ledger = await openOld([...charges(300), ...charges(300, 'acct_b', 'gw-2')])
+  const { state, posted } = ledger
+  for (const until of ['150', '300']) await bundleOldest(state, 'acct_a', { ...ALL, until })
+  await bundleOldest(state, 'acct_b', ALL)
+  const damage = (account: string) =>
+    plant(
+      state,
+      'charge_bundles',
+      `update charge_bundles set body = set_bit(body, 999, 1 - get_bit(body, 999))
+       where account = '${account}' and first_seq = 1`,
+    )
+  await damage('acct_a')
+  const idOf = (nth: number) => posted[nth]?.charge.id ?? ''
+  const store = createSqlReceiptStore(state)
+  let met: unknown
+  await assert.rejects(store.charge(idOf(7), ['acct_a']), (error: { code: string }) => {
+    met = error
+    return error.code === 'charges_damaged'
+  })
+  assert.equal((await store.charge(idOf(170), ['nobody', 'acct_a']))?.account, 'acct_a')
+  const usage = async (account: string, fromS: number) => {
+    const [from, to] = [fromS, 3600].map((s) => new Date(START_MS + s * 1000))
+    const span = { account, from: from ?? new Date(), to: to ?? new Date() }
+    return (await sumUsage(state, span, 'operation', { offset: 0, limit: 10 }))[0]?.requests
+  }
+  assert.equal(await usage('acct_a', 0), '300', 'its sums are kept')
+  await assert.rejects(usage('acct_a', 10), { code: 'charges_damaged' })
+  assert.equal(await usage('acct_a', 150), '150')
+  assert.equal(await usage('acct_b', 10), '290')
+
+  const watch = createDamageWatch({ state, log })
+  for (let times = 0; times < 2; times++) watch.see(met)
+  watch.see(new Error('another failure'))
+  const signal = AbortSignal.timeout(30_000)
+  while ((await alarmsOf(state)).length === 0) await sleep(10, signal)
+  while (await proveNext(state)) continue
+  const kinds = (await alarmsOf(state)).map(({ kind, detail }) => [kind, detail.why])
+  assert.deepEqual(kinds, [['bundle_damaged', 'The checksum of a bundle is another']])
+
+  // A search without an account meets the newest bundle of that time first.
+  await damage('acct_b')
+  const books = createLedger(state)
+  assert.deepEqual(await books.posted([idOf(170)]), new Set([idOf(170)]))
+  await assert.rejects(books.posted([idOf(307)]), { code: 'charges_damaged' })
 })
 
 test(

@@ -1,8 +1,8 @@
 // Proves bundles again, one after the other, for ever: a damaged one raises an alarm.
 import { messageOf } from '#base/errors.ts'
+import { alarmOfDamage } from '#ledger/bundles/damage.ts'
 import type { BundledCharge } from '#ledger/bundles/bundled-charge.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
-import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { Shard } from '#receipts/store.ts'
 import { bundleCharges, bundleFault, type BundleRow } from './prove-bundle.ts'
@@ -19,16 +19,15 @@ export async function proveNext(state: State): Promise<boolean> {
     const faults = await state.query<{ account: string; detail: string }>(
       'select * from bundle_faults()',
     )
-    for (const { account, detail } of faults.rows) await alarm(state, account, null, detail)
+    for (const { account, detail } of faults.rows)
+      await alarmOfDamage(state, { account, firstSeq: null }, detail)
     await state.query("update bundle_round set account = '', first_seq = 0, proven_at = now()")
     return false
   }
   const why = await faultOf(state, row, await createSqlReceiptStore(state).shards())
-  if (why !== undefined) await alarm(state, row.account, row.first_seq, why)
-  await state.query('update bundle_round set account = $1, first_seq = $2', [
-    row.account,
-    row.first_seq,
-  ])
+  const { account, first_seq: firstSeq } = row
+  if (why !== undefined) await alarmOfDamage(state, { account, firstSeq }, why)
+  await state.query('update bundle_round set account = $1, first_seq = $2', [account, firstSeq])
   return true
 }
 
@@ -46,11 +45,3 @@ async function faultOf(
   const leaves = charges.map(({ leafIndex }) => leafIndex)
   return bundleFault(row, charges, await sealedLeaves(state, shards, leaves))
 }
-
-const alarm = (state: Queryable, account: string, firstSeq: string | null, why: string) =>
-  raiseAlarm(
-    state,
-    'bundle_damaged',
-    { account, first_seq: firstSeq, why },
-    { key: `${account}:${firstSeq}:${why}` },
-  )
