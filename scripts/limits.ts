@@ -5,6 +5,7 @@ import * as members from '#contract/members.ts'
 import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as inference from '#contract/inference-limits.ts'
+import * as live from '#contract/live.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/list-page.ts'
 import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
@@ -104,6 +105,16 @@ const REQUESTS: LimitSection = {
       'requests of one account in a minute, to each gateway (`ERGON_ACCOUNT_RATE`); they come back evenly',
       count(ACCOUNT_RATE_PER_MINUTE),
       code('rate_limit_exceeded'),
+    ],
+    [
+      'live streams of one account at once, in each gateway',
+      count(live.LIVE_STREAMS_MAX),
+      code('too_many_requests'),
+    ],
+    [
+      '`seconds` of a live stream; a client asks again with the last id',
+      count(live.LIVE_SECONDS_MAX),
+      code('invalid_request'),
     ],
     [
       `\`limit\` of a list; without it ${PAGE_LIMIT}, and \`next_cursor\` goes on`,

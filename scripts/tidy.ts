@@ -17,6 +17,7 @@ const PRODUCTS = [
   'payments',
   'webhooks',
   'compliance',
+  'live',
   'mesh',
   'status',
 ]

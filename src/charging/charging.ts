@@ -29,6 +29,8 @@ export interface Charging {
   /** Cuts everything that still runs: the process is stopping. */
   drain(): void
   readonly running: number
+  /** Those that run. */
+  readonly spends: Iterable<Pick<OpenSpend, 'receiptId' | 'operation' | 'payer' | 'measured'>>
   /** Running totals of what is billed by tariff; see metering/true-up.ts. Neither ever falls. */
   billed(): Billed
   /** What was settled, and billed of indirect CPU: running totals, which never fall. */
@@ -60,6 +62,7 @@ export function createCharging(deps: ChargingDeps): Charging {
       const reason = fault('draining', 'Could not go on: this process is stopping')
       for (const spend of running) spend.stop(reason)
     },
+    spends: running,
     get running() {
       return running.size
     },

@@ -6,6 +6,7 @@ import { DATABASES_DESCRIPTIONS } from './descriptions/databases.ts'
 import type { Description } from './description.ts'
 import { ACCOUNTS_DESCRIPTIONS } from './descriptions/accounts.ts'
 import { INFERENCE_DESCRIPTIONS } from './descriptions/inference.ts'
+import { LIVE_DESCRIPTIONS } from './descriptions/live.ts'
 import { PAYMENTS_DESCRIPTIONS } from './descriptions/payments.ts'
 import { STATUS_DESCRIPTIONS } from './descriptions/status.ts'
 import { STORAGE_DESCRIPTIONS } from './descriptions/storage.ts'
@@ -20,4 +21,5 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...PAYMENTS_DESCRIPTIONS,
   ...WEBHOOKS_DESCRIPTIONS,
   ...COMPLIANCE_DESCRIPTIONS,
+  ...LIVE_DESCRIPTIONS,
 }

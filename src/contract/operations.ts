@@ -6,6 +6,7 @@ import { COMPLIANCE } from './products/compliance.ts'
 import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
 import { INFERENCE } from './products/inference.ts'
+import { LIVE } from './products/live.ts'
 import { PAYMENTS } from './products/payments.ts'
 import { STATUS } from './products/status.ts'
 import { STORAGE } from './products/storage.ts'
@@ -20,6 +21,7 @@ export const PRODUCTS = [
   PAYMENTS,
   WEBHOOKS,
   COMPLIANCE,
+  LIVE,
 ] as const
 
 type Product = (typeof PRODUCTS)[number]

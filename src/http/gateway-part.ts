@@ -29,6 +29,8 @@ export type GatewayCore = {
   /** Opens a pool of connections for one product; the gateway closes it after the product. */
   readonly connect: (connections: number, further?: { readonly prepares?: boolean }) => State
   readonly session: Session
+  /** The meter whose tariff is billed. */
+  readonly meter: string
   readonly charging: Charging
   readonly marks: Marks
   readonly identity: Identity
@@ -49,6 +51,8 @@ export type GatewayCore = {
   readonly figures: () => readonly Figure[]
   /** The account parts of all products. */
   readonly accountParts: () => readonly AccountPart[]
+  /** The states that the live stream tells, of all products. */
+  readonly liveStates: () => LiveStates
 }
 
 /** A product's half of the end of an account; the other half is `leave` of its tasks (node/tasks-part.ts). */
@@ -58,6 +62,12 @@ export type AccountPart = {
   /** Records for the export of an account, by their kind. */
   readonly records?: Readonly<Record<string, Records>>
 }
+
+/**
+ * States that the live stream tells as they change, by their names: SQL of one JSON value, an object or a list of objects
+ * with ids, for the account `a.id`. It runs each second while the account looks.
+ */
+export type LiveStates = Readonly<Record<string, string>>
 
 /** A protocol beside the JSON API, and the requests that are its own. */
 export type Protocol = {
@@ -85,10 +95,13 @@ export type GatewayPart = {
   /** Facts that refusals of the JSON API tell programs, by code, such as the page that helps. */
   readonly refusalFacts?: RefusalFacts
   readonly account?: AccountPart
+  readonly live?: LiveStates
   /** Pages on the gateway's unix socket, for the agent. */
   readonly pages?: Readonly<Record<string, () => unknown>>
   /** Why the product cannot serve requests now; undefined when it can. */
   readonly unready?: () => ErgonError | undefined
+  /** The gateway takes no new requests: answers without an end of their own end now. */
+  stopping?(): void
   /** Writes what the answered requests left to do; the last request is answered, the session still lives. */
   drained?(signal: AbortSignal): Promise<void>
   close?(): Promise<void> | void

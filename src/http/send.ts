@@ -105,8 +105,10 @@ export async function sendStreamed(
 ): Promise<void> {
   const { response } = exchange
   const chunks = stepsOf(reply.chunks)
-  // HTTP/1.0 knows no chunks, so no trailers either: its stream ends with the connection.
-  const trailing = exchange.request.httpVersion !== '1.0' && reply.contentLength === undefined
+  // HTTP/1.0 knows no chunks, so no trailers either: its stream ends with the connection. Nor has HEAD a body.
+  const isHead = exchange.method === 'HEAD'
+  const trailing =
+    exchange.request.httpVersion !== '1.0' && !isHead && reply.contentLength === undefined
   // Nothing is sent before the first chunk: what fails until then is answered with its own status.
   let next = await chunks.next()
   // Whatever the end is, when nobody pulls any more, what the chunks hold must be let go. What they used until
@@ -125,6 +127,11 @@ export async function sendStreamed(
   } catch (unwritable) {
     await letGo()
     throw unwritable
+  }
+  // RFC 9110 §9.3.2.
+  if (isHead) {
+    await letGo()
+    return void response.end()
   }
   let error: ErgonError | undefined
   try {

@@ -143,6 +143,15 @@ function endless(ended: () => void): StreamedReply {
   }
 }
 
+test('a HEAD of a stream has a head and nothing else, and lets go of it', OPTIONS, async () => {
+  const ended = Promise.withResolvers<void>()
+  await using http = await startTestHttp({ '/stream': () => endless(ended.resolve), '/ping': pong })
+  const answer = await fetch(`http://127.0.0.1:${http.port}/stream`, { method: 'HEAD' })
+  assert.deepEqual([answer.status, await answer.text()], [200, ''])
+  await ended.promise
+  await answers(http)
+})
+
 test('a stream whose head cannot be written lets go of what it holds', OPTIONS, async () => {
   let isOpen = false
   async function* chunks() {

@@ -10,6 +10,7 @@ import { paymentRecords } from './account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createPosted } from '#ledger/posted.ts'
 import { createAccountGet, createAccountUpdate } from './operations/account.ts'
+import { sqlIsoTime } from '#state/iso-time.ts'
 import { createBalanceGet } from './operations/balance-get.ts'
 import { createLedgerList } from './operations/ledger-list.ts'
 import {
@@ -24,6 +25,10 @@ import { createTopupRefund } from './operations/topup-refund.ts'
 import { createVoucherRedeem } from './operations/voucher-redeem.ts'
 import { openAdapters, type PaymentsSettings } from './settings.ts'
 import { openChains } from './stablecoin/chains.ts'
+
+const LIVE_BALANCE = `select json_build_object('unit', case a.env when 'test' then 'tUSD' else 'USD' end,
+    'balance_pusd', coalesce(w.posted, 0)::text, 'depleted_since', ${sqlIsoTime('a.depleted_at')})
+  from (select) one left join wallets w on w.id = 'money:' || a.id`
 
 export const PAYMENTS_GATEWAY: GatewayProduct<PaymentsSettings> = { name: 'payments', open }
 
@@ -55,5 +60,6 @@ function open(
       'voucher.redeem': { parse: parseVoucherRequest, handle: createVoucherRedeem(deps) },
     },
     account: { records: paymentRecords(state) },
+    live: { balance: LIVE_BALANCE },
   }
 }

@@ -23,7 +23,7 @@ const READER_CONNECTIONS = 4
 const EXIT_LOST = 74
 
 /** The core without what is made of the products. */
-export type OpenCore = Omit<GatewayCore, 'unready' | 'figures' | 'accountParts'> & {
+export type OpenCore = Omit<GatewayCore, 'unready' | 'figures' | 'accountParts' | 'liveStates'> & {
   /** Why the gateway itself cannot serve requests. */
   readonly unready: GatewayCore['unready']
   readonly figures: readonly Figure[]
@@ -67,6 +67,7 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
     readers,
     connect,
     session,
+    meter: config.meter,
     charging,
     marks,
     identity,

@@ -1,6 +1,12 @@
 // The products of a gateway, opened in the order of the list and put together.
 import type { ErgonError } from '#base/errors.ts'
-import type { GatewayCore, GatewayPart, GatewayProduct, Protocol } from '#http/gateway-part.ts'
+import type {
+  GatewayCore,
+  GatewayPart,
+  GatewayProduct,
+  LiveStates,
+  Protocol,
+} from '#http/gateway-part.ts'
 import type { OpenCore } from './gateway-core.ts'
 
 /** The least time that parts have for their writes after the last request, however long requests took. */
@@ -11,6 +17,7 @@ export type GatewayParts = {
   readonly protocols: readonly Protocol[]
   readonly pages: NonNullable<GatewayPart['pages']>
   readonly refusalFacts: NonNullable<GatewayPart['refusalFacts']>
+  stopping(): void
   /** `leftMs` is what the last requests left of their time. */
   drained(leftMs: number): Promise<void>
   close(): Promise<void>
@@ -27,6 +34,7 @@ export async function openGatewayParts(
     ...core,
     unready: () => core.unready() ?? firstFault(parts),
     accountParts: () => parts.flatMap(({ account = [] }) => account),
+    liveStates: () => Object.assign({}, ...parts.map(({ live }) => live)) as LiveStates,
     figures: () => [...core.figures, ...parts.flatMap(({ figures = [] }) => figures)],
   }
   for (const { name, open } of products) parts.push(await open(given, settings[name] as never))
@@ -35,6 +43,9 @@ export async function openGatewayParts(
     protocols: parts.flatMap(({ protocols = [] }) => protocols),
     pages: Object.assign({}, ...parts.map(({ pages }) => pages)) as GatewayParts['pages'],
     refusalFacts: Object.assign({}, ...parts.map((part) => part.refusalFacts)) as object,
+    stopping() {
+      for (const part of parts) part.stopping?.()
+    },
     async drained(leftMs) {
       const signal = AbortSignal.timeout(DRAINED_MS_LEAST + Math.max(0, Math.floor(leftMs)))
       for (const part of parts) await part.drained?.(signal)

@@ -53,6 +53,7 @@ log.info('Gateway answers', { port: server.port, session: session.id })
 async function stop(reason: string): Promise<void> {
   log.info('Gateway stops', { reason })
   const begunMs = performance.now()
+  parts.stopping()
   await server.drain(config.drainMs)
   await parts.drained(config.drainMs - (performance.now() - begunMs))
   await inside.close()

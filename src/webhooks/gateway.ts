@@ -7,6 +7,7 @@ import {
 } from '#contract/webhooks.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { sqlIsoTime } from '#state/iso-time.ts'
 import { createAddressRule } from './delivery/addresses.ts'
 import { webhookKeyOf } from './delivery/secrets.ts'
 import { createEventList } from './operations/event-list.ts'
@@ -22,6 +23,10 @@ import type { WebhooksGatewaySettings } from './settings.ts'
 
 const WEBHOOKS_OF = `select id as place, id, url, description, events, status, reason, created_at
   from webhook_endpoints where account = $1 and id > $2 order by id limit $3`
+
+const LIVE_WEBHOOKS = `select json_agg(json_build_object('id', e.id, 'status', e.status, 'failures', e.failures,
+    'last_success_at', ${sqlIsoTime('e.succeeded_at')}, 'last_failure_at', ${sqlIsoTime('e.failed_at')}, 'last_error', e.last_error) order by e.id)
+  from webhook_endpoints e where e.account = a.id`
 
 export const WEBHOOKS_GATEWAY: GatewayProduct<WebhooksGatewaySettings> = { name: 'webhooks', open }
 
@@ -45,5 +50,6 @@ function open(
       'event.list': { handle: createEventList(deps) },
     },
     account: { records: { webhook: recordsOf(state, WEBHOOKS_OF) } },
+    live: { webhooks: LIVE_WEBHOOKS },
   }
 }

@@ -55,6 +55,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   'usage.last': { path: () => '/v1/usage/last' },
   'usage.get': { path: () => '/v1/usage?group_by=model' },
+  'live.get': { path: () => '/v1/live?seconds=1', isStreamed: true },
   'receipt.list': { path: () => '/v1/receipts?limit=3' },
   'receipt.get': {
     path: () => `/v1/receipts/${world.receipt}`,

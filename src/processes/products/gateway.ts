@@ -5,6 +5,7 @@ import { DATABASES_GATEWAY } from '#databases/gateway.ts'
 import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
 import type { GatewayProduct } from '#http/gateway-part.ts'
 import { INFERENCE_GATEWAY } from '#inference/gateway.ts'
+import { LIVE_GATEWAY } from '#live/gateway.ts'
 import { PAYMENTS_GATEWAY } from '#payments/gateway.ts'
 import { STORAGE_GATEWAY } from '#s3/gateway.ts'
 import { STATUS_GATEWAY } from '#status/gateway.ts'
@@ -18,4 +19,5 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   PAYMENTS_GATEWAY,
   WEBHOOKS_GATEWAY,
   COMPLIANCE_GATEWAY,
+  LIVE_GATEWAY,
 ]

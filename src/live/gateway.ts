@@ -1,0 +1,30 @@
+// The live stream in a gateway: what an account uses now, and the states that have changed.
+import type { GatewayCore, GatewayPart, GatewayProduct, LiveStates } from '#http/gateway-part.ts'
+import { createLiveGet } from './live-get.ts'
+import { createReadAccounts } from './read-accounts.ts'
+import { createWatcher } from './watcher.ts'
+
+const LISTED_MAX = 100
+
+/** Of the tables that no product owns. */
+const CORE_STATES: LiveStates = {
+  resources: `select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'name', r.name, 'status', r.actual,
+      'wanted', r.wanted, 'reason', r.reason) order by r.id)
+    from (select * from resources where account = a.id and desired <> 'deleted' order by id limit ${LISTED_MAX}) r`,
+  budgets: `select json_agg(json_build_object('id', b.id, 'budget_nj', b.nj_per_day::text,
+      'used_nj', budget_used_nj(b.id)::text) order by b.id)
+    from (select * from budgets where account = a.id order by id limit ${LISTED_MAX}) b`,
+}
+
+export const LIVE_GATEWAY: GatewayProduct<object> = { name: 'live', open }
+
+function open(core: GatewayCore): GatewayPart {
+  // The products that open after this one have their states then too.
+  const read = () => createReadAccounts(core.readers, core.meter, core.liveStates())
+  const watcher = createWatcher({ ...core, read })
+  return {
+    live: CORE_STATES,
+    endpoints: { 'live.get': { handle: createLiveGet({ ...core, watcher }) } },
+    stopping: watcher.stop,
+  }
+}

@@ -1,0 +1,90 @@
+// A message of the live stream: the account as it is now, and what has changed since the stream's message before.
+import { timestamp } from '#base/clock.ts'
+import type { Nj } from '#base/units.ts'
+import type { EnergyBand } from '#contract/charge.ts'
+import { LIVE_CHARGES_MAX } from '#contract/live.ts'
+import { serviceOf } from '#contract/operations.ts'
+import type { LiveChargeRow } from './read-accounts.ts'
+import type { LiveState, WatchedAccount } from './watched-account.ts'
+
+/** The state that the client has. */
+export type SeenByClient = {
+  /** The number of the newest charge; undefined: those of before the stream do not count. */
+  readonly charges: string | undefined
+  readonly states: WatchedAccount['states']
+}
+
+/** Facts of the gateway and of the stream. */
+export type MessageFacts = {
+  readonly nowMs: number
+  readonly known: EnergyBand
+  readonly lookingNj: Nj
+}
+
+export const liveMessageOf = (
+  account: WatchedAccount,
+  seen: SeenByClient,
+  { nowMs, known, lookingNj }: MessageFacts,
+) => ({
+  at: timestamp(nowMs),
+  watts: Object.fromEntries(
+    [...account.microwatts].map(([service, microwatts]) => [service, Math.round(microwatts) / 1e6]),
+  ),
+  method: known.method,
+  band_pct: known.bandPct,
+  today: {
+    day: account.day,
+    requests: account.today.requests,
+    energy_nj: account.today.energyNj.toString(),
+    carbon_pg: account.today.carbonPg.toString(),
+    charge_pusd: account.today.chargePusd.toString(),
+  },
+  looking_nj: lookingNj.toString(),
+  ...chargesSince(account, seen.charges ?? account.charges),
+  ...changesSince(account.states, seen.states),
+})
+
+function chargesSince({ charges, newest }: WatchedAccount, seen: string) {
+  const since = BigInt(charges) - BigInt(seen)
+  if (since <= 0n) return {}
+  const rows = newest
+    .filter(({ number }) => BigInt(number) > BigInt(seen) && BigInt(number) <= BigInt(charges))
+    .slice(0, LIVE_CHARGES_MAX)
+  const more = Number(since) - rows.length
+  return { charges: rows.map(entryOf), ...(more > 0 && { charges_more: more }) }
+}
+
+const entryOf = (row: LiveChargeRow) => ({
+  id: row.id,
+  at: row.at.toISOString(),
+  service: serviceOf(row.operation),
+  operation: row.operation,
+  ...(row.model !== null && { model: row.model }),
+  energy_nj: row.energy,
+  charge_pusd: row.charge,
+})
+
+function changesSince(
+  now: WatchedAccount['states'],
+  before: WatchedAccount['states'],
+): Record<string, unknown> {
+  const changes: Record<string, unknown> = {}
+  for (const [name, state] of now) {
+    const known = before.get(name)
+    if (known === state) continue
+    const changed = changedIn(state, known)
+    if (changed.length > 0 || known === undefined)
+      changes[name] = state.isList ? changed : changed[0]
+  }
+  return changes
+}
+
+function changedIn(state: LiveState, before: LiveState | undefined): object[] {
+  const changed = [...state.entries]
+    .filter(([id, text]) => before?.entries.get(id) !== text)
+    .map(([, text]) => JSON.parse(text) as object)
+  const gone = [...(before?.entries.keys() ?? [])]
+    .filter((id) => !state.entries.has(id))
+    .map((id) => ({ id, gone: true }))
+  return [...changed, ...gone]
+}

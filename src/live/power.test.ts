@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nj } from '#base/units.ts'
+import { createPowerMeter } from './power.ts'
+import type { NewCharges } from './read-accounts.ts'
+
+const ACCOUNT = 'acct_a'
+const accounts = new Set([ACCOUNT])
+const NOTHING = { requests: 0, energyNj: 0n, carbonPg: 0n, chargePusd: 0n }
+
+const spendOf = (receiptId: string, account: string) => {
+  const spend = {
+    receiptId,
+    operation: 'chat.create',
+    payer: { account, env: 'test', funded: true },
+    usedNj: 0n as bigint,
+    measured: () => nj(spend.usedNj),
+  } as const
+  return spend as { -readonly [Key in keyof typeof spend]: (typeof spend)[Key] } & {
+    usedNj: bigint
+  }
+}
+
+const chargeOf = (
+  operation: string,
+  unreportedNj: bigint,
+  reported: string[] = [],
+): NewCharges => ({
+  account: ACCOUNT,
+  operation,
+  today: NOTHING,
+  unreportedNj,
+  reported,
+})
+
+test('each joule of a request counts once: while it runs, and the rest when it is charged', () => {
+  const spend = spendOf('rcpt_1', ACCOUNT)
+  const other = spendOf('rcpt_2', 'acct_b')
+  const running = [spend, other]
+  const meter = createPowerMeter({ spends: running })
+  let seconds = 100
+  const read = (charged: readonly NewCharges[] = []) =>
+    meter.read({ accounts, charged, window: undefined, nowMs: ++seconds * 1000 })
+  read()
+  let microjoules = 0
+  const count = (power: ReturnType<typeof read>) => {
+    assert.deepEqual(
+      [...power.keys()].filter((account) => account !== ACCOUNT),
+      [],
+    )
+    microjoules += power.get(ACCOUNT)?.get('inference') ?? 0
+  }
+  for (const usedNj of [1_000_000n, 4_000_000n, 9_000_000n]) {
+    spend.usedNj = usedNj
+    other.usedNj = usedNj
+    count(read())
+  }
+  assert.equal(meter.reported.get('rcpt_1'), 9_000_000n)
+  running.length = 0
+  count(read())
+  const billedNj = 9_500_000n
+  count(read([chargeOf('chat.create', billedNj - 9_000_000n, ['rcpt_1'])]))
+  assert.equal(microjoules, Number(billedNj) / 1000)
+  assert.equal(meter.reported.size, 0)
+})
+
+test('stored bytes are no power of a second, and requests without a charge are forgotten', () => {
+  const spend = spendOf('rcpt_1', ACCOUNT)
+  const running = [spend]
+  const meter = createPowerMeter({ spends: running })
+  const charged = [chargeOf('storage.standing', 5n)]
+  spend.usedNj = 7n
+  const power = meter.read({ accounts, charged, window: undefined, nowMs: 1000 })
+  assert.deepEqual(
+    [...power.keys()],
+    [],
+    'the first reading of an account is where the next begins',
+  )
+  running.length = 0
+  meter.read({ accounts, charged: [], window: undefined, nowMs: 30_000 })
+  assert.equal(meter.reported.size, 1)
+  meter.read({ accounts, charged: [], window: undefined, nowMs: 62_000 })
+  assert.equal(meter.reported.size, 0)
+})
+
+test('cells of an account have their shares of the last window, unless it is old', () => {
+  const meter = createPowerMeter({ spends: [] })
+  const share = { name: 'db-x', cpu_ns: '1', dynamic_nj: '20000000', idle_nj: '1000000' }
+  const window = Buffer.from(
+    JSON.stringify({
+      k: '1000',
+      elapsed_ns: '2000000000',
+      shares: [
+        { ...share, payer: 'account', account: ACCOUNT },
+        { ...share, payer: 'account', account: 'acct_b' },
+        { ...share, payer: 'operator' },
+      ],
+    }),
+  )
+  const read = (nowMs: number) => meter.read({ accounts, charged: [], window, nowMs })
+  // 21 mJ in 2 s.
+  assert.deepEqual(read(1_001_000).get(ACCOUNT), new Map([['databases', 10_500]]))
+  assert.equal(read(1_006_000).size, 0)
+})

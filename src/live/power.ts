@@ -1,0 +1,88 @@
+// The power of accounts by service. Each joule counts in one second: the use of running requests of this gateway since
+// the last reading, then the rest of each new charge. Cells have their shares of the meter's last window.
+import type { Charging } from '#charging/charging.ts'
+import { serviceOf } from '#contract/operations.ts'
+import type { WindowRecord } from '#metering/window-record.ts'
+import type { NewCharges } from './read-accounts.ts'
+
+/** Microwatts by account and service. */
+export type Power = Map<string, Map<string, number>>
+
+/** The services of cells, by the beginning of their names. */
+const CELL_SERVICES: Readonly<Record<string, string>> = { db: 'databases' }
+/** A window that is older says nothing of now. */
+const WINDOW_S_MAX = 5
+/** An ended request whose charge does not come is forgotten after this time. */
+const TOLD_MS = 60_000
+const ELAPSED_MS_MIN = 100
+/** Charges of minutes and days are no power of a second: cells have their windows, stored bytes draw almost nothing. */
+const STANDING = /\.standing$/
+
+export interface PowerMeter {
+  /** Energy that was reported of running requests, by receipt. */
+  readonly reported: ReadonlyMap<string, bigint>
+  /** The mean power since the last reading. */
+  read(reading: {
+    readonly accounts: ReadonlySet<string>
+    readonly charged: readonly NewCharges[]
+    readonly window: Uint8Array | undefined
+    readonly nowMs: number
+  }): Power
+}
+
+export function createPowerMeter(charging: Pick<Charging, 'spends'>): PowerMeter {
+  const reported = new Map<string, bigint>()
+  const seenMs = new Map<string, number>()
+  let lastMs = 0
+  let before: ReadonlySet<string> = new Set()
+  return {
+    reported,
+    read({ accounts, charged, window, nowMs }) {
+      const power: Power = new Map()
+      const elapsedMs = Math.max(ELAPSED_MS_MIN, nowMs - lastMs)
+      lastMs = nowMs
+      const add = (account: string, service: string, microwatts: number) => {
+        const own = power.get(account) ?? new Map<string, number>()
+        power.set(account, own.set(service, (own.get(service) ?? 0) + microwatts))
+      }
+      for (const spend of charging.spends) {
+        const account = spend.payer?.account
+        if (account === undefined || !accounts.has(account)) continue
+        const measured = spend.measured()
+        const sinceNj = measured - (reported.get(spend.receiptId) ?? 0n)
+        // At the first reading of an account it is not known when that was used.
+        if (before.has(account))
+          add(account, serviceOf(spend.operation), Number(sinceNj) / elapsedMs)
+        reported.set(spend.receiptId, measured)
+        seenMs.set(spend.receiptId, nowMs)
+      }
+      for (const { account, operation, unreportedNj, reported: known } of charged) {
+        if (!STANDING.test(operation))
+          add(account, serviceOf(operation), Number(unreportedNj) / elapsedMs)
+        for (const id of known) forget(id)
+      }
+      for (const [id, ms] of seenMs) if (nowMs - ms > TOLD_MS) forget(id)
+      for (const { account, service, microwatts } of cellsIn(window, nowMs))
+        if (accounts.has(account)) add(account, service, microwatts)
+      before = accounts
+      return power
+    },
+  }
+
+  function forget(id: string): void {
+    reported.delete(id)
+    seenMs.delete(id)
+  }
+}
+
+function* cellsIn(bytes: Uint8Array | undefined, nowMs: number) {
+  if (bytes === undefined) return
+  const window = JSON.parse(Buffer.from(bytes).toString('utf8')) as WindowRecord
+  if (nowMs / 1000 - Number(window.k) > WINDOW_S_MAX) return
+  const elapsedMs = Number(window.elapsed_ns) / 1_000_000
+  for (const { name, account, dynamic_nj: dynamic, idle_nj: idle } of window.shares) {
+    if (account === undefined) continue
+    const service = CELL_SERVICES[name.split('-', 1)[0] ?? ''] ?? 'other'
+    yield { account, service, microwatts: (Number(dynamic) + Number(idle)) / elapsedMs }
+  }
+}

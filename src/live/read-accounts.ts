@@ -1,0 +1,184 @@
+// Reads accounts for their streams: their numbers, states and new charges, of one moment. One statement a second for all of them, and two more when one of them was charged.
+import type { LiveStates } from '#http/gateway-part.ts'
+import { LIVE_CHARGES_MAX } from '#contract/live.ts'
+import { sumUsage } from '#ledger/usage.ts'
+import type { State } from '#state/connect.ts'
+import { inSnapshot } from '#state/snapshot.ts'
+
+/** The sums of a day. */
+export type DaySums = {
+  readonly requests: number
+  readonly energyNj: bigint
+  readonly carbonPg: bigint
+  readonly chargePusd: bigint
+}
+
+/** An account as it is now. */
+export type ReadAccount = {
+  readonly account: string
+  /** The number of its newest charge. */
+  readonly charges: string
+  readonly isDeleting: boolean
+  /** States by name, as JSON; null for none. */
+  readonly states: Readonly<Record<string, string | null>>
+}
+
+export type LiveChargeRow = {
+  readonly account: string
+  readonly number: string
+  readonly id: string
+  readonly at: Date
+  readonly operation: string
+  readonly model: string | null
+  readonly energy: string
+  readonly charge: string
+}
+
+/** New charges of an account by operation. */
+export type NewCharges = {
+  readonly account: string
+  readonly operation: string
+  readonly today: DaySums
+  /** Their energy without what was reported of them while they ran. */
+  readonly unreportedNj: bigint
+  /** Receipts of those of which something was reported. */
+  readonly reported: readonly string[]
+}
+
+/** Numbers of an account's charges: after one, up to another. */
+export type ChargeSpan = {
+  readonly account: string
+  readonly after: string
+  readonly until: string
+}
+
+export interface ReadAccounts {
+  now(accounts: readonly string[]): Promise<{
+    readonly accounts: readonly ReadAccount[]
+    /** The bytes of the meter's last window. */
+    readonly window: Uint8Array | undefined
+  }>
+  /** `reported` is the energy that was reported of running requests, by receipt. */
+  newCharges(
+    spans: readonly ChargeSpan[],
+    day: string,
+    reported: ReadonlyMap<string, bigint>,
+  ): Promise<readonly NewCharges[]>
+  /** The newest of each account, the newest first. */
+  newest(accounts: readonly string[]): Promise<readonly LiveChargeRow[]>
+  /** The sums of a day, and the number of the newest charge that they count. */
+  day(account: string, day: string): Promise<{ readonly today: DaySums; readonly charges: string }>
+}
+
+const NEW_CHARGES = `
+  select c.account, c.operation, count(*) filter (where is_today) as requests,
+    coalesce(sum(c.energy_nj) filter (where is_today), 0)::text as energy,
+    coalesce(sum(c.carbon_pg) filter (where is_today), 0)::text as carbon,
+    coalesce(sum(c.charge_pusd) filter (where is_today), 0)::text as charge,
+    sum(greatest(0, c.energy_nj - coalesce(t.nj, 0)))::text as unreported,
+    coalesce(array_agg(t.id) filter (where t.id is not null), '{}') as reported
+  from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (account, after, until)
+  join charges c on c.account = s.account and c.account_seq > s.after and c.account_seq <= s.until
+  cross join lateral (select c.to_at >= $4::timestamptz
+    and c.to_at < $4::timestamptz + interval '1 day' as is_today) d
+  left join unnest($5::text[], $6::numeric[]) as t (id, nj) on t.id = c.id
+  group by 1, 2`
+
+const NEWEST = `
+  select c.* from unnest($1::text[]) as s (account) cross join lateral (
+    select account, account_seq::text as number, id, to_at as at, operation, model, energy_nj::text as energy,
+      charge_pusd::text as charge
+    from charges where account = s.account order by account_seq desc limit ${LIVE_CHARGES_MAX}) c`
+
+type NowRow = {
+  account: string
+  charges: string
+  is_deleting: boolean
+  bytes: Buffer | null
+} & Record<string, unknown>
+
+type SumRow = {
+  account: string
+  operation: string
+  requests: string
+  energy: string
+  carbon: string
+  charge: string
+  unreported: string
+  reported: string[]
+}
+
+export function createReadAccounts(
+  state: Pick<State, 'query' | 'transaction'>,
+  meter: string,
+  states: LiveStates,
+): ReadAccounts {
+  const names = Object.keys(states)
+  const columns = names.map((name) => `(${states[name]})::text as "state ${name}"`)
+  const now = `
+    select a.id as account, a.charge_count::text as charges,
+      exists (select from account_deletions d where d.account = a.id) as is_deleting, w.bytes,
+      ${columns.join(', ')}
+    from accounts a
+    left join lateral (select bytes from windows where meter = $2 order by k desc limit 1) w on a.id = $3
+    where a.id = any ($1)`
+  return {
+    async now(accounts) {
+      const { rows } = await state.query<NowRow>(now, [accounts, meter, accounts[0]])
+      return {
+        accounts: rows.map((row) => ({
+          account: row.account,
+          charges: row.charges,
+          isDeleting: row.is_deleting,
+          states: Object.fromEntries(
+            names.map((name) => [name, row[`state ${name}`] as string | null]),
+          ),
+        })),
+        window: rows.find(({ bytes }) => bytes !== null)?.bytes ?? undefined,
+      }
+    },
+    async newCharges(spans, day, reported) {
+      const { rows } = await state.query<SumRow>(NEW_CHARGES, [
+        spans.map(({ account }) => account),
+        spans.map(({ after }) => after),
+        spans.map(({ until }) => until),
+        `${day}T00:00:00Z`,
+        [...reported.keys()],
+        [...reported.values()].map(String),
+      ])
+      return rows.map((row) => ({
+        account: row.account,
+        operation: row.operation,
+        today: sumsOf(row),
+        unreportedNj: BigInt(row.unreported),
+        reported: row.reported,
+      }))
+    },
+    async newest(accounts) {
+      return (await state.query<LiveChargeRow>(NEWEST, [accounts])).rows
+    },
+    async day(account, day) {
+      const from = new Date(`${day}T00:00:00Z`)
+      const to = new Date(from.getTime() + 86_400_000)
+      return await inSnapshot(state, async (snapshot) => {
+        const page = { offset: 0, limit: 1 }
+        const [sums] = await sumUsage(snapshot, { account, from, to }, `''`, page)
+        const { rows } = await snapshot.query<{ charges: string }>(
+          'select charge_count::text as charges from accounts where id = $1',
+          [account],
+        )
+        const none = { requests: '0', energy: '0', carbon: '0', charge: '0' }
+        return { today: sumsOf(sums ?? none), charges: rows[0]?.charges ?? '0' }
+      })
+    },
+  }
+}
+
+const sumsOf = (
+  row: Readonly<Record<'requests' | 'energy' | 'carbon' | 'charge', string>>,
+): DaySums => ({
+  requests: Number(row.requests),
+  energyNj: BigInt(row.energy),
+  carbonPg: BigInt(row.carbon),
+  chargePusd: BigInt(row.charge),
+})

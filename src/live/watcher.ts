@@ -1,0 +1,142 @@
+// The reader of a gateway: it reads all accounts that have live streams, once a second, in the same statements.
+import type { TimerClock } from '#base/clock.ts'
+import { messageOf, type ErgonError } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Charging } from '#charging/charging.ts'
+import { fault } from '#contract/errors.ts'
+import { LIVE_STREAMS_MAX } from '#contract/live.ts'
+import { createPowerMeter } from './power.ts'
+import { readAll, type AccountReading } from './read-all.ts'
+import type { ReadAccounts } from './read-accounts.ts'
+import { Subscription } from './subscription.ts'
+
+const READ_MS = 1000
+/** Between two readings, however long the first took. */
+const REST_MS_MIN = 200
+/** Readings that may fail before the streams end. */
+const FAILURES_MAX = 3
+/** Streams of all accounts: each costs a message a second. */
+const STREAMS_MAX = 1000
+const RETRY_AFTER_S = 5
+
+export interface Watcher {
+  /** `mark` charges CPU of the reader, in turn, to the stream. Throws too_many_requests, draining. */
+  subscribe(account: string, mark: () => void): Pick<Subscription, 'next' | 'end'>
+  /** Ends all streams: the process is stopping. */
+  stop(): void
+}
+
+type Deps = {
+  readonly charging: Pick<Charging, 'spends'>
+  readonly clock: TimerClock
+  readonly log: Logger
+  /** Called at the first stream. */
+  readonly read: () => ReadAccounts
+}
+
+export const createWatcher = (deps: Deps): Watcher => {
+  const watcher = new OwnWatcher(deps)
+  return {
+    subscribe: (account, mark) => watcher.subscribe(account, mark),
+    stop: () => watcher.stop(),
+  }
+}
+
+class OwnWatcher {
+  readonly #deps: Deps
+  readonly #subscriptions = new Set<Subscription>()
+  readonly #power
+  #read: ReadAccounts | undefined
+  #known: AccountReading = new Map()
+  #isReading = false
+  #cancelTimer = () => {}
+  #failures = 0
+  #turns = 0
+  #payer: Subscription | undefined
+  #isStopped = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#power = createPowerMeter(deps.charging)
+  }
+
+  subscribe(account: string, mark: () => void): Subscription {
+    if (this.#isStopped) throw draining()
+    const own = [...this.#subscriptions].filter((one) => one.account === account)
+    if (this.#subscriptions.size >= STREAMS_MAX || own.length >= LIVE_STREAMS_MAX)
+      throw fault(
+        'too_many_requests',
+        `Could not open the stream: an account may have ${LIVE_STREAMS_MAX} at once`,
+        { retryAfterS: RETRY_AFTER_S },
+      )
+    const leave = () => this.#subscriptions.delete(subscription)
+    const subscription = new Subscription(account, { mark, leave })
+    this.#subscriptions.add(subscription)
+    const known = this.#known.get(account)
+    if (known !== undefined) subscription.give(known)
+    else if (!this.#isReading) this.#schedule(0)
+    return subscription
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#fail(draining())
+  }
+
+  #schedule(ms: number): void {
+    this.#cancelTimer()
+    this.#cancelTimer = this.#deps.clock.setTimer(ms, () => void this.#turn())
+  }
+
+  async #turn(): Promise<void> {
+    const { clock, log } = this.#deps
+    const begunMs = clock.monotonicMs()
+    this.#isReading = true
+    try {
+      await this.#readOnce()
+      this.#failures = 0
+    } catch (error) {
+      log.warn('The accounts with live streams could not be read', { error: messageOf(error) })
+      if (++this.#failures >= FAILURES_MAX)
+        this.#fail(fault('state_unavailable', 'Could not go on: the state did not answer'))
+    }
+    this.#isReading = false
+    if (this.#subscriptions.size === 0) return void (this.#known = new Map())
+    this.#schedule(Math.max(REST_MS_MIN, READ_MS - (clock.monotonicMs() - begunMs)))
+  }
+
+  #fail(error: ErgonError): void {
+    for (const subscription of this.#subscriptions) subscription.fail(error)
+  }
+
+  async #readOnce(): Promise<void> {
+    const subscriptions = [...this.#subscriptions]
+    // Each pays in turn for what is read for all, and is the first to get it.
+    const first = this.#turns++ % Math.max(1, subscriptions.length)
+    const inTurn = [...subscriptions.slice(first), ...subscriptions.slice(0, first)]
+    const accounts = new Set(subscriptions.map(({ account }) => account))
+    this.#read ??= paidBy(this.#deps.read(), () => this.#payer?.mark())
+    this.#payer = inTurn[0]
+    const nowMs = this.#deps.clock.wallMs()
+    const parts = { read: this.#read, power: this.#power }
+    this.#known = await readAll(parts, this.#known, { accounts, nowMs })
+    for (const subscription of inTurn) subscription.give(this.#known.get(subscription.account))
+  }
+}
+
+/** CPU until each query waits is charged. */
+function paidBy(read: ReadAccounts, mark: () => void): ReadAccounts {
+  const paid = <T>(answer: Promise<T>): Promise<T> => {
+    mark()
+    return answer
+  }
+  return {
+    now: (accounts) => paid(read.now(accounts)),
+    newCharges: (spans, day, reported) => paid(read.newCharges(spans, day, reported)),
+    newest: (accounts) => paid(read.newest(accounts)),
+    day: (account, day) => paid(read.day(account, day)),
+  }
+}
+
+const draining = () =>
+  fault('draining', 'Could not go on: the stream ends, as this process is stopping')

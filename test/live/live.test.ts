@@ -1,0 +1,210 @@
+// The live stream of a running product: its sums are those of receipts and usage, it resumes where it ended, tells states
+// as they change, and ends for who may not look any more.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { LIVE_CHARGES_MAX, LIVE_STREAMS_MAX } from '#contract/live.ts'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { askLive, hear, type Heard } from './stream.ts'
+
+product(PLAIN)
+
+let ergon: Ergon
+before(() => (ergon = sharedErgon()))
+
+type Caller = { readonly account: string; readonly token: string; readonly tokenId: string }
+type Message = Extract<Heard, { id: string }>
+
+async function newCaller(): Promise<Caller> {
+  const { id: account } = await ergon.control('account.create', { env: 'test' })
+  await ergon.control('funds.add', { account, pusd: '5000000000000' })
+  const { id, token } = await ergon.control('token.create', { account, scope: 'billing-admin' })
+  return { account, token, tokenId: id }
+}
+
+async function call({ token }: Caller, path: string, init: RequestInit = {}) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${ergon.baseUrl}${path}`, { ...init, headers })
+  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> }
+}
+const post = (who: Caller, path: string, body: object) =>
+  call(who, path, { method: 'POST', body: JSON.stringify(body) })
+
+/** The first message that is like this; a stream that ends before fails. */
+async function messageLike(
+  heard: AsyncIterator<Heard>,
+  isLike: (message: Message['message']) => boolean,
+): Promise<Message> {
+  for (;;) {
+    const { value, done } = await heard.next()
+    assert.ok(done !== true && 'id' in value, `the stream ended: ${JSON.stringify(value)}`)
+    if (isLike(value.message)) return value
+  }
+}
+const endOf = async (heard: AsyncIterator<Heard>) => {
+  for (;;) {
+    const { value, done } = await heard.next()
+    assert.ok(done !== true, 'the stream ended without a word')
+    if ('event' in value) return value
+  }
+}
+
+type Receipts = { data: { account_seq: string; energy_nj: string; charge_pusd: string }[] }
+
+test('the sums of a message are those of the receipts up to its id, and usage has the same', async () => {
+  const who = await newCaller()
+  for (let nth = 0; nth < 5; nth++) assert.equal((await call(who, '/v1/models')).status, 200)
+  const heard = hear(ergon, who.token, { seconds: 4 })
+  const messages: Message[] = [await messageLike(heard, () => true)]
+  for (let nth = 0; nth < 5; nth++) await call(who, '/v1/models')
+  messages.push(await messageLike(heard, ({ today }) => today.requests >= 10))
+  const end = await endOf(heard)
+  assert.equal(end.event, 'end')
+  const { data } = (await call(who, '/v1/receipts?limit=1000')).json as unknown as Receipts
+  for (const { id, message } of messages) {
+    const until = data.filter(({ account_seq: seq }) => BigInt(seq) <= BigInt(id))
+    const sum = (key: 'energy_nj' | 'charge_pusd') =>
+      until.reduce((total, one) => total + BigInt(one[key]), 0n).toString()
+    assert.deepEqual(
+      [message.today.requests, message.today.energy_nj, message.today.charge_pusd],
+      [until.length, sum('energy_nj'), sum('charge_pusd')],
+    )
+  }
+  // Its own charge is what its end said.
+  const own = data.find(({ energy_nj: energy }) => energy === end.data['energy_nj'])
+  assert.equal(own?.charge_pusd, end.data['charge_pusd'])
+  const last = messages.at(-1)
+  const { json } = await call(who, `/v1/usage?from=${last?.message.today.day}&group_by=day`)
+  const [day] = json['data'] as { requests: number; energy_nj: string }[]
+  const later = data.filter(({ account_seq: seq }) => BigInt(seq) > BigInt(last?.id ?? 0))
+  // The list of receipts was charged too, after it was read.
+  assert.equal(day?.requests, (last?.message.today.requests ?? 0) + later.length + 1)
+})
+
+test('a stream goes on after the id of another one, and counts what it does not list', async () => {
+  const who = await newCaller()
+  const first = await messageLike(hear(ergon, who.token, { seconds: 1 }), () => true)
+  const made = LIVE_CHARGES_MAX + 4
+  for (let nth = 0; nth < made; nth++) await call(who, '/v1/models')
+  // The first stream's own charge counts too.
+  await call(who, '/v1/usage/last')
+  let told = 0
+  let listed = 0
+  const again = hear(ergon, who.token, { after: first.id, seconds: 30 })
+  const last = await messageLike(again, ({ charges = [], charges_more: more = 0 }) => {
+    assert.ok(charges.length <= LIVE_CHARGES_MAX)
+    listed += charges.length
+    told += charges.length + more
+    return told >= made
+  })
+  assert.equal(told, Number(last.id) - Number(first.id))
+  assert.ok(listed < told, 'more charges than a message lists')
+  await again.return(undefined)
+})
+
+test('an ordinary message has at most 1 kB', async () => {
+  const who = await newCaller()
+  const heard = hear(ergon, who.token)
+  await messageLike(heard, () => true)
+  for (let nth = 0; nth < 8; nth++) await call(who, '/v1/models')
+  const { text } = await messageLike(heard, ({ charges }) => charges !== undefined)
+  assert.ok(Buffer.byteLength(text) <= 1000, `${Buffer.byteLength(text)} bytes:\n${text}`)
+  await heard.return(undefined)
+})
+
+test('states are told whole at first, then as they change, and when they are gone', async () => {
+  const who = await newCaller()
+  const heard = hear(ergon, who.token)
+  const { message } = await messageLike(heard, () => true)
+  assert.deepEqual([message.webhooks, message.budgets, message.resources], [[], [], []])
+  assert.equal(message.balance?.balance_pusd, '5000000000000')
+
+  const hook = { url: 'http://127.0.0.1:9/hook', events: ['balance.low'] }
+  const webhook = String((await post(who, '/v1/webhooks', hook)).json['id'])
+  await messageLike(heard, ({ webhooks = [] }) => webhooks.some(({ id }) => id === webhook))
+  await call(who, `/v1/webhooks/${webhook}`, { method: 'DELETE' })
+  await messageLike(heard, ({ webhooks = [] }) =>
+    webhooks.some((one) => one.id === webhook && 'gone' in one),
+  )
+  const limited = { name: 'limited', energy_budget: '50 kJ/day' }
+  const token = (await post(who, '/v1/tokens', limited)).json as { id: string; token: string }
+  const ofBudget = (isLike: (used: bigint) => boolean) =>
+    messageLike(heard, ({ budgets = [] }) =>
+      budgets.some(
+        (one) => one.id === token.id && 'used_nj' in one && isLike(BigInt(String(one.used_nj))),
+      ),
+    )
+  await ofBudget((used) => used === 0n)
+  await call({ ...who, token: token.token }, '/v1/models')
+  await ofBudget((used) => used > 0n)
+  await heard.return(undefined)
+})
+
+test('a stream ends when its token is revoked, with its cost', async () => {
+  const who = await newCaller()
+  const heard = hear(ergon, who.token)
+  await messageLike(heard, () => true)
+  await ergon.control('token.revoke', { token: who.tokenId })
+  const { event, data } = await endOf(heard)
+  assert.deepEqual([event, data['code']], ['error', 'token_revoked'])
+  assert.match(data['receipt_id'] ?? '', /^rcpt_/)
+  assert.equal((await askLive(ergon, who.token)).status, 401)
+})
+
+test('a stream ends when its account is to be deleted', async () => {
+  const who = await newCaller()
+  const heard = hear(ergon, who.token)
+  await messageLike(heard, () => true)
+  const asked = { confirm: who.account }
+  const { status } = await call(who, '/v1/account', {
+    method: 'DELETE',
+    body: JSON.stringify(asked),
+  })
+  assert.equal(status, 202)
+  const { event, data } = await endOf(heard)
+  assert.deepEqual([event, data['code']], ['error', 'account_deleting'])
+})
+
+test('an account has so many streams at once, and one more when one of them has ended', async () => {
+  const who = await newCaller()
+  const streams = Array.from({ length: LIVE_STREAMS_MAX }, () => hear(ergon, who.token))
+  await Promise.all(streams.map((heard) => messageLike(heard, () => true)))
+  const refused = await askLive(ergon, who.token)
+  assert.equal(refused.status, 429)
+  assert.equal(((await refused.json()) as { title: string }).title, 'too_many_requests')
+  await streams[0]?.return(undefined)
+  for (;;) {
+    const answer = await askLive(ergon, who.token, { seconds: 1 })
+    await answer.text()
+    if (answer.status === 200) break
+  }
+  await Promise.all(streams.map((heard) => heard.return(undefined)))
+})
+
+test('values that are none are refused, and a HEAD has no body', async () => {
+  const who = await newCaller()
+  for (const [query, param] of [
+    ['seconds=0', 'seconds'],
+    ['seconds=301', 'seconds'],
+    ['seconds=1.5', 'seconds'],
+    ['after=x', 'after'],
+    ['colour=red', 'colour'],
+  ]) {
+    const { status, json } = await call(who, `/v1/live?${query}`)
+    assert.deepEqual([status, (json['error'] as { param: string }).param], [400, param], query)
+  }
+  const headers = { authorization: `Bearer ${who.token}` }
+  const head = await fetch(`${ergon.baseUrl}/v1/live`, { method: 'HEAD', headers })
+  assert.deepEqual([head.status, await head.text()], [200, ''])
+})
+
+test('a stop of the product ends streams at once, and says why', async () => {
+  const who = await newCaller()
+  const heard = hear(ergon, who.token)
+  await messageLike(heard, () => true)
+  const [{ event, data }] = await Promise.all([endOf(heard), ergon.restart(ergon.life)])
+  assert.deepEqual([event, data['code']], ['error', 'draining'])
+  // A request that a stop has to cut says less.
+  assert.match(data['message'] ?? '', /the stream ends/)
+})
