@@ -7,6 +7,7 @@ const STEPS: [string, ...string[]][] = [
   ['oxfmt', '--check', '.'],
   ['oxlint', '--quiet'],
   ['tsc', '--noEmit'],
+  ['tsc', '--noEmit', '-p', 'portal'],
   ['knip'],
   ['node', 'scripts/tidy.ts'],
 ]

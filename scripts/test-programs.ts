@@ -8,7 +8,7 @@ const RUNNER = join(import.meta.dirname, 'test-files.ts')
 /** Of this run: two runs in one tree do not meet. */
 const FOLDER = join('.cache', 'test-programs', String(process.pid))
 /** Tests of one part of the code, without a product. */
-export const SMALL = /^(scripts|src)\//
+export const SMALL = /^(scripts|src|portal)\//
 const SMALL_PROGRAMS = 2
 /** The call by which a test file asks for a shared product: its settings by name. */
 const PRODUCT = /^product\((\w+).*/m

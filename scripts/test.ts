@@ -13,7 +13,7 @@ import { fileEventOf } from './test-files.ts'
 import { costsFileOf, planPrograms, removePrograms } from './test-programs.ts'
 import { report } from './test-reporter.ts'
 
-const ALL = ['scripts', 'src', 'test'].map((folder) => `${folder}/**/*.test.ts`)
+const ALL = ['scripts', 'src', 'portal/src', 'test'].map((folder) => `${folder}/**/*.test.ts`)
 // Tests wait for timers and other processes: three programs at once used 84 % of two cores.
 const CONCURRENCY = 4
 // A program of several files takes 130 s; the long forms take most of an hour.

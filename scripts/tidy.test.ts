@@ -43,6 +43,10 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
     `${HEADER}new ErgonError({ code: 'locked', status: 500 }, 'It is')`,
     /a status beside a code/,
   ],
+  ['portal/src/parts/a.tsx', 'export const a = 1', /no header/],
+  ['portal/src/pages/a/b.tsx', `${HEADER}import { c } from '../${'c/'}d.tsx'`, /another page/],
+  ['portal/src/figures/a.ts', `${HEADER}import { c } from '../${'live/'}d.ts'`, /figures import/],
+  ['portal/src/parts/a.css', `.a { color: ${'#'}fff }`, /a colour beside the tokens/],
   [
     'acceptance/COVERAGE.md',
     '| put | test/storage/gone.ts |',

@@ -159,6 +159,7 @@ export function tidy(
       faults.push(...importFaults(path, text))
       if (!isTest(path)) faults.push(...headerFaults(path, text), ...messageFaults(path, text))
     }
+    if (/^portal\/.*\.tsx?$/.test(path) && !isTest(path)) faults.push(...headerFaults(path, text))
     if (path.endsWith('.md')) faults.push(...linkFaults(path, text, exists))
     if (PAGES_OF_FILES.has(path)) faults.push(...fileFaults(path, text, exists))
   }
@@ -181,7 +182,7 @@ function schemaFaults(paths: readonly string[]): Fault[] {
 
 const lineOf = (text: string, index: number) => text.slice(0, index).split('\n').length
 const isOwn = (path: string) => /^scripts\/tidy(\.test)?\.ts$/.test(path)
-const isSource = (path: string) => path.endsWith('.ts') && !isOwn(path)
+const isSource = (path: string) => /\.tsx?$/.test(path) && !isOwn(path)
 const anywhere = (path: string) => !isOwn(path)
 
 const TEXT_RULES: { name: string; pattern: RegExp; where: (path: string) => boolean }[] = [
@@ -214,6 +215,21 @@ const TEXT_RULES: { name: string; pattern: RegExp; where: (path: string) => bool
     name: 'imports upwards with ../: use #folder/',
     pattern: /from '\.\.\//,
     where: (path) => path.startsWith('src/'),
+  },
+  {
+    name: 'a page imports another page: what two pages share is in portal/src/parts',
+    pattern: /from '\.\.\/\w+\//,
+    where: (path) => path.startsWith('portal/src/pages/'),
+  },
+  {
+    name: 'figures import nothing but each other: they are text made of integers',
+    pattern: /from '\.\.\//,
+    where: (path) => path.startsWith('portal/src/figures/'),
+  },
+  {
+    name: 'a colour beside the tokens: portal/src/style/tokens.css has them all',
+    pattern: /#[0-9a-f]{3,8}\b|\brgba?\(/i,
+    where: (path) => /^portal\/src\/.*\.css$/.test(path) && !path.endsWith('/tokens.css'),
   },
   {
     name: 'imports the product: acceptance tests see only what a client sees',
@@ -326,7 +342,7 @@ function main(): void {
   })
   const paths = listed
     .split('\n')
-    .filter((path) => /\.(ts|mjs|md|json|sql|py|sh|html)$/.test(path) && existsSync(path))
+    .filter((path) => /\.(tsx?|mjs|css|md|json|sql|py|sh|html)$/.test(path) && existsSync(path))
   const read = (path: string) => readFileSync(path, 'utf8')
   const faults = [
     ...tidy(paths, read),

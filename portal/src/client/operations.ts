@@ -1,0 +1,75 @@
+// The operations that the console calls, typed by the contract of the product: the schemas that also make the OpenAPI
+// document. A key that is no route of the contract has the type never.
+import type { z } from 'zod'
+import type * as chat from '#contract/inference-replies.ts'
+import type { chatRequest } from '#contract/inference.ts'
+import type { PRODUCTS } from '#contract/operations.ts'
+import type * as payments from '#contract/payments.ts'
+import type * as service from '#contract/service-replies.ts'
+import type * as tokens from '#contract/tokens.ts'
+import type { SessionOperations } from './session-operations.ts'
+
+type Of<
+  Reply extends z.ZodType,
+  Body extends z.ZodType = never,
+  Query extends z.ZodType = never,
+> = {
+  readonly reply: z.output<Reply>
+} & ([Body] extends [never] ? unknown : { readonly body: z.input<Body> }) &
+  ([Query] extends [never] ? unknown : { readonly query?: Texts<z.input<Query>> })
+type Texts<Query> = { readonly [Name in keyof Query]?: string | undefined }
+
+type RoutesOf<Product> = Product extends { readonly routes: readonly (infer Route)[] }
+  ? Route
+  : never
+type KeyOf<Route> = Route extends {
+  readonly method: infer Method extends string
+  readonly path: infer Path extends string
+}
+  ? `${Method} ${Path}`
+  : never
+type ContractKey = KeyOf<RoutesOf<(typeof PRODUCTS)[number]>>
+type Checked<Table> = {
+  readonly [Key in keyof Table]: Key extends ContractKey ? Table[Key] : never
+}
+
+type ContractOperations = Checked<{
+  'GET /v1/account': Of<typeof payments.accountReply>
+  'PATCH /v1/account': Of<typeof payments.accountReply, typeof payments.accountChange>
+  'GET /v1/balance': Of<typeof payments.balanceReply>
+  'GET /v1/ledger': Of<typeof payments.ledgerList, never, typeof payments.ledgerQuery>
+  'GET /v1/topups': Of<typeof payments.topupList, never, typeof payments.topupListQuery>
+  'POST /v1/topups': Of<typeof payments.topupReply, typeof payments.topupRequest>
+  'GET /v1/payment-methods': Of<typeof payments.methodList>
+  'POST /v1/payment-methods': Of<typeof payments.methodReply, typeof payments.methodRequest>
+  'DELETE /v1/payment-methods/:method': Of<typeof payments.methodDeleted>
+  'POST /v1/vouchers/redeem': Of<typeof payments.voucherReply, typeof payments.voucherRequest>
+  'GET /v1/usage': Of<typeof service.usageList, never, typeof service.usageQuery>
+  'GET /v1/receipts': Of<typeof service.receiptList, never, typeof service.receiptListQuery>
+  'GET /v1/receipts/:receipt': Of<typeof service.receipt>
+  'GET /.well-known/ergon/receipt-keys.json': Of<typeof service.receiptKeys>
+  'GET /v1/models': Of<typeof chat.modelList>
+  'POST /v1/chat/completions': Of<typeof chat.chatCompletion, typeof chatRequest>
+  'GET /v1/tokens': Of<typeof tokens.tokenList, never, typeof tokens.tokenListQuery>
+  'POST /v1/tokens': Of<typeof tokens.newTokenReply, typeof tokens.tokenRequest>
+  'PATCH /v1/tokens/:token': Of<typeof tokens.tokenReply, typeof tokens.tokenChange>
+  'DELETE /v1/tokens/:token': Of<typeof tokens.tokenReply>
+  'POST /v1/tokens/:token/rotate': Of<typeof tokens.rotatedTokenReply, typeof tokens.tokenRotation>
+}>
+
+export type Operations = ContractOperations & SessionOperations
+export type Key = keyof Operations & string
+export type ReplyOf<K extends Key> = Operations[K] extends { readonly reply: infer Reply }
+  ? Reply
+  : never
+/** The names that a path has places for: `/v1/tokens/:token` has `token`. */
+type Names<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Names<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+export type InputOf<K extends Key> = {
+  readonly signal?: AbortSignal
+} & ([Names<K>] extends [never] ? unknown : { readonly path: Readonly<Record<Names<K>, string>> }) &
+  (Operations[K] extends { readonly query?: infer Query } ? { readonly query?: Query } : unknown) &
+  (Operations[K] extends { readonly body: infer Body } ? { readonly body: Body } : unknown)

@@ -1,0 +1,59 @@
+// The reason of a failed request: the problem document of the API, or that nothing answered.
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  /** The request id; undefined where no answer came. */
+  readonly requestId: string | undefined
+  /** The field at fault. */
+  readonly param: string | undefined
+  readonly at: Date
+  /** Milliseconds after which the API asks to be asked again. */
+  readonly retryMs: number | undefined
+
+  constructor(told: Told) {
+    super(told.detail)
+    this.name = 'Problem'
+    this.status = told.status
+    this.code = told.code
+    this.requestId = told.requestId
+    this.param = told.param
+    this.retryMs = told.retryMs
+    this.at = new Date()
+  }
+}
+
+type Told = {
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+  readonly requestId?: string | undefined
+  readonly param?: string | undefined
+  readonly retryMs?: number | undefined
+}
+
+type Document = {
+  readonly detail?: string
+  readonly instance?: string
+  readonly error?: { readonly code?: string; readonly param?: string | null }
+}
+
+/** The problem of an answer that is no success. */
+export async function problemOf(response: Response): Promise<Problem> {
+  const read = (await response.json().catch(() => ({}))) as Document
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new Problem({
+    status: response.status,
+    code: read.error?.code ?? 'unknown',
+    detail: read.detail ?? `The service answered ${response.status}`,
+    requestId: read.instance ?? response.headers.get('x-request-id') ?? undefined,
+    param: read.error?.param ?? undefined,
+    retryMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+  })
+}
+
+/** Of a request that nothing answered. */
+export const unreachable = (): Problem =>
+  new Problem({ status: 0, code: 'unreachable', detail: 'The service does not answer' })
+
+export const isProblem = (error: unknown, ...codes: readonly string[]): error is Problem =>
+  error instanceof Problem && (codes.length === 0 || codes.includes(error.code))

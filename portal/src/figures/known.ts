@@ -1,0 +1,103 @@
+// The origin of a figure: its method in a word, its band, and the digits that the band vouches for.
+import { decimal } from './digits.ts'
+import { joules, registerDigits } from './energy.ts'
+
+/** The three textures. */
+export type Known = 'measured' | 'modelled' | 'declared'
+/** The origin of a figure; `bandPct` is the declared error in percent, undefined where the API does not give it. */
+export type How = { readonly known: Known; readonly bandPct: number | undefined }
+export type Figure = How & { readonly nj: bigint }
+type Banded = Pick<Figure, 'nj' | 'bandPct'>
+/** A part of a charge, as the API writes it. */
+export type Part = {
+  readonly method: string
+  readonly band_pct: string
+  readonly energy_nj: string
+}
+
+const WORDS: Readonly<Record<string, Known>> = {
+  rapl: 'measured',
+  plug: 'measured',
+  redfish: 'measured',
+  nvml: 'measured',
+  declared: 'declared',
+}
+/** Unknown methods count as modelled: nothing looks better known than it is. */
+export const knownBy = (method: string): Known => WORDS[method] ?? 'modelled'
+
+/** The figure of parts: bands weighted by energy and rounded up, the texture that of most of the energy. */
+export function figureOf(parts: readonly Part[]): Figure {
+  const nj = parts.reduce((sum, part) => sum + BigInt(part.energy_nj), 0n)
+  const weighted = parts.reduce(
+    (sum, part) => sum + BigInt(part.energy_nj) * BigInt(part.band_pct),
+    0n,
+  )
+  const bandPct = nj === 0n ? 0 : Number((weighted + nj - 1n) / nj)
+  const energyBy = (known: Known) =>
+    parts.reduce(
+      (sum, part) => (knownBy(part.method) === known ? sum + BigInt(part.energy_nj) : sum),
+      0n,
+    )
+  const [known] = (['modelled', 'declared', 'measured'] as const).toSorted(
+    (one, other) =>
+      Number(energyBy(other) - energyBy(one) > 0n) - Number(energyBy(one) - energyBy(other) > 0n),
+  )
+  return { nj, known: known ?? 'modelled', bandPct }
+}
+
+/** The ends of the band. The band of a figure of more than 100 % begins at zero. */
+export function bandOf({ nj, bandPct }: Banded): readonly [bigint, bigint] {
+  const pct = bandPct ?? 100
+  const low = (nj * BigInt(Math.max(0, 100 - pct))) / 100n
+  return [low, (nj * BigInt(100 + pct)) / 100n]
+}
+
+/** The ends in joules with two decimals, as on a receipt: 0.21 and 0.50. */
+export function bandWords(figure: Banded): readonly [string, string] {
+  const [low, high] = bandOf(figure)
+  const decimals = high >= 100_000_000_000n ? 0 : high >= 10_000_000n ? 2 : 6
+  return [decimal(low, 9, decimals), decimal(high, 9, decimals)]
+}
+
+/** The digits of a register: `heavy` are vouched for, `light` ones are billed and lie inside the band. */
+export type Digits = { readonly heavy: string; readonly light: string }
+
+/** Heavy are the digits, aligned at the point, that both ends of the band share, and one more. */
+export const registerOf = (figure: Banded): Digits => splitAt(registerDigits(figure.nj), figure)
+
+/** The same split of all nine decimals, for tables. */
+export const exactDigits = (figure: Banded): Digits => splitAt(joules(figure.nj), figure)
+
+function splitAt(text: string, figure: Banded): Digits {
+  // Nothing vouches for a digit of a figure without a band.
+  if (figure.bandPct === undefined) return { heavy: '', light: text }
+  if (figure.bandPct === 0 || figure.nj === 0n) return { heavy: text, light: '' }
+  const [low, high] = bandOf(figure).map((nj) => nj.toString())
+  const width = Math.max((high ?? '').length, 10)
+  const [one, other] = [low ?? '', high ?? ''].map((digits) => digits.padStart(width, '0'))
+  let shared = 0
+  while (shared < width && one?.[shared] === other?.[shared]) shared++
+  // The text begins with the digit of joules, or with that of its own highest power.
+  const skipped = width - Math.max(figure.nj.toString().length, 10)
+  const heavyDigits = Math.max(1, shared + 1 - skipped)
+  return cutAfter(text, heavyDigits)
+}
+
+/** Cuts after so many digits; commas and points are no digits, and go with what follows. */
+function cutAfter(text: string, digits: number): Digits {
+  let at = 0
+  for (let left = digits; at < text.length && left > 0; at++) if (/\d/.test(text[at] ?? '')) left--
+  return { heavy: text.slice(0, at), light: text.slice(at) }
+}
+
+/** modelled, ±40 % */
+export const knownWords = ({ known, bandPct }: How): string =>
+  hasBand(bandPct) ? `${known}, ±${bandPct}\u00a0%` : known
+
+const hasBand = (bandPct: number | undefined): boolean => bandPct !== undefined && bandPct > 0
+
+/** For screen readers: 0.358035898 joules, modelled, plus or minus 40 percent. */
+export const spoken = (figure: Figure): string =>
+  `${joules(figure.nj)} joules, ${figure.known}${
+    hasBand(figure.bandPct) ? `, plus or minus ${figure.bandPct} percent` : ''
+  }`

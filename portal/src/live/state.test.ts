@@ -1,0 +1,70 @@
+// A message of the live stream changes the state as the contract says: figures are replaced, lists are merged.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LiveMessage } from './message.ts'
+import { after, NOTHING } from './state.ts'
+
+const message = (at: string, fields: Partial<LiveMessage> = {}): LiveMessage => ({
+  at,
+  watts: { inference: 0.5, databases: 0.374 },
+  method: 'model',
+  band_pct: 40,
+  today: {
+    day: '2026-11-25',
+    requests: 3,
+    energy_nj: '358035898',
+    carbon_pg: '47041938',
+    charge_pusd: '24863',
+  },
+  looking_nj: '2000000',
+  ...fields,
+})
+const FIRST = '2026-11-25T09:41:07.000Z'
+const SECOND = '2026-11-25T09:41:08.000Z'
+
+test('figures of today are those of the message, and watts add up to the total', () => {
+  const state = after(NOTHING, message(FIRST))
+  assert.equal(state.status, 'live')
+  assert.deepEqual(state.today?.figure, { nj: 358_035_898n, known: 'modelled', bandPct: 40 })
+  assert.equal(state.power?.total, 874_000_000n)
+  const again = after(state, message(SECOND))
+  assert.equal(again.today?.figure.nj, 358_035_898n)
+  assert.equal(again.history.length, 2)
+})
+
+test('the price of watching is the difference of two messages, and a new stream keeps it', () => {
+  const first = after(NOTHING, message(FIRST))
+  const second = after(first, message(SECOND, { looking_nj: '3000000' }))
+  assert.equal(second.watchingNj, 1_000_000n)
+  const third = after(second, message('2026-11-25T09:41:09.000Z', { looking_nj: '10' }))
+  assert.equal(third.watchingNj, 1_000_000n)
+})
+
+test('lists keep what a message does not name, and drop what is gone', () => {
+  const budget = { id: 'tok_1', budget_nj: '750', used_nj: '618' }
+  const first = after(NOTHING, message(FIRST, { budgets: [budget, { ...budget, id: 'tok_2' }] }))
+  const second = after(first, message(SECOND, { budgets: [{ id: 'tok_2', gone: true }] }))
+  assert.deepEqual([...second.budgets.keys()], ['tok_1'])
+  assert.equal(after(second, message(SECOND)).budgets, second.budgets)
+})
+
+test('charges are the newest first, none twice, and missed ones are counted', () => {
+  const charge = {
+    id: 'rcpt_1',
+    at: FIRST,
+    service: 'inference',
+    operation: 'chat.create',
+    energy_nj: '5',
+    charge_pusd: '1',
+  }
+  const first = after(NOTHING, message(FIRST, { charges: [charge] }))
+  const second = after(
+    first,
+    message(SECOND, { charges: [{ ...charge, id: 'rcpt_2' }, charge], charges_more: 2 }),
+  )
+  assert.deepEqual(
+    second.charges.map(({ id }) => id),
+    ['rcpt_2', 'rcpt_1'],
+  )
+  assert.equal(second.missedCount, 2)
+})

@@ -1,0 +1,132 @@
+// The live state of the console, and its change by a message. Pure: the stream is in stream.ts.
+import type { Figure } from '../figures/known.ts'
+import { knownBy } from '../figures/known.ts'
+import type {
+  LiveBudget,
+  LiveCharge,
+  LiveMessage,
+  LiveResource,
+  LiveWebhook,
+  Stated,
+} from './message.ts'
+
+/** Power in nanojoules a second, by service and together. */
+export type Power = { readonly total: bigint; readonly by: Readonly<Record<string, bigint>> }
+/** The power at a moment, for the chart of the last minutes. */
+export type PowerPoint = { readonly atMs: number; readonly by: Readonly<Record<string, bigint>> }
+export type Today = {
+  readonly day: string
+  readonly requests: number
+  readonly figure: Figure
+  readonly pg: bigint
+  readonly pusd: bigint
+}
+export type LiveState = {
+  /** `waiting` until the first message; `offline` while the stream is broken. */
+  readonly status: 'waiting' | 'live' | 'offline'
+  /** Of the last message. */
+  readonly at: Date | undefined
+  readonly power: Power | undefined
+  readonly history: readonly PowerPoint[]
+  readonly today: Today | undefined
+  /** Cost of the stream so far, and what a second of it costs, in nanojoules. */
+  readonly streamNj: bigint
+  readonly watchingNj: bigint | undefined
+  readonly charges: readonly LiveCharge[]
+  /** Charges that the stream counted and did not tell, since the page was opened. */
+  readonly missedCount: number
+  readonly balance: LiveMessage['balance']
+  readonly budgets: ReadonlyMap<string, LiveBudget>
+  readonly resources: ReadonlyMap<string, LiveResource>
+  readonly webhooks: ReadonlyMap<string, LiveWebhook>
+}
+
+export const NOTHING: LiveState = {
+  status: 'waiting',
+  at: undefined,
+  power: undefined,
+  history: [],
+  today: undefined,
+  streamNj: 0n,
+  watchingNj: undefined,
+  charges: [],
+  missedCount: 0,
+  balance: undefined,
+  budgets: new Map(),
+  resources: new Map(),
+  webhooks: new Map(),
+}
+
+/** Fifteen minutes of seconds. */
+const HISTORY_MAX = 900
+const CHARGES_MAX = 200
+const NJ_PER_J = 1e9
+
+/** The state after a message. Figures are replaced, never added up here: the API's integer is the only one. */
+export function after(state: LiveState, message: LiveMessage): LiveState {
+  const power = powerOf(message.watts)
+  const at = new Date(message.at)
+  const charges = message.charges ?? []
+  const streamNj = BigInt(message.looking_nj)
+  return {
+    status: 'live',
+    at,
+    power,
+    history: [...state.history, { atMs: at.getTime(), by: power.by }].slice(-HISTORY_MAX),
+    today: {
+      day: message.today.day,
+      requests: message.today.requests,
+      figure: {
+        nj: BigInt(message.today.energy_nj),
+        known: knownBy(message.method),
+        bandPct: message.band_pct,
+      },
+      pg: BigInt(message.today.carbon_pg),
+      pusd: BigInt(message.today.charge_pusd),
+    },
+    streamNj,
+    watchingNj: watchingOf(state, streamNj, at),
+    charges: newestFirst(charges, state.charges),
+    missedCount: state.missedCount + (message.charges_more ?? 0),
+    balance: message.balance ?? state.balance,
+    budgets: merged(state.budgets, message.budgets),
+    resources: merged(state.resources, message.resources),
+    webhooks: merged(state.webhooks, message.webhooks),
+  }
+}
+
+/** A new stream begins at nothing again: its first message keeps the price that was known. */
+function watchingOf(state: LiveState, streamNj: bigint, at: Date): bigint | undefined {
+  const elapsedMs = state.at === undefined ? 0 : at.getTime() - state.at.getTime()
+  if (elapsedMs <= 0 || streamNj < state.streamNj) return state.watchingNj
+  return ((streamNj - state.streamNj) * 1000n) / BigInt(elapsedMs)
+}
+
+/** A resumed stream may tell a charge again. */
+function newestFirst(fresh: readonly LiveCharge[], known: readonly LiveCharge[]) {
+  const ids = new Set(fresh.map(({ id }) => id))
+  return [...fresh, ...known.filter(({ id }) => !ids.has(id))].slice(0, CHARGES_MAX)
+}
+
+/** Watts come as numbers; the total is the sum of what the board shows, so that its circuits add up. */
+function powerOf(watts: Readonly<Record<string, number>>): Power {
+  const by = Object.fromEntries(
+    Object.entries(watts).map(([service, value]) => [
+      service,
+      BigInt(Math.round(value * NJ_PER_J)),
+    ]),
+  )
+  return { by, total: Object.values(by).reduce((sum, nj) => sum + nj, 0n) }
+}
+
+function merged<Fields>(
+  known: ReadonlyMap<string, Fields>,
+  told: readonly Stated<Fields>[] | undefined,
+): ReadonlyMap<string, Fields> {
+  if (told === undefined) return known
+  const next = new Map(known)
+  for (const entry of told)
+    if ('gone' in entry) next.delete(entry.id)
+    else next.set(entry.id, entry)
+  return next
+}

@@ -1,0 +1,126 @@
+// The live stream of a browser: one tab holds it, by a lock, and tells the others. It is closed while no page that
+// shows live figures is visible.
+import type { LiveMessage } from './message.ts'
+import { after, NOTHING, type LiveState } from './state.ts'
+
+const ADDRESS = '/v1/live'
+const LOCK = 'ergon-live'
+const CHANNEL = 'ergon-live'
+/** Two messages were missed. */
+const SILENCE_MS = 3_500
+const RETRY_MS = 2_000
+const RETRY_MS_MAX = 30_000
+
+export interface LiveStore {
+  readonly get: () => LiveState
+  /** Opens the stream for as long as somebody listens. */
+  readonly subscribe: (listener: () => void) => () => void
+}
+
+export function createLiveStore(): LiveStore {
+  let state = NOTHING
+  let ending: AbortController | undefined
+  let silence: ReturnType<typeof setTimeout> | undefined
+  const listeners = new Set<() => void>()
+  const channel = new BroadcastChannel(CHANNEL)
+
+  const set = (next: LiveState) => {
+    state = next
+    for (const listener of listeners) listener()
+  }
+  const hear = (message: LiveMessage) => {
+    clearTimeout(silence)
+    silence = setTimeout(() => set({ ...state, status: 'offline' }), SILENCE_MS)
+    set(after(state, message))
+  }
+  channel.addEventListener('message', ({ data }) => hear(data as LiveMessage))
+
+  /** Holds the stream while this tab is visible; the lock waits for the tab that holds it before. */
+  const follow = () => {
+    const isWanted = listeners.size > 0 && document.visibilityState === 'visible'
+    if (isWanted && ending === undefined) {
+      const { signal } = (ending = new AbortController())
+      void navigator.locks
+        .request(LOCK, { signal }, () =>
+          hold(signal, tell, () => set({ ...state, status: 'offline' })),
+        )
+        .catch(() => undefined)
+    }
+    if (!isWanted) {
+      ending?.abort()
+      ending = undefined
+      clearTimeout(silence)
+    }
+  }
+  const tell = (message: LiveMessage) => {
+    hear(message)
+    channel.postMessage(message)
+  }
+  document.addEventListener('visibilitychange', follow)
+
+  return {
+    get: () => state,
+    subscribe(listener) {
+      listeners.add(listener)
+      follow()
+      return () => {
+        listeners.delete(listener)
+        follow()
+      }
+    },
+  }
+}
+
+/** Reads streams one after the other, each from the last message on, until the signal. */
+async function hold(
+  signal: AbortSignal,
+  tell: (message: LiveMessage) => void,
+  lost: () => void,
+): Promise<void> {
+  let lastId = ''
+  for (let failures = 0; !signal.aborted;) {
+    const ended = await readStream(signal, lastId, (message, id) => {
+      failures = 0
+      lastId = id
+      tell(message)
+    })
+    if (signal.aborted) return
+    if (ended === 'over') continue
+    lost()
+    await pause(Math.min(RETRY_MS * 2 ** failures++, RETRY_MS_MAX), signal)
+  }
+}
+
+/** `over`: the stream came to its end and is asked for again; `broken`: it did not answer, or stopped. */
+function readStream(
+  signal: AbortSignal,
+  lastId: string,
+  tell: (message: LiveMessage, id: string) => void,
+): Promise<'over' | 'broken'> {
+  return new Promise((resolve) => {
+    const source = new EventSource(lastId === '' ? ADDRESS : `${ADDRESS}?after=${lastId}`)
+    const close = (how: 'over' | 'broken') => {
+      source.close()
+      resolve(how)
+    }
+    source.addEventListener('message', ({ data, lastEventId }) =>
+      tell(JSON.parse(String(data)) as LiveMessage, lastEventId),
+    )
+    source.addEventListener('end', () => close('over'))
+    source.addEventListener('error', () => close('broken'))
+    signal.addEventListener('abort', () => close('broken'), { once: true })
+  })
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer)
+        resolve()
+      },
+      { once: true },
+    )
+  })

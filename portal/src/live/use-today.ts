@@ -1,0 +1,37 @@
+// The figures of today: from the live stream, and before its first message or without one from the usage of the API.
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../client/queries.ts'
+import type { ReplyOf } from '../client/operations.ts'
+import { useNow } from '../parts/zone.ts'
+import { useLive } from './use-live.ts'
+import type { Today } from './state.ts'
+
+const NO_STREAM_MS = 15_000
+const PG_PER_MG = 1e9
+
+export function useToday(): Today | undefined {
+  const live = useLive(({ today }) => today)
+  const day = useNow('day').toISOString().slice(0, 10)
+  const usage = useQuery({
+    ...read('GET /v1/usage', { query: { from: `${day}T00:00:00Z`, group_by: 'service' } }),
+    enabled: live === undefined,
+    refetchInterval: NO_STREAM_MS,
+  })
+  if (live !== undefined) return live
+  return usage.data === undefined ? undefined : sumOf(usage.data, day)
+}
+
+/** Usage has no band: nothing of it is shown as vouched for. */
+function sumOf({ data }: ReplyOf<'GET /v1/usage'>, day: string): Today {
+  const sum = (of: (row: (typeof data)[number]) => string) =>
+    data.reduce((total, row) => total + BigInt(of(row)), 0n)
+  const nj = sum(({ energy_nj }) => energy_nj)
+  const isMeasured = nj > 0n && sum(({ measured_nj }) => measured_nj) === nj
+  return {
+    day,
+    requests: data.reduce((total, { requests }) => total + requests, 0),
+    figure: { nj, known: isMeasured ? 'measured' : 'modelled', bandPct: undefined },
+    pg: BigInt(Math.round(data.reduce((mg, row) => mg + row.carbon_mg, 0) * PG_PER_MG)),
+    pusd: sum(({ charge_pusd }) => charge_pusd),
+  }
+}

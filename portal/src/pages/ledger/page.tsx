@@ -1,0 +1,111 @@
+// The ledger: each charge with its receipt, and what was left after it.
+import { Link, useParams } from '@tanstack/react-router'
+import { grouped } from '../../figures/digits.ts'
+import { energyExact, registerDigits } from '../../figures/energy.ts'
+import { moneyExact } from '../../figures/money.ts'
+import { useToday } from '../../live/use-today.ts'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Head } from '../../shell/head.tsx'
+import { FilterBar } from './filters.tsx'
+import { Receipt } from './receipt.tsx'
+import { Rows } from './rows.tsx'
+import { useFilters, useLedger } from './use-ledger.ts'
+import './ledger.css'
+
+export function Page() {
+  const { receipt } = useParams({ strict: false }) as { readonly receipt?: string }
+  const { filters } = useFilters()
+  const ledger = useLedger(filters)
+  const { rows, sums, missed, query } = ledger
+  return (
+    <>
+      <Head title="Ledger" />
+      <div className={receipt === undefined ? 'ledger' : 'ledger opened'}>
+        <section className="list" aria-label="Entries">
+          <FilterBar />
+          <Loaded query={query} what="the ledger">
+            {() => (
+              <>
+                <p className="small sums">
+                  <Sums filters={filters} sums={sums} />
+                  {missed > 0 && (
+                    <button
+                      type="button"
+                      className="btn small"
+                      onClick={() => void query.refetch()}
+                    >
+                      {grouped(BigInt(missed))} new
+                    </button>
+                  )}
+                </p>
+                {rows.length === 0 ? (
+                  <NoRows isFiltered={filters.id !== undefined || filters.service !== undefined} />
+                ) : (
+                  <Rows
+                    rows={rows}
+                    opened={receipt}
+                    total={sums?.entries ?? rows.length}
+                    more={query.hasNextPage ? () => void query.fetchNextPage() : undefined}
+                  />
+                )}
+              </>
+            )}
+          </Loaded>
+        </section>
+        {receipt !== undefined && (
+          <aside className="side">
+            <p className="sheet-bar">
+              <Link to="/ledger" search={filters as never}>
+                Back to the ledger
+              </Link>
+            </p>
+            <Receipt key={receipt} id={receipt} />
+          </aside>
+        )}
+      </div>
+    </>
+  )
+}
+
+type SumsProps = {
+  readonly filters: ReturnType<typeof useFilters>['filters']
+  readonly sums: ReturnType<typeof useLedger>['sums']
+}
+
+/** Of today the figures are the live ones, the same as on the overview. */
+function Sums({ filters, sums }: SumsProps) {
+  const today = useToday()
+  const isToday =
+    filters.id === undefined && filters.service === undefined && filters.since === undefined
+  if (isToday && today !== undefined) {
+    const { nj } = today.figure
+    return (
+      <span data-copy={energyExact(nj)}>
+        <b>{grouped(BigInt(today.requests))}</b> {today.requests === 1 ? 'charge' : 'charges'}{' '}
+        today, <b>{registerDigits(nj)} J</b>, <b>{moneyExact(today.pusd)}</b>
+      </span>
+    )
+  }
+  if (sums === undefined) return <span />
+  const nj = BigInt(sums.energy_nj)
+  return (
+    <span data-copy={energyExact(nj)}>
+      <b>{grouped(BigInt(sums.entries))}</b> {sums.entries === 1 ? 'entry' : 'entries'},{' '}
+      <b>{registerDigits(nj)} J</b>, <b>{moneyExact(BigInt(sums.out_pusd))}</b> out,{' '}
+      <b>{moneyExact(BigInt(sums.in_pusd))}</b> in
+    </span>
+  )
+}
+
+const NoRows = ({ isFiltered }: { readonly isFiltered: boolean }) =>
+  isFiltered ? (
+    <p className="small">No entry fits these filters.</p>
+  ) : (
+    <Empty
+      title="Nothing was charged today"
+      command='npx ergon chat "What is the capital of France?"'
+    >
+      Each request stands here within a second, with the receipt that proves what it cost.
+    </Empty>
+  )

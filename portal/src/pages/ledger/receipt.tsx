@@ -1,0 +1,146 @@
+// A receipt as an object: a riveted plate with its seal, its sum and four checks made in this browser.
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { Charge } from '#contract/charge.ts'
+import { energyExact } from '../../figures/energy.ts'
+import { bandWords, figureOf } from '../../figures/known.ts'
+import { clockExact } from '../../figures/time.ts'
+import { checkReceipt, type Checked } from '../../proof/check-receipt.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Icon } from '../../parts/icons.tsx'
+import { Known } from '../../parts/known.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Register } from '../../parts/register.tsx'
+import { saveAs } from '../../parts/save.ts'
+import { Seal } from '../../parts/seal.tsx'
+import { operationName } from '../../parts/services.ts'
+import { useZone } from '../../parts/zone.ts'
+import { checkLines, type CheckLine } from './checks.ts'
+import { ReceiptSum } from './receipt-sum.tsx'
+import './receipt.css'
+
+const PENDING_MS = 1_000
+
+/** The receipt of a charge; asked for each second until it is signed. */
+export function Receipt({ id }: { readonly id: string }) {
+  const query = useQuery({
+    queryKey: ['receipt', id],
+    queryFn: async ({ signal }) => (await checkReceipt(id, signal)) ?? null,
+    staleTime: Infinity,
+    refetchInterval: ({ state }) => (state.data === null ? PENDING_MS : false),
+  })
+  return (
+    <Loaded query={query} what="the receipt">
+      {(checked) => (checked === null ? <Pending id={id} /> : <Opened id={id} checked={checked} />)}
+    </Loaded>
+  )
+}
+
+function Opened({ id, checked }: { readonly id: string; readonly checked: Checked }) {
+  const { verdict, signers } = checked
+  const lines = checkLines(checked)
+  const fault = lines.find(({ state }) => state === 'fails')
+  if (verdict.charge === undefined || fault !== undefined)
+    return (
+      <Plate label="Receipt that does not hold">
+        <h2 className="bad">Do not trust this receipt</h2>
+        <CheckList lines={lines} />
+        <Actions id={id} text={checked.text} />
+      </Plate>
+    )
+  return (
+    <Plate label="Receipt">
+      <div className="top">
+        <Top charge={verdict.charge} />
+        <Seal hash={verdict.leafHash} signers={signers.count} signed={signers.threshold} />
+      </div>
+      <ReceiptSum charge={verdict.charge} />
+      <CheckList lines={lines} />
+      <Actions id={id} text={checked.text} />
+    </Plate>
+  )
+}
+
+function Top({ charge }: { readonly charge: Charge }) {
+  const zone = useZone()
+  const figure = figureOf(charge.parts)
+  const [low, high] = bandWords(figure)
+  return (
+    <div data-copy={energyExact(figure.nj)}>
+      <h2 className="small muted">
+        Receipt, {operationName(charge.operation)}, {clockExact(new Date(charge.to), zone)}
+      </h2>
+      <Register figure={figure} size="receipt-size" unit="J" />
+      <p className="small">
+        <Known figure={figure} />
+      </p>
+      {low !== high && (
+        <p className="small muted">
+          between {low} and {high} J
+        </p>
+      )}
+    </div>
+  )
+}
+
+const Pending = ({ id }: { readonly id: string }) => (
+  <Plate label="Receipt, being signed">
+    <div className="top">
+      <div>
+        <h2>Being signed</h2>
+        <p className="small">The charge is on the ledger. Its seal comes within about a second.</p>
+      </div>
+      <Seal hash={undefined} signers={5} signed={0} />
+    </div>
+    <p className="id tiny">{id}</p>
+  </Plate>
+)
+
+const Plate = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
+  <article className="receipt" aria-label={label}>
+    <span className="rivets" aria-hidden="true">
+      <i />
+      <i />
+      <i />
+      <i />
+    </span>
+    {children}
+  </article>
+)
+
+const CheckList = ({ lines }: { readonly lines: readonly CheckLine[] }) => (
+  <ul className="checks">
+    {lines.map(({ name, state, rest }) => (
+      <li key={name} className={state}>
+        <Icon
+          name={state === 'holds' ? 'holds' : state === 'fails' ? 'fails' : 'waits'}
+          weight={2.2}
+        />
+        <span>
+          <b>{name}</b>
+          {rest}
+        </span>
+      </li>
+    ))}
+  </ul>
+)
+
+const Actions = ({ id, text }: { readonly id: string; readonly text: string }) => (
+  <>
+    <div className="tools">
+      <button
+        type="button"
+        className="btn small primary"
+        onClick={() => saveAs(`${id}.tlog-proof`, 'text/plain', text)}
+      >
+        Download proof
+      </button>
+      <Copy
+        text={`npx ergon receipt verify ${id}`}
+        label="Copy verify command"
+        className="btn small"
+      />
+    </div>
+    <p className="id tiny">{id}</p>
+  </>
+)

@@ -1,0 +1,53 @@
+// The balance beside each row of the ledger, with charges that came after the page was read.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { balanced, joined, rowOfCharge, rowOfEntry, type Row } from './row.ts'
+
+const entry = {
+  id: 'rcpt_1',
+  at: '2026-11-25T00:00:00.000Z',
+  kind: 'charge',
+  amount_pusd: '-30',
+  request_id: 'req_1',
+  service: 'storage',
+  operation: 'object.put',
+  model: null,
+  energy_nj: '5',
+  resource: 's3:photos/cat.jpg',
+  method: 'model',
+  band_pct: '40',
+  leaf_hash: 'ab',
+  reference: null,
+} as const
+
+const fresh = {
+  id: 'rcpt_2',
+  at: '2026-11-25T00:00:01.000Z',
+  service: 'inference',
+  operation: 'chat.create',
+  model: 'm',
+  energy_nj: '7',
+  charge_pusd: '2',
+}
+
+test('rowOfEntry() names the resource and how its energy is known', () => {
+  const row = rowOfEntry(entry)
+  assert.equal(row.subject, 'photos/cat.jpg')
+  assert.deepEqual(row.how, { known: 'modelled', bandPct: 40 })
+  assert.equal(rowOfEntry({ ...entry, resource: null, model: 'm' }).subject, 'm')
+})
+
+test('balanced() counts from the balance of the read rows, forwards for newer ones', () => {
+  const topup: Row = { ...rowOfEntry(entry), id: 'tr_1', kind: 'topup', amount: 1000n }
+  const read = [rowOfEntry(entry), topup]
+  const rows = joined([rowOfCharge(fresh), rowOfEntry(entry)], read)
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ['rcpt_2', 'rcpt_1', 'tr_1'],
+  )
+  assert.deepEqual(
+    balanced(rows, read.length, 970n).map(({ after }) => after),
+    [968n, 970n, 1000n],
+  )
+  assert.equal(balanced(rows, read.length, undefined)[0]?.after, undefined)
+})

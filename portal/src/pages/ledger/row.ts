@@ -1,0 +1,82 @@
+// Rows of the ledger: entries of the API and charges of the live stream in one form, with the balance after each.
+import type { ReplyOf } from '../../client/operations.ts'
+import { knownBy, type How } from '../../figures/known.ts'
+import type { LiveCharge } from '../../live/message.ts'
+
+type Entry = ReplyOf<'GET /v1/ledger'>['data'][number]
+
+export type Row = {
+  readonly id: string
+  readonly at: string
+  readonly kind: Entry['kind']
+  readonly service: string | null
+  readonly operation: string | null
+  /** The resource, or the model. */
+  readonly subject: string | null
+  /** The gain of the balance. */
+  readonly amount: bigint
+  readonly nj: bigint | null
+  readonly how: How | null
+  readonly leafHash: string | undefined
+}
+/** `after` is the balance once this was posted; undefined where it is not known. */
+export type BalancedRow = Row & { readonly after: bigint | undefined }
+
+export const rowOfEntry = (entry: Entry): Row => ({
+  id: entry.id,
+  at: entry.at,
+  kind: entry.kind,
+  service: entry.service,
+  operation: entry.operation,
+  subject: subjectOf(entry),
+  amount: BigInt(entry.amount_pusd),
+  nj: entry.energy_nj === null ? null : BigInt(entry.energy_nj),
+  how:
+    entry.method === null
+      ? null
+      : { known: knownBy(entry.method), bandPct: Number(entry.band_pct) },
+  leafHash: entry.leaf_hash ?? undefined,
+})
+
+/** A live charge has no hash yet: its receipt is being signed. */
+export const rowOfCharge = (charge: LiveCharge): Row => ({
+  id: charge.id,
+  at: charge.at,
+  kind: 'charge',
+  service: charge.service,
+  operation: charge.operation,
+  subject: charge.model ?? null,
+  amount: -BigInt(charge.charge_pusd),
+  nj: BigInt(charge.energy_nj),
+  how: { known: 'modelled', bandPct: undefined },
+  leafHash: undefined,
+})
+
+/** `s3:photos/cat.jpg` is photos/cat.jpg; ids of resources say nothing to people where there is a model. */
+function subjectOf({ resource, model, reference }: Entry): string | null {
+  if (resource === null) return model ?? reference
+  const name = resource.slice(resource.indexOf(':') + 1)
+  return name === '' ? model : name
+}
+
+/** Live charges before the entries that the API gave, none of them twice. */
+export function joined(live: readonly Row[], read: readonly Row[]): readonly Row[] {
+  const ids = new Set(read.map(({ id }) => id))
+  return [...live.filter(({ id }) => !ids.has(id)), ...read]
+}
+
+/** Adds the balance after each row, from that of the moment at which `read` rows were read. */
+export function balanced(
+  rows: readonly Row[],
+  readCount: number,
+  balance: bigint | undefined,
+): readonly BalancedRow[] {
+  if (balance === undefined) return rows.map((row) => ({ ...row, after: undefined }))
+  const fresh = rows.slice(0, rows.length - readCount)
+  let after = fresh.reduce((sum, { amount }) => sum + amount, balance)
+  return rows.map((row) => {
+    const own = after
+    after -= row.amount
+    return { ...row, after: own }
+  })
+}

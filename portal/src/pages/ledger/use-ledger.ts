@@ -1,0 +1,79 @@
+// The ledger under the filters of the address: pages of the API, and above them the charges that came since.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { readPages, rowsOf } from '../../client/queries.ts'
+import { useLive } from '../../live/use-live.ts'
+import { useNow } from '../../parts/zone.ts'
+import { balanced, joined, rowOfCharge, rowOfEntry } from './row.ts'
+
+const PAGE = '200'
+const DAY_MS = 86_400_000
+
+export type Filters = {
+  readonly id?: string
+  readonly service?: string
+  readonly since?: 'week' | 'all'
+}
+
+export function useFilters() {
+  const filters = useSearch({ strict: false }) as Filters
+  const navigate = useNavigate()
+  const change = (next: { readonly [Name in keyof Filters]: Filters[Name] | undefined }) =>
+    void navigate({ to: '.', search: { ...filters, ...next } as never, replace: true })
+  return { filters, change }
+}
+
+/** The query of the API; the id of anything is looked up at any time. */
+export function queryOf({ id, service, since }: Filters, today: Date) {
+  const day = today.toISOString().slice(0, 10)
+  const week = new Date(today.getTime() - 7 * DAY_MS).toISOString().slice(0, 10)
+  const from = since === undefined ? `${day}T00:00:00Z` : `${week}T00:00:00Z`
+  return {
+    ...(id === undefined && since !== 'all' && { from }),
+    ...(id !== undefined && { id }),
+    ...(service !== undefined && { service }),
+  }
+}
+
+export function useLedger(filters: Filters) {
+  const today = useNow('day')
+  const query = useInfiniteQuery(
+    readPages('GET /v1/ledger', { query: { ...queryOf(filters, today), limit: PAGE } }),
+  )
+  const live = useLive(({ charges }) => charges)
+  const missed = useLive(({ missedCount }) => missedCount)
+  const missedSince = useSince(missed, query.dataUpdatedAt)
+  const read = rowsOf(query.data).map(rowOfEntry)
+  const first = query.data?.pages[0]
+  const fresh =
+    filters.id === undefined && first !== undefined
+      ? live
+          .filter(({ service }) => filters.service === undefined || service === filters.service)
+          .map(rowOfCharge)
+      : []
+  const rows = joined(fresh, read)
+  const isWhole = filters.id === undefined && filters.service === undefined && missedSince === 0
+  const balance = first?.balance_pusd ?? undefined
+  return {
+    query,
+    sums: first?.sums ?? undefined,
+    /** Charges that neither the pages nor the stream gave. */
+    missed: missedSince,
+    rows: balanced(
+      rows,
+      read.length,
+      isWhole && balance !== undefined ? BigInt(balance) : undefined,
+    ),
+  }
+}
+
+/** The growth of a count since `moment` was another. */
+function useSince(count: number, moment: number): number {
+  const [start, setStart] = useState({ moment, count })
+  if (start.moment !== moment) {
+    setStart({ moment, count })
+    return 0
+  }
+  return count - start.count
+}

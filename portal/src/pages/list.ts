@@ -1,0 +1,51 @@
+// Every page of the console: one line each. The board, the palette, the keys and the router are made from this list.
+import type { ComponentType } from 'react'
+
+/** The groups of the board, in its order. `none` is on no board. */
+export const CIRCUITS = ['main', 'services', 'money', 'account'] as const
+export type Circuit = (typeof CIRCUITS)[number] | 'none'
+
+export type PageEntry = {
+  /** `{-$name}` is a part of the address that may be missing. */
+  readonly path: string
+  readonly title: string
+  readonly circuit: Circuit
+  /** After `g`. */
+  readonly key?: string
+  /** The service whose watts the board shows beside it. */
+  readonly service?: string
+  readonly load: () => Promise<{ readonly Page: ComponentType }>
+}
+
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/',
+    title: 'Overview',
+    circuit: 'main',
+    key: 'o',
+    load: () => import('./overview/page.tsx'),
+  },
+  {
+    path: '/ledger/{-$receipt}',
+    title: 'Ledger',
+    circuit: 'money',
+    key: 'l',
+    load: () => import('./ledger/page.tsx'),
+  },
+  {
+    path: '/tokens',
+    title: 'Tokens',
+    circuit: 'account',
+    key: 't',
+    load: () => import('./tokens/page.tsx'),
+  },
+  {
+    path: '/more',
+    title: 'All pages',
+    circuit: 'none',
+    load: () => import('./more/page.tsx'),
+  },
+]
+
+/** The address of a page without the parts that may be missing. */
+export const addressOfPage = ({ path }: PageEntry): string => path.replace(/\/\{-.*$/, '') || '/'

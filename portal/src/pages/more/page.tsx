@@ -1,0 +1,30 @@
+// The rest of the board, for phones: every page by its group.
+import { Link } from '@tanstack/react-router'
+import { addressOfPage, CIRCUITS, PAGES } from '../list.ts'
+import { Section } from '../../parts/section.tsx'
+import { Head } from '../../shell/head.tsx'
+import './more.css'
+
+const TITLES = { main: 'Now', services: 'Services', money: 'Money', account: 'Account' }
+
+export const Page = () => (
+  <>
+    <Head title="All pages" />
+    <div className="stack">
+      {CIRCUITS.map((circuit) => {
+        const pages = PAGES.filter((page) => page.circuit === circuit)
+        return pages.length === 0 ? null : (
+          <Section key={circuit} title={TITLES[circuit]}>
+            <ul className="more" id={circuit}>
+              {pages.map((page) => (
+                <li key={page.path}>
+                  <Link to={addressOfPage(page)}>{page.title}</Link>
+                </li>
+              ))}
+            </ul>
+          </Section>
+        )
+      })}
+    </div>
+  </>
+)

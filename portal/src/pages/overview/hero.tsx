@@ -1,0 +1,89 @@
+// The register of today with the strip of now.
+import { asMuchAs } from '../../figures/as-much-as.ts'
+import { carbonShort } from '../../figures/carbon.ts'
+import { energyExact, energyShort, power } from '../../figures/energy.ts'
+import { moneyExact } from '../../figures/money.ts'
+import { clockExact } from '../../figures/time.ts'
+import { useLive } from '../../live/use-live.ts'
+import { useToday } from '../../live/use-today.ts'
+import { Band, Known } from '../../parts/known.tsx'
+import { Waiting } from '../../parts/loaded.tsx'
+import { Register } from '../../parts/register.tsx'
+import { markJoules, Strip } from '../../parts/strip.tsx'
+import { useZone } from '../../parts/zone.ts'
+
+export function Hero() {
+  const today = useToday()
+  const status = useLive((state) => state.status)
+  const total = useLive((state) => state.power?.total)
+  if (today === undefined) return <Waiting what="today’s use" />
+  const { figure, pusd, pg } = today
+  const now = status === 'live' ? total : undefined
+  return (
+    <section className="plate hero" aria-label="Joules today">
+      <div data-copy={energyExact(figure.nj)}>
+        <p className="small muted">
+          Joules today, since 00:00 UTC. Heavy digits are known, light ones lie inside the band.
+        </p>
+        <Register figure={figure} isOld={status === 'offline'} />
+      </div>
+      <dl className="side">
+        <div>
+          <dt>Money</dt>
+          <dd>{moneyExact(pusd)}</dd>
+        </div>
+        <div>
+          <dt>Carbon</dt>
+          <dd>{carbonShort(pg)}</dd>
+        </div>
+        <div>
+          <dt>As much as</dt>
+          <dd>{asMuchAs(figure.nj) ?? 'nothing yet'}</dd>
+        </div>
+      </dl>
+      <Strip njPerS={now} />
+      <div className="legend">
+        <Legend now={now} />
+        <span>
+          <Known figure={figure} />
+          <Band figure={figure} />
+        </span>
+      </div>
+      {status === 'offline' && <Offline />}
+    </section>
+  )
+}
+
+const MARKS: Readonly<Record<number, string>> = {
+  1: 'One long mark passes for each joule.',
+  10: 'One long mark passes for each 10 joules.',
+  100: 'One long mark passes for each 100 joules.',
+}
+
+function Legend({ now }: { readonly now: bigint | undefined }) {
+  const watching = useLive(({ watchingNj }) => watchingNj)
+  if (now === undefined) return <span className="muted">The strip moves with your watts.</span>
+  return (
+    <span>
+      <span>
+        <b>{power(now)}</b> now. {MARKS[markJoules(now)]}
+      </span>
+      {watching !== undefined && watching > 0n && (
+        <span className="muted">Looking costs {energyShort(watching)} a second.</span>
+      )}
+    </span>
+  )
+}
+
+function Offline() {
+  const at = useLive((state) => state.at)
+  const zone = useZone()
+  return (
+    <div className="note warn" role="status">
+      <p>
+        <b>Not live{at !== undefined && ` since ${clockExact(at, zone)}`}.</b> What you see is from
+        {at === undefined ? ' the last answer' : ' then'}. It goes on by itself.
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,66 @@
+// One thing to do next, at a time. "Not now" is for ever.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { read } from '../../client/queries.ts'
+import type { Session } from '../../client/session-operations.ts'
+import { Section } from '../../parts/section.tsx'
+
+const DECLINED = 'ergon.declined'
+
+type Step = {
+  readonly id: string
+  readonly isDue: (session: Session) => boolean
+  readonly before: string
+  readonly to: string
+  readonly link: string
+  readonly after: string
+}
+const STEPS: readonly Step[] = [
+  {
+    id: 'second-passkey',
+    isDue: ({ passkeys_count }) => passkeys_count < 2,
+    before: 'You have one passkey.',
+    to: '/settings',
+    link: 'Add a second one',
+    after: 'so that a lost phone does not lock you out.',
+  },
+  {
+    id: 'low-balance-webhook',
+    isDue: () => true,
+    before: 'A service of yours can be informed when the balance is low.',
+    to: '/webhooks',
+    link: 'Add a webhook',
+    after: '',
+  },
+]
+
+const declined = (): readonly string[] => (localStorage.getItem(DECLINED) ?? '').split(' ')
+
+export function Next() {
+  const session = useQuery(read('GET /v1/session', {}))
+  const [gone, setGone] = useState(declined)
+  const step = STEPS.find(
+    ({ id, isDue }) => session.data !== undefined && isDue(session.data) && !gone.includes(id),
+  )
+  if (step === undefined) return <div />
+  const decline = () => {
+    const next = [...gone, step.id]
+    localStorage.setItem(DECLINED, next.join(' '))
+    setGone(next)
+  }
+  return (
+    <Section
+      title="Next"
+      aside={
+        <button type="button" className="linked" onClick={decline}>
+          not now
+        </button>
+      }
+    >
+      <p className="small">
+        {step.before} <Link to={step.to}>{step.link}</Link> {step.after}
+      </p>
+    </Section>
+  )
+}

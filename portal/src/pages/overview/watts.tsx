@@ -1,0 +1,89 @@
+// Watts of the last 15 minutes by service, as a chart or as a table.
+import { useState } from 'react'
+import { power } from '../../figures/energy.ts'
+import { clock } from '../../figures/time.ts'
+import type { PowerPoint } from '../../live/state.ts'
+import { useLive } from '../../live/use-live.ts'
+import { Known } from '../../parts/known.tsx'
+import { Section } from '../../parts/section.tsx'
+import { serviceName } from '../../parts/services.ts'
+import { Stacked } from '../../parts/stacked.tsx'
+import { useNow, useZone } from '../../parts/zone.ts'
+
+const SPAN_MS = 900_000
+const MINUTE_MS = 60_000
+const LABEL = 'Watts of the last 15 minutes by service; the table has the same figures'
+
+export function Watts() {
+  const [isTable, setTable] = useState(false)
+  const history = useLive((state) => state.history)
+  const figure = useLive(({ today }) => today?.figure)
+  const zone = useZone()
+  const now = useNow('minute')
+  const toMs = history.at(-1)?.atMs ?? now.getTime()
+  const clockOf = (ms: number) => clock(new Date(ms), zone).slice(0, 5)
+  return (
+    <Section
+      title="Watts, last 15 minutes"
+      aside={
+        <span className="tools">
+          {figure !== undefined && <Known figure={figure} />}
+          <button type="button" className="linked" onClick={() => setTable(!isTable)}>
+            {isTable ? 'chart' : 'table'}
+          </button>
+        </span>
+      }
+    >
+      {isTable ? (
+        <MinuteTable history={history} clockOf={clockOf} />
+      ) : (
+        <Stacked
+          points={history}
+          fromMs={toMs - SPAN_MS}
+          toMs={toMs}
+          clockOf={clockOf}
+          label={LABEL}
+        />
+      )}
+    </Section>
+  )
+}
+
+/** The mean of each minute, the newest first. */
+function MinuteTable(props: {
+  readonly history: readonly PowerPoint[]
+  readonly clockOf: (ms: number) => string
+}) {
+  const minutes = Object.entries(
+    Object.groupBy(props.history, ({ atMs }) => String(Math.floor(atMs / MINUTE_MS))),
+  ).toReversed()
+  const services = [...new Set(props.history.flatMap(({ by }) => Object.keys(by)))].toSorted()
+  const mean = (points: readonly PowerPoint[], service: string) =>
+    points.reduce((sum, { by }) => sum + (by[service] ?? 0n), 0n) / BigInt(points.length)
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Minute</th>
+          {services.map((service) => (
+            <th key={service} scope="col" className="num">
+              {serviceName(service)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {minutes.map(([minute, points = []]) => (
+          <tr key={minute}>
+            <td>{props.clockOf(Number(minute) * MINUTE_MS)}</td>
+            {services.map((service) => (
+              <td key={service} className="num">
+                {power(mean(points, service))}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

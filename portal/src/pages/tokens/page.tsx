@@ -1,0 +1,47 @@
+// Tokens: which can what, when each was last used, what it used today.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { readPages, rowsOf } from '../../client/queries.ts'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Head } from '../../shell/head.tsx'
+import { NewToken } from './new-token.tsx'
+import { TokenTable } from './token-table.tsx'
+import './tokens.css'
+
+export function Page() {
+  const query = useInfiniteQuery(readPages('GET /v1/tokens', {}))
+  const [isMaking, setMaking] = useState(false)
+  const tokens = rowsOf(query.data)
+  const make = (
+    <button type="button" className="btn primary" onClick={() => setMaking(true)}>
+      New token
+    </button>
+  )
+  return (
+    <>
+      <Head title="Tokens">{tokens.length > 0 && make}</Head>
+      {isMaking && <NewToken onClose={() => setMaking(false)} />}
+      <Loaded query={query} what="the list of tokens">
+        {() =>
+          tokens.length === 0 ? (
+            <Empty
+              title="No tokens yet"
+              command="npx ergon token create --name my-laptop"
+              action={make}
+            >
+              A token lets a program ask in your name, as far as its scope goes.
+            </Empty>
+          ) : (
+            <TokenTable tokens={tokens} />
+          )
+        }
+      </Loaded>
+      {query.hasNextPage && (
+        <button type="button" className="btn small" onClick={() => void query.fetchNextPage()}>
+          Older tokens
+        </button>
+      )}
+    </>
+  )
+}

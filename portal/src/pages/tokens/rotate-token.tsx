@@ -1,0 +1,50 @@
+// Rotation: a new secret of the same name and limits; the old one stays valid for an hour at most.
+import { useState } from 'react'
+import { call } from '../../client/call.ts'
+import { changed } from '../../client/queries.ts'
+import { withTouch } from '../../client/touch.ts'
+import { Choices } from '../../parts/choices.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { ProblemNote } from '../../parts/loaded.tsx'
+import { useAction } from '../../parts/use-action.ts'
+import { Secret } from './secret.tsx'
+import type { Token } from './token.ts'
+
+const HOUR_S = 3600
+type Overlap = 'hour' | 'none'
+const OVERLAPS: readonly (readonly [Overlap, string, string])[] = [
+  ['hour', 'The old one works for another hour', 'Time to put the new one in place'],
+  ['none', 'The old one ends at once', 'When the old one may be known to others'],
+]
+
+export function RotateToken(props: { readonly token: Token; readonly onClose: () => void }) {
+  const { token, onClose } = props
+  const [overlap, setOverlap] = useState<Overlap>('hour')
+  const [secret, setSecret] = useState<string>()
+  const action = useAction(async () => {
+    const made = await withTouch(() =>
+      call('POST /v1/tokens/:token/rotate', {
+        path: { token: token.id },
+        body: { overlap_s: overlap === 'hour' ? HOUR_S : 0 },
+      }),
+    )
+    setSecret(made.token)
+    await changed('GET /v1/tokens')
+  })
+  if (secret !== undefined) return <Secret secret={secret} onClose={onClose} />
+  return (
+    <Dialog title={`Rotate ${token.name}`} onClose={onClose}>
+      <p className="small">A new token of the same name, scope and limits takes its place.</p>
+      <Choices legend="The old token" value={overlap} options={OVERLAPS} onChange={setOverlap} />
+      {action.error !== undefined && <ProblemNote error={action.error} />}
+      <div className="tools">
+        <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
+          Rotate
+        </button>
+        <button type="button" className="btn" onClick={onClose}>
+          Not now
+        </button>
+      </div>
+    </Dialog>
+  )
+}

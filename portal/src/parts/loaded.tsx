@@ -1,0 +1,108 @@
+// The states of a read: loading, failed, there. A part of a page that fails leaves the others as they are.
+import type { UseQueryResult } from '@tanstack/react-query'
+import { useEffect, useState, type ReactNode } from 'react'
+import { Copy } from './copy.tsx'
+import { isProblem, type Problem } from '../client/problem.ts'
+
+const QUIET_MS = 200
+const SLOW_MS = 5_000
+
+/** `what` names the part in sentences: "the ledger". */
+export function Loaded<Data>(props: {
+  readonly query: UseQueryResult<Data>
+  readonly what: string
+  readonly children: (data: Data) => ReactNode
+}) {
+  const { query, what, children } = props
+  if (query.data !== undefined) {
+    const failed = query.isError ? <Failed query={query} what={what} /> : null
+    return (
+      <>
+        {failed}
+        {children(query.data)}
+      </>
+    )
+  }
+  return query.isError || query.failureCount > 0 ? (
+    <Failed query={query} what={what} />
+  ) : (
+    <Waiting what={what} />
+  )
+}
+
+/** Nothing for 200 ms, then a still grey strip; after 5 s it says which part does not answer. */
+export function Waiting({ what }: { readonly what: string }) {
+  const [stage, setStage] = useState<'quiet' | 'waiting' | 'slow'>('quiet')
+  useEffect(() => {
+    const timers = [
+      setTimeout(() => setStage('waiting'), QUIET_MS),
+      setTimeout(() => setStage('slow'), SLOW_MS),
+    ]
+    return () => timers.forEach(clearTimeout)
+  }, [])
+  if (stage === 'quiet') return <div className="waiting" />
+  return (
+    <div className="stack">
+      <div className="strip still" role="progressbar" aria-label={`Loading ${what}`} />
+      {stage === 'slow' && <p className="small muted">{capital(what)} does not answer yet.</p>}
+    </div>
+  )
+}
+
+type Failing = Pick<UseQueryResult<unknown>, 'error' | 'failureReason' | 'refetch' | 'isFetching'>
+
+function Failed({ query, what }: { readonly query: Failing; readonly what: string }) {
+  const error = query.error ?? query.failureReason
+  const willRetry = query.error === null
+  return (
+    <div className="stack" role="alert">
+      <ProblemNote error={error} title={`${capital(what)} does not answer`} willRetry={willRetry} />
+      <div className="tools">
+        <button
+          type="button"
+          className="btn small"
+          disabled={query.isFetching && !willRetry}
+          onClick={() => void query.refetch()}
+        >
+          Ask now
+        </button>
+        {isProblem(error) && (
+          <Copy className="btn small" label="Copy details" text={details(error)} />
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The code and the sentence of a problem; a right that is missing says who can give it. */
+export function ProblemNote(props: {
+  readonly error: unknown
+  readonly title?: string
+  readonly willRetry?: boolean
+}) {
+  const { error, title, willRetry = false } = props
+  const known = isProblem(error) ? error : undefined
+  return (
+    <div className="note bad">
+      <p>
+        {known !== undefined && known.status === 403 ? (
+          <b>You may not see this. </b>
+        ) : (
+          title !== undefined && <b>{title}. </b>
+        )}
+        {known === undefined ? 'The answer could not be read.' : `${known.message}. `}
+        {known !== undefined && known.status !== 0 && (
+          <span className="muted">
+            {known.status} {known.code}
+          </span>
+        )}
+        {willRetry && ' It is asked again by itself.'}
+      </p>
+    </div>
+  )
+}
+
+const details = ({ status, code, message, requestId, at }: Problem): string =>
+  [`${status} ${code}`, message, `request ${requestId ?? 'none'}`, at.toISOString()].join('\n')
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,0 +1,39 @@
+// Figures in two weights: heavy as far as the band vouches, light for what is billed and lies inside it.
+import { exactDigits, registerOf, spoken, type Digits, type Figure } from '../figures/known.ts'
+
+type Size = 'hero' | 'middle' | 'receipt-size'
+
+/** The large figure of a page. `old`: it is from before the connection was lost. */
+export function Register(props: {
+  readonly figure: Figure
+  readonly size?: Size
+  readonly unit?: string
+  readonly isOld?: boolean
+}) {
+  const { figure, size = 'hero', unit = 'joules', isOld = false } = props
+  return (
+    <p className={`register ${size}`}>
+      <span className={isOld ? 'digits old' : 'digits'} aria-hidden="true">
+        <Weights digits={registerOf(figure)} />
+        <span className="unit">{unit}</span>
+      </span>
+      <span className="spoken">{spoken(figure)}</span>
+    </p>
+  )
+}
+
+/** An exact figure in a row, without its unit. */
+export function Exact({ figure }: { readonly figure: Figure }) {
+  return (
+    <span className="digits">
+      <Weights digits={exactDigits(figure)} />
+    </span>
+  )
+}
+
+const Weights = ({ digits: { heavy, light } }: { readonly digits: Digits }) => (
+  <>
+    {heavy !== '' && <b>{heavy}</b>}
+    {light !== '' && <i>{light}</i>}
+  </>
+)

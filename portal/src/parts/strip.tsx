@@ -1,0 +1,66 @@
+// The strip: a long mark passes for each joule, so its speed is the power. Grey and still where nothing is known.
+import { useEffect, useRef } from 'react'
+import { power } from '../figures/energy.ts'
+
+/** Width of a joule on the strip, as in marks.css. */
+const JOULE_PX = { wide: 240, slim: 120 }
+/** Above this power a mark stands for ten times as much, and again. */
+const MARK_W_MAX = 20
+const NJ_PER_J = 1e9
+const SECOND_MS = 1000
+
+/** The energy that a long mark stands for, in joules. */
+export function markJoules(njPerS: bigint): number {
+  const watts = Number(njPerS) / NJ_PER_J
+  return watts <= MARK_W_MAX ? 1 : watts <= MARK_W_MAX * 10 ? 10 : 100
+}
+
+/** `njPerS` undefined: still. */
+export function Strip(props: { readonly njPerS: bigint | undefined; readonly isSlim?: boolean }) {
+  const { njPerS, isSlim = false } = props
+  const marks = useRef<HTMLDivElement>(null)
+  const rate = njPerS === undefined ? 0 : Number(njPerS) / NJ_PER_J / markJoules(njPerS)
+  useMarks(marks, rate, isSlim ? JOULE_PX.slim : JOULE_PX.wide)
+  const label = njPerS === undefined ? 'No power is known' : `${power(njPerS)} now`
+  const names = ['strip', ...(isSlim ? ['slim'] : []), ...(njPerS === undefined ? ['still'] : [])]
+  return (
+    <div className={names.join(' ')} role="img" aria-label={label}>
+      <div className="marks" ref={marks} />
+    </div>
+  )
+}
+
+/** Moves the marks by so many joules a second. The rate changes in place: the marks never jump back. */
+function useMarks(
+  marks: React.RefObject<HTMLDivElement | null>,
+  rate: number,
+  joulePx: number,
+): void {
+  const animation = useRef<Animation>(undefined)
+  useEffect(() => {
+    const made = marks.current?.animate(
+      [{ transform: 'none' }, { transform: `translateX(${-joulePx}px)` }],
+      { duration: SECOND_MS, iterations: Infinity },
+    )
+    made?.pause()
+    animation.current = made
+    return () => made?.cancel()
+  }, [marks, joulePx])
+  useEffect(() => {
+    const made = animation.current
+    if (made === undefined) return undefined
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) {
+      if (rate === 0) made.pause()
+      else {
+        made.play()
+        made.updatePlaybackRate(rate)
+      }
+      return undefined
+    }
+    const jump = () => {
+      made.currentTime = Number(made.currentTime ?? 0) + rate * SECOND_MS
+    }
+    const timer = setInterval(jump, SECOND_MS)
+    return () => clearInterval(timer)
+  }, [rate, joulePx])
+}

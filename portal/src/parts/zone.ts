@@ -1,0 +1,19 @@
+// The zone of all times, and the clock that relative times follow.
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import type { Zone } from '../figures/time.ts'
+import { settings } from './settings.ts'
+
+export const useZone = (): Zone =>
+  useSyncExternalStore(settings.subscribe, () => settings.get('zone'))
+
+const EVERY_MS = { second: 1_000, minute: 10_000, day: 600_000 }
+
+/** Now, drawn anew as often as the text that is made of it changes. */
+export function useNow(every: keyof typeof EVERY_MS): Date {
+  const [now, setNow] = useState(() => new Date())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), EVERY_MS[every])
+    return () => clearInterval(timer)
+  }, [every])
+  return now
+}

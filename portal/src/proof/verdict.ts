@@ -1,0 +1,24 @@
+// The request of the page to the worker, and its answer.
+import type { Charge } from '#contract/charge.ts'
+
+export type Asked = {
+  /** The text of a `.tlog-proof` file. */
+  readonly receipt: string
+  /** Pinned keys, as published. */
+  readonly keys: string
+}
+
+export type Verdict = {
+  readonly isSound: boolean
+  /** The first check that failed. */
+  readonly failed: { readonly check: string; readonly why: string } | undefined
+  readonly charge: Charge | undefined
+  readonly accountSeq: string | undefined
+  readonly leafHash: string | undefined
+  readonly entry: number | undefined
+  readonly headSize: number | undefined
+  readonly origin: string | undefined
+  /** Hashes of the proof. */
+  readonly steps: number | undefined
+  readonly tookMs: number
+}

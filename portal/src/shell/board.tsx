@@ -1,0 +1,78 @@
+// The distribution board: each circuit with its watts, which add up to the total beside Overview.
+import { Link } from '@tanstack/react-router'
+import type { Session } from '../client/session-operations.ts'
+import { power } from '../figures/energy.ts'
+import { balanceShort } from '../figures/money.ts'
+import { useLive } from '../live/use-live.ts'
+import { addressOfPage, CIRCUITS, PAGES, type PageEntry } from '../pages/list.ts'
+import { Logo } from '../parts/icons.tsx'
+
+export function Board({ session }: { readonly session: Session | undefined }) {
+  const total = useLive(({ power: now, status }) => (status === 'live' ? now?.total : undefined))
+  return (
+    <header className="board">
+      <Link className="brand" to="/">
+        <Logo />
+        ergon
+      </Link>
+      <nav aria-label="Portal">
+        {CIRCUITS.map((circuit) => {
+          const pages = PAGES.filter((page) => page.circuit === circuit)
+          return pages.length === 0 ? null : (
+            <ul key={circuit}>
+              {pages.map((page) => (
+                <li key={page.path}>
+                  <PageLink page={page} />
+                </li>
+              ))}
+            </ul>
+          )
+        })}
+      </nav>
+      <AccountLine session={session} />
+      {total !== undefined && (
+        <span className="phone-only small">
+          <b>{power(total)}</b> now
+        </span>
+      )}
+    </header>
+  )
+}
+
+const PageLink = ({ page }: { readonly page: PageEntry }) => (
+  <Link to={addressOfPage(page)} activeOptions={{ exact: page.path === '/' }}>
+    <span>{page.title}</span>
+    <Beside page={page} />
+  </Link>
+)
+
+/** What stands at the right of a circuit: watts, or the balance. */
+function Beside({ page: { path, service } }: { readonly page: PageEntry }) {
+  const text = useLive(({ status, power: now, balance }) => {
+    if (path.startsWith('/balance'))
+      return balance === undefined
+        ? undefined
+        : balanceShort(BigInt(balance.balance_pusd), balance.unit)
+    if (status !== 'live' || now === undefined) return undefined
+    if (path === '/') return power(now.total)
+    const own = service === undefined ? 0n : (now.by[service] ?? 0n)
+    return own === 0n ? undefined : power(own)
+  })
+  return text === undefined ? null : <small>{text}</small>
+}
+
+function AccountLine({ session }: { readonly session: Session | undefined }) {
+  const isTest = useLive(({ balance }) => balance?.unit === 'tUSD')
+  if (session === undefined) return <p className="account tiny" />
+  return (
+    <p className="account tiny">
+      {session.account_name}
+      {isTest && (
+        <>
+          <br />
+          test money, nothing is owed
+        </>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,85 @@
+// ⌘K: finds pages, and leads to the ledger for any id that is typed.
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { addressOfPage, PAGES } from '../pages/list.ts'
+import { closePalette } from './palette-state.ts'
+
+type Entry = { readonly title: string; readonly hint: string; readonly to: string }
+
+/** Ids are a prefix of letters and 26 signs; receipts and requests are on the ledger. */
+const ID = /^[a-z]{2,5}_[0-9a-z]{20,30}$/
+
+function entriesFor(text: string): readonly Entry[] {
+  const wanted = text.trim().toLowerCase()
+  const pages = PAGES.filter(
+    ({ title, circuit }) => circuit !== 'none' && title.toLowerCase().includes(wanted),
+  ).map((page) => ({
+    title: page.title,
+    hint: page.key === undefined ? '' : `g ${page.key}`,
+    to: addressOfPage(page),
+  }))
+  return ID.test(wanted)
+    ? [{ title: wanted, hint: 'on the ledger', to: `/ledger?id=${wanted}` }, ...pages]
+    : pages
+}
+
+export function Palette() {
+  const router = useRouter()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [text, setText] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const entries = entriesFor(text)
+  useEffect(() => dialog.current?.showModal(), [])
+  const open = (entry: Entry | undefined) => {
+    dialog.current?.close()
+    if (entry !== undefined) void router.navigate({ to: entry.to })
+  }
+  const press = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setChosen((entries.length + chosen + step) % Math.max(entries.length, 1))
+    } else if (event.key === 'Enter') open(entries[chosen])
+  }
+  return (
+    <dialog className="palette" ref={dialog} aria-label="Search or jump to" onClose={closePalette}>
+      <input
+        className="field"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={entries.length === 0 ? undefined : `palette-${chosen}`}
+        aria-label="A page or any id"
+        placeholder="A page or any id"
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value)
+          setChosen(0)
+        }}
+        onKeyDown={press}
+      />
+      <div role="listbox" id="palette-list" aria-label="Results">
+        {entries.map((entry, nth) => (
+          <div
+            key={entry.to}
+            id={`palette-${nth}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={nth === chosen}
+            onClick={() => open(entry)}
+            onKeyDown={press}
+            onMouseMove={() => setChosen(nth)}
+          >
+            <span>{entry.title}</span>
+            <small>{entry.hint}</small>
+          </div>
+        ))}
+        {entries.length === 0 && <p className="small muted">Nothing has this name.</p>}
+      </div>
+      <p className="tiny">
+        <kbd>j</kbd> <kbd>k</kbd> move, <kbd>enter</kbd> opens, <kbd>esc</kbd> closes, <kbd>c</kbd>{' '}
+        copies the exact figure, <kbd>s</kbd> says the sum, <kbd>g</kbd> and a letter goes
+      </p>
+    </dialog>
+  )
+}

@@ -1,0 +1,55 @@
+// The routes: each page of the list loads by itself.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Link,
+} from '@tanstack/react-router'
+import { PAGES } from '../pages/list.ts'
+import { Head } from './head.tsx'
+import { PageFailed } from './page-failed.tsx'
+import { Shell } from './shell.tsx'
+
+/** Search parameters are texts: `?service=inference` stays what it says. */
+const parseSearch = (text: string): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(text))
+
+const stringifySearch = (search: Record<string, unknown>): string => {
+  const given = Object.entries(search).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '',
+  )
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
+}
+
+export function createConsoleRouter() {
+  const root = createRootRoute({
+    component: Shell,
+    notFoundComponent: NotFound,
+    errorComponent: PageFailed,
+  })
+  const routes = PAGES.map(({ path, load }) =>
+    createRoute({
+      getParentRoute: () => root,
+      path,
+      component: lazyRouteComponent(load, 'Page'),
+      errorComponent: PageFailed,
+    }),
+  )
+  return createRouter({
+    routeTree: root.addChildren(routes),
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    parseSearch,
+    stringifySearch,
+  })
+}
+
+const NotFound = () => (
+  <>
+    <Head title="No such page" />
+    <p>
+      This address leads nowhere. <Link to="/">Go to the overview</Link>
+    </p>
+  </>
+)

@@ -1,0 +1,50 @@
+// The frame: who is signed in, the board at the left, the page, and on a phone five tabs.
+import { Outlet } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { isProblem } from '../client/problem.ts'
+import { read } from '../client/queries.ts'
+import { Waiting } from '../parts/loaded.tsx'
+import { Board } from './board.tsx'
+import { isPaletteOpen, onPalette } from './palette-state.ts'
+import { SessionEnd } from './session-end.tsx'
+import { Tabs } from './tabs.tsx'
+import { useKeys } from './keys.ts'
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const SignIn = lazy(async () => ({ default: (await import('../sign-in/sign-in.tsx')).SignIn }))
+
+export function Shell() {
+  const session = useQuery(read('GET /v1/session', {}))
+  const isAsking = useSyncExternalStore(onPalette, isPaletteOpen)
+  useKeys()
+  if (isProblem(session.error) && session.error.status === 401)
+    return (
+      <Suspense>
+        <SignIn />
+      </Suspense>
+    )
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to content
+      </a>
+      <div className="frame">
+        <Board session={session.data} />
+        <main className="main" id="main" tabIndex={-1}>
+          <SessionEnd session={session.data} />
+          <Suspense fallback={<Waiting what="this page" />}>
+            <Outlet />
+          </Suspense>
+        </main>
+      </div>
+      <Tabs />
+      {isAsking && (
+        <Suspense>
+          <Palette />
+        </Suspense>
+      )}
+      <div className="spoken" aria-live="polite" id="announcements" />
+    </>
+  )
+}

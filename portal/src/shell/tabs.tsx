@@ -1,0 +1,29 @@
+// Five tabs of a phone. "Services" and "More" lead to the page of the rest.
+import { Link } from '@tanstack/react-router'
+import { Icon, type IconName } from '../parts/icons.tsx'
+import { addressOfPage, PAGES } from '../pages/list.ts'
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  Overview: 'overview',
+  Playground: 'playground',
+  Ledger: 'ledger',
+}
+
+export const Tabs = () => (
+  <nav className="tabs" aria-label="Portal, short">
+    {PAGES.filter(({ title }) => title in ICONS).map((page) => (
+      <Link key={page.path} to={addressOfPage(page)} activeOptions={{ exact: page.path === '/' }}>
+        <Icon name={ICONS[page.title] ?? 'more'} />
+        {page.title}
+      </Link>
+    ))}
+    <Link to="/more" hash="services">
+      <Icon name="services" />
+      Services
+    </Link>
+    <Link to="/more">
+      <Icon name="more" />
+      More
+    </Link>
+  </nav>
+)

@@ -1,0 +1,97 @@
+// Signing in: by passkey, or once by a recovery code. There is no password.
+import { useEffect, useState } from 'react'
+import { call } from '../client/call.ts'
+import { queryClient } from '../client/queries.ts'
+import { Field } from '../parts/field.tsx'
+import { Logo } from '../parts/icons.tsx'
+import { ProblemNote } from '../parts/loaded.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { isCancelled, signIn } from './passkey.ts'
+import './sign-in.css'
+
+const enter = () => queryClient.invalidateQueries()
+
+export function SignIn() {
+  const [isRecovering, setRecovering] = useState(false)
+  useEffect(() => {
+    document.title = 'Sign in · Ergon'
+  }, [])
+  return (
+    <main className="signing" id="main">
+      <a className="brand" href="/">
+        <Logo />
+        ergon
+      </a>
+      <section className="plate">
+        <h1>Sign in</h1>
+        {isRecovering ? <Recover /> : <ByPasskey />}
+        <button type="button" className="linked small" onClick={() => setRecovering(!isRecovering)}>
+          {isRecovering ? 'Use a passkey' : 'Lost all your devices? Use a recovery code'}
+        </button>
+      </section>
+      <p className="small">
+        No account yet? <a href="/">Make one</a>
+      </p>
+    </main>
+  )
+}
+
+function ByPasskey() {
+  const action = useAction(async () => {
+    await signIn(false)
+    await enter()
+  })
+  return (
+    <>
+      <p className="small">Your device asks for your finger, face or PIN.</p>
+      <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
+        Use your passkey
+      </button>
+      <Refusal error={action.error} />
+    </>
+  )
+}
+
+function Recover() {
+  const [code, setCode] = useState('')
+  const action = useAction(async () => {
+    await call('POST /v1/session/recover', { body: { code: code.trim() } })
+    await enter()
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run()
+      }}
+    >
+      <Field
+        label="One of your ten codes"
+        name="code"
+        required
+        autoComplete="one-time-code"
+        spellCheck={false}
+        placeholder="k7q2-9m4x"
+        value={code}
+        error={action.error}
+        hint="It lets you in once. Add a passkey right after."
+        onChange={({ target }) => setCode(target.value)}
+      />
+      <button type="submit" className="btn primary" disabled={action.isBusy}>
+        Let me in
+      </button>
+      <Refusal error={action.error} />
+    </form>
+  )
+}
+
+const Refusal = ({ error }: { readonly error: unknown }) => {
+  if (error === undefined) return null
+  return isCancelled(error) ? (
+    <p className="small muted" role="status">
+      Nothing was chosen. Try again when you are ready.
+    </p>
+  ) : (
+    <ProblemNote error={error} title="That did not work" />
+  )
+}
