@@ -1,6 +1,7 @@
 // Incidents of regions: the operator declares them, and the accounts that have something there hear of it once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { present } from '#base/errors.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { openOwner, type Owner } from '../webhooks/owner.ts'
@@ -18,7 +19,7 @@ const outagesOf = async (owner: Owner) => {
   return (json['data'] as Outage[]).filter(({ event }) => event === 'fleet.region_outage')
 }
 
-test('`ergon admin incident open`, list and close', async () => {
+test('`ergon admin incident open`, update, list and close', async () => {
   const ergon = sharedErgon()
   const owner = await openOwner(ergon)
   const stranger = await openOwner(ergon)
@@ -29,6 +30,9 @@ test('`ergon admin incident open`, list and close', async () => {
   )
   const admin = (...words: string[]) => run(['admin', 'incident', ...words])
   const list = () => run(['admin', 'incident', 'list'])
+  const foreseen = await admin('open', 'moon', 'No power', '--preview')
+  assert.match(foreseen.stderr, /one account has its event/)
+  assert.deepEqual(await outagesOf(owner), [], 'a preview tells nobody')
   const opened = await admin(
     'open',
     'moon',
@@ -42,6 +46,10 @@ test('`ergon admin incident open`, list and close', async () => {
   assert.equal(incident.accounts, 1)
   const [event, ...others] = await outagesOf(owner)
   assert.deepEqual(others, [])
+  const incidentOf = async () => {
+    const found = (await ergon.control('incident.list')).find(({ id }) => id === incident.id)
+    return present(found, 'the incident is listed')
+  }
   assert.equal(event?.data.incident_id, incident.id)
   assert.deepEqual(
     [event?.data.region, event?.data.summary, event?.data.started_at],
@@ -57,7 +65,27 @@ test('`ergon admin incident open`, list and close', async () => {
   assert.match(early.stderr, /2999-01-01T00:00:00Z is in the future/)
   assert.match((await list()).stdout, new RegExp(`${incident.id}.*moon.*open.*1.*No power`))
 
-  assert.equal((await admin('close', incident.id)).code, 0)
+  const silent = await admin('update', incident.id)
+  assert.match(silent.stderr, /Could not update the incident: nothing is said/)
+  assert.match((await admin('update', 'inc_none', 'x')).stderr, /none has the id "inc_none"/)
+  const update = ['update', incident.id, 'Half of it is back', '--lost', 'Nothing stored']
+  const preview = await admin(...update, '--preview')
+  assert.match(preview.stderr, /preview: nothing is changed; one account has its event/)
+  assert.match(
+    preview.stdout,
+    /^No power\nRegion moon, since .*, open\nLost: Nothing stored\n.* {2}Half of it/,
+  )
+  assert.deepEqual((await incidentOf()).updates, [])
+  assert.equal((await admin(...update)).code, 0)
+  assert.equal((await admin('close', incident.id, '--preview')).code, 0)
+  assert.equal((await incidentOf()).ended_at, null, 'a preview closes nothing')
+  const ended = ['close', incident.id, 'All of it is back', '--unbilled', 'Its requests']
+  assert.equal((await admin(...ended)).code, 0)
+  const closed = await incidentOf()
+  assert.deepEqual(
+    [closed.lost, closed.unbilled, closed.updates.map(({ words }) => words)],
+    ['Nothing stored', 'Its requests', ['All of it is back', 'Half of it is back']],
+  )
   assert.match((await admin('close', incident.id)).stderr, /no open one has the id/)
   assert.equal((await outagesOf(owner)).length, 1, 'nobody was told twice')
   await ergon.sql("delete from buckets where region = 'moon'")

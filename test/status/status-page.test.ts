@@ -34,6 +34,24 @@ test('the page answers at the address of the ready line, and is written anew', a
   )
 })
 
+test('an incident is on the page within a period, with its words as text', async () => {
+  const ergon = sharedErgon()
+  const hostile = '<script>alert(1)</script>'
+  const { id } = await ergon.control('incident.open', { region: 'local', summary: hostile })
+  await ergon.control('incident.update', { incident: id, words: hostile, lost: hostile })
+  const open = await untilShown(ergon, ({ incidents }) => incidents[0]?.lost === hostile)
+  assert.equal(open.verdict.text, 'Region local is degraded')
+  assert.deepEqual(open.regions, [{ name: 'local', state: 'degraded' }])
+  const page = await (await fetch(statusAddress(ergon))).text()
+  assert.equal(page.split('&lt;script&gt;').length, 4)
+  assert.ok(!page.includes('<script'))
+  const feed = await (await fetch(`${statusAddress(ergon)}/feed.rss`)).text()
+  assert.match(feed, new RegExp(`<guid isPermaLink="false">${id}-`))
+  await ergon.control('incident.close', { incident: id })
+  const closed = await untilShown(ergon, ({ incidents }) => incidents[0]?.ended_at != null)
+  assert.deepEqual(closed.regions, [{ name: 'local', state: 'ok' }])
+})
+
 test('without gateways the page is served, and says what is down', async () => {
   const ergon = sharedErgon()
   const shown = await untilShown(

@@ -1,6 +1,14 @@
 // The commands of the operator: accounts, funds, tokens, alarms, incidents, tasks, journals.
 import type { CommandList } from '#cli/command-spec.ts'
 
+const PREVIEW = ['--preview', 'show it as the status page would, and change nothing'] as const
+/** Public texts of an incident. */
+const OUTCOME = [
+  ['--lost <text>', 'what was lost'],
+  ['--unbilled <text>', 'use that was not billed'],
+  PREVIEW,
+] as const
+
 export const ADMIN_COMMANDS: CommandList = {
   groups: {
     admin: 'What only the operator of this node may do',
@@ -9,7 +17,7 @@ export const ADMIN_COMMANDS: CommandList = {
     'admin member': 'Members of accounts: people with roles',
     'admin token': 'Tokens: who may ask the service for what',
     'admin alarm': 'What was found wrong: list, acknowledge',
-    'admin incident': 'Regions that are degraded: open, list, close',
+    'admin incident': 'Regions that are degraded, on the status page: open, update, list, close',
     'admin journal': 'Journals that a start could not post: list, post, give up',
   },
   commands: [
@@ -82,7 +90,7 @@ export const ADMIN_COMMANDS: CommandList = {
     {
       usage: 'admin incident open <region> <summary>',
       help: 'Tell the accounts that have something in a region that it is degraded: the event fleet.region_outage',
-      options: [['--since <time>', 'when it began (default: now)']],
+      options: [['--since <time>', 'when it began (default: now)'], PREVIEW],
       load: () => import('./admin-incident-open.ts'),
     },
     {
@@ -91,8 +99,15 @@ export const ADMIN_COMMANDS: CommandList = {
       load: () => import('./admin-incident-list.ts'),
     },
     {
-      usage: 'admin incident close <incident>',
+      usage: 'admin incident update <incident> [words]',
+      help: 'Add words to an incident, open or closed',
+      options: OUTCOME,
+      load: () => import('./admin-incident-update.ts'),
+    },
+    {
+      usage: 'admin incident close <incident> [words]',
       help: 'The region works again',
+      options: OUTCOME,
       load: () => import('./admin-incident-close.ts'),
     },
     {

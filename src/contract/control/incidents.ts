@@ -1,8 +1,19 @@
-// The operator's operations on incidents of regions.
+// The operator's operations on incidents of regions. All but the end's event is public: the status page shows the texts.
 import { z } from 'zod'
 import type { ControlTable } from '#contract/control-operation.ts'
 import { ownObject } from '#contract/own-object.ts'
 import { plainText } from '#contract/plain-text.ts'
+
+const words = plainText(2000).min(1)
+/** Published beside the summary; each takes the place of the one before. */
+const outcome = {
+  /** The losses. */
+  lost: words.optional(),
+  /** Use that was not billed. */
+  unbilled: words.optional(),
+}
+/** Answers as if, and changes nothing. */
+const preview = z.boolean().default(false)
 
 const incident = z.strictObject({
   id: z.string(),
@@ -10,6 +21,10 @@ const incident = z.strictObject({
   summary: z.string(),
   started_at: z.string(),
   ended_at: z.string().nullable(),
+  lost: z.string().nullable(),
+  unbilled: z.string().nullable(),
+  /** The newest first. */
+  updates: z.array(z.strictObject({ at: z.string(), words: z.string() })),
   /** Accounts with an event of it. */
   accounts: z.int(),
 })
@@ -22,10 +37,19 @@ export const INCIDENTS_CONTROL = {
       summary: plainText(500).min(1),
       /** Default: now. */
       started_at: z.iso.datetime().optional(),
+      preview,
     }),
     answer: incident,
   },
-  'incident.close': { request: ownObject({ incident: z.string() }), answer: incident },
+  /** Adds words to an incident, open or closed. */
+  'incident.update': {
+    request: ownObject({ incident: z.string(), words: words.optional(), ...outcome, preview }),
+    answer: incident,
+  },
+  'incident.close': {
+    request: ownObject({ incident: z.string(), words: words.optional(), ...outcome, preview }),
+    answer: incident,
+  },
   /** The newest first, at most a thousand. */
   'incident.list': { request: ownObject({}), answer: z.array(incident) },
 } satisfies ControlTable

@@ -1,6 +1,7 @@
 // The content of the status page as data: what status.json has, and what the page and the feed are made of.
 import { timestamp } from '#base/clock.ts'
-import { RATE_HOURS, RATE_REQUESTS_LEAST, type StateFacts, type ShownIncident } from './facts.ts'
+import { RATE_HOURS, RATE_REQUESTS_LEAST, type StateFacts } from './facts.ts'
+import type { PublicIncident } from '#status/incident-columns.ts'
 import { shownDays, stateOfDay, upPercent, type StatusHistory } from './history.ts'
 import { worst, type PartMeasure } from './measure.ts'
 import { INFERENCE_PART, modelPart, PARTS } from './parts.ts'
@@ -34,7 +35,7 @@ export type StatusDocument = {
   readonly verdict: { readonly state: ShownState; readonly text: string }
   readonly parts: readonly ShownPart[]
   readonly regions: readonly ShownRegion[]
-  readonly incidents: readonly ShownIncident[]
+  readonly incidents: readonly PublicIncident[]
   readonly error_rates: {
     readonly hours: number
     readonly requests_least: number
@@ -104,7 +105,7 @@ function shownParts(history: StatusHistory, facts: StateFacts | null, nowMs: num
 /** One sentence: the worst first, by name. */
 function verdictOf(
   all: readonly ShownPart[],
-  incidents: readonly ShownIncident[],
+  incidents: readonly PublicIncident[],
 ): StatusDocument['verdict'] {
   const parts = all.filter(({ within }) => within === null)
   const state = worst(parts.map((part) => part.state ?? undefined)) ?? null
@@ -133,7 +134,7 @@ const sentence = (names: readonly string[], state: string): string => {
   return `${list} ${names.length < 2 ? 'is' : 'are'} ${state}`
 }
 
-function regionsOf(names: readonly string[], incidents: readonly ShownIncident[]): ShownRegion[] {
+function regionsOf(names: readonly string[], incidents: readonly PublicIncident[]): ShownRegion[] {
   const troubled = new Set(
     incidents.filter(({ ended_at: endedAt }) => endedAt === null).map(({ region }) => region),
   )

@@ -1,5 +1,6 @@
 // The facts that the page has from the state: incidents, regions, models, error rates, and whether the books and the signers
 // work. A read is a few queries; their answer is kept, and shown while the state does not answer.
+import { INCIDENT_COLUMNS, type PublicIncident } from '#status/incident-columns.ts'
 import { booksFigures } from '#status/metrics/books-figures.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
@@ -15,21 +16,11 @@ const ANSWER_MS_MAX = 10_000
 /** Signers that a receipt needs. */
 const SIGNERS_LEAST = 3
 
-export type ShownIncident = {
-  readonly id: string
-  readonly region: string
-  readonly summary: string
-  readonly started_at: string
-  readonly ended_at: string | null
-  readonly lost: string | null
-  readonly unbilled: string | null
-  readonly updates: readonly { readonly at: string; readonly words: string }[]
-}
 type ModelState = { readonly id: string; readonly state: 'ready' | 'loading' | 'failed' }
 type AccountRate = { readonly name: string; readonly requests: number; readonly failures: number }
 
 export type StateFacts = {
-  readonly incidents: readonly ShownIncident[]
+  readonly incidents: readonly PublicIncident[]
   readonly regions: readonly string[]
   readonly models: readonly ModelState[]
   readonly rates: readonly AccountRate[]
@@ -39,14 +30,9 @@ export type StateFacts = {
   readonly hasDatabases: boolean
 }
 
-const TIME = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
-const utc = (column: string) => `to_char(${column} at time zone 'UTC', ${TIME})`
-
 const INCIDENTS = `
-  select id, region, summary, ${utc('started_at')} as started_at, ${utc('ended_at')} as ended_at, lost, unbilled,
-    (select coalesce(json_agg(json_build_object('at', ${utc('u.at')}, 'words', u.words) order by u.id desc), '[]')
-      from incident_updates u where u.incident = i.id) as updates
-  from incidents i order by ended_at is null desc, started_at desc, id desc limit ${INCIDENTS_SHOWN}`
+  select ${INCIDENT_COLUMNS} from incidents i
+  order by i.ended_at is null desc, i.started_at desc, i.id desc limit ${INCIDENTS_SHOWN}`
 const REGIONS = `
   select region from resources where desired <> 'deleted' union select region from buckets
   union select region from incidents where ended_at is null order by region`
@@ -73,7 +59,7 @@ export async function readFacts(state: State): Promise<StateFacts> {
     const [begun] = await rowsOf<{ webhooks: boolean; databases: boolean }>(BEGUN)
     const { signersReady } = books
     return {
-      incidents: await rowsOf<ShownIncident>(INCIDENTS),
+      incidents: await rowsOf<PublicIncident>(INCIDENTS),
       regions: (await rowsOf<{ region: string }>(REGIONS)).map(({ region }) => region),
       models: await rowsOf<ModelState>(MODELS),
       rates: (await rowsOf<{ name: string; requests: string; failures: string }>(RATES)).map(

@@ -1,6 +1,6 @@
 // The incidents as RSS 2.0: an item for each, which is anew unread after an update.
 import type { StatusDocument } from './document.ts'
-import type { ShownIncident } from './facts.ts'
+import type { PublicIncident } from '#status/incident-columns.ts'
 import { markup, type Markup } from './html.ts'
 
 /** `url` is the public address of the page. */
@@ -23,7 +23,7 @@ ${incidents.map((incident) => item(incident, root))}
 
 const rfc822 = (time: string): string => new Date(time).toUTCString()
 
-function item(incident: ShownIncident, root: string): Markup {
+function item(incident: PublicIncident, root: string): Markup {
   const { id, region, summary, ended_at: endedAt, lost, unbilled, updates } = incident
   const changedAt = [
     incident.started_at,

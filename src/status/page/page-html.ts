@@ -1,7 +1,7 @@
 // The status page as HTML: no script, no font, nothing from elsewhere, so that the file alone is the page.
 import { daysPicture } from './bars.ts'
 import type { ShownPart, ShownRate, StatusDocument } from './document.ts'
-import type { ShownIncident } from './facts.ts'
+import type { PublicIncident } from '#status/incident-columns.ts'
 import { Markup, markup, NOTHING } from './html.ts'
 import { STYLE } from './style.ts'
 
@@ -103,7 +103,7 @@ const incidentsSection = ({ incidents }: StatusDocument): Markup =>
 ${incidents.length === 0 ? markup`<p>None is known.</p>` : incidents.map(incidentItem)}
 </section>`
 
-function incidentItem(incident: ShownIncident): Markup {
+function incidentItem(incident: PublicIncident): Markup {
   const { started_at: startedAt, ended_at: endedAt, lost, unbilled, updates } = incident
   const until = endedAt === null ? markup`open` : markup`until ${timeElement(endedAt)}`
   const told = updates.map(
