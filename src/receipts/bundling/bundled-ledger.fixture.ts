@@ -159,18 +159,17 @@ async function saveTiles(state: State, size: number, tiles: readonly Tile[]): Pr
 }
 
 /** Moves the wallets as the ticks of the charges would have. */
-async function balance(state: State): Promise<void> {
+export async function balance(state: State): Promise<void> {
   await state.query(
-    `update wallets w set posted = (select coalesce(sum(energy_nj), 0) from charges where 'energy:' || account = w.id)
-     where id like 'energy:%'`,
-  )
-  await state.query(
-    `update wallets set posted = - (select coalesce(sum(energy_nj), 0) from charges) where id = 'operator:energy'`,
-  )
-  await state.query(
-    `update wallets set posted = (select coalesce(sum(charge_pusd), 0) from charges) where id = 'operator:revenue:tUSD'`,
-  )
-  await state.query(
-    `update wallets set posted = - (select coalesce(sum(charge_pusd), 0) from charges) where id = 'operator:funds:tUSD'`,
+    `with charged as (
+       select account, sum(energy_nj) as nj, sum(charge_pusd) as pusd from (
+         select account, energy_nj, charge_pusd from charges
+         union all select account, energy_nj, charge_pusd from bundled_accounts) c group by account
+     ), wanted as (
+       select 'energy:' || account as id, nj as posted from charged
+       union all select 'operator:energy', -sum(nj) from charged
+       union all select 'operator:revenue:tUSD', sum(pusd) from charged
+       union all select 'operator:funds:tUSD', -sum(pusd) from charged
+     ) update wallets w set posted = wanted.posted from wanted where wanted.id = w.id`,
   )
 }
