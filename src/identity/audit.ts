@@ -1,5 +1,5 @@
 // The audit log of an account: who changed what. Operations that change something record that in the transaction of
-// the change, so a change without its entry cannot be.
+// the change, so a change without its entry cannot be. Names of members and tokens are those of that time.
 import { present } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -42,9 +42,11 @@ async function insert(
   by: readonly [token: string | null, request: string | null],
   { action, target, details = {} }: Act,
 ): Promise<void> {
+  const [token, request] = by
   await transaction.query(
-    `insert into audit_entries (id, account, action, token, request, target, details)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [newId('aud'), account, action, ...by, target, JSON.stringify(details)],
+    `insert into audit_entries (id, account, action, token, request, target, details, token_name, member_name)
+     select $1, $2, $3, $4, $5, $6, $7, t.name, m.name
+     from (values (1)) once left join tokens t on t.id = $4 left join members m on m.id = t.member`,
+    [newId('aud'), account, action, token, request, target, JSON.stringify(details)],
   )
 }

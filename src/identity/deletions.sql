@@ -40,7 +40,7 @@ create or replace function erase_account(of_account text) returns void language 
   delete from idempotency_keys where token in (select id from tokens where account = of_account);
   update tokens set name = '', hint = '', revoked_at = coalesce(revoked_at, ledger_now()) where account = of_account;
   update members set name = '', contact = null, invitation_hash = null where account = of_account;
-  update audit_entries set details = '{}' where account = of_account;
+  update audit_entries set details = '{}', token_name = null, member_name = null where account = of_account;
   delete from events where account = of_account;
   update account_deletions set done_at = ledger_now(), waits_for = null where account = of_account;
 $$;

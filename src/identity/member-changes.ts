@@ -6,7 +6,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { AccountMember } from './members.ts'
 import { newId } from '#base/ids.ts'
 import { hashToken, mintCode } from './token-text.ts'
-import { endTokensAbove } from './tokens.ts'
+import { endTokensAbove } from './credential-changes.ts'
 
 /** Throws too_many_members where the account has no room for another member or invitation. */
 export async function demandMemberRoom(transaction: Queryable, account: string): Promise<void> {

@@ -22,6 +22,8 @@ export type AskingMember = {
   readonly scope: Scope
   /** Of the token of the request. */
   readonly expires_at: Date | null
+  /** True of a token below billing-admin, or with limits: what it makes is bound as it is. */
+  readonly is_bound: boolean
 }
 
 /** The member that asks, as it is now; locks the account. Throws token_revoked where its token has ended meanwhile. */
@@ -29,7 +31,9 @@ export async function askingMember(transaction: Queryable, { who }: Asker): Prom
   const { account, token } = present(who, 'a request of a token')
   await lockAccount(transaction, account)
   const { rows } = await transaction.query<AskingMember>(
-    `select m.id, m.account, m.role, t.scope, t.expires_at from tokens t join members m on m.id = t.member
+    `select m.id, m.account, m.role, t.scope, t.expires_at,
+       t.scope <> 'billing-admin' or t.budget is not null or t.requests_per_minute is not null as is_bound
+     from tokens t join members m on m.id = t.member
      where t.id = $1 and t.revoked_at is null`,
     [token],
   )
@@ -47,6 +51,17 @@ export function demandRole(
     throw fault(
       'role_missing',
       `Could not ${what}: that is for a member of role ${roles.join(' or ')}, this one is "${role}"`,
+    )
+}
+
+/** Throws scope_missing for a token that has limits, as those would bind nothing then. */
+export function demandUnbound({ is_bound: isBound, scope }: AskingMember, what: string): void {
+  if (isBound)
+    throw fault(
+      'scope_missing',
+      `Could not ${what}: that needs a token of scope "billing-admin" without limits, this one has ${
+        scope === 'billing-admin' ? 'limits' : `scope "${scope}"`
+      }`,
     )
 }
 

@@ -1,25 +1,22 @@
 // Makes, rotates and revokes tokens. A revocation returns only when no session can still honour the token, so "revoked
 // at the next request" holds on every gateway.
-import { sleep } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
-import { permits, SCOPES, type Scope } from '#contract/operation.ts'
+import type { Scope } from '#contract/operation.ts'
 import type { MemberRole } from '#contract/roles.ts'
 import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
 import {
   askingMember,
   demandRole,
+  demandUnbound,
   lockAccount,
   rolesThat,
-  type AccountMember,
   type AskingMember,
 } from './members.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { recordAct, recordOperatorAct, type Asker } from './audit.ts'
+import { noteCredentialChange, untilHeard } from './credential-changes.ts'
 import { hashToken, hintOf, mintToken } from './token-text.ts'
-
-const REVOKE_POLL_MS = 20
-const REVOKE_TIMEOUT_MS = 5000
 
 export type MintedToken = { readonly id: string; readonly text: string }
 
@@ -78,7 +75,7 @@ export async function revokeToken(state: State, id: string, signal: AbortSignal)
     if (rows[0] === undefined)
       throw fault('not_found', `Could not revoke the token: no token "${id}"`)
     await recordOperatorAct(transaction, rows[0].account, { action: 'token.revoke', target: id })
-    return await changeCredentials(transaction, id, rows[0].account)
+    return await noteCredentialChange(transaction, id, rows[0].account)
   })
   await untilHeard(state, epoch, signal)
 }
@@ -93,10 +90,11 @@ export async function changeToken(
   signal: AbortSignal,
 ): Promise<void> {
   const epoch = await state.transaction(async (transaction) => {
+    demandUnbound(await askingMember(transaction, token.asker), 'change the token')
     const { account } = await tokenToChange(transaction, token, 'change')
     await change(transaction)
     // A change of the account makes sessions read the token again, and cuts no request.
-    return await changeCredentials(transaction, null, account)
+    return await noteCredentialChange(transaction, null, account)
   })
   await untilHeard(state, epoch, signal)
 }
@@ -153,8 +151,8 @@ export async function rotateToken(
 }
 
 /**
- * Throws not_own_token: the secret of the new token goes to the caller. A token below billing-admin, which may have limits,
- * would get another one's without them.
+ * Throws not_own_token: the secret of the new token goes to the caller. A token that is bound would get another one's
+ * without its limits.
  */
 function demandOwn(
   asking: AskingMember,
@@ -166,10 +164,10 @@ function demandOwn(
 ): void {
   if (member !== asking.id)
     throw fault('not_own_token', `Could not rotate the token: it is of "${member}"`)
-  if (id !== own && asking.scope !== 'billing-admin')
+  if (id !== own && asking.is_bound)
     throw fault(
       'not_own_token',
-      `Could not rotate the token: one of scope "${asking.scope}" rotates itself alone`,
+      'Could not rotate the token: one that has limits, or is below "billing-admin", rotates itself alone',
     )
 }
 
@@ -238,55 +236,5 @@ async function end(
   // A change of the account makes sessions ask for the token again, and cuts no request. The requests of a token that
   // stays valid for a while go on, and so does this one: its answer has to reach its caller.
   const isCut = afterS === 0 && id !== asker.who?.token
-  return await changeCredentials(state, isCut ? id : null, account)
-}
-
-/**
- * Revokes the tokens of a member whose scope is above `scope`, or all of them, and cuts what runs under them; under
- * `ownToken`, that of the request, everything ends by itself. Returns the number of the change, for untilHeard().
- */
-export async function endTokensAbove(
-  transaction: Queryable,
-  ending: {
-    readonly member: Pick<AccountMember, 'id' | 'account'>
-    readonly ownToken: string
-    readonly scope: Scope | null
-  },
-): Promise<string> {
-  const { member, ownToken, scope } = ending
-  const ended = SCOPES.filter((one) => scope === null || !permits(scope, one))
-  const { rows } = await transaction.query<{ id: string }>(
-    `update tokens set revoked_at = now() where member = $1 and scope = any($2) and revoked_at is null returning id`,
-    [member.id, ended],
-  )
-  for (const { id } of rows)
-    if (id !== ownToken) await changeCredentials(transaction, id, member.account)
-  // Its other tokens have another role from now on.
-  return await changeCredentials(transaction, null, member.account)
-}
-
-/** The number of the change, which sessions reach by hearing of the change. */
-async function changeCredentials(
-  state: Queryable,
-  token: string | null,
-  account: string,
-): Promise<string> {
-  const { rows } = await state.query<{ epoch: string }>(
-    'select change_credentials($1, $2) as epoch',
-    [token, account],
-  )
-  return rows[0]?.epoch ?? '0'
-}
-
-/** Waits until every live session has heard of a change of credentials, or has ended. */
-export async function untilHeard(state: State, epoch: string, signal: AbortSignal): Promise<void> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(REVOKE_TIMEOUT_MS)])
-  for (;;) {
-    const { rows } = await state.query<{ behind: string }>(
-      'select count(*) as behind from sessions where closed_at is null and until > now() and epoch < $1',
-      [epoch],
-    )
-    if (rows[0]?.behind === '0') return
-    await sleep(REVOKE_POLL_MS, limit)
-  }
+  return await noteCredentialChange(state, isCut ? id : null, account)
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { ledgerOfFile } from './testing.fixture.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
 const AT_ONCE = 8
 let state: State

@@ -6,7 +6,7 @@ import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { applyFacts } from './start-payment.ts'
-import { ledgerOfFile } from './testing.fixture.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
 const DOLLAR = 1_000_000_000_000n
 const PROCESSOR = 'card-test'

@@ -5,7 +5,7 @@ import { fault } from '#contract/errors.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { forEachPayment } from './for-each-payment.ts'
-import { ledgerOfFile } from './testing.fixture.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
 const HOUR_MS = 3_600_000
 const log = createLogger('test', { level: 'error', write: () => undefined })

@@ -9,7 +9,7 @@ import type { State } from '#state/connect.ts'
 import type { LedgerFilter, LedgerPosition, LedgerRow } from './ledger-entry.ts'
 import { FIRST_POSITION, ledgerPage, newestOf } from './ledger-page.ts'
 import { ledgerSums } from './ledger-sums.ts'
-import { ledgerOfFile } from './testing.fixture.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
 const RUNS = 30
 const START_MS = Date.parse('2026-11-25T00:00:00Z')

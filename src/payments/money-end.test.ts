@@ -8,7 +8,7 @@ import type { PaymentAdapter } from './adapter.ts'
 import { createMoneyEnd } from './money-end.ts'
 import { refundHandlers } from './stablecoin/refund-control.ts'
 import { applyFacts } from './start-payment.ts'
-import { ledgerOfFile } from './testing.fixture.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
 let state: State
 ledgerOfFile(2, (opened) => {

@@ -9,7 +9,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { Spender } from './spender.fixture.ts'
 import { applyFacts } from './start-payment.ts'
-import { ledgerOfFile } from './testing.fixture.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
 const RUNS = process.env['ERGON_LONG'] === '1' ? 400 : 25
 const CENT = 10_000_000_000n

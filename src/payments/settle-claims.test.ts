@@ -6,7 +6,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { settleAndForget } from './reconcile.ts'
 import { applyFacts } from './start-payment.ts'
-import { ledgerOfFile } from './testing.fixture.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
 const ACCOUNTS = ['first', 'second']
 let state: State

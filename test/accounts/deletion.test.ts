@@ -259,7 +259,7 @@ test(
      union all select 'backup' from databases d join resources n using (id) where n.account = $1 and d.backup_bytes <> 0
      union all select 'token' from tokens where account = $1 and (revoked_at is null or name <> '')
      union all select 'card' from payment_methods where account = $1 and (state <> 'removed' or label <> '')
-     union all select 'audit' from audit_entries where account = $1 and details <> '{}'
+     union all select 'audit' from audit_entries where account = $1 and (details <> '{}' or member_name is not null)
      union all select 'event' from events where account = $1
      union all select 'evidence pack' from evidence_packs where account = $1
      union all select 'member' from members where account = $1 and (name <> '' or contact is not null)

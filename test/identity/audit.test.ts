@@ -63,6 +63,26 @@ test('each change is there once, with who made it; a refused change is not there
   assert.deepEqual([page.data.length, rest.data.length, after.data.length], [3, 4, 2])
 })
 
+test('an entry keeps the name of its time, and a removal says who was removed', async () => {
+  const ergon = sharedErgon()
+  const { id: account } = await ergon.control('account.create', {})
+  const { token } = await ergon.control('token.create', { account, scope: 'billing-admin' })
+  const invited = { name: 'Ada', role: 'viewer' }
+  const ada = (await (await call(token, 'members', 'POST', invited)).json()) as { id: string }
+  await call(token, 'members/me', 'PATCH', { name: 'Grace' })
+  await call(token, `members/${ada.id}`, 'DELETE')
+  const { data } = await logOf(token)
+  assert.deepEqual(
+    data.slice(0, 3).map(({ action, actor }) => [action, actor.member?.name]),
+    [
+      ['member.remove', 'Grace'],
+      ['member.update', 'owner'],
+      ['member.invite', 'owner'],
+    ],
+  )
+  assert.deepEqual(data[0]?.details, { ...invited, state: 'invited' })
+})
+
 test('another account does not see it, and `ergon audit` shows it', async () => {
   const ergon = sharedErgon()
   const { id: account } = await ergon.control('account.create', {})

@@ -187,12 +187,43 @@ test('limits of a token that are none are refused, and change nothing', async ()
     const own = await call(chief.token, `/v1/tokens/${chief.id}`, 'PATCH', more)
     assert.deepEqual([own.status, own.json['title']], [403, 'scope_missing'])
   }
-  assert.equal((await call(chief.token, path, 'PATCH', limit)).status, 200)
-  await change(admin, made.id, { requests_per_minute: null })
+  const another = await call(chief.token, path, 'PATCH', limit)
+  assert.deepEqual([another.status, another.json['title']], [403, 'scope_missing'])
   await change(admin, chief.id, { energy_budget: null })
   const others = await call(await owner(), path, 'PATCH', limit)
   assert.deepEqual([others.status, others.json['title']], [404, 'token_not_found'])
   const { json } = await call(admin, '/v1/tokens')
   const [, same] = json['data'] as { requests_per_minute: null }[]
   assert.equal(same?.requests_per_minute, null)
+})
+
+test('a token of scope billing-admin with limits gets rid of them in no way', async () => {
+  const admin = await owner()
+  const limits = { energy_budget: '1 kJ/day', requests_per_minute: 600, expires_days: 2 }
+  const chief = await make(admin, { scope: 'billing-admin', ...limits })
+  const child = await make(chief.token, { scope: 'billing-admin', expires_days: 90 })
+  assert.deepEqual([child.energy_budget, child.requests_per_minute], ['1 kJ/day', 600])
+  assert.equal(child.expires_at, chief.expires_at)
+  const [shared] = await sharedErgon().sql(
+    'select a.budget = b.budget and a.rate_key = b.id as is_same from tokens a, tokens b where a.id = $1 and b.id = $2',
+    [child.id, chief.id],
+  )
+  assert.deepEqual(shared, { is_same: true })
+  const higher = { name: 'ci', scope: 'read', energy_budget: '2 kJ/day' }
+  const free = await make(admin, { scope: 'billing-admin' })
+  const [owned] = (await call(admin, '/v1/members')).json['data'] as { id: string }[]
+  const ways = [
+    ['/v1/tokens', higher],
+    [`/v1/tokens/${free.id}/rotate`, {}],
+    ['/v1/members', { name: 'Ada', role: 'admin' }],
+    [`/v1/members/${owned?.id}/invitation`, {}],
+  ] as const
+  for (const [path, body] of ways) {
+    const { status, json } = await call(chief.token, path, 'POST', body)
+    assert.deepEqual([path, status], [path, 403])
+    assert.match(String(json['title']), /^(scope_missing|not_own_token)$/, path)
+  }
+  const own = await call(chief.token, `/v1/tokens/${chief.id}/rotate`, 'POST', {})
+  const { energy_budget: kept } = rotatedTokenReply.parse(own.json)
+  assert.equal(kept, '1 kJ/day')
 })

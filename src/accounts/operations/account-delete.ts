@@ -3,11 +3,11 @@
 import { fault } from '#contract/errors.ts'
 import type { AccountDeletion, Obstacle } from '#contract/account-life.ts'
 import type { AccountPart } from '#http/gateway-part.ts'
-import type { Handler } from '#http/reply.ts'
+import type { Handled, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
-import { lockAccount } from '#identity/members.ts'
+import { askingMember, demandRole } from '#identity/members.ts'
 import { callerOf, demandOwner } from '#identity/principal.ts'
-import { untilHeard } from '#identity/tokens.ts'
+import { untilHeard } from '#identity/credential-changes.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 const DAY_MS = 86_400_000
@@ -34,7 +34,7 @@ export const createAccountDelete =
     const waitMs = body.at_once ? 0 : days * DAY_MS
     await demandFree(parts(), account, new Date(Date.now() + waitMs))
     const epoch = await state.transaction(async (transaction) => {
-      await lockAccount(transaction, account)
+      await demandOwnerNow(transaction, call, 'delete the account')
       const details = { at_once: body.at_once }
       await recordAct(transaction, call, { action: 'account.delete', target: account, details })
       await transaction.query("select hold_resources($1, 'deleting')", [account])
@@ -61,7 +61,7 @@ export const createAccountRestore =
     demandOwner(who, 'account.restore')
     const { account } = who
     const epoch = await state.transaction(async (transaction) => {
-      await lockAccount(transaction, account)
+      await demandOwnerNow(transaction, call, 'restore the account')
       await recordAct(transaction, call, { action: 'account.restore', target: account })
       await transaction.query("select release_resources($1, 'deleting')", [account])
       const { rows } = await transaction.query<{ epoch: string | null }>(
@@ -77,6 +77,10 @@ export const createAccountRestore =
     const reply = await statusOf(state, account)
     return { kind: 'known', status: 200, body: () => reply }
   }
+
+/** Locks the account. A gateway may not have heard yet that the member is no owner any more. */
+const demandOwnerNow = async (transaction: Queryable, call: Handled, what: string): Promise<void> =>
+  demandRole(await askingMember(transaction, call), ['owner'], what)
 
 const wrong = (param: string, why: string) =>
   fault('invalid_request', `Could not delete the account: ${param}: ${why}`, { param })

@@ -19,8 +19,8 @@ type Row = {
 
 const CURSOR = idCursor('aud')
 
-const SELECT = `select e.id, e.at, e.action, e.token, t.name as token_name,
-    case when m.id is not null then jsonb_build_object('id', m.id, 'name', m.name) end as member, e.request, e.target, e.details
+const SELECT = `select e.id, e.at, e.action, e.token, coalesce(e.token_name, t.name) as token_name,
+    case when m.id is not null then jsonb_build_object('id', m.id, 'name', coalesce(e.member_name, m.name)) end as member, e.request, e.target, e.details
   from audit_entries e left join tokens t on t.id = e.token left join members m on m.id = t.member
   where e.account = $1 and e.id < $2
     and ($3::text is null or e.action = $3) and ($4::text is null or e.target = $4)

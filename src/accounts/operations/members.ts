@@ -20,6 +20,7 @@ import {
 import {
   askingMember,
   demandRole,
+  demandUnbound,
   findMember,
   MEMBER_COLUMNS,
   rolesThat,
@@ -27,7 +28,7 @@ import {
   type AccountMember,
 } from '#identity/members.ts'
 import { callerOf } from '#identity/principal.ts'
-import { untilHeard } from '#identity/tokens.ts'
+import { untilHeard } from '#identity/credential-changes.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 type Deps = { readonly state: State }
@@ -93,6 +94,7 @@ export const createMemberInvite =
       const { expires_days: days, ...asked } = call.body
       const asking = await askingMember(transaction, call)
       demandRole(asking, rolesThat('gives', asked.role), `invite a member of role ${asked.role}`)
+      demandUnbound(asking, 'give a code for another token')
       const { account } = asking
       await demandMemberRoom(transaction, account)
       const { id, code } = await inviteMember(transaction, { account, days, ...asked })
@@ -105,7 +107,8 @@ export const createMemberReinvite =
   ({ state }: Deps): Handler<MemberReinvitation> =>
   async (call) =>
     await state.transaction(async (transaction) => {
-      const { member } = await memberToChange(transaction, call)
+      const { member, asking } = await memberToChange(transaction, call)
+      demandUnbound(asking, 'give a code for another token')
       const { id } = member
       const code = await renewInvitation(transaction, id, call.body.expires_days)
       const act = { action: 'member.reinvite', target: id, details: call.body }
@@ -144,7 +147,9 @@ export const createMemberRemove =
     const { id, epoch } = await state.transaction(async (transaction) => {
       const { member } = await memberToChange(transaction, call)
       const { id } = member
-      await recordAct(transaction, call, { action: 'member.remove', target: id })
+      const { name, role, state: was } = member
+      const details = { name, role, state: was }
+      await recordAct(transaction, call, { action: 'member.remove', target: id, details })
       return { id, epoch: await removeMember(transaction, member, callerOf(call.who).token) }
     })
     await untilHeard(state, epoch, call.signal)

@@ -13,7 +13,7 @@ import { setTokenLimits } from '#accounts/token-limits.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'
 import type { Handled, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
-import { askingMember, type AskingMember } from '#identity/members.ts'
+import { askingMember, demandUnbound, type AskingMember } from '#identity/members.ts'
 import { callerOf, type Principal } from '#identity/principal.ts'
 import {
   changeToken,
@@ -112,9 +112,8 @@ export const createTokenCreate =
         scope,
         ...expiry,
       })
-      if (asking.scope === 'billing-admin')
-        await setTokenLimits(transaction, { id, account }, limits)
-      else await takeLimits(transaction, { from: callerOf(call.who).token, to: id })
+      if (asking.is_bound) await takeLimits(transaction, { from: callerOf(call.who).token, to: id })
+      else await setTokenLimits(transaction, { id, account }, limits)
       const made = await tokenReplyOf(transaction, id, callerOf(call.who))
       const details = { name, scope, expires_at: made.expires_at, ...limits }
       await recordAct(transaction, call, { action: 'token.create', target: id, details })
@@ -122,25 +121,28 @@ export const createTokenCreate =
     })
 
 /**
- * Throws scope_missing: nobody makes a token above the own one. Limits are set by a token of scope billing-admin; a smaller
- * one hands its own limits on, so that nobody gets rid of them.
+ * Throws scope_missing: nobody makes a token above the own one. A token that is bound sets no limits and hands its own on,
+ * so that nobody gets rid of them.
  */
 function demandWithin(
-  { scope: own }: AskingMember,
+  asking: AskingMember,
   { scope, limits }: { readonly scope: Scope; readonly limits: TokenLimits },
 ): void {
-  const needed = Object.keys(limits).length > 0 ? 'billing-admin' : scope
-  if (!permits(own, needed))
+  if (Object.keys(limits).length > 0) demandUnbound(asking, 'set limits')
+  if (!permits(asking.scope, scope))
     throw fault(
       'scope_missing',
-      `Could not create the token: the token of the request has scope "${own}", it needs "${needed}"`,
+      `Could not create the token: the token of the request has scope "${asking.scope}", it needs "${scope}"`,
     )
 }
 
-/** A token below billing-admin hands its end on too: nobody makes an eternal token of a short-lived one. */
-function expiryOf({ scope, expires_at: own }: AskingMember, days?: number): Date | undefined {
+/** A token that is bound hands its end on too: nobody makes an eternal token of a short-lived one. */
+function expiryOf(
+  { is_bound: isBound, expires_at: own }: AskingMember,
+  days?: number,
+): Date | undefined {
   const ends = days === undefined ? [] : [Date.now() + days * DAY_MS]
-  if (scope !== 'billing-admin' && own !== null) ends.push(own.getTime())
+  if (isBound && own !== null) ends.push(own.getTime())
   return ends.length === 0 ? undefined : new Date(Math.min(...ends))
 }
 
@@ -168,27 +170,12 @@ const endingOf = (call: Handled, afterS: number) => ({
   asker: call,
 })
 
-/** Throws scope_missing: a token that has limits changes neither its own nor the budget that it shares. */
-async function demandOthers(transaction: Queryable, id: string, own: string): Promise<void> {
-  const { rowCount } = await transaction.query(
-    `select from tokens o join tokens t on t.id = $1 and (t.id = o.id or t.budget = o.budget)
-     where o.id = $2 and (o.budget is not null or o.requests_per_minute is not null)`,
-    [id, own],
-  )
-  if (rowCount > 0)
-    throw fault(
-      'scope_missing',
-      'Could not change the token: one that has limits does not change its own; use another one of scope "billing-admin"',
-    )
-}
-
 export const createTokenUpdate =
   ({ state }: Deps): Handler<TokenLimits> =>
   async (call) => {
     const who = callerOf(call.who)
     const token = { id: call.parameters['token'] ?? '', account: who.account }
     const change = async (transaction: Queryable) => {
-      await demandOthers(transaction, token.id, who.token)
       const act = { action: 'token.update', target: token.id, details: call.body }
       await recordAct(transaction, call, act)
       await setTokenLimits(transaction, token, call.body)

@@ -7,7 +7,7 @@ import type { State } from '#state/connect.ts'
 import { openChains } from './chains.ts'
 import { recordSight } from './record-sight.ts'
 import { duePayments, noteCheck, tellUnwatched, watchedPayment } from './watched-payments.ts'
-import { ledgerOfFile } from '#payments/testing.fixture.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
 const NETWORK = 'eip155:31337'
 let state: State

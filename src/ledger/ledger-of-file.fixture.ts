@@ -1,6 +1,6 @@
 // A ledger for the tests of a file: opened before its first test, dropped after its last.
 import { after, before } from 'node:test'
-import { openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openLedgerState } from './test-state.fixture.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 
