@@ -23,7 +23,11 @@ export const ERRORS = {
     'Check the token; mint one with `ergon admin token create`.',
     'authentication_error',
   ),
-  token_revoked: caller(401, 'Use the token that replaced it.', 'authentication_error'),
+  token_revoked: caller(
+    401,
+    'Use another token: this one was rotated or revoked, or its member or account has left.',
+    'authentication_error',
+  ),
   token_expired: caller(401, 'Mint a new token.', 'authentication_error'),
   scope_missing: caller(403, 'Use a token of the scope named in the message.', 'permission_error'),
   not_found: caller(404, 'Check the path.', 'not_found_error'),

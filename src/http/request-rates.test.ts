@@ -37,6 +37,16 @@ test('take() takes a minute of requests at once, then one in each part of a minu
   assert.notEqual(waitOf(WHO), 0)
 })
 
+test('take() takes exactly as many as the limit at once, whatever the limit and the clock', () => {
+  for (let limit = 1; limit <= 2000; limit++) {
+    const { waitOf, pass } = ratesAt(limit)
+    pass(limit * 0.1)
+    let taken = 0
+    while (taken <= limit && waitOf(WHO) === 0) taken++
+    assert.equal(taken, limit)
+  }
+})
+
 test('take() sends callers that it refuses back one after the other, within a minute', () => {
   const { waitOf, pass } = ratesAt(60)
   for (let nth = 0; nth < 60; nth++) waitOf(WHO)

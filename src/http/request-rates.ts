@@ -11,6 +11,8 @@ export const ACCOUNT_RATE_PER_MINUTE = 60_000
 const WINDOW_MS = 60_000
 /** Beyond so many keys in a minute buckets are forgotten early, as full ones: networks of strangers are without number. */
 const KEYS_MAX = 100_000
+/** A sum of fractions of a millisecond is off by less. */
+const TOLERANCE_MS = 0.01
 /** OpenAI's clients obey a shorter wait than a minute, and take their own half second in place of a longer one. */
 const WAIT_MS_MAX = 59_000
 
@@ -103,7 +105,8 @@ class Allowance {
 
   /** Until the next request may come. */
   waitMs(nowMs: number): number {
-    return Math.max(0, this.#fullMs + this.#eachMs - WINDOW_MS - nowMs)
+    const waitMs = this.#fullMs + this.#eachMs - WINDOW_MS - nowMs
+    return waitMs > TOLERANCE_MS ? waitMs : 0
   }
 
   take(nowMs: number): void {
@@ -120,7 +123,7 @@ class Allowance {
   /** The item of RateLimit: what is left, and the seconds until all of it is there again. */
   standing(nowMs: number): string {
     const usedMs = Math.max(0, this.#fullMs - nowMs)
-    const left = Math.floor((WINDOW_MS - usedMs) / this.#eachMs)
+    const left = Math.floor((WINDOW_MS - usedMs + TOLERANCE_MS) / this.#eachMs)
     return `"${this.name}";r=${left};t=${Math.ceil(usedMs / 1000)}`
   }
 }

@@ -11,7 +11,11 @@ export const ACCOUNTS_ERRORS = {
   ),
   last_owner: final(caller(409, 'Make another member an owner first: `ergon members set`.')),
   too_many_members: caller(409, 'Remove a member, or withdraw an invitation.'),
-  invitation_not_found: caller(404, 'Check the code, or ask for another one.', 'not_found_error'),
+  invitation_not_found: caller(
+    404,
+    'Check the code. A code ends when another one is given in its place, or the role changes: ask for the newest one.',
+    'not_found_error',
+  ),
   invitation_ended: final(caller(409, 'Ask the one who invited you for another code.')),
   not_own_token: caller(
     403,
