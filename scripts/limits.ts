@@ -2,7 +2,15 @@
 // refuses by, and each code one of the errors: neither can be another here than there.
 import { ACCEPTANCES_MAX, ACCEPTANCES_PER_MINUTE } from '#accounts/operations/member-accept.ts'
 import * as members from '#contract/members.ts'
+import * as portal from '#contract/portal.ts'
 import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
+import {
+  BROWSER_SESSIONS_MAX,
+  SESSION_DAYS_MAX,
+  SESSION_IDLE_HOURS,
+  TOUCH_MINUTES,
+} from '#identity/browser-sessions.ts'
+import { PACE_PER_MINUTE } from '#portal/pace.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as inference from '#contract/inference-limits.ts'
 import * as live from '#contract/live.ts'
@@ -141,6 +149,41 @@ const MEMBERS: LimitSection = {
       code('rate_limit_exceeded'),
     ],
     ['acceptances at once, in each gateway', count(ACCEPTANCES_MAX), code('overloaded')],
+  ],
+}
+
+const PORTAL_LIMITS: LimitSection = {
+  title: 'The portal',
+  limits: [
+    ['passkeys of a member', count(portal.PASSKEYS_MAX), code('too_many_passkeys')],
+    ['transports of a passkey', count(portal.PASSKEY_TRANSPORTS_MAX), code('invalid_request')],
+    ['recovery codes of a member', count(portal.RECOVERY_CODES), words('new ones replace them')],
+    ['sessions of a member', count(BROWSER_SESSIONS_MAX), words('another one ends the oldest')],
+    ['hours of a session without a request', count(SESSION_IDLE_HOURS), code('session_ended')],
+    ['days of a session', count(SESSION_DAYS_MAX), code('session_ended')],
+    ['minutes of a fresh touch', count(TOUCH_MINUTES), code('touch_required')],
+    [
+      'minutes in which a passkey that was asked for is used',
+      count(portal.CHALLENGE_MINUTES),
+      code('challenge_ended'),
+    ],
+    [
+      'minutes in which a device or a command line is approved',
+      count(portal.APPROVAL_MINUTES),
+      code('login_not_found'),
+    ],
+    ...(
+      [
+        ['questions for a passkey', PACE_PER_MINUTE.options],
+        ['answers of passkeys', PACE_PER_MINUTE.passkeys],
+        ['recovery codes that are tried', PACE_PER_MINUTE.codes],
+        ['requests of logins of command lines', PACE_PER_MINUTE.logins],
+      ] as const
+    ).map(([what, perMinute]): Limit => [
+      `${what} from one address in a minute, at each gateway`,
+      count(perMinute),
+      code('rate_limit_exceeded'),
+    ]),
   ],
 }
 
@@ -360,6 +403,7 @@ const PAYMENTS: LimitSection = {
 export const LIMITS: readonly LimitSection[] = [
   REQUESTS,
   MEMBERS,
+  PORTAL_LIMITS,
   BODIES,
   INFERENCE,
   ACCOUNT,

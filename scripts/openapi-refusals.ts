@@ -6,7 +6,13 @@ import type { Operation } from '#contract/operation.ts'
 
 export type Facts = Pick<
   Operation,
-  'scope' | 'idempotent' | 'answeredUnpaid' | 'answeredDeleting'
+  | 'scope'
+  | 'idempotent'
+  | 'answeredUnpaid'
+  | 'answeredDeleting'
+  | 'onPortal'
+  | 'needsTouch'
+  | 'limited'
 > & {
   readonly hasBody: boolean
   readonly hasQuery: boolean
@@ -15,8 +21,9 @@ export type Facts = Pick<
 }
 type When = (facts: Facts) => boolean
 
-const withToken: When = ({ scope }) => scope !== null
-const paid: When = (facts) => withToken(facts) && facts.answeredUnpaid !== true
+const named: When = ({ scope }) => scope !== null
+const withToken: When = (facts) => named(facts) && facts.onPortal !== true
+const paid: When = (facts) => named(facts) && facts.answeredUnpaid !== true
 const withBody: When = ({ hasBody }) => hasBody
 const idempotent: When = (facts) => facts.idempotent
 const either =
@@ -40,14 +47,20 @@ export const WHEN: Readonly<Partial<Record<Code, When>>> = {
   unsupported_media_type: withBody,
   idempotency_key_reused: idempotent,
   balance_depleted: paid,
-  ceiling_reached: withToken,
+  ceiling_reached: named,
   free_tier_exceeded: paid,
   budget_exhausted: paid,
-  account_deleting: (facts) => withToken(facts) && facts.answeredDeleting !== true,
-  too_many_requests: withToken,
-  rate_limit_exceeded: withToken,
-  state_unavailable: withToken,
-  overloaded: either(withToken, withBody),
+  account_deleting: (facts) => named(facts) && facts.answeredDeleting !== true,
+  too_many_requests: named,
+  rate_limit_exceeded: named,
+  state_unavailable: named,
+  overloaded: either(named, withBody),
+  // At the portal, where a session is the credential of every operation.
+  session_missing: named,
+  session_ended: named,
+  passkey_required: (facts) => named(facts) && facts.limited !== true,
+  touch_required: ({ needsTouch }) => needsTouch === true,
+  portal_only: ({ onPortal }) => onPortal === true,
 }
 
 /** Codes that no operation names: every request can get them, or no client reads them. */
@@ -57,6 +70,7 @@ export const UNNAMED: ReadonlySet<Code> = new Set<Code>([
   'uri_too_long',
   'expectation_failed',
   'host_unknown',
+  'origin_refused',
   'headers_too_large',
   'client_closed',
   'internal',

@@ -41,7 +41,16 @@ export function openapi(contract: Contract): object {
     servers: [{ url: 'http://localhost:8080' }],
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: '`svc_…`' } },
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: '`svc_…`' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'ergon_session',
+          description:
+            'At the portal: in place of a token for every operation. With https the name begins with `__Host-`.',
+        },
+      },
       parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
       headers: Object.fromEntries(
         Object.entries({ ...RESPONSE_HEADERS, ...LIMIT_HEADERS, ...REPLAY_HEADERS }).map(
@@ -67,14 +76,14 @@ const templated = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}').replace('
 
 function operation(route: Route, { descriptions }: Contract): object {
   const { operation: name } = route
-  const { service, scope, tokenOptional, stage, idempotent } = operationOf(name)
+  const { service, scope, tokenOptional, onPortal, stage, idempotent } = operationOf(name)
   const described = describedBy(name, descriptions)
   return {
     operationId: name,
     tags: [service],
     summary: described.summary,
     'x-stage': stage,
-    ...(scope === null ? {} : { 'x-scope': scope, security: securityOf(tokenOptional) }),
+    ...(scope === null ? {} : { 'x-scope': scope, security: securityOf(tokenOptional, onPortal) }),
     parameters: [
       ...pathParameters(route.path),
       ...queryParameters(described.query),
@@ -96,8 +105,10 @@ function operation(route: Route, { descriptions }: Contract): object {
   }
 }
 
-const securityOf = (tokenOptional: true | undefined): object[] =>
-  tokenOptional === true ? [{ token: [] }, {}] : [{ token: [] }]
+function securityOf(tokenOptional: true | undefined, onPortal: true | undefined): object[] {
+  if (onPortal === true) return [{ session: [] }]
+  return tokenOptional === true ? [{ token: [] }, {}] : [{ token: [] }]
+}
 
 const pathParameters = (path: string): object[] =>
   [...templated(path).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({

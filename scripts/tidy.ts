@@ -19,6 +19,7 @@ const PRODUCTS = [
   'compliance',
   'live',
   'mesh',
+  'portal',
   'status',
 ]
 const LOWER = [
@@ -117,6 +118,7 @@ export const CONFINED: Record<string, readonly string[]> = {
   yauzl: ['artifacts', 'cli'],
   yazl: ['compliance'],
   'lru-cache': ['identity', 'inference', 'objects', 'databases'],
+  '@simplewebauthn/server': ['portal'],
   '@peculiar/x509': ['databases'],
   'reflect-metadata': ['databases'],
   '@datadog/sketches-js': ['inference'],

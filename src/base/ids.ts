@@ -23,6 +23,8 @@ export type IdPrefix =
   | 'voucher'
   | 'grant'
   | 'inc'
+  | 'passkey'
+  | 'login'
 export type Id<P extends IdPrefix> = `${P}_${string}`
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

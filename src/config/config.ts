@@ -1,4 +1,5 @@
 // Settings, checked. All faults are reported at once, by the name that was set.
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '#base/errors.ts'
@@ -75,7 +76,22 @@ function faultsTogether(config: Config): string[] {
     faults.push(
       'ERGON_STORAGE_BLOBS (--storage-blobs): an S3 store needs ERGON_STORAGE_S3_KEY, or a line of ERGON_STORAGE_S3_STORES',
     )
-  faults.push(...paymentFaults(config))
+  faults.push(...portalFaults(config), ...paymentFaults(config))
+  return faults
+}
+
+/** Passkeys are bound to a name, and cookies to a host, whatever its port. */
+function portalFaults({ portalUrl, baseUrl }: Config): string[] {
+  if (portalUrl === undefined) return []
+  const name = 'ERGON_PORTAL_URL (--portal-url)'
+  const { protocol, hostname } = new URL(portalUrl)
+  const isLocal = /(^|\.)localhost$/.test(hostname)
+  const faults: string[] = []
+  if (protocol !== 'https:' && !isLocal)
+    faults.push(`${name}: plain HTTP is for names below localhost only`)
+  if (isIP(hostOf(portalUrl)) !== 0) faults.push(`${name}: passkeys need a name, not an address`)
+  if (hostname === (baseUrl === undefined ? 'localhost' : new URL(baseUrl).hostname))
+    faults.push(`${name}: it needs a host of its own: buckets answer at that of the API`)
   return faults
 }
 

@@ -8,6 +8,7 @@ import { INFERENCE_SETTINGS } from './settings/inference.ts'
 import { METER_SETTINGS } from './settings/meter.ts'
 import { PAYMENTS_SETTINGS } from './settings/payments.ts'
 import { STATUS_SETTINGS } from './settings/status.ts'
+import { PORTAL_SETTINGS } from './settings/portal.ts'
 import { STORAGE_SETTINGS } from './settings/storage.ts'
 
 export const SETTINGS = {
@@ -21,6 +22,7 @@ export const SETTINGS = {
   ...COMPLIANCE_SETTINGS,
   ...ACCOUNTS_SETTINGS,
   ...STATUS_SETTINGS,
+  ...PORTAL_SETTINGS,
 }
 
 export type SettingKey = keyof typeof SETTINGS

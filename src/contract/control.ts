@@ -6,6 +6,7 @@ import { INCIDENTS_CONTROL } from './control/incidents.ts'
 import { INFERENCE_CONTROL } from './control/inference.ts'
 import { NODE_CONTROL } from './control/node.ts'
 import { PAYMENTS_CONTROL } from './control/payments.ts'
+import { PORTAL_CONTROL } from './control/portal.ts'
 import { RECEIPTS_CONTROL } from './control/receipts.ts'
 import { STORAGE_CONTROL } from './control/storage.ts'
 
@@ -17,6 +18,7 @@ export const CONTROL = {
   ...STORAGE_CONTROL,
   ...PAYMENTS_CONTROL,
   ...INCIDENTS_CONTROL,
+  ...PORTAL_CONTROL,
 } satisfies ControlTable
 
 export type ControlName = keyof typeof CONTROL

@@ -8,6 +8,7 @@ import { ACCOUNTS_DESCRIPTIONS } from './descriptions/accounts.ts'
 import { INFERENCE_DESCRIPTIONS } from './descriptions/inference.ts'
 import { LIVE_DESCRIPTIONS } from './descriptions/live.ts'
 import { PAYMENTS_DESCRIPTIONS } from './descriptions/payments.ts'
+import { PORTAL_DESCRIPTIONS } from './descriptions/portal.ts'
 import { STATUS_DESCRIPTIONS } from './descriptions/status.ts'
 import { STORAGE_DESCRIPTIONS } from './descriptions/storage.ts'
 import type { RoutedName } from './operations.ts'
@@ -22,4 +23,5 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...WEBHOOKS_DESCRIPTIONS,
   ...COMPLIANCE_DESCRIPTIONS,
   ...LIVE_DESCRIPTIONS,
+  ...PORTAL_DESCRIPTIONS,
 }

@@ -9,6 +9,7 @@ import { BASE_ERRORS } from '#base/own-errors.ts'
 import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
 import { INFERENCE_ERRORS } from './errors/inference.ts'
 import { PAYMENTS_ERRORS } from './errors/payments.ts'
+import { PORTAL_ERRORS } from './errors/portal.ts'
 import { STORAGE_API_ERRORS } from './errors/storage.ts'
 import { OPERATOR_ERRORS, type OperatorCode } from './operator-errors.ts'
 
@@ -108,6 +109,7 @@ export const ERRORS = {
   ...PAYMENTS_ERRORS,
   ...WEBHOOKS_ERRORS,
   ...COMPLIANCE_ERRORS,
+  ...PORTAL_ERRORS,
 } as const satisfies ErrorTable
 
 export type Code = keyof typeof ERRORS

@@ -30,6 +30,12 @@ export type Operation = {
   readonly remembered: boolean
   /** True: Idempotency-Key is honoured. */
   readonly idempotent: boolean
+  /** Answered on the portal's origin alone: its credential is a session, or it opens one. */
+  readonly onPortal?: true
+  /** A session may call it only for some minutes after its member has used a passkey. */
+  readonly needsTouch?: true
+  /** Also for a session that was opened by a recovery code and has no passkey yet. */
+  readonly limited?: true
   /** No path of the JSON API names it: another protocol does, or no request. */
   readonly unrouted?: true
 }

@@ -8,6 +8,7 @@ import { ACCOUNTS } from './products/accounts.ts'
 import { INFERENCE } from './products/inference.ts'
 import { LIVE } from './products/live.ts'
 import { PAYMENTS } from './products/payments.ts'
+import { PORTAL } from './products/portal.ts'
 import { STATUS } from './products/status.ts'
 import { STORAGE } from './products/storage.ts'
 
@@ -22,6 +23,7 @@ export const PRODUCTS = [
   WEBHOOKS,
   COMPLIANCE,
   LIVE,
+  PORTAL,
 ] as const
 
 type Product = (typeof PRODUCTS)[number]

@@ -6,6 +6,8 @@ import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTE_METHODS } from '#contract/product.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/identity.ts'
+import type { Principal } from '#identity/principal.ts'
+import type { HeaderList } from './energy-headers.ts'
 import { CORS_HEADERS, isPreflight, optionsHandler } from './cors.ts'
 import type { Call, ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import type { RefusalFacts } from './gateway-part.ts'
@@ -21,6 +23,16 @@ const OPENAI_SERVED = `Of OpenAI's API there are ${OPENAI_PATHS.map(({ method, p
 
 const QUERIES = new Map(ROUTES.map(({ operation, query }) => [operation, query]))
 
+/** The credential of the API on an origin of browsers, in place of tokens and CORS. */
+export type BrowserCredential = {
+  readonly headers: HeaderList
+  /** Undefined where the request has none and needs none. Throws the 401 family. */
+  identify(
+    exchange: Exchange,
+    isOptional: boolean,
+  ): Principal | undefined | Promise<Principal | undefined>
+}
+
 /** `endpoints` holds an implementation for every operation that a route names. */
 export function createApiProtocol(deps: {
   identity: Identity
@@ -28,8 +40,9 @@ export function createApiProtocol(deps: {
   /** The public address, where a proxy is in front. */
   baseUrl?: string | undefined
   refusalFacts?: RefusalFacts
+  browser?: BrowserCredential
 }): ProtocolHandler {
-  const { refusalFacts = {} } = deps
+  const { refusalFacts = {}, browser } = deps
   const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 512 })
   for (const route of ROUTES) {
     const endpoint = deps.endpoints[route.operation]
@@ -52,6 +65,8 @@ export function createApiProtocol(deps: {
         'not_implemented',
         `Could not serve the path yet: "${exchange.path.slice(0, 200)}". ${OPENAI_SERVED}`,
       )
+    if (browser === undefined && operationOf(bound.operation).onPortal === true)
+      throw fault('portal_only', `Could not call ${bound.operation}: only the portal answers it`)
     return { ...bound, parameters: found.params as Record<string, string> }
   }
 
@@ -81,24 +96,27 @@ export function createApiProtocol(deps: {
   }
 
   return {
-    headers: CORS_HEADERS,
+    headers: browser?.headers ?? CORS_HEADERS,
     match,
     identify(exchange, call) {
       const { scope, tokenOptional } = operationOf(call.operation)
+      if (scope !== null && browser !== undefined)
+        return browser.identify(exchange, tokenOptional === true)
       const authorization = exchange.header('authorization')
       if (scope === null || (tokenOptional === true && authorization === undefined))
         return undefined
       return deps.identity.identify(authorization)
     },
-    async body(exchange, call) {
-      checkTarget(exchange, call.operation)
-      const { bytesMax } = call.endpoint
-      if (bytesMax !== undefined) return await readBody(exchange, bytesMax)
-      if (call.endpoint.parse === undefined) return undefined
-      return call.endpoint.parse(await readJson(exchange))
-    },
+    body: bodyOf,
     render: (error, request) => renderProblem(error, request, refusalFacts[error.code as Code]),
   }
+}
+
+async function bodyOf(exchange: Exchange, { operation, endpoint }: Call): Promise<unknown> {
+  checkTarget(exchange, operation)
+  if (endpoint.bytesMax !== undefined) return await readBody(exchange, endpoint.bytesMax)
+  if (endpoint.parse === undefined) return undefined
+  return endpoint.parse(await readJson(exchange))
 }
 
 /** Throws invalid_request where a name of the query is not one of the operation's. No text of the state has a NUL. */

@@ -13,6 +13,7 @@ import type { Identity } from '#identity/identity.ts'
 import type { Marks } from '#metering/marks.ts'
 import type { State } from '#state/connect.ts'
 import type { ClientOf } from './client-of.ts'
+import type { Exchange } from './exchange.ts'
 import type { ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import type { Records } from './account-records.ts'
 import type { RequestCounts } from './request-counts.ts'
@@ -82,6 +83,21 @@ export type Protocol = {
   readonly rest?: true
 }
 
+/** An origin of its own beside the service's names, on a port of its own. */
+export type Site = {
+  readonly port: number
+  /** Called once, when all products are open. */
+  open(all: {
+    readonly api: ProtocolHandler
+    readonly endpoints: Partial<Record<OperationName, Endpoint>>
+    readonly refusalFacts: RefusalFacts
+  }): {
+    readonly protocolOf: (exchange: Exchange) => ProtocolHandler
+    /** Refuses what no protocol was chosen for. */
+    readonly fallback: ProtocolHandler
+  }
+}
+
 /** A figure of Prometheus; the name gets the prefix `ergon_`. */
 export type Figure = { readonly name: string; readonly help: string; readonly read: () => number }
 
@@ -91,6 +107,7 @@ export type RefusalFacts = Readonly<Partial<Record<Code, ErrorDetails>>>
 export type GatewayPart = {
   readonly endpoints?: Partial<Record<OperationName, Endpoint>>
   readonly protocols?: readonly Protocol[]
+  readonly sites?: readonly Site[]
   readonly figures?: readonly Figure[]
   /** Facts that refusals of the JSON API tell programs, by code, such as the page that helps. */
   readonly refusalFacts?: RefusalFacts

@@ -1,6 +1,7 @@
 // Chooses the protocol of a request: by Host, then by the first segment of the path; by Accept only for a
 // browser at the root. Health pages answer on any Host that is not a website's, because load balancers ask by
 // address. The protocol that takes the rest (S3) may say in a refusal where the API is (wrong-address.ts).
+import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
@@ -51,9 +52,13 @@ export function createHostRule(deps: {
     }
     const below = protocolBelow(protocols, host)
     if (below !== undefined) return below
-    throw fault('host_unknown', `Could not answer for the host: "${host.slice(0, 200)}"`)
+    throw hostUnknown(host)
   }
 }
+
+/** The refusal of a host that nothing here answers to. */
+export const hostUnknown = (host: string): ErgonError =>
+  fault('host_unknown', `Could not answer for the host: "${host.slice(0, 200)}"`)
 
 /** The API's own segments and those of the protocols. */
 const segmentsOf = (

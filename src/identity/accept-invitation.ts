@@ -13,28 +13,43 @@ const FIRST_TOKEN = 'first token'
 type Accepted = { readonly member: AccountMember; readonly token: MintedToken }
 type Invited = AccountMember & { readonly has_expired: boolean }
 
-/** Throws invitation_not_found, invitation_ended, account_deleting, too_many_tokens. */
+/** Throws as takeInvitation() does, and too_many_tokens. */
 export async function acceptInvitation(transaction: Queryable, code: string): Promise<Accepted> {
-  const { account } = await invitedBy(transaction, code)
-  await lockAccount(transaction, account)
-  // Somebody else may have accepted or withdrawn it meanwhile.
-  const invited = await invitedBy(transaction, code)
-  demandOpen(invited)
-  await demandKept(transaction, account)
-  await demandTokenRoom(transaction, account)
-  await transaction.query(
-    `update members set state = 'active', joined_at = coalesce(joined_at, now()), invitation_expires_at = null
-     where id = $1`,
-    [invited.id],
-  )
+  const invited = await takeInvitation(transaction, code)
+  await demandTokenRoom(transaction, invited.account)
   const token = await createToken(transaction, {
-    account,
+    account: invited.account,
     member: invited.id,
     name: FIRST_TOKEN,
     scope: RIGHTS[invited.role].scope,
     expiresAt: new Date(Date.now() + FIRST_TOKEN_DAYS * DAY_MS),
   })
   return { member: invited, token }
+}
+
+/**
+ * Uses a code up and makes its member active; returns the member as it was before, and locks the account. Throws
+ * invitation_not_found, invitation_ended, account_deleting.
+ */
+export async function takeInvitation(transaction: Queryable, code: string): Promise<AccountMember> {
+  const { account } = await invitedBy(transaction, code)
+  await lockAccount(transaction, account)
+  // Somebody else may have accepted or withdrawn it meanwhile.
+  const invited = await openInvitation(transaction, code)
+  await transaction.query(
+    `update members set state = 'active', joined_at = coalesce(joined_at, now()), invitation_expires_at = null
+     where id = $1`,
+    [invited.id],
+  )
+  return invited
+}
+
+/** The member of a code that may still be accepted. Throws as takeInvitation() does. */
+export async function openInvitation(state: Queryable, code: string): Promise<AccountMember> {
+  const invited = await invitedBy(state, code)
+  demandOpen(invited)
+  await demandKept(state, invited.account)
+  return invited
 }
 
 /** The member that a code invites. A text that is no code is not asked for. */

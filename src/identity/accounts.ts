@@ -4,17 +4,28 @@ import { fault } from '#contract/errors.ts'
 import { recordOperatorAct } from './audit.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
-/** Makes an account with its energy wallet and its owner; funds come by grant_funds. */
-export async function createAccount(state: Queryable, env: 'live' | 'test'): Promise<string> {
+/**
+ * Makes an account with its energy wallet and its owner; funds come by grant_funds. `name` is the one that people gave it,
+ * `owner` the id that its owner gets.
+ */
+export async function createAccount(
+  state: Queryable,
+  env: 'live' | 'test',
+  { name, owner = newId('mem') }: { readonly name?: string; readonly owner?: string } = {},
+): Promise<string> {
   const id = newId('acct')
-  await state.query('insert into accounts (id, env) values ($1, $2)', [id, env])
+  await state.query('insert into accounts (id, env, name) values ($1, $2, $3)', [
+    id,
+    env,
+    name ?? null,
+  ])
   await state.query(
     "insert into wallets (id, unit, bounded) values ('energy:' || $1, 'nJ', false)",
     [id],
   )
   await state.query(
     `insert into members (id, account, name, role, state, joined_at) values ($1, $2, 'owner', 'owner', 'active', now())`,
-    [newId('mem'), id],
+    [owner, id],
   )
   return id
 }

@@ -9,7 +9,8 @@ const HEARD_POLL_MS = 20
 const HEARD_TIMEOUT_MS = 5000
 
 /**
- * Revokes the tokens of a member whose scope is above `scope`, or all of them, and cuts what runs under them; under
+ * Revokes the tokens of a member whose scope is above `scope`, or all of them, and its sessions, and cuts what runs under
+ * them; under
  * `ownToken`, that of the request, everything ends by itself. Returns the number of the change, for untilHeard().
  */
 export async function endTokensAbove(
@@ -23,7 +24,7 @@ export async function endTokensAbove(
   const { member, ownToken, scope } = ending
   const ended = SCOPES.filter((one) => scope === null || !permits(scope, one))
   const { rows } = await transaction.query<{ id: string }>(
-    `update tokens set revoked_at = now() where member = $1 and scope = any($2) and revoked_at is null returning id`,
+    `update tokens set revoked_at = now() where member = $1 and (scope = any($2) or is_session) and revoked_at is null returning id`,
     [member.id, ended],
   )
   for (const { id } of rows)

@@ -39,6 +39,7 @@ drop function if exists begin_deletions(int);
 create or replace function erase_account(of_account text) returns void language sql as $$
   delete from idempotency_keys where token in (select id from tokens where account = of_account);
   update tokens set name = '', hint = '', revoked_at = coalesce(revoked_at, ledger_now()) where account = of_account;
+  update accounts set name = null where id = of_account;
   update members set name = '', contact = null, invitation_hash = null where account = of_account;
   update audit_entries set details = '{}', token_name = null, member_name = null where account = of_account;
   delete from events where account = of_account;

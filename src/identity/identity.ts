@@ -6,7 +6,7 @@ import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Principal } from './principal.ts'
 import { createLookUps, tokenRefused, lookUpSilent, type Known } from './look-up.ts'
-import { isTokenText } from './token-text.ts'
+import { isSessionText, isTokenText } from './token-text.ts'
 
 const CACHE_MAX = 50_000
 
@@ -18,6 +18,8 @@ export interface Identity {
   identify(authorization: string | undefined): Principal | Promise<Principal>
   /** The same for a token that came in another form, such as an S3 access key. */
   identifyToken(text: string): Principal | Promise<Principal>
+  /** The same for the text of a browser's session, which is no token anywhere else. */
+  identifySession(text: string): Principal | Promise<Principal>
   /** The same by the id of a token, which is no secret: who calls it has checked a signature. */
   identifyId(id: string): Principal | Promise<Principal>
   /** Forgets what a tick names, before anything else of that tick counts. */
@@ -72,6 +74,13 @@ export function createIdentity(deps: {
       return identifyToken(text)
     },
     identifyToken,
+    identifySession(text) {
+      if (!session.fresh) throw lookUpSilent()
+      // Its end moves with its use, at another gateway too.
+      const known = cache.get(text)
+      if (known !== undefined && known.expiresMs <= clock.wallMs()) cache.delete(text)
+      return find(text, isSessionText)
+    },
     identifyId(id) {
       if (!session.fresh) throw lookUpSilent()
       return find(id, (text) => isId('tok', text))

@@ -6,7 +6,7 @@ import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import type { MemberRole } from '#contract/roles.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Principal } from './principal.ts'
+import type { BrowserSession, Principal } from './principal.ts'
 import { createRefused, type TokenRefusal } from './refused.ts'
 import { hashToken } from './token-text.ts'
 
@@ -30,6 +30,10 @@ type TokenRow = {
   is_deleting: boolean
   /** The removal of its account has begun: no reader may keep that from its end. */
   is_removed: boolean
+  /** Of a session of the portal alone. */
+  session_ends_at: Date | null
+  touched_until: Date | null
+  is_limited: boolean | null
   expires_at: Date | null
   revoked_at: Date | null
   epoch: string
@@ -109,9 +113,11 @@ export function createLookUps(deps: {
 
 const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
   a.refuse_token_presign, t.requests_per_minute, coalesce(t.rate_key, t.id) as rate_key, t.budget,
+  s.ends_at as session_ends_at, s.touched_until, s.is_limited,
   d.account is not null as is_deleting, d.begun_at is not null as is_removed,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
 from tokens t join accounts a on a.id = t.account join members m on m.id = t.member
+  left join browser_sessions s on s.token = t.id
   left join account_deletions d on d.account = t.account`
 
 export const lookUpSilent = (cause?: unknown) =>
@@ -134,8 +140,16 @@ const toPrincipal = (row: TokenRow): Principal => ({
   funded: row.funded,
   refusesTokenPresign: row.refuse_token_presign,
   isDeleting: row.is_deleting,
+  ...(row.session_ends_at && { session: sessionOf(row, row.session_ends_at) }),
   ...(row.requests_per_minute !== null && {
     rate: { key: row.rate_key, perMinute: row.requests_per_minute },
   }),
   ...(row.budget !== null && { budgets: [row.budget] }),
+})
+
+const sessionOf = (row: TokenRow, endsAt: Date): BrowserSession => ({
+  endsMs: endsAt.getTime(),
+  idleUntilMs: row.expires_at?.getTime() ?? 0,
+  touchedUntilMs: row.touched_until?.getTime() ?? 0,
+  isLimited: row.is_limited === true,
 })

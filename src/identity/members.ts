@@ -22,7 +22,7 @@ export type AskingMember = {
   readonly scope: Scope
   /** Of the token of the request. */
   readonly expires_at: Date | null
-  /** True of a token below billing-admin, or with limits: what it makes is bound as it is. */
+  /** True of a token below billing-admin, or with limits, but of no session: what it makes is bound as it is. */
   readonly is_bound: boolean
 }
 
@@ -32,7 +32,8 @@ export async function askingMember(transaction: Queryable, { who }: Asker): Prom
   await lockAccount(transaction, account)
   const { rows } = await transaction.query<AskingMember>(
     `select m.id, m.account, m.role, t.scope, t.expires_at,
-       t.scope <> 'billing-admin' or t.budget is not null or t.requests_per_minute is not null as is_bound
+       not t.is_session
+         and (t.scope <> 'billing-admin' or t.budget is not null or t.requests_per_minute is not null) as is_bound
      from tokens t join members m on m.id = t.member
      where t.id = $1 and t.revoked_at is null`,
     [token],

@@ -4,6 +4,17 @@ import { fault } from '#contract/errors.ts'
 import { permits, type Operation, type Scope } from '#contract/operation.ts'
 import { RIGHTS, type MemberRole } from '#contract/roles.ts'
 
+/** A person at a browser: the facts of a session of the portal. All times are wall times. */
+export type BrowserSession = {
+  readonly endsMs: number
+  /** Without a request it ends then. */
+  readonly idleUntilMs: number
+  /** Until then its member has just used a passkey. */
+  readonly touchedUntilMs: number
+  /** It may add a passkey, and nothing else before that. */
+  readonly isLimited: boolean
+}
+
 export type Principal = {
   readonly account: string
   readonly token: string
@@ -18,6 +29,8 @@ export type Principal = {
   readonly refusesTokenPresign: boolean
   /** The limit of the token itself, where it has one. Tokens of one key share it. */
   readonly rate?: { readonly key: string; readonly perMinute: number }
+  /** Where the credential is a session of the portal: the token is the session's. */
+  readonly session?: BrowserSession
   /** True from the request for the account's deletion until its end: only what may be answered then is. */
   readonly isDeleting?: boolean
   /** Ids of energy budgets that limit the caller's requests, and never pay. */
@@ -30,17 +43,14 @@ export const callerOf = (who: Principal | undefined): Principal =>
 
 /**
  * Throws scope_missing when the token may not call the operation, and account_deleting when its account is being
- * deleted and the operation is not answered then.
+ * deleted and the operation is not answered then. For a session also passkey_required and touch_required.
  */
 export function demandScope(
-  who: Pick<Principal, 'scope' | 'role' | 'isDeleting'>,
+  who: Pick<Principal, 'scope' | 'role' | 'isDeleting' | 'session'>,
   operation: string,
-  {
-    scope: needed,
-    ofMember,
-    answeredDeleting,
-  }: Pick<Operation, 'scope' | 'ofMember' | 'answeredDeleting'>,
+  asked: Pick<Operation, 'scope' | 'ofMember' | 'answeredDeleting' | 'needsTouch' | 'limited'>,
 ): void {
+  const { scope: needed, ofMember, answeredDeleting } = asked
   const isAllowed =
     permits(who.scope, needed) || (ofMember === true && who.scope === RIGHTS[who.role].scope)
   if (!isAllowed)
@@ -49,8 +59,24 @@ export function demandScope(
       `Could not call ${operation}: the token has scope "${who.scope}", it needs "${needed}"`,
       { details: { scope: needed } },
     )
+  if (who.session !== undefined) demandPresence(who.session, operation, asked)
   if (who.isDeleting === true && answeredDeleting !== true)
     throw fault('account_deleting', `Could not call ${operation}: the account is being deleted`)
+}
+
+/** Throws passkey_required, touch_required. */
+function demandPresence(
+  { isLimited, touchedUntilMs }: BrowserSession,
+  operation: string,
+  { needsTouch, limited }: Pick<Operation, 'needsTouch' | 'limited'>,
+): void {
+  if (isLimited && limited !== true)
+    throw fault(
+      'passkey_required',
+      `Could not call ${operation}: the session was opened by a recovery code`,
+    )
+  if (needsTouch === true && !isLimited && touchedUntilMs <= Date.now())
+    throw fault('touch_required', `Could not call ${operation}: no passkey was used just now`)
 }
 
 /** Throws role_missing for a member who is no owner. */

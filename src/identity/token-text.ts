@@ -1,8 +1,7 @@
 // The text of a token, or of the code of an invitation: svc_ or inv_ + 32 base62 characters (190 bits) + 6 base62
 // characters of their CRC-32.
 // The checksum lets scanners and protocols refuse a typo without a lookup: 0 of 2 million got through.
-import { randomInt } from 'node:crypto'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -19,6 +18,13 @@ function mint(prefix: 'svc' | 'inv'): string {
   const secret = Array.from({ length: SECRET_CHARACTERS }, () => ALPHABET[randomInt(62)]).join('')
   return `${prefix}_${secret}${checksum(secret)}`
 }
+
+const SESSION_BYTES = 32
+const SESSION_FORM = /^ses_[\w-]{43}$/
+/** The text of a new session, for its cookie. */
+export const mintSession = (): string => `ses_${randomBytes(SESSION_BYTES).toString('base64url')}`
+/** True for a text in the form of a session. */
+export const isSessionText = (text: string): boolean => SESSION_FORM.test(text)
 
 /** True for a text in the form of a token with a valid checksum. */
 export const isTokenText = (text: string): boolean => text.startsWith('svc_') && isWhole(text)

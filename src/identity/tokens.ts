@@ -54,7 +54,7 @@ export async function createToken(
 export async function demandTokenRoom(transaction: Queryable, account: string): Promise<void> {
   await lockAccount(transaction, account)
   const { rowCount } = await transaction.query(
-    `select from tokens where account = $1 and revoked_at is null
+    `select from tokens where account = $1 and not is_session and revoked_at is null
        and (expires_at is null or expires_at > now()) limit $2`,
     [account, ACCOUNT_TOKENS_MAX],
   )
@@ -201,7 +201,7 @@ async function validToken(
   const { rows } = await state.query<ValidToken>(
     `select t.account, t.member, m.role, t.name, t.scope, t.expires_at
      from tokens t join members m on m.id = t.member
-     where t.id = $1 and t.account = $2 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+     where t.id = $1 and t.account = $2 and not t.is_session and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
      for no key update of t`,
     [id, asker.who?.account],
   )

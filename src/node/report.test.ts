@@ -6,9 +6,13 @@ import { readyText, workName } from './report.ts'
 const text = (models: string, isInstalled = true) =>
   readyText(
     {
-      config: readSettings({ models, baseUrl: 'https://api.example' }, []),
+      config: readSettings(
+        { models, baseUrl: 'https://api.example', portalUrl: 'https://portal.example' },
+        [],
+      ),
       data: {} as Parameters<typeof readyText>[0]['data'],
       account: { account: 'acct_a', token: 'svc_a' },
+      ownerLink: 'https://portal.example/sign-up#inv_a',
     },
     { seconds: '1.0', command: isInstalled ? 'ergon' : '/srv/ergon.mjs', isInstalled },
   )
@@ -18,6 +22,10 @@ test('readyText() prints a chat where a default model is on its way', () => {
     assert.match(text(models), /curl https:\/\/api\.example\/v1\/chat\/completions .*svc_a/)
     assert.match(text(models), /The default models are small/)
   }
+})
+
+test('readyText() says first how the owner gets into the portal', () => {
+  assert.match(text('none'), /^\nOpen the portal .*: https:\/\/portal\.example\/sign-up#inv_a\n/)
 })
 
 test('readyText() promises no model where none is loaded, and prints what answers all the same', () => {

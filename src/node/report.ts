@@ -6,12 +6,12 @@ import { commandOf, isLaunched, launcherFolder } from '#base/launcher.ts'
 import { createLogger } from '#base/log.ts'
 import { createProgressBar } from '#base/progress-bar.ts'
 import type { Isolation } from '#cells/cell.ts'
-import type { Config } from '#config/config.ts'
+import { isLoopback, type Config } from '#config/config.ts'
 import { toolEnvironment } from '#config/env.ts'
 import { APP_FOLDER } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstAccount } from './first-start.ts'
-import { STATUS_PORT_OFFSET } from './ports.ts'
+import { PORTAL_PORT_OFFSET, STATUS_PORT_OFFSET } from './ports.ts'
 
 /** Of a download or an assembly. */
 export type Progress = {
@@ -19,7 +19,13 @@ export type Progress = {
   readonly doneBytes: number
   readonly totalBytes: number
 }
-export type Ready = { config: Config; data: DataFolder; account: FirstAccount }
+export type Ready = {
+  config: Config
+  data: DataFolder
+  account: FirstAccount
+  /** The link by which the owner of the first account makes a passkey, until there is one. */
+  ownerLink: string | undefined
+}
 
 export interface Reporter {
   step(text: string): void
@@ -101,6 +107,14 @@ export const baseUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): strin
 export const statusUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): string =>
   config.statusUrl ?? `http://status.localhost:${data.port + STATUS_PORT_OFFSET}`
 
+/** Null: the service has no portal. */
+export function portalUrl({ config, data }: Pick<Ready, 'config' | 'data'>): string | null {
+  if (config.portalUrl !== undefined) return new URL(config.portalUrl).origin
+  return isLoopback(config.host)
+    ? `http://portal.localhost:${data.port + PORTAL_PORT_OFFSET}`
+    : null
+}
+
 /** The host of the database endpoint; null where the node runs no databases. */
 export function databaseHost(config: Ready['config']): string | null {
   if (!config.databases) return null
@@ -115,13 +129,14 @@ function readyObject(ready: Ready): object {
   return {
     ready: true,
     base_url: baseUrl(ready),
-    portal_url: null,
+    portal_url: portalUrl(ready),
     status_url: statusUrl(ready),
     functions_url: null,
     db_host: databaseHost(ready.config),
     db_port: ready.config.databases ? ready.data.pgPort : null,
     account_id: account.account,
     ...(account.token === undefined ? {} : { token: account.token }),
+    ...(ready.ownerLink === undefined ? {} : { owner_url: ready.ownerLink }),
   }
 }
 
@@ -136,6 +151,13 @@ function commandHere(): Here {
   const { HOME = '', PATH = '' } = toolEnvironment()
   const isInstalled = isLaunched(APP_FOLDER, [launcherFolder(HOME), ...PATH.split(delimiter)])
   return { command: isInstalled ? 'ergon' : commandOf(APP_FOLDER), isInstalled }
+}
+
+function portalText(ready: Ready): string {
+  const url = portalUrl(ready)
+  if (url === null) return ''
+  if (ready.ownerLink === undefined) return `\nOpen the portal: ${url}\n`
+  return `\nOpen the portal and make your passkey: ${ready.ownerLink}\n(valid once, for a day)\n`
 }
 
 /** The ready lines for a person. */
@@ -154,7 +176,7 @@ export function readyText(
   token    ${ready.account.token}
            (scope deploy; shown this once)
 `
-  const head = `
+  const head = `${portalText(ready)}
 Ergon answers at ${url} (${seconds} s)
 Status page: ${statusUrl(ready)}
 ${first}`

@@ -33,9 +33,10 @@ import { firstAccount, setPrice } from '#node/first-start.ts'
 import { startGateways } from './gateways.ts'
 import { createKeptJournals } from '#node/kept-journals.ts'
 import { settleLeftJournals } from '#node/left-journals.ts'
-import type { Reporter } from '#node/report.ts'
+import { portalUrl, type Reporter } from '#node/report.ts'
 import { startState } from '#node/state-cell.ts'
 import { refuseNewerJobs } from '#tasks/jobs-schema.ts'
+import { ownerLink } from '#portal/owner-link.ts'
 import { createStopBudget } from '#node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
@@ -122,7 +123,9 @@ export async function startAgent(
   started.defer(() => control.close())
   signal.throwIfAborted()
   // Last, so that an interrupted start has no token that it did not show.
-  report.ready({ config, data, account: await firstAccount(state) })
+  const account = await firstAccount(state)
+  const link = await ownerLink(state, account.account, portalUrl({ config, data }))
+  report.ready({ config, data, account, ownerLink: link })
 
   parts.start(report.complete)
   const all = started.move()

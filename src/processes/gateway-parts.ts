@@ -6,6 +6,7 @@ import type {
   GatewayProduct,
   LiveStates,
   Protocol,
+  Site,
 } from '#http/gateway-part.ts'
 import type { OpenCore } from './gateway-core.ts'
 
@@ -15,6 +16,7 @@ const DRAINED_MS_LEAST = 1000
 export type GatewayParts = {
   readonly endpoints: NonNullable<GatewayPart['endpoints']>
   readonly protocols: readonly Protocol[]
+  readonly sites: readonly Site[]
   readonly pages: NonNullable<GatewayPart['pages']>
   readonly refusalFacts: NonNullable<GatewayPart['refusalFacts']>
   stopping(): void
@@ -41,6 +43,7 @@ export async function openGatewayParts(
   return {
     endpoints: Object.assign({}, ...parts.map(({ endpoints }) => endpoints)) as object,
     protocols: parts.flatMap(({ protocols = [] }) => protocols),
+    sites: parts.flatMap(({ sites = [] }) => sites),
     pages: Object.assign({}, ...parts.map(({ pages }) => pages)) as GatewayParts['pages'],
     refusalFacts: Object.assign({}, ...parts.map((part) => part.refusalFacts)) as object,
     stopping() {

@@ -31,10 +31,8 @@ const { endpoints, refusalFacts } = parts
 const api = createApiProtocol({ identity, baseUrl, endpoints, refusalFacts })
 // Price, tariff and epoch come with the first tick: no request is answered before.
 await session.tickNow(AbortSignal.timeout(FIRST_TICK_MS_MAX))
-const server = await listen({
+const shared = {
   charging,
-  protocolOf: createHostRule({ api, protocols: parts.protocols, hosts: config.hosts, baseUrl }),
-  fallback: api,
   idempotency: createIdempotency({ state, session, clock: systemClock, log }),
   accounts: createAccountLoad(config.accountRequests),
   rates: createRequestRates(config.accountRate, systemClock),
@@ -45,7 +43,17 @@ const server = await listen({
   log,
   bodyMemoryBytes: config.bodyMemoryBytes,
   ...config.listen,
+}
+const server = await listen({
+  ...shared,
+  protocolOf: createHostRule({ api, protocols: parts.protocols, hosts: config.hosts, baseUrl }),
+  fallback: api,
 })
+const sites = await Promise.all(
+  parts.sites.map(({ port, open }) =>
+    listen({ ...shared, port, ...open({ api, endpoints, refusalFacts }) }),
+  ),
+)
 const inside = await serveInside(config.socket, { ...core.pages, ...parts.pages })
 tuneForRequests()
 log.info('Gateway answers', { port: server.port, session: session.id })
@@ -54,7 +62,7 @@ async function stop(reason: string): Promise<void> {
   log.info('Gateway stops', { reason })
   const begunMs = performance.now()
   parts.stopping()
-  await server.drain(config.drainMs)
+  await Promise.all([server, ...sites].map((one) => one.drain(config.drainMs)))
   await parts.drained(config.drainMs - (performance.now() - begunMs))
   await inside.close()
   await core.closeAccounting()

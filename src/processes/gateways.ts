@@ -17,8 +17,13 @@ export type GatewaysNeeds = Readonly<Record<string, NonNullable<AgentPart['gatew
 
 export const GATEWAY_PROGRAM: Program = {
   file: 'processes/gateway.ts',
-  // A young heap that begins with 1 MiB is collected every few requests.
-  flags: [ONE_COLLECTOR, '--min-semi-space-size=16'],
+  flags: [
+    ONE_COLLECTOR,
+    // A young heap that begins with 1 MiB is collected every few requests.
+    '--min-semi-space-size=16',
+    // @simplewebauthn/server asks, when it is loaded, whether this Node has ML-DSA.
+    '--disable-warning=ExperimentalWarning',
+  ],
 }
 const MIB = 1024 * 1024
 

@@ -9,6 +9,7 @@ import { MODELS_SCHEMA } from '#inference/schema.ts'
 import { LEDGER_SCHEMA } from '#ledger/schema.ts'
 import { OBJECTS_SCHEMA } from '#objects/schema.ts'
 import { PAYMENTS_SCHEMA } from '#payments/schema.ts'
+import { PORTAL_SCHEMA } from '#portal/schema.ts'
 import { RECEIPTS_SCHEMA } from '#receipts/schema.ts'
 import { STATUS_SCHEMA } from '#status/schema.ts'
 import { STATE_SCHEMA, type Schema } from '#state/schema.ts'
@@ -29,4 +30,5 @@ export const SCHEMAS: readonly Schema[] = [
   WEBHOOKS_SCHEMA,
   STATUS_SCHEMA,
   COMPLIANCE_SCHEMA,
+  PORTAL_SCHEMA,
 ]

@@ -4,6 +4,7 @@ import { COMPLIANCE_ROWS } from './compliance-rows.ts'
 import type { Row } from './matrix-row.ts'
 import { DATABASES_ROWS } from './databases-rows.ts'
 import { PAYMENTS_ROWS } from './payments-rows.ts'
+import { PORTAL_ROWS } from './portal-rows.ts'
 import { METRICS_TOKEN } from '../settings.ts'
 import { CHAT, EMBEDDING, world } from './matrix-world.ts'
 
@@ -164,4 +165,5 @@ export const ROWS: Readonly<Record<string, Row>> = {
   ...PAYMENTS_ROWS,
   ...WEBHOOKS_ROWS,
   ...COMPLIANCE_ROWS,
+  ...PORTAL_ROWS,
 }

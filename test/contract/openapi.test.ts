@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { DESCRIPTIONS } from '#contract/descriptions.ts'
 import { RESPONSE_HEADERS } from '#contract/headers.ts'
+import { operationOf } from '#contract/operations.ts'
 import { ROUTES, type Route } from '#contract/routes.ts'
 import { problem } from '#contract/service-replies.ts'
 import { contractOf, openapi } from '../../scripts/openapi.ts'
@@ -84,6 +85,8 @@ async function madePack(): Promise<string> {
 /** A payment needs a card (test/payments/cards.test.ts), an export another token (test/accounts/deletion.test.ts). */
 const TESTED_ELSEWHERE: ReadonlySet<string> = new Set(['model.get', 'topup.get', 'account.export'])
 
+const isOnPortal = (operation: Route['operation']) => operationOf(operation).onPortal === true
+
 test('every GET answers with the documented status, type, schema and headers', async () => {
   const receipt = await sealedReceipt()
   // A request that usage/last remembers: the list of buckets.
@@ -118,7 +121,7 @@ test('every GET answers with the documented status, type, schema and headers', a
   }
   const asked: string[] = []
   for (const { method, path, operation } of ROUTES) {
-    if (method !== 'GET' || TESTED_ELSEWHERE.has(operation)) continue
+    if (method !== 'GET' || TESTED_ELSEWHERE.has(operation) || isOnPortal(operation)) continue
     const filled = path.replaceAll(/:(\w+)|(\*)/g, (_, name, star) => values[name ?? star] ?? '')
     const token = operation === 'service.metrics' ? METRICS_TOKEN : ergon.token
     const headers = { authorization: `Bearer ${token}` }
@@ -201,7 +204,9 @@ test('every POST refuses an empty body as a problem with the OpenAI error object
     'payment.webhook',
   ]
   const { token } = await ergon.control('token.create', { scope: 'billing-admin' })
-  const posts = ROUTES.filter(({ method }) => method === 'POST')
+  const posts = ROUTES.filter(
+    ({ method, operation }) => method === 'POST' && !isOnPortal(operation),
+  )
   for (const { path } of posts.filter(({ operation }) => !takesNothing.includes(operation))) {
     const answer = await ask(path, {
       method: 'POST',

@@ -55,7 +55,8 @@ for (const route of ROUTES) {
   if (row === undefined) continue
   const operation: Operation = OPERATIONS[route.operation]
   describe(`${route.operation} (${route.method} ${route.path})`, { concurrency: true }, () => {
-    if (operation.scope === null) publicOperation(route, row)
+    if (operation.onPortal === true) portalOperation(route, row)
+    else if (operation.scope === null) publicOperation(route, row)
     else accountOperation(route, row, operation)
     test('refuses another method with 405 and names the right one', async () => {
       const answer = await call(row.path(), {
@@ -79,6 +80,13 @@ const otherMethod = ({ path }: Route): string => {
     ({ method }) => method,
   )
   return ['GET', 'POST', 'PUT'].find((method) => !served.includes(method)) ?? 'PATCH'
+}
+
+function portalOperation(route: Route, row: Row): void {
+  test('is refused at the API, to whoever asks, at the cost of nobody', async () => {
+    for (const who of [{}, { token: 'nonsense' }, callers.owner])
+      await assertRefused(await callAs(route, row.path(), who), [421, 'portal_only'])
+  })
 }
 
 function publicOperation(route: Route, row: Row): void {

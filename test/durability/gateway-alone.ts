@@ -132,6 +132,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
         topUpUrl: 'http://localhost/v1/topups',
         topUpApi: 'http://localhost/v1/topups',
       },
+      portal: {},
       webhooks: { isOn: false, networks: [] },
       compliance: { blobs: blobSettings(place.folder), keptDays: 90 },
       storage: {

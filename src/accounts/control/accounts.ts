@@ -46,7 +46,7 @@ export const accountHandlers = (
       await state.query<ControlAnswer<'token.list'>[number]>(
         `select id, account, member, hint, name, scope, created_at, expires_at, revoked_at, exposed_at,
            token_last_used(id) as last_used_at
-         from tokens order by created_at`,
+         from tokens where not is_session order by created_at`,
       )
     ).rows,
   'token.create': (asked) => mint(state, asked),

@@ -152,7 +152,7 @@ export const createTokenList =
     const who = callerOf(call.who)
     const page = readListPage(call.query(), CURSOR.form)
     const { rows } = await state.query<Row>(
-      `${SELECT} where t.account = $1 and t.id < $2 order by t.id desc limit $3`,
+      `${SELECT} where t.account = $1 and not t.is_session and t.id < $2 order by t.id desc limit $3`,
       [who.account, page.cursor?.[0] ?? CURSOR.end, page.rowsMax],
     )
     return known(

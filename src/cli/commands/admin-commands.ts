@@ -60,6 +60,11 @@ export const ADMIN_COMMANDS: CommandList = {
       load: () => import('./admin-member-invite.ts'),
     },
     {
+      usage: 'admin recover <account-or-member>',
+      help: 'A link by which a member that has lost its passkeys adds one, valid once, for a day',
+      load: () => import('./admin-recover.ts'),
+    },
+    {
       usage: 'admin token create',
       help: 'A new token, shown once',
       options: [

@@ -6,8 +6,17 @@ import { defineProduct } from '#contract/product.ts'
 const token = { ...ownView, service: 'tokens', remembered: false } as const
 /** Refused while the account is being deleted, unless an operation says otherwise. */
 const change = { ...look, remembered: false, answeredUnpaid: true } as const
+/** At the portal a person confirms it with a passkey. */
+const confirmed = { needsTouch: true } as const
 const tokenChange = { ...change, service: 'tokens' } as const
-const memberChange = { ...change, service: 'members' } as const
+const memberChange = { ...change, ...confirmed, service: 'members' } as const
+const invitation = {
+  ...look,
+  ...confirmed,
+  scope: 'billing-admin',
+  service: 'members',
+  remembered: false,
+} as const
 /** Of the account as a whole. */
 const life = { ...change, service: 'accounts' } as const
 
@@ -23,21 +32,21 @@ export const ACCOUNTS = defineProduct({
     'receipt.keys': { ...look, service: 'receipts', scope: null, remembered: false },
     'receipt.checkpoint': { ...look, service: 'receipts', scope: null, remembered: false },
     'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },
-    'token.create': { ...look, ...ofMember, service: 'tokens', remembered: false },
+    'token.create': { ...look, ...ofMember, ...confirmed, service: 'tokens', remembered: false },
     'token.list': token,
     'token.update': { ...tokenChange, scope: 'billing-admin' },
-    'token.rotate': { ...tokenChange, ...ofMember },
+    'token.rotate': { ...tokenChange, ...ofMember, ...confirmed },
     'token.revoke': { ...tokenChange, ...ofMember, answeredDeleting: true },
     'member.list': members,
     'member.get': members,
-    'member.invite': { ...look, scope: 'billing-admin', service: 'members', remembered: false },
-    'member.reinvite': { ...look, scope: 'billing-admin', service: 'members', remembered: false },
+    'member.invite': invitation,
+    'member.reinvite': invitation,
     'member.accept': { ...look, scope: null, service: 'members', remembered: false },
     'member.update': { ...memberChange, ...ofMember },
     'member.remove': { ...memberChange, ...ofMember, answeredDeleting: true },
     'audit.list': { ...ownView, service: 'audit', remembered: false },
     'account.export': { ...life, scope: 'billing-admin', answeredDeleting: true },
-    'account.delete': { ...life, scope: 'billing-admin' },
+    'account.delete': { ...life, ...confirmed, scope: 'billing-admin' },
     'account.restore': { ...life, scope: 'billing-admin', answeredDeleting: true },
   },
   routes: [

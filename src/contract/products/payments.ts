@@ -5,6 +5,8 @@ import { defineProduct } from '#contract/product.ts'
 /** Answered too when the balance is empty: that is when money must come in. */
 const money = { ...look, service: 'payments', remembered: false, answeredUnpaid: true } as const
 const write = { ...money, scope: 'billing-admin' } as const
+/** At the portal a person confirms it with a passkey. */
+const confirmed = { ...write, needsTouch: true } as const
 const view = { ...ownView, service: 'payments', remembered: false } as const
 
 export const PAYMENTS = defineProduct({
@@ -16,10 +18,10 @@ export const PAYMENTS = defineProduct({
     'topup.create': { ...write, idempotent: true },
     'topup.list': view,
     'topup.get': view,
-    'topup.refund': { ...write, idempotent: true },
-    'payment-method.create': { ...write, idempotent: true },
+    'topup.refund': { ...confirmed, idempotent: true },
+    'payment-method.create': { ...confirmed, idempotent: true },
     'payment-method.list': view,
-    'payment-method.delete': write,
+    'payment-method.delete': confirmed,
     'voucher.redeem': { ...write, idempotent: true },
     /** A payment processor asks it. */
     'payment.webhook': { ...look, service: 'payments', scope: null, remembered: false },

@@ -6,6 +6,7 @@ import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
 import { INFERENCE_AGENT } from '#inference/agent.ts'
 import type { AgentProduct } from '#node/agent-part.ts'
 import { PAYMENTS_AGENT } from '#payments/agent.ts'
+import { PORTAL_AGENT } from '#portal/agent.ts'
 import { RECEIPTS_AGENT } from '#receipts/agent.ts'
 import { STORAGE_AGENT } from '#s3/agent.ts'
 import { STATUS_AGENT } from '#status/agent.ts'
@@ -20,4 +21,5 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   PAYMENTS_AGENT,
   WEBHOOKS_AGENT,
   COMPLIANCE_AGENT,
+  PORTAL_AGENT,
 ]

@@ -7,6 +7,7 @@ import type { GatewayProduct } from '#http/gateway-part.ts'
 import { INFERENCE_GATEWAY } from '#inference/gateway.ts'
 import { LIVE_GATEWAY } from '#live/gateway.ts'
 import { PAYMENTS_GATEWAY } from '#payments/gateway.ts'
+import { PORTAL_GATEWAY } from '#portal/gateway.ts'
 import { STORAGE_GATEWAY } from '#s3/gateway.ts'
 import { STATUS_GATEWAY } from '#status/gateway.ts'
 
@@ -20,4 +21,5 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   WEBHOOKS_GATEWAY,
   COMPLIANCE_GATEWAY,
   LIVE_GATEWAY,
+  PORTAL_GATEWAY,
 ]

@@ -6,6 +6,7 @@ import { DATABASES_TASKS } from '#databases/tasks.ts'
 import { LEDGER_TASKS } from '#ledger/tasks.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
 import { PAYMENTS_TASKS } from '#payments/tasks.ts'
+import { PORTAL_TASKS } from '#portal/tasks.ts'
 import { STORAGE_TASKS } from '#objects/tasks.ts'
 import { receiptsTasks } from '#receipts/tasks.ts'
 import { RECEIPTS_TO_ANNOUNCE } from '#webhooks/receipts-to-announce.ts'
@@ -18,5 +19,6 @@ export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   WEBHOOKS_TASKS,
   COMPLIANCE_TASKS,
   PAYMENTS_TASKS,
+  PORTAL_TASKS,
   ACCOUNTS_TASKS,
 ]

@@ -1,0 +1,157 @@
+// Sessions of browsers: opened by a passkey or a recovery code, renewed by use, ended by time, by their member, and by
+// everything that ends the member's tokens.
+import { newId } from '#base/ids.ts'
+import { fault } from '#contract/errors.ts'
+import { RIGHTS, type MemberRole } from '#contract/roles.ts'
+import type { Queryable } from '#state/connect.ts'
+import { noteCredentialChange } from './credential-changes.ts'
+import { hashToken, mintSession } from './token-text.ts'
+
+/** A session ends after so long without a request, and after so long in any case. */
+export const SESSION_IDLE_HOURS = 12
+export const SESSION_DAYS_MAX = 30
+/** For so long after a use of a passkey the member counts as present. */
+export const TOUCH_MINUTES = 5
+/** Sessions that a member has at once: another one ends the oldest. */
+export const BROWSER_SESSIONS_MAX = 20
+
+export const SESSION_NAME = 'portal session'
+/** A use renews the idle time at most this often. */
+const RENEW_EVERY_MS = 5 * 60_000
+const IDLE_MS = SESSION_IDLE_HOURS * 3_600_000
+const IDLE = `interval '${SESSION_IDLE_HOURS} hours'`
+const TOUCHED_UNTIL = `now() + interval '${TOUCH_MINUTES} minutes'`
+
+type SessionMember = { readonly id: string; readonly account: string; readonly role: MemberRole }
+
+export type OpenedSession = { readonly id: string; readonly text: string }
+
+/**
+ * Opens a session; its text is returned here and nowhere else. `passkey` is the id of the one that was used; without one a
+ * recovery code was, and the session is limited. Throws account_deleting where the removal of the account has begun.
+ */
+export async function openBrowserSession(
+  transaction: Queryable,
+  opened: {
+    readonly member: SessionMember
+    readonly passkey: string | undefined
+    readonly client: string
+  },
+): Promise<OpenedSession> {
+  const { member, passkey, client } = opened
+  const text = mintSession()
+  const id = newId('tok')
+  await endOldest(transaction, member)
+  const { rowCount } = await transaction.query(
+    `insert into tokens (id, account, member, hash, hint, name, scope, is_session, expires_at)
+     select $1, $2, $3, $4, '', $5, $6, true, now() + ${IDLE}
+     where not exists (select from account_deletions where account = $2 and begun_at is not null)`,
+    [id, member.account, member.id, hashToken(text), SESSION_NAME, RIGHTS[member.role].scope],
+  )
+  if (rowCount === 0)
+    throw fault('account_deleting', 'Could not open a session: the account is being deleted')
+  const isLimited = passkey === undefined
+  await transaction.query(
+    `insert into browser_sessions (token, ends_at, touched_until, is_limited, passkey, client)
+     values ($1, now() + interval '${SESSION_DAYS_MAX} days', ${isLimited ? 'now()' : TOUCHED_UNTIL}, $2, $3, $4)`,
+    [id, isLimited, passkey ?? null, client],
+  )
+  return { id, text }
+}
+
+/** The member of a session has used a passkey: another text of the session, which is no longer limited. */
+export async function renewSession(
+  transaction: Queryable,
+  session: { readonly token: string; readonly account: string; readonly passkey: string },
+): Promise<{ readonly text: string; readonly epoch: string }> {
+  const text = mintSession()
+  await transaction.query('update tokens set hash = $2 where id = $1', [
+    session.token,
+    hashToken(text),
+  ])
+  await transaction.query(
+    `update browser_sessions set touched_until = ${TOUCHED_UNTIL}, is_limited = false,
+       passkey = coalesce(passkey, $2) where token = $1`,
+    [session.token, session.passkey],
+  )
+  // A change of the account cuts no request: this one has to be answered.
+  return { text, epoch: await noteCredentialChange(transaction, null, session.account) }
+}
+
+/** Ends sessions of a member and cuts what runs under them, all but `own`; returns how many, and the number of the change. */
+export async function endSessions(
+  transaction: Queryable,
+  {
+    account,
+    member,
+    own,
+    which,
+  }: {
+    readonly account: string
+    readonly member: string
+    /** The session of the request, which is answered. */
+    readonly own: string
+    readonly which: { readonly id: string } | { readonly passkey: string }
+  },
+): Promise<{ readonly ended: number; readonly epoch: string }> {
+  const [condition, value] =
+    'id' in which
+      ? (['t.id = $2', which.id] as const)
+      : (['s.passkey = $2 and t.id <> $3', which.passkey] as const)
+  const values = 'id' in which ? [member, value] : [member, value, own]
+  const { rows } = await transaction.query<{ id: string }>(
+    `update tokens t set revoked_at = now() from browser_sessions s
+     where s.token = t.id and t.member = $1 and t.revoked_at is null and ${condition} returning t.id`,
+    values,
+  )
+  for (const { id } of rows) if (id !== own) await noteCredentialChange(transaction, id, account)
+  return { ended: rows.length, epoch: await noteCredentialChange(transaction, null, account) }
+}
+
+/** Makes room for one more session of a member. */
+async function endOldest(transaction: Queryable, { id, account }: SessionMember): Promise<void> {
+  const { rows } = await transaction.query<{ id: string }>(
+    `update tokens set revoked_at = now() where id in (
+       select id from tokens where member = $1 and is_session and revoked_at is null and expires_at > now()
+       order by id desc offset $2) returning id`,
+    [id, BROWSER_SESSIONS_MAX - 1],
+  )
+  for (const row of rows) await noteCredentialChange(transaction, row.id, account)
+}
+
+/** True when the use of a session must be written down: five minutes have passed since the last time. */
+export const isRenewalDue = (
+  { idleUntilMs, endsMs }: { readonly idleUntilMs: number; readonly endsMs: number },
+  nowMs: number,
+): boolean => idleUntilMs < Math.min(nowMs + IDLE_MS - RENEW_EVERY_MS, endsMs)
+
+/** Moves the idle end of a session that is used. */
+export async function keepSession(state: Queryable, token: string): Promise<void> {
+  await state.query(
+    `update tokens t set expires_at = least(now() + ${IDLE}, s.ends_at) from browser_sessions s
+     where t.id = $1 and s.token = t.id and t.revoked_at is null and t.expires_at > now()`,
+    [token],
+  )
+}
+
+export type BrowserSessionRow = {
+  readonly id: string
+  readonly client: string
+  readonly created_at: Date
+  readonly expires_at: Date
+  readonly ends_at: Date
+}
+
+/** The sessions of a member that have not ended, the newest first. */
+export async function sessionsOf(
+  state: Queryable,
+  member: string,
+): Promise<readonly BrowserSessionRow[]> {
+  const { rows } = await state.query<BrowserSessionRow>(
+    `select t.id, s.client, t.created_at, t.expires_at, s.ends_at
+     from tokens t join browser_sessions s on s.token = t.id
+     where t.member = $1 and t.revoked_at is null and t.expires_at > now() order by t.id desc limit $2`,
+    [member, BROWSER_SESSIONS_MAX],
+  )
+  return rows
+}

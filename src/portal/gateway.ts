@@ -1,0 +1,127 @@
+// The portal in a gateway: an origin of its own for browsers, with passkeys, sessions and the console's files; and the
+// logins of command lines, which ask at the API.
+import {
+  parseLoginApproval,
+  parseLoginRedemption,
+  parseLoginRequest,
+  parseNewPasskey,
+  parsePasskeyChange,
+  parseRecovery,
+  parseSignIn,
+  parseSignUp,
+  parseSignUpOptions,
+} from '#contract/portal.ts'
+import { recordsOf } from '#http/account-records.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createChallenges } from './challenges.ts'
+import { createCookies } from './cookies.ts'
+import { createSessionCredential, isSignedIn } from './credential.ts'
+import { createFiles } from './files.ts'
+import { securityHeaders } from './headers.ts'
+import {
+  createLoginApprove,
+  createLoginBegin,
+  createLoginFinish,
+  createLoginGet,
+} from './operations/logins.ts'
+import {
+  createDeviceApproval,
+  createPasskeyAdd,
+  createPasskeyBegin,
+  createPasskeyList,
+  createPasskeyRemove,
+  createPasskeyRename,
+  createRecoveryCodesRenew,
+} from './operations/passkeys.ts'
+import {
+  createSessionEnd,
+  createSessionGet,
+  createSessionList,
+  createSessionRemove,
+  createTouch,
+  createTouchBegin,
+} from './operations/sessions.ts'
+import {
+  createSessionRecover,
+  createSignInBegin,
+  createSignInFinish,
+} from './operations/sign-in.ts'
+import { createSignUpBegin, createSignUpFinish } from './operations/sign-up.ts'
+import { portalOriginOf } from './origin.ts'
+import { createPages } from './pages.ts'
+import type { PortalParts } from './parts.ts'
+import type { PortalSettings } from './settings.ts'
+import { createSite } from './site.ts'
+import { createPace } from './pace.ts'
+import { createWebAuthn } from './webauthn.ts'
+
+const PASSKEYS_OF = `select id as place, id, member, name, is_synced as synced, created_at, last_used_at from passkeys
+  where account = $1 and id > $2 order by id limit $3`
+
+export const PORTAL_GATEWAY: GatewayProduct<PortalSettings> = { name: 'portal', open }
+
+/** Where there is no portal its operations are known all the same: no request reaches those that need one. */
+const NO_SITE = {
+  port: 0,
+  url: 'http://portal.localhost',
+  signUp: 'closed',
+  env: 'live',
+  baseUrl: 'http://localhost',
+  files: '',
+} as const
+
+function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
+  const { readers: state, clientOf, clock, identity, log } = core
+  const { port, url, signUp, env, baseUrl, files } = site ?? NO_SITE
+  const origin = portalOriginOf(url)
+  const cookies = createCookies(origin)
+  const pace = createPace({ clientOf, clock })
+  const challenges = createChallenges({ state, cookie: cookies.challenge })
+  const webauthn = createWebAuthn(origin)
+  const parts = { state, origin, cookies, challenges, webauthn, pace, signUp, env }
+  const sessions = { identity, state: core.lookUps, clock, cookie: cookies.session }
+  const headers = securityHeaders(origin, baseUrl)
+  const pages = createPages({
+    files: createFiles({ folder: files, clock, log }),
+    isSignedIn: (exchange) => isSignedIn(exchange, sessions),
+    headers,
+  })
+  const credential = createSessionCredential(sessions, [...headers, 'Cache-Control', 'no-store'])
+  return {
+    endpoints: endpointsOf(parts, site?.url),
+    sites: site === undefined ? [] : [createSite({ port, origin, identity, credential, pages })],
+    account: { records: { passkey: recordsOf(state, PASSKEYS_OF) } },
+  }
+}
+
+function endpointsOf(
+  parts: PortalParts,
+  portalUrl: string | undefined,
+): NonNullable<GatewayPart['endpoints']> {
+  const { state, pace } = parts
+  const api = { state, pace, portalUrl }
+  return {
+    'sign-up.begin': { parse: parseSignUpOptions, handle: createSignUpBegin(parts) },
+    'sign-up.finish': { parse: parseSignUp, handle: createSignUpFinish(parts) },
+    'sign-in.begin': { handle: createSignInBegin(parts) },
+    'sign-in.finish': { parse: parseSignIn, handle: createSignInFinish(parts) },
+    'session.recover': { parse: parseRecovery, handle: createSessionRecover(parts) },
+    'session.get': { handle: createSessionGet(parts) },
+    'session.end': { handle: createSessionEnd(parts) },
+    'session.touch-begin': { handle: createTouchBegin(parts) },
+    'session.touch': { parse: parseSignIn, handle: createTouch(parts) },
+    'session.list': { handle: createSessionList(parts) },
+    'session.remove': { handle: createSessionRemove(parts) },
+    'passkey.list': { handle: createPasskeyList(parts) },
+    'passkey.begin': { handle: createPasskeyBegin(parts) },
+    'passkey.add': { parse: parseNewPasskey, handle: createPasskeyAdd(parts) },
+    'passkey.rename': { parse: parsePasskeyChange, handle: createPasskeyRename(parts) },
+    'passkey.remove': { handle: createPasskeyRemove(parts) },
+    'recovery-codes.renew': { handle: createRecoveryCodesRenew(parts) },
+    'device-approval.create': { handle: createDeviceApproval(parts) },
+    'login.begin': { parse: parseLoginRequest, handle: createLoginBegin(api) },
+    'login.get': { handle: createLoginGet(parts) },
+    'login.approve': { parse: parseLoginApproval, handle: createLoginApprove(parts) },
+    'login.finish': { parse: parseLoginRedemption, handle: createLoginFinish(api) },
+  }
+}

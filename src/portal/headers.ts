@@ -1,0 +1,38 @@
+// The security headers of every answer of the portal: nothing runs, loads or frames but its own files.
+import type { HeaderList } from '#http/energy-headers.ts'
+import type { PortalOrigin } from './origin.ts'
+
+const YEAR_S = 31_536_000
+
+/** `baseUrl` is the address of the API and of storage: the console uploads files to it and shows them. */
+export function securityHeaders({ isSecure }: PortalOrigin, baseUrl: string): HeaderList {
+  const { origin } = new URL(baseUrl)
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    `img-src 'self' ${origin}`,
+    `connect-src 'self' ${origin}`,
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ]
+  return [
+    'Content-Security-Policy',
+    policy.join('; '),
+    'Referrer-Policy',
+    'no-referrer',
+    'Cross-Origin-Opener-Policy',
+    'same-origin',
+    'Cross-Origin-Resource-Policy',
+    'same-origin',
+    'X-Frame-Options',
+    'DENY',
+    'Permissions-Policy',
+    'publickey-credentials-create=(self), publickey-credentials-get=(self), camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    ...(isSecure ? ['Strict-Transport-Security', `max-age=${YEAR_S}`] : []),
+  ]
+}

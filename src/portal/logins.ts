@@ -1,0 +1,139 @@
+// Logins of command lines: begun at the API, approved by a person at the portal, and taken once by the program that has the
+// verifier (RFC 7636). Where a browser comes back to that program, it also needs the code of the redirect (RFC 8252).
+import { createHash, randomBytes } from 'node:crypto'
+import { takeRandom } from '#base/random.ts'
+import { newId } from '#base/ids.ts'
+import { fault } from '#contract/errors.ts'
+import type { Scope } from '#contract/operation.ts'
+import { APPROVAL_MINUTES, type LoginRequest } from '#contract/portal.ts'
+import type { Queryable } from '#state/connect.ts'
+
+/** Logins that wait at once. */
+const WAITING_MAX = 10_000
+/** RFC 8628 §6.1: no vowel, so that no code is a word. 20^8 codes. */
+const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ'
+const CODE_LENGTH = 8
+const REDIRECT_CODE_BYTES = 32
+
+export type LoginRow = {
+  readonly id: string
+  readonly user_code: string
+  readonly code_challenge: string
+  readonly redirect_port: number | null
+  readonly state: string | null
+  readonly name: string
+  readonly address: string
+  readonly expires_at: Date
+  readonly account: string | null
+  readonly member: string | null
+  readonly scope: Scope | null
+  readonly code_hash: Buffer | null
+}
+
+/** Throws overloaded. */
+export async function beginLogin(
+  state: Queryable,
+  asked: LoginRequest,
+  address: string,
+): Promise<LoginRow> {
+  const { rows } = await state.query<LoginRow>(
+    `insert into command_logins (id, user_code, code_challenge, redirect_port, state, name, address, expires_at)
+     select $1, $2, $3, $4, $5, $6, $7, now() + interval '${APPROVAL_MINUTES} minutes'
+     where (select count(*) from (select from command_logins limit $8) waiting) < $8 returning *`,
+    [
+      newId('login'),
+      mintUserCode(),
+      asked.code_challenge,
+      asked.redirect_port ?? null,
+      asked.state ?? null,
+      asked.name,
+      address,
+      WAITING_MAX,
+    ],
+  )
+  if (rows[0] === undefined)
+    throw fault('overloaded', 'Could not begin the login: too many wait', { retryAfterS: 10 })
+  return rows[0]
+}
+
+/** A login that nobody has approved yet, by its id or its code. Throws login_not_found. */
+export async function waitingLogin(state: Queryable, name: string): Promise<LoginRow> {
+  const { rows } = await state.query<LoginRow>(
+    'select * from command_logins where (id = $1 or user_code = $2) and member is null and expires_at > now()',
+    [name, userCodeOf(name)],
+  )
+  if (rows[0] === undefined) throw loginNotFound()
+  return rows[0]
+}
+
+/** Approves a login; returns where the browser goes now, or null. Throws login_not_found. */
+export async function approveLogin(
+  transaction: Queryable,
+  { id, redirect_port: port, state }: LoginRow,
+  by: { readonly account: string; readonly member: string; readonly scope: Scope },
+): Promise<string | null> {
+  const code = randomBytes(REDIRECT_CODE_BYTES).toString('base64url')
+  const { rowCount } = await transaction.query(
+    `update command_logins set account = $2, member = $3, scope = $4, code_hash = $5
+     where id = $1 and member is null and expires_at > now()`,
+    [id, by.account, by.member, by.scope, port === null ? null : sha256(code)],
+  )
+  if (rowCount === 0) throw loginNotFound()
+  if (port === null) return null
+  const query = new URLSearchParams({ code, state: state ?? '' })
+  return `http://127.0.0.1:${port}/callback?${query}`
+}
+
+/**
+ * Uses an approved login up: who approved it, and for which scope. Throws login_pending, and login_not_found also for a
+ * wrong verifier or code, which end the login.
+ */
+export async function takeLogin(
+  state: Queryable,
+  id: string,
+  { verifier, code }: { readonly verifier: string; readonly code: string | undefined },
+): Promise<{ readonly account: string; readonly member: string; readonly row: LoginRow }> {
+  const { rows } = await state.query<LoginRow>(
+    `delete from command_logins where id = $1 and (member is not null or code_challenge <> $2) returning *`,
+    [id, sha256(verifier).toString('base64url')],
+  )
+  const [row] = rows
+  if (row === undefined) {
+    const { rowCount } = await state.query(
+      'select from command_logins where id = $1 and expires_at > now()',
+      [id],
+    )
+    if (rowCount === 0) throw loginNotFound()
+    throw fault('login_pending', 'Could not log in: nobody has approved it yet', {
+      retryAfterS: 2,
+    })
+  }
+  const { account, member, code_hash: hash, code_challenge: challenge } = row
+  const isProven =
+    challenge === sha256(verifier).toString('base64url') &&
+    (hash === null || (code !== undefined && hash.equals(sha256(code))))
+  if (!isProven || account === null || member === null || row.expires_at.getTime() <= Date.now())
+    throw loginNotFound()
+  return { account, member, row }
+}
+
+const loginNotFound = () =>
+  fault('login_not_found', 'Could not find the login: it has ended, or it never was')
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** People type codes in small letters and with other separators. */
+function userCodeOf(text: string): string {
+  const letters = text.toUpperCase().replaceAll(/[^A-Z]/g, '')
+  return `${letters.slice(0, CODE_LENGTH / 2)}-${letters.slice(CODE_LENGTH / 2)}`
+}
+
+function mintUserCode(): string {
+  let letters = ''
+  // Bytes from 240 on would make the first letters more frequent.
+  while (letters.length < CODE_LENGTH) {
+    const [byte = 255] = takeRandom(1)
+    if (byte < 240) letters += ALPHABET[byte % ALPHABET.length]
+  }
+  return userCodeOf(letters)
+}

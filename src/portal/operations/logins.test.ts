@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Handled } from '#http/reply.ts'
+import type { LoginRequest } from '#contract/portal.ts'
+import type { State } from '#state/connect.ts'
+import { createLoginBegin } from './logins.ts'
+
+test('login.begin refuses where the service has no portal, and asks the state nothing', async () => {
+  const handle = createLoginBegin({
+    state: {} as State,
+    pace: { take: () => undefined, addressOf: () => '127.0.0.1' },
+    portalUrl: undefined,
+  })
+  await assert.rejects(async () => await handle({} as Handled<LoginRequest>), {
+    code: 'portal_off',
+  })
+})

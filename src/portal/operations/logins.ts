@@ -1,0 +1,125 @@
+// /v1/logins: a command line asks for a token, a person approves it at the portal, the command line takes it once.
+import { present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { permits } from '#contract/operation.ts'
+import {
+  LOGIN_INTERVAL_S,
+  LOGIN_TOKEN_DAYS,
+  type LoginApproval,
+  type LoginApproved,
+  type LoginBegun,
+  type LoginFinished,
+  type LoginRedemption,
+  type LoginReply,
+  type LoginRequest,
+} from '#contract/portal.ts'
+import { RIGHTS } from '#contract/roles.ts'
+import type { Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
+import { askingMember, findMember } from '#identity/members.ts'
+import { callerOf } from '#identity/principal.ts'
+import { createToken, demandTokenRoom } from '#identity/tokens.ts'
+import type { State } from '#state/connect.ts'
+import { approveLogin, beginLogin, takeLogin, waitingLogin } from '#portal/logins.ts'
+import type { PortalParts } from '#portal/parts.ts'
+import type { StrangerPace } from '#portal/pace.ts'
+
+const DAY_MS = 86_400_000
+
+const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
+
+type ApiParts = {
+  readonly state: State
+  readonly pace: StrangerPace
+  /** Undefined where the service has no portal. */
+  readonly portalUrl: string | undefined
+}
+
+export const createLoginBegin =
+  ({ state, pace, portalUrl }: ApiParts): Handler<LoginRequest> =>
+  async (call) => {
+    pace.take(call, 'logins')
+    if (portalUrl === undefined)
+      throw fault('portal_off', 'Could not begin the login: there is no portal to approve it')
+    const row = await beginLogin(state, call.body, pace.addressOf(call))
+    const reply: LoginBegun = {
+      id: row.id,
+      object: 'login',
+      user_code: row.user_code,
+      // Without a redirect the person types the code that the terminal shows: a link would approve unseen codes.
+      approve_url: `${portalUrl}/login/approve${row.redirect_port === null ? '' : `?login=${row.id}`}`,
+      expires_at: row.expires_at.toISOString(),
+      interval_s: LOGIN_INTERVAL_S,
+    }
+    return known(reply, 201)
+  }
+
+export const createLoginGet =
+  ({ state }: PortalParts): Handler =>
+  async ({ parameters }) => {
+    const row = await waitingLogin(state, present(parameters['login'], 'the path has the login'))
+    const { id, user_code, name, address } = row
+    const expires_at = row.expires_at.toISOString()
+    return known({
+      id,
+      object: 'login',
+      user_code,
+      name,
+      address,
+      expires_at,
+    } satisfies LoginReply)
+  }
+
+export const createLoginApprove =
+  ({ state }: PortalParts): Handler<LoginApproval> =>
+  async (call) => {
+    const { role } = callerOf(call.who)
+    const scope = call.body.scope ?? RIGHTS[role].scope
+    if (!permits(RIGHTS[role].scope, scope))
+      throw fault(
+        'scope_missing',
+        `Could not approve the login: the role "${role}" gives tokens up to "${RIGHTS[role].scope}"`,
+      )
+    const redirect_url = await state.transaction(async (transaction) => {
+      const { id: member, account } = await askingMember(transaction, call)
+      const row = await waitingLogin(
+        transaction,
+        present(call.parameters['login'], 'the path has the login'),
+      )
+      const details = { name: row.name, address: row.address, scope }
+      await recordAct(transaction, call, { action: 'login.approve', target: row.id, details })
+      return await approveLogin(transaction, row, { account, member, scope })
+    })
+    return known({ approved: true, redirect_url } satisfies LoginApproved)
+  }
+
+export const createLoginFinish =
+  ({ state, pace }: ApiParts): Handler<LoginRedemption> =>
+  async (call) => {
+    pace.take(call, 'logins')
+    const id = present(call.parameters['login'], 'the path has the login')
+    const { code_verifier: verifier, code } = call.body
+    const { account, member, row } = await takeLogin(state, id, { verifier, code })
+    const token = await state.transaction(async (transaction) => {
+      await demandTokenRoom(transaction, account)
+      const { state: status, role } = await findMember(transaction, account, member)
+      const scope = row.scope ?? RIGHTS[role].scope
+      if (status !== 'active' || !permits(RIGHTS[role].scope, scope))
+        throw fault('login_not_found', 'Could not log in: the member may not have the token now')
+      const expiresAt = new Date(Date.now() + LOGIN_TOKEN_DAYS * DAY_MS)
+      const name = `command line on ${row.name}`
+      const made = await createToken(transaction, { account, member, name, scope, expiresAt })
+      const who = { account, token: made.id }
+      const details = { name, scope, expires_at: expiresAt.toISOString() }
+      const act = { action: 'token.create', target: made.id, details }
+      await recordAct(transaction, { who, spend: call.spend }, act)
+      return {
+        id: made.id,
+        token: made.text,
+        name,
+        scope,
+        expires_at: expiresAt.toISOString(),
+      }
+    })
+    return known({ account, member, token } satisfies LoginFinished, 201)
+  }

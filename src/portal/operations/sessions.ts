@@ -1,0 +1,102 @@
+// /v1/session and /v1/sessions: who is signed in, a fresh touch, the list, and the end.
+import { present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import type { SessionList, SignIn, TouchReply } from '#contract/portal.ts'
+import type { Handled, Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
+import { endSessions, renewSession, sessionsOf } from '#identity/browser-sessions.ts'
+import { askingMember } from '#identity/members.ts'
+import { callerOf } from '#identity/principal.ts'
+import { untilHeard } from '#identity/credential-changes.ts'
+import type { PortalParts } from '#portal/parts.ts'
+import { memberOfAssertion, passkeysOf } from '#portal/passkeys.ts'
+import { openedReply, sessionReplyOf } from '#portal/session-reply.ts'
+
+const known = (body: object) => ({ kind: 'known', status: 200, body: () => body }) as const
+
+export const createSessionGet =
+  ({ state }: PortalParts): Handler =>
+  async ({ who }) =>
+    known(await sessionReplyOf(state, callerOf(who).token))
+
+export const createTouchBegin =
+  ({ state, challenges, webauthn }: PortalParts): Handler =>
+  async ({ who }) => {
+    const { member, token } = callerOf(who)
+    const options = await webauthn.assertionOptions(await passkeysOf(state, member))
+    return await challenges.ask('touch', options, { session: token })
+  }
+
+export function createTouch(parts: PortalParts): Handler<SignIn> {
+  const { state, challenges, webauthn, cookies } = parts
+  return async (call) => {
+    const { token, account, member } = callerOf(call.who)
+    const { challenge, facts } = await challenges.take('touch', call.headers)
+    const { response } = call.body
+    const found = await memberOfAssertion(state, webauthn, { response, challenge })
+    if (facts.session !== token || found.id !== member)
+      throw fault('passkey_refused', 'Could not accept the passkey: it is of another member')
+    const { text, epoch } = await state.transaction(async (transaction) => {
+      await askingMember(transaction, call)
+      await recordAct(transaction, call, { action: 'session.touch', target: token })
+      return await renewSession(transaction, { token, account, passkey: found.passkey })
+    })
+    await untilHeard(state, epoch, call.signal)
+    const { touched_until } = await sessionReplyOf(state, token)
+    return openedReply(cookies.session, text, { touched_until } satisfies TouchReply)
+  }
+}
+
+export const createSessionList =
+  ({ state }: PortalParts): Handler =>
+  async ({ who }) => {
+    const { member, token } = callerOf(who)
+    const rows = await sessionsOf(state, member)
+    return known({
+      object: 'list',
+      data: rows.map(({ id, client, ...times }) => ({
+        id,
+        object: 'browser_session',
+        client,
+        current: id === token,
+        created_at: times.created_at.toISOString(),
+        expires_at: times.expires_at.toISOString(),
+        ends_at: times.ends_at.toISOString(),
+      })),
+    } satisfies SessionList)
+  }
+
+/** Signs out. */
+export const createSessionEnd =
+  (parts: PortalParts): Handler =>
+  async (call) => {
+    await end(parts, call, { id: callerOf(call.who).token, action: 'session.end' })
+    return { ...known({ ended: true }), headers: parts.cookies.session.clear() }
+  }
+
+export const createSessionRemove =
+  (parts: PortalParts): Handler =>
+  async (call) => {
+    const id = present(call.parameters['session'], 'the path has the session')
+    await end(parts, call, { id, action: 'session.remove' })
+    return known({ id, removed: true })
+  }
+
+/** Ends a session of the member that asks and waits until no gateway accepts it. Throws session_not_found. */
+async function end(
+  { state }: PortalParts,
+  call: Handled,
+  { id, action }: { readonly id: string; readonly action: string },
+): Promise<void> {
+  const { token, account } = callerOf(call.who)
+  const epoch = await state.transaction(async (transaction) => {
+    const { id: member } = await askingMember(transaction, call)
+    const which = { id }
+    const { ended, epoch } = await endSessions(transaction, { account, member, own: token, which })
+    if (ended === 0)
+      throw fault('session_not_found', `Could not find the session: "${id.slice(0, 100)}"`)
+    await recordAct(transaction, call, { action, target: id })
+    return epoch
+  })
+  await untilHeard(state, epoch, call.signal)
+}

@@ -1,0 +1,92 @@
+// POST /v1/sign-up/options and POST /v1/sign-up: a passkey makes an account with its owner, or belongs to the member that an
+// invitation names.
+import { newId } from '#base/ids.ts'
+import { fault } from '#contract/errors.ts'
+import type { SignUp, SignUpOptions, SignUpReply } from '#contract/portal.ts'
+import type { Handler } from '#http/reply.ts'
+import { openInvitation, takeInvitation } from '#identity/accept-invitation.ts'
+import { createAccount } from '#identity/accounts.ts'
+import { recordAct } from '#identity/audit.ts'
+import { openBrowserSession } from '#identity/browser-sessions.ts'
+import { findMember, lockAccount, type AccountMember } from '#identity/members.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { ChallengeFacts } from '#portal/challenges.ts'
+import type { PortalParts } from '#portal/parts.ts'
+import { addPasskey, demandPasskeyRoom, passkeysOf } from '#portal/passkeys.ts'
+import { recoveryCodesLeft, renewRecoveryCodes } from '#portal/recovery-codes.ts'
+import { clientOf, openedReply } from '#portal/session-reply.ts'
+
+export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
+  const { state, challenges, webauthn, pace, signUp } = parts
+  return async (call) => {
+    const { name, invitation } = call.body
+    pace.take(call, 'options')
+    if (invitation === undefined) {
+      if (signUp !== 'open') throw closed('accounts are made by invitation')
+      const facts = { member: newId('mem'), name: name ?? '' }
+      const options = await webauthn.registrationOptions({ id: facts.member, name: facts.name }, [])
+      return await challenges.ask('sign-up', options, facts)
+    }
+    const member = await openInvitation(state, invitation)
+    demandJoinable(parts, member)
+    const known = await passkeysOf(state, member.id)
+    demandPasskeyRoom(known)
+    const options = await webauthn.registrationOptions(member, known)
+    return await challenges.ask('sign-up', options, { member: member.id, invitation })
+  }
+}
+
+export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
+  const { state, challenges, webauthn, pace, cookies } = parts
+  return async (call) => {
+    pace.take(call, 'passkeys')
+    const { challenge, facts } = await challenges.take('sign-up', call.headers)
+    const passkey = await webauthn.verifyRegistration(call.body.response, challenge)
+    const { session, reply } = await state.transaction(async (transaction) => {
+      const member = await memberOf(transaction, facts, parts)
+      const added = await addPasskey(transaction, member, {
+        ...passkey,
+        name: call.body.passkey_name,
+      })
+      const client = clientOf(call.headers)
+      const session = await openBrowserSession(transaction, { member, passkey: added.id, client })
+      const isFirst = (await recoveryCodesLeft(transaction, member.id)) === 0
+      const codes = isFirst ? await renewRecoveryCodes(transaction, member) : []
+      // The entry is the member's, by its first session: there is no other.
+      const who = { account: member.account, token: session.id }
+      const act = { action: 'sign-up.finish', target: member.id, details: { passkey: added.id } }
+      await recordAct(transaction, { who, spend: call.spend }, act)
+      const reply: SignUpReply = {
+        account_id: member.account,
+        member_id: member.id,
+        recovery_codes: [...codes],
+      }
+      return { session, reply }
+    })
+    return openedReply(cookies.session, session.text, reply, 201)
+  }
+}
+
+/** The member that signs up; its account is locked. */
+async function memberOf(
+  transaction: Queryable,
+  { member, name, invitation }: ChallengeFacts['sign-up'],
+  parts: PortalParts,
+): Promise<AccountMember> {
+  if (invitation !== undefined) {
+    const invited = await takeInvitation(transaction, invitation)
+    demandJoinable(parts, invited)
+    return invited
+  }
+  const values = { owner: member, ...(name === undefined ? {} : { name }) }
+  const account = await createAccount(transaction, parts.env, values)
+  await lockAccount(transaction, account)
+  return await findMember(transaction, account, member)
+}
+
+/** A code lets its member in under every rule of sign-up, if the member is active. Throws sign_up_closed. */
+function demandJoinable({ signUp }: PortalParts, { state }: AccountMember): void {
+  if (signUp === 'closed' && state === 'invited') throw closed('nobody new is taken')
+}
+
+const closed = (why: string) => fault('sign_up_closed', `Could not sign up: ${why}`)

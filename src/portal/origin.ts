@@ -1,0 +1,41 @@
+// The portal's address as browsers know it: one exact origin, which passkeys are bound to and from which alone anything is
+// changed.
+import { fault } from '#contract/errors.ts'
+import type { Exchange } from '#http/exchange.ts'
+
+export type PortalOrigin = {
+  /** Scheme, host and port, as browsers send it. */
+  readonly origin: string
+  /** The host without port: what passkeys are bound to (WebAuthn: the RP ID). */
+  readonly host: string
+  readonly isSecure: boolean
+}
+
+/** `url` is the public address. */
+export function portalOriginOf(url: string): PortalOrigin {
+  const { origin, hostname, protocol } = new URL(url)
+  return { origin, host: hostname, isSecure: protocol === 'https:' }
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+export const isRead = ({ method }: Pick<Exchange, 'method'>): boolean => READS.has(method)
+
+/**
+ * A request that may change something comes from a page of the portal: browsers say so in headers that no page can set.
+ * Throws origin_refused.
+ */
+export function demandOwnOrigin(exchange: Exchange, { origin }: PortalOrigin): void {
+  if (isRead(exchange)) return
+  const from = exchange.header('origin')
+  if (from !== origin)
+    throw fault(
+      'origin_refused',
+      from === undefined
+        ? 'Could not take the request: it has no Origin header'
+        : `Could not take the request: its page is of "${from.slice(0, 200)}"`,
+    )
+  const site = exchange.header('sec-fetch-site')
+  if (site !== undefined && site !== 'same-origin')
+    throw fault('origin_refused', `Could not take the request: its page is ${site.slice(0, 20)}`)
+}

@@ -1,0 +1,39 @@
+// The pace of those who are not signed in: a network asks so often in a minute, at each gateway.
+import type { Clock } from '#base/clock.ts'
+import { networkOf } from '#base/subnets.ts'
+import type { ClientOf } from '#http/client-of.ts'
+import { createRates } from '#http/request-rates.ts'
+import type { Handled } from '#http/reply.ts'
+
+/** Requests of a network in a minute, by what is asked. */
+export const PACE_PER_MINUTE = {
+  /** Questions for a passkey: each page that is opened asks one. */
+  options: 240,
+  /** Answers of passkeys. */
+  passkeys: 120,
+  /** Recovery codes that are tried. */
+  codes: 10,
+  /** Logins of command lines, and their questions whether they are approved. */
+  logins: 240,
+} as const
+
+export type StrangerPace = {
+  /** Throws rate_limit_exceeded. */
+  take(call: Pick<Handled, 'socket' | 'headers'>, what: keyof typeof PACE_PER_MINUTE): void
+  /** The network address that asks. */
+  addressOf(call: Pick<Handled, 'socket' | 'headers'>): string
+}
+
+export function createPace(deps: {
+  readonly clientOf: ClientOf
+  readonly clock: Pick<Clock, 'monotonicMs'>
+}): StrangerPace {
+  const rates = createRates(deps.clock)
+  return {
+    take(call, what) {
+      const network = networkOf(deps.clientOf(call).address)
+      rates.take([{ key: `${what} ${network}`, name: 'network', perMinute: PACE_PER_MINUTE[what] }])
+    },
+    addressOf: (call) => deps.clientOf(call).address,
+  }
+}

@@ -1,0 +1,20 @@
+// The parts that the portal's operations share.
+import type { State } from '#state/connect.ts'
+import type { Challenges } from './challenges.ts'
+import type { Cookies } from './cookies.ts'
+import type { PortalOrigin } from './origin.ts'
+import type { SignUpRule } from './settings.ts'
+import type { StrangerPace } from './pace.ts'
+import type { WebAuthn } from './webauthn.ts'
+
+export type PortalParts = {
+  readonly state: State
+  readonly origin: PortalOrigin
+  readonly cookies: Cookies
+  readonly challenges: Challenges
+  readonly webauthn: WebAuthn
+  readonly pace: StrangerPace
+  readonly signUp: SignUpRule
+  /** Of new accounts. */
+  readonly env: 'live' | 'test'
+}

@@ -1,0 +1,19 @@
+// The settings that the agent gives the portal's half of a gateway.
+
+export type SignUpRule = 'open' | 'invite' | 'closed'
+
+export type PortalSettings = {
+  /** Undefined: the service has no portal. */
+  readonly site?: {
+    readonly port: number
+    /** The public address, without a slash at its end. */
+    readonly url: string
+    readonly signUp: SignUpRule
+    /** Of new accounts. */
+    readonly env: 'live' | 'test'
+    /** The address of the API and of storage, which pages of the console ask too. */
+    readonly baseUrl: string
+    /** The folder of the console's build. */
+    readonly files: string
+  }
+}

@@ -1,0 +1,84 @@
+// The portal's own listener: its Host, its exact origin, and then the API with a session as the credential, or a page.
+import { fault } from '#contract/errors.ts'
+import { createApiProtocol, type BrowserCredential } from '#http/api-protocol.ts'
+import type { Exchange } from '#http/exchange.ts'
+import type { Site } from '#http/gateway-part.ts'
+import { hostUnknown } from '#http/host-rule.ts'
+import { HEALTH_PATHS, hostOf } from '#http/limits.ts'
+import { renderProblem } from '#http/problem.ts'
+import type { ProtocolHandler } from '#http/protocol-handler.ts'
+import type { Identity } from '#identity/identity.ts'
+import { demandOwnOrigin, isRead, type PortalOrigin } from './origin.ts'
+
+/** Names by which people reach this machine; passkeys are bound to the portal's own name. */
+const ALIASES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+const LOCAL = '.localhost'
+
+export function createSite(deps: {
+  readonly port: number
+  readonly origin: PortalOrigin
+  readonly identity: Identity
+  readonly credential: BrowserCredential
+  readonly pages: ProtocolHandler
+}): Site {
+  const { port, origin, identity, credential, pages } = deps
+  return {
+    port,
+    open({ api, endpoints, refusalFacts }) {
+      const own = createApiProtocol({
+        identity,
+        baseUrl: origin.origin,
+        endpoints,
+        refusalFacts,
+        browser: credential,
+      })
+      const redirect = redirectTo(origin, credential)
+      return {
+        fallback: own,
+        protocolOf(exchange) {
+          if (HEALTH_PATHS.has(exchange.path)) return api
+          const host = hostOf(exchange.request)
+          if (host !== origin.host) return otherHost(exchange, host, { origin, redirect })
+          demandOwnOrigin(exchange, origin)
+          if (exchange.header('authorization') !== undefined)
+            throw fault(
+              'malformed_request',
+              'Could not read the request: the portal takes a session, and no Authorization header',
+            )
+          return exchange.path.startsWith('/v1/') ? own : pages
+        },
+      }
+    },
+  }
+}
+
+/** Throws host_unknown, but sends a reader of this machine to the portal's own name. */
+function otherHost(
+  exchange: Exchange,
+  host: string,
+  { origin, redirect }: { readonly origin: PortalOrigin; readonly redirect: ProtocolHandler },
+): ProtocolHandler {
+  if (origin.host.endsWith(LOCAL) && ALIASES.has(host) && isRead(exchange)) return redirect
+  throw hostUnknown(host)
+}
+
+const redirectTo = ({ origin }: PortalOrigin, { headers }: BrowserCredential): ProtocolHandler => ({
+  headers,
+  match: ({ path }) => ({
+    operation: 'portal.file',
+    endpoint: {
+      handle: () => ({
+        kind: 'known',
+        status: 307,
+        // A path of two slashes would be another host.
+        headers: { Location: `${origin}${path.replace(/^\/+/, '/')}` },
+        contentType: 'text/plain; charset=utf-8',
+        body: () => `${origin}\n`,
+      }),
+    },
+    parameters: {},
+  }),
+  identify: () => undefined,
+  body: async () => undefined,
+  render: renderProblem,
+})

@@ -1,0 +1,116 @@
+// A client of the portal without a browser: it keeps cookies as browsers do and sends their headers, or any that a test
+// wants to be wrong. Its passkeys are made in software.
+import { once } from 'node:events'
+import { request, type IncomingHttpHeaders } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
+import type { Ergon } from '../start-ergon.ts'
+import { newSoftPasskey, type SoftPasskey } from './soft-authenticator.ts'
+
+export type PortalAnswer = {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** Of JSON; else empty. */
+  readonly body: Record<string, unknown> & { readonly error?: { readonly code: string } }
+}
+
+export type Sent = {
+  /** In place of the portal's own; null: none. */
+  readonly origin?: string | null
+  readonly host?: string
+  /** In place of the client's own. */
+  readonly cookie?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** In place of JSON. */
+  readonly text?: string
+  /** In place of the portal's. */
+  readonly port?: number
+}
+
+export type PortalClient = {
+  readonly origin: string
+  readonly passkey: SoftPasskey
+  readonly cookies: Map<string, string>
+  ask(method: string, path: string, body?: object, sent?: Sent): Promise<PortalAnswer>
+  /** The same, and throws for another status; the body. */
+  must(status: number, method: string, path: string, body?: object): Promise<PortalAnswer['body']>
+}
+
+export function newClient(ergon: Ergon): PortalClient {
+  const origin = String(ergon.ready['portal_url'])
+  const cookies = new Map<string, string>()
+  const client: PortalClient = {
+    origin,
+    passkey: newSoftPasskey(origin),
+    cookies,
+    async ask(method, path, body, sent = {}) {
+      const answer = await send({ ergon, origin, cookies }, { method, path, body }, sent)
+      for (const line of answer.headers['set-cookie'] ?? []) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+        if (value === '') cookies.delete(name)
+        else cookies.set(name, value)
+      }
+      return answer
+    },
+    async must(status, method, path, body) {
+      const answer = await client.ask(method, path, body)
+      if (answer.status !== status)
+        throw new Error(`${method} ${path}: ${answer.status} in place of ${status}: ${answer.text}`)
+      return answer.body
+    },
+  }
+  return client
+}
+
+type Signed = Record<string, unknown> & { readonly member_id: string; readonly account_id: string }
+
+/** Makes an account, or joins one by an invitation. */
+export async function signUpSoftly(
+  client: PortalClient,
+  asked: { readonly name: string } | { readonly invitation: string },
+): Promise<Signed> {
+  const options = await client.must(200, 'POST', '/v1/sign-up/options', asked)
+  const response = client.passkey.create(options as never)
+  return (await client.must(201, 'POST', '/v1/sign-up', { response })) as Signed
+}
+
+export async function signInSoftly(client: PortalClient): Promise<PortalAnswer['body']> {
+  const options = await client.must(200, 'POST', '/v1/sign-in/options')
+  const response = client.passkey.get(options as never)
+  return await client.must(200, 'POST', '/v1/sign-in', { response })
+}
+
+async function send(
+  { ergon, origin, cookies }: { ergon: Ergon; origin: string; cookies: Map<string, string> },
+  { method, path, body }: { method: string; path: string; body: object | undefined },
+  { host = new URL(origin).host, port = ergon.port + 1, ...sent }: Sent,
+): Promise<PortalAnswer> {
+  const { origin: from = origin } = sent
+  const cookie = sent.cookie ?? [...cookies].map((pair) => pair.join('=')).join('; ')
+  const payload = sent.text ?? (body === undefined ? undefined : JSON.stringify(body))
+  const call = request({
+    host: '127.0.0.1',
+    port,
+    method,
+    path,
+    agent: false,
+    headers: {
+      host,
+      ...(from === null || method === 'GET' ? {} : { origin: from }),
+      ...(cookie === '' ? {} : { cookie }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(payload === undefined ? {} : { 'content-length': String(Buffer.byteLength(payload)) }),
+      ...sent.headers,
+    },
+  })
+  call.end(payload)
+  const [response] = await once(call, 'response')
+  const text = await textOf(response)
+  const isJson = /json/.test(String(response.headers['content-type']))
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text,
+    body: isJson ? (JSON.parse(text) as PortalAnswer['body']) : {},
+  }
+}
