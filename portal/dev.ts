@@ -35,7 +35,8 @@ async function readSession(): Promise<unknown> {
     member: account.member,
     is_operator: true,
     expires_at: new Date(Date.now() + 86_400_000).toISOString(),
-    touched_until: null,
+    touched_until: new Date().toISOString(),
+    must_add_passkey: false,
     passkeys_count: 1,
     recovery_codes_left: 10,
   }

@@ -32,7 +32,7 @@ const liveCharge = z.object({
 })
 
 /** The state of something, or that the account does not have it any more. */
-const stated = (fields: z.ZodRawShape) =>
+const stated = <const Fields extends z.ZodRawShape>(fields: Fields) =>
   z.union([
     z.object({ id: z.string(), ...fields }),
     z.object({ id: z.string(), gone: z.literal(true) }),

@@ -7,7 +7,7 @@ import { carbonExact, carbonShort } from './carbon.ts'
 import { energyExact, energyShort, power, registerDigits } from './energy.ts'
 import { bandWords, exactDigits, figureOf, registerOf, spoken } from './known.ts'
 import { balanceExact, balanceShort, moneyExact, moneyShort } from './money.ts'
-import { ago, clockExact, day, lasting, left, tableTime } from './time.ts'
+import { ago, clockExact, day, daysLeft, lasting, left, tableTime } from './time.ts'
 
 /** Checks a function by pairs of input and text; a space in the text stands for one that does not break. */
 function prints<Input>(
@@ -147,6 +147,12 @@ test('lasting() cuts off to years, months, days or hours', () => {
     [0.5, '12 hours'],
     [Infinity, 'more than 100 years'],
   ])
+})
+
+test('daysLeft() is the balance over the rate of the day so far', () => {
+  const noon = new Date('2026-11-24T12:00:00Z')
+  assert.equal(daysLeft(1000n, 10n, noon), 50)
+  assert.equal(daysLeft(1000n, 0n, noon), undefined)
 })
 
 test('a register is heavy as far as both ends of the band agree, and one digit more', () => {

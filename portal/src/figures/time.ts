@@ -76,6 +76,12 @@ export function lasting(days: number): string {
   return rest === 0 ? years : `${years} and ${counted(rest, 'month')}`
 }
 
+/** Days that a balance lasts at the rate of today; undefined while nothing was used. */
+export function daysLeft(balance: bigint, usedToday: bigint, now: Date): number | undefined {
+  if (usedToday <= 0n || balance <= 0n) return undefined
+  const gone = (now.getTime() % DAY_MS) / DAY_MS
+  return (Number(balance) / Number(usedToday)) * gone
+}
+
 /** 1 hour, 2 hours. */
-export const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? '' : 's'}`
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,14 +1,16 @@
 // The live state of the console, and its change by a message. Pure: the stream is in stream.ts.
 import type { Figure } from '../figures/known.ts'
 import { knownBy } from '../figures/known.ts'
-import type {
-  LiveBudget,
-  LiveCharge,
-  LiveMessage,
-  LiveResource,
-  LiveWebhook,
-  Stated,
-} from './message.ts'
+import type { LiveMessage } from '#contract/live.ts'
+
+type Entry<List extends 'budgets' | 'resources' | 'webhooks'> = Exclude<
+  NonNullable<LiveMessage[List]>[number],
+  { readonly gone: true }
+>
+export type LiveCharge = NonNullable<LiveMessage['charges']>[number]
+type LiveBudget = Entry<'budgets'>
+type LiveResource = Entry<'resources'>
+type LiveWebhook = Entry<'webhooks'>
 
 /** Power in nanojoules a second, by service and together. */
 export type Power = { readonly total: bigint; readonly by: Readonly<Record<string, bigint>> }
@@ -89,9 +91,9 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
     charges: newestFirst(charges, state.charges),
     missedCount: state.missedCount + (message.charges_more ?? 0),
     balance: message.balance ?? state.balance,
-    budgets: merged(state.budgets, message.budgets),
-    resources: merged(state.resources, message.resources),
-    webhooks: merged(state.webhooks, message.webhooks),
+    budgets: merged<LiveBudget>(state.budgets, message.budgets),
+    resources: merged<LiveResource>(state.resources, message.resources),
+    webhooks: merged<LiveWebhook>(state.webhooks, message.webhooks),
   }
 }
 
@@ -119,9 +121,9 @@ function powerOf(watts: Readonly<Record<string, number>>): Power {
   return { by, total: Object.values(by).reduce((sum, nj) => sum + nj, 0n) }
 }
 
-function merged<Fields>(
+function merged<Fields extends { readonly id: string }>(
   known: ReadonlyMap<string, Fields>,
-  told: readonly Stated<Fields>[] | undefined,
+  told: readonly (Fields | { readonly id: string; readonly gone: true })[] | undefined,
 ): ReadonlyMap<string, Fields> {
   if (told === undefined) return known
   const next = new Map(known)

@@ -1,6 +1,6 @@
 // The live stream of a browser: one tab holds it, by a lock, and tells the others. It is closed while no page that
 // shows live figures is visible.
-import type { LiveMessage } from './message.ts'
+import type { LiveMessage } from '#contract/live.ts'
 import { after, NOTHING, type LiveState } from './state.ts'
 
 const ADDRESS = '/v1/live'

@@ -33,6 +33,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./ledger/page.tsx'),
   },
   {
+    path: '/balance',
+    title: 'Balance',
+    circuit: 'money',
+    key: 'b',
+    load: () => import('./balance/page.tsx'),
+  },
+  {
     path: '/tokens',
     title: 'Tokens',
     circuit: 'account',

@@ -1,7 +1,7 @@
 // Figures in two weights: heavy as far as the band vouches, light for what is billed and lies inside it.
 import { exactDigits, registerOf, spoken, type Digits, type Figure } from '../figures/known.ts'
 
-type Size = 'hero' | 'middle' | 'receipt-size'
+type Size = 'large' | 'middle' | 'receipt-size'
 
 /** The large figure of a page. `old`: it is from before the connection was lost. */
 export function Register(props: {
@@ -10,11 +10,14 @@ export function Register(props: {
   readonly unit?: string
   readonly isOld?: boolean
 }) {
-  const { figure, size = 'hero', unit = 'joules', isOld = false } = props
+  const { figure, size = 'large', unit = 'joules', isOld = false } = props
+  const digits = registerOf(figure)
+  const length = digits.heavy.length + digits.light.length
   return (
-    <p className={`register ${size}`}>
+    // A narrow page makes the digits as large as they fit.
+    <p className={`register ${size}`} style={{ '--digits': length } as React.CSSProperties}>
       <span className={isOld ? 'digits old' : 'digits'} aria-hidden="true">
-        <Weights digits={registerOf(figure)} />
+        <Weights digits={digits} />
         <span className="unit">{unit}</span>
       </span>
       <span className="spoken">{spoken(figure)}</span>

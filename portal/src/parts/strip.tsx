@@ -15,12 +15,18 @@ export function markJoules(njPerS: bigint): number {
   return watts <= MARK_W_MAX ? 1 : watts <= MARK_W_MAX * 10 ? 10 : 100
 }
 
-/** `njPerS` undefined: still. */
-export function Strip(props: { readonly njPerS: bigint | undefined; readonly isSlim?: boolean }) {
-  const { njPerS, isSlim = false } = props
+/** `njPerS` undefined: still. `moved`: the strip passes so much once, within a second, and rests there. */
+export function Strip(props: {
+  readonly njPerS: bigint | undefined
+  readonly isSlim?: boolean
+  readonly moved?: bigint
+}) {
+  const { njPerS, isSlim = false, moved } = props
   const marks = useRef<HTMLDivElement>(null)
   const rate = njPerS === undefined ? 0 : Number(njPerS) / NJ_PER_J / markJoules(njPerS)
-  useMarks(marks, rate, isSlim ? JOULE_PX.slim : JOULE_PX.wide)
+  const joulePx = isSlim ? JOULE_PX.slim : JOULE_PX.wide
+  useMarks(marks, rate, joulePx)
+  useMove(marks, moved, joulePx)
   const label = njPerS === undefined ? 'No power is known' : `${power(njPerS)} now`
   const names = ['strip', ...(isSlim ? ['slim'] : []), ...(njPerS === undefined ? ['still'] : [])]
   return (
@@ -30,12 +36,22 @@ export function Strip(props: { readonly njPerS: bigint | undefined; readonly isS
   )
 }
 
+function useMove(marks: Marks, moved: bigint | undefined, joulePx: number): void {
+  useEffect(() => {
+    if (moved === undefined) return
+    const px = (Number(moved) / NJ_PER_J / markJoules(moved)) * joulePx
+    marks.current?.animate([{ translate: 'none' }, { translate: `${-px}px 0` }], {
+      duration: SECOND_MS,
+      easing: 'cubic-bezier(.2, 0, 0, 1)',
+      fill: 'forwards',
+    })
+  }, [marks, moved, joulePx])
+}
+
+type Marks = React.RefObject<HTMLDivElement | null>
+
 /** Moves the marks by so many joules a second. The rate changes in place: the marks never jump back. */
-function useMarks(
-  marks: React.RefObject<HTMLDivElement | null>,
-  rate: number,
-  joulePx: number,
-): void {
+function useMarks(marks: Marks, rate: number, joulePx: number): void {
   const animation = useRef<Animation>(undefined)
   useEffect(() => {
     const made = marks.current?.animate(

@@ -1,5 +1,5 @@
 // The frame: who is signed in, the board at the left, the page, and on a phone five tabs.
-import { Outlet } from '@tanstack/react-router'
+import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useSyncExternalStore } from 'react'
 import { isProblem } from '../client/problem.ts'
@@ -13,15 +13,32 @@ import { useKeys } from './keys.ts'
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const SignIn = lazy(async () => ({ default: (await import('../sign-in/sign-in.tsx')).SignIn }))
+const AddPasskey = lazy(async () => ({
+  default: (await import('../sign-in/add-passkey.tsx')).AddPasskey,
+}))
+const SignUp = lazy(async () => ({ default: (await import('../sign-up/sign-up.tsx')).SignUp }))
 
 export function Shell() {
   const session = useQuery(read('GET /v1/session', {}))
   const isAsking = useSyncExternalStore(onPalette, isPaletteOpen)
+  const isSigningUp = useRouterState({ select: ({ location }) => location.pathname === '/sign-up' })
   useKeys()
+  if (isSigningUp)
+    return (
+      <Suspense>
+        <SignUp />
+      </Suspense>
+    )
   if (isProblem(session.error) && session.error.status === 401)
     return (
       <Suspense>
         <SignIn />
+      </Suspense>
+    )
+  if (session.data?.must_add_passkey === true)
+    return (
+      <Suspense>
+        <AddPasskey />
       </Suspense>
     )
   return (

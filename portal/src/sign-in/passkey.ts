@@ -1,12 +1,32 @@
-// The calls of a passkey: the browser's part loads when it is needed.
+// The calls of a passkey: the browser's part loads when it is needed. Each throws Problem, or the browser's refusal.
 import { call } from '../client/call.ts'
+import type { Passkey, SignedUp } from '../client/session-operations.ts'
+
+const browser = () => import('@simplewebauthn/browser')
+
+/** Makes an account, or joins one by an invitation, with a new passkey. */
+export async function signUp(
+  who: { readonly name: string } | { readonly invitation: string },
+): Promise<SignedUp> {
+  const { startRegistration } = await browser()
+  const optionsJSON = await call('POST /v1/sign-up/options', { body: who })
+  const response = await startRegistration({ optionsJSON })
+  return await call('POST /v1/sign-up', { body: { response } })
+}
 
 /** `isOffered`: the browser suggests passkeys in a field, and waits there until one is chosen. */
-export async function signIn(isOffered: boolean): Promise<void> {
-  const { startAuthentication } = await import('@simplewebauthn/browser')
+export async function signIn(isOffered = false): Promise<void> {
+  const { startAuthentication } = await browser()
   const optionsJSON = await call('POST /v1/sign-in/options', {})
   const response = await startAuthentication({ optionsJSON, useBrowserAutofill: isOffered })
   await call('POST /v1/sign-in', { body: { response } })
+}
+
+export async function addPasskey(name: string): Promise<Passkey> {
+  const { startRegistration } = await browser()
+  const optionsJSON = await call('POST /v1/passkeys/options', {})
+  const response = await startRegistration({ optionsJSON })
+  return await call('POST /v1/passkeys', { body: { response, name } })
 }
 
 /** The person closed the browser's dialog, or a newer one took its place. */

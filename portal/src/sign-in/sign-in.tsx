@@ -4,9 +4,9 @@ import { call } from '../client/call.ts'
 import { queryClient } from '../client/queries.ts'
 import { Field } from '../parts/field.tsx'
 import { Logo } from '../parts/icons.tsx'
-import { ProblemNote } from '../parts/loaded.tsx'
 import { useAction } from '../parts/use-action.ts'
-import { isCancelled, signIn } from './passkey.ts'
+import { signIn } from './passkey.ts'
+import { Refusal } from './refusal.tsx'
 import './sign-in.css'
 
 const enter = () => queryClient.invalidateQueries()
@@ -38,7 +38,7 @@ export function SignIn() {
 
 function ByPasskey() {
   const action = useAction(async () => {
-    await signIn(false)
+    await signIn()
     await enter()
   })
   return (
@@ -82,16 +82,5 @@ function Recover() {
       </button>
       <Refusal error={action.error} />
     </form>
-  )
-}
-
-const Refusal = ({ error }: { readonly error: unknown }) => {
-  if (error === undefined) return null
-  return isCancelled(error) ? (
-    <p className="small muted" role="status">
-      Nothing was chosen. Try again when you are ready.
-    </p>
-  ) : (
-    <ProblemNote error={error} title="That did not work" />
   )
 }

@@ -10,7 +10,7 @@ import { SmallSeal } from '../../parts/seal.tsx'
 import { operationName } from '../../parts/services.ts'
 import { When } from '../../parts/when.tsx'
 import { useZone } from '../../parts/zone.ts'
-import type { BalancedRow } from './row.ts'
+import type { BalancedRow } from '../../parts/ledger-row.ts'
 
 const ROW_PX = 39
 const ROW_PHONE_PX = 52

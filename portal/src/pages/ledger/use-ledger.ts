@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { readPages, rowsOf } from '../../client/queries.ts'
 import { useLive } from '../../live/use-live.ts'
 import { useNow } from '../../parts/zone.ts'
-import { balanced, joined, rowOfCharge, rowOfEntry } from './row.ts'
+import { balanced, joined, rowOfCharge, rowOfEntry } from '../../parts/ledger-row.ts'
 
 const PAGE = '200'
 const DAY_MS = 86_400_000

@@ -3,25 +3,25 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '../../client/queries.ts'
 import { balanceExact } from '../../figures/money.ts'
-import { lasting } from '../../figures/time.ts'
+import { daysLeft, lasting } from '../../figures/time.ts'
 import { useLive } from '../../live/use-live.ts'
 import { useToday } from '../../live/use-today.ts'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Section } from '../../parts/section.tsx'
-
-const DAY_MS = 86_400_000
+import { useNow } from '../../parts/zone.ts'
 
 export function Balance() {
   const query = useQuery(read('GET /v1/balance', {}))
   const live = useLive(({ balance }) => balance)
   const today = useToday()
+  const now = useNow('minute')
   return (
     <Section title="Balance" aside={<Link to="/balance">top up</Link>}>
       <Loaded query={query} what="the balance">
         {({ unit, balance_pusd, depleted_since }) => {
           const balance = BigInt(live?.balance_pusd ?? balance_pusd)
           const isDepleted = (live ?? { depleted_since }).depleted_since !== null
-          const days = today === undefined ? undefined : daysLeft(balance, today.pusd)
+          const days = today === undefined ? undefined : daysLeft(balance, today.pusd, now)
           return (
             <p className="small">
               <b>{balanceExact(balance, unit)}</b>
@@ -34,11 +34,4 @@ export function Balance() {
       </Loaded>
     </Section>
   )
-}
-
-/** Undefined while nothing was used. */
-function daysLeft(balance: bigint, usedToday: bigint): number | undefined {
-  if (usedToday <= 0n || balance <= 0n) return undefined
-  const part = (Date.now() % DAY_MS) / DAY_MS
-  return (Number(balance) / Number(usedToday)) * part
 }

@@ -9,30 +9,33 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { SmallSeal } from '../../parts/seal.tsx'
 import { Section } from '../../parts/section.tsx'
 import { operationName } from '../../parts/services.ts'
+import { joined, rowOfCharge, rowOfEntry } from '../../parts/ledger-row.ts'
 
 const SHOWN = 7
 
 export function Feed() {
-  const known = useQuery(read('GET /v1/receipts', { query: { limit: String(SHOWN) } }))
+  const known = useQuery(
+    read('GET /v1/ledger', { query: { kind: 'charge', limit: String(SHOWN) } }),
+  )
   const live = useLive(({ charges }) => charges)
   return (
     <Section title="What requests cost" aside={<Link to="/ledger">all</Link>}>
       <Loaded query={known} what="the ledger">
         {({ data }) => {
-          const ids = new Set(live.map(({ id }) => id))
-          const rows = [...live, ...data.filter(({ id }) => !ids.has(id))].slice(0, SHOWN)
+          const rows = joined(live.map(rowOfCharge), data.map(rowOfEntry)).slice(0, SHOWN)
           return rows.length === 0 ? (
             <FirstRequest />
           ) : (
             <ul className="feed">
-              {rows.map(({ id, operation, model, energy_nj }) => (
-                <li key={id} data-row>
-                  <Link to={`/ledger/${id}`}>
-                    <SmallSeal hash={undefined} />
+              {rows.map((row) => (
+                <li key={row.id} data-row>
+                  <Link to={`/ledger/${row.id}`}>
+                    <SmallSeal hash={row.leafHash} />
                     <span>
-                      {operationName(operation)} <span className="muted">{model}</span>
+                      {operationName(row.operation ?? '')}{' '}
+                      <span className="muted">{row.subject}</span>
                     </span>
-                    <b>{energyShort(BigInt(energy_nj))}</b>
+                    <b>{energyShort(row.nj ?? 0n)}</b>
                   </Link>
                 </li>
               ))}

@@ -10,9 +10,14 @@ import { serviceName } from '../../parts/services.ts'
 import { Stacked } from '../../parts/stacked.tsx'
 import { useNow, useZone } from '../../parts/zone.ts'
 
-const SPAN_MS = 900_000
+const SPAN_MINUTES_MAX = 15
 const MINUTE_MS = 60_000
-const LABEL = 'Watts of the last 15 minutes by service; the table has the same figures'
+
+/** The chart begins with the page, and reaches back 15 minutes at most. */
+function minutesOf(history: readonly PowerPoint[], toMs: number): number {
+  const elapsed = Math.ceil((toMs - (history[0]?.atMs ?? toMs)) / MINUTE_MS)
+  return Math.min(SPAN_MINUTES_MAX, Math.max(1, elapsed))
+}
 
 export function Watts() {
   const [isTable, setTable] = useState(false)
@@ -21,10 +26,12 @@ export function Watts() {
   const zone = useZone()
   const now = useNow('minute')
   const toMs = history.at(-1)?.atMs ?? now.getTime()
-  const clockOf = (ms: number) => clock(new Date(ms), zone).slice(0, 5)
+  const minutes = minutesOf(history, toMs)
+  const words = minutes === 1 ? 'last minute' : `last ${minutes} minutes`
+  const clockOf = (ms: number) => clock(new Date(ms), zone).slice(0, minutes < 4 ? 8 : 5)
   return (
     <Section
-      title="Watts, last 15 minutes"
+      title={`Watts, ${words}`}
       aside={
         <span className="tools">
           {figure !== undefined && <Known figure={figure} />}
@@ -39,10 +46,10 @@ export function Watts() {
       ) : (
         <Stacked
           points={history}
-          fromMs={toMs - SPAN_MS}
+          fromMs={toMs - minutes * MINUTE_MS}
           toMs={toMs}
           clockOf={clockOf}
-          label={LABEL}
+          label={`Watts of the ${words} by service; the table has the same figures`}
         />
       )}
     </Section>

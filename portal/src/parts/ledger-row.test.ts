@@ -1,7 +1,7 @@
 // The balance beside each row of the ledger, with charges that came after the page was read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { balanced, joined, rowOfCharge, rowOfEntry, type Row } from './row.ts'
+import { balanced, joined, rowOfCharge, rowOfEntry, type Row } from './ledger-row.ts'
 
 const entry = {
   id: 'rcpt_1',

@@ -1,0 +1,37 @@
+// The large figure of the balance, and the time that it lasts at today's rate.
+import type { ReplyOf } from '../../client/operations.ts'
+import { NBSP } from '../../figures/digits.ts'
+import { balanceExact } from '../../figures/money.ts'
+import { daysLeft, lasting } from '../../figures/time.ts'
+import { useToday } from '../../live/use-today.ts'
+import { useNow } from '../../parts/zone.ts'
+
+export type Balance = ReplyOf<'GET /v1/balance'>
+
+export function Left({
+  balance: { balance_pusd, unit, low_water_pusd },
+}: {
+  readonly balance: Balance
+}) {
+  const today = useToday()
+  const now = useNow('minute')
+  const balance = BigInt(balance_pusd)
+  const text = balanceExact(balance, unit)
+  const cents = text.indexOf('.') + 3
+  const days = today === undefined ? undefined : daysLeft(balance, today.pusd, now)
+  const isLow = balance < BigInt(low_water_pusd)
+  return (
+    <section className="plate left" aria-label="Balance" data-copy={text}>
+      <p className="register middle digits">
+        <b>{text.slice(0, cents)}</b>
+        <i>{text.slice(cents).split(NBSP)[0]}</i>
+        <span className="unit">{unit === 'tUSD' ? 'tUSD' : 'dollars'}</span>
+      </p>
+      <p className="small">
+        {unit === 'tUSD' && 'Test money: nothing is owed. '}
+        {days !== undefined && `At today’s rate it lasts ${lasting(days)}. `}
+        {isLow && <b className="warn">It is below your low-water mark.</b>}
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,99 @@
+// The balance: what is left and for how long, what it is made of, and how more comes in.
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../client/queries.ts'
+import { balanceExact } from '../../figures/money.ts'
+import { ago } from '../../figures/time.ts'
+import { useLive } from '../../live/use-live.ts'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Section } from '../../parts/section.tsx'
+import { useNow, useZone } from '../../parts/zone.ts'
+import { Head } from '../../shell/head.tsx'
+import { Left, type Balance } from './left.tsx'
+import { Lots } from './lots.tsx'
+import { Payments } from './payments.tsx'
+import { TopUp } from './top-up.tsx'
+import './balance.css'
+
+export function Page() {
+  const query = useQuery(read('GET /v1/balance', {}))
+  const live = useLive(({ balance }) => balance)
+  return (
+    <>
+      <Head title="Balance" />
+      <Loaded query={query} what="the balance">
+        {(answered) => {
+          const balance = { ...answered, ...live }
+          return (
+            <div className="stack wide">
+              <Left balance={balance} />
+              {balance.depleted_since !== null && <Depleted since={balance.depleted_since} />}
+              <div className="balance-columns">
+                <Section title="Top up">
+                  <TopUp unit={balance.unit} />
+                </Section>
+                <Section title="Made of">
+                  <Lots balance={balance} />
+                </Section>
+              </div>
+              <Section title="Kept">
+                <Kept balance={balance} />
+              </Section>
+              <Section title="Payments">
+                <Payments />
+              </Section>
+            </div>
+          )
+        }}
+      </Loaded>
+    </>
+  )
+}
+
+function Depleted({ since }: { readonly since: string }) {
+  const now = useNow('minute')
+  const zone = useZone()
+  return (
+    <div className="note bad" role="alert">
+      <p>
+        <b>Requests answer 402.</b> The balance is used up since {ago(new Date(since), now, zone)}.
+        What runs is suspended; nothing is deleted.
+      </p>
+    </div>
+  )
+}
+
+function Kept({ balance }: { readonly balance: Balance }) {
+  const { unit } = balance
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Running work</dt>
+        <dd className="kept">
+          {balanceExact(BigInt(balance.reserved_pusd), unit)}
+          <small>the most that it can still cost</small>
+        </dd>
+      </div>
+      <div>
+        <dt>A minute of what runs</dt>
+        <dd className="kept">
+          {balanceExact(BigInt(balance.grace_pusd), unit)}
+          <small>so that it can be suspended in order</small>
+        </dd>
+      </div>
+      <div>
+        <dt>Days of what is stored</dt>
+        <dd className="kept">
+          {balanceExact(BigInt(balance.retention_pusd), unit)}
+          <small>so that nothing is lost at zero</small>
+        </dd>
+      </div>
+      <div>
+        <dt>New work can have</dt>
+        <dd className="kept">
+          {balanceExact(BigInt(balance.available_pusd), unit)}
+          <small>the balance without those three</small>
+        </dd>
+      </div>
+    </dl>
+  )
+}

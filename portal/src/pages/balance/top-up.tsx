@@ -1,0 +1,142 @@
+// Ways in for money: a card, a voucher. The result stands where the button was.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { MoneyUnit } from '../../figures/money.ts'
+import { isProblem } from '../../client/problem.ts'
+import { read } from '../../client/queries.ts'
+import { addCard, redeemVoucher, topUp } from '../../funds/put-on-file.ts'
+import { Choices, Select } from '../../parts/choices.tsx'
+import { Command } from '../../parts/copy.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Loaded, ProblemNote } from '../../parts/loaded.tsx'
+import { useAction } from '../../parts/use-action.ts'
+
+type Way = 'card' | 'voucher'
+const WAYS: readonly (readonly [Way, string, string])[] = [
+  ['card', 'Card', 'Its number goes to the processor and never here'],
+  ['voucher', 'Voucher or points', 'A code such as 2kdq-8w3v-…'],
+]
+
+export function TopUp({ unit }: { readonly unit: MoneyUnit }) {
+  const [way, setWay] = useState<Way>('card')
+  return (
+    <div className="stack">
+      <Choices legend="Way to pay" value={way} options={WAYS} onChange={setWay} />
+      {way === 'card' ? <ByCard isTest={unit === 'tUSD'} /> : <ByVoucher />}
+    </div>
+  )
+}
+
+function ByCard({ isTest }: { readonly isTest: boolean }) {
+  const methods = useQuery(read('GET /v1/payment-methods', {}))
+  const [amount, setAmount] = useState('20.00')
+  const [chosen, setChosen] = useState<string>()
+  const add = useAction(async () => goTo(await addCard(isTest)))
+  const pay = useAction(async () => goTo(await topUp(amount, chosen)))
+  return (
+    <Loaded query={methods} what="the list of cards">
+      {({ data }) => {
+        const cards = data.filter(({ status }) => status === 'active')
+        return (
+          <form
+            className="stack"
+            onSubmit={(event) => {
+              event.preventDefault()
+              pay.run()
+            }}
+          >
+            {cards.length > 0 && (
+              <div className="paying">
+                <Field
+                  label={isTest ? 'tUSD' : 'Dollars'}
+                  name="amount"
+                  inputMode="decimal"
+                  required
+                  value={amount}
+                  error={pay.error}
+                  onChange={({ target }) => setAmount(target.value)}
+                />
+                <Select
+                  label="Card"
+                  value={chosen ?? cards[0]?.id ?? ''}
+                  options={cards.map(({ id, label }) => [id, label] as const)}
+                  onChange={setChosen}
+                />
+              </div>
+            )}
+            <Refused error={pay.error ?? add.error} />
+            <div className="tools">
+              {cards.length > 0 && (
+                <button type="submit" className="btn primary" disabled={pay.isBusy}>
+                  Top up
+                </button>
+              )}
+              <button type="button" className="btn" disabled={add.isBusy} onClick={add.run}>
+                {isTest ? 'Add a test card' : 'Add a card'}
+              </button>
+            </div>
+          </form>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function ByVoucher() {
+  const [code, setCode] = useState('')
+  const [isDone, setDone] = useState(false)
+  const action = useAction(async () => {
+    await redeemVoucher(code)
+    setCode('')
+    setDone(true)
+  })
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run()
+      }}
+    >
+      <Field
+        label="Code"
+        name="code"
+        required
+        spellCheck={false}
+        placeholder="2kdq-8w3v-…"
+        value={code}
+        error={action.error}
+        onChange={({ target }) => setCode(target.value)}
+      />
+      <Refused error={action.error} />
+      {isDone && (
+        <p className="small ok" role="status">
+          It is redeemed: the balance has it.
+        </p>
+      )}
+      <div className="tools">
+        <button type="submit" className="btn primary" disabled={action.isBusy}>
+          Redeem
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** The processor's own page, where the payer goes on. */
+function goTo(page: string | undefined): void {
+  if (page !== undefined) location.assign(page)
+}
+
+function Refused({ error }: { readonly error: unknown }) {
+  if (error === undefined) return null
+  if (!isProblem(error, 'payments_off')) return <ProblemNote error={error} />
+  return (
+    <div className="stack">
+      <div className="note warn" role="alert">
+        <p>This Ergon takes no cards. Its operator can give you money with</p>
+      </div>
+      <Command text="npx ergon admin funds add <account> 5" label="Command" />
+    </div>
+  )
+}

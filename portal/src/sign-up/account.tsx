@@ -1,0 +1,61 @@
+// Step 1: a passkey makes the account, or takes a place in one by the code behind the #.
+import { useState } from 'react'
+import { queryClient } from '../client/queries.ts'
+import { isProblem } from '../client/problem.ts'
+import { Field } from '../parts/field.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { signUp } from '../sign-in/passkey.ts'
+import { Refusal } from '../sign-in/refusal.tsx'
+import { beginWith, savedStep, type Step } from './progress.ts'
+
+const INVITATION = /^#(inv_[0-9A-Za-z]{38})$/
+
+export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
+  const [invitation] = useState(() => INVITATION.exec(location.hash)?.[1])
+  const [name, setName] = useState('')
+  const action = useAction(async () => {
+    const { recovery_codes } = await signUp(
+      invitation === undefined ? { name: name.trim() } : { invitation },
+    )
+    beginWith(recovery_codes)
+    history.replaceState(null, '', location.pathname)
+    await queryClient.invalidateQueries()
+    onDone(savedStep())
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run()
+      }}
+    >
+      <h1>{invitation === undefined ? 'Make an account' : 'You are invited'}</h1>
+      {invitation === undefined && (
+        <Field
+          label="What shall we call it?"
+          name="name"
+          required
+          maxLength={100}
+          placeholder="my-team"
+          value={name}
+          error={action.error}
+          onChange={({ target }) => setName(target.value)}
+        />
+      )}
+      <button type="submit" className="btn primary" disabled={action.isBusy}>
+        Create a passkey
+      </button>
+      <p className="small muted">
+        Your device asks for your finger, face or PIN. There is no password, and we ask for no mail
+        address.
+      </p>
+      {isProblem(action.error, 'sign_up_closed') ? (
+        <div className="note warn" role="alert">
+          <p>This Ergon is by invitation. Open the link that you were sent.</p>
+        </div>
+      ) : (
+        <Refusal error={action.error} />
+      )}
+    </form>
+  )
+}

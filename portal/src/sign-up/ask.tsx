@@ -1,0 +1,128 @@
+// Step 5: the first request, from a terminal or from here. Its joules appear in this place, whoever sent it.
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { codeOf, type Language } from '../chat/code.ts'
+import { costOf, type Cost } from '../chat/cost.ts'
+import { send } from '../client/call.ts'
+import { useApiUrl } from '../client/api-url.ts'
+import { asMuchAs } from '../figures/as-much-as.ts'
+import { carbonShort } from '../figures/carbon.ts'
+import { useLive } from '../live/use-live.ts'
+import { Command } from '../parts/copy.tsx'
+import { ProblemNote } from '../parts/loaded.tsx'
+import { Register } from '../parts/register.tsx'
+import { Strip } from '../parts/strip.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { saveStep } from './progress.ts'
+
+const BODY = {
+  model: 'auto',
+  messages: [{ role: 'user' as const, content: 'What is the capital of France?' }],
+  max_tokens: 64,
+}
+const LANGUAGES = Object.keys(codeOf) as readonly Language[]
+
+type Answered = { readonly cost: Cost; readonly text: string | undefined }
+
+export function Ask({
+  token,
+  onDone,
+}: {
+  readonly token: string | undefined
+  readonly onDone: () => void
+}) {
+  const [here, setHere] = useState<Answered>()
+  const elsewhere = useFirstAnswer()
+  const action = useAction(async () => {
+    const response = await send('POST /v1/chat/completions', { body: BODY })
+    const answer = (await response.json()) as {
+      readonly choices: readonly { readonly message: { readonly content: string | null } }[]
+    }
+    const cost = costOf(response.headers)
+    if (cost !== undefined) setHere({ cost, text: answer.choices[0]?.message.content ?? undefined })
+  })
+  const answered = here ?? elsewhere
+  if (answered !== undefined) return <Shown answered={answered} onDone={onDone} />
+  return (
+    <>
+      <h1>Ask something</h1>
+      <Code token={token} />
+      {action.error !== undefined && <ProblemNote error={action.error} />}
+      <div className="tools">
+        <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
+          Ask from here
+        </button>
+        <button type="button" className="btn" onClick={onDone}>
+          Later
+        </button>
+      </div>
+      <Strip njPerS={undefined} />
+    </>
+  )
+}
+
+/** The newest answer of a model that the live stream told: somebody used the token elsewhere. */
+function useFirstAnswer(): Answered | undefined {
+  const charge = useLive(({ charges }) =>
+    charges.find(({ operation }) => operation === 'chat.create'),
+  )
+  const known = useLive(({ today }) => today?.figure)
+  if (charge === undefined) return undefined
+  const figure = {
+    nj: BigInt(charge.energy_nj),
+    known: known?.known ?? 'modelled',
+    bandPct: known?.bandPct,
+  }
+  return { cost: { figure, pg: 0n, receiptId: charge.id }, text: undefined }
+}
+
+function Code({ token }: { readonly token: string | undefined }) {
+  const [language, setLanguage] = useState<Language>('curl')
+  const apiUrl = useApiUrl()
+  return (
+    <div className="stack">
+      <div className="tools" role="group" aria-label="Language">
+        {LANGUAGES.map((name) => (
+          <button
+            key={name}
+            type="button"
+            className="btn small"
+            aria-pressed={name === language}
+            onClick={() => setLanguage(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <Command text={codeOf[language]({ apiUrl, token, body: BODY })} label="Request" />
+    </div>
+  )
+}
+
+function Shown({
+  answered: { cost, text },
+  onDone,
+}: {
+  readonly answered: Answered
+  readonly onDone: () => void
+}) {
+  const { figure, pg, receiptId } = cost
+  return (
+    <>
+      <Register figure={figure} size="middle" />
+      <Strip njPerS={0n} moved={figure.nj} />
+      <p className="small">
+        {text} {pg > 0n && `${carbonShort(pg)}, `}as much as {asMuchAs(figure.nj)}. The same number
+        stands in the header <code className="nowrap">X-Energy-Joules</code> and on the ledger.
+      </p>
+      <div className="tools">
+        <Link className="btn primary" to={`/ledger/${receiptId}`} onClick={() => saveStep('done')}>
+          See its receipt
+        </Link>
+        <button type="button" className="btn" onClick={onDone}>
+          Go to the overview
+        </button>
+      </div>
+    </>
+  )
+}

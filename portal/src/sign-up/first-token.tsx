@@ -1,0 +1,60 @@
+// Step 4: a token, shown once.
+import { useEffect, useRef } from 'react'
+import { call } from '../client/call.ts'
+import { withTouch } from '../client/touch.ts'
+import { Command } from '../parts/copy.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { Refusal } from '../sign-in/refusal.tsx'
+
+const DAYS = 90
+
+export function FirstToken(props: {
+  readonly token: string | undefined
+  readonly onMade: (token: string) => void
+  readonly onDone: () => void
+}) {
+  const { token, onMade, onDone } = props
+  const action = useAction(async () => {
+    const made = await withTouch(() =>
+      call('POST /v1/tokens', { body: { name: 'first token', scope: 'read', expires_days: DAYS } }),
+    )
+    onMade(made.token)
+  })
+  const hasBegun = useRef(false)
+  useEffect(() => {
+    if (hasBegun.current) return
+    hasBegun.current = true
+    action.run()
+  })
+  return (
+    <>
+      <h1>Your first token</h1>
+      <p className="small">Shown once. It may ask models and read; it ends in {DAYS} days.</p>
+      {token === undefined ? (
+        <>
+          <Refusal error={action.error} />
+          {action.error !== undefined && (
+            <button type="button" className="btn" onClick={action.run}>
+              Make it now
+            </button>
+          )}
+        </>
+      ) : (
+        <Command text={token} label="Token" />
+      )}
+      <div className="tools">
+        <button
+          type="button"
+          className="btn primary"
+          disabled={token === undefined}
+          onClick={onDone}
+        >
+          I have it
+        </button>
+        <button type="button" className="btn" onClick={onDone}>
+          Without a token
+        </button>
+      </div>
+    </>
+  )
+}
