@@ -77,13 +77,18 @@ export async function findBundled(
   id: string,
   accounts?: readonly string[],
 ): Promise<BundledCharge | undefined> {
-  const filter = accounts === undefined ? { id } : { id, accounts }
   // Damage of another bundle of that time, often of another account, must not hide the charge.
   let damage: DamagedBundle | undefined
   const passOver = (met: DamagedBundle) => void (damage ??= met)
-  for await (const read of readBundles(state, filter, 'leaf', passOver)) {
-    const nth = read.bundle.find(id)
-    if (nth !== undefined) return new BundledCharge(read, nth)
+  for (const account of accounts ?? [undefined]) {
+    const bundles =
+      account === undefined
+        ? readBundles(state, { id }, 'leaf', passOver)
+        : readBundles(state, { id, account }, 'id', passOver)
+    for await (const read of bundles) {
+      const nth = read.bundle.find(id)
+      if (nth !== undefined) return new BundledCharge(read, nth)
+    }
   }
   if (damage !== undefined) throw damage
   return undefined

@@ -7,8 +7,6 @@ import { DamagedBundle } from './damage.ts'
 
 export type BundleFilter = {
   readonly account?: string
-  /** Bundles of these accounts. */
-  readonly accounts?: readonly string[]
   /** Charges with numbers below. */
   readonly below?: bigint
   /** Charges that ended at a time or later, and before another. */
@@ -46,7 +44,6 @@ function isCut(value: string): string {
 
 const CONDITIONS: Readonly<Record<keyof BundleFilter, (value: string) => string>> = {
   account: (value) => `account = ${value}`,
-  accounts: (value) => `account = any (${value})`,
   below: (value) => `first_seq < ${value}`,
   from: (value) => `last_at >= ${value}`,
   to: (value) => `first_at < ${value}`,
@@ -65,6 +62,8 @@ const CONDITIONS: Readonly<Record<keyof BundleFilter, (value: string) => string>
 const ORDERS = {
   number: ['first_seq', ({ first_seq: seq }: Row) => [seq]],
   time: ['last_at, first_seq', ({ last_at: at, first_seq: seq }: Row) => [at, seq]],
+  // For an id of one account: by leaf, the planner read all rows of a large account, 129 ms of 50,000.
+  id: ['last_id, first_seq', ({ last_id: id, first_seq: seq }: Row) => [id, seq]],
   leaf: ['first_leaf', ({ first_leaf: leaf }: Row) => [leaf]],
 } as const
 
@@ -76,6 +75,7 @@ type Row = {
   first_seq: string
   first_leaf: string
   last_at: Date
+  last_id: string
   body: Buffer
 }
 
@@ -102,7 +102,7 @@ export async function* readBundles(
     const own = values.length
     const after = last === undefined ? [] : [`(${columns}) < (${placeOf(last).map(bind).join()})`]
     const { rows } = await state.query<Row>(
-      `select account, first_seq, first_leaf, last_at, body from charge_bundles
+      `select account, first_seq, first_leaf, last_at, last_id, body from charge_bundles
        where ${[...conditions, ...after].join(' and ') || 'true'} order by ${newestFirst} limit ${batch}`,
       values,
     )
