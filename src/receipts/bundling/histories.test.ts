@@ -27,7 +27,7 @@ after(async () => await server?.[Symbol.asyncDispose]())
 
 type Step =
   | {
-      readonly kind: 'post'
+      readonly kind: 'charges'
       readonly account: 0 | 1
       readonly count: number
       readonly atMs: number
@@ -39,7 +39,7 @@ type Step =
 const account = fc.constantFrom<0 | 1>(0, 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
-    kind: fc.constant('post' as const),
+    kind: fc.constant('charges' as const),
     account,
     count: fc.integer({ min: 1, max: 200 }),
     atMs: fc.nat(SPAN_MS),
@@ -118,7 +118,7 @@ async function take(world: World, step: Step): Promise<void> {
   if (step.kind === 'damage') return await damage(world, step)
   const account = accounts[step.account]
   const count = posted.get(account)?.length ?? 0
-  if (step.kind === 'post') await post(world, chargesAt(account, step.count, step.atMs))
+  if (step.kind === 'charges') await post(world, chargesAt(account, step.count, step.atMs))
   else if (step.kind === 'kill')
     await bundle(killedAt(state, step.statement), account, count).catch(() => undefined)
   else {
