@@ -74,6 +74,7 @@ export const UNNAMED: ReadonlySet<Code> = new Set<Code>([
   'headers_too_large',
   'client_closed',
   'internal',
+  'charges_damaged',
   'not_implemented',
   'storage_away',
   'draining',

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { text } from 'node:stream/consumers'
 import { replaceFile } from './files.ts'
-import { securityHeaders, serveStatus, type StatusServer } from './server.ts'
+import { statusHeaders, serveStatus, type StatusServer } from './server.ts'
 
 const STYLE = 'p{color:red}'
 let folder: string
@@ -20,7 +20,7 @@ before(async () => {
     folder,
     host: '127.0.0.1',
     port: 0,
-    headers: securityHeaders(STYLE),
+    headers: statusHeaders(STYLE),
   })
 })
 after(async () => {

@@ -21,7 +21,7 @@ const REQUESTS_OF_CONNECTION_MAX = 100
 const CACHE_S = 20
 
 /** `style` is the text of the style element of the page. */
-export function securityHeaders(style: string): Readonly<Record<string, string>> {
+export function statusHeaders(style: string): Readonly<Record<string, string>> {
   const hash = createHash('sha256').update(style).digest('base64')
   return {
     'content-security-policy': `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,

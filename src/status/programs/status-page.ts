@@ -9,7 +9,7 @@ import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { createCountsReader } from '#status/page/counts.ts'
 import { httpProbe, postgresProbe, reachable } from '#status/page/probes.ts'
-import { securityHeaders, serveStatus } from '#status/page/server.ts'
+import { statusHeaders, serveStatus } from '#status/page/server.ts'
 import { STYLE } from '#status/page/style.ts'
 import { keepWriting } from '#status/page/writer.ts'
 
@@ -43,7 +43,7 @@ const { folder, listen } = config
 const host = reachable(config.api.host)
 const api = { host, port: config.api.port }
 const state = connectState({ address: config.state, connections: CONNECTIONS, log })
-const server = await serveStatus({ folder, ...listen, headers: securityHeaders(STYLE) })
+const server = await serveStatus({ folder, ...listen, headers: statusHeaders(STYLE) })
 const ending = new AbortController()
 const writing = keepWriting(
   {
