@@ -14,9 +14,7 @@ import {
 import { dirname, extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { build } from 'vite'
-import { config, ROOT } from './config.ts'
-import { hashSources } from './sources.ts'
+import { hashSources, ROOT } from './sources.ts'
 
 const DIST = join(ROOT, 'dist')
 const BUILT = join(DIST, '.built')
@@ -31,6 +29,9 @@ else console.log('portal: unchanged')
 
 async function rebuild(): Promise<void> {
   const started = performance.now()
+  // Loaded here: most starts find nothing to build.
+  const { build } = await import('vite')
+  const { config } = await import('./config.ts')
   const fresh = join(ROOT, `dist-${process.pid}`)
   try {
     await build({ ...config, logLevel: 'warn', build: { ...config.build, outDir: fresh } })

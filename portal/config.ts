@@ -3,9 +3,7 @@
 import react from '@vitejs/plugin-react'
 import { join } from 'node:path'
 import type { InlineConfig } from 'vite'
-
-/** The folder of the portal's sources. */
-export const ROOT = import.meta.dirname
+import { ROOT } from './sources.ts'
 
 /** Node's modules that the verifier of receipts (src/tlog) imports, as the browser has them. */
 const NODE_PARTS = ['crypto', 'buffer'].map((name) => ({

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from './config.ts'
 
+/** The folder of the portal's sources. */
+export const ROOT = import.meta.dirname
 const REPOSITORY = join(ROOT, '..')
 /** The verifier of receipts is compiled into the portal; the lock file stands for every package. */
 const PATTERNS = [

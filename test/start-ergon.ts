@@ -231,6 +231,8 @@ async function launch(dataFolder: string, port: number, options: ErgonOptions): 
         ERGON_PARENT_FD: '3',
         // Dozens of instances on one disk: it is for the tests of it.
         ERGON_BALLAST_MIB: '0',
+        // Tests of pages build the console by themselves.
+        ERGON_PORTAL_BUILD: 'off',
         ...options.env,
       },
     },

@@ -17,7 +17,7 @@ import { createChallenges } from './challenges.ts'
 import { createCookies } from './cookies.ts'
 import { createSessionCredential, isSignedIn } from './credential.ts'
 import { createFiles } from './files.ts'
-import { securityHeaders } from './headers.ts'
+import { portalHeaders } from './headers.ts'
 import {
   createLoginApprove,
   createLoginBegin,
@@ -80,7 +80,7 @@ function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
   const webauthn = createWebAuthn(origin)
   const parts = { state, origin, cookies, challenges, webauthn, pace, signUp, env }
   const sessions = { identity, state: core.lookUps, clock, cookie: cookies.session }
-  const headers = securityHeaders(origin, baseUrl)
+  const headers = portalHeaders(origin, baseUrl)
   const pages = createPages({
     files: createFiles({ folder: files, clock, log }),
     isSignedIn: (exchange) => isSignedIn(exchange, sessions),

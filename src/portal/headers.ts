@@ -5,7 +5,7 @@ import type { PortalOrigin } from './origin.ts'
 const YEAR_S = 31_536_000
 
 /** `baseUrl` is the address of the API and of storage: the console uploads files to it and shows them. */
-export function securityHeaders({ isSecure }: PortalOrigin, baseUrl: string): HeaderList {
+export function portalHeaders({ isSecure }: PortalOrigin, baseUrl: string): HeaderList {
   const { origin } = new URL(baseUrl)
   const policy = [
     "default-src 'none'",

@@ -25,7 +25,8 @@ export function createPages(deps: {
     const { path } = exchange
     const built = await files()
     if (built === undefined) return path.includes('.') ? missing() : unbuiltPage()
-    if (path === '/') return send(exchange, built, (await isSignedIn(exchange)) ? CONSOLE : LANDING)
+    if (path === '/' && built.has(LANDING) && !(await isSignedIn(exchange)))
+      return send(exchange, built, LANDING)
     return send(exchange, built, path.includes('.') ? path : CONSOLE)
   }
 

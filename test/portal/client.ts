@@ -2,7 +2,7 @@
 // wants to be wrong. Its passkeys are made in software.
 import { once } from 'node:events'
 import { request, type IncomingHttpHeaders } from 'node:http'
-import { text as textOf } from 'node:stream/consumers'
+import { buffer as bytesOf } from 'node:stream/consumers'
 import type { Ergon } from '../start-ergon.ts'
 import { newSoftPasskey, type SoftPasskey } from './soft-authenticator.ts'
 
@@ -10,6 +10,7 @@ export type PortalAnswer = {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
+  readonly bytes: Buffer
   /** Of JSON; else empty. */
   readonly body: Record<string, unknown> & { readonly error?: { readonly code: string } }
 }
@@ -105,12 +106,14 @@ async function send(
   })
   call.end(payload)
   const [response] = await once(call, 'response')
-  const text = await textOf(response)
+  const bytes = await bytesOf(response)
+  const text = bytes.toString('utf8')
   const isJson = /json/.test(String(response.headers['content-type']))
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
     text,
+    bytes,
     body: isJson ? (JSON.parse(text) as PortalAnswer['body']) : {},
   }
 }

@@ -1,6 +1,6 @@
 // The settings of the portal.
 import { z } from 'zod'
-import { oneOfWords } from '#config/checks.ts'
+import { oneOfWords, onOff } from '#config/checks.ts'
 import type { Settings } from '#config/setting.ts'
 
 export const PORTAL_SETTINGS = {
@@ -18,5 +18,11 @@ export const PORTAL_SETTINGS = {
     flag: 'sign-up',
     help: 'Who may make an account in the portal: open (anybody), invite (members by invitation alone) or closed (not even those) (default open while portal and API are on loopback, else invite)',
     check: oneOfWords(['open', 'invite', 'closed']).optional(),
+  },
+  portalBuild: {
+    name: 'ERGON_PORTAL_BUILD',
+    flag: 'portal-build',
+    help: 'on or off: a start from a checkout builds the console in the background when its sources have changed (default on)',
+    check: onOff.default(true),
   },
 } satisfies Settings

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { createLogger } from '#base/log.ts'
+import { createFiles } from './files.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'ergon-pages-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const log = createLogger('test', { level: 'error', write: () => undefined })
+
+function build(mark: string, page: string): void {
+  mkdirSync(join(folder, 'assets'), { recursive: true })
+  writeFileSync(join(folder, 'index.html'), page)
+  writeFileSync(join(folder, 'index.html.br'), `br ${page}`)
+  writeFileSync(join(folder, 'assets', 'a.js'), 'a()')
+  writeFileSync(join(folder, 'secret.ts'), 'no file of the site')
+  writeFileSync(join(folder, '.built'), mark)
+}
+
+test('createFiles() has nothing before a build, then the files of the newest one', async () => {
+  let nowMs = 0
+  const files = createFiles({ folder, clock: { monotonicMs: () => nowMs }, log })
+  assert.equal(await files(), undefined)
+  build('one', 'first')
+  assert.equal(await files(), undefined, 'it looks once a second')
+  nowMs += 1000
+  const first = await files()
+  assert.deepEqual([...(first?.keys() ?? [])].toSorted(), ['/assets/a.js', '/index.html'])
+  assert.equal(first?.get('/index.html')?.br?.toString(), 'br first')
+  assert.equal(first?.get('/assets/a.js')?.gz, undefined)
+  // Files without the mark are a build that has not ended.
+  writeFileSync(join(folder, 'index.html'), 'second')
+  nowMs += 1000
+  assert.equal((await files())?.get('/index.html')?.bytes.toString(), 'first')
+  build('two', 'second')
+  nowMs += 1000
+  const second = await files()
+  assert.equal(second?.get('/index.html')?.bytes.toString(), 'second')
+  assert.notEqual(second?.get('/index.html')?.etag, first?.get('/index.html')?.etag)
+})
