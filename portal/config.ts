@@ -28,7 +28,7 @@ export const config: InlineConfig = {
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     rolldownOptions: {
       checks: { pluginTimings: false },
-      input: { console: join(ROOT, 'index.html') },
+      input: ['index.html', 'landing.html'].map((page) => join(ROOT, page)),
     },
   },
 }

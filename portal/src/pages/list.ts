@@ -26,6 +26,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./overview/page.tsx'),
   },
   {
+    path: '/playground',
+    title: 'Playground',
+    circuit: 'main',
+    key: 'p',
+    load: () => import('./playground/page.tsx'),
+  },
+  {
     path: '/ledger/{-$receipt}',
     title: 'Ledger',
     circuit: 'money',

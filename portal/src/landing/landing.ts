@@ -1,0 +1,61 @@
+// The landing page's only script: the passkey of a new account, the browser's suggestion to sign in, and the figures of
+// this installation's own last probe.
+import { signIn, signUp, isCancelled } from '../sign-in/passkey.ts'
+import { applyTheme } from '../parts/settings.ts'
+import { beginWith } from '../sign-up/progress.ts'
+import { showProbe } from './probe.ts'
+
+applyTheme()
+void showProbe()
+void suggestPasskey()
+
+element('join').addEventListener('submit', (event) => {
+  event.preventDefault()
+  const name = element<HTMLInputElement>('name').value.trim()
+  void attempt(async () => {
+    const { recovery_codes } = await signUp({ name })
+    beginWith(recovery_codes)
+    location.assign('/sign-up')
+  })
+})
+
+element('sign-in').addEventListener('click', (event) => {
+  event.preventDefault()
+  void attempt(async () => {
+    await signIn()
+    location.assign('/')
+  })
+})
+
+/** The browser offers passkeys in the field of the name, where it can. */
+async function suggestPasskey(): Promise<void> {
+  if (!(await window.PublicKeyCredential?.isConditionalMediationAvailable?.())) return
+  try {
+    await signIn(true)
+    location.assign('/')
+  } catch {
+    // The offer ends without a word: a button was used instead, or the service asked too often.
+  }
+}
+
+async function attempt(act: () => Promise<void>): Promise<void> {
+  const result = element('join-result')
+  const say = (text: string, isBad: boolean) => {
+    result.textContent = text
+    result.classList.toggle('bad', isBad)
+  }
+  say('Your device asks for your finger, face or PIN.', false)
+  try {
+    await act()
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    if (isCancelled(error)) say('Nothing was chosen. Try again when you are ready.', false)
+    else say(text, true)
+  }
+}
+
+function element<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
+  const found = document.querySelector<Kind>(`#${id}`)
+  if (found === null) throw new TypeError(`The page has no #${id}`)
+  return found
+}

@@ -1,0 +1,77 @@
+// The meter of an answer: joules so far, at most, and the settings that bound them.
+import { howOf } from '../../chat/stream.ts'
+import { energyShort, power } from '../../figures/energy.ts'
+import { useLive } from '../../live/use-live.ts'
+import { Known } from '../../parts/known.tsx'
+import { Register } from '../../parts/register.tsx'
+import { Strip } from '../../parts/strip.tsx'
+import { CodeButtons } from './code-buttons.tsx'
+import { Ramp } from './ramp.tsx'
+import { Settings } from './settings.tsx'
+import { rateOf, type Turn } from './turn.ts'
+import type { ChatSettings } from './use-chat.ts'
+
+export function Meter(props: {
+  readonly turn: Turn | undefined
+  readonly turns: readonly Turn[]
+  readonly isRunning: boolean
+  readonly settings: ChatSettings
+  readonly onSettings: (settings: ChatSettings) => void
+}) {
+  const { turn, turns, isRunning, settings, onSettings } = props
+  const how = howOf(useLive(({ today }) => today?.figure))
+  return (
+    <aside className="plate meter" aria-label="This answer">
+      <div className="so-far">
+        <p className="small muted">{isRunning ? 'This answer, so far' : 'The last answer'}</p>
+        <Register figure={{ ...how, nj: turn?.nj ?? 0n }} size="middle" />
+      </div>
+      <AnswerStrip turn={turn} isRunning={isRunning} />
+      {turn !== undefined && turn.ceilingNj !== undefined && (
+        <Ramp turn={turn} ceilingNj={turn.ceilingNj} />
+      )}
+      {turn !== undefined && <Facts turn={turn} />}
+      <p className="small">
+        <Known figure={how} />. You can never pay more than the ceiling.
+      </p>
+      <Settings settings={settings} onSettings={onSettings} />
+      <CodeButtons turns={turns} settings={settings} />
+    </aside>
+  )
+}
+
+/** Live while an answer runs; then it rests where the answer has moved it. */
+export function AnswerStrip(props: {
+  readonly turn: Turn | undefined
+  readonly isRunning: boolean
+}) {
+  const { turn, isRunning } = props
+  const inference = useLive((state) => state.power?.by['inference'])
+  if (turn === undefined) return <Strip njPerS={undefined} isSlim />
+  return <Strip njPerS={isRunning ? (rateOf(turn) ?? inference ?? 0n) : 0n} isSlim />
+}
+
+function Facts({ turn }: { readonly turn: Turn }) {
+  const { tokens, tokensMax, startedMs, endedMs, points, nj } = turn
+  const lastMs = endedMs ?? points.at(-1)?.atMs
+  const perS = lastMs === undefined ? undefined : Math.round(tokens / ((lastMs - startedMs) / 1000))
+  const rate = endedMs === undefined ? rateOf(turn) : undefined
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['Now', rate === undefined ? undefined : power(rate)],
+    ['Ceiling', turn.ceilingNj === undefined ? undefined : energyShort(turn.ceilingNj)],
+    [
+      'Tokens',
+      `${tokens} of at most ${tokensMax}${perS === undefined ? '' : `, ${perS} a second`}`,
+    ],
+    ['Each token', nj === undefined || tokens === 0 ? undefined : energyShort(nj / BigInt(tokens))],
+  ]
+  return (
+    <dl className="pairs">
+      {rows.map(([name, value]) =>
+        value === undefined
+          ? null
+          : [<dt key={`${name}:`}>{name}</dt>, <dd key={name}>{value}</dd>],
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,47 @@
+// The playground: an answer, and its joules while it comes.
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Head } from '../../shell/head.tsx'
+import { Composer } from './composer.tsx'
+import { Meter } from './meter.tsx'
+import { NowBar } from './now-bar.tsx'
+import { Talk } from './talk.tsx'
+import { useChat, type ChatSettings } from './use-chat.ts'
+import './playground.css'
+
+export function Page() {
+  const { model = 'auto' } = useSearch({ strict: false }) as { readonly model?: string }
+  const [settings, setSettings] = useState<ChatSettings>({
+    model,
+    tokensMax: 256,
+    temperature: 0.7,
+  })
+  const chat = useChat(settings)
+  const last = chat.turns.at(-1)
+  const isRunning = last?.status === 'asking' || last?.status === 'answering'
+  return (
+    <>
+      <Head title="Playground">
+        {chat.turns.length > 0 && !isRunning && (
+          <button type="button" className="btn small" onClick={chat.clear}>
+            New conversation
+          </button>
+        )}
+      </Head>
+      <div className="play">
+        <section aria-label="Conversation">
+          {last !== undefined && <NowBar turn={last} isRunning={isRunning} />}
+          <Talk turns={chat.turns} />
+          <Composer isRunning={isRunning} onAsk={chat.ask} onStop={chat.stop} />
+        </section>
+        <Meter
+          turn={last}
+          isRunning={isRunning}
+          turns={chat.turns}
+          settings={settings}
+          onSettings={setSettings}
+        />
+      </div>
+    </>
+  )
+}
