@@ -65,6 +65,35 @@ describe('openai: chat', () => {
     assert.ok(Number(response.headers.get('x-energy-joules')) >= last.energy_j)
   })
 
+  test('streams with the running energy and its ceiling, which the SDK hands on', async () => {
+    const asked = { stream_options: { include_usage: true, include_energy: true } }
+    const { data, response } = await client()
+      .chat.completions.create({ ...ask(), ...asked, stream: true })
+      .withResponse()
+    let text = ''
+    const energies: { energy_nj: string; ceiling_nj: string }[] = []
+    let last: Figures | undefined
+    for await (const chunk of data) {
+      text += chunk.choices[0]?.delta.content ?? ''
+      const { energy } = chunk as { energy?: { energy_nj: string; ceiling_nj: string } }
+      if (energy !== undefined) energies.push(energy)
+      if (chunk.usage) last = chunk.usage as unknown as Figures
+    }
+    assert.match(text, /Paris/)
+    assert.ok(energies.length > 0)
+    const joules = energies.map((energy) => Number(energy.energy_nj) / 1e9)
+    assert.deepEqual(
+      joules,
+      joules.toSorted((a, b) => a - b),
+      'it never falls',
+    )
+    const ceiling = Number(response.headers.get('x-energy-joules'))
+    for (const energy of energies) assert.equal(Number(energy.ceiling_nj) / 1e9, ceiling)
+    assert.ok((last?.energy_j ?? 0) <= ceiling)
+    const helped = client().chat.completions.stream({ ...ask(), ...asked })
+    assert.match((await helped.finalChatCompletion()).choices[0]?.message.content ?? '', /Paris/)
+  })
+
   test('streams without asking for usage: the figures ride on the last choice', async () => {
     const stream = await client().chat.completions.create({ ...ask(), stream: true })
     const chunks = await collect(stream)

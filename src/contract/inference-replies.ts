@@ -45,6 +45,17 @@ export const chatCompletion = z.object({
   usage,
 })
 
+const whole = z.string().regex(/^\d+$/)
+/** With `stream_options.include_energy`, on some chunks. The figures of the end are in `usage`. */
+const runningEnergy = z
+  .object({
+    /** Measured so far. */
+    energy_nj: whole,
+    /** The most that the answer is billed, as its head says. */
+    ceiling_nj: whole,
+  })
+  .optional()
+
 export const chatCompletionChunk = z.object({
   id: z.string(),
   object: z.literal('chat.completion.chunk'),
@@ -63,6 +74,7 @@ export const chatCompletionChunk = z.object({
     }),
   ),
   usage: usage.nullable().optional(),
+  energy: runningEnergy,
 })
 
 /** Both the whole reply and, with `finish_reason` null until the end, each chunk of a stream. */
@@ -80,6 +92,7 @@ export const textCompletion = z.object({
     }),
   ),
   usage: usage.nullable().optional(),
+  energy: runningEnergy,
 })
 
 export const embeddingList = z.object({

@@ -126,6 +126,8 @@ const sampling = {
   stream_options: z
     .object({
       include_usage: z.boolean().nullish(),
+      /** Chunks carry the energy so far and the ceiling, as `energy`, four times a second at most. */
+      include_energy: z.boolean().nullish(),
       include_obfuscation: z.boolean().nullish(),
     })
     .nullish(),

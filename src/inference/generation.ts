@@ -36,6 +36,8 @@ export type Started = {
   readonly events: Steps<readonly AnswerEvent[]>
   /** Everything that it took so far, billed or not. */
   measured(): Nj
+  /** The most that it is billed. */
+  ceiling(): Nj
 }
 
 /**
@@ -61,7 +63,8 @@ export async function generate<Answer>(
       const events = await begin(deps, plan, call)
       const reason = reasonOf(choice, offer, failed)
       const measured = () => caller.spend.measured()
-      return await answer({ offer, reason, events, measured })
+      const ceiling = () => caller.spend.estimate().ceilingNj
+      return await answer({ offer, reason, events, measured, ceiling })
     } catch (error) {
       call.failed(error)
       failure = error

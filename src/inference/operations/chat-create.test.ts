@@ -94,6 +94,36 @@ test('chat gives the usage a chunk of its own without choices when include_usage
   )
 })
 
+test('chat carries the running energy and the ceiling in chunks when include_energy asks', async () => {
+  upstream.script = streaming(...cellHello)
+  let nowMs = 0
+  const deps = depsOf([offerOf()], [provider])
+  const clock = { ...deps.clock, monotonicMs: () => (nowMs += 100) }
+  const ofStream = async (include_energy: boolean) => {
+    const call = callOf(ask({ stream: true, stream_options: { include_energy } }))
+    const reply = streamed(await createChatCreate({ ...deps, clock })(call))
+    const ceiling = call.spend.estimate().ceilingNj
+    const parsed: string[] = []
+    for await (const text of reply.chunks) parsed.push(String(text))
+    const chunks = parsed
+      .flatMap((text) => chunksOf(text))
+      .map((one) => chatCompletionChunk.parse(one))
+    return {
+      ceiling,
+      energies: chunks.map(({ energy }) => energy),
+      measured: call.spend.measured(),
+    }
+  }
+  const { ceiling, energies, measured } = await ofStream(true)
+  const figures = energies.filter((energy) => energy !== undefined)
+  assert.ok(figures.length > 0)
+  for (const { energy_nj: energy, ceiling_nj: most } of figures) {
+    assert.equal(BigInt(most), ceiling)
+    assert.ok(BigInt(energy) > 0n && BigInt(energy) <= measured && BigInt(energy) <= ceiling)
+  }
+  assert.deepEqual(new Set((await ofStream(false)).energies), new Set([undefined]))
+})
+
 test('chat gives tool calls whole and in pieces', async () => {
   const pieces = [
     {

@@ -10,7 +10,7 @@ import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import { hardest, scoreConversation, contentText } from '#inference/router/conversation.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
-import { expectedOf, presentFields } from './fields.ts'
+import { expectedOf, presentFields, streamOptionsOf } from './fields.ts'
 
 /** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
 export const createChatCreate =
@@ -32,10 +32,10 @@ export const createChatCreate =
     const streamed = request.stream === true
     const body = bodyOf(request, work)
     const plan = { operation: 'chat.create', choice, work, shape: 'chat', streamed, body } as const
-    const includeUsage = request.stream_options?.include_usage === true
+    const asked = streamOptionsOf(request.stream_options)
     return generate<Reply>(deps, plan, call, (started) =>
       streamed
-        ? streamedReply(deps, started, { shape: CHAT, includeUsage })
+        ? streamedReply(deps, started, { shape: CHAT, ...asked })
         : knownReply(deps, started, CHAT),
     )
   }

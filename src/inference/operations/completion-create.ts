@@ -9,7 +9,7 @@ import { TEXT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
-import { expectedOf, presentFields } from './fields.ts'
+import { expectedOf, presentFields, streamOptionsOf } from './fields.ts'
 import { textsOf, textBytes } from './texts.ts'
 
 /** OpenAI's default, which chat does not have. */
@@ -39,11 +39,11 @@ export const createCompletionCreate =
     const body = { ...presentFields(request, FORWARDED), max_tokens: work.maxTokens }
     const streamed = request.stream === true
     const named = { operation: 'completion.create', shape: 'text' } as const
-    const includeUsage = request.stream_options?.include_usage === true
+    const asked = streamOptionsOf(request.stream_options)
     const plan = { ...named, choice, work, streamed, body }
     return generate<Reply>(deps, plan, call, (started) =>
       streamed
-        ? streamedReply(deps, started, { shape: TEXT, includeUsage })
+        ? streamedReply(deps, started, { shape: TEXT, ...asked })
         : knownReply(deps, started, TEXT),
     )
   }

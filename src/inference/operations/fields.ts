@@ -1,4 +1,6 @@
 // What the generating operations share in reading a request.
+import type { ChatRequest } from '#contract/inference.ts'
+import type { AskedOfStream } from '#inference/replies/reply.ts'
 import type { WorkSize } from '#inference/admission.ts'
 import type { RoutingRequest } from '#inference/router/choose.ts'
 
@@ -15,8 +17,16 @@ export function presentFields<T extends object>(
   return fields
 }
 
+type StreamOptions = ChatRequest['stream_options']
+
 const BYTES_PER_TOKEN = 4
 const ANSWER_TOKENS = 256
+
+/** Members of `stream_options` that a stream obeys. */
+export const streamOptionsOf = (options: StreamOptions): AskedOfStream => ({
+  includeUsage: options?.include_usage === true,
+  includeEnergy: options?.include_energy === true,
+})
 
 /** What work probably takes, to compare costs by: not a bound. */
 export const expectedOf = (work: WorkSize): Pick<RoutingRequest, 'tokens' | 'prompts'> => ({

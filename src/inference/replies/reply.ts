@@ -10,6 +10,7 @@ import type { AnswerEvent } from '#inference/paid-steps.ts'
 import type { Delta, FinishReason, TokenUsage } from '#inference/providers/provider.ts'
 import { collectAnswers, type Collected } from './collect.ts'
 import { usageText } from './figures.ts'
+import { createRunningEnergy, type RunningEnergy } from './running-energy.ts'
 import { envelope, type AnswerHead, type Shape } from './shape.ts'
 
 type Deps = Pick<InferenceDeps, 'clock' | 'learned'>
@@ -48,7 +49,7 @@ function wholeReply(
 export function streamedReply(
   deps: Deps,
   started: Started,
-  { shape, includeUsage }: { shape: Shape; includeUsage: boolean },
+  { shape, includeUsage, includeEnergy }: AskedOfStream & { readonly shape: Shape },
 ): StreamedReply {
   const { offer, reason, measured } = started
   const head = headOf(deps, shape, offer.id)
@@ -59,7 +60,11 @@ export function streamedReply(
     status: 200,
     headers: { 'x-router-reason': reason },
     contentType: 'text/event-stream',
-    chunks: new PrintedSteps(started.events, { shape, write, state }),
+    chunks: new PrintedSteps(
+      started.events,
+      { shape, write, state },
+      includeEnergy ? createRunningEnergy(started, deps.clock) : undefined,
+    ),
     last: (charge) => {
       const usage = state.usage ?? NOTHING_USED
       learn(deps, { offer, usage, charge, measured })
@@ -79,6 +84,9 @@ export function streamedReply(
 
 const DONE = 'data: [DONE]\n\n'
 const NOTHING_USED: TokenUsage = { promptTokens: 0, completionTokens: 0 }
+
+/** Members of a chunk that a caller asks for. */
+export type AskedOfStream = { readonly includeUsage: boolean; readonly includeEnergy: boolean }
 
 type StreamState = { readonly finishes: Map<number, FinishReason>; usage: TokenUsage | undefined }
 type WriteChunk = (choices: readonly object[], usage?: string) => string
@@ -118,10 +126,12 @@ function plainWriter(shape: Shape, write: WriteChunk): (index: number, delta: De
 class PrintedSteps extends Steps<string> {
   readonly #events: Started['events']
   readonly #print: (event: AnswerEvent) => string
+  readonly #energy: RunningEnergy | undefined
 
-  constructor(events: Started['events'], chunk: Chunks) {
+  constructor(events: Started['events'], chunk: Chunks, energy: RunningEnergy | undefined) {
     super()
     this.#events = events
+    this.#energy = energy
     this.#print = chunkPrinter(chunk)
   }
 
@@ -130,7 +140,8 @@ class PrintedSteps extends Steps<string> {
       if (events === undefined) return undefined
       let text = ''
       for (const event of events) text += this.#print(event)
-      return text === '' ? this.next() : text
+      if (text === '') return this.next()
+      return this.#energy === undefined ? text : this.#energy(text)
     })
   }
 
