@@ -16,7 +16,7 @@ import * as inference from '#contract/inference-limits.ts'
 import * as live from '#contract/live.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/list-page.ts'
-import { USAGE_DAYS_MAX } from '#contract/usage-range.ts'
+import { USAGE_DAYS_MAX, USAGE_STEP_DAYS_MAX } from '#contract/usage-range.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
 import { FILES_MAX } from '#databases/size/full-words.ts'
 import { STRANGERS_MAX } from '#databases/proxy/strangers.ts'
@@ -282,6 +282,8 @@ const ACCOUNT: LimitSection = {
       count(USAGE_DAYS_MAX),
       code('invalid_request'),
     ],
+    ['the same with `step=hour`', count(USAGE_STEP_DAYS_MAX.hour), code('invalid_request')],
+    ['the same with `step=minute`', count(USAGE_STEP_DAYS_MAX.minute), code('invalid_request')],
     [
       'life of an address of `POST /v1/storage/presigned`',
       seconds(EXPIRES_MAX_S * 1000),

@@ -31,8 +31,11 @@ export const usageList = z.object({
   from: time,
   to: time,
   group_by: z.string(),
+  step: z.string().optional(),
   data: z.array(
     z.object({
+      /** With a step: its begin. */
+      at: time.optional(),
       /** Of `group_by=model`, null is all that no model served. */
       group: z.string().nullable(),
       requests: count,
@@ -54,6 +57,13 @@ export const usageQuery = z.object({
   from: time.optional(),
   to: time.optional(),
   group_by: z.enum(['service', 'model', 'token', 'operation', 'day']).optional(),
+  /** A row for each step of time and group that has charges. A minute for two days at most, an hour for 32 days. */
+  step: z.enum(['minute', 'hour', 'day']).optional(),
+  /** Only charges of this service, operation, model or token. */
+  service: z.string().optional(),
+  operation: z.string().optional(),
+  model: z.string().optional(),
+  token: z.string().optional(),
   ...pageQuery,
 })
 

@@ -5,7 +5,7 @@ import { canonicalJson } from '#base/canonical-json.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { addTestAccount, openLedgerState } from './test-state.fixture.ts'
-import { sumUsage } from './usage.ts'
+import { sumUsage, USAGE_STEPS } from './usage.ts'
 
 const skip = whyNoState()
 let server: TestUrl
@@ -110,21 +110,41 @@ async function play(state: State, steps: readonly Step[]): Promise<void> {
   }
 }
 
-function expected(steps: readonly Step[], account: string, from: number, to: number) {
+/** Minutes of a step. */
+const STEPS = { minute: 1, hour: 60, day: 1440 } as const
+
+function expected(
+  steps: readonly Step[],
+  account: string,
+  { from, to, step }: { from: number; to: number; step?: keyof typeof STEPS },
+) {
+  const beginOf = ({ minute: nth }: Charge) =>
+    step === undefined ? '' : String(Math.floor(nth / STEPS[step]) * STEPS[step]).padStart(4, '0')
   const sums = new Map<string, { requests: number; energy: bigint; measured: bigint }>()
   for (const one of steps)
     if (one !== 'audit' && one.account === account && one.minute >= from && one.minute < to) {
-      const sum = sums.get(one.model ?? '') ?? { requests: 0, energy: 0n, measured: 0n }
+      const key = `${beginOf(one)} ${one.model ?? ''}`
+      const sum = sums.get(key) ?? { requests: 0, energy: 0n, measured: 0n }
       const read = one.parts.filter(({ method }) => MEASURED.includes(method))
-      sums.set(one.model ?? '', {
+      sums.set(key, {
         requests: sum.requests + 1,
         energy: sum.energy + BigInt(sumOf(one.parts)),
         measured: sum.measured + BigInt(sumOf(read)),
       })
     }
   return [...sums]
-    .toSorted(([a, one], [b, other]) => Number(other.energy - one.energy) || (a < b ? -1 : 1))
-    .map(([group, { requests, energy, measured }]) => ({
+    .map(([key, sum]) => {
+      const [begin = '', group = ''] = key.split(/ (.*)/s)
+      return { begin, group, sum }
+    })
+    .toSorted(
+      (a, b) =>
+        Number(a.begin) - Number(b.begin) ||
+        Number(b.sum.energy - a.sum.energy) ||
+        (a.group < b.group ? -1 : 1),
+    )
+    .map(({ begin, group, sum: { requests, energy, measured } }) => ({
+      at: begin === '' ? null : at(Number(begin)),
       group,
       requests: String(requests),
       energy: String(energy),
@@ -144,7 +164,19 @@ test('sumUsage() is the sum of the charges, whatever the audit has summed', { sk
       for (const account of ACCOUNTS) {
         const span = { account, from: at(from), to: at(to) }
         const found = await sumUsage(state, span, 'model', PAGE)
-        assert.deepEqual(found, expected(steps, account, from, to))
+        assert.deepEqual(found, expected(steps, account, { from, to }))
+        for (const step of USAGE_STEPS)
+          assert.deepEqual(
+            await sumUsage(state, span, 'model', { ...PAGE, step }),
+            expected(steps, account, { from, to, step }),
+          )
+        const ofModel = { filter: { model: 'a', operations: ['chat.create'] } }
+        assert.deepEqual(
+          await sumUsage(state, span, 'model', { ...PAGE, ...ofModel }),
+          found.filter(({ group }) => group === 'a'),
+        )
+        const none = { filter: { operations: [] } }
+        assert.deepEqual(await sumUsage(state, span, 'model', { ...PAGE, ...none }), [])
         const rest = await sumUsage(state, span, 'model', { offset: 1, limit: 1 })
         assert.deepEqual(rest, found.slice(1, 2))
       }

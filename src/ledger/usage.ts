@@ -1,11 +1,31 @@
 // An account's usage in a span of time, summed from its charges: whole hours from the sums that the audit keeps, the
 // edges and charges that are not audited yet from the charges themselves.
 import type { Queryable } from '#state/connect.ts'
-import { bundledRows, bundledSums, wholeHours } from './bundles/bundled-sums.ts'
+import { bundledMinutes, bundledRows, bundledSums, wholeHours } from './bundles/bundled-sums.ts'
 
 export type UsageSpan = { readonly account: string; readonly from: Date; readonly to: Date }
 
+/** Charges that count: all where a member is absent. */
+export type UsageFilter = {
+  readonly operations?: readonly string[]
+  readonly model?: string
+  readonly token?: string
+}
+
+export const USAGE_STEPS = ['minute', 'hour', 'day'] as const
+export type UsageStep = (typeof USAGE_STEPS)[number]
+
+export type UsagePage = {
+  readonly offset: number
+  readonly limit: number
+  /** A row for each step of time, in place of one for the whole span. */
+  readonly step?: UsageStep
+  readonly filter?: UsageFilter
+}
+
 export type UsageRow = {
+  /** The begin of the step; null where the sums are of the whole span. */
+  readonly at: Date | null
   readonly group: string | null
   readonly requests: string
   readonly energy: string
@@ -31,19 +51,21 @@ const UNAUDITED = CHARGES.replace(
 export const endsIn = (from: string, to: string): string => `to_at >= ${from} and to_at < ${to}`
 
 /**
- * The sums of [from, to) by group, the most energy first. `group` is SQL of ours over operation, model, token
- * and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as charges may be bundled meanwhile.
+ * The sums of [from, to) by step of time and group: the steps in their order, the most energy first. `group` is SQL of
+ * ours over operation, model, token and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as
+ * charges may be bundled meanwhile.
  */
 export async function sumUsage(
   state: Queryable,
   span: UsageSpan,
   group: string,
-  page: { readonly offset: number; readonly limit: number },
+  { offset, limit, step, filter = {} }: UsagePage,
 ): Promise<readonly UsageRow[]> {
-  const hours = wholeHours(span)
-  const bundled = await bundledSums(state, span)
+  // An hour of minutes is in no kept sum.
+  const hours = step === 'minute' ? { first: span.to, last: span.to } : wholeHours(span)
+  const bundled = await (step === 'minute' ? bundledMinutes : bundledSums)(state, span)
   const { rows } = await state.query<UsageRow>(
-    `select ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
+    `select date_trunc($9::text, at, 'UTC') as at, ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
       sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured
     from (
       select operation, model, token, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj
@@ -56,16 +78,22 @@ export async function sumUsage(
       ${UNAUDITED} where ${endsIn('$4', '$5')}
       union all
       select * from ${bundledRows('$8')} bundled
-    ) used group by 1 order by energy desc, 1 offset $6 limit $7`,
+    ) used where ($10::text[] is null or operation = any ($10)) and ($11::text is null or model = $11)
+      and ($12::text is null or token = $12)
+    group by 1, 2 order by 1, energy desc, 2 offset $6 limit $7`,
     [
       span.account,
       span.from,
       span.to,
       hours.first,
       hours.last,
-      page.offset,
-      page.limit,
+      offset,
+      limit,
       JSON.stringify(bundled),
+      step ?? null,
+      filter.operations ?? null,
+      filter.model ?? null,
+      filter.token ?? null,
     ],
   )
   return rows

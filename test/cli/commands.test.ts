@@ -75,6 +75,18 @@ test('status, meter, accounts, tokens, artifacts and models print JSON and table
   }
 })
 
+test('usage has a row for each step of time', async () => {
+  await run(['usage'])
+  const { data } = (await json(['usage', '--step', 'hour'])) as { data: { at: string }[] }
+  assert.ok(data.length > 0)
+  for (const { at } of data) assert.match(at, /:00:00\.000Z$/)
+  assert.match((await run(['usage', '--step', 'minute'])).stdout, /^FROM +SERVICE /)
+  assert.match(
+    (await run(['usage', '--step', 'week'])).stderr,
+    /"week" is not one of minute, hour, day/,
+  )
+})
+
 test('usage says how much of the energy a sensor read', async () => {
   await run(['usage'])
   const { data } = (await json(['usage'])) as { data: { energy_nj: string; measured_nj: string }[] }

@@ -10,7 +10,7 @@ const ACCOUNT = 'acct_0'
 const TOKENS = 1003
 
 type Page = {
-  data: { group: string | null; requests: number }[]
+  data: { at?: string; group: string | null; requests: number }[]
   has_more: boolean
   next_cursor: string
 }
@@ -51,6 +51,25 @@ test(
 
     const [none] = (await ask({ group_by: 'model' })).data
     assert.equal(none?.group, null, 'what no model served is one group, as usage/last names it')
+
+    const perMinute = await ask({ group_by: 'operation', step: 'minute', service: 'inference' })
+    assert.deepEqual(
+      perMinute.data.map(({ group, requests }) => [group, requests]),
+      [['chat.create', TOKENS]],
+    )
+    assert.match(perMinute.data[0]?.at ?? '', /:00\.000Z$/)
+    assert.deepEqual((await ask({ service: 'storage' })).data, [])
+    const filtered = await ask({ group_by: 'token', operation: 'chat.create', limit: '1000' })
+    assert.equal((await ask({ cursor: filtered.next_cursor })).data.length, 3)
+    const days = (from: string, step: string) => ask({ from, to: '2026-03-01', step })
+    for (const [query, param] of [
+      [ask({ step: 'week' }), 'step'],
+      [ask({ service: 'colour' }), 'service'],
+      [ask({ operation: 'colour' }), 'operation'],
+      [days('2026-02-26', 'minute'), 'from'],
+      [days('2026-01-01', 'hour'), 'from'],
+    ] as const)
+      await assert.rejects(query, { code: 'invalid_request', param })
 
     for (const cursor of ['', 'x', '1.2.colour.3', '1.2.token.-3', `${first.next_cursor}0000000`])
       await assert.rejects(ask({ cursor }), { code: 'invalid_request' }, cursor)

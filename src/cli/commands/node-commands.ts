@@ -20,6 +20,7 @@ export const NODE_COMMANDS: CommandList = {
       options: [
         ['--since <duration>', 'for example 24h, 7d (default 24h)'],
         ['--group-by <what>', 'service, model, token, operation or day (default service)'],
+        ['--step <time>', 'a row for each minute, hour or day'],
         ['--last', 'the last request of this token'],
       ],
       load: () => import('./usage.ts'),

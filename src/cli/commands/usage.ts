@@ -7,6 +7,7 @@ import type { CommandCall } from '#cli/call.ts'
 const PAGES_MAX = 1000
 
 type UsageEntry = {
+  at?: string
   group: string | null
   requests: number
   energy_j: number
@@ -20,15 +21,24 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options['last'] === true) return await last(options)
   const from = sinceOf(options['since'])
   const group = String(options['groupBy'] ?? 'service')
-  const list = await allOf(
-    options,
-    `from=${from.toISOString()}&group_by=${encodeURIComponent(group)}`,
-  )
+  const step =
+    options['step'] === undefined ? [] : [`step=${encodeURIComponent(String(options['step']))}`]
+  const words = [`from=${from.toISOString()}`, `group_by=${encodeURIComponent(group)}`, ...step]
+  const list = await allOf(options, words.join('&'))
   if (options.json) return printJson(list)
   print(
     table(
-      [group.toUpperCase(), 'REQUESTS', 'JOULES', 'MEASURED', 'CARBON mg', 'pUSD'],
+      [
+        ...step.map(() => 'FROM'),
+        group.toUpperCase(),
+        'REQUESTS',
+        'JOULES',
+        'MEASURED',
+        'CARBON mg',
+        'pUSD',
+      ],
       list.data.map((row) => [
+        ...(row.at === undefined ? [] : [row.at]),
         row.group ?? `(no ${group})`,
         String(row.requests),
         String(row.energy_j),

@@ -14,9 +14,9 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     replies: ok('The figures of its receipt', json(service.usageLast)),
   },
   'usage.get': {
-    summary: 'What the account used over a time, grouped',
+    summary: 'What the account used over a time, by group and step of time',
     query: service.usageQuery,
-    replies: ok('One row for each group, the most energy first', json(service.usageList)),
+    replies: ok('A row for each step and group, the most energy first', json(service.usageList)),
   },
   'receipt.list': {
     summary: 'What the account was charged, in the order of its own numbers, which have no gap',
