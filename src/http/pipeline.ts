@@ -67,6 +67,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   exchange.requestId = spend.requestId
   let protocol = deps.fallback
   exchange.protocolHeaders = protocol.headers ?? []
+  let caller: string | undefined
   let leave: (() => void) | undefined
   let leaveUnpaid: (() => void) | undefined
   let operation: OperationName = 'service.nobody'
@@ -81,11 +82,13 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     ;({ operation } = call)
     const arrive = (one: Principal): void => {
       demandScope(one, call.operation, operationOf(call.operation))
+      caller ??= one.account
       if (leave !== undefined) return
       exchange.limitHeaders = deps.rates.take(one)
       leave = deps.accounts.enter(one.account)
     }
     const arriveAsStranger = (account: string): void => {
+      caller ??= account
       leave ??= deps.accounts.enterStranger(account)
     }
     // What is there already is not waited for: an await costs a turn of the promise queue.
@@ -108,7 +111,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     leaveUnpaid?.()
     exchange.close()
     const charge = spend.settle(exchange.response.statusCode)
-    deps.counts.add(operation, charge, performance.now() - begunMs)
+    deps.counts.add(operation, charge, performance.now() - begunMs, caller)
     discardBody(exchange)
     spend.written()
   }

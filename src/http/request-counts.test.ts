@@ -74,3 +74,21 @@ it('models beyond a hundred share a name', () => {
   assert.equal(models.length, 101)
   assert.deepEqual([models.at(-1)?.model, models.at(-1)?.energyNj], ['other', 900])
 })
+
+it('accounts: failures are answers of 500 and above, and no refusal is one', () => {
+  const { add, accounts } = createRequestCounts()
+  for (const status of [200, 402, 404, 429, 499, 500, 501, 503, 504])
+    add('chat.create', chargeOf({ status }), 0, 'acct_a')
+  add('chat.create', chargeOf({ status: 503, operation: 'service.nobody' }), 0)
+  assert.deepEqual([...accounts.take()], [['acct_a', { requests: 9, failures: 3 }]])
+  assert.deepEqual([...accounts.take()], [], 'taken once')
+})
+
+it('accounts: what is put back is added to what came meanwhile', () => {
+  const { add, accounts } = createRequestCounts()
+  add('chat.create', chargeOf({ status: 500 }), 0, 'acct_a')
+  const taken = accounts.take()
+  add('chat.create', chargeOf(), 0, 'acct_a')
+  accounts.putBack(taken)
+  assert.deepEqual([...accounts.take()], [['acct_a', { requests: 2, failures: 1 }]])
+})

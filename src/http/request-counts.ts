@@ -1,6 +1,7 @@
 // How many requests there were, how long they took, and what they cost, by operation and model: what a gateway
 // shows of them to Prometheus. Every request passes here, so a request makes no object. The labels are bounded:
 // operations are those of the table, models those that were offered, up to a limit.
+import { createAccountCounts, type AccountCounts } from './account-counts.ts'
 import type { Charge } from '#contract/charge.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
 
@@ -9,6 +10,11 @@ export const DURATIONS_S = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60] as const
 const NAMES = Object.keys(OPERATIONS) as OperationName[]
 /** 1xx to 5xx. */
 const STATUSES = 5
+/**
+ * The service failed, or was not in time. 501 is a fixed answer to what is not served: anybody can ask for it as often
+ * as they like.
+ */
+const isFailure = (status: number): boolean => status >= 500 && status !== 501
 /** Names of models that are told apart in the life of a gateway; those that come after share a name. */
 const MODELS_MAX = 100
 const OTHER_MODEL = 'other'
@@ -26,6 +32,8 @@ export type ModelCounts = {
   readonly model: string | undefined
   /** By the first digit of the status, from 1xx on. */
   readonly statuses: readonly number[]
+  /** Of them, those that the service failed. */
+  readonly failures: number
   readonly energyNj: number
   readonly carbonPg: number
   readonly promptTokens: number
@@ -33,8 +41,14 @@ export type ModelCounts = {
 }
 
 export interface RequestCounts {
-  /** Counts a request that has ended, and what it was charged. */
-  add(operation: OperationName, charge: CountedCharge, durationMs: number): void
+  /** Counts a request that has ended, and what it was charged; `account` is that of its caller, where one is known. */
+  add(
+    operation: OperationName,
+    charge: CountedCharge,
+    durationMs: number,
+    account?: string | undefined,
+  ): void
+  readonly accounts: AccountCounts
   /** Operations that were asked for at least once. */
   operations(): readonly OperationCounts[]
   models(): readonly ModelCounts[]
@@ -66,6 +80,7 @@ export function createRequestCounts(): RequestCounts {
   // By model, then by the place of the operation.
   const rows = new Map<string | undefined, (Row | undefined)[]>()
   const shared = new Map<number, string>()
+  const accounts = createAccountCounts()
 
   function rowOf(place: number, model: string | undefined): Row {
     const isNew = !rows.has(model)
@@ -82,7 +97,8 @@ export function createRequestCounts(): RequestCounts {
     return false
   }
   return {
-    add(operation, charge, durationMs) {
+    accounts,
+    add(operation, charge, durationMs, account) {
       const { model, status, prompt_tokens: prompt, completion_tokens: completion } = charge
       const place = index.get(operation) ?? 0
       const seconds = durationMs / 1000
@@ -95,6 +111,8 @@ export function createRequestCounts(): RequestCounts {
       row.statuses[digit] = (row.statuses[digit] ?? 0) + 1
       if (prompt !== undefined) row.promptTokens += Number(prompt)
       if (completion !== undefined) row.completionTokens += Number(completion)
+      if (isFailure(status)) row.failures++
+      if (account !== undefined) accounts.add(account, isFailure(status))
       if (isCounted(charge)) return
       // Refused before anybody was admitted, it is charged to the operation of nobody.
       const payer = rowOf(index.get(charge.operation) ?? place, model)
@@ -115,6 +133,7 @@ const emptyRow = (operation: OperationName, model: string | undefined): Row => (
   operation,
   model,
   statuses: Array.from({ length: STATUSES }, () => 0),
+  failures: 0,
   energyNj: 0,
   carbonPg: 0,
   promptTokens: 0,

@@ -18,6 +18,7 @@ export const STATUS_AGENT: AgentProduct = { name: 'status', programs: [STATUS_PR
 async function open(core: AgentCore): Promise<AgentPart> {
   const { config, meterName, state, journals } = core
   const settings: StatusSettings = {
+    countsMs: config.statusSeconds * 1000,
     meter: meterName,
     ...(config.metricsToken === undefined ? {} : { metricsToken: config.metricsToken.reveal() }),
   }

@@ -1,22 +1,32 @@
 // The service's own pages in a gateway: health, readiness, metrics.
 import { Secret } from '#base/log.ts'
+import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { booksFigures } from './metrics/books-figures.ts'
 import { createGatewayMetrics, METRICS_PAGE } from './metrics/gateway-metrics.ts'
 import { powerFigures } from './metrics/power-figures.ts'
 import { taskFigures } from '#tasks/admin.ts'
+import { keepAccountCounts } from './error-rates/keep-counts.ts'
+import { createErrorRateGet, createPublicNameRenew } from './operations/error-rate.ts'
 import { COUNTS_PAGE, type CountsPage } from './page/counts.ts'
 import { createHealth, createMetrics, createReady } from './operations/service.ts'
 
 export type StatusSettings = {
+  /** Between two writes of counts by account. */
+  readonly countsMs: number
   readonly meter: string
   readonly metricsToken?: string
 }
 
+const NAMES_OF = `select name as place, name from public_names
+  where account = $1 and name > $2 order by name limit $3`
+
 export const STATUS_GATEWAY: GatewayProduct<StatusSettings> = { name: 'status', open }
 
-function open(core: GatewayCore, { meter, metricsToken }: StatusSettings): GatewayPart {
-  const { readers, unready } = core
+function open(core: GatewayCore, { countsMs, meter, metricsToken }: StatusSettings): GatewayPart {
+  const { readers, unready, counts, log } = core
+  const { accounts } = counts
+  const keeper = keepAccountCounts({ state: readers, accounts, periodMs: countsMs, log })
   const metrics = createGatewayMetrics({
     ...core,
     books: () => booksFigures(readers),
@@ -28,11 +38,16 @@ function open(core: GatewayCore, { meter, metricsToken }: StatusSettings): Gatew
     endpoints: {
       'service.health': { handle: createHealth() },
       'service.ready': { handle: createReady(unready) },
+      'error-rate.get': { handle: createErrorRateGet({ state: readers }) },
+      'public-name.renew': { handle: createPublicNameRenew({ state: readers }) },
       'service.metrics': { handle: createMetrics({ token, print: metrics.print }) },
     },
     pages: {
       [METRICS_PAGE]: metrics.json,
-      [COUNTS_PAGE]: (): CountsPage => ({ counts: core.counts.models() }),
+      [COUNTS_PAGE]: (): CountsPage => ({ counts: counts.models() }),
     },
+    account: { records: { public_name: recordsOf(readers, NAMES_OF) } },
+    drained: () => keeper.flush(),
+    close: () => keeper.stop(),
   }
 }

@@ -71,6 +71,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'service.health': { path: () => '/healthz' },
   'service.ready': { path: () => '/readyz' },
   'service.metrics': { path: () => '/metrics', credential: METRICS_TOKEN },
+  'error-rate.get': { path: () => '/v1/account/error-rate' },
+  'public-name.renew': { path: () => '/v1/account/public-name' },
   'token.create': {
     path: () => '/v1/tokens',
     body: { name: 'matrix' },

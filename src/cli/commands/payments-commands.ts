@@ -39,6 +39,12 @@ export const PAYMENTS_COMMANDS: CommandList = {
       load: () => import('./account.ts'),
     },
     {
+      usage: 'account error-rate',
+      help: 'Requests that the service failed, and the name of the account on the status page',
+      options: [['--new-name', 'another name at random; the counts begin anew']],
+      load: () => import('./account-error-rate.ts'),
+    },
+    {
       usage: 'account export [file]',
       help: 'Every record of the account, a JSON object a line, to a file or the standard output',
       load: () => import('./account-export.ts'),

@@ -1,5 +1,6 @@
 // Requests and replies of the routed operations of status.
 import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
+import { errorRate } from '#contract/error-rate.ts'
 import * as service from '#contract/service-replies.ts'
 import type { STATUS } from '#contract/products/status.ts'
 
@@ -17,5 +18,13 @@ export const STATUS_DESCRIPTIONS: Descriptions<typeof STATUS> = {
     refusals: ['token_unknown', 'not_found'],
     summary: 'Figures in the Prometheus text format, for the bearer of ERGON_METRICS_TOKEN',
     replies: ok('The figures', PLAIN_TEXT),
+  },
+  'error-rate.get': {
+    summary: 'Requests of the account that the service failed, and its name on the status page',
+    replies: ok('The counts of the last hours', json(errorRate)),
+  },
+  'public-name.renew': {
+    summary: 'Give the account another name on the status page; its counts begin anew',
+    replies: ok('The new name', json(errorRate)),
   },
 }

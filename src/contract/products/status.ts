@@ -1,5 +1,5 @@
 // The service itself: its health, its metrics, and charges without a request.
-import { look } from '#contract/operation.ts'
+import { look, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 export const STATUS = defineProduct({
@@ -7,6 +7,13 @@ export const STATUS = defineProduct({
     'service.health': { ...look, service: 'service', scope: null, remembered: false },
     'service.ready': { ...look, service: 'service', scope: null, remembered: false },
     'service.metrics': { ...look, service: 'service', scope: null, remembered: false },
+    'error-rate.get': { ...ownView, service: 'accounts', remembered: false },
+    'public-name.renew': {
+      ...look,
+      scope: 'billing-admin',
+      service: 'accounts',
+      remembered: false,
+    },
     /** No request: what a cell of an account used for a minute. */
     'cell.standing': {
       ...look,
@@ -28,6 +35,8 @@ export const STATUS = defineProduct({
     { method: 'GET', path: '/healthz', operation: 'service.health' },
     { method: 'GET', path: '/readyz', operation: 'service.ready' },
     { method: 'GET', path: '/metrics', operation: 'service.metrics' },
+    { method: 'GET', path: '/v1/account/error-rate', operation: 'error-rate.get', query: [] },
+    { method: 'PUT', path: '/v1/account/public-name', operation: 'public-name.renew', query: [] },
   ],
   unserved: [{ method: 'GET', path: '/v1/workloads/:workload/logs' }],
 })

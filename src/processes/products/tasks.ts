@@ -8,6 +8,7 @@ import type { TasksProduct } from '#node/tasks-part.ts'
 import { PAYMENTS_TASKS } from '#payments/tasks.ts'
 import { PORTAL_TASKS } from '#portal/tasks.ts'
 import { STORAGE_TASKS } from '#objects/tasks.ts'
+import { STATUS_TASKS } from '#status/tasks.ts'
 import { receiptsTasks } from '#receipts/tasks.ts'
 import { RECEIPTS_TO_ANNOUNCE } from '#webhooks/receipts-to-announce.ts'
 
@@ -18,6 +19,7 @@ export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   DATABASES_TASKS,
   WEBHOOKS_TASKS,
   COMPLIANCE_TASKS,
+  STATUS_TASKS,
   PAYMENTS_TASKS,
   PORTAL_TASKS,
   ACCOUNTS_TASKS,

@@ -8,12 +8,10 @@ import { modelPart, partOf } from './parts.ts'
 /** A page of a gateway's inside. */
 export const COUNTS_PAGE = '/counts'
 export type CountsPage = {
-  readonly counts: readonly Pick<ModelCounts, 'operation' | 'model' | 'statuses'>[]
+  readonly counts: readonly Pick<ModelCounts, 'operation' | 'model' | 'statuses' | 'failures'>[]
 }
 
 const ASK_MS_MAX = 3000
-/** Of `statuses`, which begin with 1xx. */
-const SERVER_ERRORS = 4
 
 export type CountsReader = (signal: AbortSignal) => Promise<ReadonlyMap<string, Counted>>
 
@@ -42,10 +40,10 @@ export function createCountsReader(sockets: readonly string[]): CountsReader {
 /** By part; a model is a part of its own, and of inference. */
 function totals(counts: CountsPage['counts']): Map<string, Counted> {
   const sum = new Map<string, Counted>()
-  for (const { operation, model, statuses } of counts) {
+  for (const { operation, model, statuses, failures } of counts) {
     const counted = {
       requests: statuses.reduce((all, one) => all + one, 0),
-      failures: statuses[SERVER_ERRORS] ?? 0,
+      failures,
     }
     add(sum, partOf(operation), counted)
     if (model !== undefined) add(sum, modelPart(model), counted)

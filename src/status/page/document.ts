@@ -1,6 +1,7 @@
 // The content of the status page as data: what status.json has, and what the page and the feed are made of.
+import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate.ts'
 import { timestamp } from '#base/clock.ts'
-import { RATE_HOURS, RATE_REQUESTS_LEAST, type StateFacts } from './facts.ts'
+import type { StateFacts } from './facts.ts'
 import type { PublicIncident } from '#status/incident-columns.ts'
 import { shownDays, stateOfDay, upPercent, type StatusHistory } from './history.ts'
 import { worst, type PartMeasure } from './measure.ts'

@@ -2,15 +2,13 @@
 // work. A read is a few queries; their answer is kept, and shown while the state does not answer.
 import { INCIDENT_COLUMNS, type PublicIncident } from '#status/incident-columns.ts'
 import { booksFigures } from '#status/metrics/books-figures.ts'
+import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import type { PartMeasure } from './measure.ts'
 
 export const INCIDENTS_SHOWN = 50
 export const RATES_SHOWN = 200
-/** Fewer requests say too much about who sent them, and too little about the service. */
-export const RATE_REQUESTS_LEAST = 100
-export const RATE_HOURS = 24
 const MODELS_SHOWN = 50
 const ANSWER_MS_MAX = 10_000
 /** Signers that a receipt needs. */

@@ -54,7 +54,7 @@ ${STYLE_ELEMENT}
 <div class="page">
 <header class="top">${LOGO}<span>ergon status</span><nav aria-label="Other forms"><a href="/status.json">JSON</a><a href="/feed.rss">RSS</a></nav></header>
 <main>
-<div class="verdict"><span class="${word}">${sign(word)}</span><div><h1>${verdict.text}</h1>
+<div class="verdict"><span class="sign ${word}">${sign(word)}</span><div><h1>${verdict.text}</h1>
 <p class="note">Written ${timeElement(writtenAt)}. This page is a file that is written anew each minute. Where this time is more than 3 minutes ago, the writer itself does not run: the page then shows what was last known, and the service may be down.</p>${stateNote(document)}</div></div>
 ${partsSection(document)}
 ${incidentsSection(document)}

@@ -1,6 +1,6 @@
 // The style of the status page: the colours and sizes of the portal, with the fonts that the reader has.
 
-const LIGHT = `--bg:#e4e8e6;--plate:#fafbf9;--ink:#12181a;--ink-2:#333e42;--ink-3:#414d51;--line:#c6cecb;--edge:#74807f;--ok:#0b5636;--warn:#6b4300;--bad:#95111b`
+const LIGHT = `--bg:#e4e8e6;--plate:#fafbf9;--ink:#12181a;--ink-2:#333e42;--ink-3:#414d51;--line:#c6cecb;--edge:#74807f;--ok:#0b5636;--warn:#674000;--bad:#95111b`
 const DARK = `--bg:#13181a;--plate:#1b2224;--ink:#eef3f1;--ink-2:#c3cecb;--ink-3:#afbab8;--line:#333d40;--edge:#788684;--ok:#7fd6a8;--warn:#ffbf66;--bad:#ffa39d`
 
 /** The text of the style element: its hash is in the Content-Security-Policy. */
@@ -20,9 +20,11 @@ h3{font-size:1.0625rem;font-weight:620}
 .top nav{margin-left:auto;font-size:.9375rem;font-weight:400;display:flex;gap:16px}
 .top nav a{padding:10px 0}
 .verdict{display:flex;gap:16px;align-items:flex-start;padding:16px 0 32px}
-.verdict>svg{width:40px;height:40px;flex:none}
+.verdict>.sign{flex:none;padding-top:2px}
+.verdict .sign svg{width:40px;height:40px;display:block}
 .note,.from{color:var(--ink-3);font-size:.9375rem;line-height:22px}
 .note{max-width:65ch}
+ul+.from,.note+table{margin-top:12px}
 section{border-top:2px solid var(--ink);padding-top:12px;margin-top:32px}
 .head{display:flex;justify-content:space-between;align-items:baseline;gap:4px 16px;flex-wrap:wrap;margin-bottom:8px}
 ul,ol{list-style:none;padding:0}
@@ -47,6 +49,8 @@ th{font-weight:620}
 .regions{display:flex;gap:8px 32px;flex-wrap:wrap}
 .regions li{display:flex;gap:12px}
 @media (max-width:759px){
+.verdict{gap:12px}
+th,td{padding-right:8px}
 .page{padding:0 16px 48px}
 .part{grid-template-columns:minmax(0,1fr) auto auto}
 .part>svg{grid-row:2;grid-column:1/-1}
