@@ -63,6 +63,8 @@ const PAYMENT_ALARMS = {
     'for ten minutes the nodes of a chain did not answer or did not agree about a payment',
   stablecoin_unwatched:
     'ERGON_STABLECOINS no longer has the chain of payments that are not final: nobody looks for their transfers until it has',
+  stablecoin_facilitator_unfit:
+    'the facilitator of a chain does not name its network with x402 version 2 and scheme exact: payments by x402 are refused there',
   stablecoin_not_settled: 'a facilitator told of a settlement that the chain does not have',
 } as const
 

@@ -8,6 +8,7 @@ import { forEachPayment } from './for-each-payment.ts'
 import { createMoneyEnd } from './money-end.ts'
 import { reconcilePayments, settleAndForget } from './reconcile.ts'
 import { openAdapters, type PaymentsSettings } from './settings.ts'
+import { checkFacilitators } from './stablecoin/check-facilitators.ts'
 import { openChains } from './stablecoin/chains.ts'
 import { watchPayments } from './stablecoin/watch.ts'
 import { tellUnwatched } from './stablecoin/watched-payments.ts'
@@ -46,6 +47,7 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
     return { settle, tasks: { 'payments.reconcile': reconcile } }
   return {
     settle,
+    run: (signal) => checkFacilitators({ state, log, chains }, signal),
     tasks: {
       'payments.reconcile': reconcile,
       'payments.holds': {

@@ -4,7 +4,7 @@ import { before, test } from 'node:test'
 import { product, sharedErgon } from '../product.ts'
 import type { Ergon } from '../start-ergon.ts'
 import { FACILITATOR_KEY } from './chain/facilitator.ts'
-import { USD } from './chain/chain.ts'
+import { NETWORK, USD } from './chain/chain.ts'
 import {
   claim,
   CONFIRMATIONS,
@@ -120,6 +120,19 @@ test('a facilitator that tells of a settlement that no block has is named, and n
     [topup.id],
   )
   assert.equal(alarms.length, 1)
+})
+
+test('a facilitator that does not settle on the network is told of after a start, an honest one is not', async () => {
+  const { facilitator } = testCoins()
+  const alarms = () =>
+    ergon.sql("select detail from alarms where kind = 'stablecoin_facilitator_unfit'")
+  assert.deepEqual(await alarms(), [])
+  facilitator.mode = 'of another network'
+  await ergon.killCell('tasks')
+  await until(async () => (await alarms()).length > 0)
+  facilitator.mode = 'honest'
+  assert.deepEqual(await alarms(), [{ detail: { network: NETWORK } }])
+  await ergon.sql("delete from alarms where kind = 'stablecoin_facilitator_unfit'")
 })
 
 test('no secret of the settings is in the log, and the books add up', async () => {

@@ -13,7 +13,8 @@ export async function askJson(
   question: {
     readonly what: string
     readonly path?: string
-    readonly body: unknown
+    /** Asked by GET where there is none. */
+    readonly body?: unknown
     readonly key?: Secret | undefined
     readonly timeoutMs: number
     readonly signal: AbortSignal
@@ -23,13 +24,13 @@ export async function askJson(
   try {
     const { request } = await import('undici')
     const { statusCode: status, body: answer } = await request(address.reveal() + path, {
-      method: 'POST',
+      method: body === undefined ? 'GET' : 'POST',
       headers: {
         'content-type': 'application/json',
         accept: 'application/json',
         ...(key === undefined ? {} : { authorization: `Bearer ${key.reveal()}` }),
       },
-      body: JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     })
     return { status, json: JSON.parse(await textOf(answer)) as unknown }

@@ -17,6 +17,17 @@ export type FacilitatorRequest = {
   readonly paymentRequirements: unknown
 }
 
+/** The kinds of payments that it settles. Throws payment_processor_away. */
+export async function supportedKinds(
+  facilitator: Facilitator,
+  signal: AbortSignal,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const how = { path: '/supported', timeoutMs: VERIFY_TIMEOUT_MS, signal }
+  const { kinds } = await ask(facilitator, undefined, how)
+  if (!Array.isArray(kinds)) throw nodeFault('the facilitator', 'no answer of x402')
+  return kinds.filter((kind) => typeof kind === 'object' && kind !== null)
+}
+
 /** Why it would not settle; undefined where it would. Throws payment_processor_away. */
 export async function verifyPayment(
   facilitator: Facilitator,
@@ -59,7 +70,7 @@ export async function settlePayment(
 
 async function ask(
   { url, key }: Facilitator,
-  body: FacilitatorRequest,
+  body: FacilitatorRequest | undefined,
   how: { readonly path: string; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<Readonly<Record<string, unknown>>> {
   const { status, json } = await askJson(url, { ...how, what: 'the facilitator', body, key })

@@ -7,7 +7,14 @@ import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { NETWORK, type TestChain } from './chain.ts'
 
 export const FACILITATOR_KEY = 'key-of-the-facilitator-in-tests'
-type Mode = 'honest' | 'lies' | 'silent' | 'hangs' | 'away' | 'refuses and settles'
+type Mode =
+  | 'honest'
+  | 'of another network'
+  | 'lies'
+  | 'silent'
+  | 'hangs'
+  | 'away'
+  | 'refuses and settles'
 type Signer = Parameters<typeof toFacilitatorEvmSigner>[0]
 type Asked = { readonly paymentPayload: never; readonly paymentRequirements: never }
 
@@ -40,6 +47,12 @@ export async function startFacilitator(chain: TestChain, port: number) {
   const server = createServer(async (request: IncomingMessage, response) => {
     const isKnown = request.headers.authorization === `Bearer ${FACILITATOR_KEY}`
     const isAway = control.mode === 'away' || !isKnown
+    if (request.url === '/supported') {
+      const { kinds } = facilitator.getSupported()
+      const isOther = control.mode === 'of another network'
+      const told = kinds.map((kind) => (isOther ? { ...kind, network: 'eip155:1' } : kind))
+      return void response.end(JSON.stringify({ kinds: isKnown ? told : [] }))
+    }
     const body = isAway ? {} : await answer(request.url ?? '', (await json(request)) as Asked)
     // The settlement is done, and its answer is lost.
     if (request.url === '/settle' && control.mode === 'hangs') return
