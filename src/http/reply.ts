@@ -24,6 +24,13 @@ export type KnownReply = {
   readonly body: (charge: Charge) => unknown
 }
 
+/** A reply in JSON that does not depend on its charge. */
+export const known = (body: object, status = 200): KnownReply => ({
+  kind: 'known',
+  status,
+  body: () => body,
+})
+
 /** Bytes in order that need not be put together; buffers of a pool go back to it when they are sent. */
 export class Pieces {
   readonly list: readonly Buffer[]

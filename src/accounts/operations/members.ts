@@ -8,7 +8,7 @@ import {
 } from '#contract/members.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'
 import { fault } from '#contract/errors.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import { known, type Handled, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import {
   changeMember,
@@ -50,8 +50,6 @@ export const memberReplyOf = (row: AccountMember, current: string): MemberReply 
   joined_at: row.joined_at?.toISOString() ?? null,
   removed_at: row.removed_at?.toISOString() ?? null,
 })
-
-const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
 
 /** The member that a path names. */
 function idOf(call: Handled): string {

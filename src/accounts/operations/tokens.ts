@@ -11,7 +11,7 @@ import {
 } from '#contract/tokens.ts'
 import { setTokenLimits } from '#accounts/token-limits.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import { known, type Handled, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, demandUnbound, type AskingMember } from '#identity/members.ts'
 import { callerOf, type Principal } from '#identity/principal.ts'
@@ -91,8 +91,6 @@ export async function tokenReplyOf(
   if (rows[0] === undefined) throw fault('token_not_found', `Could not find the token: "${id}"`)
   return replyOf(rows[0], who)
 }
-
-const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
 
 export const createTokenCreate =
   ({ state }: Deps): Handler<TokenRequest> =>

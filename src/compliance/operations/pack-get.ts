@@ -1,13 +1,11 @@
 // GET /v1/compliance/packs and /{id}, and DELETE of one.
 import { readListPage } from '#http/list-page.ts'
-import type { Handler } from '#http/reply.ts'
+import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { findPack, packsOf } from './find-pack.ts'
 import type { PackDeps } from './pack-create.ts'
 
 const CURSOR = /^pack_\w{1,40}$/
-
-const known = (body: object) => ({ kind: 'known', status: 200, body: () => body }) as const
 
 export const createPackList =
   ({ state, keptDays }: PackDeps): Handler =>

@@ -4,13 +4,11 @@ import { fault } from '#contract/errors.ts'
 import { backupsOf, findBackedUp, findBackup } from '#databases/operations/find-backup.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import { known, type Handled, type Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
-
-const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
 
 const databaseOf = (
   { state, settings }: Deps,

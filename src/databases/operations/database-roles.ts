@@ -11,7 +11,7 @@ import { newPassword } from '#databases/logins/new-password.ts'
 import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import { known, type Handled, type Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
 
@@ -26,8 +26,6 @@ const replyOf = ({ name, label, is_read_only: isReadOnly }: RoleRow): DatabaseRo
 
 const databaseOf = (state: Queryable, { who, parameters }: Pick<Handled, 'who' | 'parameters'>) =>
   findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
-
-const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
 
 const recordRole = (
   transaction: Queryable,

@@ -7,6 +7,7 @@ import {
   type ProcessorObject,
   type ProcessorObjects,
 } from './objects.ts'
+import { askPayer } from './ask-payer.ts'
 import { methodOf, type TestMethod } from './methods.ts'
 import { refusalOf } from './test-cards.ts'
 
@@ -82,16 +83,7 @@ export async function confirmIntent(
         code: 'authentication_required',
         decline_code: 'authentication_required',
       })
-    intent['status'] = 'requires_action'
-    intent['next_action'] = {
-      type: 'redirect_to_url',
-      redirect_to_url: {
-        url: `${objects.url}/test/authenticate/${intent.id}`,
-        return_url: intent['return_url'],
-      },
-    }
-    await objects.put(intent)
-    await objects.emit('payment_intent.requires_action', intent)
+    await askPayer(objects, intent)
     return answered(intent)
   }
   intent['next_action'] = null

@@ -7,6 +7,7 @@ import {
   type ProcessorObject,
   type ProcessorObjects,
 } from './objects.ts'
+import { askPayer } from './ask-payer.ts'
 import {
   cardOfNumber,
   cardOfToken,
@@ -129,16 +130,7 @@ export async function confirmSetup(
     return { status: 402, body: { error: { ...error, setup_intent: setup } } }
   }
   if (method.behaviour.startsWith('authenticates') && by.isAuthenticated !== true) {
-    setup['status'] = 'requires_action'
-    setup['next_action'] = {
-      type: 'redirect_to_url',
-      redirect_to_url: {
-        url: `${objects.url}/test/authenticate/${setup.id}`,
-        return_url: setup['return_url'],
-      },
-    }
-    await objects.put(setup)
-    await objects.emit('setup_intent.requires_action', setup)
+    await askPayer(objects, setup)
     return answered(setup)
   }
   setup['status'] = 'succeeded'
