@@ -1,6 +1,7 @@
 // The operations that the console calls, typed by the contract of the product: the schemas that also make the OpenAPI
 // document. A key that is no route of the contract has the type never.
 import type { z } from 'zod'
+import type * as databases from '#contract/databases.ts'
 import type * as chat from '#contract/inference-replies.ts'
 import type { chatRequest } from '#contract/inference.ts'
 import type { PRODUCTS } from '#contract/operations.ts'
@@ -55,6 +56,22 @@ type ContractOperations = Checked<{
   'PATCH /v1/tokens/:token': Of<typeof tokens.tokenReply, typeof tokens.tokenChange>
   'DELETE /v1/tokens/:token': Of<typeof tokens.tokenReply>
   'POST /v1/tokens/:token/rotate': Of<typeof tokens.rotatedTokenReply, typeof tokens.tokenRotation>
+  'GET /v1/databases': Of<typeof databases.databaseList>
+  'POST /v1/databases': Of<typeof databases.databaseReply, typeof databases.databaseRequest>
+  'GET /v1/databases/:database': Of<typeof databases.databaseReply>
+  'PATCH /v1/databases/:database': Of<
+    typeof databases.databaseReply,
+    typeof databases.databaseChange
+  >
+  'DELETE /v1/databases/:database': Of<typeof databases.databaseDeleted>
+  'GET /v1/databases/:database/url': Of<typeof databases.databaseUrl>
+  'GET /v1/databases/:database/energy': Of<
+    typeof databases.databaseEnergy,
+    never,
+    typeof databases.databaseEnergyQuery
+  >
+  'GET /v1/databases/:database/queries': Of<typeof databases.databaseQueries>
+  'GET /v1/databases/:database/backups': Of<typeof databases.backupList>
 }>
 
 export type Operations = ContractOperations & SessionOperations

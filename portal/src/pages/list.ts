@@ -33,6 +33,14 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./playground/page.tsx'),
   },
   {
+    path: '/databases/{-$database}',
+    title: 'Databases',
+    circuit: 'services',
+    key: 'd',
+    service: 'databases',
+    load: () => import('./databases/page.tsx'),
+  },
+  {
     path: '/ledger/{-$receipt}',
     title: 'Ledger',
     circuit: 'money',

@@ -1,24 +1,32 @@
 // Copying: the result stands where the button was, and a polite region says it.
-import { useEffect, useState } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 
 const SHOWN_MS = 2_000
 
 type Result = 'no' | 'copied' | 'refused'
+/** A function asks for a secret when it is copied, so that no page holds it. */
+type Copied = string | (() => Promise<string>)
 
-function useCopy(): readonly [Result, (text: string) => void] {
+function useCopy(): readonly [Result, (text: Copied) => void] {
   const [result, setResult] = useState<Result>('no')
   useEffect(() => {
     if (result === 'no') return undefined
     const timer = setTimeout(() => setResult('no'), SHOWN_MS)
     return () => clearTimeout(timer)
   }, [result])
-  const copy = (text: string) => {
-    navigator.clipboard.writeText(text).then(
+  const copy = (text: Copied) => {
+    write(text).then(
       () => setResult('copied'),
       () => setResult('refused'),
     )
   }
   return [result, copy]
+}
+
+/** Browsers allow it from a click on, so the promise is handed over before it is kept. */
+function write(text: Copied): Promise<void> {
+  if (typeof text === 'string') return navigator.clipboard.writeText(text)
+  return navigator.clipboard.write([new ClipboardItem({ 'text/plain': text() })])
 }
 
 const WORDS: Readonly<Record<Result, string | undefined>> = {
@@ -29,7 +37,7 @@ const WORDS: Readonly<Record<Result, string | undefined>> = {
 
 /** A button that copies `text`. */
 export function Copy(props: {
-  readonly text: string
+  readonly text: Copied
   readonly label?: string
   readonly className?: string
 }) {
@@ -43,13 +51,18 @@ export function Copy(props: {
 }
 
 /** A command or a secret, with Copy beside it. */
-export const Command = ({ text, label }: { readonly text: string; readonly label: string }) => (
+export const Command = (props: {
+  readonly text: string
+  readonly label: string
+  /** In place of the one button, which copies the text. */
+  readonly children?: ReactNode
+}) => (
   <div className="command">
     {/* A keyboard scrolls what is wider than the box. */}
     {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-    <pre tabIndex={0} aria-label={label}>
-      {text}
+    <pre tabIndex={0} aria-label={props.label}>
+      {props.text}
     </pre>
-    <Copy text={text} className="" />
+    {props.children ?? <Copy text={props.text} className="" />}
   </div>
 )

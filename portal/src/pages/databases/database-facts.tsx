@@ -1,0 +1,81 @@
+// Four facts of a database: the last minute, today, its budget, its size.
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../../client/queries.ts'
+import { bytesExact, bytesShort, share } from '../../figures/amounts.ts'
+import { energyExact, energyShort, power } from '../../figures/energy.ts'
+import { moneyShort } from '../../figures/money.ts'
+import { ago } from '../../figures/time.ts'
+import { Facts } from '../../parts/facts.tsx'
+import { useNow } from '../../parts/zone.ts'
+import type { Database, DatabaseEnergy } from './database.ts'
+import { useEnergyToday } from './use-databases.ts'
+
+const MINUTE_S = 60n
+/** A minute is charged when it is over. */
+const LAST_MINUTE_MS = 150_000
+
+export function DatabaseFacts({ database }: { readonly database: Database }) {
+  const energy = useEnergyToday(database).data
+  const backups = useQuery(
+    read('GET /v1/databases/:database/backups', { path: { database: database.id } }),
+  ).data
+  const now = useNow('minute')
+  const last = lastMinute(energy, now)
+  const newest = backups?.data.find(({ status }) => status === 'done')?.ended_at
+  const backup = newest ? `backup ${ago(new Date(newest), now, 'UTC')}` : 'no backup yet'
+  return (
+    <Facts
+      facts={[
+        [
+          'Last minute',
+          last === undefined ? '' : power(last),
+          last === 0n ? 'asleep: only stored bytes cost' : 'its server, sessions and stored bytes',
+        ],
+        [
+          'Today',
+          energy === undefined ? '' : <Energy key="today" nj={BigInt(energy.energy_nj)} />,
+          energy !== undefined && `${moneyShort(BigInt(energy.charge_pusd))} since 00:00 UTC`,
+        ],
+        ['Energy budget', ...budgetWords(database)],
+        [
+          'Size',
+          <span key="size" title={bytesExact(BigInt(database.stored_bytes))}>
+            {bytesShort(BigInt(database.stored_bytes))}
+          </span>,
+          `of ${bytesShort(BigInt(database.size_bytes))}; ${backup}`,
+        ],
+      ]}
+    />
+  )
+}
+
+const Energy = ({ nj }: { readonly nj: bigint }) => (
+  <span title={energyExact(nj)} data-copy={energyExact(nj)}>
+    {energyShort(nj)}
+  </span>
+)
+
+/** Mean power of the newest minute that was charged, in nanojoules a second; zero when it is long ago. */
+function lastMinute(energy: DatabaseEnergy | undefined, now: Date): bigint | undefined {
+  if (energy === undefined) return undefined
+  const newest = energy.data.at(-1)
+  const isNew =
+    newest !== undefined && now.getTime() - new Date(newest.at).getTime() < LAST_MINUTE_MS
+  return isNew ? BigInt(newest.energy_nj) / MINUTE_S : 0n
+}
+
+const MILLIJOULES = 1_000
+
+function budgetWords({ energy_budget, energy_budget_used_j }: Database): readonly [string, string] {
+  if (energy_budget === null) return ['none', 'nothing stops its server but the balance']
+  const used = BigInt(Math.round((energy_budget_used_j ?? 0) * MILLIJOULES))
+  return [share(used, perDay(energy_budget)), `of ${energy_budget}; stops at 100 %`]
+}
+
+const UNITS_MJ: Readonly<Record<string, number>> = { J: 1e3, kJ: 1e6, MJ: 1e9 }
+
+/** Millijoules of "5 kJ/day", as the API prints budgets. */
+function perDay(budget: string): bigint {
+  const [figure = '0', unit = 'J'] = budget.replace('/day', '').split(' ')
+  return BigInt(Math.round(Number(figure) * (UNITS_MJ[unit] ?? 0)))
+}

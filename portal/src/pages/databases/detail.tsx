@@ -1,0 +1,75 @@
+// One database: its address, four facts, the day, where its joules go, and what can be done to it.
+import { Link } from '@tanstack/react-router'
+import { Loaded } from '../../parts/loaded.tsx'
+import { StateWord } from '../../parts/state-word.tsx'
+import { Head } from '../../shell/head.tsx'
+import { Actions } from './actions.tsx'
+import { Address } from './address.tsx'
+import { Awake } from './awake.tsx'
+import { stateOf, type Database } from './database.ts'
+import { DatabaseFacts } from './database-facts.tsx'
+import { Queries } from './queries.tsx'
+import { useDatabase } from './use-databases.ts'
+
+export function Detail({ name }: { readonly name: string }) {
+  const query = useDatabase(name)
+  return (
+    <>
+      <Head
+        title={query.data?.name ?? name}
+        crumb={
+          <>
+            <Link to="/databases">Databases</Link>
+            {query.data !== undefined && ` / ${query.data.name} · ${versionsOf(query.data)}`}
+          </>
+        }
+      >
+        {query.data !== undefined && <StateWord {...stateOf(query.data)} />}
+      </Head>
+      <Loaded query={query} what="the database">
+        {(database) => (
+          <div className="stack wide">
+            <Reason database={database} />
+            <Address database={database} />
+            <DatabaseFacts database={database} />
+            <Awake database={database} />
+            <Queries database={database} />
+            <Actions database={database} />
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+function versionsOf({ postgres_version, vector_version, region }: Database): string {
+  const version = postgres_version === null ? 'PostgreSQL 16' : `PostgreSQL ${postgres_version}`
+  return `${version}${vector_version === null ? '' : ' with vector'} · region ${region}`
+}
+
+/** Who or what stopped it, and what starts it again. */
+function Reason({ database: { status, reason, full } }: { readonly database: Database }) {
+  if (status === 'suspended')
+    return (
+      <div className="note warn">
+        <p>
+          <b>Suspended{reason === null ? ' by hand' : `: ${reason}`}. </b>
+          Nobody can connect. Nothing is deleted, and stored bytes still cost.{' '}
+          {reason === null && 'Resume it below.'}
+        </p>
+      </div>
+    )
+  if (full)
+    return (
+      <div className="note bad">
+        <p>
+          <b>It is full. </b>Transactions are read-only until there is room: give it more below.
+        </p>
+      </div>
+    )
+  return reason === null ? null : (
+    <div className={status === 'failed' ? 'note bad' : 'note warn'}>
+      <p>{reason}</p>
+    </div>
+  )
+}

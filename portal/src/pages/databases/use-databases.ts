@@ -1,0 +1,57 @@
+// Reads of databases. A message of the live stream about one of them has it read again.
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { changed, read } from '../../client/queries.ts'
+import { useLive } from '../../live/use-live.ts'
+import { useNow } from '../../parts/zone.ts'
+import { isChanging, type Database } from './database.ts'
+
+/** While something is made. */
+const CHANGING_MS = 2_000
+/** Energy by the minute is at most so old. */
+const ENERGY_MS = 60_000
+
+export function useDatabases() {
+  useChanges()
+  return useQuery({
+    ...read('GET /v1/databases', {}),
+    refetchInterval: ({ state }) => (state.data?.data.some(isChanging) ? CHANGING_MS : false),
+  })
+}
+
+/** By name or id. */
+export function useDatabase(name: string) {
+  useChanges()
+  return useQuery({
+    ...read('GET /v1/databases/:database', { path: { database: name } }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && isChanging(state.data) ? CHANGING_MS : false,
+  })
+}
+
+/** Of this day of UTC, by the minute. */
+export function useEnergyToday({ id }: Pick<Database, 'id'>) {
+  const day = useNow('day').toISOString().slice(0, 10)
+  return useQuery({
+    ...read('GET /v1/databases/:database/energy', {
+      path: { database: id },
+      query: { from: `${day}T00:00:00Z`, by: 'minute' },
+    }),
+    refetchInterval: ENERGY_MS,
+  })
+}
+
+export const databasesChanged = (): Promise<void> =>
+  changed('GET /v1/databases', 'GET /v1/databases/:database')
+
+function useChanges(): void {
+  const states = useLive(({ resources }) =>
+    [...resources]
+      .filter(([, { kind }]) => kind === 'database')
+      .map(([id, { status, wanted, reason }]) => `${id} ${status} ${wanted} ${reason ?? ''}`)
+      .join('\n'),
+  )
+  useEffect(() => {
+    if (states !== '') void databasesChanged()
+  }, [states])
+}
