@@ -8,6 +8,7 @@ import type { PRODUCTS } from '#contract/operations.ts'
 import type * as payments from '#contract/payments.ts'
 import type * as service from '#contract/service-replies.ts'
 import type * as tokens from '#contract/tokens.ts'
+import type * as webhooks from '#contract/webhooks.ts'
 import type { SessionOperations } from './session-operations.ts'
 
 type Of<
@@ -72,6 +73,25 @@ type ContractOperations = Checked<{
   >
   'GET /v1/databases/:database/queries': Of<typeof databases.databaseQueries>
   'GET /v1/databases/:database/backups': Of<typeof databases.backupList>
+  'GET /v1/webhooks': Of<typeof webhooks.webhookList>
+  'POST /v1/webhooks': Of<typeof webhooks.webhookWithSecret, typeof webhooks.webhookRequest>
+  'GET /v1/webhooks/:webhook': Of<typeof webhooks.webhookReply>
+  'PATCH /v1/webhooks/:webhook': Of<typeof webhooks.webhookReply, typeof webhooks.webhookChange>
+  'DELETE /v1/webhooks/:webhook': Of<typeof webhooks.webhookDeleted>
+  'PUT /v1/webhooks/:webhook/secret': Of<typeof webhooks.webhookWithSecret>
+  'POST /v1/webhooks/:webhook/test': Of<
+    typeof webhooks.webhookDelivery,
+    typeof webhooks.webhookTest
+  >
+  'POST /v1/webhooks/:webhook/replay': Of<
+    typeof webhooks.webhookReplayed,
+    typeof webhooks.webhookReplay
+  >
+  'GET /v1/webhook-deliveries': Of<
+    typeof webhooks.webhookDeliveryList,
+    never,
+    typeof webhooks.webhookLogQuery
+  >
 }>
 
 export type Operations = ContractOperations & SessionOperations

@@ -62,6 +62,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./tokens/page.tsx'),
   },
   {
+    path: '/webhooks/{-$webhook}',
+    title: 'Webhooks',
+    circuit: 'account',
+    key: 'w',
+    load: () => import('./webhooks/page.tsx'),
+  },
+  {
     path: '/more',
     title: 'All pages',
     circuit: 'none',

@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
-import { Secret } from './secret.tsx'
+import { Secret } from '../../parts/secret.tsx'
 import { SCOPE_WORDS, SCOPES } from './token.ts'
 import type { Scope } from '#contract/operation.ts'
 

@@ -7,7 +7,7 @@ import { Choices } from '../../parts/choices.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
-import { Secret } from './secret.tsx'
+import { Secret } from '../../parts/secret.tsx'
 import type { Token } from './token.ts'
 
 const HOUR_S = 3600

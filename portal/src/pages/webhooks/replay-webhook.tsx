@@ -1,0 +1,58 @@
+// A replay: the events of a time are sent again, those that failed or all.
+import { useState } from 'react'
+import { call } from '../../client/call.ts'
+import { Choices, Select } from '../../parts/choices.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { ProblemNote } from '../../parts/loaded.tsx'
+import { useAction } from '../../parts/use-action.ts'
+import { webhooksChanged } from './use-webhooks.ts'
+import type { Webhook } from './webhook.ts'
+
+const HOUR_MS = 3_600_000
+const HOURS: readonly (readonly [string, string])[] = [
+  ['1', 'The last hour'],
+  ['24', 'The last 24 hours'],
+  ['168', 'The last 7 days'],
+]
+type Which = 'missed' | 'all'
+const WHICH: readonly (readonly [Which, string, string])[] = [
+  ['missed', 'What did not arrive', 'Given up, or still tried'],
+  ['all', 'Everything', 'The receiver gets again what it has: each event id once more'],
+]
+
+export function ReplayWebhook(props: { readonly webhook: Webhook; readonly onClose: () => void }) {
+  const { webhook, onClose } = props
+  const [hours, setHours] = useState('24')
+  const [which, setWhich] = useState<Which>('missed')
+  const [count, setCount] = useState<number>()
+  const action = useAction(async () => {
+    const now = Date.now()
+    const body = {
+      from: new Date(now - Number(hours) * HOUR_MS).toISOString(),
+      to: new Date(now).toISOString(),
+      delivered: which === 'all',
+    }
+    const path = { webhook: webhook.id }
+    const replayed = await call('POST /v1/webhooks/:webhook/replay', { path, body })
+    setCount(replayed.deliveries)
+    await webhooksChanged()
+  })
+  return (
+    <Dialog title="Replay a time" onClose={onClose}>
+      <Select label="Events of" value={hours} options={HOURS} onChange={setHours} />
+      <Choices legend="Which events" value={which} options={WHICH} onChange={setWhich} />
+      {action.error !== undefined && <ProblemNote error={action.error} />}
+      <p className="small" role="status">
+        {count !== undefined && `${count} due now.`}
+      </p>
+      <div className="tools">
+        <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
+          Replay
+        </button>
+        <button type="button" className="btn" onClick={onClose}>
+          {count === undefined ? 'Not now' : 'Close'}
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,99 @@
+// The form of a webhook: where it sends to, what it sends, and words to recognise it.
+import { useState } from 'react'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field } from '../../parts/field.tsx'
+import { ProblemNote } from '../../parts/loaded.tsx'
+import { useAction } from '../../parts/use-action.ts'
+import { EVENT_GROUPS } from './webhook.ts'
+
+export type WebhookFields = {
+  readonly url: string
+  readonly events: readonly string[]
+  readonly description: string
+}
+
+export function WebhookForm(props: {
+  readonly title: string
+  readonly verb: string
+  readonly start: WebhookFields
+  readonly save: (fields: WebhookFields) => Promise<unknown>
+  readonly onClose: () => void
+}) {
+  const { title, verb, start, save, onClose } = props
+  const [form, setForm] = useState(start)
+  const action = useAction(() => save(form))
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          action.run()
+        }}
+      >
+        <Field
+          label="Address"
+          name="url"
+          type="url"
+          required
+          maxLength={2048}
+          placeholder="https://example.com/events"
+          value={form.url}
+          error={action.error}
+          onChange={({ target }) => setForm({ ...form, url: target.value })}
+        />
+        <Field
+          label="What is it for?"
+          name="description"
+          maxLength={200}
+          value={form.description}
+          error={action.error}
+          onChange={({ target }) => setForm({ ...form, description: target.value })}
+        />
+        <Events events={form.events} onChange={(events) => setForm({ ...form, events })} />
+        {action.error !== undefined && <ProblemNote error={action.error} />}
+        <div className="tools">
+          <button
+            type="submit"
+            className="btn primary"
+            disabled={action.isBusy || form.events.length === 0}
+          >
+            {verb}
+          </button>
+          <button type="button" className="btn" onClick={onClose}>
+            Not now
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+type EventsProps = {
+  readonly events: readonly string[]
+  readonly onChange: (events: readonly string[]) => void
+}
+
+/** Types that are not offered here, such as those of one bucket, stay as they are. */
+const Events = ({ events, onChange }: EventsProps) => (
+  <div className="event-groups">
+    {EVENT_GROUPS.map(([subject, types]) => (
+      <fieldset key={subject}>
+        <legend className="small muted">{subject}</legend>
+        {types.map((type) => (
+          <label key={type} className="check small">
+            <input
+              type="checkbox"
+              checked={events.includes(type)}
+              onChange={({ target }) =>
+                onChange(
+                  target.checked ? [...events, type] : events.filter((other) => other !== type),
+                )
+              }
+            />
+            {type}
+          </label>
+        ))}
+      </fieldset>
+    ))}
+  </div>
+)

@@ -1,0 +1,16 @@
+// The event types that the console offers are those of the contract.
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { EVENTS } from '#contract/events.ts'
+import { EVENT_GROUPS } from './webhook.ts'
+
+/** Events of a product that is not there yet. */
+const LATER = /^workload\./
+
+suite('EVENT_GROUPS', () => {
+  test('has every event type of the contract once', () => {
+    const offered = EVENT_GROUPS.flatMap(([, types]) => types)
+    const known = Object.keys(EVENTS).filter((type) => !LATER.test(type))
+    assert.deepEqual(offered.toSorted(), known.toSorted())
+  })
+})
