@@ -46,7 +46,11 @@ const listen = {
   host: '127.0.0.1',
   port: Number(port),
   strictPort: true,
-  proxy: { '/v1': proxied, '/.well-known/ergon': proxied },
+  proxy: {
+    '/v1': proxied,
+    '/.well-known/ergon': proxied,
+    '/s3': { ...proxied, rewrite: (path: string) => path.slice('/s3'.length) },
+  },
 }
 const served = { ...config, plugins: [...(config.plugins ?? []), session] }
 if (built === '--built') (await preview({ ...served, preview: listen })).printUrls()

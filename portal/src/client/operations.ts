@@ -6,6 +6,7 @@ import type * as chat from '#contract/inference-replies.ts'
 import type { chatRequest } from '#contract/inference.ts'
 import type { PRODUCTS } from '#contract/operations.ts'
 import type * as payments from '#contract/payments.ts'
+import type { presignReply, presignRequest } from '#contract/presign.ts'
 import type * as service from '#contract/service-replies.ts'
 import type * as tokens from '#contract/tokens.ts'
 import type * as webhooks from '#contract/webhooks.ts'
@@ -92,6 +93,7 @@ type ContractOperations = Checked<{
     never,
     typeof webhooks.webhookLogQuery
   >
+  'POST /v1/storage/presigned': Of<typeof presignReply, typeof presignRequest>
 }>
 
 export type Operations = ContractOperations & SessionOperations

@@ -41,6 +41,14 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./databases/page.tsx'),
   },
   {
+    path: '/storage',
+    title: 'Storage',
+    circuit: 'services',
+    key: 's',
+    service: 'storage',
+    load: () => import('./storage/page.tsx'),
+  },
+  {
     path: '/ledger/{-$receipt}',
     title: 'Ledger',
     circuit: 'money',

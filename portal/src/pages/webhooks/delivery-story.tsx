@@ -17,10 +17,9 @@ export function DeliveryStory({ delivery }: { readonly delivery: Delivery }) {
     <div className="stack story">
       {failed.length > 0 && (
         <ol className="small">
-          {failed.map(({ at, http_status: code, error }, nth) => (
+          {failed.map(({ at, error }, nth) => (
             <li key={at} className="wrap-anywhere">
               Attempt {nth + 1}, <When at={at} isExact />: {error}
-              {code !== null && <span className="muted"> (status {code})</span>}
             </li>
           ))}
         </ol>

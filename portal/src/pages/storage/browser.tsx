@@ -1,0 +1,83 @@
+// What is in a bucket below a prefix: prefixes first, then objects. Files are dropped anywhere on it.
+import { Link } from '@tanstack/react-router'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Head } from '../../shell/head.tsx'
+import { DropZone, UploadButton } from './drop-zone.tsx'
+import { ObjectPanel } from './object-panel.tsx'
+import { Objects } from './objects.tsx'
+import { stepsOf, useGo, usePlace } from './place.ts'
+import { RemoveBucket } from './remove-bucket.tsx'
+import { UploadList } from './upload-list.tsx'
+import { useObjects } from './use-storage.ts'
+import { useUploads } from './use-uploads.ts'
+
+export function Browser({ bucket }: { readonly bucket: string }) {
+  const { prefix = '', object } = usePlace()
+  const go = useGo()
+  const query = useObjects(bucket, prefix)
+  const uploads = useUploads(bucket)
+  const add = (files: readonly File[]) => uploads.add(files, prefix)
+  const pages = query.data?.pages ?? []
+  const prefixes = pages.flatMap((page) => page.prefixes)
+  const objects = pages.flatMap(({ data }) => data)
+  const isEmpty = prefixes.length + objects.length === 0
+  const found = objects.find(({ key }) => key === object)
+  return (
+    <>
+      <Head title={bucket} crumb={<Crumbs bucket={bucket} prefix={prefix} />}>
+        <UploadButton onFiles={add} />
+      </Head>
+      <div className={found === undefined ? 'storage' : 'storage opened'}>
+        <DropZone onFiles={add}>
+          <UploadList uploads={uploads} />
+          <Loaded query={query} what="the list of objects">
+            {() =>
+              isEmpty ? (
+                <Empty
+                  title={prefix === '' ? 'This bucket is empty' : 'Nothing below this prefix'}
+                  command={`npx ergon storage cp picture.png s3://${bucket}/${prefix}`}
+                >
+                  Drop files here, or send them with any client of S3.
+                </Empty>
+              ) : (
+                <Objects {...{ bucket, prefix, prefixes, objects }} opened={object} />
+              )
+            }
+          </Loaded>
+          {query.hasNextPage && (
+            <button type="button" className="btn small" onClick={() => void query.fetchNextPage()}>
+              More objects
+            </button>
+          )}
+          {isEmpty && prefix === '' && query.data !== undefined && <RemoveBucket bucket={bucket} />}
+        </DropZone>
+        {found !== undefined && (
+          <ObjectPanel
+            key={found.key}
+            bucket={bucket}
+            object={found}
+            onClose={() => go({ bucket, prefix })}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+const Crumbs = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: string }) => (
+  <span className="wrap-anywhere">
+    <Link to="/storage">Storage</Link> /{' '}
+    <Link to="/storage" search={{ bucket } as never}>
+      {bucket}
+    </Link>
+    {stepsOf(prefix).map(({ name, to }) => (
+      <span key={to}>
+        {' / '}
+        <Link to="/storage" search={{ bucket, prefix: to } as never}>
+          {name === '' ? '(no name)' : name}
+        </Link>
+      </span>
+    ))}
+  </span>
+)

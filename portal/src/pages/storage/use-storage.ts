@@ -1,0 +1,34 @@
+// Reads of the storage.
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { queryClient, read } from '../../client/queries.ts'
+import { listBuckets, listObjects } from '../../client/s3.ts'
+import { useNow } from '../../parts/zone.ts'
+
+const BUCKETS = 's3 buckets'
+const OBJECTS = 's3 objects'
+
+export const useBuckets = () =>
+  useQuery({ queryKey: [BUCKETS], queryFn: ({ signal }) => listBuckets(signal) })
+
+export const useObjects = (bucket: string, prefix: string) =>
+  useInfiniteQuery({
+    queryKey: [OBJECTS, bucket, prefix],
+    queryFn: ({ signal, pageParam }) => listObjects({ bucket, prefix, after: pageParam }, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  })
+
+/** The energy of keeping what is stored, since 00:00 UTC; undefined before it is known. */
+export function useKeeping(): bigint | undefined {
+  const day = useNow('day').toISOString().slice(0, 10)
+  const usage = useQuery(
+    read('GET /v1/usage', { query: { from: `${day}T00:00:00Z`, group_by: 'operation' } }),
+  )
+  if (usage.data === undefined) return undefined
+  return BigInt(usage.data.data.find(({ group }) => group === 'storage.standing')?.energy_nj ?? 0)
+}
+
+const again = (kind: string): Promise<void> =>
+  queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === kind })
+export const bucketsChanged = (): Promise<void> => again(BUCKETS)
+export const objectsChanged = (): Promise<void> => again(OBJECTS)
