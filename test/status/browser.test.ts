@@ -9,7 +9,7 @@ import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { replaceFile } from '#status/page/files.ts'
 import { pageHtml } from '#status/page/page-html.ts'
-import { securityHeaders, serveStatus, type StatusServer } from '#status/page/server.ts'
+import { statusHeaders, serveStatus, type StatusServer } from '#status/page/server.ts'
 import { STYLE } from '#status/page/style.ts'
 import { sampleDocument } from './sample-document.ts'
 
@@ -32,7 +32,7 @@ before(async () => {
     folder,
     host: '127.0.0.1',
     port: 0,
-    headers: securityHeaders(STYLE),
+    headers: statusHeaders(STYLE),
   })
   browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
