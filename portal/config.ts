@@ -24,6 +24,7 @@ export const config: InlineConfig = {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    manifest: 'manifest.json',
     // light-dark() needs these.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     rolldownOptions: {

@@ -13,6 +13,8 @@ import { demandOwnOrigin, isRead, type PortalOrigin } from './origin.ts'
 /** Names by which people reach this machine; passkeys are bound to the portal's own name. */
 const ALIASES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const LOCAL = '.localhost'
+/** The console verifies receipts, so it reads the keys and tiles of the log too. */
+const API_PATHS = ['/v1/', '/.well-known/ergon/']
 
 export function createSite(deps: {
   readonly port: number
@@ -45,7 +47,7 @@ export function createSite(deps: {
               'malformed_request',
               'Could not read the request: the portal takes a session, and no Authorization header',
             )
-          return exchange.path.startsWith('/v1/') ? own : pages
+          return API_PATHS.some((path) => exchange.path.startsWith(path)) ? own : pages
         },
       }
     },

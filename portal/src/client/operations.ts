@@ -1,5 +1,11 @@
 // The operations that the console calls, typed by the contract of the product: the schemas that also make the OpenAPI
 // document. A key that is no route of the contract has the type never.
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/browser'
 import type { z } from 'zod'
 import type * as databases from '#contract/databases.ts'
 import type * as chat from '#contract/inference-replies.ts'
@@ -9,8 +15,8 @@ import type * as payments from '#contract/payments.ts'
 import type { presignReply, presignRequest } from '#contract/presign.ts'
 import type * as service from '#contract/service-replies.ts'
 import type * as tokens from '#contract/tokens.ts'
+import type * as portal from '#contract/portal.ts'
 import type * as webhooks from '#contract/webhooks.ts'
-import type { SessionOperations } from './session-operations.ts'
 
 type Of<
   Reply extends z.ZodType,
@@ -20,6 +26,17 @@ type Of<
   readonly reply: z.output<Reply>
 } & ([Body] extends [never] ? unknown : { readonly body: z.input<Body> }) &
   ([Query] extends [never] ? unknown : { readonly query?: Texts<z.input<Query>> })
+/** Options of WebAuthn, which the contract hands on as they are. */
+type Begin<Options, Body extends z.ZodType = never> = { readonly reply: Options } & ([
+  Body,
+] extends [never]
+  ? unknown
+  : { readonly body: z.input<Body> })
+/** The answer of an authenticator, as the browser writes it, in the place that the contract has for it. */
+type Answered<Reply extends z.ZodType, Body extends z.ZodType, Credential> = {
+  readonly reply: z.output<Reply>
+  readonly body: Omit<z.input<Body>, 'response'> & { readonly response: Credential }
+}
 type Texts<Query> = { readonly [Name in keyof Query]?: string | undefined }
 
 type RoutesOf<Product> = Product extends { readonly routes: readonly (infer Route)[] }
@@ -36,7 +53,39 @@ type Checked<Table> = {
   readonly [Key in keyof Table]: Key extends ContractKey ? Table[Key] : never
 }
 
-type ContractOperations = Checked<{
+export type Operations = Checked<{
+  'POST /v1/sign-up/options': Begin<
+    PublicKeyCredentialCreationOptionsJSON,
+    typeof portal.signUpOptions
+  >
+  'POST /v1/sign-up': Answered<
+    typeof portal.signUpReply,
+    typeof portal.signUp,
+    RegistrationResponseJSON
+  >
+  'POST /v1/sign-in/options': Begin<PublicKeyCredentialRequestOptionsJSON>
+  'POST /v1/sign-in': Answered<
+    typeof portal.sessionReply,
+    typeof portal.signIn,
+    AuthenticationResponseJSON
+  >
+  'POST /v1/session/recover': Of<typeof portal.sessionReply, typeof portal.recovery>
+  'GET /v1/session': Of<typeof portal.sessionReply>
+  'DELETE /v1/session': Of<typeof portal.endedReply>
+  'POST /v1/session/touch/options': Begin<PublicKeyCredentialRequestOptionsJSON>
+  'POST /v1/session/touch': Answered<
+    typeof portal.touchReply,
+    typeof portal.signIn,
+    AuthenticationResponseJSON
+  >
+  'GET /v1/passkeys': Of<typeof portal.passkeyList>
+  'POST /v1/passkeys/options': Begin<PublicKeyCredentialCreationOptionsJSON>
+  'POST /v1/passkeys': Answered<
+    typeof portal.passkeyReply,
+    typeof portal.newPasskey,
+    RegistrationResponseJSON
+  >
+
   'GET /v1/account': Of<typeof payments.accountReply>
   'PATCH /v1/account': Of<typeof payments.accountReply, typeof payments.accountChange>
   'GET /v1/balance': Of<typeof payments.balanceReply>
@@ -96,7 +145,6 @@ type ContractOperations = Checked<{
   'POST /v1/storage/presigned': Of<typeof presignReply, typeof presignRequest>
 }>
 
-export type Operations = ContractOperations & SessionOperations
 export type Key = keyof Operations & string
 export type ReplyOf<K extends Key> = Operations[K] extends { readonly reply: infer Reply }
   ? Reply
@@ -112,3 +160,7 @@ export type InputOf<K extends Key> = {
 } & ([Names<K>] extends [never] ? unknown : { readonly path: Readonly<Record<Names<K>, string>> }) &
   (Operations[K] extends { readonly query?: infer Query } ? { readonly query?: Query } : unknown) &
   (Operations[K] extends { readonly body: infer Body } ? { readonly body: Body } : unknown)
+
+export type Session = ReplyOf<'GET /v1/session'>
+export type SignedUp = ReplyOf<'POST /v1/sign-up'>
+export type Passkey = ReplyOf<'POST /v1/passkeys'>

@@ -1,11 +1,13 @@
 // Ways to put $5 on file: a hold of a card, a voucher. The hold is taken from as the account uses energy.
 import { call } from '../client/call.ts'
-import { isProblem } from '../client/problem.ts'
+import { isProblem, Problem } from '../client/problem.ts'
 import { changed } from '../client/queries.ts'
 import { withTouch } from '../client/touch.ts'
 
 /** A card of the test processor that always pays. */
 const TEST_CARD = 'pm_card_visa'
+const TRY_MS = 500
+const TRIES_MAX = 20
 
 const refresh = () => changed('GET /v1/balance', 'GET /v1/topups', 'GET /v1/payment-methods')
 
@@ -16,9 +18,25 @@ export async function addCard(isTest: boolean): Promise<string | undefined> {
       body: { type: 'card', ...(isTest && { token: TEST_CARD }) },
     }),
   )
+  const page = method.action?.url ?? undefined
+  if (page === undefined) await settled(method.id)
   await refresh()
-  return method.action?.url ?? undefined
+  return page
 }
+
+/** The processor reports a card a moment later. Throws Problem where it declines the card. */
+async function settled(id: string): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const { data } = await call('GET /v1/payment-methods', {})
+    const state = data.find((method) => method.id === id)?.status
+    if (state === 'active') return
+    if (state === 'failed') throw declined()
+    await new Promise((resolve) => setTimeout(resolve, TRY_MS))
+  }
+}
+
+const declined = () =>
+  new Problem({ status: 402, code: 'payment_declined', detail: 'The processor declined the card' })
 
 /** Holds $5 of the newest card that works. A hold that is there already is as good. */
 export async function holdFunds(): Promise<string | undefined> {

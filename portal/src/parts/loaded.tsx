@@ -90,7 +90,9 @@ export function ProblemNote(props: {
         ) : (
           title !== undefined && <b>{title}. </b>
         )}
-        {known === undefined ? 'The answer could not be read.' : `${known.message}. `}
+        {known === undefined
+          ? 'The answer could not be read.'
+          : `${known.message.replace(/\.+$/, '')}. `}
         {known !== undefined && known.status !== 0 && (
           <span className="muted">
             {known.status} {known.code}

@@ -1,6 +1,6 @@
 // The distribution board: each circuit with its watts, which add up to the total beside Overview.
+import type { Session } from '../client/operations.ts'
 import { Link } from '@tanstack/react-router'
-import type { Session } from '../client/session-operations.ts'
 import { power } from '../figures/energy.ts'
 import { balanceShort } from '../figures/money.ts'
 import { useLive } from '../live/use-live.ts'
@@ -50,7 +50,7 @@ const PageLink = ({ page }: { readonly page: PageEntry }) => (
 function Beside({ page: { path, service } }: { readonly page: PageEntry }) {
   const text = useLive(({ status, power: now, balance }) => {
     if (path.startsWith('/balance'))
-      return balance === undefined
+      return balance === undefined || balance.balance_pusd === '0'
         ? undefined
         : balanceShort(BigInt(balance.balance_pusd), balance.unit)
     if (status !== 'live' || now === undefined) return undefined

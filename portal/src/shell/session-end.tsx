@@ -1,5 +1,5 @@
 // Two minutes before a sign-in ends the page says so.
-import type { Session } from '../client/session-operations.ts'
+import type { Session } from '../client/operations.ts'
 import { useNow } from '../parts/zone.ts'
 
 const WARNED_MS = 120_000

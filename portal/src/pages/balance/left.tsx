@@ -22,7 +22,7 @@ export function Left({
   const isLow = balance < BigInt(low_water_pusd)
   return (
     <section className="plate left" aria-label="Balance" data-copy={text}>
-      <p className="register middle digits">
+      <p className="register middle digits" style={lengthOf(text)}>
         <b>{text.slice(0, cents)}</b>
         <i>{text.slice(cents).split(NBSP)[0]}</i>
         <span className="unit">{unit === 'tUSD' ? 'tUSD' : 'dollars'}</span>
@@ -35,3 +35,6 @@ export function Left({
     </section>
   )
 }
+
+/** A narrow page makes the digits, with the unit, as large as they fit. */
+const lengthOf = (text: string) => ({ '--digits': text.length }) as React.CSSProperties

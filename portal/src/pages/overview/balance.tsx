@@ -18,7 +18,8 @@ export function Balance() {
   return (
     <Section title="Balance" aside={<Link to="/balance">top up</Link>}>
       <Loaded query={query} what="the balance">
-        {({ unit, balance_pusd, depleted_since }) => {
+        {({ unit, balance_pusd, depleted_since, funded }) => {
+          if (!funded) return <Free />
           const balance = BigInt(live?.balance_pusd ?? balance_pusd)
           const isDepleted = (live ?? { depleted_since }).depleted_since !== null
           const days = today === undefined ? undefined : daysLeft(balance, today.pusd, now)
@@ -35,3 +36,11 @@ export function Balance() {
     </Section>
   )
 }
+
+/** Without funds on file the free joules of the day are all there is. */
+const Free = () => (
+  <p className="small">
+    Nothing is on file: you use the free joules of the day, until 00:00 UTC.{' '}
+    <Link to="/balance">Put $5 on file</Link>
+  </p>
+)

@@ -1,9 +1,9 @@
 // One thing to do next, at a time. "Not now" is for ever.
+import type { Session } from '../../client/operations.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../client/queries.ts'
-import type { Session } from '../../client/session-operations.ts'
 import { Section } from '../../parts/section.tsx'
 
 const DECLINED = 'ergon.declined'

@@ -1,0 +1,187 @@
+// The console in a browser: the whole way from a passkey to a verified receipt, by keyboard alone too; no page with a
+// fault of accessibility, a request to another host or a breach of its policy; and the bytes of its first pages.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { product, sharedErgon } from '../product.ts'
+import { MODELS } from '../settings.ts'
+import { newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
+import { buildConsole, chunkOf, pageText, scriptsOf, sizeOf, stylesOf } from './console-build.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } }
+const THEMES = ['light', 'dark'] as const
+const KB = 1000
+/** Of PORTAL.md, section 12. */
+const BUDGETS = { console: 150 * KB, landing: 20 * KB, landingScript: 15 * KB }
+
+product(MODELS)
+
+before(buildConsole)
+
+test('the first pages stay within their bytes', () => {
+  const console = [...scriptsOf('index.html'), ...chunkOf('src/pages/overview/page.tsx')]
+  assert.ok(sizeOf(console) <= BUDGETS.console, `console: ${sizeOf(console)}`)
+  const landing = ['landing.html', ...stylesOf('landing.html')]
+  assert.ok(sizeOf(landing) <= BUDGETS.landing, `landing: ${sizeOf(landing)}`)
+  const script = scriptsOf('landing.html')
+  assert.ok(sizeOf(script) <= BUDGETS.landingScript, `landing script: ${sizeOf(script)}`)
+  // Each page in the first chunk would break the budget: the sizes are those of real files.
+  const all = ['ledger', 'playground', 'tokens', 'balance'].map(
+    (name) => `src/pages/${name}/page.tsx`,
+  )
+  assert.ok(sizeOf([...console, ...all.flatMap(chunkOf)]) > sizeOf(console) + 10 * KB)
+})
+
+test('no page of the build has anything inline', () => {
+  for (const page of ['index.html', 'landing.html']) {
+    assert.doesNotMatch(pageText(page), /<style|\sstyle=|<script>|javascript:|\son\w+=/i)
+  }
+})
+
+describe('the console in a browser', { skip: withoutBrowser }, () => {
+  let browser: Browser
+  before(async () => (browser = await openBrowser()))
+  after(() => browser.close())
+  const portal = () => String(sharedErgon().ready['portal_url'])
+
+  test('sign-up, funds, token, first request, and its receipt verified in the browser', async () => {
+    await using ada = await newPerson(browser, portal())
+    const watched = watch(ada.page)
+    await signUpByPages(ada)
+    await ada.page.getByRole('button', { name: 'Ask from here' }).click()
+    const receipt = ada.page.getByRole('link', { name: 'See its receipt' })
+    await receipt.waitFor()
+    const told = await figureOf(ada.page)
+    await receipt.click()
+    await ada.page.getByText('Nothing hidden').waitFor()
+    assert.equal(await figureOf(ada.page), told)
+    assert.deepEqual(await ada.page.locator('.checks li.holds b').allTextContents(), [
+      'Signed',
+      'In the log',
+      'Adds up',
+      'Nothing hidden',
+    ])
+    assert.deepEqual(watched(), [])
+  })
+
+  test('the main path by keyboard alone', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await page.keyboard.press('Tab')
+    await page.locator('#name').focus()
+    await page.keyboard.type('by keyboard')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Keep these ten codes' }).waitFor()
+    for (const name of ['I have kept them', 'Stay on 50 kJ a day', 'I have it', 'Later'])
+      await pressButton(page, name)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('l')
+    await page.getByRole('heading', { name: 'Ledger' }).waitFor()
+    await page.locator('[data-row]').first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing hidden').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('tok')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Tokens' }).waitFor()
+  })
+
+  test('text of an account is text on every page', async () => {
+    await using eve = await newPerson(browser, portal())
+    const name = '<img src=x onerror="alert(1)">'
+    await signUpByPages(eve, name)
+    await pressButton(eve.page, 'Later')
+    await eve.page.getByText(name).first().waitFor()
+    assert.equal(await eve.page.locator('img').count(), 0)
+  })
+
+  test('each page in each theme and size has no fault of axe, and asks no other host', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    const watched = watch(page)
+    await checkPage(page, 'landing')
+    await signUpByPages(ada)
+    await checkPage(page, 'sign-up')
+    await pressButton(page, 'Later')
+    await page.goto(`${portal()}/more`)
+    await page.getByRole('heading', { name: 'All pages' }).waitFor()
+    const paths = await page
+      .locator('.more a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+    assert.ok(paths.length >= 5, paths.join())
+    for (const path of ['/more', '/nowhere', ...paths]) {
+      await page.goto(portal() + path)
+      await page.waitForTimeout(1200)
+      await checkPage(page, path)
+    }
+    assert.deepEqual(watched(), [])
+  })
+
+  test('axe finds a planted fault', async () => {
+    await using ada = await newPerson(browser, portal())
+    await ada.page.evaluate(`document.documentElement.removeAttribute('lang')`)
+    await assert.rejects(checkPage(ada.page, 'landing without a language'), /html-has-lang/)
+  })
+})
+
+/** The steps from the landing page to "Ask something". */
+async function signUpByPages({ page }: Person, name = 'my-team'): Promise<void> {
+  await page.locator('#name').fill(name)
+  await page.getByRole('button', { name: 'Create a passkey' }).click()
+  for (const button of ['I have kept them', 'Stay on 50 kJ a day', 'I have it'])
+    await page.getByRole('button', { name: button, disabled: false }).click()
+  await page.getByRole('heading', { name: 'Ask something' }).waitFor()
+}
+
+async function pressButton(page: Page, name: string): Promise<void> {
+  const button = page.getByRole('button', { name, disabled: false })
+  await button.waitFor()
+  await button.focus()
+  await page.keyboard.press('Enter')
+}
+
+const figureOf = async (page: Page): Promise<string> =>
+  (await page.locator('.register .digits :is(b, i)').allTextContents()).join('')
+
+/** Faults that a page reported: errors, breaches of its policy, and requests to another host. */
+function watch(page: Page): () => readonly string[] {
+  const found: string[] = []
+  const own = new URL(page.url()).origin
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (protocol !== 'blob:' && origin !== own) found.push(`asked ${request.url()}`)
+  })
+  page.on('pageerror', (error) => found.push(String(error)))
+  page.on('console', (message) => {
+    if (/Content Security Policy|Refused to/.test(message.text())) found.push(message.text())
+  })
+  return () => found
+}
+
+type AxeResult = {
+  readonly violations: { readonly id: string; readonly nodes: { readonly html: string }[] }[]
+}
+
+/** Throws with the rules that the page breaks, in one of the themes and sizes. */
+async function checkPage(page: Page, name: string): Promise<void> {
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.evaluate(`window.axe === undefined && (() => { ${AXE} })()`)
+      const result = (await page.evaluate(
+        `axe.run(document, { rules: { 'color-contrast-enhanced': { enabled: true } } })`,
+      )) as AxeResult
+      const faults = result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+      assert.deepEqual(faults, [], `${name}, ${size}, ${colorScheme}`)
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      assert.ok(Number(overflow) <= 0, `${name}, ${size}: ${overflow} px too wide`)
+    }
+  }
+}
