@@ -14,6 +14,7 @@ import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { accountRecords } from './account-records.ts'
 import { createAccountDelete, createAccountRestore } from './operations/account-delete.ts'
 import { createAccountExport } from './operations/account-export.ts'
+import { createBudgetList } from './operations/budget-list.ts'
 import { createMemberAccept } from './operations/member-accept.ts'
 import {
   createMemberGet,
@@ -63,6 +64,7 @@ function open(
       'receipt.keys': { handle: createReceiptKeys(receipts, signers, ready) },
       'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
       'receipt.tile': { handle: createReceiptTile(receipts) },
+      'budget.list': { handle: createBudgetList({ state, posted, now: clock.wallMs }) },
       'audit.list': { handle: createAuditList({ state }) },
       'member.list': { handle: createMemberList({ state }) },
       'member.get': { handle: createMemberGet({ state }) },

@@ -125,6 +125,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     ],
   },
   'member.remove': { path: () => '/v1/members/mem_none', statuses: [404] },
+  'budget.list': { path: () => '/v1/budgets?limit=3' },
   'audit.list': { path: () => '/v1/audit?action=token.create' },
   'token.list': { path: () => '/v1/tokens' },
   'token.update': {

@@ -141,6 +141,37 @@ test('states are told whole at first, then as they change, and when they are gon
   await heard.return(undefined)
 })
 
+test('budgets of tokens and databases are in one list, with their use and state', async () => {
+  const who = await newCaller()
+  const one = (await post(who, '/v1/tokens', { name: 'one', energy_budget: '10 J/day' })).json
+  const two = (await post(who, '/v1/tokens', { name: 'two', energy_budget: '2 kJ/day' })).json
+  assert.equal((await call({ ...who, token: String(two['token']) }, '/v1/models')).status, 200)
+  type Budget = Record<string, string>
+  const budgets = async () =>
+    (await call(who, '/v1/budgets')).json as unknown as { data: Budget[]; has_more: boolean }
+  const [first, second] = (await budgets()).data
+  assert.deepEqual(
+    [first?.['id'], first?.['kind'], first?.['name'], first?.['energy_budget'], first?.['used_nj']],
+    [one['id'], 'token', 'one', '10 J/day', '0'],
+  )
+  assert.deepEqual([second?.['budget_nj'], second?.['state']], ['2000000000000', 'within'])
+  assert.ok(BigInt(second?.['used_nj'] ?? 0) > 0n)
+  assert.match(first?.['renewed_at'] ?? '', /T00:00:00\.000Z$/)
+  // Less than a request may cost: the API takes no such budget, and 10 J would take four hundred requests.
+  await ergon.sql('select set_budget($1, $2, 50000000)', [one['id'], who.account])
+  assert.equal((await call({ ...who, token: String(one['token']) }, '/v1/usage')).status, 429)
+  assert.equal((await budgets()).data[0]?.['state'], 'exceeded')
+  const { json } = await call(who, '/v1/budgets?limit=1')
+  const rest = await call(who, `/v1/budgets?cursor=${String(json['next_cursor'])}`)
+  assert.deepEqual(
+    (rest.json as { data: Budget[] }).data.map(({ id }) => id),
+    [two['id']],
+  )
+  const { code, stdout } = await ergon.cli('budgets', '--json')
+  assert.equal(code, 0)
+  assert.ok(Array.isArray((JSON.parse(stdout) as { data: unknown }).data))
+})
+
 test('a stream ends when its token is revoked, with its cost', async () => {
   const who = await newCaller()
   const heard = hear(ergon, who.token)

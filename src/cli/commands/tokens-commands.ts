@@ -44,6 +44,11 @@ export const TOKENS_COMMANDS: CommandList = {
       load: () => import('./tokens-revoke.ts'),
     },
     {
+      usage: 'budgets',
+      help: 'Energy budgets of resources and tokens, and their use today',
+      load: () => import('./budgets.ts'),
+    },
+    {
       usage: 'audit',
       help: 'Who changed what of the account, the newest first',
       options: [

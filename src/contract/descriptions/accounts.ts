@@ -3,6 +3,7 @@ import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.t
 import * as service from '#contract/service-replies.ts'
 import * as life from '#contract/account-life.ts'
 import { auditList, auditQuery } from '#contract/audit.ts'
+import { budgetList, budgetListQuery } from '#contract/budgets.ts'
 import * as members from '#contract/members.ts'
 import * as tokens from '#contract/tokens.ts'
 import type { ACCOUNTS } from '#contract/products/accounts.ts'
@@ -129,6 +130,12 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     summary: 'Revoke a token: no process honours it when the answer comes',
     replies: ok('The token', json(tokens.tokenReply)),
     refusals: ['token_not_found', 'role_missing'],
+  },
+  'budget.list': {
+    summary:
+      'The energy budgets of the account: their use today, and whether they stopped something',
+    query: budgetListQuery,
+    replies: ok('The budgets, by id', json(budgetList)),
   },
   'audit.list': {
     summary: 'Who changed what of the account, the newest first',

@@ -1,0 +1,28 @@
+// ergon budgets: the energy budgets of the account.
+import type { CommandCall } from '#cli/call.ts'
+import { apiGet } from '#cli/client.ts'
+import { print, printJson, table } from '#cli/output.ts'
+import type { BudgetEntry } from '#contract/budgets.ts'
+
+type Page = { readonly data: readonly BudgetEntry[]; readonly next_cursor: string | null }
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const data: BudgetEntry[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const after = cursor === '' ? '' : `&cursor=${cursor}`
+    const { text } = await apiGet(options, `/v1/budgets?limit=1000${after}`)
+    const page = JSON.parse(text) as Page
+    data.push(...page.data)
+    cursor = page.next_cursor
+  }
+  if (options.json) return printJson({ object: 'list', data })
+  const rows = data.map((one) => [
+    one.id,
+    one.kind,
+    one.name,
+    one.energy_budget,
+    `${(BigInt(one.used_nj) * 100n) / BigInt(one.budget_nj)} %`,
+    one.state,
+  ])
+  print(table(['OF', 'KIND', 'NAME', 'BUDGET', 'USED TODAY', 'STATE'], rows))
+}
