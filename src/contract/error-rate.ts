@@ -1,11 +1,6 @@
 // The error rate of an account, as its owner reads it.
 import { z } from 'zod'
 
-/** Hours of the window that is public, the one that runs included. */
-export const RATE_HOURS = 24
-/** Fewer requests say too much about who sent them, and too little about the service. */
-export const RATE_REQUESTS_LEAST = 100
-
 export const errorRate = z.object({
   object: z.literal('error_rate'),
   /** The account's name on the status page; null until its first requests are counted, within a minute. */

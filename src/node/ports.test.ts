@@ -53,3 +53,15 @@ test('claimPorts() says why an address is not to be had, where nobody has it', a
     message: `Could not listen on 192.0.2.1, port ${base + 30}: EADDRNOTAVAIL`,
   })
 })
+
+test('claimPorts() refuses a port of databases among those of the API, and one of the status page that is taken', async (t) => {
+  await assert.rejects(claimPorts({ host, port: base + 40, pgPort: base + 44 }), {
+    code: 'port_taken',
+    message: `Could not use port ${base + 44} for databases: ${base + 40} to ${base + 44} are those of the API; choose another: npm start -- --pg-port <port>`,
+  })
+  const other = createServer().listen({ host, port: base + 44 })
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const wanted = { host, port: base + 40, pgPort: base + 45 }
+  await assert.rejects(claimPorts(wanted), isTaken(base + 44, 'another program'))
+})

@@ -31,6 +31,7 @@ type WantedPorts = {
 
 /** Claims the ports that are wanted, and chooses those that are not. Throws `port_taken`. */
 export async function claimPorts(wanted: WantedPorts): Promise<Ports> {
+  demandApart(wanted)
   for (let block = 0; block < BLOCKS_MAX; block++) {
     const port = wanted.port ?? FIRST_PORT + block * BLOCK_SIZE
     const pgPort = wanted.pgPort ?? FIRST_PG_PORT + block * BLOCK_SIZE
@@ -44,6 +45,17 @@ export async function claimPorts(wanted: WantedPorts): Promise<Ports> {
       throw fault('port_taken', refusalText(taken, wanted.host, isPg ? '--pg-port' : '--port'))
   }
   throw fault('port_taken', 'Could not find free ports: give --port and --pg-port')
+}
+
+/** The database endpoint has none of the ports that follow the API's. */
+function demandApart({ port, pgPort }: WantedPorts): void {
+  if (port === undefined || pgPort === undefined) return
+  if (API_PORTS.every((offset) => port + offset !== pgPort)) return
+  const last = port + Math.max(...API_PORTS)
+  throw fault(
+    'port_taken',
+    `Could not use port ${pgPort} for databases: ${port} to ${last} are those of the API; choose another: npm start -- --pg-port <port>`,
+  )
 }
 
 /** A port that is not to be had: another Ergon claims it, or listen(2) failed with a code. */

@@ -26,7 +26,7 @@ export async function startStatusPage(core: AgentCore): Promise<void> {
     url: statusUrl(core),
     region: config.region,
     periodMs: config.statusSeconds * 1000,
-    listen: { host: listenHost(config), port: data.port + STATUS_PORT_OFFSET },
+    listen: { host: statusHost(config), port: data.port + STATUS_PORT_OFFSET },
     api: { host: config.host, port: data.port },
     ...(config.databases ? { pgPort: data.pgPort } : {}),
     gatewaySockets: gatewayNames(config).map((name) => socketOf(place, GATEWAY_SOCKETS, name)),
@@ -45,5 +45,5 @@ export async function startStatusPage(core: AgentCore): Promise<void> {
 }
 
 /** Plain HTTP is for loopback: elsewhere it listens only where a proxy with TLS is said to be in front. */
-const listenHost = ({ host, statusUrl: url }: Config): string =>
+export const statusHost = ({ host, statusUrl: url }: Pick<Config, 'host' | 'statusUrl'>): string =>
   url === undefined && !isLoopback(host) ? '127.0.0.1' : host

@@ -125,7 +125,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
     stateKey: STATE_KEY,
     products: {
       accounts: { signers: SIGNERS_HERE, deletionDays: 7 },
-      status: { meter: place.meter },
+      status: { meter: place.meter, countsMs: 60_000 },
       payments: {
         cards: [],
         stablecoins: [],

@@ -1,6 +1,7 @@
 // GET /v1/account/error-rate: the account's own row of the status page, with exact counts.
 // PUT /v1/account/public-name: another name for it.
-import { RATE_HOURS, RATE_REQUESTS_LEAST, type ErrorRate } from '#contract/error-rate.ts'
+import type { ErrorRate } from '#contract/error-rate.ts'
+import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate-limits.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'

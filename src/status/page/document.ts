@@ -1,5 +1,5 @@
 // The content of the status page as data: what status.json has, and what the page and the feed are made of.
-import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate.ts'
+import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate-limits.ts'
 import { timestamp } from '#base/clock.ts'
 import type { StateFacts } from './facts.ts'
 import type { PublicIncident } from '#status/incident-columns.ts'

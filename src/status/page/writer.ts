@@ -1,7 +1,9 @@
 // Measures the parts, keeps their history, and writes the files of the page: at the start from what was last known,
 // then once a period. It fails for nothing that it measures; a disk that cannot be written is logged, and the next
 // period tries again.
+import { join } from 'node:path'
 import { sleep, type Clock } from '#base/clock.ts'
+import { writeDurably } from '#base/durable-file.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { State } from '#state/connect.ts'
@@ -19,6 +21,7 @@ import type { AddressProbe } from './probes.ts'
 /** The file that outlives this process: not served. */
 const KNOWN_FILE = 'known.json'
 const KNOWN_VERSION = 1
+const FILE_MODE = 0o640
 /** A gateway that starts beside this process is not down yet. */
 const START_MS_MAX = 60_000
 const START_AGAIN_MS = 500
@@ -46,33 +49,34 @@ export type WriterDeps = {
 export async function keepWriting(deps: WriterDeps, signal: AbortSignal): Promise<void> {
   const { folder, periodMs, clock, log } = deps
   let known = readKnown(folder, log)
-  // A page that was written by an earlier life keeps its time until something is measured.
-  if (readStatusFile(folder, PAGES['/'].file) === undefined) writePages(known, deps)
+  // A page of an earlier life keeps its time until something is measured.
+  writePages(known, deps)
   await untilAnswered(deps, signal)
   while (!signal.aborted) {
     const begunMs = clock.monotonicMs()
     known = await measured(known, deps, signal)
     if (signal.aborted) return
-    try {
-      replaceFile(folder, KNOWN_FILE, JSON.stringify({ version: KNOWN_VERSION, ...known }))
-      writePages(known, deps)
-    } catch (error) {
-      log.error('Could not write the status page', { error: messageOf(error) })
-    }
+    writePages(known, deps)
     const restMs = Math.max(0, periodMs - (clock.monotonicMs() - begunMs))
     await sleep(restMs, signal).catch(() => undefined)
   }
 }
 
-function writePages(
-  known: KnownStatus,
-  { folder, url, ownRegion, periodMs, clock }: WriterDeps,
-): void {
+/** Writes all files. A full disk is logged: the page then shows its older time. */
+function writePages(known: KnownStatus, deps: WriterDeps): void {
+  const { folder, url, ownRegion, periodMs, clock, log } = deps
   const nowMs = known.history.atMs === 0 ? clock.wallMs() : known.history.atMs
   const document = statusDocument(known, { nowMs, periodMs, ownRegion })
-  replaceFile(folder, PAGES['/status.json'].file, `${JSON.stringify(document)}\n`)
-  replaceFile(folder, PAGES['/feed.rss'].file, feedOf(document, url))
-  replaceFile(folder, PAGES['/'].file, pageHtml(document))
+  try {
+    // A power cut leaves the old file or the new one: 90 days cannot be measured again.
+    const text = JSON.stringify({ version: KNOWN_VERSION, ...known })
+    writeDurably(join(folder, KNOWN_FILE), text, FILE_MODE)
+    replaceFile(folder, PAGES['/status.json'].file, `${JSON.stringify(document)}\n`)
+    replaceFile(folder, PAGES['/feed.rss'].file, feedOf(document, url))
+    replaceFile(folder, PAGES['/'].file, pageHtml(document))
+  } catch (error) {
+    log.error('Could not write the status page', { error: messageOf(error) })
+  }
 }
 
 async function untilAnswered({ probes, clock }: WriterDeps, signal: AbortSignal): Promise<void> {
