@@ -4,14 +4,14 @@ import { apiGet } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { BudgetEntry } from '#contract/budgets.ts'
 
-type Page = { readonly data: readonly BudgetEntry[]; readonly next_cursor: string | null }
+type BudgetPage = { readonly data: readonly BudgetEntry[]; readonly next_cursor: string | null }
 
 export async function run({ options }: CommandCall): Promise<void> {
   const data: BudgetEntry[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const after = cursor === '' ? '' : `&cursor=${cursor}`
     const { text } = await apiGet(options, `/v1/budgets?limit=1000${after}`)
-    const page = JSON.parse(text) as Page
+    const page = JSON.parse(text) as BudgetPage
     data.push(...page.data)
     cursor = page.next_cursor
   }
