@@ -3,13 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
+import { chosenSeeds } from '../seeds.ts'
 import { PAYMENT_PLANTS } from './sim-processor.ts'
 import { simulatePayments } from './simulate.ts'
 
-const one = process.env['ERGON_SEED']
-const FIRST = one === undefined ? 1 : Number(one)
-const SEEDS = process.env['ERGON_LONG'] === '1' ? 10_000 : 15
-const COUNT = one === undefined ? SEEDS : 1
+const { first: FIRST, count: COUNT } = chosenSeeds(15)
 const PLANTED_SEEDS_MAX = 40
 /** Histories in one state: its books are checked as a whole, and grow with each of them. */
 const HISTORIES_EACH = 50

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { chosenSeeds } from '../seeds.ts'
 import { PLANTS } from './faults.ts'
 import { runHistories } from './histories.ts'
 
-const one = process.env['ERGON_SEED']
-const first = one === undefined ? 1 : Number(one)
 // The plant that is met most seldom is found at seed 84.
-const SEEDS = process.env['ERGON_LONG'] === '1' ? 10_000 : 250
-const count = one === undefined ? Number(process.env['ERGON_SEEDS'] ?? SEEDS) : 1
+const { first, count, isOne } = chosenSeeds(250)
 const PLANTED_SEEDS_MAX = 120
 
 test(`money and receipts survive ${count} histories of faults`, async (t) => {
@@ -19,7 +17,7 @@ test(`money and receipts survive ${count} histories of faults`, async (t) => {
 })
 
 for (const plant of PLANTS)
-  test(`a planted fault turns it red: ${plant}`, { skip: one !== undefined }, async (t) => {
+  test(`a planted fault turns it red: ${plant}`, { skip: isOne }, async (t) => {
     const { red } = await runHistories({ first: 1, count: PLANTED_SEEDS_MAX, plant })
     assert.ok(red, `${PLANTED_SEEDS_MAX} seeds stay green`)
     t.diagnostic(`seed ${red.seed}: ${red.faults[0]?.split('\n')[0] ?? ''}`)

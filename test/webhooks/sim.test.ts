@@ -1,12 +1,10 @@
 // Histories of the dispatcher in virtual time. ERGON_LONG=1 runs 10,000 seeds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { chosenSeeds } from '../seeds.ts'
 import { simulateWebhooks, WEBHOOK_PLANTS } from './simulate.ts'
 
-const one = process.env['ERGON_SEED']
-const FIRST = one === undefined ? 1 : Number(one)
-const SEEDS = process.env['ERGON_LONG'] === '1' ? 10_000 : 40
-const COUNT = one === undefined ? SEEDS : 1
+const { first: FIRST, count: COUNT } = chosenSeeds(40)
 const PLANTED_SEEDS_MAX = 40
 
 test(`deliveries survive ${COUNT} histories of faults`, async (t) => {
