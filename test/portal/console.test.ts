@@ -1,5 +1,5 @@
 // The console in a browser: the whole way from a passkey to a verified receipt, by keyboard alone too. No page has a
-// fault of accessibility, asks another host or breaks its policy, and the first pages keep their budgets of bytes.
+// fault of accessibility, a request to another host or a breach of its policy. The first pages stay within their bytes.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

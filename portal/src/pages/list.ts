@@ -33,6 +33,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./playground/page.tsx'),
   },
   {
+    path: '/models',
+    title: 'Models',
+    circuit: 'services',
+    service: 'inference',
+    load: () => import('./models/page.tsx'),
+  },
+  {
     path: '/databases/{-$database}',
     title: 'Databases',
     circuit: 'services',
@@ -54,6 +61,13 @@ export const PAGES: readonly PageEntry[] = [
     circuit: 'money',
     key: 'l',
     load: () => import('./ledger/page.tsx'),
+  },
+  {
+    path: '/usage',
+    title: 'Usage',
+    circuit: 'money',
+    key: 'u',
+    load: () => import('./usage/page.tsx'),
   },
   {
     path: '/balance',

@@ -108,7 +108,7 @@ const totalWatts = ({ by }: PowerPoint): number =>
   Object.values(by).reduce((sum, nj) => sum + Number(nj), 0) / NJ_PER_J
 
 /** Zero, two or three round numbers, and the end of the axis above the largest value. */
-function ticksOf(most: number): number[] {
+export function ticksOf(most: number): number[] {
   const rough = Math.max(most, 0.01) / 3
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough
@@ -116,7 +116,7 @@ function ticksOf(most: number): number[] {
   return Array.from({ length: count + 1 }, (_, nth) => Number((nth * step).toPrecision(3)))
 }
 
-function useWidth() {
+export function useWidth() {
   const frame = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(720)
   useLayoutEffect(() => {

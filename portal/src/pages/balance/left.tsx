@@ -9,7 +9,7 @@ import { useNow } from '../../parts/zone.ts'
 export type Balance = ReplyOf<'GET /v1/balance'>
 
 export function Left({
-  balance: { balance_pusd, unit, low_water_pusd },
+  balance: { balance_pusd, unit, low_water_pusd, funded },
 }: {
   readonly balance: Balance
 }) {
@@ -19,7 +19,7 @@ export function Left({
   const text = balanceExact(balance, unit)
   const cents = text.indexOf('.') + 3
   const days = today === undefined ? undefined : daysLeft(balance, today.pusd, now)
-  const isLow = balance < BigInt(low_water_pusd)
+  const isLow = funded && balance < BigInt(low_water_pusd)
   return (
     <section className="plate left" aria-label="Balance" data-copy={text}>
       <p className="register middle digits" style={lengthOf(text)}>
@@ -30,6 +30,7 @@ export function Left({
       <p className="small">
         {unit === 'tUSD' && 'Test money: nothing is owed. '}
         {days !== undefined && `At today’s rate it lasts ${lasting(days)}. `}
+        {!funded && 'Nothing is on file: the free joules of the day are all there is. '}
         {isLow && <b className="warn">It is below your low-water mark.</b>}
       </p>
     </section>

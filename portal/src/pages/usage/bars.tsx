@@ -1,0 +1,128 @@
+// Joules by step and service as stacked bars. A part of the time is dragged; the presets and the table do the same by
+// keyboard.
+import { energyShort } from '../../figures/energy.ts'
+import { day as dayOf, clock } from '../../figures/time.ts'
+import { drawnAs, SERVICES, type ServiceName } from '../../parts/services.ts'
+import { ticksOf, useWidth } from '../../parts/stacked.tsx'
+import { useNow, useZone } from '../../parts/zone.ts'
+import { narrowed, STEP_MS, type Range } from './range.ts'
+import { useDrag } from './use-drag.ts'
+import type { UsageRow } from './use-usage.ts'
+
+const HEIGHT = 220
+const BOX = { left: 56, right: 12, top: 12, bottom: 26 }
+const NJ_PER_J = 1e9
+
+export function Bars(props: {
+  readonly rows: readonly UsageRow[]
+  readonly range: Range
+  readonly onNarrow: (range: Range) => void
+}) {
+  const { rows, range, onNarrow } = props
+  const [frame, width] = useWidth()
+  const zone = useZone()
+  const now = useNow('minute')
+  const bars = barsOf(rows)
+  const totals = [...bars.values()].map((bar) =>
+    Object.values(bar).reduce((sum, joules) => sum + joules, 0),
+  )
+  const ticks = ticksOf(Math.max(...totals, 0))
+  const top = ticks.at(-1) ?? 1
+  const span = range.toMs - range.fromMs
+  const x = (ms: number) => BOX.left + ((ms - range.fromMs) / span) * (width - BOX.left - BOX.right)
+  const y = (joules: number) =>
+    HEIGHT - BOX.bottom - (joules / top) * (HEIGHT - BOX.bottom - BOX.top)
+  const msOf = (px: number) =>
+    range.fromMs + ((px - BOX.left) / (width - BOX.left - BOX.right)) * span
+  const drag = useDrag((from, to) => onNarrow(narrowed(msOf(from), msOf(to))))
+  const label = (ms: number) =>
+    range.step === 'day' ? dayOf(new Date(ms), zone, now) : clock(new Date(ms), zone).slice(0, 5)
+  const barPx = Math.max(1, x(range.fromMs + STEP_MS[range.step]) - BOX.left - 1)
+  return (
+    <div className="stacked bars" ref={frame}>
+      <svg
+        width={width}
+        height={HEIGHT}
+        role="img"
+        aria-label={`Joules a ${range.step} by service; the table below has the sums`}
+        {...drag.handlers}
+      >
+        {ticks.map((joules) => (
+          <g key={joules}>
+            <path
+              className={joules === 0 ? 'zero' : 'grid'}
+              d={`M${BOX.left} ${y(joules)}H${width - BOX.right}`}
+            />
+            <text x={BOX.left - 8} y={y(joules) + 4} textAnchor="end">
+              {joules === 0 ? '0' : energyShort(BigInt(Math.round(joules * NJ_PER_J)))}
+            </text>
+          </g>
+        ))}
+        {[...bars].map(([atMs, bar]) => (
+          <Bar key={atMs} bar={bar} x={x(atMs)} width={barPx} y={y} />
+        ))}
+        {[0, 1, 2, 3].map((nth) => (
+          <text
+            key={nth}
+            x={x(range.fromMs + (span * nth) / 3)}
+            y={HEIGHT - 6}
+            textAnchor={nth === 0 ? 'start' : nth === 3 ? 'end' : 'middle'}
+          >
+            {label(range.fromMs + (span * nth) / 3)}
+          </text>
+        ))}
+        {drag.span !== undefined && <Dragged span={drag.span} />}
+      </svg>
+    </div>
+  )
+}
+
+type Joules = Partial<Record<ServiceName, number>>
+
+const Dragged = ({ span: [from, to] }: { readonly span: readonly [number, number] }) => (
+  <rect
+    className="dragged"
+    x={Math.min(from, to)}
+    y={BOX.top}
+    width={Math.abs(to - from)}
+    height={HEIGHT - BOX.top - BOX.bottom}
+  />
+)
+
+/** Joules by service of each step that has any. */
+function barsOf(rows: readonly UsageRow[]): ReadonlyMap<number, Joules> {
+  const bars = new Map<number, Joules>()
+  for (const { at, group, energy_nj } of rows) {
+    if (at === undefined) continue
+    const atMs = new Date(at).getTime()
+    const service = drawnAs(group ?? 'other')
+    const bar = bars.get(atMs) ?? {}
+    bars.set(atMs, { ...bar, [service]: (bar[service] ?? 0) + Number(energy_nj) / NJ_PER_J })
+  }
+  return bars
+}
+
+function Bar(props: {
+  readonly bar: Joules
+  readonly x: number
+  readonly width: number
+  readonly y: (joules: number) => number
+}) {
+  const { bar, x, width, y } = props
+  let below = 0
+  return SERVICES.map((service) => {
+    const joules = bar[service] ?? 0
+    const [low, high] = [y(below), y(below + joules)]
+    below += joules
+    return joules === 0 ? null : (
+      <rect
+        key={service}
+        className={`area ${service}`}
+        x={x}
+        y={high}
+        width={width}
+        height={low - high}
+      />
+    )
+  })
+}

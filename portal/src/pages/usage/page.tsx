@@ -1,0 +1,119 @@
+// Usage: who used how much, in which time, compared with the time before.
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { energyExact } from '../../figures/energy.ts'
+import { moneyExact } from '../../figures/money.ts'
+import type { Figure } from '../../figures/known.ts'
+import { Select } from '../../parts/choices.tsx'
+import { Known } from '../../parts/known.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Register } from '../../parts/register.tsx'
+import { saveAs } from '../../parts/save.ts'
+import { Section } from '../../parts/section.tsx'
+import { useNow, useZone } from '../../parts/zone.ts'
+import { day, tableTime } from '../../figures/time.ts'
+import { Head } from '../../shell/head.tsx'
+import { Bars } from './bars.tsx'
+import { changeWords, csvOf } from './compare.ts'
+import { GroupTable } from './group-table.tsx'
+import { PRESETS, rangeOf, type Preset, type Range } from './range.ts'
+import { energyOf, GROUPS, useUsage, type GroupBy, type UsageRow } from './use-usage.ts'
+import './usage.css'
+
+type Search = {
+  readonly range?: string
+  readonly from?: string
+  readonly to?: string
+  readonly by?: GroupBy
+}
+const BY: readonly (readonly [GroupBy, string])[] = GROUPS.map((name) => [name, `By ${name}`])
+
+export function Page() {
+  const search = useSearch({ strict: false }) as Search
+  const navigate = useNavigate()
+  const now = useNow('minute')
+  const range = rangeOf(search, now.getTime())
+  const by = search.by ?? 'service'
+  const { steps, groups, past } = useUsage(range, by)
+  const go = (next: Search) => void navigate({ to: '.', search: next as never, replace: true })
+  const narrow = ({ fromMs, toMs }: Range) =>
+    go({ by, from: String(fromMs / 1000), to: String(toMs / 1000) })
+  return (
+    <>
+      <Head title="Usage" />
+      <div className="usage-tools">
+        <div className="tools" role="group" aria-label="Time">
+          {(Object.keys(PRESETS) as Preset[]).map((preset) => (
+            <button
+              key={preset}
+              type="button"
+              className="btn small"
+              aria-pressed={search.from === undefined && (search.range ?? 'day') === preset}
+              onClick={() => go({ by, range: preset })}
+            >
+              {PRESETS[preset].title}
+            </button>
+          ))}
+        </div>
+        <Select
+          label="Group"
+          value={by}
+          options={BY}
+          onChange={(next) => go({ ...search, by: next })}
+        />
+        <button
+          type="button"
+          className="btn"
+          disabled={groups.data === undefined}
+          onClick={() => saveAs('usage.csv', 'text/csv', csvOf(groups.data?.data ?? []))}
+        >
+          Export CSV
+        </button>
+      </div>
+      <Loaded query={groups} what="the usage">
+        {({ data }) => (
+          <div className="stack wide">
+            <Total rows={data} past={past} range={range} />
+            <Section title={`Joules a ${range.step}`} aside="drag to see a part">
+              <Bars rows={steps} range={range} onNarrow={narrow} />
+            </Section>
+            <Section title={`By ${by}`}>
+              <GroupTable rows={data} past={past} by={by} />
+            </Section>
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+function Total(props: {
+  readonly rows: readonly UsageRow[]
+  readonly past: readonly UsageRow[] | undefined
+  readonly range: Range
+}) {
+  const { rows, past, range } = props
+  const zone = useZone()
+  const now = useNow('minute')
+  const nj = energyOf(rows)
+  const measured = rows.reduce((sum, { measured_nj }) => sum + BigInt(measured_nj), 0n)
+  const figure: Figure = {
+    nj,
+    known: nj > 0n && measured === nj ? 'measured' : 'modelled',
+    bandPct: undefined,
+  }
+  const pusd = rows.reduce((sum, { charge_pusd }) => sum + BigInt(charge_pusd), 0n)
+  const words = (ms: number) =>
+    range.step === 'day' ? day(new Date(ms), zone, now) : tableTime(new Date(ms), zone, now)
+  return (
+    <section className="plate usage-total" aria-label="Together" data-copy={energyExact(nj)}>
+      <p className="small muted">
+        {words(range.fromMs)} to {words(range.toMs)} {zone === 'UTC' ? 'UTC' : 'local time'}
+      </p>
+      <Register figure={figure} size="middle" />
+      <p className="small">
+        <Known figure={figure} />. <b>{moneyExact(pusd)}</b>
+        {past !== undefined && `, ${changeWords(nj, energyOf(past))}`}
+      </p>
+    </section>
+  )
+}

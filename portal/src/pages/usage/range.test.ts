@@ -1,0 +1,34 @@
+// Ranges of the usage page.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { before, narrowed, presetRange, rangeOf } from './range.ts'
+
+const NOW = Date.parse('2026-11-25T09:41:07Z')
+const at = (text: string) => Date.parse(`2026-11-25T${text}Z`)
+
+test('a preset ends with the step that runs', () => {
+  const range = presetRange('day', NOW)
+  assert.deepEqual(range, {
+    fromMs: at('10:00:00') - 86_400_000,
+    toMs: at('10:00:00'),
+    step: 'hour',
+  })
+  assert.equal(before(range).toMs, range.fromMs)
+  assert.equal(before(range).toMs - before(range).fromMs, 86_400_000)
+})
+
+test('a dragged part is of whole steps, in either direction, and never empty', () => {
+  const range = { fromMs: at('09:10:00'), toMs: at('09:21:00'), step: 'minute' }
+  assert.deepEqual(narrowed(at('09:10:10'), at('09:20:20')), range)
+  assert.deepEqual(narrowed(at('09:20:20'), at('09:10:10')), range)
+  const point = narrowed(NOW, NOW)
+  assert.equal(point.toMs - point.fromMs, 60_000)
+})
+
+test('the address has the range, and a wrong one is the last 24 hours', () => {
+  assert.equal(
+    rangeOf({ from: String(at('09:00:00') / 1000), to: String(at('09:30:00') / 1000) }, NOW).step,
+    'minute',
+  )
+  assert.deepEqual(rangeOf({ range: 'nonsense' }, NOW), presetRange('day', NOW))
+})

@@ -1,0 +1,55 @@
+// A range of time of the usage page: a preset, or what was dragged in the chart; and the range before it, of the same
+// length, for comparison.
+export const PRESETS = {
+  hour: { title: 'Last hour', ms: 3_600_000, step: 'minute' },
+  day: { title: '24 hours', ms: 86_400_000, step: 'hour' },
+  week: { title: '7 days', ms: 7 * 86_400_000, step: 'hour' },
+  month: { title: '30 days', ms: 30 * 86_400_000, step: 'day' },
+} as const
+export type Preset = keyof typeof PRESETS
+export type Step = 'minute' | 'hour' | 'day'
+export const STEP_MS: Readonly<Record<Step, number>> = {
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+}
+const BARS_MAX = 200
+
+export type Range = { readonly fromMs: number; readonly toMs: number; readonly step: Step }
+
+/** Ends at the next whole step, so that the last one is the one that runs. */
+export function presetRange(preset: Preset, nowMs: number): Range {
+  const { ms, step } = PRESETS[preset]
+  const toMs = Math.ceil(nowMs / STEP_MS[step]) * STEP_MS[step]
+  return { fromMs: toMs - ms, toMs, step }
+}
+
+/** A dragged part, in whole steps of the finest kind that has not too many bars. */
+export function narrowed(fromMs: number, toMs: number): Range {
+  const [low, high] = fromMs < toMs ? [fromMs, toMs] : [toMs, fromMs]
+  const step =
+    (['minute', 'hour', 'day'] as const).find((name) => (high - low) / STEP_MS[name] <= BARS_MAX) ??
+    'day'
+  const size = STEP_MS[step]
+  const from = Math.floor(low / size) * size
+  return { fromMs: from, toMs: Math.max(Math.ceil(high / size) * size, from + size), step }
+}
+
+export const before = ({ fromMs, toMs, step }: Range): Range => ({
+  fromMs: fromMs - (toMs - fromMs),
+  toMs: fromMs,
+  step,
+})
+
+/** In the address: `?from=…&to=…`, in seconds. */
+export function rangeOf(
+  search: { readonly from?: string; readonly to?: string; readonly range?: string },
+  nowMs: number,
+): Range {
+  const [from, to] = [Number(search.from), Number(search.to)]
+  if (from > 0 && to > from) return narrowed(from * 1000, to * 1000)
+  return presetRange(
+    search.range !== undefined && search.range in PRESETS ? (search.range as Preset) : 'day',
+    nowMs,
+  )
+}
