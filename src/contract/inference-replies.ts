@@ -46,6 +46,23 @@ export const chatCompletion = z.object({
 })
 
 const whole = z.string().regex(/^\d+$/)
+
+/** The most that a request would be billed. Its own charge may be less and is never more. */
+export const ceilingReply = z.object({
+  object: z.literal('ceiling'),
+  /** The model that would serve. Another one that stands in for it adds its own ceiling. */
+  model: z.string(),
+  tier: z.enum(['L0', 'L1', 'L2', 'L3']),
+  router_reason: z.string(),
+  ceiling_j: z.number().min(0),
+  ceiling_nj: whole,
+  ceiling_pusd: whole,
+  /** The prompt takes at least this; with less left the request is refused. */
+  least_nj: whole,
+  prompt_tokens_max: count,
+  completion_tokens_max: count,
+})
+
 /** With `stream_options.include_energy`, on some chunks. The figures of the end are in `usage`. */
 const runningEnergy = z
   .object({

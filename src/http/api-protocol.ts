@@ -17,7 +17,8 @@ import { renderProblem } from './problem.ts'
 import { wrongAddress } from './wrong-address.ts'
 
 const OPENAI_PATHS = ROUTES.filter(
-  ({ operation, path }) => operationOf(operation).service === 'inference' && !path.includes(':'),
+  ({ operation, path }) =>
+    operationOf(operation).service === 'inference' && !/:|\/ceiling$/.test(path),
 )
 const OPENAI_SERVED = `Of OpenAI's API there are ${OPENAI_PATHS.map(({ method, path }) => `${method} ${path}`).join(', ')}`
 

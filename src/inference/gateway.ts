@@ -9,9 +9,10 @@ import { createFailures } from './failures.ts'
 import { MODELS_PAGE } from './models/confirm.ts'
 import { followModels } from './models/follow-models.ts'
 import { keepLearned } from './models/learned-costs.ts'
-import { createChatCreate } from './operations/chat-create.ts'
-import { createCompletionCreate } from './operations/completion-create.ts'
-import { createEmbeddingCreate } from './operations/embedding-create.ts'
+import { createCeiling } from './operations/ceiling.ts'
+import { createChatCreate, routeChat } from './operations/chat-create.ts'
+import { createCompletionCreate, routeCompletion } from './operations/completion-create.ts'
+import { createEmbeddingCreate, routeEmbedding } from './operations/embedding-create.ts'
 import { createModelGet } from './operations/model-get.ts'
 import { createModelList } from './operations/model-list.ts'
 import { UPSTREAM_CONNECTIONS_MAX } from './providers/upstream.ts'
@@ -24,6 +25,7 @@ async function open({
   name,
   lookUps,
   readers,
+  session,
   secret,
   clock,
   log,
@@ -43,6 +45,7 @@ async function open({
       servers: models.servers,
     }),
   }
+  const priced = { ...inference, pusdPerJ: () => session.latest?.price.pusdPerJ ?? 0n }
   return {
     endpoints: {
       'chat.create': { parse: parseChatRequest, handle: createChatCreate(inference) },
@@ -53,6 +56,15 @@ async function open({
       'embedding.create': {
         parse: parseEmbeddingRequest,
         handle: createEmbeddingCreate(inference),
+      },
+      'chat.ceiling': { parse: parseChatRequest, handle: createCeiling(priced, routeChat) },
+      'completion.ceiling': {
+        parse: parseCompletionRequest,
+        handle: createCeiling(priced, routeCompletion),
+      },
+      'embedding.ceiling': {
+        parse: parseEmbeddingRequest,
+        handle: createCeiling(priced, routeEmbedding),
       },
       'model.list': { handle: createModelList(inference) },
       'model.get': { handle: createModelGet(inference) },

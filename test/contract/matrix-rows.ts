@@ -41,6 +41,24 @@ export const ROWS: Readonly<Record<string, Row>> = {
       { body: { model: EMBEDDING, input: 'a', encoding_format: 'hex' }, param: 'encoding_format' },
     ],
   },
+  'chat.ceiling': {
+    path: () => '/v1/chat/completions/ceiling',
+    body: { model: CHAT, messages },
+    badBodies: [
+      { body: { messages }, param: 'model' },
+      { body: { model: CHAT, messages, max_tokens: '7' }, param: 'max_tokens' },
+    ],
+  },
+  'completion.ceiling': {
+    path: () => '/v1/completions/ceiling',
+    body: { model: CHAT, prompt: 'Hello' },
+    badBodies: [{ body: { model: CHAT }, param: 'prompt' }],
+  },
+  'embedding.ceiling': {
+    path: () => '/v1/embeddings/ceiling',
+    body: { model: EMBEDDING, input: 'Hello' },
+    badBodies: [{ body: { model: EMBEDDING, input: '' }, param: 'input' }],
+  },
   'model.list': { path: () => '/v1/models' },
   'model.get': { path: () => `/v1/models/${CHAT}` },
   'presign.create': {

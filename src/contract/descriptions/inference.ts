@@ -17,6 +17,15 @@ const refusals: readonly Code[] = [
   'upstream_timeout',
 ]
 
+/** Of an operation that only routes. */
+const ceilingRefusals: readonly Code[] = [
+  'context_length_exceeded',
+  'unsupported_parameter',
+  'model_not_found',
+  'model_loading',
+  'model_not_available',
+]
+
 export const INFERENCE_DESCRIPTIONS: Descriptions<typeof INFERENCE> = {
   'chat.create': {
     summary: 'Answer a conversation; `model: auto` lets the router choose',
@@ -41,6 +50,24 @@ export const INFERENCE_DESCRIPTIONS: Descriptions<typeof INFERENCE> = {
     request: embeddingRequest,
     refusals,
     replies: ok('One vector for each input, in order', json(inference.embeddingList)),
+  },
+  'chat.ceiling': {
+    summary: 'The most that a conversation would cost, before it is asked for: no model runs',
+    request: chatRequest,
+    refusals: ceilingRefusals,
+    replies: ok('The ceiling', json(inference.ceilingReply)),
+  },
+  'completion.ceiling': {
+    summary: 'The most that a continuation would cost, before it is asked for: no model runs',
+    request: completionRequest,
+    refusals: ceilingRefusals,
+    replies: ok('The ceiling', json(inference.ceilingReply)),
+  },
+  'embedding.ceiling': {
+    summary: 'The most that vectors of texts would cost, before it is asked for: no model runs',
+    request: embeddingRequest,
+    refusals: ceilingRefusals,
+    replies: ok('The ceiling', json(inference.ceilingReply)),
   },
   'model.list': {
     summary: 'The models that answer or are about to',

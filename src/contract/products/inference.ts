@@ -1,5 +1,5 @@
 // Inference: the operations of OpenAI's API.
-import { ownView } from '#contract/operation.ts'
+import { look, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const inference = {
@@ -9,11 +9,17 @@ const inference = {
   stage: 'preview',
   remembered: true,
 } as const
+/** No model is asked. */
+const ceiling = { ...look, service: 'inference', scope: 'read', remembered: false } as const
+
 export const INFERENCE = defineProduct({
   operations: {
     'chat.create': { ...inference, idempotent: true },
     'completion.create': { ...inference, idempotent: true },
     'embedding.create': { ...inference, idempotent: true },
+    'chat.ceiling': ceiling,
+    'completion.ceiling': ceiling,
+    'embedding.ceiling': ceiling,
     'model.list': { ...ownView, service: 'inference', remembered: false },
     'model.get': { ...ownView, service: 'inference', remembered: false },
   },
@@ -21,6 +27,9 @@ export const INFERENCE = defineProduct({
     { method: 'POST', path: '/v1/chat/completions', operation: 'chat.create' },
     { method: 'POST', path: '/v1/completions', operation: 'completion.create' },
     { method: 'POST', path: '/v1/embeddings', operation: 'embedding.create' },
+    { method: 'POST', path: '/v1/chat/completions/ceiling', operation: 'chat.ceiling' },
+    { method: 'POST', path: '/v1/completions/ceiling', operation: 'completion.ceiling' },
+    { method: 'POST', path: '/v1/embeddings/ceiling', operation: 'embedding.ceiling' },
     { method: 'GET', path: '/v1/models', operation: 'model.list' },
     { method: 'GET', path: '/v1/models/:model', operation: 'model.get' },
   ],

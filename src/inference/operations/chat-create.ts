@@ -10,6 +10,7 @@ import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import { hardest, scoreConversation, contentText } from '#inference/router/conversation.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
+import type { RoutedRequest } from './ceiling.ts'
 import { expectedOf, presentFields, streamOptionsOf } from './fields.ts'
 
 /** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
@@ -17,18 +18,7 @@ export const createChatCreate =
   (deps: InferenceDeps): Handler<ChatRequest> =>
   async (call) => {
     const request = call.body
-    refuseUnserved(request)
-    const work = workOf(request)
-    const choice = choose(
-      deps.catalogue.models(),
-      {
-        model: deps.catalogue.modelOf(request.model),
-        facts: factsOf(request, work),
-        ...expectedOf(work),
-      },
-      deps.learned,
-      deps.failures.rests,
-    )
+    const { choice, work } = routeChat(deps, request)
     const streamed = request.stream === true
     const body = bodyOf(request, work)
     const plan = { operation: 'chat.create', choice, work, shape: 'chat', streamed, body } as const
@@ -39,6 +29,23 @@ export const createChatCreate =
         : knownReply(deps, started, CHAT),
     )
   }
+
+/** Throws what refuses the request before a model is asked. */
+export function routeChat(deps: InferenceDeps, request: ChatRequest): RoutedRequest {
+  refuseUnserved(request)
+  const work = workOf(request)
+  const choice = choose(
+    deps.catalogue.models(),
+    {
+      model: deps.catalogue.modelOf(request.model),
+      facts: factsOf(request, work),
+      ...expectedOf(work),
+    },
+    deps.learned,
+    deps.failures.rests,
+  )
+  return { choice, work }
+}
 
 /** Throws unsupported_parameter for members of OpenAI's shape that no model here serves. */
 function refuseUnserved(request: ChatRequest): void {

@@ -9,6 +9,7 @@ import { TEXT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
+import type { RoutedRequest } from './ceiling.ts'
 import { expectedOf, presentFields, streamOptionsOf } from './fields.ts'
 import { textsOf, textBytes } from './texts.ts'
 
@@ -20,22 +21,7 @@ export const createCompletionCreate =
   (deps: InferenceDeps): Handler<CompletionRequest> =>
   async (call) => {
     const request = call.body
-    if ((request.best_of ?? 1) > (request.n ?? 1))
-      // Answers may be read as streams, and the best of several is known only at their end.
-      throw fault('unsupported_parameter', 'Could not serve best_of: ask for n and choose', {
-        param: 'best_of',
-      })
-    const work = workOf(request)
-    const choice = choose(
-      deps.catalogue.models(),
-      {
-        model: deps.catalogue.modelOf(request.model),
-        facts: factsOf(request),
-        ...expectedOf(work),
-      },
-      deps.learned,
-      deps.failures.rests,
-    )
+    const { choice, work } = routeCompletion(deps, request)
     const body = { ...presentFields(request, FORWARDED), max_tokens: work.maxTokens }
     const streamed = request.stream === true
     const named = { operation: 'completion.create', shape: 'text' } as const
@@ -47,6 +33,23 @@ export const createCompletionCreate =
         : knownReply(deps, started, TEXT),
     )
   }
+
+/** Throws what refuses the request before a model is asked. */
+export function routeCompletion(deps: InferenceDeps, request: CompletionRequest): RoutedRequest {
+  if ((request.best_of ?? 1) > (request.n ?? 1))
+    // Answers may be read as streams, and the best of several is known only at their end.
+    throw fault('unsupported_parameter', 'Could not serve best_of: ask for n and choose', {
+      param: 'best_of',
+    })
+  const work = workOf(request)
+  const choice = choose(
+    deps.catalogue.models(),
+    { model: deps.catalogue.modelOf(request.model), facts: factsOf(request), ...expectedOf(work) },
+    deps.learned,
+    deps.failures.rests,
+  )
+  return { choice, work }
+}
 
 const FORWARDED = [
   'prompt',

@@ -9,6 +9,7 @@ import type { InferenceDeps } from '#inference/generation.ts'
 import { PaidCall } from '#inference/paid-call.ts'
 import { usageText } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
+import type { RoutedRequest } from './ceiling.ts'
 import { expectedOf } from './fields.ts'
 import { textBytes, textsOf, type InputText } from './texts.ts'
 
@@ -22,26 +23,10 @@ const BATCH_INPUTS = 32
 export const createEmbeddingCreate =
   (deps: InferenceDeps): Handler<EmbeddingRequest> =>
   async (caller) => {
-    const { model, input, dimensions, encoding_format: encoding } = caller.body
+    const { input, encoding_format: encoding } = caller.body
     const texts = textsOf(input)
-    const work = workOf(texts)
-    const facts = {
-      asks: 'embedding',
-      inputs: [],
-      tools: false,
-      structured: false,
-      promptBytes: Math.max(...texts.map((text) => textBytes([text]))),
-      tier: 'L0',
-      because: 'embedding',
-      ...(dimensions === undefined || dimensions === null ? {} : { dimensions }),
-    } as const
-    const question = { model: deps.catalogue.modelOf(model), facts, ...expectedOf(work) }
-    const { offers, tier, reason } = choose(
-      deps.catalogue.models(),
-      question,
-      deps.learned,
-      deps.failures.rests,
-    )
+    const { choice, work } = routeEmbedding(deps, caller.body)
+    const { offers, tier, reason } = choice
     const [offer] = offers
     const claims = new Claims(caller.spend)
     const asked = { operation: 'embedding.create', offer, tier, work, caller, claims } as const
@@ -67,6 +52,28 @@ export const createEmbeddingCreate =
       },
     }
   }
+
+/** Throws what refuses the request before a model is asked. */
+export function routeEmbedding(
+  deps: InferenceDeps,
+  { model, input, dimensions }: EmbeddingRequest,
+): RoutedRequest {
+  const texts = textsOf(input)
+  const work = workOf(texts)
+  const facts = {
+    asks: 'embedding',
+    inputs: [],
+    tools: false,
+    structured: false,
+    promptBytes: Math.max(...texts.map((text) => textBytes([text]))),
+    tier: 'L0',
+    because: 'embedding',
+    ...(dimensions === undefined || dimensions === null ? {} : { dimensions }),
+  } as const
+  const question = { model: deps.catalogue.modelOf(model), facts, ...expectedOf(work) }
+  const choice = choose(deps.catalogue.models(), question, deps.learned, deps.failures.rests)
+  return { choice, work }
+}
 
 const workOf = (texts: readonly InputText[]): WorkSize => ({
   promptBytes: textBytes(texts),
