@@ -2,6 +2,8 @@
 import { ago, clockExact, day, tableTime } from '../figures/time.ts'
 import { useNow, useZone } from './zone.ts'
 
+const TICK_MS = 10_000
+
 export function When({
   at,
   isExact = false,
@@ -9,9 +11,12 @@ export function When({
   readonly at: string | Date
   readonly isExact?: boolean
 }) {
-  const now = useNow(isExact ? 'day' : 'minute')
+  const tick = useNow(isExact ? 'day' : 'minute')
   const zone = useZone()
   const time = typeof at === 'string' ? new Date(at) : at
+  // The clock that texts follow is at most so old: what has happened since is now, and not "in 3 s".
+  const aheadMs = time.getTime() - tick.getTime()
+  const now = aheadMs > 0 && aheadMs < TICK_MS ? time : tick
   return (
     <time
       className="nowrap"
