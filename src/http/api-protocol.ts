@@ -6,10 +6,8 @@ import { operationOf, type OperationName } from '#contract/operations.ts'
 import { ROUTE_METHODS } from '#contract/product.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/identity.ts'
-import type { Principal } from '#identity/principal.ts'
-import type { HeaderList } from './energy-headers.ts'
 import { CORS_HEADERS, isPreflight, optionsHandler } from './cors.ts'
-import type { Call, ProtocolHandler, Endpoint } from './protocol-handler.ts'
+import type { BrowserCredential, Call, ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import type { RefusalFacts } from './gateway-part.ts'
 import type { Exchange } from './exchange.ts'
 import { readBody, readJson } from './json-body.ts'
@@ -23,16 +21,6 @@ const OPENAI_PATHS = ROUTES.filter(
 const OPENAI_SERVED = `Of OpenAI's API there are ${OPENAI_PATHS.map(({ method, path }) => `${method} ${path}`).join(', ')}`
 
 const QUERIES = new Map(ROUTES.map(({ operation, query }) => [operation, query]))
-
-/** The credential of the API on an origin of browsers, in place of tokens and CORS. */
-export type BrowserCredential = {
-  readonly headers: HeaderList
-  /** Undefined where the request has none and needs none. Throws the 401 family. */
-  identify(
-    exchange: Exchange,
-    isOptional: boolean,
-  ): Principal | undefined | Promise<Principal | undefined>
-}
 
 /** `endpoints` holds an implementation for every operation that a route names. */
 export function createApiProtocol(deps: {

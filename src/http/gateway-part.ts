@@ -14,7 +14,7 @@ import type { Marks } from '#metering/marks.ts'
 import type { State } from '#state/connect.ts'
 import type { ClientOf } from './client-of.ts'
 import type { Exchange } from './exchange.ts'
-import type { ProtocolHandler, Endpoint } from './protocol-handler.ts'
+import type { BrowserCredential, ProtocolHandler, Endpoint } from './protocol-handler.ts'
 import type { Records } from './account-records.ts'
 import type { RequestCounts } from './request-counts.ts'
 
@@ -81,6 +81,11 @@ export type Protocol = {
   readonly segments?: readonly string[]
   /** All requests to the service's own names that nobody else claims. One protocol has them. */
   readonly rest?: true
+  /** The same for pages of sites: below a first segment of their paths, by their credential. */
+  readonly onSites?: {
+    readonly segment: string
+    open(credential: BrowserCredential): ProtocolHandler
+  }
 }
 
 /** An origin of its own beside the service's names, on a port of its own. */
@@ -90,6 +95,7 @@ export type Site = {
   open(all: {
     readonly api: ProtocolHandler
     readonly endpoints: Partial<Record<OperationName, Endpoint>>
+    readonly protocols: readonly Protocol[]
     readonly refusalFacts: RefusalFacts
   }): {
     readonly protocolOf: (exchange: Exchange) => ProtocolHandler

@@ -3,6 +3,7 @@
 import type { ErgonError } from '#base/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Principal } from '#identity/principal.ts'
+import type { HeaderList } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler, ReplyHeaders } from './reply.ts'
 
@@ -41,4 +42,14 @@ export interface ProtocolHandler {
   body(exchange: Exchange, call: Call): Promise<unknown>
   /** `exchange` is absent where the request could not be read. */
   render(error: ErgonError, request: { requestId: string; exchange?: Exchange }): RenderedError
+}
+
+/** The credential of a protocol on an origin of browsers, in place of tokens, signatures and CORS. */
+export type BrowserCredential = {
+  readonly headers: HeaderList
+  /** Undefined where the request has none and needs none. Throws the 401 family. */
+  identify(
+    exchange: Exchange,
+    isOptional: boolean,
+  ): Principal | undefined | Promise<Principal | undefined>
 }

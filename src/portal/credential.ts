@@ -1,8 +1,8 @@
 // The credential of requests to the portal: the session in a cookie, and never a token. Its use moves its idle end.
 import { ErgonError } from '#base/errors.ts'
+import type { BrowserCredential } from '#http/protocol-handler.ts'
 import type { Clock } from '#base/clock.ts'
 import { fault } from '#contract/errors.ts'
-import type { BrowserCredential } from '#http/api-protocol.ts'
 import type { HeaderList } from '#http/energy-headers.ts'
 import type { Exchange } from '#http/exchange.ts'
 import { isRenewalDue, keepSession } from '#identity/browser-sessions.ts'

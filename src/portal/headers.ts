@@ -4,6 +4,18 @@ import type { PortalOrigin } from './origin.ts'
 
 const YEAR_S = 31_536_000
 
+/** Of uploads: no browser runs one as a page of this origin, whatever its content type. */
+export const DATA_HEADERS: HeaderList = [
+  'Content-Security-Policy',
+  "default-src 'none'; sandbox; frame-ancestors 'none'",
+  'Referrer-Policy',
+  'no-referrer',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
+  'X-Frame-Options',
+  'DENY',
+]
+
 /** `baseUrl` is the address of the API and of storage: the console uploads files to it and shows them. */
 export function portalHeaders({ isSecure }: PortalOrigin, baseUrl: string): HeaderList {
   const { origin } = new URL(baseUrl)

@@ -22,6 +22,19 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 export const isRead = ({ method }: Pick<Exchange, 'method'>): boolean => READS.has(method)
 
 /**
+ * Uploads are for scripts of the portal alone: never is one a document, a script, a style or a frame of this origin. Throws origin_refused.
+ */
+export function demandOwnScript(exchange: Exchange): void {
+  const from = exchange.header('sec-fetch-site')
+  const use = exchange.header('sec-fetch-dest')
+  if ((from ?? 'same-origin') === 'same-origin' && (use ?? 'empty') === 'empty') return
+  throw fault(
+    'origin_refused',
+    `Could not take the request: its page is ${String(from).slice(0, 20)}, and wants a ${String(use).slice(0, 20)}`,
+  )
+}
+
+/**
  * A request that may change something comes from a page of the portal: browsers say so in headers that no page can set.
  * Throws origin_refused.
  */

@@ -1,14 +1,16 @@
-// The portal's own listener: its Host, its exact origin, and then the API with a session as the credential, or a page.
+// The portal's own listener: its Host, its exact origin, and then the API or another protocol with a session as the
+// credential, or a page.
 import { fault } from '#contract/errors.ts'
-import { createApiProtocol, type BrowserCredential } from '#http/api-protocol.ts'
+import { createApiProtocol } from '#http/api-protocol.ts'
 import type { Exchange } from '#http/exchange.ts'
-import type { Site } from '#http/gateway-part.ts'
+import type { Protocol, Site } from '#http/gateway-part.ts'
 import { hostUnknown } from '#http/host-rule.ts'
 import { HEALTH_PATHS, hostOf } from '#http/limits.ts'
 import { renderProblem } from '#http/problem.ts'
-import type { ProtocolHandler } from '#http/protocol-handler.ts'
+import type { BrowserCredential, ProtocolHandler } from '#http/protocol-handler.ts'
 import type { Identity } from '#identity/identity.ts'
-import { demandOwnOrigin, isRead, type PortalOrigin } from './origin.ts'
+import { DATA_HEADERS } from './headers.ts'
+import { demandOwnOrigin, demandOwnScript, isRead, type PortalOrigin } from './origin.ts'
 
 /** Names by which people reach this machine; passkeys are bound to the portal's own name. */
 const ALIASES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -26,7 +28,7 @@ export function createSite(deps: {
   const { port, origin, identity, credential, pages } = deps
   return {
     port,
-    open({ api, endpoints, refusalFacts }) {
+    open({ api, endpoints, protocols, refusalFacts }) {
       const own = createApiProtocol({
         identity,
         baseUrl: origin.origin,
@@ -35,6 +37,7 @@ export function createSite(deps: {
         browser: credential,
       })
       const redirect = redirectTo(origin, credential)
+      const data = dataProtocols(protocols, { ...credential, headers: DATA_HEADERS })
       return {
         fallback: own,
         protocolOf(exchange) {
@@ -47,12 +50,28 @@ export function createSite(deps: {
               'malformed_request',
               'Could not read the request: the portal takes a session, and no Authorization header',
             )
-          return API_PATHS.some((path) => exchange.path.startsWith(path)) ? own : pages
+          if (API_PATHS.some((path) => exchange.path.startsWith(path))) return own
+          const [, segment = ''] = exchange.path.split('/', 2)
+          const found = data.get(segment)
+          if (found === undefined) return pages
+          demandOwnScript(exchange)
+          return found
         },
       }
     },
   }
 }
+
+/** By the first segment of the path. */
+const dataProtocols = (
+  protocols: readonly Protocol[],
+  credential: BrowserCredential,
+): ReadonlyMap<string, ProtocolHandler> =>
+  new Map(
+    protocols.flatMap(({ onSites }) =>
+      onSites === undefined ? [] : [[onSites.segment, onSites.open(credential)] as const],
+    ),
+  )
 
 /** Throws host_unknown, but sends a reader of this machine to the portal's own name. */
 function otherHost(

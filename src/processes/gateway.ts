@@ -27,7 +27,7 @@ endOnFault(log)
 const core = await openGatewayCore(config, log)
 const { lookUps: state, session, identity, charging, counts, baseUrl } = core
 const parts = await openGatewayParts(GATEWAY_PRODUCTS, core, config.products)
-const { endpoints, refusalFacts } = parts
+const { endpoints, protocols, refusalFacts } = parts
 const api = createApiProtocol({ identity, baseUrl, endpoints, refusalFacts })
 // Price, tariff and epoch come with the first tick: no request is answered before.
 await session.tickNow(AbortSignal.timeout(FIRST_TICK_MS_MAX))
@@ -46,12 +46,12 @@ const shared = {
 }
 const server = await listen({
   ...shared,
-  protocolOf: createHostRule({ api, protocols: parts.protocols, hosts: config.hosts, baseUrl }),
+  protocolOf: createHostRule({ api, protocols, hosts: config.hosts, baseUrl }),
   fallback: api,
 })
 const sites = await Promise.all(
   parts.sites.map(({ port, open }) =>
-    listen({ ...shared, port, ...open({ api, endpoints, refusalFacts }) }),
+    listen({ ...shared, port, ...open({ api, endpoints, protocols, refusalFacts }) }),
   ),
 )
 const inside = await serveInside(config.socket, { ...core.pages, ...parts.pages })

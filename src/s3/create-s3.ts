@@ -6,7 +6,7 @@ import type { ClientOf } from '#http/client-of.ts'
 import type { ProtocolHandler } from '#http/protocol-handler.ts'
 import type { Damages } from '#objects/damage.ts'
 import { createHandlers } from './create-handlers.ts'
-import { createS3Protocol } from './s3-protocol.ts'
+import { createS3Protocol, type StorageOfSite } from './s3-protocol.ts'
 import { AccessLog } from './logging/access-log.ts'
 import { createDeliver } from './logging/deliver.ts'
 import { createLoggedBuckets } from './logging/logged-buckets.ts'
@@ -17,6 +17,7 @@ import { createWebsiteProtocol } from './website/website-protocol.ts'
 
 export type StorageProtocols = {
   readonly storage: ProtocolHandler
+  readonly storageOf: (site: StorageOfSite) => ProtocolHandler
   readonly website: ProtocolHandler
   readonly accessLog: AccessLog
   readonly damages: Pick<Damages, 'met'>
@@ -52,7 +53,7 @@ export function createStorageProtocols(
   })
   const accessLog = new AccessLog({ deliver, clock, log })
   const loggedBuckets = createLoggedBuckets(parts)
-  const storage = createS3Protocol({
+  const given = {
     callers: parts.callers,
     verifier: parts.verifier,
     record: createRecord({ accessLog, loggedBuckets, clock, mark }),
@@ -63,6 +64,13 @@ export function createStorageProtocols(
     },
     handlers: createHandlers(parts),
     unserved: createUnserved(parts),
-  })
-  return { storage, website: createWebsiteProtocol(storage), accessLog, damages: parts.damages }
+  }
+  const storage = createS3Protocol(given)
+  return {
+    storage,
+    storageOf: (site) => createS3Protocol({ ...given, site }),
+    website: createWebsiteProtocol(storage),
+    accessLog,
+    damages: parts.damages,
+  }
 }

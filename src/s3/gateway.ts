@@ -15,6 +15,9 @@ type S3GatewaySettings = { readonly blobs: BlobSettings; readonly storage: Stora
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
 const CONNECTIONS = 16
 
+/** Pages of the portal ask for `/s3/<bucket>/<key>`. */
+const SITE_SEGMENT = 's3'
+
 export const STORAGE_GATEWAY: GatewayProduct<S3GatewaySettings> = { name: 'storage', open }
 
 async function open(
@@ -48,7 +51,15 @@ async function open(
     endpoints: { 'presign.create': { parse: parsePresignRequest, handle: presign } },
     protocols: [
       { handler: protocols.website, below: website.hosts, ownsHealthPages: true },
-      { handler: protocols.storage, below: hosts, rest: true },
+      {
+        handler: protocols.storage,
+        below: hosts,
+        rest: true,
+        onSites: {
+          segment: SITE_SEGMENT,
+          open: (credential) => protocols.storageOf({ segment: SITE_SEGMENT, credential }),
+        },
+      },
     ],
     figures: [
       {

@@ -2,7 +2,7 @@
 // the caller (access key and secret are the token), and the body is a stream that is verified as it flows.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ClientOf } from '#http/client-of.ts'
-import type { Call, ProtocolHandler, Endpoint } from '#http/protocol-handler.ts'
+import type { BrowserCredential, Call, ProtocolHandler, Endpoint } from '#http/protocol-handler.ts'
 import type { Exchange } from '#http/exchange.ts'
 import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
 import type { Handler } from '#http/reply.ts'
@@ -44,6 +44,9 @@ const SIGNINGS: { readonly [kind in (SignedCredential | CredentialV2)['kind']]: 
   'query-v2': { by: 'query', version: 2 },
 }
 
+/** Pages of a site: below which first segment of its paths they call storage, and by which credential. */
+export type StorageOfSite = { readonly segment: string; readonly credential: BrowserCredential }
+
 export function createS3Protocol(deps: {
   callers: Callers
   verifier: SignatureVerifier
@@ -52,8 +55,10 @@ export function createS3Protocol(deps: {
   bases: BaseHosts
   handlers: Handlers
   unserved: Unserved
+  /** In place of signatures. */
+  site?: StorageOfSite
 }): ProtocolHandler {
-  const { callers, verifier, record, clientOf, bases, handlers, unserved } = deps
+  const { callers, verifier, record, clientOf, bases, handlers, unserved, site } = deps
 
   function endpointOf(found: Match): Endpoint {
     const handler = isServed(found) ? handlers[found.operation] : unserved(found)
@@ -62,6 +67,7 @@ export function createS3Protocol(deps: {
 
   async function identify(exchange: Exchange, call: S3Call): Promise<Principal | undefined> {
     const { request } = exchange
+    if (site !== undefined) return await site.credential.identify(exchange, false)
     const credential = parseCredential(call.target, request.headers)
     if (credential.kind === 'anonymous') return undefined
     if (credential.kind === 'bearer') return await callers.ofToken(credential.token)
@@ -78,10 +84,15 @@ export function createS3Protocol(deps: {
   }
 
   return {
+    ...(site === undefined ? {} : { headers: site.credential.headers }),
     ignoresExpectations: true,
     match(exchange) {
       const { request } = exchange
-      const place = parsePlace(request.url ?? '/', hostOf(request), bases)
+      const url = request.url ?? '/'
+      const place =
+        site === undefined
+          ? parsePlace(url, hostOf(request), bases)
+          : parsePlace(url.slice(site.segment.length + 1), '', bases)
       const trace: Trace = { client: clientOf(request), bucketName: place.bucket }
       record(exchange, trace)
       const target = targetAt(place)

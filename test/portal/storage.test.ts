@@ -1,0 +1,80 @@
+// Storage on the portal's origin: S3 below /s3 with the session as the credential. Uploads are data for the console's
+// scripts, and never a page, a script or a frame of the portal.
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import { newClient, signUpSoftly, type PortalClient, type Sent } from './client.ts'
+
+product(PLAIN)
+
+const PAGE = '<script src="/s3/ada-pages/run.js"></script>'
+const AT = '/s3/ada-pages/a%20b/%3Cpage%3E.html'
+
+describe('storage on the portal', () => {
+  let ada: PortalClient
+  const put = (text: string, sent: Sent = {}) =>
+    ada.ask('PUT', AT, undefined, {
+      text,
+      ...sent,
+      headers: { 'content-type': 'text/html', ...sent.headers },
+    })
+  before(async () => {
+    ada = newClient(sharedErgon())
+    await signUpSoftly(ada, { name: 'stores' })
+    assert.equal((await ada.ask('PUT', '/s3/ada-pages')).status, 200)
+    assert.equal((await put(PAGE)).status, 200)
+  })
+
+  test('a session puts, lists, reads and deletes, and is charged', async () => {
+    const read = await ada.ask('GET', AT)
+    assert.deepEqual([read.status, read.text], [200, PAGE])
+    assert.match(String(read.headers['x-receipt-id']), /^rcpt_/)
+    const list = await ada.ask('GET', '/s3/ada-pages?list-type=2&delimiter=/')
+    assert.match(list.text, /<CommonPrefixes><Prefix>a b\/<\/Prefix>/)
+    assert.match((await ada.ask('GET', '/s3/')).text, /<Name>ada-pages<\/Name>/)
+    const again = await put('other', { headers: { 'if-none-match': '*' } })
+    assert.equal(again.status, 412)
+    await ada.ask('PUT', '/s3/ada-pages/gone', undefined, { text: 'x' })
+    assert.equal((await ada.ask('DELETE', '/s3/ada-pages/gone')).status, 204)
+    assert.equal((await ada.ask('GET', '/s3/ada-pages/gone')).status, 404)
+  })
+
+  test('no answer can become a page: its policy is a sandbox that allows nothing', async () => {
+    for (const path of [AT, '/s3/', '/s3/nobody/x']) {
+      const { headers } = await ada.ask('GET', path)
+      // Storage adds a policy of its own to objects; browsers hold to both.
+      const policies = String(headers['content-security-policy']).split(', ')
+      assert.ok(policies.includes("default-src 'none'; sandbox; frame-ancestors 'none'"), path)
+      if (path === AT) assert.equal(headers['x-content-type-options'], 'nosniff')
+    }
+  })
+
+  test('browsers get it for scripts of the portal alone', async () => {
+    for (const headers of [
+      { 'sec-fetch-dest': 'document', 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-dest': 'script', 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-dest': 'serviceworker', 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-dest': 'document', 'sec-fetch-site': 'none' },
+      { 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-site' },
+    ] as const) {
+      const { status, body } = await ada.ask('GET', AT, undefined, { headers })
+      assert.deepEqual([status, body.error?.code], [403, 'origin_refused'], JSON.stringify(headers))
+    }
+    const own = { 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }
+    assert.equal((await ada.ask('GET', AT, undefined, { headers: own })).status, 200)
+  })
+
+  test('nothing without a session, from another origin, or of another account', async () => {
+    assert.equal((await ada.ask('GET', AT, undefined, { cookie: '' })).status, 401)
+    assert.equal((await put('stolen', { origin: 'https://evil.example' })).status, 403)
+    assert.equal((await ada.ask('GET', AT)).text, PAGE)
+    const eve = newClient(sharedErgon())
+    await signUpSoftly(eve, { name: 'reads others' })
+    assert.equal((await eve.ask('GET', AT)).status, 403)
+    assert.equal((await eve.ask('DELETE', AT)).status, 403)
+    assert.equal((await ada.ask('GET', AT)).text, PAGE)
+  })
+})
