@@ -3,9 +3,9 @@ import { isLoopback, type Config } from '#config/config.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { GATEWAY_SOCKETS, gatewayNames, WEBHOOKS_CELL } from '#node/cell-names.ts'
 import { programCell, socketOf } from '#node/cell-specs.ts'
-import { STATUS_PORT_OFFSET } from '#node/ports.ts'
+import { PORTAL_PORT_OFFSET, STATUS_PORT_OFFSET } from '#node/ports.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
-import { statusUrl } from '#node/report.ts'
+import { portalUrl, statusUrl } from '#node/report.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import type { StatusPageConfig } from './programs/status-page.ts'
 
@@ -20,6 +20,7 @@ const FOLDER = 'status'
 export async function startStatusPage(core: AgentCore): Promise<void> {
   const { cells, config, data, place, address } = core
   const folder = data.at(FOLDER)
+  const portal = portalUrl(core)
   const settings: Omit<StatusPageConfig, 'socket' | 'logLevel'> = {
     state: address,
     folder,
@@ -28,6 +29,9 @@ export async function startStatusPage(core: AgentCore): Promise<void> {
     periodMs: config.statusSeconds * 1000,
     listen: { host: statusHost(config), port: data.port + STATUS_PORT_OFFSET },
     api: { host: config.host, port: data.port },
+    ...(portal !== null && {
+      portal: { port: data.port + PORTAL_PORT_OFFSET, host: new URL(portal).host },
+    }),
     ...(config.databases ? { pgPort: data.pgPort } : {}),
     gatewaySockets: gatewayNames(config).map((name) => socketOf(place, GATEWAY_SOCKETS, name)),
     webhooksSocket: socketOf(place, WEBHOOKS_CELL, WEBHOOKS_CELL),

@@ -6,8 +6,7 @@ import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { closeUpstreams, model, post, replies } from '../upstreams/scripted-models.ts'
 import { openOwner, type Owner } from '../webhooks/owner.ts'
-import type { readStatus } from './status-page.ts'
-import { EACH_SECOND, statusAddress, untilShown } from './status-page.ts'
+import { EACH_SECOND, statusAddress, untilShown, type readStatus } from './status-page.ts'
 
 product(PLAIN, EACH_SECOND)
 after(closeUpstreams)

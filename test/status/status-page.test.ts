@@ -10,7 +10,7 @@ import { EACH_SECOND, readStatus, stateOf, statusAddress, untilShown } from './s
 product(PLAIN, EACH_SECOND)
 
 const works = (document: Parameters<typeof stateOf>[0]) =>
-  ['api', 'storage', 'ledger'].every((id) => stateOf(document, id) === 'ok')
+  ['api', 'storage', 'ledger', 'portal'].every((id) => stateOf(document, id) === 'ok')
 
 test('the page answers at the address of the ready line, and is written anew', async () => {
   const ergon = sharedErgon()

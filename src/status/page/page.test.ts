@@ -112,6 +112,7 @@ test('the verdict names the worst: parts that are down, then an open incident, t
     'receipts',
     'webhooks',
     'payments',
+    'portal',
   ]
   const working = Object.fromEntries(all.map((id) => [id, part('ok')]))
   assert.equal(textOf({}, {}), 'Nothing is measured yet')
@@ -150,7 +151,7 @@ test('error rates: requests are rounded down, failures are never rounded to none
 })
 
 test('measuresOf(): the state that does not answer is down, and so is all that only gateways lead to', () => {
-  const working = { api: true, storage: true, databases: true, webhooks: false }
+  const working = { api: true, storage: true, databases: true, webhooks: false, portal: true }
   const looks = { facts: NO_FACTS, last: null, counted: new Map(), answers: working }
   const of = (given: Partial<Parameters<typeof measuresOf>[0]>) =>
     Object.fromEntries(measuresOf({ ...looks, ...given }))
@@ -163,10 +164,13 @@ test('measuresOf(): the state that does not answer is down, and so is all that o
     receipts: 'ok',
     webhooks: undefined,
     payments: undefined,
+    portal: 'ok',
   })
   const stateless = of({ facts: undefined })
   assert.deepEqual([stateless['ledger'], stateless['receipts']], ['down', undefined])
-  const closed = of({ answers: { api: false, storage: false, databases: true, webhooks: false } })
+  const closed = of({
+    answers: { api: false, storage: false, databases: true, webhooks: false, portal: true },
+  })
   assert.deepEqual(
     [closed['api'], closed['inference'], closed['payments'], closed['databases'], closed['ledger']],
     ['down', 'down', 'down', 'ok', 'ok'],
@@ -182,7 +186,7 @@ test('measuresOf(): a model that failed degrades inference, and is inference whe
       facts: { ...NO_FACTS, models },
       last: null,
       counted: new Map([['inference:m0', { requests: 100, failures: 60 }]]),
-      answers: { api: true, storage: true, databases: undefined, webhooks: false },
+      answers: { api: true, storage: true, databases: undefined, webhooks: false, portal: true },
     })
     return [measures.get('inference'), ...models.map(({ id }) => measures.get(`inference:${id}`))]
   }

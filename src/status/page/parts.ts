@@ -27,6 +27,7 @@ export const PARTS: readonly PartSpec[] = [
   { id: 'receipts', name: 'Receipts', services: ['receipts'], needsApi: false },
   { id: 'webhooks', name: 'Webhooks', services: ['webhooks'], needsApi: false },
   { id: 'payments', name: 'Payments', services: ['payments'], needsApi: true },
+  { id: 'portal', name: 'Portal', services: ['portal'], needsApi: true },
 ]
 
 const byService = new Map(PARTS.flatMap(({ id, services }) => services.map((one) => [one, id])))

@@ -32,6 +32,8 @@ export type Probes = {
   /** Undefined where the node serves none. */
   readonly databases: AddressProbe | undefined
   readonly webhooks: AddressProbe
+  /** Undefined where the node has none. */
+  readonly portal: AddressProbe | undefined
 }
 export type WriterDeps = {
   readonly folder: string
@@ -114,13 +116,14 @@ async function measured(
 type Answers = { readonly [Name in keyof Probes]: boolean | undefined }
 
 async function askProbes({ probes }: WriterDeps, signal: AbortSignal): Promise<Answers> {
-  const [api, storage, databases, webhooks] = await Promise.all([
+  const [api, storage, databases, webhooks, portal] = await Promise.all([
     probes.api(signal),
     probes.storage(signal),
     probes.databases?.(signal),
     probes.webhooks(signal),
+    probes.portal?.(signal),
   ])
-  return { api, storage, databases, webhooks }
+  return { api, storage, databases, webhooks, portal }
 }
 
 type Looks = {
@@ -159,6 +162,7 @@ export function measuresOf({
     databases: used((facts ?? last)?.hasDatabases, answers.databases),
     ledger: facts === undefined ? 'down' : facts.ledger,
     receipts: facts?.receipts,
+    portal: answered(answers.portal),
     webhooks: used((facts ?? last)?.hasWebhooks, answers.webhooks),
     ...Object.fromEntries(models.map(({ id }, index) => [modelPart(id), modelStates[index]])),
   }

@@ -22,6 +22,8 @@ export type StatusPageConfig = {
   readonly periodMs: number
   readonly listen: { readonly host: string; readonly port: number }
   readonly api: { readonly host: string; readonly port: number }
+  /** Undefined where the node serves no portal. */
+  readonly portal?: { readonly port: number; readonly host: string }
   /** Undefined where the node runs no databases. */
   readonly pgPort?: number
   readonly gatewaySockets: readonly string[]
@@ -57,6 +59,13 @@ const writing = keepWriting(
       storage: httpProbe(api, { path: NO_BUCKET, isGood: (status) => status < 500 }),
       databases:
         config.pgPort === undefined ? undefined : postgresProbe({ host, port: config.pgPort }),
+      portal:
+        config.portal === undefined
+          ? undefined
+          : httpProbe(
+              { host, port: config.portal.port },
+              { path: '/', host: config.portal.host, isGood: (status) => status < 400 },
+            ),
       webhooks: (signal) =>
         ask(config.webhooksSocket, '/readyz', signal).then(
           () => true,
