@@ -11,10 +11,12 @@ import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-par
 import { createReceipts } from '#receipts/prove.ts'
 import { createSignerStore } from '#receipts/signer-store.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import { accountLookups } from './lookups.ts'
 import { accountRecords } from './account-records.ts'
 import { createAccountDelete, createAccountRestore } from './operations/account-delete.ts'
 import { createAccountExport } from './operations/account-export.ts'
 import { createBudgetList } from './operations/budget-list.ts'
+import { createLookupGet } from './operations/lookup-get.ts'
 import { createMemberAccept } from './operations/member-accept.ts'
 import {
   createMemberGet,
@@ -49,7 +51,7 @@ type AccountsSettings = { readonly signers: SignersLabel; readonly deletionDays:
 export const ACCOUNTS_GATEWAY: GatewayProduct<AccountsSettings> = { name: 'accounts', open }
 
 function open(
-  { readers: state, session, clientOf, clock, accountParts: parts }: GatewayCore,
+  { readers: state, session, clientOf, clock, accountParts: parts, lookups }: GatewayCore,
   { signers, deletionDays: days }: AccountsSettings,
 ): GatewayPart {
   const { ready } = createSignerStore(state)
@@ -64,6 +66,7 @@ function open(
       'receipt.keys': { handle: createReceiptKeys(receipts, signers, ready) },
       'receipt.checkpoint': { handle: createReceiptCheckpoint(receipts) },
       'receipt.tile': { handle: createReceiptTile(receipts) },
+      'lookup.get': { handle: createLookupGet({ lookups, posted }) },
       'budget.list': { handle: createBudgetList({ state, posted, now: clock.wallMs }) },
       'audit.list': { handle: createAuditList({ state }) },
       'member.list': { handle: createMemberList({ state }) },
@@ -94,6 +97,7 @@ function open(
         handle: createAccountRestore({ state }),
       },
     },
+    lookups: accountLookups(state),
     account: { records: accountRecords(state) },
   }
 }

@@ -2,6 +2,7 @@
 import { openBlobStores } from '#blobs/stores.ts'
 import { parsePackRequest } from '#contract/compliance.ts'
 import { recordsOf } from '#http/account-records.ts'
+import { findNamed } from '#http/find-named.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createPackContent } from './operations/pack-content.ts'
 import { createPackCreate } from './operations/pack-create.ts'
@@ -30,6 +31,15 @@ async function open(
       'pack.get': { handle: createPackGet(deps) },
       'pack.content': { handle: createPackContent({ ...deps, stores }) },
       'pack.delete': { handle: createPackDelete(deps) },
+    },
+    lookups: {
+      pack: {
+        kind: 'evidence_pack',
+        find: findNamed(
+          state,
+          `select status as name, '/v1/compliance/packs/' || id as path from evidence_packs where account = $1 and id = $2`,
+        ),
+      },
     },
     account: { records: { evidence_pack: recordsOf(state, PACKS_OF) } },
   }

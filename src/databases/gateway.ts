@@ -5,6 +5,7 @@ import {
   parseDatabaseRequest,
   parseDatabaseRoleRequest,
 } from '#contract/databases.ts'
+import { findNamed } from '#http/find-named.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import {
@@ -62,6 +63,24 @@ function open({ readers: state }: GatewayCore, settings: GatewaySettings): Gatew
       'database-backup.list': { handle: createBackupList(deps) },
       'database-backup.get': { handle: createBackupGet(deps) },
       'database-backup.delete': { handle: createBackupDelete(deps) },
+    },
+    lookups: {
+      db: {
+        kind: 'database',
+        find: findNamed(
+          state,
+          `select name, '/v1/databases/' || id as path from resources
+           where account = $1 and id = $2 and kind = 'database' and desired <> 'deleted'`,
+        ),
+      },
+      bkp: {
+        kind: 'backup',
+        find: findNamed(
+          state,
+          `select r.name, '/v1/databases/' || r.id || '/backups/' || b.id as path
+           from database_backups b join resources r on r.id = b.database where r.account = $1 and b.id = $2`,
+        ),
+      },
     },
     account: { records: { database: recordsOf(state, DATABASES_OF) } },
   }

@@ -54,6 +54,8 @@ export type GatewayCore = {
   readonly accountParts: () => readonly AccountPart[]
   /** The states that the live stream tells, of all products. */
   readonly liveStates: () => LiveStates
+  /** Those of all products. */
+  readonly lookups: () => Lookups
 }
 
 /** A product's half of the end of an account; the other half is `leave` of its tasks (node/tasks-part.ts). */
@@ -69,6 +71,19 @@ export type AccountPart = {
  * with ids, for the account `a.id`. It runs each second while the account looks.
  */
 export type LiveStates = Readonly<Record<string, string>>
+
+/** Things that ids of one prefix name, and how one of an account is found. */
+export type Lookup = {
+  readonly kind: string
+  /** `id` where the thing has another one. */
+  find(
+    account: string,
+    id: string,
+  ): Promise<{ readonly id?: string; readonly name: string; readonly path: string } | undefined>
+}
+
+/** By the prefix of the ids. */
+export type Lookups = Readonly<Record<string, Lookup>>
 
 /** A protocol beside the JSON API, and the requests that are its own. */
 export type Protocol = {
@@ -119,6 +134,7 @@ export type GatewayPart = {
   readonly refusalFacts?: RefusalFacts
   readonly account?: AccountPart
   readonly live?: LiveStates
+  readonly lookups?: Lookups
   /** Pages on the gateway's unix socket, for the agent. */
   readonly pages?: Readonly<Record<string, () => unknown>>
   /** Why the product cannot serve requests now; undefined when it can. */

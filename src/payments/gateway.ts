@@ -11,6 +11,7 @@ import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-par
 import { createPosted } from '#ledger/posted.ts'
 import { createAccountGet, createAccountUpdate } from './operations/account.ts'
 import { sqlIsoTime } from '#state/iso-time.ts'
+import { findNamed } from '#http/find-named.ts'
 import { createBalanceGet } from './operations/balance-get.ts'
 import { createLedgerList } from './operations/ledger-list.ts'
 import {
@@ -60,6 +61,30 @@ function open(
       'voucher.redeem': { parse: parseVoucherRequest, handle: createVoucherRedeem(deps) },
     },
     account: { records: paymentRecords(state) },
+    lookups: {
+      pay: {
+        kind: 'topup',
+        find: findNamed(
+          state,
+          `select kind as name, '/v1/topups/' || id as path from payments where account = $1 and id = $2`,
+        ),
+      },
+      refund: {
+        kind: 'refund',
+        find: findNamed(
+          state,
+          `select 'refund' as name, '/v1/topups/' || p.id as path from payment_refunds r
+           join payments p on p.id = r.payment where p.account = $1 and r.id = $2`,
+        ),
+      },
+      card: {
+        kind: 'payment_method',
+        find: findNamed(
+          state,
+          `select label as name, '/v1/payment-methods' as path from payment_methods where account = $1 and id = $2`,
+        ),
+      },
+    },
     live: { balance: LIVE_BALANCE },
   }
 }

@@ -23,7 +23,10 @@ const READER_CONNECTIONS = 4
 const EXIT_LOST = 74
 
 /** The core without what is made of the products. */
-export type OpenCore = Omit<GatewayCore, 'unready' | 'figures' | 'accountParts' | 'liveStates'> & {
+export type OpenCore = Omit<
+  GatewayCore,
+  'unready' | 'figures' | 'accountParts' | 'liveStates' | 'lookups'
+> & {
   /** Why the gateway itself cannot serve requests. */
   readonly unready: GatewayCore['unready']
   readonly figures: readonly Figure[]

@@ -5,6 +5,7 @@ import type {
   GatewayPart,
   GatewayProduct,
   LiveStates,
+  Lookups,
   Protocol,
   Site,
 } from '#http/gateway-part.ts'
@@ -37,6 +38,7 @@ export async function openGatewayParts(
     unready: () => core.unready() ?? firstFault(parts),
     accountParts: () => parts.flatMap(({ account = [] }) => account),
     liveStates: () => Object.assign({}, ...parts.map(({ live }) => live)) as LiveStates,
+    lookups: () => Object.assign({}, ...parts.map(({ lookups }) => lookups)) as Lookups,
     figures: () => [...core.figures, ...parts.flatMap(({ figures = [] }) => figures)],
   }
   for (const { name, open } of products) parts.push(await open(given, settings[name] as never))

@@ -8,6 +8,7 @@ import {
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { sqlIsoTime } from '#state/iso-time.ts'
+import { findNamed } from '#http/find-named.ts'
 import { createAddressRule } from './delivery/addresses.ts'
 import { webhookKeyOf } from './delivery/secrets.ts'
 import { createEventList } from './operations/event-list.ts'
@@ -50,6 +51,22 @@ function open(
       'event.list': { handle: createEventList(deps) },
     },
     account: { records: { webhook: recordsOf(state, WEBHOOKS_OF) } },
+    lookups: {
+      we: {
+        kind: 'webhook',
+        find: findNamed(
+          state,
+          `select url as name, '/v1/webhooks/' || id as path from webhook_endpoints where account = $1 and id = $2`,
+        ),
+      },
+      evt: {
+        kind: 'event',
+        find: findNamed(
+          state,
+          `select type as name, '/v1/events' as path from events where account = $1 and id = $2`,
+        ),
+      },
+    },
     live: { webhooks: LIVE_WEBHOOKS },
   }
 }

@@ -143,6 +143,11 @@ export const ROWS: Readonly<Record<string, Row>> = {
     ],
   },
   'member.remove': { path: () => '/v1/members/mem_none', statuses: [404] },
+  'lookup.get': {
+    path: () => `/v1/lookup/${world.receipt}`,
+    others: { path: () => `/v1/lookup/${world.othersReceipt}`, code: 'not_found' },
+    depleteds: () => `/v1/lookup/${world.depletedsReceipt}`,
+  },
   'budget.list': { path: () => '/v1/budgets?limit=3' },
   'audit.list': { path: () => '/v1/audit?action=token.create' },
   'token.list': { path: () => '/v1/tokens' },

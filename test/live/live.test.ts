@@ -172,6 +172,34 @@ test('budgets of tokens and databases are in one list, with their use and state'
   assert.ok(Array.isArray((JSON.parse(stdout) as { data: unknown }).data))
 })
 
+test('any id of an account leads to its thing, and none of another account', async () => {
+  const [who, other] = [await newCaller(), await newCaller()]
+  const hook = { url: 'http://127.0.0.1:9/hook', events: ['balance.low'] }
+  const webhook = String((await post(who, '/v1/webhooks', hook)).json['id'])
+  const receipts = (await call(who, '/v1/receipts')).json as { data: { id: string }[] }
+  const receipt = receipts.data[0]?.id ?? ''
+  const ledger = (await call(who, '/v1/ledger?kind=test_funds')).json as { data: { id: string }[] }
+  const member = String((await call(who, '/v1/members/me')).json['id'])
+  const expected = [
+    [receipt, 'receipt', 'webhook.create'],
+    [receipt.replace('rcpt_', 'req_'), 'receipt', 'webhook.create'],
+    [webhook, 'webhook', hook.url],
+    [who.tokenId, 'token', undefined],
+    [member, 'member', undefined],
+    [ledger.data[0]?.id ?? '', 'transfer', 'test_funds'],
+  ] as const
+  for (const [id, kind, name] of expected) {
+    const { status, json } = await call(who, `/v1/lookup/${id}`)
+    assert.deepEqual([status, json['kind']], [200, kind], id)
+    if (name !== undefined) assert.equal(json['name'], name)
+    assert.equal((await call(who, String(json['path']))).status < 300, true, String(json['path']))
+    const theirs = await call(other, `/v1/lookup/${id}`)
+    assert.deepEqual([theirs.status, theirs.json['title']], [404, 'not_found'], id)
+  }
+  for (const id of ['tr_', 'tr_x', 'wl_1', 'x', 'tr_99999999999999999999999999'])
+    assert.equal((await call(who, `/v1/lookup/${id}`)).status, 404, id)
+})
+
 test('a stream ends when its token is revoked, with its cost', async () => {
   const who = await newCaller()
   const heard = hear(ergon, who.token)

@@ -4,6 +4,7 @@ import * as service from '#contract/service-replies.ts'
 import * as life from '#contract/account-life.ts'
 import { auditList, auditQuery } from '#contract/audit.ts'
 import { budgetList, budgetListQuery } from '#contract/budgets.ts'
+import { lookupReply } from '#contract/lookup.ts'
 import * as members from '#contract/members.ts'
 import * as tokens from '#contract/tokens.ts'
 import type { ACCOUNTS } from '#contract/products/accounts.ts'
@@ -130,6 +131,11 @@ export const ACCOUNTS_DESCRIPTIONS: Descriptions<typeof ACCOUNTS> = {
     summary: 'Revoke a token: no process honours it when the answer comes',
     replies: ok('The token', json(tokens.tokenReply)),
     refusals: ['token_not_found', 'role_missing'],
+  },
+  'lookup.get': {
+    summary: 'The kind of the thing that an id names, and where the API has it',
+    replies: ok('The thing', json(lookupReply)),
+    refusals: ['not_found'],
   },
   'budget.list': {
     summary:
