@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   databases: async () => (await import('./databases.ts')).runDatabases,
   storage: async () => (await import('./storage.ts')).runStorage,
   webhooks: async () => (await import('./webhooks.ts')).runWebhooks,
+  live: async () => (await import('./live.ts')).runLive,
   memory: async () => (await import('./memory.ts')).runMemory,
   windows: async () => (await import('./windows.ts')).runWindows,
   'blob-checks': async () => (await import('./blob-checks.ts')).runBlobChecks,
@@ -23,7 +24,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 
 const QUICK = '--quick'
 /** Benches that have a short run. */
-const QUICK_ONES = ['databases', 'webhooks', 'ledger-pages', 'ledger-bundles']
+const QUICK_ONES = ['databases', 'webhooks', 'ledger-pages', 'ledger-bundles', 'live']
 
 const isQuick = process.argv.includes(QUICK)
 const names = process.argv.slice(2).filter((word) => word !== QUICK)
