@@ -7,10 +7,14 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/browser'
 import type { z } from 'zod'
+import type * as audit from '#contract/audit.ts'
+import type { budgetList, budgetListQuery } from '#contract/budgets.ts'
+import type * as evidence from '#contract/compliance.ts'
 import type * as databases from '#contract/databases.ts'
 import type * as chat from '#contract/inference-replies.ts'
 import type { chatRequest } from '#contract/inference.ts'
 import type { PRODUCTS } from '#contract/operations.ts'
+import type * as members from '#contract/members.ts'
 import type * as payments from '#contract/payments.ts'
 import type { presignReply, presignRequest } from '#contract/presign.ts'
 import type * as service from '#contract/service-replies.ts'
@@ -142,6 +146,19 @@ export type Operations = Checked<{
     never,
     typeof webhooks.webhookLogQuery
   >
+  'GET /v1/members': Of<typeof members.memberList, never, typeof members.memberListQuery>
+  'POST /v1/members': Of<typeof members.invitedReply, typeof members.memberInvitation>
+  'PATCH /v1/members/:member': Of<typeof members.memberReply, typeof members.memberChange>
+  'DELETE /v1/members/:member': Of<typeof members.memberReply>
+  'POST /v1/members/:member/invitation': Of<
+    typeof members.invitedReply,
+    typeof members.memberReinvitation
+  >
+  'GET /v1/audit': Of<typeof audit.auditList, never, typeof audit.auditQuery>
+  'GET /v1/budgets': Of<typeof budgetList, never, typeof budgetListQuery>
+  'GET /v1/compliance/packs': Of<typeof evidence.packList, never, typeof evidence.packListQuery>
+  'POST /v1/compliance/packs': Of<typeof evidence.packReply, typeof evidence.packRequest>
+  'DELETE /v1/compliance/packs/:pack': Of<typeof evidence.packDeleted>
   'POST /v1/storage/presigned': Of<typeof presignReply, typeof presignRequest>
 }>
 

@@ -70,6 +70,12 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./usage/page.tsx'),
   },
   {
+    path: '/budgets',
+    title: 'Budgets',
+    circuit: 'money',
+    load: () => import('./budgets/page.tsx'),
+  },
+  {
     path: '/balance',
     title: 'Balance',
     circuit: 'money',
@@ -89,6 +95,24 @@ export const PAGES: readonly PageEntry[] = [
     circuit: 'account',
     key: 'w',
     load: () => import('./webhooks/page.tsx'),
+  },
+  {
+    path: '/members',
+    title: 'Members',
+    circuit: 'account',
+    load: () => import('./members/page.tsx'),
+  },
+  {
+    path: '/audit',
+    title: 'Audit log',
+    circuit: 'account',
+    load: () => import('./audit/page.tsx'),
+  },
+  {
+    path: '/evidence',
+    title: 'Evidence',
+    circuit: 'account',
+    load: () => import('./evidence/page.tsx'),
   },
   {
     path: '/more',

@@ -1,0 +1,106 @@
+// Budgets: what stops when, how near. The list is the API's; the live stream moves its figures.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { readPages, rowsOf } from '../../client/queries.ts'
+import type { ReplyOf } from '../../client/operations.ts'
+import { energyShort } from '../../figures/energy.ts'
+import { left } from '../../figures/time.ts'
+import { useLive } from '../../live/use-live.ts'
+import { Empty } from '../../parts/empty.tsx'
+import { Limit } from '../../parts/limit.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { MoreRows } from '../../parts/more-rows.tsx'
+import { StateWord, type Tone } from '../../parts/state-word.tsx'
+import { useNow } from '../../parts/zone.ts'
+import { Head } from '../../shell/head.tsx'
+import { SetBudget } from './set-budget.tsx'
+import './budgets.css'
+
+type Budget = ReplyOf<'GET /v1/budgets'>['data'][number]
+
+export function Page() {
+  const query = useInfiniteQuery(readPages('GET /v1/budgets', {}))
+  const budgets = rowsOf(query.data)
+  const [isSetting, setSetting] = useState(false)
+  const now = useNow('minute')
+  const renewedAt = budgets[0]?.renewed_at
+  const set = (
+    <button type="button" className="btn primary" onClick={() => setSetting(true)}>
+      Set a budget
+    </button>
+  )
+  return (
+    <>
+      <Head title="Budgets">{budgets.length > 0 && set}</Head>
+      {isSetting && <SetBudget onClose={() => setSetting(false)} />}
+      <Loaded query={query} what="the list of budgets">
+        {() =>
+          budgets.length === 0 ? (
+            <Empty
+              title="Nothing is limited"
+              command='npx ergon db budget notes "5 kJ/day"'
+              action={set}
+            >
+              A budget is the most energy that a token or a database may use on a day of UTC. At its
+              end it stops; nothing is charged above it.
+            </Empty>
+          ) : (
+            <div className="stack">
+              {renewedAt !== undefined && (
+                <p className="small">
+                  All of them begin anew at 00:00 UTC, in{' '}
+                  {left(Math.max(0, new Date(renewedAt).getTime() - now.getTime()))}.
+                </p>
+              )}
+              <ul className="budgets">
+                {budgets.toSorted(nearestFirst).map((budget) => (
+                  <BudgetRow key={budget.id} budget={budget} />
+                ))}
+              </ul>
+            </div>
+          )
+        }
+      </Loaded>
+      <MoreRows query={query} label="More budgets" />
+    </>
+  )
+}
+
+const nearestFirst = (one: Budget, other: Budget): number =>
+  Number(
+    BigInt(other.used_nj) * BigInt(one.budget_nj) > BigInt(one.used_nj) * BigInt(other.budget_nj),
+  ) *
+    2 -
+  1
+
+const STATES: Readonly<Record<Budget['state'], { readonly tone: Tone; readonly word: string }>> = {
+  within: { tone: 'ok', word: 'Within' },
+  warning: { tone: 'warn', word: 'Near its end' },
+  exceeded: { tone: 'bad', word: 'Stopped until 00:00 UTC' },
+}
+
+function BudgetRow({ budget }: { readonly budget: Budget }) {
+  const live = useLive(({ budgets }) => budgets.get(budget.id))
+  const used = BigInt(live?.used_nj ?? budget.used_nj)
+  const most = BigInt(live?.budget_nj ?? budget.budget_nj)
+  const { kind, name } = budget
+  return (
+    <li data-row>
+      <Limit
+        name={
+          <>
+            <Link to={kind === 'database' ? `/databases/${name}` : '/tokens'}>
+              <b>{name}</b>
+            </Link>{' '}
+            <span className="muted">{kind}</span>
+          </>
+        }
+        words={`${energyShort(used)} of ${energyShort(most)} a day`}
+        used={used}
+        most={most}
+      />
+      <StateWord {...STATES[budget.state]} />
+    </li>
+  )
+}

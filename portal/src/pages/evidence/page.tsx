@@ -1,0 +1,69 @@
+// Evidence packs: which there are, ready or not.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../client/call.ts'
+import { changed, readPages, rowsOf } from '../../client/queries.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { MoreRows } from '../../parts/more-rows.tsx'
+import { Head } from '../../shell/head.tsx'
+import { NewPack } from './new-pack.tsx'
+import { PackTable } from './pack-table.tsx'
+import { isBeingMade, type Pack } from './pack.ts'
+
+const PROGRESS_MS = 2_000
+
+export function Page() {
+  const query = useInfiniteQuery({
+    ...readPages('GET /v1/compliance/packs', {}),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ data }) => data.some(isBeingMade)) ? PROGRESS_MS : false,
+  })
+  const packs = rowsOf(query.data)
+  const [isMaking, setMaking] = useState(false)
+  const [removing, setRemoving] = useState<Pack>()
+  const make = (
+    <button type="button" className="btn primary" onClick={() => setMaking(true)}>
+      Make a pack
+    </button>
+  )
+  return (
+    <>
+      <Head title="Evidence">{packs.length > 0 && make}</Head>
+      {isMaking && <NewPack onClose={() => setMaking(false)} />}
+      <Loaded query={query} what="the list of packs">
+        {() =>
+          packs.length === 0 ? (
+            <Empty
+              title="No packs yet"
+              command="npx ergon evidence create --from 2026-01-01 --to 2026-02-01 -o january.zip"
+              action={make}
+            >
+              A pack is a zip file with all that an auditor needs of a time: ledger, receipts,
+              methods, totals, and programs that check it without Ergon.
+            </Empty>
+          ) : (
+            <PackTable packs={packs} onRemove={setRemoving} />
+          )
+        }
+      </Loaded>
+      <MoreRows query={query} label="Older packs" />
+      {removing !== undefined && (
+        <Confirm
+          title="Delete the pack"
+          verb="Delete it"
+          onClose={() => setRemoving(undefined)}
+          act={async () => {
+            await call('DELETE /v1/compliance/packs/:pack', { path: { pack: removing.id } })
+            await changed('GET /v1/compliance/packs')
+          }}
+        >
+          {isBeingMade(removing)
+            ? 'The work ends. What it has cost until now stays charged.'
+            : 'Ledger and receipts stay; the pack can be made again.'}
+        </Confirm>
+      )}
+    </>
+  )
+}
