@@ -95,6 +95,7 @@ export interface PaymentAdapter {
   forget(method: string): Promise<void>
   authorize(order: PaymentOrder): Promise<CallOutcome>
   capture(payment: string, reference: string): Promise<void>
+  /** Does nothing to a payment that has ended there: `look` tells how. */
   void(payment: string, reference: string): Promise<void>
   charge(order: PaymentOrder): Promise<CallOutcome>
   refund(order: RefundOrder): Promise<CallOutcome>

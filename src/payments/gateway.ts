@@ -20,6 +20,7 @@ import {
   createMethodList,
 } from './operations/payment-methods.ts'
 import { createPaymentWebhook, WEBHOOK_BYTES_MAX } from './operations/payment-webhook.ts'
+import { createTopupCancel } from './operations/topup-cancel.ts'
 import { createTopupCreate } from './operations/topup-create.ts'
 import { createTopupGet, createTopupList } from './operations/topup-get.ts'
 import { createTopupRefund } from './operations/topup-refund.ts'
@@ -53,6 +54,7 @@ function open(
       'topup.create': { parse: parseTopupRequest, handle: createTopupCreate(deps) },
       'topup.list': { handle: createTopupList(deps) },
       'topup.get': { handle: createTopupGet(deps) },
+      'topup.cancel': { handle: createTopupCancel(deps) },
       'topup.refund': { parse: parseRefundRequest, handle: createTopupRefund(deps) },
       'payment-method.create': { parse: parseMethodRequest, handle: createMethodCreate(deps) },
       'payment-method.list': { handle: createMethodList(deps) },

@@ -8,7 +8,7 @@ import type { Queryable } from '#state/connect.ts'
 export const METHODS_MAX = 10
 /** Cards that an account may try to add in a day: those that were refused or removed count too. */
 export const CARDS_PER_DAY_MAX = 20
-/** Payments that may fail in a day before another one is tried; those under way count, as each may fail. */
+/** Payments that may fail or be given up in a day before another one is tried; those under way count, as each may fail. */
 export const FAILURES_PER_DAY_MAX = 10
 
 /** Throws too_many_payments, payment_pace_exceeded; the account is locked until the transaction ends. */
@@ -34,9 +34,9 @@ export async function demandPaymentPace(transaction: Queryable, account: string)
   await demandPace(transaction, {
     account,
     times: `select changed_at as at from payments where account = $1
-      and state in ('created', 'requires_action', 'failed')`,
+      and (state in ('created', 'requires_action', 'failed') or state = 'voided' and lives_until is null)`,
     most: FAILURES_PER_DAY_MAX,
-    refusal: `Could not begin the payment: ${FAILURES_PER_DAY_MAX} failed in a day, or may fail`,
+    refusal: `Could not begin the payment: ${FAILURES_PER_DAY_MAX} failed or were given up in a day, or may fail`,
   })
 }
 

@@ -53,6 +53,7 @@ export const PAYMENTS_ROWS: Readonly<Record<string, Row>> = {
   },
   'topup.list': { path: () => '/v1/topups?limit=3' },
   'topup.get': { path: () => '/v1/topups/pay_0', statuses: [404] },
+  'topup.cancel': { path: () => '/v1/topups/pay_0', statuses: [404] },
   'topup.refund': {
     path: () => '/v1/topups/pay_0/refunds',
     body: {},

@@ -61,6 +61,7 @@ test('a card is added, pays, gives back and is removed by the command line', asy
     (await cli('account', ...set)).stdout,
     /low water +2\.5 tUSD\nautomatic +20 tUSD when it is below 5\n +0 of 100 this month/,
   )
+  assert.match((await cli('topup', 'cancel', payment)).stderr, /the payment is captured/)
   assert.match((await cli('account', '--auto', '5')).stderr, /need each other/)
   assert.match((await cli('account', '--auto', 'off')).stdout, /no top-ups/)
   assert.match((await cli('card', 'remove', card)).stderr, /removed card_/)

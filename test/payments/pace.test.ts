@@ -58,3 +58,19 @@ test('payments that are refused count: after some a day no other is tried', asyn
   assert.deepEqual(codesOf(tried), [['payment_declined', FAILURES_PER_DAY_MAX]])
   assertPaced(await topUp(payer, { amount: '5.00' }))
 })
+
+test('payments that are given up before they are paid count, and holds that are given back do not', async () => {
+  const payer = await newPayer(ergon)
+  await addCard(payer)
+  const insert = (liveUntil: string) =>
+    ergon.sql(
+      `insert into payments (id, account, processor, kind, amount_pusd, state, lives_until, created_at, changed_at)
+       select new_id('pay', now()), $1, 'card-test', 'topup', 1, 'voided', ${liveUntil}, now(), now()
+       from generate_series(1, ${FAILURES_PER_DAY_MAX})`,
+      [payer.account],
+    )
+  await insert('now()')
+  assert.equal((await topUp(payer, { amount: '5.00' })).status, 201)
+  await insert('null')
+  assertPaced(await topUp(payer, { amount: '5.00' }))
+})

@@ -80,6 +80,33 @@ export async function tell(
   return { status: answer.status, text: await answer.text() }
 }
 
+export type Told = { readonly id: string; readonly type: string; readonly livemode: boolean } & {
+  readonly data: { readonly object: Record<string, unknown> }
+}
+
+/** The event that told of a payment. */
+export async function eventOf(ergon: Ergon, payment: string, type: string): Promise<Told> {
+  const [row] = await ergon.sql<{ body: Told }>(
+    `select body from test_processor_events where body ->> 'type' = $1
+       and body -> 'data' -> 'object' -> 'metadata' ->> 'payment' = $2`,
+    [type, payment],
+  )
+  if (row === undefined) throw new TypeError(`no ${type} of ${payment}`)
+  return row.body
+}
+
+/** Runs work while the processor delivers nothing of what it makes. */
+export async function withoutWebhooks<T>(ergon: Ergon, work: () => Promise<T>): Promise<T> {
+  const silent = (attempts: number) =>
+    ergon.sql(`alter table test_processor_events alter column attempts set default ${attempts}`)
+  await silent(1000)
+  try {
+    return await work()
+  } finally {
+    await silent(0)
+  }
+}
+
 /** Resolves when the processor answers: it starts after the gateways. */
 export const processorAnswers = (ergon: Ergon): Promise<void> =>
   until(() =>

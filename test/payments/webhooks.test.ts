@@ -9,6 +9,7 @@ import {
   balanceOf,
   CARDS,
   DOLLAR,
+  eventOf,
   paid,
   paymentFaults,
   processorAnswers,
@@ -17,6 +18,8 @@ import {
   tell,
   topUp,
   until,
+  withoutWebhooks,
+  type Told,
 } from './processor.ts'
 
 product(CARDS)
@@ -29,21 +32,6 @@ before(async () => {
   await processorAnswers(ergon)
 })
 
-type Told = { readonly id: string; readonly type: string; readonly livemode: boolean } & {
-  readonly data: { readonly object: Record<string, unknown> }
-}
-
-/** The event that told of a payment. */
-async function eventOf(payment: string, type: string): Promise<Told> {
-  const [row] = await ergon.sql<{ body: Told }>(
-    `select body from test_processor_events where body ->> 'type' = $1
-       and body -> 'data' -> 'object' -> 'metadata' ->> 'payment' = $2`,
-    [type, payment],
-  )
-  assert.ok(row, `${type} of ${payment}`)
-  return row.body
-}
-
 /** The same event as new, with other members of its object. */
 const changed = (event: Told, members: object, more: object = {}): Told => ({
   ...event,
@@ -52,24 +40,13 @@ const changed = (event: Told, members: object, more: object = {}): Told => ({
   data: { object: { ...event.data.object, ...members } },
 })
 
-/** Runs work while the processor delivers nothing of what it makes. */
-async function withoutWebhooks<T>(work: () => Promise<T>): Promise<T> {
-  const silent = (attempts: number) =>
-    ergon.sql(`alter table test_processor_events alter column attempts set default ${attempts}`)
-  await silent(1000)
-  try {
-    return await work()
-  } finally {
-    await silent(0)
-  }
-}
 const codeOf = (text: string) => (JSON.parse(text) as { title?: string }).title
 
 async function paidOnce(): Promise<{ payer: Payer; id: string; event: Told }> {
   const payer = await newPayer(ergon)
   await addCard(payer)
   const { id } = await paid(payer, { amount: '2.00' })
-  return { payer, id, event: await eventOf(id, 'payment_intent.succeeded') }
+  return { payer, id, event: await eventOf(ergon, id, 'payment_intent.succeeded') }
 }
 
 test('a repeated webhook changes nothing, one after another and at once', async () => {
@@ -118,10 +95,10 @@ test('a webhook that is forged, late, of other money or of no processor is refus
 test('a webhook of another amount, currency or payment moves nothing and alarms', async () => {
   const payer = await newPayer(ergon)
   await addCard(payer)
-  const id = await withoutWebhooks(async () =>
+  const id = await withoutWebhooks(ergon, async () =>
     String((await topUp(payer, { amount: '2.00' })).json['id']),
   )
-  const event = await eventOf(id, 'payment_intent.succeeded')
+  const event = await eventOf(ergon, id, 'payment_intent.succeeded')
   const wrong = [
     { amount_received: 20_000 },
     { amount_received: 199 },
@@ -148,10 +125,10 @@ test('a webhook of another amount, currency or payment moves nothing and alarms'
 test('webhooks in another order than their events end in the same state', async () => {
   const payer = await newPayer(ergon)
   await addCard(payer)
-  const id = await withoutWebhooks(async () =>
+  const id = await withoutWebhooks(ergon, async () =>
     String((await topUp(payer, { hold: true })).json['id']),
   )
-  const held = await eventOf(id, 'payment_intent.amount_capturable_updated')
+  const held = await eventOf(ergon, id, 'payment_intent.amount_capturable_updated')
   const captured = changed(
     held,
     { status: 'succeeded', amount_received: 500, amount_capturable: 0 },
@@ -170,7 +147,7 @@ test('webhooks in another order than their events end in the same state', async 
 test('what no webhook brought is found by asking, once', async () => {
   const payer = await newPayer(ergon)
   await addCard(payer)
-  const id = await withoutWebhooks(async () =>
+  const id = await withoutWebhooks(ergon, async () =>
     String((await topUp(payer, { amount: '3.00' })).json['id']),
   )
   await settled(payer, id, 'created')
@@ -185,7 +162,10 @@ test('what no webhook brought is found by asking, once', async () => {
   )
   assert.ok(Number(cursor?.ahead) <= 0, cursor?.ahead)
   // The webhook comes after all.
-  assert.match((await tell(ergon, await eventOf(id, 'payment_intent.succeeded'))).text, /known/)
+  assert.match(
+    (await tell(ergon, await eventOf(ergon, id, 'payment_intent.succeeded'))).text,
+    /known/,
+  )
   const [sum] = await ergon.sql(
     'select sum(amount)::text as pusd from transfers where reference = $1',
     [id],

@@ -77,6 +77,11 @@ export const PAYMENTS_COMMANDS: CommandList = {
       load: () => import('./topup.ts'),
     },
     {
+      usage: 'topup cancel <payment>',
+      help: 'Give up a payment by card that waits for the bank or the processor',
+      load: () => import('./topup-cancel.ts'),
+    },
+    {
       usage: 'payments',
       help: 'Payments, the newest first',
       load: () => import('./payments.ts'),

@@ -24,6 +24,7 @@ export async function run({ options, words: [amount] }: CommandCall): Promise<vo
     ...(card === undefined ? {} : { payment_method: card }),
   })
   const made = JSON.parse(text) as BegunTopup
-  if (made.action?.url != null) tell(`Confirm with the bank: ${made.action.url}`)
+  if (made.action?.url != null)
+    tell(`Confirm with the bank: ${made.action.url}\nor give it up: ergon topup cancel ${made.id}`)
   await finishTopup(options, made.id, CARD_POLLS_MAX)
 }

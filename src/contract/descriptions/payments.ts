@@ -44,6 +44,11 @@ export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
     replies: ok('The payment', json(payments.topupReply)),
     refusals: ['topup_not_found'],
   },
+  'topup.cancel': {
+    summary: 'Give up a payment by card that waits for the payer or the processor',
+    replies: ok('The payment, voided at the processor', json(payments.topupReply)),
+    refusals: ['topup_not_found', 'topup_not_cancelable', 'payments_off', 'payment_processor_away'],
+  },
   'topup.refund': {
     summary: 'Give back what is not spent of a payment',
     request: payments.refundRequest,

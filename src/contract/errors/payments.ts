@@ -9,6 +9,10 @@ export const PAYMENTS_ERRORS = {
   ),
   voucher_used: final(caller(409, 'A voucher is redeemed once: use another one.')),
   topup_not_found: caller(404, 'Check the id with GET /v1/topups.', 'not_found_error'),
+  topup_not_cancelable: caller(
+    409,
+    'Cancel payments by card that wait for the payer; give back paid ones with POST /v1/topups/{topup}/refunds.',
+  ),
   payment_method_not_found: caller(
     404,
     'Check the id with GET /v1/payment-methods; add a card with POST.',

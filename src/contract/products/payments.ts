@@ -18,6 +18,7 @@ export const PAYMENTS = defineProduct({
     'topup.create': { ...write, idempotent: true },
     'topup.list': view,
     'topup.get': view,
+    'topup.cancel': write,
     'topup.refund': { ...confirmed, idempotent: true },
     'payment-method.create': { ...confirmed, idempotent: true },
     'payment-method.list': view,
@@ -39,6 +40,7 @@ export const PAYMENTS = defineProduct({
     { method: 'POST', path: '/v1/topups', operation: 'topup.create', query: [] },
     { method: 'GET', path: '/v1/topups', operation: 'topup.list', query: ['limit', 'cursor'] },
     { method: 'GET', path: '/v1/topups/:topup', operation: 'topup.get', query: [] },
+    { method: 'DELETE', path: '/v1/topups/:topup', operation: 'topup.cancel', query: [] },
     { method: 'POST', path: '/v1/topups/:topup/refunds', operation: 'topup.refund', query: [] },
     {
       method: 'POST',

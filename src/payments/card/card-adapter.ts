@@ -59,7 +59,9 @@ export function createCardAdapter(settings: CardSettings): PaymentAdapter {
     void: (payment, reference) =>
       call(async () => {
         const sdk = await open()
-        await sdk.paymentIntents.cancel(reference, {}, { idempotencyKey: `${payment}.void` })
+        await sdk.paymentIntents
+          .cancel(reference, {}, { idempotencyKey: `${payment}.void` })
+          .catch(demandEnded)
       }),
     refund: (order) => call(async () => refund(await open(), order)),
     parseWebhook: async (bytes, headers) =>
@@ -100,6 +102,11 @@ async function detach(sdk: Stripe, method: string): Promise<void> {
   await sdk.paymentMethods.detach(method).catch((error: unknown) => {
     if ((error as Stripe.errors.StripeError).type !== 'StripeInvalidRequestError') throw error
   })
+}
+
+/** A payment that was paid or canceled meanwhile cannot be voided; its facts tell. */
+function demandEnded(error: unknown): void {
+  if ((error as Stripe.errors.StripeError).code !== 'payment_intent_unexpected_state') throw error
 }
 
 const newCustomer = (sdk: Stripe, account: string) =>
