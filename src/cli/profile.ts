@@ -1,6 +1,6 @@
 // Where the service is and who calls it. A flag wins over the environment, that over the data folder
 // of the current directory, that over what `ergon login` stored, that over the data folder of the clone.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { CLONE } from './clone.ts'
@@ -19,6 +19,12 @@ const credentialsFile = () => join(environment().configFolder, 'credentials.json
 export function storeCredentials(credentials: Credentials): string {
   mkdirSync(environment().configFolder, { recursive: true, mode: 0o700 })
   writeFileSync(credentialsFile(), `${JSON.stringify(credentials)}\n`, { mode: 0o600 })
+  return credentialsFile()
+}
+
+/** Forgets the token that `ergon login` stored; returns the file. */
+export function dropCredentials(): string {
+  rmSync(credentialsFile(), { force: true })
   return credentialsFile()
 }
 
@@ -118,8 +124,13 @@ export function baseUrlOf(options: GlobalOptions): string {
  * `ergon login` stored is sent to the service that it was stored for, and to no other address.
  */
 export function knownToken(options: GlobalOptions): string | undefined {
+  return environment().token ?? storedToken(baseUrlOf(options))
+}
+
+/** The token that `ergon login` stored for a service. */
+export function storedToken(baseUrl: string): string | undefined {
   const stored = storedCredentials()
-  return environment().token ?? (stored?.baseUrl === baseUrlOf(options) ? stored.token : undefined)
+  return stored?.baseUrl === baseUrl ? stored.token : undefined
 }
 
 /** The token, or a CommandError that says how to give one. */
@@ -130,7 +141,7 @@ export function tokenOf(options: GlobalOptions): string {
 }
 
 /** The next step for a user without a token. */
-export const LOGIN = 'set ERGON_TOKEN, or ergon login < token-file'
+export const LOGIN = 'ergon login, or set ERGON_TOKEN'
 
 /** The folder of sockets of the service that is asked, where its data folder is on this machine. */
 export function localRunFolder(options: GlobalOptions): string | undefined {

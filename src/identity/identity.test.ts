@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
-import { mintToken } from './token-text.ts'
+import { mintSession, mintToken } from './token-text.ts'
 import { createIdentity } from './identity.ts'
 
 const ROW = {
@@ -136,4 +136,40 @@ test('identify() has a bounded number of look-ups under way, one for each token'
   go.resolve()
   for (const { account } of await Promise.all(all)) assert.equal(account, 'acct_a')
   assert.equal((await ask(mintToken())).account, 'acct_a')
+})
+
+test('identifySession() asks again at the end that it knew, which use may have moved', async () => {
+  const nowMs = Date.now()
+  const session = { session_ends_at: new Date(nowMs + 86_400_000), touched_until: new Date(nowMs) }
+  const row = { ...ROW, ...session, is_limited: false, epoch: '5' }
+  let wallMs = nowMs
+  const { state, asked } = stateOf([
+    { ...row, expires_at: new Date(nowMs + 1000) },
+    { ...row, expires_at: new Date(nowMs + 5000) },
+  ])
+  const identity = createIdentity({
+    state,
+    session: { fresh: true, epoch: 5n },
+    clock: { ...systemClock, wallMs: () => wallMs },
+  })
+  const text = mintSession()
+  const ask = async () => await identity.identifySession(text)
+  assert.equal((await ask()).session?.idleUntilMs, nowMs + 1000)
+  await ask()
+  assert.equal(asked(), 1)
+  wallMs += 2000
+  assert.equal((await ask()).session?.idleUntilMs, nowMs + 5000)
+  wallMs += 4000
+  await assert.rejects(ask, { code: 'token_expired' })
+})
+
+test('a session is no bearer token, and a token no session', async () => {
+  const { state, asked } = stateOf([{ ...ROW, epoch: '5' }])
+  const given = { state, session: { fresh: true, epoch: 5n }, clock: systemClock }
+  const identity = createIdentity(given)
+  const unknown = { code: 'token_unknown' }
+  await assert.rejects(async () => await identity.identify(`Bearer ${mintSession()}`), unknown)
+  await assert.rejects(async () => await identity.identifyToken(mintSession()), unknown)
+  await assert.rejects(async () => await identity.identifySession(mintToken()), unknown)
+  assert.equal(asked(), 0)
 })

@@ -49,6 +49,10 @@ export function createIdentity(deps: {
     return known.principal
   }
 
+  /** The end of a session moves with its use, at another gateway too. */
+  const mayHaveMoved = ({ principal, expiresMs }: Known): boolean =>
+    principal.session !== undefined && expiresMs <= clock.wallMs()
+
   function identifyToken(text: string): Principal | Promise<Principal> {
     if (!session.fresh) throw lookUpSilent()
     return find(text, isTokenText)
@@ -56,7 +60,7 @@ export function createIdentity(deps: {
 
   function find(text: string, isForm: (text: string) => boolean): Principal | Promise<Principal> {
     const known = isForm(text) ? cache.get(text) : undefined
-    if (known !== undefined) return check(known)
+    if (known !== undefined && !mayHaveMoved(known)) return check(known)
     if (!isForm(text)) throw tokenRefused('token_unknown')
     return lookUps.find(text)
   }
@@ -76,9 +80,6 @@ export function createIdentity(deps: {
     identifyToken,
     identifySession(text) {
       if (!session.fresh) throw lookUpSilent()
-      // Its end moves with its use, at another gateway too.
-      const known = cache.get(text)
-      if (known !== undefined && known.expiresMs <= clock.wallMs()) cache.delete(text)
       return find(text, isSessionText)
     },
     identifyId(id) {

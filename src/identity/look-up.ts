@@ -111,7 +111,9 @@ export function createLookUps(deps: {
   }
 }
 
-const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at, t.revoked_at, a.env, a.funded,
+const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at,
+  -- A session that has ended is asked for once a second, as a revoked token is.
+  case when t.is_session and t.expires_at <= now() then t.expires_at else t.revoked_at end as revoked_at, a.env, a.funded,
   a.refuse_token_presign, t.requests_per_minute, coalesce(t.rate_key, t.id) as rate_key, t.budget,
   s.ends_at as session_ends_at, s.touched_until, s.is_limited,
   d.account is not null as is_deleting, d.begun_at is not null as is_removed,

@@ -189,7 +189,7 @@ test('with --json an error is one JSON object in the last line of stderr', async
   }
   const refused = await run(['usage', '--json'], { env: { ERGON_TOKEN: `svc_${'x'.repeat(38)}` } })
   assert.equal(refused.code, 4)
-  assert.match(refused.stderr, /^\{"error":\{"code":"token_unknown",.*"next":"set ERGON_TOKEN/m)
+  assert.match(refused.stderr, /^\{"error":\{"code":"token_unknown",.*"next":"ergon login/m)
 })
 
 test('models add says that there is no such file, or no such model, whatever else was said of it', async () => {

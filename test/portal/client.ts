@@ -26,6 +26,8 @@ export type Sent = {
   readonly text?: string
   /** In place of the portal's. */
   readonly port?: number
+  /** The client's own address, where its network counts. */
+  readonly address?: string
 }
 
 export type PortalClient = {
@@ -91,6 +93,7 @@ async function send(
   const payload = sent.text ?? (body === undefined ? undefined : JSON.stringify(body))
   const call = request({
     host: '127.0.0.1',
+    localAddress: sent.address ?? '127.0.0.1',
     port,
     method,
     path,

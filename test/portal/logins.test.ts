@@ -1,13 +1,14 @@
 // Logins of command lines, approved at the portal: with a redirect to this machine, and by a code that a person types. Where
-// sign-up is by invitation, a link of the operator lets the first owner in.
+// sign-up is by invitation, a link of the operator lets the first owner in. Two gateways answer.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { product, sharedErgon } from '../product.ts'
-import { PLAIN } from '../settings.ts'
-import { newClient, signUpSoftly, type PortalClient } from './client.ts'
+import { PLAIN, TWO_GATEWAYS } from '../settings.ts'
+import { newClient, signInSoftly, signUpSoftly, type PortalClient } from './client.ts'
 
-product(PLAIN, { ERGON_SIGN_UP: 'invite' })
+product(PLAIN, { ...TWO_GATEWAYS, ERGON_SIGN_UP: 'invite' })
 
 describe('logins of command lines', () => {
   let owner: PortalClient
@@ -85,6 +86,53 @@ describe('logins of command lines', () => {
         codeOf(await api(`/v1/logins/${body['id']}/token`, { code_verifier: text })),
         [404, 'login_not_found'],
       )
+  })
+
+  test('a session ends at every gateway by the answer: signed out, another role, removed', async () => {
+    const member = newClient(sharedErgon())
+    const invited = await owner.must(201, 'POST', '/v1/members', { name: 'Bob', role: 'viewer' })
+    await signUpSoftly(member, { invitation: String(invited['invitation_code']) })
+    const path = `/v1/members/${String(invited['id'])}`
+    const ends: Record<string, () => Promise<unknown>> = {
+      'signed out': () => member.must(200, 'DELETE', '/v1/session'),
+      'a greater role': () => owner.must(200, 'PATCH', path, { role: 'developer' }),
+      'a smaller role': () => owner.must(200, 'PATCH', path, { role: 'viewer' }),
+      removed: () => owner.must(200, 'DELETE', path),
+    }
+    for (const [what, end] of Object.entries(ends)) {
+      const cookie = `ergon_session=${member.cookies.get('ergon_session')}`
+      for (let times = 0; times < 8; times++)
+        assert.equal((await member.ask('GET', '/v1/session', undefined, { cookie })).status, 200)
+      await end()
+      for (let times = 0; times < 8; times++)
+        assert.deepEqual(
+          codeOf(await member.ask('GET', '/v1/session', undefined, { cookie })),
+          [401, 'session_ended'],
+          what,
+        )
+      if (what !== 'removed') await signInSoftly(member)
+    }
+  })
+
+  test('the deletion of an account ends its sessions and takes its passkeys', async () => {
+    const ergon = sharedErgon()
+    const { id: account } = await ergon.control('account.create', {})
+    const { url, member } = await ergon.control('member.recover', { target: account })
+    const eve = newClient(ergon)
+    await signUpSoftly(eve, { invitation: url.split('#')[1] ?? '' })
+    await eve.must(202, 'DELETE', '/v1/account', { confirm: account, at_once: true })
+    const limit = AbortSignal.timeout(60_000)
+    for (;;) {
+      const answer = await eve.ask('GET', '/v1/session')
+      if (answer.status === 401) break
+      assert.equal(answer.status, 200)
+      await pause(200, undefined, { signal: limit })
+    }
+    for (;;) {
+      const rows = await ergon.sql('select id from passkeys where member = $1', [member])
+      if (rows.length === 0) break
+      await pause(200, undefined, { signal: limit })
+    }
   })
 
   test('a redirect goes to this machine alone, and its code is needed too', async () => {

@@ -5,8 +5,17 @@ export const NODE_COMMANDS: CommandList = {
   commands: [
     {
       usage: 'login',
-      help: 'Store a token read from stdin',
+      help: 'Get a token that a person approves at the portal, or read one from stdin, and store it',
+      options: [
+        ['--device', 'approve it on another device, by a code'],
+        ['--browser', 'approve it in the browser of this machine (default on a terminal)'],
+      ],
       load: () => import('./login.ts'),
+    },
+    {
+      usage: 'logout',
+      help: 'Revoke the token that login has stored, and forget it',
+      load: () => import('./logout.ts'),
     },
     { usage: 'status', help: 'What runs on this node', load: () => import('./status.ts') },
     {

@@ -1,6 +1,7 @@
 // Messages for S3's error codes: text, next step, exit code.
 import { unreachable } from '#cli/client.ts'
 import { CommandError, EXIT } from '#cli/output.ts'
+import { LOGIN as LOGIN_STEP } from '#cli/profile.ts'
 import { messageOf } from '#base/errors.ts'
 
 export type NextStep = { readonly next: string; readonly exitCode?: number }
@@ -10,7 +11,7 @@ type S3Refusal = Error & {
 }
 
 const LOGIN: NextStep = {
-  next: 'set ERGON_TOKEN, or ergon login < token-file',
+  next: LOGIN_STEP,
   exitCode: EXIT.login,
 }
 

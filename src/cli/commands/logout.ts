@@ -1,0 +1,38 @@
+// ergon logout: ends the token that `ergon login` stored, and forgets it.
+import type { CommandCall } from '#cli/call.ts'
+import { apiDelete, apiGet } from '#cli/client.ts'
+import { CommandError, EXIT, tell } from '#cli/output.ts'
+import { baseUrlOf, dropCredentials, storedToken } from '#cli/profile.ts'
+import { environment } from '#cli/environment.ts'
+import type { TokenList } from '#contract/tokens.ts'
+
+export async function run({ options }: CommandCall): Promise<void> {
+  if (environment().token !== undefined)
+    throw new CommandError(
+      'ERGON_TOKEN is set: it is no token of `ergon login`',
+      EXIT.usage,
+      'unset ERGON_TOKEN',
+    )
+  if (storedToken(baseUrlOf(options)) === undefined)
+    throw new CommandError('No token of `ergon login` is stored here', EXIT.login)
+  const why = await revoke(options)
+  const file = dropCredentials()
+  tell(
+    why === undefined
+      ? `The token is revoked; ${file} is removed`
+      : `${file} is removed; the token itself was not revoked: ${why}`,
+  )
+}
+
+/** Resolves with why it could not be revoked: it may have ended before, or may end no token. */
+async function revoke(options: CommandCall['options']): Promise<string | undefined> {
+  try {
+    const { text } = await apiGet(options, '/v1/tokens?limit=1000')
+    const own = (JSON.parse(text) as TokenList).data.find(({ current }) => current)
+    if (own !== undefined) await apiDelete(options, `/v1/tokens/${own.id}`)
+    return own === undefined ? 'it is not in the list of tokens' : undefined
+  } catch (error) {
+    if (error instanceof CommandError) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,119 @@
+// Logins that a person approves at the portal. The browser of this machine comes back to a port of 127.0.0.1 (RFC 8252); on
+// any other device the person types a code (RFC 8628). The token is for the holder of the verifier alone (RFC 7636).
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { LoginBegun, LoginFinished } from '#contract/portal.ts'
+import { apiPost } from './client.ts'
+import { CommandError, EXIT } from './output.ts'
+import type { GlobalOptions } from './profile.ts'
+
+const NAME_LENGTH_MAX = 100
+const AGAIN = 'ergon login'
+
+/** Says where the person approves, and with which code; opens the page, where that is wanted. */
+export type Tell = (begun: LoginBegun) => void
+
+/** By the browser of this machine. Throws a CommandError when nobody approves it in time. */
+export async function loginByBrowser(options: GlobalOptions, tell: Tell): Promise<LoginFinished> {
+  const state = randomBytes(16).toString('base64url')
+  await using callback = await listenForCallback(state)
+  const { verifier, begun } = await begin(options, { redirect_port: callback.port, state })
+  tell(begun)
+  const limit = AbortSignal.timeout(Math.max(0, Date.parse(begun.expires_at) - Date.now()))
+  const code = await callback.code(limit)
+  return await finish(options, begun, { code_verifier: verifier, code })
+}
+
+/** By a code that is typed on any device. Throws the same. */
+export async function loginByCode(options: GlobalOptions, tell: Tell): Promise<LoginFinished> {
+  const { verifier, begun } = await begin(options, {})
+  tell(begun)
+  while (Date.parse(begun.expires_at) > Date.now()) {
+    await pause(begun.interval_s * 1000)
+    try {
+      return await finish(options, begun, { code_verifier: verifier })
+    } catch (error) {
+      if (!(error instanceof CommandError && error.code === 'login_pending')) throw error
+    }
+  }
+  throw notApproved()
+}
+
+async function begin(
+  options: GlobalOptions,
+  redirect: { readonly redirect_port?: number; readonly state?: string },
+): Promise<{ readonly verifier: string; readonly begun: LoginBegun }> {
+  const verifier = randomBytes(32).toString('base64url')
+  const { text } = await apiPost(
+    options,
+    '/v1/logins',
+    {
+      name: hostname().slice(0, NAME_LENGTH_MAX),
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      ...redirect,
+    },
+    { public: true },
+  )
+  return { verifier, begun: JSON.parse(text) as LoginBegun }
+}
+
+async function finish(
+  options: GlobalOptions,
+  { id }: LoginBegun,
+  proof: { readonly code_verifier: string; readonly code?: string },
+): Promise<LoginFinished> {
+  const { text } = await apiPost(options, `/v1/logins/${id}/token`, proof, { public: true })
+  return JSON.parse(text) as LoginFinished
+}
+
+const notApproved = () =>
+  new CommandError('Nobody has approved the login', EXIT.login, AGAIN, 'login_not_found')
+
+type Callback = AsyncDisposable & {
+  readonly port: number
+  /** The code that the browser brings. Throws a CommandError when the signal aborts. */
+  code(limit: AbortSignal): Promise<string>
+}
+
+/** Takes one redirect that has `state`, at 127.0.0.1 and a free port. */
+async function listenForCallback(state: string): Promise<Callback> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const code = searchParams.get('code')
+    const isOurs = pathname === '/callback' && searchParams.get('state') === state && code !== null
+    response.writeHead(isOurs ? 200 : 404, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cache-control': 'no-store',
+      connection: 'close',
+    })
+    response.end(isOurs ? DONE_PAGE : '')
+    if (isOurs) resolve(code)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    code: (limit) =>
+      new Promise((found, reject) => {
+        limit.addEventListener('abort', () => reject(notApproved()), { once: true })
+        promise.then(found, reject)
+      }),
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeIdleConnections()
+    },
+  }
+}
+
+const DONE_PAGE = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Ergon</title></head>
+<body><p>The command line has its token. You may close this page.</p></body>
+</html>
+`
