@@ -1,5 +1,5 @@
-// CPU of live streams: of the gateway and of the state's servers, for each stream and second, alone and together. What the
-// product spends without streams is taken off.
+// CPU of live streams: of the gateway and of the state's servers, for each stream and second, alone and together. The
+// idle product's own is taken off.
 import { setTimeout as pause } from 'node:timers/promises'
 import { openOwner } from '../test/webhooks/owner.ts'
 import type { Ergon } from '../test/start-ergon.ts'

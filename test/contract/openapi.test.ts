@@ -122,6 +122,7 @@ test('every GET answers with the documented status, type, schema and headers', a
     backup,
     webhook,
     member: 'me',
+    id: webhook,
     '*': '0/000.p/1',
   }
   const asked: string[] = []
@@ -151,7 +152,7 @@ test('a query is what the OpenAPI page says of it, and any other name is refused
     assert.deepEqual([...(query ?? [])].toSorted(), Object.keys(described).toSorted(), path)
   }
   for (const [path, param, known] of [
-    ['/v1/usage?group-by=model', 'group-by', 'it takes from, to, group_by, cursor, limit'],
+    ['/v1/usage?group-by=model', 'group-by', 'it takes from, to, group_by, step, service, operation, model, token, cursor, limit'],
     ['/v1/receipts?limit=1&after=5', 'after', 'it takes cursor, limit'],
     ['/v1/usage/last?token=x', 'token', 'it takes none'],
   ] as const) {
