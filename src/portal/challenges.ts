@@ -10,6 +10,7 @@ import type { CredentialOptions } from './webauthn.ts'
 /** Challenges that wait at once, of all browsers. */
 const WAITING_MAX = 20_000
 const COOKIE_BYTES = 32
+const COOKIE_FORM = /^[\w-]{43}$/
 
 /** The facts that a challenge of each kind keeps for its answer. */
 export type ChallengeFacts = {
@@ -20,19 +21,23 @@ export type ChallengeFacts = {
 }
 type Kind = keyof ChallengeFacts
 
+type Headers = { readonly cookie?: string | undefined }
+
 export interface Challenges {
-  /** The reply that asks. Throws overloaded. */
+  /** The reply that asks for a passkey. Throws overloaded. */
   ask<K extends Kind>(
     kind: K,
-    options: CredentialOptions,
-    facts: ChallengeFacts[K],
+    call: { readonly headers: Headers },
+    asked: { readonly options: CredentialOptions; readonly facts: ChallengeFacts[K] },
   ): Promise<KnownReply>
-  /** Uses a challenge up, whatever comes of its answer. Throws challenge_ended. */
+  /** Uses the challenge of an answer up, whatever comes of the answer. Throws challenge_ended. */
   take<K extends Kind>(
     kind: K,
-    headers: { readonly cookie?: string | undefined },
+    call: { readonly headers: Headers; readonly body: { readonly response: CredentialAnswer } },
   ): Promise<{ readonly challenge: string; readonly facts: ChallengeFacts[K] }>
 }
+
+type CredentialAnswer = { readonly response: { readonly clientDataJSON: string } }
 
 export function createChallenges({
   state,
@@ -42,12 +47,13 @@ export function createChallenges({
   readonly cookie: Cookie
 }): Challenges {
   return {
-    async ask(kind, options, facts) {
-      const text = randomBytes(COOKIE_BYTES).toString('base64url')
+    async ask(kind, { headers }, { options, facts }) {
+      // A browser keeps its text: several of its pages may ask at once.
+      const browser = browserOf(cookie, headers) ?? randomBytes(COOKIE_BYTES).toString('base64url')
       const { rowCount } = await state.query(ASK, [
-        hashOf(text),
-        kind,
         options.challenge,
+        hashOf(browser),
+        kind,
         JSON.stringify(facts),
         WAITING_MAX,
       ])
@@ -55,32 +61,56 @@ export function createChallenges({
         throw fault('overloaded', 'Could not ask for a passkey: too many were asked for', {
           retryAfterS: 10,
         })
-      return { kind: 'known', status: 200, headers: cookie.set(text), body: () => options }
+      return { kind: 'known', status: 200, headers: cookie.set(browser), body: () => options }
     },
-    async take<K extends Kind>(kind: K, headers: { readonly cookie?: string | undefined }) {
-      const text = cookie.read(headers)
+    async take<K extends Kind>(
+      kind: K,
+      {
+        headers,
+        body,
+      }: { readonly headers: Headers; readonly body: { readonly response: CredentialAnswer } },
+    ) {
+      const browser = browserOf(cookie, headers)
+      const challenge = challengeOf(body.response)
       const { rows } =
-        text === undefined
+        browser === undefined || challenge === undefined
           ? { rows: [] }
-          : await state.query<{ challenge: string; facts: ChallengeFacts[K] }>(TAKE, [
-              hashOf(text),
+          : await state.query<{ facts: ChallengeFacts[K] }>(TAKE, [
+              challenge,
+              hashOf(browser),
               kind,
             ])
-      if (rows[0] === undefined)
+      if (challenge === undefined || rows[0] === undefined)
         throw fault(
           'challenge_ended',
-          'Could not accept the passkey: this browser was not asked for one, or has answered',
+          'Could not accept the passkey: this browser was not asked for it, or has answered',
         )
-      return rows[0]
+      return { challenge, facts: rows[0].facts }
     },
   }
 }
 
-const ASK = `insert into passkey_challenges (id, kind, challenge, facts, expires_at)
+const ASK = `insert into passkey_challenges (challenge, browser, kind, facts, expires_at)
   select $1, $2, $3, $4, now() + interval '${CHALLENGE_MINUTES} minutes'
   where (select count(*) from (select from passkey_challenges limit $5) waiting) < $5`
 const TAKE = `with taken as (
-    delete from passkey_challenges where id = $1 and kind = $2 returning challenge, facts, expires_at)
-  select challenge, facts from taken where expires_at > now()`
+    delete from passkey_challenges where challenge = $1 and browser = $2 and kind = $3 returning facts, expires_at)
+  select facts from taken where expires_at > now()`
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+function browserOf(cookie: Cookie, headers: Headers): string | undefined {
+  const text = cookie.read(headers)
+  return text !== undefined && COOKIE_FORM.test(text) ? text : undefined
+}
+
+/** The challenge that an answer names; whether it has signed that one is checked with the signature. */
+function challengeOf({ response }: CredentialAnswer): string | undefined {
+  try {
+    const json: unknown = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString())
+    const { challenge } = json as { readonly challenge?: unknown }
+    return typeof challenge === 'string' && !challenge.includes('\0') ? challenge : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -4,8 +4,8 @@ declare
   most integer := 0;
   gone integer;
 begin
-  delete from passkey_challenges where id in (
-    select id from passkey_challenges where expires_at < now() order by expires_at limit batch);
+  delete from passkey_challenges where challenge in (
+    select challenge from passkey_challenges where expires_at < now() order by expires_at limit batch);
   get diagnostics most = row_count;
   delete from command_logins where id in (
     select id from command_logins where expires_at < now() order by expires_at limit batch);

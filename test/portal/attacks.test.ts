@@ -131,7 +131,6 @@ describe('the portal under attack', () => {
       'of another origin': { origin: 'https://evil.example' },
       'of another port': { origin: `http://portal.localhost:${sharedErgon().port}` },
       'for another host': { rpId: 'localhost' },
-      'to another challenge': { challenge: 'AAAA' },
       'without user verification': { isUnverified: true },
       'of another ceremony': { type: 'webauthn.create' },
       'of another member': { userHandle: Buffer.from('mem_other').toString('base64url') },
@@ -152,6 +151,33 @@ describe('the portal under attack', () => {
     await signInSoftly(ada)
   })
 
+  test('an answer to another challenge opens no session', async () => {
+    const mallory = newClient(sharedErgon())
+    const theirs = await mallory.must(200, 'POST', '/v1/sign-in/options')
+    const own = await ada.must(200, 'POST', '/v1/session/touch/options')
+    const options = await ada.must(200, 'POST', '/v1/sign-in/options')
+    for (const challenge of [
+      'AAAA',
+      '\0',
+      String((theirs as { challenge?: string }).challenge),
+      // Of this browser, for something else.
+      String((own as { challenge?: string }).challenge),
+    ]) {
+      const response = ada.passkey.get(options as never, { challenge })
+      const answer = await ada.ask('POST', '/v1/sign-in', { response })
+      assert.deepEqual(codeOf(answer), [409, 'challenge_ended'], challenge)
+    }
+    const { response } = ada.passkey.get(options as never) as { response: object }
+    const broken = {
+      ...ada.passkey.get(options as never),
+      response: { ...response, clientDataJSON: Buffer.from('no JSON').toString('base64url') },
+    }
+    assert.deepEqual(codeOf(await ada.ask('POST', '/v1/sign-in', { response: broken })), [
+      409,
+      'challenge_ended',
+    ])
+  })
+
   test('a forged registration makes no account', async () => {
     const count = async () =>
       (await sharedErgon().sql('select count(*) as n from accounts'))[0]?.['n']
@@ -160,7 +186,6 @@ describe('the portal under attack', () => {
     for (const wrong of [
       { origin: 'https://evil.example' },
       { rpId: 'localhost' },
-      { challenge: 'AAAA' },
       { isUnverified: true },
       { type: 'webauthn.get' },
     ] as Wrong[]) {
@@ -205,7 +230,7 @@ describe('the portal under attack', () => {
       const eve = newClient(sharedErgon())
       const options = await eve.must(200, 'POST', '/v1/sign-in/options')
       assert.equal((options as { allowCredentials?: unknown[] }).allowCredentials, undefined)
-      const response = passkey.get(options as never, { challenge: 'AAAA' })
+      const response = passkey.get(options as never, { rpId: 'localhost' })
       answers.push(codeOf(await eve.ask('POST', '/v1/sign-in', { response })))
     }
     assert.deepEqual(answers[0], answers[1])

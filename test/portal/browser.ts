@@ -45,13 +45,16 @@ export type Person = AsyncDisposable & {
   addAuthenticator(further?: object): Promise<string>
 }
 
-/** A new person at the portal: an empty browser profile whose page is open, and an authenticator without passkeys. */
-export async function newPerson(browser: Browser, portalUrl: string): Promise<Person> {
+/** An answer of the portal that runs nothing: a page of the console would ask for a passkey itself. */
+export const QUIET_PAGE = '/v1/session'
+
+/** A new person at the portal: an empty browser profile, an authenticator without passkeys, and a page that is open. */
+export async function newPerson(browser: Browser, portalUrl: string, path = '/'): Promise<Person> {
   const context = await browser.newContext()
   context.setDefaultTimeout(PAGE_TIMEOUT_MS)
   await context.addInitScript({ content: IN_PAGE })
   const page = await context.newPage()
-  await page.goto(portalUrl)
+  await page.goto(`${portalUrl}${path}`)
   const cdp = await context.newCDPSession(page)
   await cdp.send('WebAuthn.enable', { enableUI: false })
   const addAuthenticator = async (further: object = {}): Promise<string> => {

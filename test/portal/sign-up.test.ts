@@ -12,6 +12,7 @@ import {
   done,
   newPerson,
   openBrowser,
+  QUIET_PAGE,
   signIn,
   signUp,
   touch,
@@ -28,7 +29,7 @@ describe('the portal in a browser', { skip: withoutBrowser }, () => {
   after(() => browser.close())
 
   const portal = () => String(sharedErgon().ready['portal_url'])
-  const person = () => newPerson(browser, portal())
+  const person = () => newPerson(browser, portal(), QUIET_PAGE)
   const code = ({ status, body }: Answer) => [status, body.error?.code]
 
   test('a passkey makes an account; its session asks the public API, and the account pays', async () => {
@@ -91,9 +92,18 @@ describe('the portal in a browser', { skip: withoutBrowser }, () => {
     // A later question is not answered by an earlier answer.
     done(await ada.ask('POST', '/v1/sign-in/options'), 200)
     assert.deepEqual(code(await ada.ask('POST', '/v1/sign-in', { response })), [
-      403,
-      'passkey_refused',
+      409,
+      'challenge_ended',
     ])
+  })
+
+  test('two pages of a browser ask for passkeys at once, and each is answered', async () => {
+    await using ada = await person()
+    await signUp(ada, { name: 'pages' })
+    const ask = async () => done(await ada.ask('POST', '/v1/sign-in/options'), 200)
+    const [first, second] = [await ask(), await ask()]
+    for (const options of [first, second])
+      done(await ada.ask('POST', '/v1/sign-in', { response: await ada.get(options) }), 200)
   })
 
   test('a session opens, touches and changes its text: none is known beforehand', async () => {

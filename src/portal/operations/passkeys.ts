@@ -40,20 +40,20 @@ export const createPasskeyList =
 
 export const createPasskeyBegin =
   ({ state, challenges, webauthn }: PortalParts): Handler =>
-  async ({ who }) => {
-    const { member, account, token } = callerOf(who)
+  async (call) => {
+    const { member, account, token } = callerOf(call.who)
     const owned = await passkeysOf(state, member)
     demandPasskeyRoom(owned)
     const named = await findMember(state, account, member)
     const options = await webauthn.registrationOptions(named, owned)
-    return await challenges.ask('passkey', options, { session: token })
+    return await challenges.ask('passkey', call, { options, facts: { session: token } })
   }
 
 export function createPasskeyAdd(parts: PortalParts): Handler<NewPasskey> {
   const { state, challenges, webauthn, cookies } = parts
   return async (call) => {
     const { token, account } = callerOf(call.who)
-    const { challenge, facts } = await challenges.take('passkey', call.headers)
+    const { challenge, facts } = await challenges.take('passkey', call)
     if (facts.session !== token)
       throw fault('passkey_refused', 'Could not accept the passkey: another session asked for it')
     const { name, response } = call.body

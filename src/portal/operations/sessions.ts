@@ -21,17 +21,17 @@ export const createSessionGet =
 
 export const createTouchBegin =
   ({ state, challenges, webauthn }: PortalParts): Handler =>
-  async ({ who }) => {
-    const { member, token } = callerOf(who)
+  async (call) => {
+    const { member, token } = callerOf(call.who)
     const options = await webauthn.assertionOptions(await passkeysOf(state, member))
-    return await challenges.ask('touch', options, { session: token })
+    return await challenges.ask('touch', call, { options, facts: { session: token } })
   }
 
 export function createTouch(parts: PortalParts): Handler<SignIn> {
   const { state, challenges, webauthn, cookies } = parts
   return async (call) => {
     const { token, account, member } = callerOf(call.who)
-    const { challenge, facts } = await challenges.take('touch', call.headers)
+    const { challenge, facts } = await challenges.take('touch', call)
     const { response } = call.body
     const found = await memberOfAssertion(state, webauthn, { response, challenge })
     if (facts.session !== token || found.id !== member)

@@ -16,14 +16,15 @@ export const createSignInBegin =
   ({ challenges, webauthn, pace }: PortalParts): Handler =>
   async (call) => {
     pace.take(call, 'options')
-    return await challenges.ask('sign-in', await webauthn.assertionOptions(), {})
+    const options = await webauthn.assertionOptions()
+    return await challenges.ask('sign-in', call, { options, facts: {} })
   }
 
 export function createSignInFinish(parts: PortalParts): Handler<SignIn> {
   const { state, challenges, webauthn, pace, cookies } = parts
   return async (call) => {
     pace.take(call, 'passkeys')
-    const { challenge } = await challenges.take('sign-in', call.headers)
+    const { challenge } = await challenges.take('sign-in', call)
     const { response } = call.body
     const found = await memberOfAssertion(state, webauthn, { response, challenge })
     const opened = await state.transaction((transaction) =>

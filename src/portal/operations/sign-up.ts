@@ -25,14 +25,15 @@ export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
       if (signUp !== 'open') throw closed('accounts are made by invitation')
       const facts = { member: newId('mem'), name: name ?? '' }
       const options = await webauthn.registrationOptions({ id: facts.member, name: facts.name }, [])
-      return await challenges.ask('sign-up', options, facts)
+      return await challenges.ask('sign-up', call, { options, facts })
     }
     const member = await openInvitation(state, invitation)
     demandJoinable(parts, member)
     const known = await passkeysOf(state, member.id)
     demandPasskeyRoom(known)
     const options = await webauthn.registrationOptions(member, known)
-    return await challenges.ask('sign-up', options, { member: member.id, invitation })
+    const facts = { member: member.id, invitation }
+    return await challenges.ask('sign-up', call, { options, facts })
   }
 }
 
@@ -40,7 +41,7 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
   const { state, challenges, webauthn, pace, cookies } = parts
   return async (call) => {
     pace.take(call, 'passkeys')
-    const { challenge, facts } = await challenges.take('sign-up', call.headers)
+    const { challenge, facts } = await challenges.take('sign-up', call)
     const passkey = await webauthn.verifyRegistration(call.body.response, challenge)
     const { session, reply } = await state.transaction(async (transaction) => {
       const member = await memberOf(transaction, facts, parts)
