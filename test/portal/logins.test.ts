@@ -135,6 +135,35 @@ describe('logins of command lines', () => {
     }
   })
 
+  test('upkeep removes what has ended, and nothing else', async () => {
+    const ergon = sharedErgon()
+    const counts = async () =>
+      (
+        await ergon.sql(
+          `select (select count(*) from passkey_challenges where kind = 'touch') as challenges,
+             (select count(*) from command_logins where name = 'upkeep') as logins`,
+        )
+      )[0]
+    for (const [n, age] of [
+      ['1', '-1 second'],
+      ['2', '1 hour'],
+    ]) {
+      await ergon.sql(
+        `insert into passkey_challenges (challenge, browser, kind, facts, expires_at)
+         values ($1, '', 'touch', '{}', now() + $2::interval)`,
+        [`upkeep-${n}`, age],
+      )
+      await ergon.sql(
+        `insert into command_logins (id, user_code, code_challenge, name, address, expires_at)
+         values ($1, $1, '', 'upkeep', '', now() + $2::interval)`,
+        [`upkeep-${n}`, age],
+      )
+    }
+    await ergon.sql('select portal_upkeep(1000)')
+    assert.deepEqual(await counts(), { challenges: '1', logins: '1' })
+    await owner.must(200, 'GET', '/v1/session')
+  })
+
   test('a redirect goes to this machine alone, and its code is needed too', async () => {
     const { verifier, challenge } = pair()
     const state = randomBytes(16).toString('base64url')
