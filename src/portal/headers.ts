@@ -16,7 +16,7 @@ export const DATA_HEADERS: HeaderList = [
   'DENY',
 ]
 
-/** `baseUrl` is the address of the API and of storage: the console uploads files to it and shows them. */
+/** `baseUrl` is the address of storage: previews of pictures come from its origin. */
 export function portalHeaders({ isSecure }: PortalOrigin, baseUrl: string): HeaderList {
   const { origin } = new URL(baseUrl)
   const policy = [
@@ -25,7 +25,7 @@ export function portalHeaders({ isSecure }: PortalOrigin, baseUrl: string): Head
     "style-src 'self'",
     "font-src 'self'",
     `img-src 'self' ${origin}`,
-    `connect-src 'self' ${origin}`,
+    "connect-src 'self'",
     "worker-src 'self'",
     "manifest-src 'self'",
     "base-uri 'none'",

@@ -37,9 +37,10 @@ test('a cookie is read by its whole name, and not at all where there are two', (
   assert.equal(session.read({}), undefined)
 })
 
-test('portalHeaders() allow the own origin and that of the API, and keep https for good', () => {
+test('portalHeaders() allow the own origin, and pictures of the API, and keep https for good', () => {
   const headers = portalHeaders(FAR, 'https://api.example/').join('\n')
-  assert.match(headers, /connect-src 'self' https:\/\/api\.example;/)
+  assert.match(headers, /connect-src 'self';/)
+  assert.match(headers, /img-src 'self' https:\/\/api\.example;/)
   assert.match(headers, /Strict-Transport-Security/)
   assert.doesNotMatch(portalHeaders(HERE, 'http://localhost:8080').join('\n'), /Strict-Transport/)
 })

@@ -11,7 +11,7 @@ export type PortalSettings = {
     readonly signUp: SignUpRule
     /** Of new accounts. */
     readonly env: 'live' | 'test'
-    /** The address of the API and of storage, which pages of the console ask too. */
+    /** The address of the API and of storage: previews of pictures come from there. */
     readonly baseUrl: string
     /** The folder of the console's build. */
     readonly files: string
