@@ -82,6 +82,8 @@ export type Operations = Checked<{
     typeof portal.signIn,
     AuthenticationResponseJSON
   >
+  'GET /v1/logins/:login': Of<typeof portal.loginReply>
+  'POST /v1/logins/:login/approve': Of<typeof portal.loginApproved, typeof portal.loginApproval>
   'GET /v1/passkeys': Of<typeof portal.passkeyList>
   'POST /v1/passkeys/options': Begin<PublicKeyCredentialCreationOptionsJSON>
   'POST /v1/passkeys': Answered<
@@ -105,6 +107,7 @@ export type Operations = Checked<{
   'GET /v1/receipts/:receipt': Of<typeof service.receipt>
   'GET /.well-known/ergon/receipt-keys.json': Of<typeof service.receiptKeys>
   'GET /v1/models': Of<typeof chat.modelList>
+  'POST /v1/chat/completions/ceiling': Of<typeof chat.ceilingReply, typeof chatRequest>
   'POST /v1/chat/completions': Of<typeof chat.chatCompletion, typeof chatRequest>
   'GET /v1/tokens': Of<typeof tokens.tokenList, never, typeof tokens.tokenListQuery>
   'POST /v1/tokens': Of<typeof tokens.newTokenReply, typeof tokens.tokenRequest>

@@ -115,6 +115,12 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./evidence/page.tsx'),
   },
   {
+    path: '/login/approve',
+    title: 'Sign in a command line',
+    circuit: 'none',
+    load: () => import('./login/page.tsx'),
+  },
+  {
     path: '/more',
     title: 'All pages',
     circuit: 'none',

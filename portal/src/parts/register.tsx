@@ -5,12 +5,21 @@ type Size = 'large' | 'middle' | 'receipt-size'
 
 /** The large figure of a page. `old`: it is from before the connection was lost. */
 export function Register(props: {
-  readonly figure: Figure
+  /** Undefined: empty, as there is nothing yet. */
+  readonly figure: Figure | undefined
   readonly size?: Size
   readonly unit?: string
   readonly isOld?: boolean
 }) {
   const { figure, size = 'large', unit = 'joules', isOld = false } = props
+  if (figure === undefined)
+    return (
+      <p className={`register ${size}`} aria-label="nothing yet">
+        <span className="digits old" aria-hidden="true">
+          –
+        </span>
+      </p>
+    )
   const digits = registerOf(figure)
   const length = digits.heavy.length + digits.light.length
   return (

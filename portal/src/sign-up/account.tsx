@@ -29,7 +29,13 @@ export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
         action.run()
       }}
     >
-      <h1>{invitation === undefined ? 'Make an account' : 'You are invited'}</h1>
+      <h1>{invitation === undefined ? 'Make an account' : 'A passkey for this device'}</h1>
+      {invitation !== undefined && (
+        <p className="small">
+          The link that you opened gives one to a new member, or to a member who lost theirs. It
+          works once.
+        </p>
+      )}
       {invitation === undefined && (
         <Field
           label="What shall we call it?"

@@ -84,6 +84,6 @@ const PaymentsOff = ({ account }: { readonly account: string }) => (
     <div className="note warn" role="alert">
       <p>This Ergon takes no cards yet. Its operator can give you money with</p>
     </div>
-    <Command text={`npx ergon admin funds add ${account} 5`} label="Command" />
+    <Command text={`ergon admin funds add ${account} 5`} label="Command" />
   </div>
 )

@@ -22,10 +22,12 @@ export function Left({
   const isLow = funded && balance < BigInt(low_water_pusd)
   return (
     <section className="plate left" aria-label="Balance" data-copy={text}>
-      <p className="register middle digits" style={lengthOf(text)}>
-        <b>{text.slice(0, cents)}</b>
-        <i>{text.slice(cents).split(NBSP)[0]}</i>
-        <span className="unit">{unit === 'tUSD' ? 'tUSD' : 'dollars'}</span>
+      <p className="register middle" style={lengthOf(text)}>
+        <span className="digits">
+          <b>{text.slice(0, cents)}</b>
+          <i>{text.slice(cents).split(NBSP)[0]}</i>
+          <span className="unit">{unit === 'tUSD' ? 'tUSD' : 'dollars'}</span>
+        </span>
       </p>
       <p className="small">
         {unit === 'tUSD' && 'Test money: nothing is owed. '}

@@ -136,7 +136,7 @@ function Refused({ error }: { readonly error: unknown }) {
       <div className="note warn" role="alert">
         <p>This Ergon takes no cards. Its operator can give you money with</p>
       </div>
-      <Command text="npx ergon admin funds add <account> 5" label="Command" />
+      <Command text="ergon admin funds add <account> 5" label="Command" />
     </div>
   )
 }

@@ -28,7 +28,7 @@ export function List() {
           data.length === 0 ? (
             <Empty
               title="No databases yet"
-              command="npx ergon db create notes --size 1GB"
+              command="ergon db create notes --size 1GB"
               action={make}
             >
               Each is a PostgreSQL server of its own, with vectors. One that sleeps costs only its

@@ -102,10 +102,7 @@ const NoRows = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
     <p className="small">No entry fits these filters.</p>
   ) : (
-    <Empty
-      title="Nothing was charged today"
-      command='npx ergon chat "What is the capital of France?"'
-    >
+    <Empty title="Nothing was charged today" command='ergon chat "What is the capital of France?"'>
       Each request stands here within a second, with the receipt that proves what it cost.
     </Empty>
   )

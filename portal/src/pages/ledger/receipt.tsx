@@ -135,11 +135,7 @@ const Actions = ({ id, text }: { readonly id: string; readonly text: string }) =
       >
         Download proof
       </button>
-      <Copy
-        text={`npx ergon receipt verify ${id}`}
-        label="Copy verify command"
-        className="btn small"
-      />
+      <Copy text={`ergon receipt verify ${id}`} label="Copy verify command" className="btn small" />
     </div>
     <p className="id tiny">{id}</p>
   </>

@@ -29,7 +29,7 @@ export function Page() {
       <Loaded query={query} what="the list of models">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No model here" command="npx ergon models add <file.gguf>">
+            <Empty title="No model here" command="ergon models add <file.gguf>">
               The operator adds a file, or the address of a server that speaks the chat shape.
             </Empty>
           ) : (

@@ -50,6 +50,6 @@ export function Feed() {
 const FirstRequest = () => (
   <div className="empty">
     <p className="small">Nothing was charged yet. Ask a model something:</p>
-    <Command text='npx ergon chat "What is the capital of France?"' label="Command" />
+    <Command text='ergon chat "What is the capital of France?"' label="Command" />
   </div>
 )

@@ -8,30 +8,23 @@ import { Known } from '../../parts/known.tsx'
 import { Section } from '../../parts/section.tsx'
 import { serviceName } from '../../parts/services.ts'
 import { Stacked } from '../../parts/stacked.tsx'
-import { useNow, useZone } from '../../parts/zone.ts'
+import { useZone } from '../../parts/zone.ts'
+import { MINUTE_MS, SPAN_MS } from './minute-points.ts'
+import { usePowerHistory } from './power-history.ts'
 
-const SPAN_MINUTES_MAX = 15
-const MINUTE_MS = 60_000
-
-/** The chart begins with the page, and reaches back 15 minutes at most. */
-function minutesOf(history: readonly PowerPoint[], toMs: number): number {
-  const elapsed = Math.ceil((toMs - (history[0]?.atMs ?? toMs)) / MINUTE_MS)
-  return Math.min(SPAN_MINUTES_MAX, Math.max(1, elapsed))
-}
+const LABEL = 'Watts of the last 15 minutes by service; the table has the same figures'
 
 export function Watts() {
   const [isTable, setTable] = useState(false)
-  const history = useLive((state) => state.history)
   const figure = useLive(({ today }) => today?.figure)
   const zone = useZone()
-  const now = useNow('minute')
-  const toMs = history.at(-1)?.atMs ?? now.getTime()
-  const minutes = minutesOf(history, toMs)
-  const words = minutes === 1 ? 'last minute' : `last ${minutes} minutes`
-  const clockOf = (ms: number) => clock(new Date(ms), zone).slice(0, minutes < 4 ? 8 : 5)
+  const [openedMs] = useState(() => Date.now())
+  const history = usePowerHistory(openedMs)
+  const toMs = history.at(-1)?.atMs ?? openedMs
+  const clockOf = (ms: number) => clock(new Date(ms), zone).slice(0, 5)
   return (
     <Section
-      title={`Watts, ${words}`}
+      title="Watts, last 15 minutes"
       aside={
         <span className="tools">
           {figure !== undefined && <Known figure={figure} />}
@@ -46,10 +39,10 @@ export function Watts() {
       ) : (
         <Stacked
           points={history}
-          fromMs={toMs - minutes * MINUTE_MS}
+          fromMs={toMs - SPAN_MS}
           toMs={toMs}
           clockOf={clockOf}
-          label={`Watts of the ${words} by service; the table has the same figures`}
+          label={LABEL}
         />
       )}
     </Section>

@@ -1,13 +1,21 @@
-// The message, and the button that spends: what it can cost at most stands in the meter beside it.
-import { useEffect, useRef, type KeyboardEvent } from 'react'
+// The message, and beside the button that spends the most that its answer can cost.
+import { useEffect, useState, type KeyboardEvent } from 'react'
+import type { ChatBody } from '../../chat/stream.ts'
+import { energyShort } from '../../figures/energy.ts'
+import { moneyShort } from '../../figures/money.ts'
+import { useCeiling, type Ceiling } from './use-ceiling.ts'
 
 export function Composer(props: {
   readonly isRunning: boolean
+  /** The request that a message makes. */
+  readonly bodyOf: (question: string) => ChatBody
   readonly onAsk: (question: string) => void
   readonly onStop: () => void
 }) {
-  const { isRunning, onAsk, onStop } = props
-  const field = useRef<HTMLTextAreaElement>(null)
+  const { isRunning, bodyOf, onAsk, onStop } = props
+  const [text, setText] = useState('')
+  const question = text.trim()
+  const ceiling = useCeiling(question === '' || isRunning ? undefined : bodyOf(question))
   useEffect(() => {
     if (!isRunning) return undefined
     const stop = ({ key }: globalThis.KeyboardEvent) => {
@@ -17,10 +25,9 @@ export function Composer(props: {
     return () => document.removeEventListener('keydown', stop)
   }, [isRunning, onStop])
   const ask = () => {
-    const question = field.current?.value.trim() ?? ''
     if (question === '' || isRunning) return
     onAsk(question)
-    if (field.current !== null) field.current.value = ''
+    setText('')
   }
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -42,7 +49,8 @@ export function Composer(props: {
         id="message"
         className="field"
         placeholder="Ask something"
-        ref={field}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
         onKeyDown={press}
       />
       <div className="tools">
@@ -56,11 +64,16 @@ export function Composer(props: {
           </button>
         )}
         <span className="small muted">
-          {isRunning
-            ? 'Stop now and you pay for what came.'
-            : 'The most that an answer can cost stands in its head, before the first word.'}
+          {isRunning ? 'Stop now and you pay for what came.' : wordsOf(ceiling)}
         </span>
       </div>
     </form>
   )
+}
+
+function wordsOf(ceiling: Ceiling | undefined): string {
+  if (ceiling === undefined) return 'The most that an answer can cost stands here before you send.'
+  const most = energyShort(BigInt(ceiling.ceiling_nj))
+  const money = moneyShort(BigInt(ceiling.ceiling_pusd))
+  return `An answer to this can cost at most ${most} (${money}), by ${ceiling.model}.`
 }

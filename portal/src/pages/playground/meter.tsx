@@ -1,6 +1,7 @@
 // The meter of an answer: joules so far, at most, and the settings that bound them.
 import { howOf } from '../../chat/stream.ts'
 import { energyShort, power } from '../../figures/energy.ts'
+import type { Figure, How } from '../../figures/known.ts'
 import { useLive } from '../../live/use-live.ts'
 import { Known } from '../../parts/known.tsx'
 import { Register } from '../../parts/register.tsx'
@@ -23,8 +24,14 @@ export function Meter(props: {
   return (
     <aside className="plate meter" aria-label="This answer">
       <div className="so-far">
-        <p className="small muted">{isRunning ? 'This answer, so far' : 'The last answer'}</p>
-        <Register figure={{ ...how, nj: turn?.nj ?? 0n }} size="middle" />
+        <p className="small muted">
+          {isRunning
+            ? 'This answer, so far'
+            : turn === undefined
+              ? 'No answer yet'
+              : 'The last answer'}
+        </p>
+        <Register figure={figureOf(turn, how)} size="middle" />
       </div>
       <AnswerStrip turn={turn} isRunning={isRunning} />
       {turn !== undefined && turn.ceilingNj !== undefined && (
@@ -39,6 +46,10 @@ export function Meter(props: {
     </aside>
   )
 }
+
+/** Empty until the first joules are known. */
+export const figureOf = (turn: Turn | undefined, how: How): Figure | undefined =>
+  turn?.nj === undefined ? undefined : { ...how, nj: turn.nj }
 
 /** Live while an answer runs; then it rests where the answer has moved it. */
 export function AnswerStrip(props: {

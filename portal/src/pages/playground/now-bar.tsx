@@ -3,14 +3,14 @@ import { howOf } from '../../chat/stream.ts'
 import { energyShort } from '../../figures/energy.ts'
 import { useLive } from '../../live/use-live.ts'
 import { Register } from '../../parts/register.tsx'
-import { AnswerStrip } from './meter.tsx'
+import { AnswerStrip, figureOf } from './meter.tsx'
 import type { Turn } from './turn.ts'
 
 export function NowBar({ turn, isRunning }: { readonly turn: Turn; readonly isRunning: boolean }) {
   const how = howOf(useLive(({ today }) => today?.figure))
   return (
     <div className="now-bar" role="group" aria-label="This answer">
-      <Register figure={{ ...how, nj: turn.nj ?? 0n }} size="middle" unit="J" />
+      <Register figure={figureOf(turn, how)} size="middle" unit="J" />
       {turn.ceilingNj !== undefined && (
         <p className="small muted">of at most {energyShort(turn.ceilingNj)}</p>
       )}

@@ -6,7 +6,7 @@ import { Composer } from './composer.tsx'
 import { Meter } from './meter.tsx'
 import { NowBar } from './now-bar.tsx'
 import { Talk } from './talk.tsx'
-import { useChat, type ChatSettings } from './use-chat.ts'
+import { bodyOf, useChat, type ChatSettings } from './use-chat.ts'
 import './playground.css'
 
 export function Page() {
@@ -32,7 +32,12 @@ export function Page() {
         <section aria-label="Conversation">
           {last !== undefined && <NowBar turn={last} isRunning={isRunning} />}
           <Talk turns={chat.turns} />
-          <Composer isRunning={isRunning} onAsk={chat.ask} onStop={chat.stop} />
+          <Composer
+            isRunning={isRunning}
+            bodyOf={(question) => bodyOf(chat.turns, question, settings)}
+            onAsk={chat.ask}
+            onStop={chat.stop}
+          />
         </section>
         <Meter
           turn={last}

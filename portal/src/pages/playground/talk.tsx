@@ -76,7 +76,9 @@ function Cost({ turn, nj }: { readonly turn: Turn; readonly nj: bigint }) {
       <span className="figure" data-copy={energyExact(nj)}>
         <Exact figure={{ ...how, nj }} /> J
       </span>
-      {charge !== undefined && <span>{moneyShort(BigInt(charge.charge_pusd))}</span>}
+      {charge !== undefined && (
+        <span>{charge.charge_pusd === '0' ? 'free' : moneyShort(BigInt(charge.charge_pusd))}</span>
+      )}
       {turn.pg !== undefined && <span>{carbonShort(turn.pg)}</span>}
       <Known figure={how} />
       {turn.receiptId !== undefined && (

@@ -36,7 +36,7 @@ export function Browser({ bucket }: { readonly bucket: string }) {
               isEmpty ? (
                 <Empty
                   title={prefix === '' ? 'This bucket is empty' : 'Nothing below this prefix'}
-                  command={`npx ergon storage cp picture.png s3://${bucket}/${prefix}`}
+                  command={`ergon storage cp picture.png s3://${bucket}/${prefix}`}
                 >
                   Drop files here, or send them with any client of S3.
                 </Empty>

@@ -24,7 +24,7 @@ export function Buckets() {
       <Loaded query={query} what="the list of buckets">
         {(buckets) =>
           buckets.length === 0 ? (
-            <Empty title="No buckets yet" command="npx ergon storage create pictures" action={make}>
+            <Empty title="No buckets yet" command="ergon storage create pictures" action={make}>
               A bucket keeps files. Every client of S3 can use it; what is kept costs by the minute.
             </Empty>
           ) : (

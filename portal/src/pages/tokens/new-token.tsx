@@ -9,7 +9,7 @@ import { Field } from '../../parts/field.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
 import { Secret } from '../../parts/secret.tsx'
-import { SCOPE_WORDS, SCOPES } from './token.ts'
+import { SCOPE_WORDS, SCOPES } from '../../parts/scopes.ts'
 import type { Scope } from '#contract/operation.ts'
 
 const DAYS: readonly (readonly [string, string])[] = [

@@ -27,7 +27,7 @@ export function Page() {
           tokens.length === 0 ? (
             <Empty
               title="No tokens yet"
-              command="npx ergon token create --name my-laptop"
+              command="ergon token create --name my-laptop"
               action={make}
             >
               A token lets a program ask in your name, as far as its scope goes.

@@ -7,7 +7,8 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { StateWord } from '../../parts/state-word.tsx'
 import { When } from '../../parts/when.tsx'
 import { RotateToken } from './rotate-token.tsx'
-import { SCOPE_WORDS, type Token } from './token.ts'
+import { SCOPE_WORDS } from '../../parts/scopes.ts'
+import type { Token } from './token.ts'
 
 type Doing = { readonly what: 'revoke' | 'rotate'; readonly token: Token }
 

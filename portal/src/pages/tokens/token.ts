@@ -1,14 +1,4 @@
-// A token as the API lists it, and its scopes in words.
-import type { Scope } from '#contract/operation.ts'
+// A token as the API lists it.
 import type { ReplyOf } from '../../client/operations.ts'
 
 export type Token = ReplyOf<'GET /v1/tokens'>['data'][number]
-
-export const SCOPE_WORDS: Readonly<
-  Record<Scope, { readonly short: string; readonly long: string }>
-> = {
-  read: { short: 'ask and read', long: 'Ask models, read objects, usage and receipts' },
-  deploy: { short: 'ask, read, change', long: 'Also write objects, and make and change what runs' },
-  'billing-admin': { short: 'everything', long: 'Also money, tokens, members and the account' },
-}
-export const SCOPES = Object.keys(SCOPE_WORDS) as readonly Scope[]

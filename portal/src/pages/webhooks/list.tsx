@@ -29,7 +29,7 @@ export function List() {
           webhooks.length === 0 ? (
             <Empty
               title="No webhooks yet"
-              command="npx ergon webhook create --url https://example.com/events --events balance.low"
+              command="ergon webhook create --url https://example.com/events --events balance.low"
               action={make}
             >
               A webhook tells a service of yours what happens here: a balance that ends, a budget

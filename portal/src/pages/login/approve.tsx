@@ -1,0 +1,58 @@
+// The approval: who asks, from where, and how much the token may do.
+import { useState } from 'react'
+import type { Scope } from '#contract/operation.ts'
+import { call } from '../../client/call.ts'
+import type { ReplyOf } from '../../client/operations.ts'
+import { changed } from '../../client/queries.ts'
+import { withTouch } from '../../client/touch.ts'
+import { Choices } from '../../parts/choices.tsx'
+import { ProblemNote } from '../../parts/loaded.tsx'
+import { useAction } from '../../parts/use-action.ts'
+import { SCOPE_WORDS, SCOPES } from '../../parts/scopes.ts'
+
+/** The command line waits on this machine alone. */
+const WAITING = /^http:\/\/127\.0\.0\.1:\d{4,5}\//
+
+export function Approve({ asked }: { readonly asked: ReplyOf<'GET /v1/logins/:login'> }) {
+  const [scope, setScope] = useState<Scope>('deploy')
+  const [isDone, setDone] = useState(false)
+  const action = useAction(async () => {
+    const { redirect_url: next } = await withTouch(() =>
+      call('POST /v1/logins/:login/approve', { path: { login: asked.id }, body: { scope } }),
+    )
+    await changed('GET /v1/tokens')
+    if (next !== null && WAITING.test(next)) location.assign(next)
+    setDone(true)
+  })
+  if (isDone)
+    return (
+      <p role="status">
+        <b className="ok">{asked.name} is signed in.</b> Go on in the command line. Its token is
+        among your tokens, where you can revoke it.
+      </p>
+    )
+  return (
+    <div className="login">
+      <p>
+        <b>{asked.name}</b> at {asked.address} asks for a token of yours. Approve it only if you
+        have just run <code>ergon login</code> there, and it shows this code:
+      </p>
+      <p className="code">{asked.user_code}</p>
+      <Choices
+        legend="What it may do"
+        value={scope}
+        options={SCOPES.map((name) => [name, name, SCOPE_WORDS[name].long])}
+        onChange={setScope}
+      />
+      {action.error !== undefined && <ProblemNote error={action.error} />}
+      <div className="tools">
+        <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
+          Approve
+        </button>
+        <a className="btn" href="/">
+          It was not me
+        </a>
+      </div>
+    </div>
+  )
+}

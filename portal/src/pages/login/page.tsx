@@ -1,0 +1,62 @@
+// A command line asks for a token of the member: found by the address that it opened, or by the code that it shows.
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { read } from '../../client/queries.ts'
+import { Field } from '../../parts/field.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Head } from '../../shell/head.tsx'
+import { Approve } from './approve.tsx'
+import './login.css'
+
+export function Page() {
+  const { login } = useSearch({ strict: false }) as { readonly login?: string }
+  return (
+    <>
+      <Head title="Sign in a command line" />
+      {login === undefined ? <ByCode /> : <Asked login={login} />}
+    </>
+  )
+}
+
+function Asked({ login }: { readonly login: string }) {
+  const query = useQuery({
+    ...read('GET /v1/logins/:login', { path: { login } }),
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+  })
+  return (
+    <Loaded query={query} what="the login">
+      {(asked) => <Approve key={asked.id} asked={asked} />}
+    </Loaded>
+  )
+}
+
+function ByCode() {
+  const navigate = useNavigate()
+  const [code, setCode] = useState('')
+  return (
+    <form
+      className="login"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void navigate({ to: '.', search: { login: code.trim() } as never })
+      }}
+    >
+      <Field
+        label="The code that the command line shows"
+        name="code"
+        required
+        autoComplete="off"
+        spellCheck={false}
+        value={code}
+        onChange={({ target }) => setCode(target.value)}
+      />
+      <div className="tools">
+        <button type="submit" className="btn primary">
+          Find it
+        </button>
+      </div>
+    </form>
+  )
+}
