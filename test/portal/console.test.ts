@@ -1,6 +1,7 @@
 // The console in a browser: the whole way from a passkey to a verified receipt, by keyboard alone too. No page has a
 // fault of accessibility, a request to another host or a breach of its policy. The first pages stay within their bytes.
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
@@ -103,6 +104,25 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await page.getByRole('heading', { name: 'Tokens' }).waitFor()
   })
 
+  test('a login of a command line is found by its code and approved', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada)
+    const verifier = 'v'.repeat(43)
+    const begun = await post('/v1/logins', {
+      name: 'laptop',
+      code_challenge: hash('sha256', verifier, 'base64url'),
+    })
+    await page.goto(`${portal()}/login/approve`)
+    await page.getByLabel('The code that the command line shows').fill(String(begun['user_code']))
+    await page.keyboard.press('Enter')
+    await page.getByText('laptop').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('laptop is signed in').waitFor()
+    const taken = await post(`/v1/logins/${String(begun['id'])}/token`, { code_verifier: verifier })
+    assert.match(JSON.stringify(taken), /"token":"svc_/)
+  })
+
   test('text of an account is text on every page', async () => {
     await using eve = await newPerson(browser, portal())
     const name = '<img src=x onerror="alert(1)">'
@@ -140,6 +160,15 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await assert.rejects(checkPage(ada.page, 'landing without a language'), /html-has-lang/)
   })
 })
+
+async function post(path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(sharedErgon().baseUrl + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return (await answer.json()) as Record<string, unknown>
+}
 
 /** The steps from the landing page to "Ask something". */
 async function signUpByPages({ page }: Person, name = 'my-team'): Promise<void> {

@@ -14,10 +14,11 @@ export function Register(props: {
   const { figure, size = 'large', unit = 'joules', isOld = false } = props
   if (figure === undefined)
     return (
-      <p className={`register ${size}`} aria-label="nothing yet">
+      <p className={`register ${size}`}>
         <span className="digits old" aria-hidden="true">
           –
         </span>
+        <span className="spoken">nothing yet</span>
       </p>
     )
   const digits = registerOf(figure)
