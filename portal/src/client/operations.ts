@@ -7,6 +7,7 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/browser'
 import type { z } from 'zod'
+import type * as life from '#contract/account-life.ts'
 import type * as audit from '#contract/audit.ts'
 import type { budgetList, budgetListQuery } from '#contract/budgets.ts'
 import type * as evidence from '#contract/compliance.ts'
@@ -92,8 +93,16 @@ export type Operations = Checked<{
     RegistrationResponseJSON
   >
 
+  'PATCH /v1/passkeys/:passkey': Of<typeof portal.passkeyReply, typeof portal.passkeyChange>
+  'DELETE /v1/passkeys/:passkey': Of<typeof portal.removedReply>
+  'POST /v1/recovery-codes': Of<typeof portal.recoveryCodes>
+  'POST /v1/device-approvals': Of<typeof portal.deviceApproval>
+  'GET /v1/sessions': Of<typeof portal.sessionList>
+  'DELETE /v1/sessions/:session': Of<typeof portal.removedReply>
   'GET /v1/account': Of<typeof payments.accountReply>
   'PATCH /v1/account': Of<typeof payments.accountReply, typeof payments.accountChange>
+  'DELETE /v1/account': Of<typeof life.accountDeletionReply, typeof life.accountDeletion>
+  'POST /v1/account/restore': Of<typeof life.accountDeletionReply, typeof life.accountRestoration>
   'GET /v1/balance': Of<typeof payments.balanceReply>
   'GET /v1/ledger': Of<typeof payments.ledgerList, never, typeof payments.ledgerQuery>
   'GET /v1/topups': Of<typeof payments.topupList, never, typeof payments.topupListQuery>

@@ -57,3 +57,7 @@ export const unreachable = (): Problem =>
 
 export const isProblem = (error: unknown, ...codes: readonly string[]): error is Problem =>
   error instanceof Problem && (codes.length === 0 || codes.includes(error.code))
+
+/** The person closed the browser's dialog of passkeys, or a newer one took its place. */
+export const isCancelled = (error: unknown): boolean =>
+  error instanceof Error && ['NotAllowedError', 'AbortError'].includes(error.name)

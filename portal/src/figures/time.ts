@@ -84,4 +84,4 @@ export function daysLeft(balance: bigint, usedToday: bigint, now: Date): number 
 }
 
 /** 1 hour, 2 hours. */
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,6 +1,7 @@
 // The landing page's only script: the passkey of a new account, the browser's suggestion to sign in, and the figures of
 // this installation's own last probe.
-import { signIn, signUp, isCancelled } from '../sign-in/passkey.ts'
+import { isCancelled } from '../client/problem.ts'
+import { signIn, signUp } from '../sign-in/passkey.ts'
 import { applyTheme } from '../parts/settings.ts'
 import { beginWith } from '../sign-up/progress.ts'
 import { showProbe } from './probe.ts'

@@ -121,6 +121,12 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./login/page.tsx'),
   },
   {
+    path: '/settings',
+    title: 'Settings',
+    circuit: 'account',
+    load: () => import('./settings/page.tsx'),
+  },
+  {
     path: '/more',
     title: 'All pages',
     circuit: 'none',

@@ -2,7 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { Copy } from './copy.tsx'
-import { isProblem, type Problem } from '../client/problem.ts'
+import { isCancelled, isProblem, type Problem } from '../client/problem.ts'
 
 const QUIET_MS = 200
 const SLOW_MS = 5_000
@@ -81,6 +81,12 @@ export function ProblemNote(props: {
   readonly willRetry?: boolean
 }) {
   const { error, title, willRetry = false } = props
+  if (isCancelled(error))
+    return (
+      <p className="small muted" role="status">
+        Nothing was chosen. Try again when you are ready.
+      </p>
+    )
   const known = isProblem(error) ? error : undefined
   return (
     <div className="note bad">

@@ -28,7 +28,3 @@ export async function addPasskey(name: string): Promise<Passkey> {
   const response = await startRegistration({ optionsJSON })
   return await call('POST /v1/passkeys', { body: { response, name } })
 }
-
-/** The person closed the browser's dialog, or a newer one took its place. */
-export const isCancelled = (error: unknown): boolean =>
-  error instanceof Error && ['NotAllowedError', 'AbortError'].includes(error.name)

@@ -1,0 +1,23 @@
+// Settings: ways in, sign-ins, the account, and how this browser shows things.
+import { Head } from '../../shell/head.tsx'
+import { Account } from './account.tsx'
+import { Browser } from './browser.tsx'
+import { EndOfAccount } from './end-of-account.tsx'
+import { Passkeys } from './passkeys.tsx'
+import { Recovery } from './recovery.tsx'
+import { SignIns } from './sign-ins.tsx'
+import './settings.css'
+
+export const Page = () => (
+  <>
+    <Head title="Settings" />
+    <div className="stack wide">
+      <Passkeys />
+      <Recovery />
+      <SignIns />
+      <Browser />
+      <Account />
+      <EndOfAccount />
+    </div>
+  </>
+)
