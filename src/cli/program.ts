@@ -1,5 +1,5 @@
 // The command line: builds it from the table of commands, runs it, explains what went wrong.
-import { readFileSync } from 'node:fs'
+import { packageVersion } from '#base/package-version.ts'
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '#base/errors.ts'
 import { CommandError, EXIT, print, red, tell } from './output.ts'
@@ -89,12 +89,6 @@ function withoutRemovals(text: string): string {
     if (names.length === 0) return ''
     return `\n(Did you mean ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}?)`
   })
-}
-
-/** Of the package that this file is part of. */
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }
 
 function add(program: Command, spec: CommandSpec): void {

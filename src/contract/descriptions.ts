@@ -7,6 +7,7 @@ import type { Description } from './description.ts'
 import { ACCOUNTS_DESCRIPTIONS } from './descriptions/accounts.ts'
 import { INFERENCE_DESCRIPTIONS } from './descriptions/inference.ts'
 import { LIVE_DESCRIPTIONS } from './descriptions/live.ts'
+import { OPERATOR_DESCRIPTIONS } from './descriptions/operator.ts'
 import { PAYMENTS_DESCRIPTIONS } from './descriptions/payments.ts'
 import { PORTAL_DESCRIPTIONS } from './descriptions/portal.ts'
 import { STATUS_DESCRIPTIONS } from './descriptions/status.ts'
@@ -24,4 +25,5 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...COMPLIANCE_DESCRIPTIONS,
   ...LIVE_DESCRIPTIONS,
   ...PORTAL_DESCRIPTIONS,
+  ...OPERATOR_DESCRIPTIONS,
 }

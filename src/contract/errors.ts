@@ -8,6 +8,7 @@ import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
 import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
 import { INFERENCE_ERRORS } from './errors/inference.ts'
+import { OPERATOR_API_ERRORS } from './errors/operator.ts'
 import { PAYMENTS_ERRORS } from './errors/payments.ts'
 import { PORTAL_ERRORS } from './errors/portal.ts'
 import { STORAGE_API_ERRORS } from './errors/storage.ts'
@@ -110,6 +111,7 @@ export const ERRORS = {
   ...WEBHOOKS_ERRORS,
   ...COMPLIANCE_ERRORS,
   ...PORTAL_ERRORS,
+  ...OPERATOR_API_ERRORS,
 } as const satisfies ErrorTable
 
 export type Code = keyof typeof ERRORS

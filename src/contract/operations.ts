@@ -7,6 +7,7 @@ import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
 import { INFERENCE } from './products/inference.ts'
 import { LIVE } from './products/live.ts'
+import { OPERATOR } from './products/operator.ts'
 import { PAYMENTS } from './products/payments.ts'
 import { PORTAL } from './products/portal.ts'
 import { STATUS } from './products/status.ts'
@@ -24,6 +25,7 @@ export const PRODUCTS = [
   COMPLIANCE,
   LIVE,
   PORTAL,
+  OPERATOR,
 ] as const
 
 type Product = (typeof PRODUCTS)[number]

@@ -80,7 +80,6 @@ export const OPERATOR_ERRORS = {
     500,
     'ERGON_GPU names an engine whose package is not installed, or a GPU whose driver is not: see the guide on models.',
   ),
-  incident_open: operator(409, 'The region has an open incident: close that first.'),
   journal_not_made: operator(
     500,
     'The journal has no room to be made: make room on the disk of the data folder.',

@@ -63,6 +63,7 @@ const nowOf = (window: MeterWindow, idleFrom: IdleFrom): NonNullable<MeterStatus
     name: share.name,
     payer: share.payer.kind === 'account' ? share.payer.account : share.payer.kind,
     watts: watts(energyOf(share), window),
+    idle_watts: watts(share.idleNj, window),
   })),
 })
 

@@ -3,6 +3,7 @@ import { present } from '#base/errors.ts'
 import type { SessionReply } from '#contract/portal.ts'
 import type { MemberRole } from '#contract/roles.ts'
 import type { KnownReply } from '#http/reply.ts'
+import { OPERATOR_ACCOUNT } from '#identity/operator-account.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Cookie } from './cookies.ts'
 
@@ -35,7 +36,7 @@ type Row = {
 }
 
 const SELECT = `select t.account, a.name as account_name, m.id as member, m.name as member_name, m.role,
-  a.id = (select id from accounts where id <> 'nobody' order by created_at, id limit 1) as is_first,
+  a.id = ${OPERATOR_ACCOUNT} as is_first,
   t.expires_at, s.touched_until, s.is_limited,
   (select count(*)::int from passkeys p where p.member = m.id) as passkeys,
   (select count(*)::int from recovery_codes c where c.member = m.id and c.used_at is null) as codes

@@ -10,6 +10,9 @@ import { taskHandlers } from '#node/control/tasks.ts'
 import { incidentHandlers } from './control/incidents.ts'
 import { nodeHandlers } from './control/node.ts'
 import { requestHandlers } from './control/requests.ts'
+import { createIncidents } from './incidents.ts'
+import { nodeFactsOf } from './operator/node-facts.ts'
+import { writeAtLooks } from './operator/write-facts.ts'
 import type { StatusSettings } from './gateway.ts'
 import { STATUS_CELL, STATUS_PROGRAM, startStatusPage } from './status-cell.ts'
 
@@ -20,20 +23,24 @@ async function open(core: AgentCore): Promise<AgentPart> {
   const settings: StatusSettings = {
     countsMs: config.statusSeconds * 1000,
     meter: meterName,
+    region: config.region,
     ...(config.metricsToken === undefined ? {} : { metricsToken: config.metricsToken.reveal() }),
   }
   // Before the gateways: the page says that they are not there yet.
   await startStatusPage(core)
+  const facts = () => nodeFactsOf(core)
+  const looks = await writeAtLooks({ state, meter: meterName, facts, log: core.log })
   return {
     gateway: { settings },
     cells: [{ stage: 'workers', name: STATUS_CELL }],
+    close: async () => await looks[Symbol.asyncDispose](),
     control: {
       ...nodeHandlers(core),
       ...requestHandlers(core),
       ...alarmHandlers(state),
       ...journalHandlers(journals),
       ...taskHandlers(state),
-      ...incidentHandlers(state, config.region),
+      ...incidentHandlers(createIncidents(state, config.region)),
     } satisfies ControlHandlers<typeof NODE_CONTROL & typeof INCIDENTS_CONTROL>,
   }
 }

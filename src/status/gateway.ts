@@ -7,6 +7,7 @@ import { createGatewayMetrics, METRICS_PAGE } from './metrics/gateway-metrics.ts
 import { powerFigures } from './metrics/power-figures.ts'
 import { taskFigures } from '#tasks/admin.ts'
 import { keepAccountCounts } from './error-rates/keep-counts.ts'
+import { operatorEndpoints } from './operations/operator.ts'
 import { createErrorRateGet, createPublicNameRenew } from './operations/error-rate.ts'
 import { COUNTS_PAGE, type CountsPage } from './page/counts.ts'
 import { createHealth, createMetrics, createReady } from './operations/service.ts'
@@ -15,6 +16,7 @@ export type StatusSettings = {
   /** Between two writes of counts by account. */
   readonly countsMs: number
   readonly meter: string
+  readonly region: string
   readonly metricsToken?: string
 }
 
@@ -23,7 +25,10 @@ const NAMES_OF = `select name as place, name from public_names
 
 export const STATUS_GATEWAY: GatewayProduct<StatusSettings> = { name: 'status', open }
 
-function open(core: GatewayCore, { countsMs, meter, metricsToken }: StatusSettings): GatewayPart {
+function open(
+  core: GatewayCore,
+  { countsMs, meter, region, metricsToken }: StatusSettings,
+): GatewayPart {
   const { readers, unready, counts, log } = core
   const { accounts } = counts
   const keeper = keepAccountCounts({ state: readers, accounts, periodMs: countsMs, log })
@@ -41,6 +46,7 @@ function open(core: GatewayCore, { countsMs, meter, metricsToken }: StatusSettin
       'error-rate.get': { handle: createErrorRateGet({ state: readers }) },
       'public-name.renew': { handle: createPublicNameRenew({ state: readers }) },
       'service.metrics': { handle: createMetrics({ token, print: metrics.print }) },
+      ...operatorEndpoints({ state: readers, meter, region, clock: core.clock }),
     },
     pages: {
       [METRICS_PAGE]: metrics.json,

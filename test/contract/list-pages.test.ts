@@ -1,14 +1,17 @@
 // Every list with pages takes the same parameters, and refuses the same of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { operationOf } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 
 product(PLAIN)
 
+// Those of the portal alone: test/operator/portal.test.ts.
 const LISTS = ROUTES.filter(
-  ({ method, query = [] }) => method === 'GET' && query.includes('cursor'),
+  ({ method, operation, query = [] }) =>
+    method === 'GET' && query.includes('cursor') && operationOf(operation).onPortal !== true,
 )
 const BAD_LIMITS = ['0', '1001', '1e1', '-1', '+5', '1.5', '05', ' 5', 'x', '']
 const BAD_CURSORS = ['', '..', "1'", '~', 'x'.repeat(300)]

@@ -3,6 +3,7 @@ import { WEBHOOKS_ROWS } from './webhooks-rows.ts'
 import { COMPLIANCE_ROWS } from './compliance-rows.ts'
 import type { Row } from './matrix-row.ts'
 import { DATABASES_ROWS } from './databases-rows.ts'
+import { OPERATOR_ROWS } from './operator-rows.ts'
 import { PAYMENTS_ROWS } from './payments-rows.ts'
 import { PORTAL_ROWS } from './portal-rows.ts'
 import { METRICS_TOKEN } from '../settings.ts'
@@ -192,4 +193,5 @@ export const ROWS: Readonly<Record<string, Row>> = {
   ...WEBHOOKS_ROWS,
   ...COMPLIANCE_ROWS,
   ...PORTAL_ROWS,
+  ...OPERATOR_ROWS,
 }

@@ -15,7 +15,7 @@ const outcome = {
 /** Answers as if, and changes nothing. */
 const preview = z.boolean().default(false)
 
-const incident = z.strictObject({
+export const incident = z.strictObject({
   id: z.string(),
   region: z.string(),
   summary: z.string(),
@@ -29,27 +29,22 @@ const incident = z.strictObject({
   accounts: z.int(),
 })
 
+export const incidentOpening = ownObject({
+  region: z.string().min(1).max(100),
+  summary: plainText(500).min(1),
+  /** Default: now. */
+  started_at: z.iso.datetime().optional(),
+  preview,
+})
+const told = { words: words.optional(), ...outcome, preview }
+export const incidentTelling = ownObject(told)
+
 export const INCIDENTS_CONTROL = {
   /** Tells each account that has a resource or a bucket in the region, once. */
-  'incident.open': {
-    request: ownObject({
-      region: z.string().min(1).max(100),
-      summary: plainText(500).min(1),
-      /** Default: now. */
-      started_at: z.iso.datetime().optional(),
-      preview,
-    }),
-    answer: incident,
-  },
+  'incident.open': { request: incidentOpening, answer: incident },
   /** Adds words to an incident, open or closed. */
-  'incident.update': {
-    request: ownObject({ incident: z.string(), words: words.optional(), ...outcome, preview }),
-    answer: incident,
-  },
-  'incident.close': {
-    request: ownObject({ incident: z.string(), words: words.optional(), ...outcome, preview }),
-    answer: incident,
-  },
+  'incident.update': { request: ownObject({ incident: z.string(), ...told }), answer: incident },
+  'incident.close': { request: ownObject({ incident: z.string(), ...told }), answer: incident },
   /** The newest first, at most a thousand. */
   'incident.list': { request: ownObject({}), answer: z.array(incident) },
 } satisfies ControlTable

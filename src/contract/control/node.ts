@@ -7,14 +7,14 @@ const nothing = ownObject({})
 const time = z.string().nullable()
 const count = z.int().min(0)
 
-const alarm = z.strictObject({
+export const alarm = z.strictObject({
   id: z.string(),
   kind: z.string(),
   detail: z.record(z.string(), z.unknown()),
   at: z.string(),
 })
 
-const books = z.strictObject({
+export const books = z.strictObject({
   /** Null before the first check. */
   checked_age_s: count.nullable(),
   halted_at: time,
@@ -22,15 +22,17 @@ const books = z.strictObject({
   faults: z.array(z.strictObject({ invariant: z.string(), detail: z.string() })),
 })
 
+const isolation = z.strictObject({
+  level: z.string(),
+  uids: z.boolean(),
+  meter: z.string(),
+  memoryLimit: z.string(),
+  processLimit: z.string(),
+  reasons: z.array(z.string()).readonly(),
+})
+
 const status = z.strictObject({
-  isolation: z.strictObject({
-    level: z.string(),
-    uids: z.boolean(),
-    meter: z.string(),
-    memoryLimit: z.string(),
-    processLimit: z.string(),
-    reasons: z.array(z.string()).readonly(),
-  }),
+  isolation,
   cells: z.array(
     z.strictObject({
       name: z.string(),
@@ -98,7 +100,15 @@ const meterNow = z.strictObject({
   busy_cpus: z.string(),
   fallback: z.string().optional(),
   split: z
-    .array(z.strictObject({ name: z.string(), payer: z.string(), watts: z.string() }))
+    .array(
+      z.strictObject({
+        name: z.string(),
+        payer: z.string(),
+        watts: z.string(),
+        /** Of the watts: its part of the idle power. */
+        idle_watts: z.string(),
+      }),
+    )
     .readonly(),
 })
 

@@ -35,7 +35,7 @@ test(
     assert.deepEqual(await acknowledge('3'), { kind: 'journal_gap', acknowledged: 0 })
 
     for (const id of ['9', 'x', '99999999999999999999'])
-      await assert.rejects(acknowledge(id), { code: 'not_found' }, id)
+      await assert.rejects(acknowledge(id), { code: 'alarm_not_found' }, id)
     const all = (await list(true)).alarms
     assert.deepEqual(
       all.map(({ id, acknowledged_at: at }) => [id, at !== null]),

@@ -3,7 +3,8 @@ import { findingOf } from '#contract/alarms.ts'
 import { fault } from '#contract/errors.ts'
 import type { NODE_CONTROL } from '#contract/control/node.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
-import type { State } from '#state/connect.ts'
+import type { ControlAnswer } from '#contract/control.ts'
+import type { Queryable, State } from '#state/connect.ts'
 
 const SHOWN_MAX = 1000
 
@@ -22,17 +23,21 @@ export const alarmHandlers = (state: State) =>
         .map((row) => ({ ...row, finding: findingOf(row.kind) }))
       return { alarms, more: rows.length > SHOWN_MAX }
     },
-    'alarm.acknowledge': ({ alarm }) => acknowledge(state, alarm),
+    'alarm.acknowledge': ({ alarm }) => acknowledgeAlarm(state, alarm),
   }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
 
-/** An alarm and the earlier ones of its kind; a later one is not acknowledged with them. */
-async function acknowledge(state: State, id: string) {
+/** An alarm and the earlier ones of its kind; a later one is not acknowledged with them. Throws alarm_not_found. */
+export async function acknowledgeAlarm(
+  state: Queryable,
+  id: string,
+): Promise<ControlAnswer<'alarm.acknowledge'>> {
   // 18 digits are within a bigint.
   const { rows } = await state.query<{ kind: string }>('select kind from alarms where id = $1', [
     /^\d{1,18}$/.test(id) ? id : null,
   ])
   const kind = rows[0]?.kind
-  if (kind === undefined) throw fault('not_found', `Could not acknowledge: no alarm "${id}"`)
+  if (kind === undefined)
+    throw fault('alarm_not_found', `Could not acknowledge: no alarm "${id.slice(0, 100)}"`)
   const { rowCount } = await state.query(
     `update alarms set acknowledged_at = ledger_now()
      where acknowledged_at is null and kind = $1 and id <= $2`,

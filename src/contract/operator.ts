@@ -1,0 +1,147 @@
+// The operator's view of the node on the portal. No contents and no prompts of accounts are in it.
+import { z } from 'zod'
+import { ENERGY_METHODS } from './charge.ts'
+import { incident, incidentOpening, incidentTelling } from './control/incidents.ts'
+import { alarm, books } from './control/node.ts'
+import { listPageOf, pageQuery } from './list-page.ts'
+import { parseWith } from './parse.ts'
+
+/** Cells in one answer; a node of ours has about ten, and one for each model and database that runs. */
+export const CELLS_MAX = 500
+
+const wholeText = z.string().regex(/^(0|[1-9]\d*)$/)
+const decimal = z.string().regex(/^-?\d+(\.\d+)?$/)
+const amount = z.string().regex(/^-?\d+$/)
+const count = z.int().min(0)
+const time = z.iso.datetime()
+
+const operatorCell = z.object({
+  name: z.string(),
+  state: z.enum(['starting', 'ready', 'waiting', 'stopping', 'stopped']),
+  pid: z.int().nullable(),
+  /** Of all its lives and processes. */
+  cpu_ns: wholeText,
+  /** Resident memory of its program; null where it does not run. */
+  memory_bytes: count.nullable(),
+  /** In the meter's last window, with its part of the idle power. */
+  watts: decimal,
+  idle_watts: decimal,
+  /** `operator`, `caller` (of the requests that it answers), or the id of an account. */
+  payer: z.string(),
+  /** Ends of its lives that it did not ask for; at most twenty are kept. */
+  restarts: count,
+})
+
+const operatorMeter = z.object({
+  name: z.string(),
+  /** Null until the first window has closed. */
+  method: z.enum(ENERGY_METHODS).nullable(),
+  band_pct: wholeText,
+  /** Why this method, in words. */
+  reason: z.string(),
+  watts: decimal,
+  idle_watts: decimal,
+  busy_cpus: decimal,
+  cpus: wholeText,
+  pue: decimal,
+  tariff_j_per_cpu_s: decimal,
+  windows: wholeText,
+  windows_fallback: wholeText,
+  reading_nj: wholeText,
+  true_up: z.object({
+    accrued_nj: amount,
+    share_nj: amount,
+    true_up_nj: amount,
+    carried_nj: amount,
+  }),
+})
+
+export const nodeFacts = z.object({
+  at: time,
+  version: z.string(),
+  node_version: z.string(),
+  region: z.string(),
+  /** The isolation of cells, and in words why not better. */
+  isolation: z.object({ level: z.string(), reasons: z.array(z.string()) }),
+  meter: operatorMeter,
+  cells: z.array(operatorCell).max(CELLS_MAX),
+  disks: z.array(z.object({ folder: z.string(), size_bytes: count, free_bytes: count })),
+})
+export type NodeFacts = z.infer<typeof nodeFacts>
+
+export const operatorNode = z.object({
+  object: z.literal('operator_node'),
+  /** As the agent wrote them within the last seconds; null where it does not answer. */
+  facts: nodeFacts.nullable(),
+})
+export type OperatorNode = z.infer<typeof operatorNode>
+
+export const operatorBooks = z.object({
+  object: z.literal('operator_books'),
+  ...books.shape,
+  charges: wholeText,
+  /** Charges whose receipts are signed. */
+  sealed: wholeText,
+  alarms: count,
+  signers: z.object({
+    /** Null where nobody has looked for minutes. */
+    ready: count.nullable(),
+    total: count,
+    /** By number, when they were last looked at. */
+    states: z.record(z.string(), z.string()),
+    looked_at: time.nullable(),
+  }),
+  backups: z.object({
+    databases: count,
+    last_done_at: time.nullable(),
+    waiting: count,
+    /** Of the last seven days. */
+    failed: count,
+  }),
+})
+export type OperatorBooks = z.infer<typeof operatorBooks>
+
+const operatorAccount = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  env: z.enum(['live', 'test']),
+  status: z.enum(['active', 'deleting', 'deleted']),
+  pays_with: z.enum(['balance', 'free_tier']),
+  balance_pusd: amount,
+  /** Since the audited hour a day ago; the last minute may be missing. */
+  day: z.object({ requests: count, energy_nj: wholeText, charge_pusd: wholeText }),
+  created_at: time,
+})
+export const operatorAccountQuery = z.object(pageQuery)
+export const operatorAccountList = listPageOf(operatorAccount)
+export type OperatorAccount = z.infer<typeof operatorAccount>
+
+const operatorAlarm = z.object({
+  ...alarm.shape,
+  /** The meaning of the kind; empty for a kind of a newer version. */
+  finding: z.string(),
+  /** The command that shows more; the guide says what to do. */
+  command: z.string(),
+  acknowledged_at: time.nullable(),
+})
+export const operatorAlarmQuery = z.object({
+  ...pageQuery,
+  /** `true`: acknowledged alarms too. */
+  acknowledged: z.enum(['true', 'false']).optional(),
+})
+export const operatorAlarmList = listPageOf(operatorAlarm)
+export type OperatorAlarm = z.infer<typeof operatorAlarm>
+export const alarmAcknowledged = z.object({ kind: z.string(), acknowledged: count })
+
+export const operatorIncident = z.object(incident.shape)
+export const operatorIncidentList = z.object({
+  object: z.literal('list'),
+  data: z.array(operatorIncident),
+})
+
+export type IncidentOpening = z.infer<typeof incidentOpening>
+export type IncidentTelling = z.infer<typeof incidentTelling>
+export const parseIncidentOpening = (json: unknown): IncidentOpening =>
+  parseWith(incidentOpening, json)
+export const parseIncidentTelling = (json: unknown): IncidentTelling =>
+  parseWith(incidentTelling, json)

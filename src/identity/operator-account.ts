@@ -1,0 +1,20 @@
+// The operator's account: the first of the node, which no deletion makes another one.
+import { fault } from '#contract/errors.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { Principal } from './principal.ts'
+
+/** SQL of its id. */
+export const OPERATOR_ACCOUNT = `(select id from accounts where id <> 'nobody' order by created_at, id limit 1)`
+
+/** Throws operator_only for a caller of another account. */
+export async function demandOperator(
+  state: Queryable,
+  { account }: Pick<Principal, 'account'>,
+): Promise<void> {
+  const { rowCount } = await state.query(
+    `select from accounts where id = $1 and id = ${OPERATOR_ACCOUNT}`,
+    [account],
+  )
+  if (rowCount === 0)
+    throw fault('operator_only', "Could not show the node: the account is not the operator's")
+}

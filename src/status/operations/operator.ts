@@ -1,0 +1,102 @@
+// /v1/operator/…: the node as its operator sees it on the portal. Nothing here controls the agent: a gateway can change
+// rows of the state, as it does for every caller, and nothing else.
+import { present } from '#base/errors.ts'
+import {
+  parseIncidentOpening,
+  parseIncidentTelling,
+  type IncidentOpening,
+  type IncidentTelling,
+  type OperatorNode,
+} from '#contract/operator.ts'
+import type { OPERATOR } from '#contract/products/operator.ts'
+import type { Endpoint } from '#http/protocol-handler.ts'
+import { known, type Handled, type Handler, type Reply } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
+import { demandOperator } from '#identity/operator-account.ts'
+import { callerOf } from '#identity/principal.ts'
+import { acknowledgeAlarm } from '#node/control/alarms.ts'
+import type { State } from '#state/connect.ts'
+import { createIncidents, type Incidents, type RecordChange } from '#status/incidents.ts'
+import { listAccounts } from '#status/operator/list-accounts.ts'
+import { listAlarms } from '#status/operator/alarms.ts'
+import { readBooks } from '#status/operator/read-books.ts'
+import { readNodeFacts, type FactsDeps } from '#status/operator/read-facts.ts'
+
+type OperatorName = keyof (typeof OPERATOR)['operations']
+type Deps = FactsDeps & { readonly state: State; readonly region: string }
+/** Resolves with the answer, for JSON. */
+type Look<Body = unknown> = (call: Handled<Body>) => Promise<object>
+
+/** All of them, each for the operator's account alone. */
+export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
+  const { state } = deps
+  const incidents = createIncidents(state, deps.region)
+  const only = <Body>(look: Look<Body>): Handler<Body> => {
+    return async (call): Promise<Reply> => {
+      await demandOperator(state, callerOf(call.who))
+      return known(await look(call))
+    }
+  }
+  return {
+    'operator-node.get': {
+      handle: only(async ({ signal }): Promise<OperatorNode> => ({
+        object: 'operator_node',
+        facts: await readNodeFacts(deps, signal),
+      })),
+    },
+    'operator-books.get': { handle: only(() => readBooks(state)) },
+    'operator-account.list': { handle: only(({ query }) => listAccounts(state, query())) },
+    'operator-alarm.list': { handle: only(({ query }) => listAlarms(state, query())) },
+    'operator-alarm.acknowledge': { handle: only((call) => acknowledge(state, call)) },
+    ...incidentEndpoints(incidents, only),
+  }
+}
+
+type Only = <Body>(look: Look<Body>) => Handler<Body>
+
+const incidentEndpoints = (incidents: Incidents, only: Only) => ({
+  'operator-incident.list': {
+    handle: only(async () => ({ object: 'list', data: await incidents.list() })),
+  },
+  'operator-incident.open': {
+    parse: parseIncidentOpening,
+    handle: only((call: Handled<IncidentOpening>) =>
+      incidents.open(call.body, recordOf(call, 'operator-incident.open')),
+    ),
+  },
+  'operator-incident.update': {
+    parse: parseIncidentTelling,
+    handle: only((call: Handled<IncidentTelling>) =>
+      incidents.update(tellingOf(call), recordOf(call, 'operator-incident.update')),
+    ),
+  },
+  'operator-incident.close': {
+    parse: parseIncidentTelling,
+    handle: only((call: Handled<IncidentTelling>) =>
+      incidents.close(tellingOf(call), recordOf(call, 'operator-incident.close')),
+    ),
+  },
+})
+
+const tellingOf = ({ body, parameters }: Handled<IncidentTelling>) => ({
+  ...body,
+  incident: present(parameters['incident'], 'the path has the incident'),
+})
+
+/** The texts are public, so the audit log may have them. */
+const recordOf =
+  (call: Handled<IncidentOpening | IncidentTelling>, action: OperatorName): RecordChange =>
+  async (transaction, target) => {
+    const { preview: _, ...details } = call.body
+    await recordAct(transaction, call, { action, target, details })
+  }
+
+async function acknowledge(state: State, call: Handled): Promise<object> {
+  const id = present(call.parameters['alarm'], 'the path has the alarm')
+  return await state.transaction(async (transaction) => {
+    const made = await acknowledgeAlarm(transaction, id)
+    const act = { action: 'operator-alarm.acknowledge', target: id, details: made }
+    await recordAct(transaction, call, act)
+    return made
+  })
+}

@@ -1,0 +1,35 @@
+// The gateway's side of the operator's view: it asks the agent by a notification and reads what the agent wrote.
+import { sleep, type Clock } from '#base/clock.ts'
+import type { NodeFacts } from '#contract/operator.ts'
+import type { Queryable } from '#state/connect.ts'
+import { LOOK_CHANNEL } from './write-facts.ts'
+
+const WAIT_MS = 3000
+const AGAIN_MS = 100
+/** A page that looks each few seconds is given what the second before wrote. */
+const FRESH_S = 2
+
+const READ = `
+  select facts from node_facts
+  where meter = $1 and at > clock_timestamp() - make_interval(secs => ${FRESH_S})`
+
+/** The facts of the node, at most two seconds old; null where the agent wrote none within three seconds. */
+export async function readNodeFacts(
+  { state, meter, clock }: FactsDeps,
+  signal: AbortSignal,
+): Promise<NodeFacts | null> {
+  const untilMs = clock.monotonicMs() + WAIT_MS
+  await state.query('select pg_notify($1, $2)', [LOOK_CHANNEL, meter])
+  for (;;) {
+    const { rows } = await state.query<{ facts: NodeFacts }>(READ, [meter])
+    if (rows[0] !== undefined) return rows[0].facts
+    if (clock.monotonicMs() > untilMs) return null
+    await sleep(AGAIN_MS, signal)
+  }
+}
+
+export type FactsDeps = {
+  readonly state: Queryable
+  readonly meter: string
+  readonly clock: Pick<Clock, 'monotonicMs'>
+}
