@@ -45,6 +45,11 @@ const RECEIPT_ALARMS = {
     'the signers have signed leaves that the state lacks, so an old copy of one of them was restored; a new shard of the log names the signed head',
 } as const
 
+const WEBHOOK_ALARMS = {
+  webhooks_behind:
+    'deliveries of webhooks have been due for ten minutes, and nothing was attempted at their endpoints: see the process webhooks in ergon status',
+} as const
+
 const BUNDLE_ALARMS = {
   charges_not_bundled:
     'old charges of an account did not come back equal out of a bundle, so they stay as rows',
@@ -84,6 +89,7 @@ export const ALARMS = {
   ...DATABASE_ALARMS,
   ...RECEIPT_ALARMS,
   ...BUNDLE_ALARMS,
+  ...WEBHOOK_ALARMS,
   ...PAYMENT_ALARMS,
   ...ACCOUNT_ALARMS,
 } as const

@@ -5,6 +5,7 @@ import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-par
 import { booksFigures } from './metrics/books-figures.ts'
 import { createGatewayMetrics, METRICS_PAGE } from './metrics/gateway-metrics.ts'
 import { powerFigures } from './metrics/power-figures.ts'
+import { webhookFigures } from './metrics/webhook-figures.ts'
 import { taskFigures } from '#tasks/admin.ts'
 import { keepAccountCounts } from './error-rates/keep-counts.ts'
 import { operatorEndpoints } from './operations/operator.ts'
@@ -37,6 +38,7 @@ function open(
     books: () => booksFigures(readers),
     power: () => powerFigures(readers, meter),
     tasks: () => taskFigures(readers),
+    webhooks: () => webhookFigures(readers),
   })
   const token = metricsToken === undefined ? undefined : new Secret(metricsToken)
   return {

@@ -152,7 +152,11 @@ test('a query is what the OpenAPI page says of it, and any other name is refused
     assert.deepEqual([...(query ?? [])].toSorted(), Object.keys(described).toSorted(), path)
   }
   for (const [path, param, known] of [
-    ['/v1/usage?group-by=model', 'group-by', 'it takes from, to, group_by, step, service, operation, model, token, cursor, limit'],
+    [
+      '/v1/usage?group-by=model',
+      'group-by',
+      'it takes from, to, group_by, step, service, operation, model, token, cursor, limit',
+    ],
     ['/v1/receipts?limit=1&after=5', 'after', 'it takes cursor, limit'],
     ['/v1/usage/last?token=x', 'token', 'it takes none'],
   ] as const) {

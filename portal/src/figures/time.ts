@@ -84,4 +84,5 @@ export function daysLeft(balance: bigint, usedToday: bigint, now: Date): number 
 }
 
 /** 1 hour, 2 hours. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+export const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`

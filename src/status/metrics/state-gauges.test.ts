@@ -12,8 +12,14 @@ const samples = async (asks: AsksState): Promise<string[]> => {
 }
 
 test('addStateGauges() leaves out each figure that the state does not give', async () => {
-  assert.deepEqual(await samples({ books: away, power: away, tasks: away }), [])
+  assert.deepEqual(await samples({ books: away, power: away, tasks: away, webhooks: away }), [])
   const task = { name: 'a', runs: 1, failures: 0, deaths: 0, spent_ms: 10 }
-  const some = await samples({ books: away, power: away, tasks: () => Promise.resolve([task]) })
+  const some = await samples({
+    books: away,
+    power: away,
+    tasks: () => Promise.resolve([task]),
+    webhooks: () => Promise.resolve({ waiting: 2, ageS: 0.5 }),
+  })
   assert.equal(some[0], 'ergon_task_runs{task="a"} 1')
+  assert.deepEqual(some.slice(-2), ['ergon_webhooks_due 2', 'ergon_webhooks_due_age_seconds 0.5'])
 })

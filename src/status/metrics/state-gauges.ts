@@ -5,12 +5,14 @@ import type { Gauge, Registry } from 'prom-client'
 import type { BooksFigures } from './books-figures.ts'
 import type { TaskFigures } from '#tasks/admin.ts'
 import type { PowerFigures } from './power-figures.ts'
+import type { WebhookFigures } from './webhook-figures.ts'
 
 /** Questions to the state; they may reject, or take their time. */
 export type AsksState = {
   readonly books: () => Promise<BooksFigures>
   readonly power: () => Promise<PowerFigures | undefined>
   readonly tasks: () => Promise<readonly TaskFigures[]>
+  readonly webhooks: () => Promise<WebhookFigures>
 }
 
 const ANSWER_MS_MAX = 1000
@@ -19,26 +21,16 @@ const ANSWER_MS_MAX = 1000
 export function addStateGauges(
   registry: Registry,
   GaugeOf: typeof Gauge,
-  { books, power, tasks }: AsksState,
+  { books, power, tasks, webhooks }: AsksState,
 ): void {
   addBooks(registry, GaugeOf, books)
   addPower(registry, GaugeOf, power)
   addTasks(registry, GaugeOf, tasks)
+  addWebhooks(registry, GaugeOf, webhooks)
 }
 
 function addBooks(registry: Registry, GaugeOf: typeof Gauge, books: AsksState['books']): void {
-  const askBooks = askOnce(books)
-  // All gateways ask the same books.
-  const ofBooks = (name: string, help: string, read: ReadBooks) =>
-    new GaugeOf({
-      name: `ergon_${name}`,
-      help,
-      aggregator: 'max',
-      registers: [registry],
-      collect() {
-        return show(this, askBooks(), read)
-      },
-    })
+  const ofBooks = gaugesOf(registry, GaugeOf, books)
   ofBooks('ledger_alarms', 'Found wrong and not acknowledged', ({ alarms }) => alarms)
   ofBooks(
     'receipts_waiting',
@@ -60,6 +52,39 @@ function addBooks(registry: Registry, GaugeOf: typeof Gauge, books: AsksState['b
     '1 while the books do not add up: nothing paid is admitted',
     ({ isHalted }) => Number(isHalted),
   )
+}
+
+/** Gauges without labels. All gateways ask the same state. */
+function gaugesOf<Figures>(
+  registry: Registry,
+  GaugeOf: typeof Gauge,
+  question: () => Promise<Figures>,
+) {
+  const ask = askOnce(question)
+  return (name: string, help: string, read: (figures: Figures) => number | undefined) =>
+    new GaugeOf({
+      name: `ergon_${name}`,
+      help,
+      aggregator: 'max',
+      registers: [registry],
+      async collect() {
+        const known = await ask()
+        const figure = known && read(known)
+        // An old figure would look like a good one.
+        if (figure === undefined) this.remove()
+        else this.set(figure)
+      },
+    })
+}
+
+function addWebhooks(
+  registry: Registry,
+  GaugeOf: typeof Gauge,
+  webhooks: AsksState['webhooks'],
+): void {
+  const ofWebhooks = gaugesOf(registry, GaugeOf, webhooks)
+  ofWebhooks('webhooks_due', 'Deliveries that are due and not sent', ({ waiting }) => waiting)
+  ofWebhooks('webhooks_due_age_seconds', 'Since the oldest of them was due', ({ ageS }) => ageS)
 }
 
 /** The power of the node and of its cells: the newest window of its meter, the same for all gateways. */
@@ -129,8 +154,6 @@ type ReadPower = (
   power: PowerFigures,
 ) => readonly { readonly labels?: Readonly<Record<string, string>>; readonly value: number }[]
 
-type ReadBooks = (books: BooksFigures) => number | undefined
-
 /** All figures of a scrape, in a single query; undefined when the answer does not come in time. */
 function askOnce<Figures>(
   question: () => Promise<Figures | undefined>,
@@ -141,16 +164,4 @@ function askOnce<Figures>(
       question().catch(() => undefined),
       pause(ANSWER_MS_MAX, undefined, { ref: false }),
     ]).finally(() => (asked = undefined)))
-}
-
-/** A figure that is not known is left out: an old one would look like a good one. */
-async function show(
-  gauge: Gauge,
-  books: Promise<BooksFigures | undefined>,
-  read: ReadBooks,
-): Promise<void> {
-  const known = await books
-  const figure = known && read(known)
-  if (figure === undefined) gauge.remove()
-  else gauge.set(figure)
 }

@@ -42,6 +42,28 @@ create or replace function webhook_next_ms() returns float8 language sql stable 
   where e.status = 'active'
 $$;
 
+-- Deliveries that are due and not sent, at most `most` of them, and the seconds since the oldest was due. Deliveries
+-- to endpoints that are paused, disabled or at rest are not due.
+create or replace function webhooks_due(most int) returns table (waiting bigint, age_s float8) language sql stable as $$
+  select count(*), coalesce(extract(epoch from ledger_now() - min(next_at)), 0)::float8 from (
+    select d.next_at from webhook_endpoints e cross join lateral (
+      select next_at from webhook_deliveries w
+      where w.endpoint = e.id and w.state = 'pending' and w.next_at <= ledger_now()
+      order by w.next_at, w.id limit most) d
+    where e.status = 'active' and (e.rest_until is null or e.rest_until <= ledger_now()) limit most) due
+$$;
+
+-- Endpoints at which a delivery has been due, and nothing was attempted, for so long; since when the first of them waits.
+-- An endpoint whose receiver is slow has attempts.
+create or replace function webhooks_unattended(wait interval) returns table (endpoints bigint, since timestamptz)
+language sql stable as $$
+  select count(*), min(d.next_at) from webhook_endpoints e cross join lateral (
+    select next_at from webhook_deliveries w where w.endpoint = e.id and w.state = 'pending'
+    order by w.next_at, w.id limit 1) d
+  where e.status = 'active'
+    and greatest(d.next_at, e.rest_until, e.succeeded_at, e.failed_at) <= ledger_now() - wait
+$$;
+
 -- Records attempts: {id, endpoint, attempts, ok, status, error, took_ms, answer, delay_ms, rest_ms} each, once: `attempts`
 -- is the number before this one. Without a delay a failed delivery is dead. An endpoint that failed ten times in a row rests for a minute between two attempts. One that answers
 -- 410, or that has failed for five days, is disabled, with an event.
