@@ -171,3 +171,44 @@ test('webhook listen forwards events to this machine, signed, with a secret that
   await once(again.child, 'exit')
   assert.equal(again.secret, first.secret)
 })
+
+test('a key in the query of a url reaches the receiver, and is masked for readers', async () => {
+  const ergon = sharedErgon()
+  await using receiver = await startReceiver()
+  const owner = await openOwner(ergon)
+  const key = 'k3y-of-the-receiver'
+  const url = `${receiver.url}?key=${key}`
+  const made = await owner.call('POST', '/v1/webhooks', { url, events: ['balance.low'] })
+  assert.equal(made.json['url'], url)
+  const path = `/v1/webhooks/${String(made.json['id'])}`
+  assert.equal((await owner.call('GET', path)).json['url'], url)
+  const masked = url.replace(key, '***')
+  const refused = await owner.call('PATCH', path, { url: masked })
+  assert.equal(refused.status, 400, JSON.stringify(refused.json))
+  const changed = await owner.call('PATCH', path, { url: `${url}&more=1` })
+  assert.equal(changed.json['url'], `${masked}&more=***`)
+  const taken = await owner.call('POST', '/v1/webhooks', {
+    url: `${url}&more=1`,
+    events: ['balance.low'],
+  })
+  assert.equal(taken.status, 409)
+  const { token } = await ergon.control('token.create', { account: owner.account, scope: 'read' })
+  const reads = await Promise.all(
+    [path, '/v1/webhooks', '/v1/audit', '/v1/webhook-deliveries'].map(async (wanted) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const answer = await fetch(`${ergon.baseUrl}${wanted}`, { headers })
+      assert.ok([200, 403].includes(answer.status), wanted)
+      return await answer.text()
+    }),
+  )
+  const seen = [...reads, ergon.stderr(), taken.json['detail']].join('\n')
+  assert.ok(seen.includes('key=***'))
+  assert.ok(!seen.includes(key), seen)
+  const audit = await ergon.sql('select details::text from audit_entries where target = $1', [
+    made.json['id'],
+  ])
+  assert.deepEqual([audit.length, JSON.stringify(audit).includes(key)], [2, false])
+  await owner.call('POST', `${path}/test`, { event: 'balance.low' })
+  const { path: asked } = await receiver.first('a test', ({ path: one }) => one.includes(key))
+  assert.match(asked, /more=1$/)
+})

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createAddressRule } from './addresses.ts'
-import { readTarget } from './target.ts'
+import { maskedUrl, readTarget } from './target.ts'
 
 /** Addresses of machines of an operator, of the machine itself, of groups, and the forms that carry one of them. */
 const NOT_PUBLIC = [
@@ -212,4 +212,13 @@ test('every IPv4 address is judged by its octets, and none inside an IPv6 addres
       }
     }),
   )
+})
+
+test('maskedUrl() keeps the names of a query and none of its values, and is no url of an endpoint', () => {
+  const plain = 'https://example.com/events'
+  assert.equal(maskedUrl(plain), plain)
+  const masked = maskedUrl(`${plain}?key=k1&n=&k2&a=b=c?d`)
+  assert.equal(masked, `${plain}?key=***&n=***&=***&a=***`)
+  for (const url of [masked, `${plain}?a=***&b=1`])
+    assert.throws(() => readTarget(url, createAddressRule([])), /it is masked/)
 })

@@ -18,6 +18,18 @@ export const LOOPBACK = ['127.0.0.1', '::1'] as const
 
 export const isLocalName = (hostname: string): boolean => /^(.+\.)?localhost$/.test(hostname)
 
+const MASKED = /=\*\*\*(&|$)/
+
+/** The url with the values of its query masked: some receivers have their key there. Users and passwords are refused. */
+export function maskedUrl(url: string): string {
+  const at = url.indexOf('?')
+  if (at < 0) return url
+  const parts = url.slice(at + 1).split('&')
+  // A part without a name is a value itself.
+  const nameOf = (part: string) => (part.includes('=') ? part.slice(0, part.indexOf('=')) : '')
+  return `${url.slice(0, at)}?${parts.map((part) => `${nameOf(part)}=***`).join('&')}`
+}
+
 /** Throws invalid_request. A name is resolved at each connection, not here. */
 export function readTarget(url: string, rule: AddressRule): EndpointTarget {
   const refused = (why: string) =>
@@ -28,6 +40,7 @@ export function readTarget(url: string, rule: AddressRule): EndpointTarget {
   if (!isSecure && parsed.protocol !== 'http:') throw refused('it must begin with https://')
   if (parsed.username !== '' || parsed.password !== '')
     throw refused('it must have no user and no password')
+  if (MASKED.test(parsed.search)) throw refused('it is masked: give the whole url')
   if (parsed.hash !== '') throw refused('it must have no fragment')
   const hostname = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   const isAddress = isIP(hostname) !== 0

@@ -2,6 +2,7 @@
 import { fault } from '#contract/errors.ts'
 import type { WebhookReply } from '#contract/webhooks.ts'
 import type { Queryable } from '#state/connect.ts'
+import { maskedUrl } from '#webhooks/delivery/target.ts'
 
 export type WebhookRow = {
   readonly id: string
@@ -62,10 +63,11 @@ export async function changeWebhook(
 const notFound = (id: string) =>
   fault('webhook_not_found', `Could not find the webhook: "${id.slice(0, 100)}"`)
 
-export const webhookReplyOf = (row: WebhookRow): WebhookReply => ({
+/** With the values of the url's query masked, unless the whole `url` is given. */
+export const webhookReplyOf = (row: WebhookRow, url = maskedUrl(row.url)): WebhookReply => ({
   id: row.id,
   object: 'webhook',
-  url: row.url,
+  url,
   events: row.events,
   description: row.description,
   status: row.status,

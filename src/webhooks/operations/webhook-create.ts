@@ -10,7 +10,7 @@ import { recordAct } from '#identity/audit.ts'
 import type { State } from '#state/connect.ts'
 import type { AddressRule } from '#webhooks/delivery/addresses.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'
-import { readTarget } from '#webhooks/delivery/target.ts'
+import { maskedUrl, readTarget } from '#webhooks/delivery/target.ts'
 import { findWebhook, webhookReplyOf } from './find-webhook.ts'
 import { callerOf } from '#identity/principal.ts'
 
@@ -44,7 +44,11 @@ export const createWebhookCreate =
           row,
         )
         if (rows[0]?.id !== id) throw taken(url)
-        await recordAct(transaction, call, { action: 'webhook.create', target: id, details: body })
+        await recordAct(transaction, call, {
+          action: 'webhook.create',
+          target: id,
+          details: maskedDetails(body),
+        })
       })
       .catch((error: unknown) => {
         if ((error as { code?: string }).code !== TOO_MANY) throw error
@@ -53,12 +57,19 @@ export const createWebhookCreate =
           `Could not create the webhook: an account has at most ${WEBHOOKS_MAX}`,
         )
       })
-    const reply = { ...webhookReplyOf(await findWebhook(state, account, id)), secret: signing }
+    const reply = { ...webhookReplyOf(await findWebhook(state, account, id), url), secret: signing }
     return { kind: 'known', status: 201, body: () => reply }
   }
 
+/** Wanted values for the audit log, which more people read. */
+export const maskedDetails = <B extends { readonly url?: string | undefined }>(body: B): B =>
+  body.url === undefined ? body : { ...body, url: maskedUrl(body.url) }
+
 export const taken = (url: string) =>
-  fault('webhook_exists', `Could not use the url, as another webhook has it: ${url.slice(0, 100)}`)
+  fault(
+    'webhook_exists',
+    `Could not use the url, as another webhook has it: ${maskedUrl(url).slice(0, 100)}`,
+  )
 
 /** Throws invalid_request. */
 export function checkEvents(events: readonly string[]): void {

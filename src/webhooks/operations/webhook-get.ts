@@ -1,4 +1,5 @@
 // GET /v1/webhooks and /v1/webhooks/{id}.
+import { permits } from '#contract/operation.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 import { findWebhook, webhookReplyOf, webhooksOf } from './find-webhook.ts'
@@ -9,7 +10,7 @@ type Deps = { readonly state: Queryable }
 export const createWebhookList =
   ({ state }: Deps): Handler =>
   async ({ who }) => {
-    const data = (await webhooksOf(state, callerOf(who).account)).map(webhookReplyOf)
+    const data = (await webhooksOf(state, callerOf(who).account)).map((row) => webhookReplyOf(row))
     const reply = { object: 'list', data, has_more: false, next_cursor: null }
     return { kind: 'known', status: 200, body: () => reply }
   }
@@ -17,6 +18,9 @@ export const createWebhookList =
 export const createWebhookGet =
   ({ state }: Deps): Handler =>
   async ({ who, parameters }) => {
-    const row = await findWebhook(state, callerOf(who).account, parameters['webhook'] ?? '')
-    return { kind: 'known', status: 200, body: () => webhookReplyOf(row) }
+    const { account, scope } = callerOf(who)
+    const row = await findWebhook(state, account, parameters['webhook'] ?? '')
+    // The whole url is for those who may change it.
+    const url = permits(scope, 'deploy') ? row.url : undefined
+    return { kind: 'known', status: 200, body: () => webhookReplyOf(row, url) }
   }

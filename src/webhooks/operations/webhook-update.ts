@@ -4,7 +4,7 @@ import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
 import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
-import { checkEvents, taken, type WebhookDeps } from './webhook-create.ts'
+import { checkEvents, maskedDetails, taken, type WebhookDeps } from './webhook-create.ts'
 import { callerOf } from '#identity/principal.ts'
 import { isUniqueViolation } from '#state/connect.ts'
 
@@ -37,7 +37,8 @@ export const createWebhookUpdate =
           description ?? null,
           status,
         ])
-        await recordAct(transaction, call, { action: 'webhook.update', target: id, details: body })
+        const details = maskedDetails(body)
+        await recordAct(transaction, call, { action: 'webhook.update', target: id, details })
         await transaction.query('select webhook_changed($1, $2)', [account, id])
       })
       .catch((error: unknown) => {

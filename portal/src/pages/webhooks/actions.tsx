@@ -75,7 +75,12 @@ function Doings({ doing, webhook, onClose }: DoingsProps) {
           start={webhook}
           onClose={onClose}
           save={async ({ url, events, description }) => {
-            const body = { url, events: [...events], description }
+            // The url may be masked: it is sent where it was changed.
+            const body = {
+              ...(url !== webhook.url && { url }),
+              events: [...events],
+              description,
+            }
             await call('PATCH /v1/webhooks/:webhook', { path, body })
             await webhooksChanged()
             onClose()
