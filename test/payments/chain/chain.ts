@@ -1,11 +1,10 @@
 // A chain of our own (anvil) with a token of our own, and payers who have some of it.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import solc from 'solc'
-import { createTestClient, defineChain, http, publicActions, walletActions, type Abi } from 'viem'
+import { createTestClient, defineChain, http, publicActions, walletActions } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
+import { compileDollar } from '../../../examples/stablecoins/dollar.ts'
 
 export const CHAIN_ID = 31_337
 export const NETWORK = `eip155:${CHAIN_ID}`
@@ -48,7 +47,7 @@ export async function startChain(port: number, id = CHAIN_ID) {
   while (!(await operator.getChainId().then(Boolean, () => false)))
     await pause(POLL_MS, undefined, { signal })
 
-  const { abi, bytecode } = compile()
+  const { abi, bytecode } = compileDollar()
   const deploy = async () => {
     const hash = await operator.deployContract({ abi, bytecode })
     const { contractAddress } = await operator.waitForTransactionReceipt({ hash })
@@ -84,24 +83,4 @@ export async function startChain(port: number, id = CHAIN_ID) {
     sendRaw: (raw: unknown) =>
       operator.request({ method: 'eth_sendRawTransaction', params: [raw] } as never),
   }
-}
-
-/** The contract, compiled for an EVM that every chain has. */
-function compile(): { readonly abi: Abi; readonly bytecode: `0x${string}` } {
-  const content = readFileSync(new URL('Dollar.sol', import.meta.url), 'utf8')
-  const input = {
-    language: 'Solidity',
-    sources: { 'Dollar.sol': { content } },
-    settings: {
-      optimizer: { enabled: true },
-      evmVersion: 'paris',
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
-    },
-  }
-  const output = JSON.parse(solc.compile(JSON.stringify(input))) as {
-    contracts?: { 'Dollar.sol': { Dollar: { abi: Abi; evm: { bytecode: { object: string } } } } }
-  }
-  assert.ok(output.contracts, JSON.stringify(output))
-  const { abi, evm } = output.contracts['Dollar.sol'].Dollar
-  return { abi, bytecode: `0x${evm.bytecode.object}` }
 }
