@@ -12,4 +12,3 @@ export const lookupReply = z.object({
   /** The path of the API that has it, or the list that does. */
   path: z.string(),
 })
-export type LookupReply = z.infer<typeof lookupReply>

@@ -24,7 +24,8 @@ async function newCaller(): Promise<Caller> {
 }
 
 async function call({ token }: Caller, path: string, init: RequestInit = {}) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const json = 'application/json'
+  const headers = { authorization: `Bearer ${token}`, 'content-type': json, accept: json }
   const answer = await fetch(`${ergon.baseUrl}${path}`, { ...init, headers })
   return { status: answer.status, json: (await answer.json()) as Record<string, unknown> }
 }
