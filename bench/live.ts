@@ -1,5 +1,5 @@
-// CPU of live streams: of the gateway and of the state's servers, for each stream and second, alone and together. The
-// idle product's own is taken off.
+// CPU of live streams: of the gateway and of the servers of the state, for each stream and second, alone and together. The
+// CPU of the product without streams is taken off.
 import { setTimeout as pause } from 'node:timers/promises'
 import { openOwner } from '../test/webhooks/owner.ts'
 import type { Ergon } from '../test/start-ergon.ts'
@@ -15,15 +15,15 @@ export async function runLive(isQuick = false): Promise<Section> {
   const seconds = isQuick ? SECONDS.quick : SECONDS.whole
   await using ergon = await startProduct()
   const gateway = await ergon.pidOf('gw-1')
-  const look = () => ({
+  const read = () => ({
     gatewayUs: cpuUs(gateway),
     serverUs: pidsOf(ergon.pid, 'postgres').reduce((sum, pid) => sum + cpuUs(pid), 0),
   })
   const during = async () => {
     await pause(WARM_UP_MS)
-    const began = look()
+    const began = read()
     await pause(seconds * 1000)
-    const ended = look()
+    const ended = read()
     return {
       gatewayUs: ended.gatewayUs - began.gatewayUs,
       serverUs: ended.serverUs - began.serverUs,
@@ -52,7 +52,7 @@ export async function runLive(isQuick = false): Promise<Section> {
         value: (alone?.gatewayMs ?? Number.NaN) / 10,
         most: 1,
         digits: 2,
-        unit: ' %',
+        unit: '%',
       },
     ],
     tables: [
