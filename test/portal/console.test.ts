@@ -13,6 +13,8 @@ import { buildConsole, chunkOf, pageText, scriptsOf, sizeOf, stylesOf } from './
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const DESKTOP = { width: 1440, height: 900 }
+/** 1280 px at 400 %. */
+const SMALLEST = { width: 320, height: 640 }
 const PHONE = { width: 390, height: 844 }
 /** Each theme and each size; each with each in the long form. */
 const LOOKS = [
@@ -123,6 +125,22 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     assert.match(JSON.stringify(taken), /"token":"svc_/)
   })
 
+  test('two tabs of a browser share one live stream', async () => {
+    await using ada = await newPerson(browser, portal())
+    await signUpByPages(ada)
+    const streams: string[] = []
+    ada.context.on('request', (request) => {
+      if (request.url().includes('/v1/live')) streams.push(request.url())
+    })
+    await ada.page.goto(portal())
+    await ada.page.locator('.board small').first().waitFor()
+    const second = await ada.context.newPage()
+    await second.goto(portal())
+    await second.locator('.board small').first().waitFor()
+    await second.getByText('test money, nothing is owed').waitFor()
+    assert.equal(streams.length, 1, streams.join())
+  })
+
   test('text of an account is text on every page', async () => {
     await using eve = await newPerson(browser, portal())
     const name = '<img src=x onerror="alert(1)">'
@@ -136,6 +154,7 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await using ada = await newPerson(browser, portal())
     const { page } = ada
     const watched = watch(page)
+    await loadAxe(page)
     await checkPage(page, 'landing')
     await signUpByPages(ada)
     await checkPage(page, 'sign-up')
@@ -156,6 +175,7 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
 
   test('axe finds a planted fault', async () => {
     await using ada = await newPerson(browser, portal())
+    await loadAxe(ada.page)
     await ada.page.evaluate(`document.documentElement.removeAttribute('lang')`)
     await assert.rejects(checkPage(ada.page, 'landing without a language'), /html-has-lang/)
   })
@@ -208,12 +228,17 @@ type AxeResult = {
   readonly violations: { readonly id: string; readonly nodes: { readonly html: string }[] }[]
 }
 
+/** In this page and each that it opens. */
+async function loadAxe(page: Page): Promise<void> {
+  await page.addInitScript({ content: AXE })
+  await page.reload()
+}
+
 /** Throws with the rules that the page breaks, in one of the themes and sizes. */
 async function checkPage(page: Page, name: string): Promise<void> {
   for (const { viewport, colorScheme } of LOOKS) {
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.evaluate(`window.axe === undefined && (() => { ${AXE} })()`)
     const result = (await page.evaluate(
       `axe.run(document, { rules: { 'color-contrast-enhanced': { enabled: true } } })`,
     )) as AxeResult
@@ -223,4 +248,7 @@ async function checkPage(page: Page, name: string): Promise<void> {
     const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
     assert.ok(Number(overflow) <= 0, `${look}: ${overflow} px too wide`)
   }
+  await page.setViewportSize(SMALLEST)
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+  assert.ok(Number(overflow) <= 0, `${name}, 320 px: ${overflow} px too wide`)
 }

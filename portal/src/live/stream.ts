@@ -17,13 +17,21 @@ export interface LiveStore {
   readonly subscribe: (listener: () => void) => () => void
 }
 
+/** Between the tabs of a browser. */
+type Shared =
+  | { readonly type: 'message'; readonly message: LiveMessage }
+  | { readonly type: 'hello' }
+  | { readonly type: 'state'; readonly state: LiveState }
+
 export function createLiveStore(): LiveStore {
   let state = NOTHING
+  let isHolding = false
   let ending: AbortController | undefined
   let silence: ReturnType<typeof setTimeout> | undefined
   const listeners = new Set<() => void>()
   const channel = new BroadcastChannel(CHANNEL)
 
+  const share = (shared: Shared) => channel.postMessage(shared)
   const set = (next: LiveState) => {
     state = next
     for (const listener of listeners) listener()
@@ -33,17 +41,25 @@ export function createLiveStore(): LiveStore {
     silence = setTimeout(() => set({ ...state, status: 'offline' }), SILENCE_MS)
     set(after(state, message))
   }
-  channel.addEventListener('message', ({ data }) => hear(data as LiveMessage))
+  channel.addEventListener('message', ({ data }: MessageEvent<Shared>) => {
+    if (data.type === 'message') hear(data.message)
+    else if (data.type === 'hello' && isHolding) share({ type: 'state', state })
+    // Messages carry changes alone: a new tab needs the state before them.
+    else if (data.type === 'state' && state.at === undefined) set(data.state)
+  })
 
   /** Holds the stream while this tab is visible; the lock waits for the tab that holds it before. */
   const follow = () => {
     const isWanted = listeners.size > 0 && document.visibilityState === 'visible'
     if (isWanted && ending === undefined) {
+      share({ type: 'hello' })
       const { signal } = (ending = new AbortController())
       void navigator.locks
-        .request(LOCK, { signal }, () =>
-          hold(signal, tell, () => set({ ...state, status: 'offline' })),
-        )
+        .request(LOCK, { signal }, async () => {
+          isHolding = true
+          await hold(signal, tell, () => set({ ...state, status: 'offline' }))
+          isHolding = false
+        })
         .catch(() => undefined)
     }
     if (!isWanted) {
@@ -54,7 +70,7 @@ export function createLiveStore(): LiveStore {
   }
   const tell = (message: LiveMessage) => {
     hear(message)
-    channel.postMessage(message)
+    share({ type: 'message', message })
   }
   document.addEventListener('visibilitychange', follow)
 

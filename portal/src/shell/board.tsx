@@ -6,6 +6,7 @@ import { balanceShort } from '../figures/money.ts'
 import { useLive } from '../live/use-live.ts'
 import { addressOfPage, CIRCUITS, PAGES, type PageEntry } from '../pages/list.ts'
 import { Logo } from '../parts/icons.tsx'
+import { SignOut } from './sign-out.tsx'
 
 export function Board({ session }: { readonly session: Session | undefined }) {
   const total = useLive(({ power: now, status }) => (status === 'live' ? now?.total : undefined))
@@ -73,6 +74,8 @@ function AccountLine({ session }: { readonly session: Session | undefined }) {
           test money, nothing is owed
         </>
       )}
+      <br />
+      <SignOut />
     </p>
   )
 }

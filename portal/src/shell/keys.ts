@@ -47,6 +47,7 @@ function press(key: string): boolean {
   else if (key === 'j') move(1)
   else if (key === 'k') move(-1)
   else if (key === 'c') copyExact()
+  else if (key === 's') saySum()
   else return false
   return true
 }
@@ -66,4 +67,11 @@ function copyExact(): void {
   const holder = row?.querySelector(COPY) ?? document.querySelector(COPY)
   const text = holder?.getAttribute('data-copy')
   if (text !== null && text !== undefined) void navigator.clipboard.writeText(text)
+}
+
+/** Live figures are silent: this says the sum of the page. */
+function saySum(): void {
+  const region = document.querySelector('#announcements')
+  const sum = document.querySelector('main .register .spoken')?.textContent
+  if (region !== null) region.textContent = sum ?? 'This page has no sum'
 }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { addressOfPage, CIRCUITS, PAGES } from '../list.ts'
 import { Section } from '../../parts/section.tsx'
 import { Head } from '../../shell/head.tsx'
+import { SignOut } from '../../shell/sign-out.tsx'
 import './more.css'
 
 const TITLES = { main: 'Now', services: 'Services', money: 'Money', account: 'Account' }
@@ -25,6 +26,9 @@ export const Page = () => (
           </Section>
         )
       })}
+      <p>
+        <SignOut />
+      </p>
     </div>
   </>
 )

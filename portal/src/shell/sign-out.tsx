@@ -1,0 +1,15 @@
+// The end of the session of this browser.
+import { call } from '../client/call.ts'
+import { useAction } from '../parts/use-action.ts'
+
+export function SignOut() {
+  const action = useAction(async () => {
+    await call('DELETE /v1/session', {})
+    location.assign('/')
+  })
+  return (
+    <button type="button" className="linked" disabled={action.isBusy} onClick={action.run}>
+      {action.error === undefined ? 'Sign out' : 'Sign out: try again'}
+    </button>
+  )
+}
