@@ -99,11 +99,34 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     await page.getByText('Nothing hidden').waitFor()
+    const receipt = new URL(page.url()).pathname.split('/').at(-1) ?? ''
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').and(page.locator(':focus')).waitFor()
     await page.keyboard.type('tok')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Tokens' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').and(page.locator(':focus')).waitFor()
+    await page.keyboard.type(receipt.replace('rcpt_', 'req_'))
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing hidden').waitFor()
+    assert.match(page.url(), new RegExp(`/ledger/${receipt}$`))
+  })
+
+  test('a receipt that was changed on its way is not trusted', async () => {
+    await using ada = await newPerson(browser, portal())
+    await signUpByPages(ada)
+    const balance = await ada.ask('GET', '/v1/balance')
+    const receipt = balance.headers['x-receipt-id'] ?? ''
+    await ada.page.route(`**/v1/receipts/${receipt}`, async (route) => {
+      const answer = await route.fetch()
+      const text = await answer.text()
+      await route.fulfill({ response: answer, body: text.replace('\nindex ', '\nindex 1') })
+    })
+    await ada.page.goto(`${portal()}/ledger/${receipt}`)
+    await ada.page.getByText('Do not trust this receipt').waitFor()
+    assert.equal(await ada.page.locator('.checks li.fails').count(), 1)
+    assert.equal(await ada.page.locator('.receipt .seal').count(), 0)
   })
 
   test('a login of a command line is found by its code and approved', async () => {

@@ -14,6 +14,7 @@ import type * as evidence from '#contract/compliance.ts'
 import type * as databases from '#contract/databases.ts'
 import type * as chat from '#contract/inference-replies.ts'
 import type { chatRequest } from '#contract/inference.ts'
+import type { lookupReply } from '#contract/lookup.ts'
 import type { PRODUCTS } from '#contract/operations.ts'
 import type * as members from '#contract/members.ts'
 import type * as payments from '#contract/payments.ts'
@@ -112,6 +113,7 @@ export type Operations = Checked<{
   'DELETE /v1/payment-methods/:method': Of<typeof payments.methodDeleted>
   'POST /v1/vouchers/redeem': Of<typeof payments.voucherReply, typeof payments.voucherRequest>
   'GET /v1/usage': Of<typeof service.usageList, never, typeof service.usageQuery>
+  'GET /v1/lookup/:id': Of<typeof lookupReply>
   'GET /v1/receipts': Of<typeof service.receiptList, never, typeof service.receiptListQuery>
   'GET /v1/receipts/:receipt': Of<typeof service.receipt>
   'GET /.well-known/ergon/receipt-keys.json': Of<typeof service.receiptKeys>

@@ -1,10 +1,13 @@
-// ⌘K: finds pages, and leads to the ledger for any id that is typed.
+// ⌘K: finds pages, and the thing of any id that is typed.
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { addressOfPage, PAGES } from '../pages/list.ts'
+import { call } from '../client/call.ts'
+import { placeOf } from './place-of.ts'
 import { closePalette } from './palette-state.ts'
 
-type Entry = { readonly title: string; readonly hint: string; readonly to: string }
+/** `to` undefined: the service is asked where the id leads. */
+type Entry = { readonly title: string; readonly hint: string; readonly to: string | undefined }
 
 /** Ids are a prefix of letters and 26 signs; receipts and requests are on the ledger. */
 const ID = /^[a-z]{2,5}_[0-9a-z]{20,30}$/
@@ -18,9 +21,12 @@ function entriesFor(text: string): readonly Entry[] {
     hint: page.key === undefined ? '' : `g ${page.key}`,
     to: addressOfPage(page),
   }))
-  return ID.test(wanted)
-    ? [{ title: wanted, hint: 'on the ledger', to: `/ledger?id=${wanted}` }, ...pages]
-    : pages
+  return ID.test(wanted) ? [{ title: wanted, hint: 'find it', to: undefined }, ...pages] : pages
+}
+
+const find = async (id: string): Promise<string> => {
+  const { path, id: found } = await call('GET /v1/lookup/:id', { path: { id } })
+  return placeOf(path, found)
 }
 
 export function Palette() {
@@ -30,16 +36,23 @@ export function Palette() {
   const [chosen, setChosen] = useState(0)
   const entries = entriesFor(text)
   useEffect(() => dialog.current?.showModal(), [])
-  const open = (entry: Entry | undefined) => {
-    dialog.current?.close()
-    if (entry !== undefined) void router.navigate({ to: entry.to })
+  const [missing, setMissing] = useState<string>()
+  const open = async (entry: Entry | undefined) => {
+    if (entry === undefined) return
+    try {
+      const to = entry.to ?? (await find(entry.title))
+      dialog.current?.close()
+      await router.navigate({ to })
+    } catch (error) {
+      setMissing(error instanceof Error ? error.message : String(error))
+    }
   }
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
       setChosen((entries.length + chosen + step) % Math.max(entries.length, 1))
-    } else if (event.key === 'Enter') open(entries[chosen])
+    } else if (event.key === 'Enter') void open(entries[chosen])
   }
   return (
     <dialog className="palette" ref={dialog} aria-label="Search or jump to" onClose={closePalette}>
@@ -55,18 +68,19 @@ export function Palette() {
         onChange={({ target }) => {
           setText(target.value)
           setChosen(0)
+          setMissing(undefined)
         }}
         onKeyDown={press}
       />
       <div role="listbox" id="palette-list" aria-label="Results">
         {entries.map((entry, nth) => (
           <div
-            key={entry.to}
+            key={entry.title}
             id={`palette-${nth}`}
             role="option"
             tabIndex={-1}
             aria-selected={nth === chosen}
-            onClick={() => open(entry)}
+            onClick={() => void open(entry)}
             onKeyDown={press}
             onMouseMove={() => setChosen(nth)}
           >
@@ -74,12 +88,21 @@ export function Palette() {
             <small>{entry.hint}</small>
           </div>
         ))}
+        {missing !== undefined && (
+          <p className="small bad" role="status">
+            {missing}
+          </p>
+        )}
         {entries.length === 0 && <p className="small muted">Nothing has this name.</p>}
       </div>
-      <p className="tiny">
-        <kbd>j</kbd> <kbd>k</kbd> move, <kbd>enter</kbd> opens, <kbd>esc</kbd> closes, <kbd>c</kbd>{' '}
-        copies the exact figure, <kbd>s</kbd> says the sum, <kbd>g</kbd> and a letter goes
-      </p>
+      <Keys />
     </dialog>
   )
 }
+
+const Keys = () => (
+  <p className="tiny">
+    <kbd>j</kbd> <kbd>k</kbd> move, <kbd>enter</kbd> opens, <kbd>esc</kbd> closes, <kbd>c</kbd>{' '}
+    copies the exact figure, <kbd>s</kbd> says the sum, <kbd>g</kbd> and a letter goes
+  </p>
+)
