@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { canonicalJson } from '#base/canonical-json.ts'
+import { ENERGY_METHODS, MEASURED_METHODS } from '#contract/charge.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { addTestAccount, openLedgerState } from './test-state.fixture.ts'
@@ -37,7 +38,7 @@ const charge = fc.record<Charge>({
   model: fc.constantFrom(null, 'a', '"parts":[{"method":"plug"'),
   parts: fc.array(
     fc.record<Part>({
-      method: fc.constantFrom('rapl', 'plug', 'redfish', 'nvml', 'model', 'declared'),
+      method: fc.constantFrom(...ENERGY_METHODS),
       energy: fc.nat(1_000_000_000),
     }),
     { minLength: 1, maxLength: 3 },
@@ -53,7 +54,6 @@ const history = fc.array(
 
 const at = (minutes: number) => new Date(START_MS + minutes * MINUTE_MS)
 
-const MEASURED = ['rapl', 'plug', 'redfish', 'nvml']
 const sumOf = (parts: readonly Part[]) => parts.reduce((sum, { energy }) => sum + energy, 0)
 
 /** The bytes of a charge as far as a sum reads them. */
@@ -125,7 +125,7 @@ function expected(
     if (one !== 'audit' && one.account === account && one.minute >= from && one.minute < to) {
       const key = `${beginOf(one)} ${one.model ?? ''}`
       const sum = sums.get(key) ?? { requests: 0, energy: 0n, measured: 0n }
-      const read = one.parts.filter(({ method }) => MEASURED.includes(method))
+      const read = one.parts.filter(({ method }) => MEASURED_METHODS.includes(method))
       sums.set(key, {
         requests: sum.requests + 1,
         energy: sum.energy + BigInt(sumOf(one.parts)),

@@ -1,14 +1,13 @@
 // The sums of a pack, from the charges themselves: by what was used, by meter, by factor, by price.
 import { printDecimal } from '#base/units.ts'
 import type { CarbonFactor, Charge, ChargePart } from '#contract/charge.ts'
-import { carbonOfParts } from '#contract/charge.ts'
+import { carbonOfParts, MEASURED_METHODS } from '#contract/charge.ts'
 import { serviceOf } from '#contract/operations.ts'
 import { csvLine } from '#ledger/ledger-csv.ts'
 import { PackFault } from './pack-work.ts'
 
 /** Rows of totals.csv: some hundred bytes of memory each. */
 export const TOTALS_ROWS_MAX = 200_000
-const MEASURED: readonly string[] = ['rapl', 'plug', 'redfish', 'nvml']
 
 export const TOTALS_KEYS = [
   'month',
@@ -154,7 +153,7 @@ function addTo(sums: PackSums, charge: Charge): void {
   sums.money += BigInt(charge.charge_pusd)
   for (const { energy_nj: energy, band_pct: band, method } of charge.parts) {
     sums.bandWeight += BigInt(energy) * BigInt(band)
-    if (MEASURED.includes(method)) sums.measured += BigInt(energy)
+    if (MEASURED_METHODS.includes(method)) sums.measured += BigInt(energy)
   }
 }
 
