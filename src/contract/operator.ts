@@ -41,6 +41,8 @@ const operatorMeter = z.object({
   reason: z.string(),
   watts: decimal,
   idle_watts: decimal,
+  /** Paid by requests, by tariff, in the last window. */
+  billed_watts: decimal,
   busy_cpus: decimal,
   cpus: wholeText,
   pue: decimal,

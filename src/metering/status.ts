@@ -53,6 +53,7 @@ const nowOf = (window: MeterWindow, idleFrom: IdleFrom): NonNullable<MeterStatus
   band_pct: String(window.bandPct),
   watts: watts(window.readingNj, window),
   idle_watts: watts(window.idleNj, window),
+  billed_watts: watts(window.accruedNj, window),
   idle_from: idleFrom,
   busy_cpus: printDecimal(
     window.elapsedNs === 0n ? 0n : (window.busyNs * 1000n) / window.elapsedNs,

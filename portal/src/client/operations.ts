@@ -17,6 +17,8 @@ import type { chatRequest } from '#contract/inference.ts'
 import type { lookupReply } from '#contract/lookup.ts'
 import type { PRODUCTS } from '#contract/operations.ts'
 import type * as members from '#contract/members.ts'
+import type * as operator from '#contract/operator.ts'
+import type * as incidents from '#contract/control/incidents.ts'
 import type * as payments from '#contract/payments.ts'
 import type { presignReply, presignRequest } from '#contract/presign.ts'
 import type * as service from '#contract/service-replies.ts'
@@ -173,6 +175,32 @@ export type Operations = Checked<{
   'GET /v1/compliance/packs': Of<typeof evidence.packList, never, typeof evidence.packListQuery>
   'POST /v1/compliance/packs': Of<typeof evidence.packReply, typeof evidence.packRequest>
   'DELETE /v1/compliance/packs/:pack': Of<typeof evidence.packDeleted>
+  'GET /v1/operator/node': Of<typeof operator.operatorNode>
+  'GET /v1/operator/books': Of<typeof operator.operatorBooks>
+  'GET /v1/operator/accounts': Of<
+    typeof operator.operatorAccountList,
+    never,
+    typeof operator.operatorAccountQuery
+  >
+  'GET /v1/operator/alarms': Of<
+    typeof operator.operatorAlarmList,
+    never,
+    typeof operator.operatorAlarmQuery
+  >
+  'POST /v1/operator/alarms/:alarm/acknowledge': Of<typeof operator.alarmAcknowledged>
+  'GET /v1/operator/incidents': Of<typeof operator.operatorIncidentList>
+  'POST /v1/operator/incidents': Of<
+    typeof operator.operatorIncident,
+    typeof incidents.incidentOpening
+  >
+  'POST /v1/operator/incidents/:incident/updates': Of<
+    typeof operator.operatorIncident,
+    typeof incidents.incidentTelling
+  >
+  'POST /v1/operator/incidents/:incident/close': Of<
+    typeof operator.operatorIncident,
+    typeof incidents.incidentTelling
+  >
   'POST /v1/storage/presigned': Of<typeof presignReply, typeof presignRequest>
 }>
 

@@ -3,6 +3,7 @@ import {
   infiniteQueryOptions,
   QueryClient,
   queryOptions,
+  useQuery,
   type InfiniteData,
 } from '@tanstack/react-query'
 import { call } from './call.ts'
@@ -67,3 +68,7 @@ export const changed = (...keys: readonly ReadKey[]): Promise<void> =>
   queryClient.invalidateQueries({
     predicate: ({ queryKey }) => keys.includes(queryKey[0] as ReadKey),
   })
+
+/** True for owners and admins of the operator's account. */
+export const useIsOperator = (): boolean =>
+  useQuery(read('GET /v1/session', {})).data?.is_operator === true

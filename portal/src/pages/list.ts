@@ -1,8 +1,8 @@
 // Every page of the console: one line each. The board, the palette, the keys and the router are made from this list.
 import type { ComponentType } from 'react'
 
-/** The groups of the board, in its order. `none` is on no board. */
-export const CIRCUITS = ['main', 'services', 'money', 'account'] as const
+/** The groups of the board, in its order. `none` is on no board, `operator` on that of the operator alone. */
+export const CIRCUITS = ['main', 'services', 'money', 'account', 'operator'] as const
 export type Circuit = (typeof CIRCUITS)[number] | 'none'
 
 export type PageEntry = {
@@ -127,12 +127,22 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./settings/page.tsx'),
   },
   {
+    path: '/operator/{-$circuit}',
+    title: 'Operator',
+    circuit: 'operator',
+    load: () => import('./operator/page.tsx'),
+  },
+  {
     path: '/more',
     title: 'All pages',
     circuit: 'none',
     load: () => import('./more/page.tsx'),
   },
 ]
+
+/** The pages of a group, for who is signed in. */
+export const pagesOf = (circuit: Circuit, isOperator: boolean): readonly PageEntry[] =>
+  PAGES.filter((page) => page.circuit === circuit && (isOperator || circuit !== 'operator'))
 
 /** The address of a page without the parts that may be missing. */
 export const addressOfPage = ({ path }: PageEntry): string => path.replace(/\/\{-.*$/, '') || '/'

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { power } from '../figures/energy.ts'
 import { balanceShort } from '../figures/money.ts'
 import { useLive } from '../live/use-live.ts'
-import { addressOfPage, CIRCUITS, PAGES, type PageEntry } from '../pages/list.ts'
+import { addressOfPage, CIRCUITS, pagesOf, type PageEntry } from '../pages/list.ts'
 import { Logo } from '../parts/icons.tsx'
 import { SignOut } from './sign-out.tsx'
 
@@ -18,7 +18,7 @@ export function Board({ session }: { readonly session: Session | undefined }) {
       </Link>
       <nav aria-label="Portal">
         {CIRCUITS.map((circuit) => {
-          const pages = PAGES.filter((page) => page.circuit === circuit)
+          const pages = pagesOf(circuit, session?.is_operator === true)
           return pages.length === 0 ? null : (
             <ul key={circuit}>
               {pages.map((page) => (

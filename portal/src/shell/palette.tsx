@@ -1,8 +1,9 @@
 // ⌘K: finds pages, and the thing of any id that is typed.
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
-import { addressOfPage, PAGES } from '../pages/list.ts'
 import { call } from '../client/call.ts'
+import { useIsOperator } from '../client/queries.ts'
+import { addressOfPage, CIRCUITS, pagesOf } from '../pages/list.ts'
 import { placeOf } from './place-of.ts'
 import { closePalette } from './palette-state.ts'
 
@@ -12,11 +13,12 @@ type Entry = { readonly title: string; readonly hint: string; readonly to: strin
 /** Ids are a prefix of letters and 26 signs; receipts and requests are on the ledger. */
 const ID = /^[a-z]{2,5}_[0-9a-z]{20,30}$/
 
-function entriesFor(text: string): readonly Entry[] {
+function entriesFor(text: string, isOperator: boolean): readonly Entry[] {
   const wanted = text.trim().toLowerCase()
-  const pages = PAGES.filter(
-    ({ title, circuit }) => circuit !== 'none' && title.toLowerCase().includes(wanted),
-  ).map((page) => ({
+  const found = CIRCUITS.flatMap((circuit) => pagesOf(circuit, isOperator)).filter(({ title }) =>
+    title.toLowerCase().includes(wanted),
+  )
+  const pages = found.map((page) => ({
     title: page.title,
     hint: page.key === undefined ? '' : `g ${page.key}`,
     to: addressOfPage(page),
@@ -34,7 +36,7 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const entries = entriesFor(text)
+  const entries = entriesFor(text, useIsOperator())
   useEffect(() => dialog.current?.showModal(), [])
   const [missing, setMissing] = useState<string>()
   const open = async (entry: Entry | undefined) => {

@@ -95,6 +95,8 @@ const meterNow = z.strictObject({
   band_pct: z.string(),
   watts: z.string(),
   idle_watts: z.string(),
+  /** Paid by requests, by tariff, in the window. */
+  billed_watts: z.string(),
   /** The source of the idle power: the setting, a calibration, or the processor's model. */
   idle_from: z.string(),
   busy_cpus: z.string(),

@@ -37,9 +37,10 @@ function meterOf(status: ReturnType<AgentCore['meter']['status']>): NodeFacts['m
     name: status.meter,
     method: (now?.method ?? null) as NodeFacts['meter']['method'],
     band_pct: now?.band_pct ?? model.band_pct,
-    reason: now?.fallback ?? model.basis,
+    reason: now === undefined || now.method === 'model' ? modelWords(status) : 'a sensor is read',
     watts: now?.watts ?? NO_WATTS,
     idle_watts: now?.idle_watts ?? NO_WATTS,
+    billed_watts: now?.billed_watts ?? NO_WATTS,
     busy_cpus: now?.busy_cpus ?? NO_WATTS,
     cpus: model.cpus,
     pue: status.pue,
@@ -50,6 +51,10 @@ function meterOf(status: ReturnType<AgentCore['meter']['status']>): NodeFacts['m
     true_up: status.true_up,
   }
 }
+
+/** Why the model, and of which processor. */
+const modelWords = ({ now, model }: ReturnType<AgentCore['meter']['status']>): string =>
+  `${now?.fallback ?? 'no sensor is read'}; model of the processor: ${model.basis}`
 
 function cellOf(
   cell: Cell,

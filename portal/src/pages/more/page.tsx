@@ -1,34 +1,44 @@
 // The rest of the board, for phones: every page by its group.
 import { Link } from '@tanstack/react-router'
-import { addressOfPage, CIRCUITS, PAGES } from '../list.ts'
+import { useIsOperator } from '../../client/queries.ts'
+import { addressOfPage, CIRCUITS, pagesOf } from '../list.ts'
 import { Section } from '../../parts/section.tsx'
 import { Head } from '../../shell/head.tsx'
 import { SignOut } from '../../shell/sign-out.tsx'
 import './more.css'
 
-const TITLES = { main: 'Now', services: 'Services', money: 'Money', account: 'Account' }
+const TITLES = {
+  main: 'Now',
+  services: 'Services',
+  money: 'Money',
+  account: 'Account',
+  operator: 'Node',
+}
 
-export const Page = () => (
-  <>
-    <Head title="All pages" />
-    <div className="stack">
-      {CIRCUITS.map((circuit) => {
-        const pages = PAGES.filter((page) => page.circuit === circuit)
-        return pages.length === 0 ? null : (
-          <Section key={circuit} title={TITLES[circuit]}>
-            <ul className="more" id={circuit}>
-              {pages.map((page) => (
-                <li key={page.path}>
-                  <Link to={addressOfPage(page)}>{page.title}</Link>
-                </li>
-              ))}
-            </ul>
-          </Section>
-        )
-      })}
-      <p>
-        <SignOut />
-      </p>
-    </div>
-  </>
-)
+export function Page() {
+  const isOperator = useIsOperator()
+  return (
+    <>
+      <Head title="All pages" />
+      <div className="stack">
+        {CIRCUITS.map((circuit) => {
+          const pages = pagesOf(circuit, isOperator)
+          return pages.length === 0 ? null : (
+            <Section key={circuit} title={TITLES[circuit]}>
+              <ul className="more" id={circuit}>
+                {pages.map((page) => (
+                  <li key={page.path}>
+                    <Link to={addressOfPage(page)}>{page.title}</Link>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )
+        })}
+        <p>
+          <SignOut />
+        </p>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,134 @@
+// The node: its power as one bar, how that is known, disks and versions.
+import { Fragment, type ReactNode } from 'react'
+import { bytesShort, share } from '../../figures/amounts.ts'
+import { energyShort, power } from '../../figures/energy.ts'
+import { knownBy } from '../../figures/known.ts'
+import { Facts } from '../../parts/facts.tsx'
+import { Known } from '../../parts/known.tsx'
+import { Limit } from '../../parts/limit.tsx'
+import { Section } from '../../parts/section.tsx'
+import { When } from '../../parts/when.tsx'
+import { njPerS, powerParts, type NodeFacts } from './node.ts'
+import { WithNode } from './with-node.tsx'
+
+export const NodeNow = () => (
+  <WithNode>
+    {(facts) => (
+      <div className="stack wide">
+        <Power facts={facts} />
+        <Meter facts={facts} />
+        <Disks facts={facts} />
+        <Versions facts={facts} />
+      </div>
+    )}
+  </WithNode>
+)
+
+type Props = { readonly facts: NodeFacts }
+
+const PARTS = [
+  ['billed', 'billed', 'work that accounts pay for'],
+  ['ours', 'ours', 'our own work'],
+  ['others', 'other', 'the agent, and programs that are not ours'],
+  ['idle', 'idle', 'drawn by the machine anyway'],
+] as const
+
+function Power({ facts }: Props) {
+  const { meter } = facts
+  const parts = powerParts(facts)
+  const words = PARTS.map(([part, title]) => `${power(parts[part])} ${title}`).join(', ')
+  const known = { known: knownBy(meter.method ?? ''), bandPct: Number(meter.band_pct) }
+  return (
+    <Section title={`${power(njPerS(meter.watts))} now`} aside={<Known figure={known} />}>
+      <div className="power-bar" role="img" aria-label={words}>
+        {PARTS.map(([part]) => (
+          <span
+            key={part}
+            className={part}
+            style={{ '--part': String(parts[part]) } as React.CSSProperties}
+          />
+        ))}
+      </div>
+      <dl className="power-parts">
+        {PARTS.map(([part, title, help]) => (
+          <div key={part} className={part}>
+            <dt>
+              {power(parts[part])} {title}
+            </dt>
+            <dd>{help}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  )
+}
+
+function Meter({ facts: { meter, region } }: Props) {
+  const { true_up: trueUp } = meter
+  return (
+    <Section title="Meter">
+      <div className="stack">
+        <Facts
+          facts={[
+            ['Tariff', `${meter.tariff_j_per_cpu_s} J`, 'for a second of CPU'],
+            ['Busy', Number(meter.busy_cpus).toFixed(2), `of ${meter.cpus} processors`],
+            ['Overhead', meter.pue, 'of the building, PUE'],
+            ['Region', region, meter.name],
+          ]}
+        />
+        <Pairs
+          pairs={[
+            ['Method', `${meter.method ?? 'none yet'}: ${meter.reason}`],
+            ['Metered since the start', energyShort(BigInt(meter.reading_nj))],
+            [
+              'Windows',
+              `${meter.windows}, ${meter.windows_fallback} of them without the best sensor`,
+            ],
+            ['Billed by tariff', energyShort(BigInt(trueUp.accrued_nj))],
+            ['Share of the meter', energyShort(BigInt(trueUp.share_nj))],
+            ['True-up', `${energyShort(BigInt(trueUp.true_up_nj))}, the operator’s`],
+          ]}
+        />
+      </div>
+    </Section>
+  )
+}
+
+const Disks = ({ facts: { disks } }: Props) => (
+  <Section title="Disks">
+    {disks.map(({ folder, size_bytes: size, free_bytes: free }) => (
+      <Limit
+        key={folder}
+        name={folder}
+        words={`${bytesShort(BigInt(free))} free of ${bytesShort(BigInt(size))}, ${share(BigInt(size - free), BigInt(size))} used`}
+        used={BigInt(size - free)}
+        most={BigInt(size)}
+      />
+    ))}
+  </Section>
+)
+
+const Versions = ({ facts }: Props) => (
+  <Section title="Versions and isolation">
+    <Pairs
+      pairs={[
+        ['Ergon', facts.version],
+        ['Node.js', facts.node_version],
+        ['Isolation of cells', facts.isolation.level],
+        ...facts.isolation.reasons.map((reason, nth) => [`Reason ${nth + 1}`, reason] as const),
+        ['Seen', <When key="seen" at={facts.at} isExact />],
+      ]}
+    />
+  </Section>
+)
+
+const Pairs = ({ pairs }: { readonly pairs: readonly (readonly [string, ReactNode])[] }) => (
+  <dl className="pairs">
+    {pairs.map(([term, value]) => (
+      <Fragment key={term}>
+        <dt>{term}</dt>
+        <dd>{value}</dd>
+      </Fragment>
+    ))}
+  </dl>
+)
