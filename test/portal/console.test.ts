@@ -118,11 +118,17 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await signUpByPages(ada)
     const balance = await ada.ask('GET', '/v1/balance')
     const receipt = balance.headers['x-receipt-id'] ?? ''
-    await ada.page.route(`**/v1/receipts/${receipt}`, async (route) => {
-      const answer = await route.fetch()
-      const text = await answer.text()
-      await route.fulfill({ response: answer, body: text.replace('\nindex ', '\nindex 1') })
-    })
+    await ada.page.goto(`${portal()}/ledger/${receipt}`)
+    await ada.page.getByText('Nothing hidden').waitFor()
+    const text = String(
+      await ada.page.evaluate(
+        `fetch('/v1/receipts/${receipt}', { headers: { accept: 'text/plain' } }).then((answer) => answer.text())`,
+      ),
+    )
+    const body = text.replace('\nindex ', '\nindex 1')
+    await ada.page.route(`**/v1/receipts/${receipt}`, (route) =>
+      route.fulfill({ contentType: 'text/plain', body }),
+    )
     await ada.page.goto(`${portal()}/ledger/${receipt}`)
     await ada.page.getByText('Do not trust this receipt').waitFor()
     assert.equal(await ada.page.locator('.checks li.fails').count(), 1)
