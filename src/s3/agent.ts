@@ -3,6 +3,7 @@ import type { Config } from '#config/config.ts'
 import type { STORAGE_CONTROL } from '#contract/control/storage.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { baseUrl } from '#node/report.ts'
 import { storageKeyHandlers } from '#objects/control/storage-keys.ts'
 import { storageMoveHandlers } from '#objects/control/storage-move.ts'
 import { settleBlobStores } from '#objects/settle-blob-stores.ts'
@@ -26,8 +27,9 @@ async function open(core: AgentCore, signal: AbortSignal): Promise<AgentPart> {
       pueMilli: Number(config.pueMilli),
     },
   }
+  const address = baseUrl({ config, data })
   return {
-    gateway: { settings: { blobs, storage: settingsOf(config) }, writes: [blobs.folder] },
+    gateway: { settings: { blobs, storage: settingsOf(config), address }, writes: [blobs.folder] },
     control: {
       ...storageMoveHandlers({ state, blobs }),
       ...storageKeyHandlers({ state, keyIds: config.storageKmsKeys }),

@@ -10,7 +10,12 @@ import { createPresignCreate } from './authentication/presign-create.ts'
 import { createStorageProtocols } from './create-s3.ts'
 import type { StorageSettings } from './settings.ts'
 
-type S3GatewaySettings = { readonly blobs: BlobSettings; readonly storage: StorageSettings }
+type S3GatewaySettings = {
+  readonly blobs: BlobSettings
+  readonly storage: StorageSettings
+  /** Where storage answers, for addresses that pages of a site ask for. */
+  readonly address: string
+}
 
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
 const CONNECTIONS = 16
@@ -22,7 +27,7 @@ export const STORAGE_GATEWAY: GatewayProduct<S3GatewaySettings> = { name: 'stora
 
 async function open(
   core: GatewayCore,
-  { blobs, storage }: S3GatewaySettings,
+  { blobs, storage, address }: S3GatewaySettings,
 ): Promise<GatewayPart> {
   const { readers, identity, payers, secret, hosts, baseUrl, clock, log, marks, charging } = core
   const keys = createDerivedKeys(secret)
@@ -46,7 +51,7 @@ async function open(
     settings: storage,
   })
   const { region, website } = storage
-  const presign = createPresignCreate({ keys, clock, region, baseUrl })
+  const presign = createPresignCreate({ keys, clock, region, baseUrl, address })
   return {
     endpoints: { 'presign.create': { parse: parsePresignRequest, handle: presign } },
     protocols: [

@@ -137,6 +137,7 @@ function configure(child: ChildProcess, place: GatewayPlace): void {
       compliance: { blobs: blobSettings(place.folder), keptDays: 90 },
       storage: {
         blobs: blobSettings(place.folder),
+        address: 'http://localhost',
         storage: {
           region: 'local',
           bucketsMax: 1000,

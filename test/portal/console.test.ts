@@ -2,31 +2,14 @@
 // fault of accessibility, a request to another host or a breach of its policy. The first pages stay within their bytes.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
-import { newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
+import { newPerson, openBrowser, withoutBrowser } from './browser.ts'
 import { buildConsole, chunkOf, pageText, scriptsOf, sizeOf, stylesOf } from './console-build.ts'
+import { checkPage, loadAxe, pressButton, signUpByPages, watch } from './walk.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const DESKTOP = { width: 1440, height: 900 }
-/** 1280 px at 400 %. */
-const SMALLEST = { width: 320, height: 640 }
-const PHONE = { width: 390, height: 844 }
-/** Each theme and each size; each with each in the long form. */
-const LOOKS = [
-  { viewport: DESKTOP, colorScheme: 'light' },
-  { viewport: PHONE, colorScheme: 'dark' },
-  ...(process.env['ERGON_LONG'] === '1'
-    ? ([
-        { viewport: DESKTOP, colorScheme: 'dark' },
-        { viewport: PHONE, colorScheme: 'light' },
-      ] as const)
-    : []),
-] as const
 const KB = 1000
 /** Of PORTAL.md, section 12. */
 const BUDGETS = { console: 150 * KB, landing: 20 * KB, landingScript: 15 * KB }
@@ -219,65 +202,5 @@ async function post(path: string, body: object): Promise<Record<string, unknown>
   return (await answer.json()) as Record<string, unknown>
 }
 
-/** The steps from the landing page to "Ask something". */
-async function signUpByPages({ page }: Person, name = 'my-team'): Promise<void> {
-  await page.locator('#name').fill(name)
-  await page.getByRole('button', { name: 'Create a passkey' }).click()
-  for (const button of ['I have kept them', 'Stay on 50 kJ a day', 'I have it'])
-    await page.getByRole('button', { name: button, disabled: false }).click()
-  await page.getByRole('heading', { name: 'Ask something' }).waitFor()
-}
-
-async function pressButton(page: Page, name: string): Promise<void> {
-  const button = page.getByRole('button', { name, disabled: false })
-  await button.waitFor()
-  await button.focus()
-  await page.keyboard.press('Enter')
-}
-
 const figureOf = async (page: Page): Promise<string> =>
   (await page.locator('.register .digits :is(b, i)').allTextContents()).join('')
-
-/** Faults that a page reported: errors, breaches of its policy, and requests to another host. */
-function watch(page: Page): () => readonly string[] {
-  const found: string[] = []
-  const own = new URL(page.url()).origin
-  page.on('request', (request) => {
-    const { origin, protocol } = new URL(request.url())
-    if (protocol !== 'blob:' && origin !== own) found.push(`asked ${request.url()}`)
-  })
-  page.on('pageerror', (error) => found.push(String(error)))
-  page.on('console', (message) => {
-    if (/Content Security Policy|Refused to/.test(message.text())) found.push(message.text())
-  })
-  return () => found
-}
-
-type AxeResult = {
-  readonly violations: { readonly id: string; readonly nodes: { readonly html: string }[] }[]
-}
-
-/** In this page and each that it opens. */
-async function loadAxe(page: Page): Promise<void> {
-  await page.addInitScript({ content: AXE })
-  await page.reload()
-}
-
-/** Throws with the rules that the page breaks, in one of the themes and sizes. */
-async function checkPage(page: Page, name: string): Promise<void> {
-  for (const { viewport, colorScheme } of LOOKS) {
-    await page.setViewportSize(viewport)
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const result = (await page.evaluate(
-      `axe.run(document, { rules: { 'color-contrast-enhanced': { enabled: true } } })`,
-    )) as AxeResult
-    const faults = result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
-    const look = `${name}, ${viewport.width} px, ${colorScheme}`
-    assert.deepEqual(faults, [], look)
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    assert.ok(Number(overflow) <= 0, `${look}: ${overflow} px too wide`)
-  }
-  await page.setViewportSize(SMALLEST)
-  const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-  assert.ok(Number(overflow) <= 0, `${name}, 320 px: ${overflow} px too wide`)
-}

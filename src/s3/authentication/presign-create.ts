@@ -11,16 +11,20 @@ import type { DerivedKeys } from './derived-keys.ts'
 import { presignedUrl } from './presign.ts'
 import { checkKey } from '#s3/target.ts'
 
-/** `baseUrl` is the service's public address; without one the host of the request is used. */
+/**
+ * `baseUrl` is the service's public address; without one the host of the request is used. A session of the portal gets
+ * `address`, because the portal's host is not that of storage.
+ */
 export function createPresignCreate(deps: {
   keys: DerivedKeys
   clock: Clock
   region: string
   baseUrl: string | undefined
+  address: string
 }): Handler<PresignRequest> {
-  const { keys, clock, region, baseUrl } = deps
+  const { keys, clock, region, baseUrl, address } = deps
   return ({ who, body, headers }) => {
-    const { account, token, scope } = present(who, 'the operation needs a token')
+    const { account, token, scope, session } = present(who, 'the operation needs a token')
     const { bucket, key, method, expires_s: expiresS } = body
     if (method === 'PUT' && !permits(scope, 'deploy'))
       throw fault(
@@ -32,7 +36,8 @@ export function createPresignCreate(deps: {
     const fromMs = Math.floor(clock.wallMs() / 1000) * 1000
     const expiresMs = fromMs + expiresS * 1000
     const pair = keys.presigned(token, { account, method, bucket, key, expiresMs })
-    const origin = new URL(baseUrl ?? `http://${headers['host'] ?? 'localhost'}`).origin
+    const asked = session === undefined ? `http://${headers['host'] ?? 'localhost'}` : address
+    const { origin } = new URL(baseUrl ?? asked)
     const url = presignedUrl({ origin, method, bucket, key, region, fromMs, expiresS }, pair)
     const expiresAt = new Date(expiresMs).toISOString()
     return {

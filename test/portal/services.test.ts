@@ -1,0 +1,193 @@
+// Pages of services in a browser, on real data: a file is uploaded, shown, shared and deleted, a database suspended and
+// resumed, a delivery read and replayed, a member invited, passkeys and codes changed. Nothing of an account is ever run.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { product, sharedErgon } from '../product.ts'
+import { MODELS } from '../settings.ts'
+import { newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
+import { buildConsole } from './console-build.ts'
+import { checkPage, loadAxe, pressButton, signUpByPages, watch } from './walk.ts'
+
+product(MODELS)
+
+const HOSTILE = '<img src=x onerror="document.title=1">'
+const PICTURE =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><script>document.title=1</script></svg>'
+const PAGE = '<script>document.title=1</script><h1>page</h1>'
+const fileOf = (name: string, mimeType: string, text: string) => ({
+  name,
+  mimeType,
+  buffer: Buffer.from(text),
+})
+
+describe('pages of services', { skip: withoutBrowser }, () => {
+  let browser: Browser
+  let ada: Person
+  let watched: () => readonly string[]
+  before(async () => {
+    await buildConsole()
+    browser = await openBrowser()
+    ada = await newPerson(browser, portal())
+    await signUpByPages(ada, 'services')
+    await pressButton(ada.page, 'Later')
+    await ada.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await loadAxe(ada.page)
+    // Pictures come from the storage's own origin.
+    watched = watch(ada.page, new URL(sharedErgon().baseUrl).origin)
+  })
+  after(() => browser.close())
+  const portal = () => String(sharedErgon().ready['portal_url'])
+  const go = (path: string) => ada.page.goto(portal() + path)
+  const press = (name: string) =>
+    ada.page.getByRole('button', { name, exact: true, disabled: false }).click()
+  const row = (text: string) => ada.page.locator('tr', { hasText: text })
+
+  test('a file is uploaded, shown without being run, shared and deleted', async () => {
+    const { page } = ada
+    await go('/storage')
+    await press('New bucket')
+    await page.getByLabel('Name').fill('pages-of-services')
+    await press('Make the bucket')
+    await page.getByRole('heading', { name: 'pages-of-services' }).waitFor()
+    const input = page.locator('input[type=file]')
+    await input.setInputFiles([
+      fileOf('picture.svg', 'image/svg+xml', PICTURE),
+      fileOf('page.html', 'text/html', PAGE),
+      fileOf(`${HOSTILE}.txt`.replaceAll('/', ''), 'text/plain', HOSTILE),
+    ])
+    await row(HOSTILE).waitFor()
+    await input.setInputFiles(fileOf('page.html', 'text/html', 'other'))
+    await press('Keep the old one')
+    await page.getByRole('link', { name: 'page.html' }).click()
+    await page.locator('pre.preview', { hasText: PAGE }).waitFor()
+    await checkPage(page, 'an object')
+    await page.getByRole('link', { name: 'picture.svg' }).click()
+    await page.locator('img.preview').waitFor()
+    const picture = `document.querySelector('img.preview')`
+    assert.equal(await page.evaluate(`${picture}.decode().then(() => ${picture}.naturalWidth)`), 40)
+    await press('Make the link')
+    const link = await page.locator('pre[aria-label=Link]').textContent()
+    assert.equal(await (await fetch(link ?? '')).text(), PICTURE)
+    await press('Delete')
+    await press('Delete it')
+    await row('picture.svg').waitFor({ state: 'detached' })
+    assert.equal((await fetch(link ?? '')).status, 404)
+    assert.equal(await page.title(), 'pages-of-services · Ergon')
+  })
+
+  test('a file that is dropped on the list is uploaded', async () => {
+    const { page } = ada
+    await go('/storage?bucket=pages-of-services&prefix=a/b/')
+    await page.getByText('Nothing below this prefix').waitFor()
+    const files = await page.evaluateHandle(`(() => {
+      const files = new DataTransfer()
+      files.items.add(new File(['dropped'], 'dropped.txt', { type: 'text/plain' }))
+      return files
+    })()`)
+    await page.dispatchEvent('.drop-zone', 'drop', { dataTransfer: files })
+    await row('dropped.txt').waitFor()
+    await page.getByRole('link', { name: 'pages-of-services' }).click()
+    await page.getByRole('link', { name: 'a/', exact: true }).waitFor()
+  })
+
+  test('a database is made, suspended, resumed and deleted by its name', async () => {
+    const { page } = ada
+    await go('/databases')
+    await press('New database')
+    await page.getByLabel('Name').fill('by-page')
+    await press('Make the database')
+    await page.locator('.head .state', { hasText: 'Ready' }).waitFor()
+    await checkPage(page, 'a database')
+    await press('Suspend')
+    await press('Suspend it')
+    await page.getByText('Suspended by hand').waitFor()
+    await press('Resume')
+    await page.locator('.head .state', { hasText: 'Ready' }).waitFor()
+    await press('Delete')
+    const remove = page.getByRole('button', { name: 'Delete it' })
+    assert.ok(await remove.isDisabled())
+    await page.getByLabel('Type by-page to go on').fill('by-page')
+    await remove.click()
+    await page.getByText('No databases yet').waitFor()
+  })
+
+  test('a delivery that failed shows the answer as text, and is sent again', async () => {
+    const { page } = ada
+    const receiver = await answering(500, PAGE)
+    await go('/webhooks')
+    await press('New webhook')
+    await page.getByLabel('Address').fill(receiver.url)
+    await page.getByLabel('What is it for?').fill(HOSTILE)
+    await press('Make the webhook')
+    await page.getByText('It is shown only now').waitFor()
+    await press('I have it')
+    await page.getByRole('heading', { name: HOSTILE }).waitFor()
+    await press('Send test')
+    await press('Send it')
+    await page.locator('tr .state', { hasText: 'Is tried again' }).waitFor()
+    await page.getByRole('button', { name: 'balance.low' }).click()
+    await page.locator('.story pre', { hasText: PAGE }).waitFor()
+    await checkPage(page, 'a delivery')
+    await press('Pause')
+    await page.getByText('Nothing is sent; deliveries wait').waitFor()
+    await press('Delete')
+    await press('Delete it')
+    await page.getByText('No webhooks yet').waitFor()
+    receiver.server.close()
+  })
+
+  test('a member is invited with a touch, by a link that is shown once', async () => {
+    const { page } = ada
+    await go('/members')
+    await press('Invite')
+    await page.getByLabel('Name').fill(HOSTILE)
+    await press('Make the link')
+    const link = await page.locator('pre[aria-label=Link]').textContent()
+    assert.match(link ?? '', /^http:\/\/portal\.localhost:\d+\/sign-up#inv_/)
+    await press('I have it')
+    await row(HOSTILE).waitFor()
+    await go('/audit?action=member.invite')
+    await row('member.invite').waitFor()
+    await checkPage(page, 'the audit log')
+  })
+
+  test('passkeys are added and removed but for the last, codes renewed, a sign-in ended', async () => {
+    const { page } = ada
+    await go('/settings')
+    await row('first passkey').getByRole('button', { name: 'Remove', disabled: true }).waitFor()
+    await press('Add a passkey')
+    // The first authenticator has a passkey of this person already.
+    await ada.addAuthenticator({ transport: 'usb' })
+    await page.getByLabel('Name of this device').fill('second')
+    await press('Create a passkey')
+    await row('second').waitFor()
+    await checkPage(page, 'settings')
+    await row('second').getByRole('button', { name: 'Remove' }).click()
+    await press('Remove it')
+    await row('second').waitFor({ state: 'detached' })
+    await press('Make new codes')
+    await page.locator('.codes li').nth(9).waitFor()
+    await press('I have kept them')
+    await page.getByLabel('Theme').selectOption('dark')
+    assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark')
+    await press('Sign out')
+    await page.locator('#name').waitFor()
+  })
+
+  test('no page ran anything of the account, asked another host or broke its policy', async () => {
+    assert.deepEqual(watched(), [])
+  })
+})
+
+/** A receiver on this machine that answers everything with a status and a page. */
+async function answering(status: number, text: string) {
+  const server: Server = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(status).end(text))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { readonly port: number }
+  return { server, url: `http://127.0.0.1:${port}/events` }
+}
