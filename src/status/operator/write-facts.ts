@@ -23,16 +23,18 @@ export async function writeAtLooks(deps: {
   const { state, meter, facts, log } = deps
   let isResting = false
   let isAsked = false
+  const write = async (): Promise<void> => {
+    try {
+      await state.query(WRITE, [meter, JSON.stringify(facts())])
+    } catch (error) {
+      log.warn('The operator gets no facts of the node', { error: messageOf(error) })
+    }
+  }
   const look = (): void => {
-    isAsked = true
+    isAsked = isResting
     if (isResting) return
     isResting = true
-    isAsked = false
-    state
-      .query(WRITE, [meter, JSON.stringify(facts())])
-      .catch((error: unknown) =>
-        log.warn('The operator gets no facts of the node', { error: messageOf(error) }),
-      )
+    void write()
     setTimeout(() => {
       isResting = false
       if (isAsked) look()
