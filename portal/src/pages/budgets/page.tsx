@@ -39,7 +39,7 @@ export function Page() {
           budgets.length === 0 ? (
             <Empty
               title="Nothing is limited"
-              command='npx ergon db budget notes "5 kJ/day"'
+              command='ergon db budget notes "5 kJ/day"'
               action={set}
             >
               A budget is the most energy that a token or a database may use on a day of UTC. At its

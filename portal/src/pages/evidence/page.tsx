@@ -37,7 +37,7 @@ export function Page() {
           packs.length === 0 ? (
             <Empty
               title="No packs yet"
-              command="npx ergon evidence create --from 2026-01-01 --to 2026-02-01 -o january.zip"
+              command="ergon evidence create --from 2026-01-01 --to 2026-02-01 -o january.zip"
               action={make}
             >
               A pack is a zip file with all that an auditor needs of a time: ledger, receipts,
