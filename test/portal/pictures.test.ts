@@ -1,0 +1,107 @@
+// Pictures of the console's pages for the guide, of an account that has used each product. ERGON_PICTURES=1 writes them to
+// docs/pictures.
+import assert from 'node:assert/strict'
+import { mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { product, sharedErgon } from '../product.ts'
+import { CHAT, MODELS } from '../settings.ts'
+import { done, newPerson, openBrowser, signUp, withoutBrowser, type Person } from './browser.ts'
+import { buildConsole } from './console-build.ts'
+
+const FOLDER = 'docs/pictures'
+const isAsked = process.env['ERGON_PICTURES'] === '1'
+const skip = withoutBrowser || (isAsked ? false : 'ERGON_PICTURES=1 writes them')
+/** A guide with larger files is slow to load. */
+const BYTES_MAX = 250_000
+const SETTLED_MS = 2500
+
+/** Name of the picture → its page. */
+const PAGES: Readonly<Record<string, string>> = {
+  overview: '/',
+  playground: '/playground',
+  models: '/models',
+  databases: '/databases/notes',
+  storage: '/storage?bucket=photographs',
+  usage: '/usage',
+  budgets: '/budgets',
+  balance: '/balance',
+  tokens: '/tokens',
+  webhooks: '/webhooks',
+  members: '/members',
+  audit: '/audit',
+  evidence: '/evidence',
+  settings: '/settings',
+}
+
+if (skip === false) product(MODELS)
+let browser: Browser
+before(async () => {
+  if (skip !== false) return
+  await buildConsole()
+  browser = await openBrowser()
+})
+after(() => browser?.close())
+
+test('pictures of the console', { skip }, async () => {
+  mkdirSync(FOLDER, { recursive: true })
+  const portal = String(sharedErgon().ready['portal_url'])
+  await using ada = await newPerson(browser, portal)
+  const { page } = ada
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.waitForTimeout(SETTLED_MS)
+  await shoot(page, 'landing')
+  await signUp(ada, { name: 'my-team' })
+  const receipt = await useEachProduct(ada)
+  for (const [name, path] of Object.entries(PAGES)) {
+    await page.goto(portal + path)
+    await page.waitForTimeout(SETTLED_MS)
+    await shoot(page, name)
+  }
+  await page.goto(`${portal}/ledger/${receipt}`)
+  await page.getByText('Nothing hidden').waitFor()
+  await shoot(page, 'ledger')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await shoot(page, 'ledger-dark')
+  await page.goto(portal)
+  await page.waitForTimeout(SETTLED_MS)
+  await shoot(page, 'overview-dark')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.waitForTimeout(SETTLED_MS)
+  await shoot(page, 'overview-phone')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(String(sharedErgon().ready['status_url']))
+  await shoot(page, 'status')
+})
+
+async function shoot(page: Page, name: string): Promise<void> {
+  const path = join(FOLDER, `${name}.png`)
+  await page.screenshot({ path, animations: 'disabled' })
+  assert.ok(statSync(path).size < BYTES_MAX, `${path} has ${statSync(path).size} bytes`)
+}
+
+/** So that no page is empty; returns the receipt of a request to a model. */
+async function useEachProduct(ada: Person): Promise<string> {
+  const made = async (path: string, body: object, status = 201) =>
+    done(await ada.ask('POST', path, body), status)
+  await made('/v1/tokens', { name: 'website', scope: 'read', energy_budget: '5 kJ/day' })
+  await made('/v1/databases', { name: 'notes', size: '1GB' }, 201)
+  await made('/v1/webhooks', { url: 'https://example.com/ergon', events: ['balance.low'] })
+  await made('/v1/members', { name: 'Grace', role: 'developer' })
+  await ada.page.evaluate(`(async () => {
+    await fetch('/s3/photographs', { method: 'PUT' })
+    for (const [name, bytes] of [['harbour.txt', 2100], ['2026/lighthouse.txt', 900], ['notes.txt', 340]])
+      await fetch('/s3/photographs/' + name, { method: 'PUT', body: 'a '.repeat(bytes) })
+  })()`)
+  let receipt = ''
+  for (const text of ['What is the capital of France?', 'Name three rivers of Europe.']) {
+    const messages = [{ role: 'user', content: text }]
+    const asked = { model: CHAT, messages, max_tokens: 24 }
+    const answer = await ada.ask('POST', '/v1/chat/completions', asked)
+    done(answer, 200)
+    receipt = answer.headers['x-receipt-id'] ?? ''
+  }
+  return receipt
+}
