@@ -109,8 +109,8 @@ export const loginRequest = ownObject({
 export type LoginRequest = z.infer<typeof loginRequest>
 
 export const loginApproval = ownObject({
-  /** Of the token; the default is the greatest scope of the member's role. */
-  scope: z.enum(SCOPES).optional(),
+  /** Of the token: at most the greatest scope of the member's role. */
+  scope: z.enum(SCOPES),
 })
 export type LoginApproval = z.infer<typeof loginApproval>
 

@@ -56,10 +56,16 @@ export async function beginLogin(
   return rows[0]
 }
 
-/** A login that nobody has approved yet, by its id or its code. Throws login_not_found. */
+/**
+ * A login that nobody has approved yet. One with a redirect is found by its id: the page that its command line opened has
+ * that. One without is found by the code that the person types, and by nothing that a link can carry (RFC 8628 §5.4).
+ * Throws login_not_found.
+ */
 export async function waitingLogin(state: Queryable, name: string): Promise<LoginRow> {
   const { rows } = await state.query<LoginRow>(
-    'select * from command_logins where (id = $1 or user_code = $2) and member is null and expires_at > now()',
+    `select * from command_logins
+     where (id = $1 and redirect_port is not null or user_code = $2 and redirect_port is null)
+       and member is null and expires_at > now()`,
     [name, userCodeOf(name)],
   )
   if (rows[0] === undefined) throw loginNotFound()

@@ -67,7 +67,9 @@ test('ergon login --browser gets a token that the browser of this machine has br
   const id = await login.said(/approve\?login=(login_\w+)/)
   const shown = await ada.must(200, 'GET', `/v1/logins/${id}`)
   assert.equal(await login.said(/compare the code ([A-Z]{4}-[A-Z]{4})/), shown['user_code'])
-  const approved = await ada.must(200, 'POST', `/v1/logins/${id}/approve`, {})
+  const approved = await ada.must(200, 'POST', `/v1/logins/${id}/approve`, {
+    scope: 'billing-admin',
+  })
   const redirect = new URL(String(approved['redirect_url']))
   // Another page of this machine asks first, with a state of its own.
   const forged = new URL(redirect)

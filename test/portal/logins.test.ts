@@ -66,7 +66,7 @@ describe('logins of command lines', () => {
       scope: 'read',
     })
     assert.equal(approved['redirect_url'], null)
-    const again = await owner.ask('POST', `/v1/logins/${typed}/approve`, {})
+    const again = await owner.ask('POST', `/v1/logins/${typed}/approve`, { scope: 'read' })
     assert.deepEqual(codeOf(again), [404, 'login_not_found'])
     const made = await redeem(verifier)
     assert.equal(made.status, 201)
@@ -77,10 +77,28 @@ describe('logins of command lines', () => {
     assert.deepEqual(codeOf(await redeem(verifier)), [404, 'login_not_found'])
   })
 
+  test('a link approves no login of a device, a code none with a redirect, and none without a scope', async () => {
+    const { challenge } = pair()
+    const device = await api('/v1/logins', { name: 'laptop', code_challenge: challenge })
+    const redirect = { redirect_port: 54_321, state: 'a'.repeat(16) }
+    const asked = { name: 'laptop', code_challenge: challenge, ...redirect }
+    const browser = await api('/v1/logins', asked)
+    for (const name of [device.body['id'], browser.body['user_code']]) {
+      const found = await owner.ask('GET', `/v1/logins/${name}`)
+      assert.deepEqual(codeOf(found), [404, 'login_not_found'])
+      const approved = await owner.ask('POST', `/v1/logins/${name}/approve`, { scope: 'read' })
+      assert.deepEqual(codeOf(approved), [404, 'login_not_found'])
+    }
+    const empty = await owner.ask('POST', `/v1/logins/${device.body['user_code']}/approve`, {})
+    assert.deepEqual(codeOf(empty), [400, 'invalid_request'])
+    await owner.must(200, 'GET', `/v1/logins/${device.body['user_code']}`)
+  })
+
   test('a wrong verifier gets nothing and ends the login', async () => {
     const { verifier, challenge } = pair()
     const { body } = await api('/v1/logins', { name: 'laptop', code_challenge: challenge })
-    await owner.must(200, 'POST', `/v1/logins/${body['id']}/approve`, {})
+    const approve = `/v1/logins/${body['user_code']}/approve`
+    await owner.must(200, 'POST', approve, { scope: 'read' })
     for (const text of [pair().verifier, verifier])
       assert.deepEqual(
         codeOf(await api(`/v1/logins/${body['id']}/token`, { code_verifier: text })),
@@ -170,7 +188,9 @@ describe('logins of command lines', () => {
     const asked = { name: 'laptop', code_challenge: challenge, redirect_port: 54_321, state }
     const { body } = await api('/v1/logins', asked)
     assert.equal(body['approve_url'], `${owner.origin}/login/approve?login=${body['id']}`)
-    const approved = await owner.must(200, 'POST', `/v1/logins/${body['id']}/approve`, {})
+    const approved = await owner.must(200, 'POST', `/v1/logins/${body['id']}/approve`, {
+      scope: 'read',
+    })
     const url = new URL(String(approved['redirect_url']))
     assert.equal(url.origin + url.pathname, 'http://127.0.0.1:54321/callback')
     assert.equal(url.searchParams.get('state'), state)
@@ -183,7 +203,7 @@ describe('logins of command lines', () => {
     const state = randomBytes(16).toString('base64url')
     const asked = { name: 'laptop', code_challenge: challenge, redirect_port: 54_321, state }
     const { body } = await api('/v1/logins', asked)
-    await owner.must(200, 'POST', `/v1/logins/${body['id']}/approve`, {})
+    await owner.must(200, 'POST', `/v1/logins/${body['id']}/approve`, { scope: 'read' })
     const answer = await api(`/v1/logins/${body['id']}/token`, { code_verifier: verifier })
     assert.deepEqual(codeOf(answer), [404, 'login_not_found'])
   })

@@ -128,7 +128,7 @@ export const PORTAL_DESCRIPTIONS: Descriptions<typeof PORTAL> = {
     refusals: ['portal_off', 'rate_limit_exceeded'],
   },
   'login.get': {
-    summary: 'A login that waits for an approval, by its id or its code',
+    summary: 'A login that waits for an approval: by its id with a redirect, else by its code',
     replies: ok('What asks, and from where', json(portal.loginReply)),
     refusals: ['login_not_found'],
   },

@@ -74,7 +74,7 @@ export const createLoginApprove =
   ({ state }: PortalParts): Handler<LoginApproval> =>
   async (call) => {
     const { role } = callerOf(call.who)
-    const scope = call.body.scope ?? RIGHTS[role].scope
+    const { scope } = call.body
     if (!permits(RIGHTS[role].scope, scope))
       throw fault(
         'scope_missing',

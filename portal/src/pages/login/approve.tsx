@@ -13,12 +13,19 @@ import { SCOPE_WORDS, SCOPES } from '../../parts/scopes.ts'
 /** The command line waits on this machine alone. */
 const WAITING = /^http:\/\/127\.0\.0\.1:\d{4,5}\//
 
-export function Approve({ asked }: { readonly asked: ReplyOf<'GET /v1/logins/:login'> }) {
+/** `login` is what the login was found by: its id, or the code that was typed. */
+export function Approve({
+  login,
+  asked,
+}: {
+  readonly login: string
+  readonly asked: ReplyOf<'GET /v1/logins/:login'>
+}) {
   const [scope, setScope] = useState<Scope>('deploy')
   const [isDone, setDone] = useState(false)
   const action = useAction(async () => {
     const { redirect_url: next } = await withTouch(() =>
-      call('POST /v1/logins/:login/approve', { path: { login: asked.id }, body: { scope } }),
+      call('POST /v1/logins/:login/approve', { path: { login }, body: { scope } }),
     )
     await changed('GET /v1/tokens')
     if (next !== null && WAITING.test(next)) location.assign(next)

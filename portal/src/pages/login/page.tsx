@@ -1,6 +1,6 @@
-// A command line asks for a token of the member: found by the address that it opened, or by the code that it shows.
+// A command line asks for a token of the member: found by the address that it opened, or by the code that a person types.
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../client/queries.ts'
 import { Field } from '../../parts/field.tsx'
@@ -10,11 +10,14 @@ import { Approve } from './approve.tsx'
 import './login.css'
 
 export function Page() {
-  const { login } = useSearch({ strict: false }) as { readonly login?: string }
+  const { login: opened } = useSearch({ strict: false }) as { readonly login?: string }
+  const [typed, setTyped] = useState<string>()
+  // A link of somebody else must not bring a code.
+  const login = opened?.startsWith('login_') === true ? opened : typed
   return (
     <>
       <Head title="Sign in a command line" />
-      {login === undefined ? <ByCode /> : <Asked login={login} />}
+      {login === undefined ? <ByCode onTyped={setTyped} /> : <Asked login={login} />}
     </>
   )
 }
@@ -27,20 +30,19 @@ function Asked({ login }: { readonly login: string }) {
   })
   return (
     <Loaded query={query} what="the login">
-      {(asked) => <Approve key={asked.id} asked={asked} />}
+      {(asked) => <Approve key={asked.id} login={login} asked={asked} />}
     </Loaded>
   )
 }
 
-function ByCode() {
-  const navigate = useNavigate()
+function ByCode({ onTyped }: { readonly onTyped: (code: string) => void }) {
   const [code, setCode] = useState('')
   return (
     <form
       className="login"
       onSubmit={(event) => {
         event.preventDefault()
-        void navigate({ to: '.', search: { login: code.trim() } as never })
+        onTyped(code.trim())
       }}
     >
       <Field
