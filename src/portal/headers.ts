@@ -4,7 +4,7 @@ import type { PortalOrigin } from './origin.ts'
 
 const YEAR_S = 31_536_000
 
-/** Of uploads: no browser runs one as a page of this origin, whatever its content type. */
+/** Of uploads: no browser runs one as a page of this origin, or keeps one, whatever the upload says. */
 export const DATA_HEADERS: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; sandbox; frame-ancestors 'none'",
@@ -14,19 +14,28 @@ export const DATA_HEADERS: HeaderList = [
   'same-origin',
   'X-Frame-Options',
   'DENY',
+  'Cache-Control',
+  'no-store',
 ]
 
-/** `baseUrl` is the address of storage: previews of pictures come from its origin. */
-export function portalHeaders({ isSecure }: PortalOrigin, baseUrl: string): HeaderList {
+/**
+ * `baseUrl` is the address of storage: previews of pictures come from its origin. What runs comes from the console's own
+ * files: other paths of the portal's origin answer with what others have uploaded.
+ */
+export function portalHeaders(
+  { isSecure, origin: own }: PortalOrigin,
+  baseUrl: string,
+): HeaderList {
   const { origin } = new URL(baseUrl)
+  const files = `${own}/assets/`
   const policy = [
     "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
+    `script-src ${files}`,
+    `style-src ${files}`,
     "font-src 'self'",
     `img-src 'self' ${origin}`,
     "connect-src 'self'",
-    "worker-src 'self'",
+    `worker-src ${files}`,
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -1,11 +1,18 @@
 // The S3 protocol on the pipeline of the API. The method and the subresource name the operation, the signature names
 // the caller (access key and secret are the token), and the body is a stream that is verified as it flows.
 import type { IncomingHttpHeaders } from 'node:http'
+import type { ErgonError } from '#base/errors.ts'
 import type { ClientOf } from '#http/client-of.ts'
-import type { BrowserCredential, Call, ProtocolHandler, Endpoint } from '#http/protocol-handler.ts'
+import type {
+  BrowserCredential,
+  Call,
+  Endpoint,
+  ProtocolHandler,
+  RenderedError,
+} from '#http/protocol-handler.ts'
 import type { Exchange } from '#http/exchange.ts'
 import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
-import type { Handler } from '#http/reply.ts'
+import type { Handler, ReplyHeaders } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { RecordAccess, Trace } from './logging/record.ts'
 import type { Handlers, StorageCall, StorageHandler } from './call.ts'
@@ -24,6 +31,7 @@ import {
 import { withHoisted } from './authentication/hoisted.ts'
 import type { VerifiedSignature, SignatureVerifier } from './authentication/verify.ts'
 import type { CredentialV2 } from './authentication/version-two.ts'
+import { onSite } from './site-headers.ts'
 import { parsePlace, targetAt, type BaseHosts, type S3Target } from './target.ts'
 
 /** A call of this protocol: the match, and later the verified signature. */
@@ -59,20 +67,20 @@ export function createS3Protocol(deps: {
   site?: StorageOfSite
 }): ProtocolHandler {
   const { callers, verifier, record, clientOf, bases, handlers, unserved, site } = deps
+  const ownOf = site === undefined ? asIs : onSite
 
   function endpointOf(found: Match): Endpoint {
     const handler = isServed(found) ? handlers[found.operation] : unserved(found)
-    return { handle: identified(handler) as Handler<never> }
+    return { handle: identified(handler, ownOf) as Handler<never> }
   }
 
   async function identify(exchange: Exchange, call: S3Call): Promise<Principal | undefined> {
-    const { request } = exchange
+    const { request, method } = exchange
     if (site !== undefined) return await site.credential.identify(exchange, false)
     const credential = parseCredential(call.target, request.headers)
     if (credential.kind === 'anonymous') return undefined
     if (credential.kind === 'bearer') return await callers.ofToken(credential.token)
     call.trace.signing = SIGNINGS[credential.kind]
-    const { method } = exchange
     const { bucket, key } = call.target
     const { who, secret } = await callers.ofSignature(credential, { method, bucket, key })
     call.verified = verifier.verify(credential, secret, {
@@ -118,27 +126,33 @@ export function createS3Protocol(deps: {
       return who
     },
     body: async (exchange, call) => callOf(exchange, call as S3Call),
-    render,
+    render: (error, request) => render(error, request, ownOf),
   }
 }
 
 const isServed = (found: Match): found is Match & { readonly operation: ServedOperation } =>
   found.row.answer === 'served'
 
-const render: ProtocolHandler['render'] = (error, { requestId, exchange }) => {
+const asIs = (headers: ReplyHeaders): ReplyHeaders => headers
+
+const render = (
+  error: ErgonError,
+  { requestId, exchange }: { requestId: string; exchange?: Exchange },
+  ownOf: typeof asIs,
+): RenderedError => {
   const { method, path } = exchange ?? { method: '', path: '' }
   const rendered = renderFault(error, method, { requestId, hostId: requestId, resource: path })
   const { 'content-type': contentType = 'application/xml', ...headers } = rendered.headers
-  return { status: rendered.status, contentType, body: rendered.body, headers }
+  return { status: rendered.status, contentType, body: rendered.body, headers: ownOf(headers) }
 }
 
 /** Successful replies have the request's id, as errors do. */
 const identified =
-  (handler: StorageHandler): StorageHandler =>
+  (handler: StorageHandler, ownOf: typeof asIs): StorageHandler =>
   async (request) => {
     const reply = await handler(request)
     const id = request.spend.requestId
-    const headers = { ...reply.headers, 'x-amz-request-id': id, 'x-amz-id-2': id }
+    const headers = { ...ownOf(reply.headers ?? {}), 'x-amz-request-id': id, 'x-amz-id-2': id }
     return { ...reply, headers }
   }
 

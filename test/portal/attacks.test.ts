@@ -253,8 +253,9 @@ describe('the portal under attack', () => {
       const policy = String(headers['content-security-policy'])
       for (const rule of [
         "default-src 'none'",
-        "script-src 'self';",
-        "style-src 'self';",
+        `script-src ${ada.origin}/assets/;`,
+        `style-src ${ada.origin}/assets/;`,
+        `worker-src ${ada.origin}/assets/;`,
         "frame-ancestors 'none'",
         "base-uri 'none'",
       ])

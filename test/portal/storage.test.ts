@@ -40,6 +40,30 @@ describe('storage on the portal', () => {
     assert.equal((await ada.ask('GET', '/s3/ada-pages/gone')).status, 404)
   })
 
+  test('no browser keeps an answer, whatever the object says, and no other origin reads one', async () => {
+    const at = '/s3/ada-pages/kept'
+    const headers = {
+      'cache-control': 'public, max-age=31536000',
+      expires: 'Thu, 01 Jan 2099 00:00:00 GMT',
+    }
+    assert.equal((await ada.ask('PUT', at, undefined, { text: 'x', headers })).status, 200)
+    const rule =
+      '<CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule>'
+    const cors = await ada.ask('PUT', '/s3/ada-pages?cors', undefined, {
+      text: `<CORSConfiguration>${rule}</CORSConfiguration>`,
+    })
+    assert.equal(cors.status, 200, cors.text)
+    for (const path of [at, `${at}?response-cache-control=max-age%3D60`, '/s3/ada-pages/none']) {
+      const elsewhere = { headers: { origin: 'https://evil.example' } }
+      const { status, headers: got } = await ada.ask('GET', path, undefined, elsewhere)
+      assert.equal(status, path.endsWith('none') ? 404 : 200)
+      assert.doesNotMatch(String(got['cache-control']), /max-age|public/, path)
+      assert.match(String(got['cache-control']), /no-store/, path)
+      const names = Object.keys(got).filter((name) => /^access-control-|^expires$/.test(name))
+      assert.deepEqual(names, [], path)
+    }
+  })
+
   test('no answer can become a page: its policy is a sandbox that allows nothing', async () => {
     for (const path of [AT, '/s3/', '/s3/nobody/x']) {
       const { headers } = await ada.ask('GET', path)

@@ -1,0 +1,9 @@
+// Headers of answers on sites: the site alone says what browsers keep, and no other origin may read.
+import type { ReplyHeaders } from '#http/reply.ts'
+
+/** Of objects, and of the CORS rules of buckets. */
+const OF_STORAGE = /^(?:cache-control|expires|access-control-.+)$/i
+
+/** Without what is for browsers at storage's own address. */
+export const onSite = (headers: ReplyHeaders): ReplyHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_STORAGE.test(name)))
