@@ -1,13 +1,17 @@
 // The rules of bucket names (AWS, "General purpose buckets naming rules", and paths of the API).
 import { storageFault } from '#contract/storage-errors.ts'
 
-/** First path segments of the API, which no bucket may have as its name; shorter names are invalid anyway. */
+/**
+ * First path segments of the API and first labels of the service's hosts, which no bucket may have as its name; shorter
+ * names are invalid anyway.
+ */
 const RESERVED: ReadonlySet<string> = new Set([
   'healthz',
   'readyz',
   'metrics',
   'portal',
   'status',
+  'website',
   'console',
   'mesh',
   'functions',

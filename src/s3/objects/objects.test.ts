@@ -228,6 +228,7 @@ test('checkBucketName() takes the names that AWS takes', () => {
     'xn--abc',
     'a-s3alias',
     'metrics',
+    'website',
     'a b',
     'a/b',
     'abc\n',
