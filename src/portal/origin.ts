@@ -35,6 +35,16 @@ export function demandOwnScript(exchange: Exchange): void {
 }
 
 /**
+ * What the API tells a session is for pages of the portal, their downloads, and an address that the person typed (none): a page of
+ * another origin, of a sibling host too, neither loads it nor opens it. Throws origin_refused.
+ */
+export function demandOwnRead(exchange: Exchange): void {
+  const from = exchange.header('sec-fetch-site') ?? 'none'
+  if (from === 'same-origin' || from === 'none') return
+  throw fault('origin_refused', `Could not take the request: its page is ${from.slice(0, 20)}`)
+}
+
+/**
  * A request that may change something comes from a page of the portal: browsers say so in headers that no page can set.
  * Throws origin_refused.
  */

@@ -10,7 +10,13 @@ import { renderProblem } from '#http/problem.ts'
 import type { BrowserCredential, ProtocolHandler } from '#http/protocol-handler.ts'
 import type { Identity } from '#identity/identity.ts'
 import { DATA_HEADERS } from './headers.ts'
-import { demandOwnOrigin, demandOwnScript, isRead, type PortalOrigin } from './origin.ts'
+import {
+  demandOwnOrigin,
+  demandOwnRead,
+  demandOwnScript,
+  isRead,
+  type PortalOrigin,
+} from './origin.ts'
 
 /** Names by which people reach this machine; passkeys are bound to the portal's own name. */
 const ALIASES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -50,7 +56,10 @@ export function createSite(deps: {
               'malformed_request',
               'Could not read the request: the portal takes a session, and no Authorization header',
             )
-          if (API_PATHS.some((path) => exchange.path.startsWith(path))) return own
+          if (API_PATHS.some((path) => exchange.path.startsWith(path))) {
+            demandOwnRead(exchange)
+            return own
+          }
           const [, segment = ''] = exchange.path.split('/', 2)
           const found = data.get(segment)
           if (found === undefined) return pages

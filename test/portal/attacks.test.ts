@@ -269,6 +269,28 @@ describe('the portal under attack', () => {
     }
   })
 
+  test('a page of elsewhere neither loads nor opens what the API tells a session', async () => {
+    const ask = async (path: string, site: string, use: string) =>
+      codeOf(
+        await ada.ask('GET', path, undefined, {
+          headers: { 'sec-fetch-site': site, 'sec-fetch-dest': use },
+        }),
+      )
+    for (const path of ['/v1/session', '/v1/balance', '/v1/account/export'])
+      for (const site of ['cross-site', 'same-site'])
+        for (const use of ['empty', 'image', 'document'])
+          assert.deepEqual(await ask(path, site, use), [403, 'origin_refused'], `${path} ${site}`)
+    for (const [site, use] of [
+      ['same-origin', 'empty'],
+      // A download by a link of the portal, and a typed address.
+      ['same-origin', 'document'],
+      ['none', 'document'],
+    ] as const)
+      assert.equal((await ask('/v1/balance', site, use))[0], 200, `${site} ${use}`)
+    // Links of other pages lead to the console all the same.
+    assert.notEqual((await ask('/usage', 'cross-site', 'document'))[0], 403)
+  })
+
   test('a reader of this machine comes to the portal by its other names, and nowhere else', async () => {
     const { port } = sharedErgon()
     const host = `localhost:${port + 1}`
