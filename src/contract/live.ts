@@ -44,6 +44,8 @@ const stated = <const Fields extends z.ZodRawShape>(fields: Fields) =>
  */
 export const liveMessage = z.object({
   at: time,
+  /** True in the first message of a stream alone: its lists take the place of what was known. */
+  whole: z.literal(true).optional(),
   /** Mean power since the message before, by service, in watts. */
   watts: z.record(z.string(), z.number().min(0)),
   /** The method and the band of the node's meter. */

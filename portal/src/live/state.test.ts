@@ -48,6 +48,14 @@ test('lists keep what a message does not name, and drop what is gone', () => {
   assert.equal(after(second, message(SECOND)).budgets, second.budgets)
 })
 
+test('a whole message takes the place of the lists that were known', () => {
+  const budget = { id: 'tok_1', budget_nj: '750', used_nj: '618' }
+  const first = after(NOTHING, message(FIRST, { budgets: [budget, { ...budget, id: 'tok_2' }] }))
+  const second = after(first, message(SECOND, { whole: true, budgets: [budget] }))
+  assert.deepEqual([...second.budgets.keys()], ['tok_1'])
+  assert.equal(after(second, message(SECOND, { whole: true })).budgets.size, 0)
+})
+
 test('charges are the newest first, none twice, and missed ones are counted', () => {
   const charge = {
     id: 'rcpt_1',
