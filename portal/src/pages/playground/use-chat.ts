@@ -1,5 +1,5 @@
-// The conversation: one answer at a time, which can be stopped.
-import { useCallback, useRef, useState } from 'react'
+// The conversation: one answer at a time, which can be stopped. It stops when the page is left: nobody reads on.
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { streamChat, type ChatBody } from '../../chat/stream.ts'
 import { afterEvent, asked, type Turn } from './turn.ts'
 
@@ -15,6 +15,7 @@ export function useChat(settings: ChatSettings) {
   const change = useCallback((next: (turn: Turn) => Turn) => {
     setTurns((all) => all.map((turn, nth) => (nth === all.length - 1 ? next(turn) : turn)))
   }, [])
+  useEffect(() => () => running.current?.abort(), [])
   const ask = (question: string) => {
     const ending = new AbortController()
     running.current = ending
