@@ -1,7 +1,7 @@
 // One call of the public API, on the portal's own origin: the session's cookie goes with it.
 import type { InputOf, Key, ReplyOf } from './operations.ts'
 import { createKeys, isOpen } from './keys.ts'
-import { problemOf, unreachable } from './problem.ts'
+import { isSignedOut, jsonOf, problemOf, unreachable } from './problem.ts'
 
 const CALL_TIMEOUT_MS = 30_000
 
@@ -13,11 +13,18 @@ type Loose = {
 }
 
 const keys = createKeys()
+const SESSION: Key = 'GET /v1/session'
+let signedOut = (): void => undefined
+
+/** Says what to do when a call finds that nobody is signed in any more. */
+export const onSignedOut = (act: () => void): void => {
+  signedOut = act
+}
 
 /** Calls an operation by its method and path. Throws Problem. */
 export async function call<K extends Key>(key: K, input: InputOf<K>): Promise<ReplyOf<K>> {
   const response = await send(key, input)
-  return (response.status === 204 ? undefined : await response.json()) as ReplyOf<K>
+  return (response.status === 204 ? undefined : await jsonOf(response)) as ReplyOf<K>
 }
 
 /** The same, with the answer as it comes: streams and texts. */
@@ -35,9 +42,13 @@ export async function send<K extends Key>(
     signal,
     isStream: body !== undefined && (body as { stream?: boolean }).stream === true,
   }
-  return request.method === 'POST' && !request.isStream
-    ? await answerOnce(request)
-    : await answerOf(request)
+  try {
+    const isMaking = request.method === 'POST' && !request.isStream
+    return await (isMaking ? answerOnce(request) : answerOf(request))
+  } catch (error) {
+    if (isSignedOut(error) && key !== SESSION) signedOut()
+    throw error
+  }
 }
 
 type Request = {

@@ -39,7 +39,7 @@ type Document = {
 
 /** The problem of an answer that is no success. */
 export async function problemOf(response: Response): Promise<Problem> {
-  const read = (await response.json().catch(() => ({}))) as Document
+  const read = ((await response.json().catch(() => undefined)) ?? {}) as Document
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   return new Problem({
     status: response.status,
@@ -50,6 +50,27 @@ export async function problemOf(response: Response): Promise<Problem> {
     retryMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
   })
 }
+
+/** The JSON of an answer. Throws Problem where something between here and the service answered instead. */
+export async function jsonOf(response: Response): Promise<unknown> {
+  const text = await response.text().catch(() => {
+    throw unreachable()
+  })
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Problem({
+      status: response.status,
+      code: 'unreadable',
+      detail: 'The answer is not of the service: it is no JSON',
+      requestId: response.headers.get('x-request-id') ?? undefined,
+    })
+  }
+}
+
+/** True where a sign-in is missing or over. */
+export const isSignedOut = (error: unknown): boolean =>
+  isProblem(error, 'session_missing', 'session_ended')
 
 /** Of a request that nothing answered. */
 export const unreachable = (): Problem =>

@@ -6,7 +6,7 @@ import {
   useQuery,
   type InfiniteData,
 } from '@tanstack/react-query'
-import { call } from './call.ts'
+import { call, onSignedOut } from './call.ts'
 import type { InputOf, Key, ReplyOf } from './operations.ts'
 import { isProblem } from './problem.ts'
 
@@ -68,6 +68,9 @@ export const changed = (...keys: readonly ReadKey[]): Promise<void> =>
   queryClient.invalidateQueries({
     predicate: ({ queryKey }) => keys.includes(queryKey[0] as ReadKey),
   })
+
+// The shell shows Sign in, at the same address, once the session is known to be over.
+onSignedOut(() => void changed('GET /v1/session'))
 
 /** True for owners and admins of the operator's account. */
 export const useIsOperator = (): boolean =>

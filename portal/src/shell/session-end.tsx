@@ -1,19 +1,26 @@
-// Two minutes before a sign-in ends the page says so.
-import type { Session } from '../client/operations.ts'
+// Two minutes before a sign-in ends the page says so. Each use moves the end: it is asked for again before it is told.
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { changed, read } from '../client/queries.ts'
 import { useNow } from '../parts/zone.ts'
 
 const WARNED_MS = 120_000
 
-export function SessionEnd({ session }: { readonly session: Session | undefined }) {
-  const now = useNow('minute')
-  if (session === undefined) return null
-  const leftMs = new Date(session.expires_at).getTime() - now.getTime()
-  if (leftMs > WARNED_MS) return null
+export function SessionEnd() {
+  const { data: session, dataUpdatedAt } = useQuery(read('GET /v1/session', {}))
+  const nowMs = useNow('minute').getTime()
+  const endsMs = session === undefined ? Infinity : new Date(session.expires_at).getTime()
+  const isNear = endsMs - nowMs <= WARNED_MS
+  const isOver = endsMs <= nowMs
+  useEffect(() => {
+    if (isNear) void changed('GET /v1/session')
+  }, [isNear, isOver])
+  if (!isNear || dataUpdatedAt < endsMs - WARNED_MS) return null
   return (
     <div className="note warn" role="status">
       <p>
-        <b>Your sign-in ends in {Math.max(0, Math.ceil(leftMs / 1000))} s.</b> Anything that you do
-        here keeps it.
+        <b>Your sign-in ends in {Math.max(0, Math.ceil((endsMs - nowMs) / 1000))} s.</b> Then sign
+        in again: you come back to this page.
       </p>
     </div>
   )

@@ -49,7 +49,7 @@ export function Shell() {
       <div className="frame">
         <Board session={session.data} />
         <main className="main" id="main" tabIndex={-1}>
-          <SessionEnd session={session.data} />
+          <SessionEnd />
           <Suspense fallback={<Waiting what="this page" />}>
             <Outlet />
           </Suspense>
