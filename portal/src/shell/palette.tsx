@@ -1,6 +1,7 @@
 // ⌘K: finds pages, and the thing of any id that is typed.
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { LOOKUP_ID } from '#contract/lookup-id.ts'
 import { call } from '../client/call.ts'
 import { useIsOperator } from '../client/queries.ts'
 import { addressOfPage, CIRCUITS, pagesOf } from '../pages/list.ts'
@@ -9,9 +10,6 @@ import { closePalette } from './palette-state.ts'
 
 /** `to` undefined: the service is asked where the id leads. */
 type Entry = { readonly title: string; readonly hint: string; readonly to: string | undefined }
-
-/** Ids are a prefix of letters and 26 signs; receipts and requests are on the ledger. */
-const ID = /^[a-z]{2,5}_[0-9a-z]{20,30}$/
 
 function entriesFor(text: string, isOperator: boolean): readonly Entry[] {
   const wanted = text.trim().toLowerCase()
@@ -23,7 +21,9 @@ function entriesFor(text: string, isOperator: boolean): readonly Entry[] {
     hint: page.key === undefined ? '' : `g ${page.key}`,
     to: addressOfPage(page),
   }))
-  return ID.test(wanted) ? [{ title: wanted, hint: 'find it', to: undefined }, ...pages] : pages
+  return LOOKUP_ID.test(wanted)
+    ? [{ title: wanted, hint: 'find it', to: undefined }, ...pages]
+    : pages
 }
 
 const find = async (id: string): Promise<string> => {

@@ -1,18 +1,17 @@
 // GET /v1/lookup/{id}: the kind of the thing that an id names, and where the API has it. Only things of the account are
 // found.
 import { fault } from '#contract/errors.ts'
+import { LOOKUP_ID } from '#contract/lookup-id.ts'
 import type { Lookups } from '#http/gateway-part.ts'
 import type { Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { Posted } from '#ledger/posted.ts'
 
-const ID = /^([a-z]{2,8})_[0-9a-z]{1,40}$/
-
 export const createLookupGet =
   (deps: { readonly lookups: () => Lookups; readonly posted: Posted }): Handler =>
   async ({ who, parameters, signal }) => {
     const id = parameters['id'] ?? ''
-    const lookup = deps.lookups()[ID.exec(id)?.[1] ?? '']
+    const lookup = deps.lookups()[LOOKUP_ID.exec(id)?.[1] ?? '']
     if (lookup !== undefined) await deps.posted(signal)
     const found = await lookup?.find(callerOf(who).account, id)
     if (lookup === undefined || found === undefined)

@@ -6,7 +6,7 @@ import { Head } from '../../shell/head.tsx'
 import { DropZone, UploadButton } from './drop-zone.tsx'
 import { ObjectPanel } from './object-panel.tsx'
 import { Objects } from './objects.tsx'
-import { stepsOf, useGo, usePlace } from './place.ts'
+import { shown, stepsOf, useGo, usePlace } from './place.ts'
 import { RemoveBucket } from './remove-bucket.tsx'
 import { UploadList } from './upload-list.tsx'
 import { useObjects } from './use-storage.ts'
@@ -75,7 +75,7 @@ const Crumbs = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: 
       <span key={to}>
         {' / '}
         <Link to="/storage" search={{ bucket, prefix: to } as never}>
-          {name === '' ? '(no name)' : name}
+          {name === '' ? '(no name)' : shown(name)}
         </Link>
       </span>
     ))}

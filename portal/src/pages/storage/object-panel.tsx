@@ -7,7 +7,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
 import { When } from '../../parts/when.tsx'
-import { lastPart } from './place.ts'
+import { lastPart, shown } from './place.ts'
 import { Preview } from './preview.tsx'
 import { Share } from './share.tsx'
 import { objectsChanged } from './use-storage.ts'
@@ -29,7 +29,7 @@ export function ObjectPanel(props: {
         <h2 className="wrap-anywhere">{lastPart(key)}</h2>
         <dl className="pairs">
           <dt>Key</dt>
-          <dd>{key}</dd>
+          <dd>{shown(key)}</dd>
           <dt>Size</dt>
           <dd>{bytesExact(bytes)}</dd>
           <dt>Changed</dt>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { hasAddress, pathOf } from '../../client/s3.ts'
-import { lastPart, stepsOf } from './place.ts'
+import { lastPart, shown, stepsOf } from './place.ts'
 
 suite('a place in the storage', () => {
   test('a prefix is a step for each slash, empty parts too', () => {
@@ -17,6 +17,12 @@ suite('a place in the storage', () => {
   test('the last part of a key, and of a prefix', () => {
     assert.equal(lastPart('2026/11/data.json'), 'data.json')
     assert.equal(lastPart('2026/11/'), '11/')
+  })
+
+  test('signs that turn the direction of text are shown as escapes', () => {
+    assert.equal(lastPart('a/invoice\u202Efdp.exe'), 'invoice\\u202efdp.exe')
+    assert.equal(shown('a\u2066/b\u2069'), 'a\\u2066/b\\u2069')
+    assert.equal(shown('חשבונית.pdf'), 'חשבונית.pdf')
   })
 
   test('a key is quoted part by part', () => {

@@ -23,5 +23,12 @@ export function stepsOf(prefix: string): readonly { readonly name: string; reado
   return parts.map((name, nth) => ({ name, to: `${parts.slice(0, nth + 1).join('/')}/` }))
 }
 
-/** The last part of a key or a prefix. */
-export const lastPart = (key: string): string => /[^/]*\/?$/.exec(key)?.[0] ?? key
+/** Characters that turn the direction of the text around them, with which a name shows another ending than it has. */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g
+
+/** A key as the page shows it: turns of the direction as their escapes. */
+export const shown = (key: string): string =>
+  key.replaceAll(TURNS, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`)
+
+/** The last part of a key or a prefix, as the page shows it. */
+export const lastPart = (key: string): string => shown(/[^/]*\/?$/.exec(key)?.[0] ?? key)

@@ -1,6 +1,7 @@
 // The uploads under way, with their progress; those that did not go through say why.
 import { bytesShort, share } from '../../figures/amounts.ts'
 import { ProblemNote } from '../../parts/loaded.tsx'
+import { shown } from './place.ts'
 import type { Upload, Uploads } from './use-uploads.ts'
 
 export const UploadList = ({ uploads }: { readonly uploads: Uploads }) =>
@@ -33,7 +34,8 @@ export const UploadList = ({ uploads }: { readonly uploads: Uploads }) =>
   )
 
 function Progress({ upload: { key, file, sent, state, error } }: { readonly upload: Upload }) {
-  if (state === 'failed') return <ProblemNote error={error} title={`${key} was not uploaded`} />
+  if (state === 'failed')
+    return <ProblemNote error={error} title={`${shown(key)} was not uploaded`} />
   const [part, whole] = [BigInt(Math.min(sent, file.size)), BigInt(file.size)]
   const words = {
     waits: `waits, ${bytesShort(whole)}`,
@@ -43,9 +45,9 @@ function Progress({ upload: { key, file, sent, state, error } }: { readonly uplo
   return (
     <div className="small">
       <span className="wrap-anywhere">
-        <b>{key}</b>, {words}
+        <b>{shown(key)}</b>, {words}
       </span>
-      <progress value={sent} max={Math.max(file.size, 1)} aria-label={`Upload of ${key}`} />
+      <progress value={sent} max={Math.max(file.size, 1)} aria-label={`Upload of ${shown(key)}`} />
     </div>
   )
 }
