@@ -137,6 +137,20 @@ export const parseLoginRedemption = (json: unknown): LoginRedemption =>
 /** Options for `navigator.credentials`, as WebAuthn names them. */
 export const credentialOptions = z.looseObject({ challenge: z.string() })
 
+/** The member that an invitation names, for the person to see before there is a passkey. */
+export const invitedMember = z.object({
+  account_name: z.string().nullable(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  /** True: the link adds a passkey to a member that is active already. */
+  is_active: z.boolean(),
+})
+export type InvitedMember = z.infer<typeof invitedMember>
+export const signUpChallenge = credentialOptions.extend({
+  /** With an invitation. */
+  invited: invitedMember.optional(),
+})
+
 export const signUpReply = z.object({
   account_id: z.string(),
   member_id: z.string(),

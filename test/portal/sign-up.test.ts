@@ -205,6 +205,9 @@ describe('the portal in a browser', { skip: withoutBrowser }, () => {
       201,
     )
     const invitation = String(invited['invitation_code'])
+    const asked = done(await bob.ask('POST', '/v1/sign-up/options', { invitation }), 200)
+    const who = { account_name: 'inviting', name: 'Bob', role: 'developer', is_active: false }
+    assert.deepEqual(asked['invited'], who)
     assert.equal((await signUp(bob, { invitation })).account_id, account)
     const again = await bob.ask('POST', '/v1/sign-up/options', { invitation })
     assert.deepEqual(code(again), [409, 'invitation_ended'])
@@ -234,7 +237,10 @@ describe('the portal in a browser', { skip: withoutBrowser }, () => {
     const { member_id: member } = await signUp(ada, { name: 'devices' })
     const approval = done(await ada.ask('POST', '/v1/device-approvals'), 201)
     assert.equal(approval['url'], `${portal()}/sign-up#${String(approval['code'])}`)
-    const joined = await signUp(phone, { invitation: String(approval['code']) })
+    const invitation = String(approval['code'])
+    const asked = done(await phone.ask('POST', '/v1/sign-up/options', { invitation }), 200)
+    assert.equal((asked['invited'] as { is_active: boolean }).is_active, true)
+    const joined = await signUp(phone, { invitation })
     assert.equal(joined.member_id, member)
     assert.deepEqual(joined.recovery_codes, [])
     const listed = done(await ada.ask('GET', '/v1/sessions'), 200)['data'] as {

@@ -63,7 +63,7 @@ type Checked<Table> = {
 
 export type Operations = Checked<{
   'POST /v1/sign-up/options': Begin<
-    PublicKeyCredentialCreationOptionsJSON,
+    PublicKeyCredentialCreationOptionsJSON & { readonly invited?: portal.InvitedMember },
     typeof portal.signUpOptions
   >
   'POST /v1/sign-up': Answered<

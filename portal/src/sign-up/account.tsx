@@ -6,6 +6,7 @@ import { Field } from '../parts/field.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { signUp } from '../sign-in/passkey.ts'
 import { Refusal } from '../sign-in/refusal.tsx'
+import { Invited } from './invited.tsx'
 import { beginWith, savedStep, type Step } from './progress.ts'
 
 const INVITATION = /^#(inv_[0-9A-Za-z]{38})$/
@@ -29,13 +30,7 @@ export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
         action.run()
       }}
     >
-      <h1>{invitation === undefined ? 'Make an account' : 'A passkey for this device'}</h1>
-      {invitation !== undefined && (
-        <p className="small">
-          The link that you opened gives one to a new member, or to a member who lost theirs. It
-          works once.
-        </p>
-      )}
+      {invitation === undefined ? <h1>Make an account</h1> : <Invited invitation={invitation} />}
       {invitation === undefined && (
         <Field
           label="What shall we call it?"

@@ -10,7 +10,10 @@ export const PORTAL_DESCRIPTIONS: Descriptions<typeof PORTAL> = {
   'sign-up.begin': {
     summary: 'Ask for a passkey of a new account, or of the member that an invitation names',
     request: portal.signUpOptions,
-    replies: options,
+    replies: ok(
+      'Options for navigator.credentials, and who is invited',
+      json(portal.signUpChallenge),
+    ),
     refusals: [
       'sign_up_closed',
       'invitation_not_found',

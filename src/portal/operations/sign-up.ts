@@ -2,7 +2,7 @@
 // invitation names.
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
-import type { SignUp, SignUpOptions, SignUpReply } from '#contract/portal.ts'
+import type { InvitedMember, SignUp, SignUpOptions, SignUpReply } from '#contract/portal.ts'
 import type { Handler } from '#http/reply.ts'
 import { openInvitation, takeInvitation } from '#identity/accept-invitation.ts'
 import { createAccount } from '#identity/accounts.ts'
@@ -31,7 +31,8 @@ export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
     demandJoinable(parts, member)
     const known = await passkeysOf(state, member.id)
     demandPasskeyRoom(known)
-    const options = await webauthn.registrationOptions(member, known)
+    const asked = await webauthn.registrationOptions(member, known)
+    const options = { ...asked, invited: await invitedOf(state, member) }
     const facts = { member: member.id, invitation }
     return await challenges.ask('sign-up', call, { options, facts })
   }
@@ -66,6 +67,17 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
     })
     return openedReply(cookies.session, session.text, reply, 201)
   }
+}
+
+async function invitedOf(
+  state: Queryable,
+  { account, name, role, state: status }: AccountMember,
+): Promise<InvitedMember> {
+  const { rows } = await state.query<{ name: string | null }>(
+    'select name from accounts where id = $1',
+    [account],
+  )
+  return { account_name: rows[0]?.name ?? null, name, role, is_active: status === 'active' }
 }
 
 /** The member that signs up; its account is locked. */

@@ -1,0 +1,41 @@
+// Whom a link lets in, said before there is a passkey: a new member, or one that exists and gets a further passkey.
+import { useQuery } from '@tanstack/react-query'
+import { call } from '../client/call.ts'
+import { Waiting } from '../parts/loaded.tsx'
+import { Refusal } from '../sign-in/refusal.tsx'
+
+export function Invited({ invitation }: { readonly invitation: string }) {
+  const { data, error } = useQuery({
+    queryKey: ['invited', invitation],
+    queryFn: ({ signal }) => call('POST /v1/sign-up/options', { body: { invitation }, signal }),
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+  })
+  if (error !== null)
+    return (
+      <>
+        <h1>A link for one person</h1>
+        <Refusal error={error} />
+      </>
+    )
+  if (data?.invited === undefined) return <Waiting what="the invitation" />
+  const { account_name: account, name, role, is_active: isActive } = data.invited
+  const where = account ?? 'an account without a name'
+  return isActive ? (
+    <>
+      <h1>Add a passkey to {name}</h1>
+      <p className="small">
+        {name} is a member of <b>{where}</b> already, as {role}. The passkey of this device lets
+        whoever holds it in as {name}. The link works once.
+      </p>
+    </>
+  ) : (
+    <>
+      <h1>Join {where}</h1>
+      <p className="small">
+        You become the member <b>{name}</b>, as {role}, by a passkey of this device. The link works
+        once.
+      </p>
+    </>
+  )
+}
