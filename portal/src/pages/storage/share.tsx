@@ -1,22 +1,23 @@
-// A link for others: it needs no sign-in, reads this object alone, and ends.
+// A link for others: it needs no sign-in, reads this object alone, and ends, at the latest with the sign-in that made it.
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../client/call.ts'
 import type { ReplyOf } from '../../client/operations.ts'
+import { read } from '../../client/queries.ts'
 import type { Place } from '../../client/s3.ts'
 import { Select } from '../../parts/choices.tsx'
 import { Command } from '../../parts/copy.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
 import { When } from '../../parts/when.tsx'
-
-const ENDS: readonly (readonly [string, string])[] = [
-  ['3600', 'In an hour'],
-  ['86400', 'In a day'],
-  ['604800', 'In 7 days'],
-]
+import { useNow } from '../../parts/zone.ts'
+import { endsWithin, presignCommand } from './link.ts'
 
 export function Share({ place }: { readonly place: Place }) {
-  const [expires, setExpires] = useState('3600')
+  const session = useQuery(read('GET /v1/session', {}))
+  const now = useNow('minute')
+  const leftMs = new Date(session.data?.expires_at ?? 0).getTime() - now.getTime()
+  const [expires, setExpires] = useState('900')
   const [link, setLink] = useState<ReplyOf<'POST /v1/storage/presigned'>>()
   const action = useAction(async () => {
     const body = { ...place, expires_s: Number(expires) }
@@ -28,7 +29,7 @@ export function Share({ place }: { readonly place: Place }) {
         <Select
           label="A link that ends"
           value={expires}
-          options={ENDS}
+          options={endsWithin(leftMs)}
           onChange={(value) => {
             setExpires(value)
             setLink(undefined)
@@ -48,6 +49,10 @@ export function Share({ place }: { readonly place: Place }) {
         </div>
       )}
       {action.error !== undefined && <ProblemNote error={action.error} />}
+      <p className="tiny">
+        A link that is made here also ends when you sign out. One that lasts longer needs a token:
+      </p>
+      <Command text={presignCommand(place)} label="Command" />
     </div>
   )
 }
