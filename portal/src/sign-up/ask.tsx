@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { codeOf, type Language } from '../chat/code.ts'
 import { costOf, type Cost } from '../chat/cost.ts'
+import { FIRST_QUESTION } from '../chat/first-question.ts'
 import { send } from '../client/call.ts'
 import { useApiUrl } from '../client/api-url.ts'
 import { asMuchAs } from '../figures/as-much-as.ts'
@@ -15,11 +16,6 @@ import { Strip } from '../parts/strip.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { saveStep } from './progress.ts'
 
-const BODY = {
-  model: 'auto',
-  messages: [{ role: 'user' as const, content: 'What is the capital of France?' }],
-  max_tokens: 64,
-}
 const LANGUAGES = Object.keys(codeOf) as readonly Language[]
 
 type Answered = { readonly cost: Cost; readonly text: string | undefined }
@@ -34,7 +30,7 @@ export function Ask({
   const [here, setHere] = useState<Answered>()
   const elsewhere = useFirstAnswer()
   const action = useAction(async () => {
-    const response = await send('POST /v1/chat/completions', { body: BODY })
+    const response = await send('POST /v1/chat/completions', { body: FIRST_QUESTION })
     const answer = (await response.json()) as {
       readonly choices: readonly { readonly message: { readonly content: string | null } }[]
     }
@@ -94,7 +90,7 @@ function Code({ token }: { readonly token: string | undefined }) {
           </button>
         ))}
       </div>
-      <Command text={codeOf[language]({ apiUrl, token, body: BODY })} label="Request" />
+      <Command text={codeOf[language]({ apiUrl, token, body: FIRST_QUESTION })} label="Request" />
     </div>
   )
 }

@@ -1,5 +1,6 @@
 // The ledger: each charge with its receipt, and what was left after it.
 import { Link, useParams } from '@tanstack/react-router'
+import { useFirstCommand } from '../../chat/first-question.ts'
 import { grouped } from '../../figures/digits.ts'
 import { energyExact, registerDigits } from '../../figures/energy.ts'
 import { moneyExact } from '../../figures/money.ts'
@@ -98,11 +99,12 @@ function Sums({ filters, sums }: SumsProps) {
   )
 }
 
-const NoRows = ({ isFiltered }: { readonly isFiltered: boolean }) =>
-  isFiltered ? (
-    <p className="small">No entry fits these filters.</p>
-  ) : (
-    <Empty title="Nothing was charged today" command='ergon chat "What is the capital of France?"'>
+function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
+  const command = useFirstCommand()
+  if (isFiltered) return <p className="small">No entry fits these filters.</p>
+  return (
+    <Empty title="Nothing was charged today" command={command}>
       Each request stands here within a second, with the receipt that proves what it cost.
     </Empty>
   )
+}

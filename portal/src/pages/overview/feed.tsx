@@ -1,6 +1,7 @@
 // The newest charges, each a link to its receipt.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useFirstCommand } from '../../chat/first-question.ts'
 import { read } from '../../client/queries.ts'
 import { energyShort } from '../../figures/energy.ts'
 import { useLive } from '../../live/use-live.ts'
@@ -47,9 +48,15 @@ export function Feed() {
   )
 }
 
-const FirstRequest = () => (
-  <div className="empty">
-    <p className="small">Nothing was charged yet. Ask a model something:</p>
-    <Command text='ergon chat "What is the capital of France?"' label="Command" />
-  </div>
-)
+function FirstRequest() {
+  const command = useFirstCommand()
+  return (
+    <div className="empty">
+      <p className="small">
+        Nothing was charged yet. <Link to="/playground">Ask a model something</Link>, or from a
+        terminal:
+      </p>
+      <Command text={command} label="Command" />
+    </div>
+  )
+}

@@ -25,11 +25,7 @@ export function Page() {
       <Loaded query={query} what="the list of tokens">
         {() =>
           tokens.length === 0 ? (
-            <Empty
-              title="No tokens yet"
-              command="ergon token create --name my-laptop"
-              action={make}
-            >
+            <Empty title="No tokens yet" command="ergon tokens create my-laptop" action={make}>
               A token lets a program ask in your name, as far as its scope goes.
             </Empty>
           ) : (

@@ -1,0 +1,13 @@
+// The question that pages propose as the first one, and its request as a command to copy.
+import { useApiUrl } from '../client/api-url.ts'
+import { codeOf } from './code.ts'
+
+export const FIRST_QUESTION = {
+  model: 'auto',
+  messages: [{ role: 'user' as const, content: 'What is the capital of France?' }],
+  max_tokens: 64,
+}
+
+/** For a terminal that has a token in ERGON_TOKEN. */
+export const useFirstCommand = (): string =>
+  codeOf.curl({ apiUrl: useApiUrl(), token: undefined, body: FIRST_QUESTION })
