@@ -29,6 +29,7 @@ export const operationName = (operation: string): string =>
   OPERATION_NAMES[operation] ?? operation.replace(/\.(create|get)$/, '').replaceAll(/[.-]/g, ' ')
 
 const OPERATION_NAMES: Readonly<Record<string, string>> = {
+  'cell.standing': 'database server',
   'embedding.create': 'embeddings',
   'chat.create': 'chat',
   'completion.create': 'completion',

@@ -14,10 +14,10 @@ export const STATUS = defineProduct({
       service: 'accounts',
       remembered: false,
     },
-    /** No request: what a cell of an account used for a minute. */
+    /** No request: what a cell of an account used for a minute. Such cells are the servers of databases. */
     'cell.standing': {
       ...look,
-      service: 'service',
+      service: 'databases',
       scope: null,
       remembered: false,
       unrouted: true,
