@@ -16,6 +16,8 @@ export type Operation = {
    * and the handler sees to that.
    */
   readonly ofMember?: true
+  /** Also for a token of any scope whose id is this parameter of the path: every token may end itself. */
+  readonly ofItself?: string
   /**
    * Answered too when the account cannot pay: what it was billed, and for what, must not be out of its sight
    * then. Paid as ever while it can pay; after that it is the operator's, a few at once.

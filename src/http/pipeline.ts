@@ -81,7 +81,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     const call = protocol.match(exchange)
     ;({ operation } = call)
     const arrive = (one: Principal): void => {
-      demandScope(one, call.operation, operationOf(call.operation))
+      demandScope(one, call.operation, operationOf(call.operation), call.parameters)
       caller ??= one.account
       if (leave !== undefined) return
       exchange.limitHeaders = deps.rates.take(one)

@@ -2,7 +2,7 @@
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { permits, type Operation, type Scope } from '#contract/operation.ts'
-import { RIGHTS, type MemberRole } from '#contract/roles.ts'
+import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
 
 /** A person at a browser: the facts of a session of the portal. All times are wall times. */
 export type BrowserSession = {
@@ -41,27 +41,45 @@ export type Principal = {
 export const callerOf = (who: Principal | undefined): Principal =>
   present(who, 'the operation needs a token')
 
+/** An operation as a principal is checked for it. */
+type Asked = Pick<
+  Operation,
+  'scope' | 'ofMember' | 'ofItself' | 'answeredDeleting' | 'needsTouch' | 'limited'
+>
+
 /**
  * Throws scope_missing when the token may not call the operation, and account_deleting when its account is being
- * deleted and the operation is not answered then. For a session also passkey_required and touch_required.
+ * deleted and the operation is not answered then. For a session also passkey_required and touch_required. `parameters` are
+ * those of the path.
  */
 export function demandScope(
-  who: Pick<Principal, 'scope' | 'role' | 'isDeleting' | 'session'>,
+  who: Pick<Principal, 'token' | 'scope' | 'role' | 'isDeleting' | 'session'>,
   operation: string,
-  asked: Pick<Operation, 'scope' | 'ofMember' | 'answeredDeleting' | 'needsTouch' | 'limited'>,
+  asked: Asked,
+  parameters: Readonly<Record<string, string>>,
 ): void {
-  const { scope: needed, ofMember, answeredDeleting } = asked
+  const { scope: needed, ofMember, ofItself, answeredDeleting } = asked
   const isAllowed =
-    permits(who.scope, needed) || (ofMember === true && who.scope === RIGHTS[who.role].scope)
+    permits(who.scope, needed) ||
+    (ofMember === true && who.scope === RIGHTS[who.role].scope) ||
+    (ofItself !== undefined && parameters[ofItself] === who.token)
   if (!isAllowed)
-    throw fault(
-      'scope_missing',
-      `Could not call ${operation}: the token has scope "${who.scope}", it needs "${needed}"`,
-      { details: { scope: needed } },
-    )
+    throw fault('scope_missing', `Could not call ${operation}: ${lackWords(who, needed)}`, {
+      details: { scope: needed },
+    })
   if (who.session !== undefined) demandPresence(who.session, operation, asked)
   if (who.isDeleting === true && answeredDeleting !== true)
     throw fault('account_deleting', `Could not call ${operation}: the account is being deleted`)
+}
+
+/** Says why the caller may not: a person at the portal has a role, a token has a scope. */
+function lackWords(
+  { session, role, scope }: Pick<Principal, 'session' | 'role' | 'scope'>,
+  needed: Scope | null,
+): string {
+  if (session === undefined) return `the token has scope "${scope}", it needs "${needed}"`
+  const roles = ROLES.filter((one) => permits(RIGHTS[one].scope, needed))
+  return `you are "${role}", it is for a member of role ${roles.join(' or ')}`
 }
 
 /** Throws passkey_required, touch_required. */

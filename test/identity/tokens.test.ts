@@ -107,6 +107,16 @@ test('a token that rotates or revokes itself reads the answer, and is refused fr
   assert.deepEqual(await problemOf(late), [401, 'token_revoked'])
 })
 
+test('a token of a small scope ends itself, and no other one', async () => {
+  const owner = await ownerToken()
+  const [one, other] = [await make(owner, { scope: 'read' }), await make(owner, { scope: 'read' })]
+  const refused = await call(one.token, `/${other.id}`, 'DELETE')
+  assert.deepEqual(await problemOf(refused), [403, 'scope_missing'])
+  const ended = await call(one.token, `/${one.id}`, 'DELETE')
+  assert.equal(tokenReply.parse(await ended.json()).status, 'revoked')
+  assert.deepEqual([await statusOf(one.token), await statusOf(other.token)], [401, 200])
+})
+
 test('a token of another account is not found, and goes on', async () => {
   const [owner, other] = [await ownerToken(), await ownerToken()]
   const made = await make(owner, {})

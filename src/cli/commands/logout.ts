@@ -17,14 +17,12 @@ export async function run({ options }: CommandCall): Promise<void> {
     throw new CommandError('No token of `ergon login` is stored here', EXIT.login)
   const why = await revoke(options)
   const file = dropCredentials()
-  tell(
-    why === undefined
-      ? `The token is revoked; ${file} is removed`
-      : `${file} is removed; the token itself was not revoked: ${why}`,
-  )
+  if (why !== undefined)
+    throw new CommandError(`${file} is removed; the token itself was not revoked: ${why}`)
+  tell(`The token is revoked; ${file} is removed`)
 }
 
-/** Resolves with why it could not be revoked: it may have ended before, or may end no token. */
+/** Resolves with why it could not be revoked; a token that is honoured no more has nothing left to end. */
 async function revoke(options: CommandCall['options']): Promise<string | undefined> {
   try {
     const { text } = await apiGet(options, '/v1/tokens?limit=1000')
@@ -32,7 +30,7 @@ async function revoke(options: CommandCall['options']): Promise<string | undefin
     if (own !== undefined) await apiDelete(options, `/v1/tokens/${own.id}`)
     return own === undefined ? 'it is not in the list of tokens' : undefined
   } catch (error) {
-    if (error instanceof CommandError) return error.message
-    throw error
+    if (!(error instanceof CommandError)) throw error
+    return error.exitCode === EXIT.login ? undefined : error.message
   }
 }

@@ -36,7 +36,7 @@ export const ACCOUNTS = defineProduct({
     'token.list': token,
     'token.update': { ...tokenChange, scope: 'billing-admin' },
     'token.rotate': { ...tokenChange, ...ofMember, ...confirmed },
-    'token.revoke': { ...tokenChange, ...ofMember, answeredDeleting: true },
+    'token.revoke': { ...tokenChange, ...ofMember, ofItself: 'token', answeredDeleting: true },
     'member.list': members,
     'member.get': members,
     'member.invite': invitation,
