@@ -16,7 +16,7 @@ export type ShownPart = {
   /** The part that it belongs to, such as that of a model. */
   readonly within: string | null
   readonly state: ShownState
-  /** Of the measured time in which it was not down. */
+  /** Of the measured time in which it was not down; null while it is not measured. */
   readonly up_percent: string | null
   /** The oldest day first. */
   readonly days: readonly { readonly day: string; readonly state: ShownState }[]
@@ -91,7 +91,7 @@ function shownParts(history: StatusHistory, facts: StateFacts | null, nowMs: num
       name,
       within,
       state: part?.state ?? null,
-      up_percent: (part && upPercent(part)) ?? null,
+      up_percent: part?.state === undefined ? null : (upPercent(part) ?? null),
       days: days.map((day) => ({ day, state: stateOfDay(part?.days[day]) ?? null })),
     }
   }

@@ -13,24 +13,27 @@ import type { PartMeasure } from './measure.ts'
 
 const MINUTE_MS = 60_000
 const NOON_MS = Date.UTC(2026, 10, 26, 12)
+const moment = (nowMs: number, isStart = false) => ({ nowMs, periodMs: MINUTE_MS, isStart })
 const add = (history: StatusHistory, state: PartMeasure, nowMs: number) =>
-  addMeasures(history, new Map([['api', state]]), { nowMs, periodMs: MINUTE_MS })
+  addMeasures(history, new Map([['api', state]]), moment(nowMs))
 const dayOfApi = (history: StatusHistory, day = '2026-11-26') => history.parts['api']?.days[day]
 
-test('a measurement counts for the time since the one before', () => {
+test('a measurement counts for the time since the one before, and the first for none', () => {
   let history = add(NO_HISTORY, 'ok', NOON_MS)
+  assert.equal(dayOfApi(history), undefined)
+  history = add(history, 'ok', NOON_MS + MINUTE_MS)
   assert.deepEqual(dayOfApi(history), { ok: 60, degraded: 0, down: 0 })
-  history = add(history, 'down', NOON_MS + 90_000)
+  history = add(history, 'down', NOON_MS + 2.5 * MINUTE_MS)
   assert.deepEqual(dayOfApi(history), { ok: 60, degraded: 0, down: 90 })
 })
 
 test('what is not measured counts as nothing, and its day is hollow', () => {
-  const history = add(NO_HISTORY, undefined, NOON_MS)
+  const history = add(add(NO_HISTORY, undefined, NOON_MS), undefined, NOON_MS + MINUTE_MS)
   assert.equal(stateOfDay(dayOfApi(history)), undefined)
   assert.equal(upPercent(history.parts['api'] ?? { state: undefined, days: {} }), undefined)
 })
 
-test('a gap counts as down, each second on its day, and only for parts that were measured', () => {
+test('time between two processes counts as down from the last measurement on, however short', () => {
   const before = add(NO_HISTORY, 'ok', NOON_MS)
   const after = addMeasures(
     before,
@@ -38,18 +41,39 @@ test('a gap counts as down, each second on its day, and only for parts that were
       ['api', 'ok'],
       ['new', 'ok'],
     ]),
-    { nowMs: NOON_MS + 13 * 3_600_000, periodMs: MINUTE_MS },
+    moment(NOON_MS + 2 * MINUTE_MS, true),
   )
-  assert.deepEqual(dayOfApi(after), { ok: 60, degraded: 0, down: 12 * 3600 })
-  assert.deepEqual(dayOfApi(after, '2026-11-27'), { ok: 60, degraded: 0, down: 3600 - 60 })
-  assert.deepEqual(after.parts['new']?.days, { '2026-11-27': { ok: 60, degraded: 0, down: 0 } })
+  assert.deepEqual(dayOfApi(after), { ok: 0, degraded: 0, down: 120 })
+  assert.deepEqual(after.parts['new']?.days, {})
+})
+
+test('a gap counts as down, each second on its day, and only for parts that were measured', () => {
+  const before = addMeasures(
+    NO_HISTORY,
+    new Map<string, PartMeasure>([
+      ['api', 'ok'],
+      ['unused', undefined],
+    ]),
+    moment(NOON_MS),
+  )
+  const after = addMeasures(
+    add(before, 'ok', NOON_MS + MINUTE_MS),
+    new Map<string, PartMeasure>([
+      ['api', 'ok'],
+      ['unused', undefined],
+    ]),
+    moment(NOON_MS + 13 * 3_600_000),
+  )
+  assert.deepEqual(dayOfApi(after), { ok: 60, degraded: 0, down: 12 * 3600 - 60 })
+  assert.deepEqual(dayOfApi(after, '2026-11-27'), { ok: 0, degraded: 0, down: 3600 })
+  assert.deepEqual(after.parts['unused']?.days, {})
 })
 
 test('a clock that is set back counts nothing twice, and a part that is not named any more is forgotten', () => {
-  const before = add(NO_HISTORY, 'ok', NOON_MS)
+  const before = add(add(NO_HISTORY, 'ok', NOON_MS - MINUTE_MS), 'ok', NOON_MS)
   const back = add(before, 'ok', NOON_MS - 3_600_000)
   assert.deepEqual(dayOfApi(back), { ok: 60, degraded: 0, down: 0 })
-  const without = addMeasures(back, new Map(), { nowMs: NOON_MS, periodMs: MINUTE_MS })
+  const without = addMeasures(back, new Map(), moment(NOON_MS))
   assert.deepEqual(without.parts, {})
 })
 

@@ -1,6 +1,6 @@
 // The seconds for which each part worked on each of the last 90 days: a part is measured at moments, and each
-// measurement counts for the time since the one before. Time in which nobody measured counts as down: this process
-// runs whenever the node does.
+// measurement counts for the time since the one before. Time in which nobody measured counts as down, from the last
+// measurement on: this process runs whenever the node does. A part's first measurement counts for no time.
 import { dayOf } from '#base/clock.ts'
 import { STATES, type PartMeasure, type PartState } from './measure.ts'
 
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 /** Trouble of this length shows in the bar of a day. */
 const DEGRADED_S = 120
 const DOWN_S = 600
-/** Periods without a measurement that are lateness and no gap. */
+/** Periods without a measurement that are lateness and no gap, within the life of one process. */
 const LATE_PERIODS = 3
 
 /** Seconds in each state. */
@@ -27,30 +27,36 @@ export type StatusHistory = {
 
 export const NO_HISTORY: StatusHistory = { atMs: 0, parts: {} }
 
+type Moment = {
+  readonly nowMs: number
+  readonly periodMs: number
+  /** The first measurement of a process: nobody measured since the last one of the process before. */
+  readonly isStart: boolean
+}
+
 /** Adds a measurement. Parts that it does not name are forgotten: the service does not have them any more. */
 export function addMeasures(
   history: StatusHistory,
   measures: ReadonlyMap<string, PartMeasure>,
-  { nowMs, periodMs }: { readonly nowMs: number; readonly periodMs: number },
+  { nowMs, periodMs, isStart }: Moment,
 ): StatusHistory {
-  const gapMs = history.atMs === 0 ? 0 : nowMs - history.atMs
-  const isGap = gapMs > LATE_PERIODS * periodMs
-  // A clock that was set back counts nothing twice.
-  const spanMs = gapMs <= 0 ? (history.atMs === 0 ? periodMs : 0) : isGap ? periodMs : gapMs
+  const isGap = isStart || nowMs - history.atMs > LATE_PERIODS * periodMs
   const oldest = dayOf(nowMs - (DAYS - 1) * DAY_MS)
+  // Empty after a clock that was set back: nothing counts twice.
+  const span = { fromMs: Math.max(history.atMs, Date.parse(oldest)), toMs: nowMs }
   const parts = [...measures].map(([id, state]): [string, PartHistory] => {
     const known = history.parts[id]
     const days = new Map(Object.entries(known?.days ?? {}).filter(([day]) => day >= oldest))
-    if (isGap && Object.keys(known?.days ?? {}).length > 0)
-      addTime(days, 'down', {
-        fromMs: Math.max(history.atMs, Date.parse(oldest)),
-        toMs: nowMs - spanMs,
-      })
-    if (state !== undefined) addTime(days, state, { fromMs: nowMs - spanMs, toMs: nowMs })
+    const counted = known === undefined ? undefined : isGap ? stateOfGap(known) : state
+    if (counted !== undefined) addTime(days, counted, span)
     return [id, { state, days: Object.fromEntries(days) }]
   })
   return { atMs: nowMs, parts: Object.fromEntries(parts) }
 }
+
+/** Of a part that was never measured, nothing is known of a gap either. */
+const stateOfGap = ({ state, days }: PartHistory): PartMeasure =>
+  state === undefined && Object.keys(days).length === 0 ? undefined : 'down'
 
 type TimeSpan = { readonly fromMs: number; readonly toMs: number }
 

@@ -92,7 +92,7 @@ function partItem(part: ShownPart): Markup {
   const days = troubled === 1 ? 'one day' : `${troubled} days`
   const label =
     part.up_percent === null
-      ? `${part.name}: not measured yet`
+      ? `${part.name}: not measured`
       : `${part.name}: up ${up} of 90 days, trouble on ${days}`
   return markup`<li class="part${part.within === null ? '' : ' sub'}"><h3>${part.name}</h3>${stateMark(wordOf(part.state))}${daysPicture(part, label)}<span class="up">${up}</span></li>
 `

@@ -202,3 +202,12 @@ test('ofCounts(): a period without requests is not up, and few failures say noth
     [undefined, 'ok', 'ok', 'down', 'degraded', 'ok'],
   )
 })
+
+test('a part that is not measured has no percent, whatever its history says', () => {
+  const days = { '2026-11-26': { ok: 600, degraded: 0, down: 0 } }
+  const percentOf = (state: 'ok' | undefined) =>
+    statusDocument(known({}, { webhooks: { state, days } }), at).parts.find(
+      ({ id }) => id === 'webhooks',
+    )?.up_percent
+  assert.deepEqual([percentOf('ok'), percentOf(undefined)], ['100', null])
+})

@@ -54,9 +54,9 @@ export async function keepWriting(deps: WriterDeps, signal: AbortSignal): Promis
   // A page of an earlier life keeps its time until something is measured.
   writePages(known, deps)
   await untilAnswered(deps, signal)
-  while (!signal.aborted) {
+  for (let isStart = true; !signal.aborted; isStart = false) {
     const begunMs = clock.monotonicMs()
-    known = await measured(known, deps, signal)
+    known = await measured(known, deps, { isStart, signal })
     if (signal.aborted) return
     writePages(known, deps)
     const restMs = Math.max(0, periodMs - (clock.monotonicMs() - begunMs))
@@ -93,7 +93,7 @@ async function untilAnswered({ probes, clock }: WriterDeps, signal: AbortSignal)
 async function measured(
   before: KnownStatus,
   deps: WriterDeps,
-  signal: AbortSignal,
+  { isStart, signal }: { readonly isStart: boolean; readonly signal: AbortSignal },
 ): Promise<KnownStatus> {
   const { state, counts, periodMs, clock, log } = deps
   const [facts, counted, answers] = await Promise.all([
@@ -107,7 +107,7 @@ async function measured(
   const nowMs = clock.wallMs()
   const measures = measuresOf({ facts, last: before.facts, counted, answers })
   return {
-    history: addMeasures(before.history, measures, { nowMs, periodMs }),
+    history: addMeasures(before.history, measures, { nowMs, periodMs, isStart }),
     facts: facts ?? before.facts,
     factsAtMs: facts === undefined ? before.factsAtMs : nowMs,
   }
