@@ -50,6 +50,11 @@ async function askedPayer(): Promise<Payer> {
 const asked = async (payer: Payer) =>
   settled(payer, (await topUp(payer, { amount: '7.00' })).json['id'], 'requires_action')
 
+async function audited(payer: Payer): Promise<string[]> {
+  const { json } = await payer.call('GET', '/v1/audit?action=topup.cancel')
+  return (json['data'] as { target: string }[]).map(({ target }) => target)
+}
+
 test('topup.cancel voids a payment at the processor: the bank cannot confirm it any more', async () => {
   const payer = await askedPayer()
   const { id, action } = await asked(payer)
@@ -61,11 +66,7 @@ test('topup.cancel voids a payment at the processor: the bank cannot confirm it 
   assert.deepEqual(outcomeOf(await cancel(payer, id)), [200, 'voided'])
   await assert.rejects(confirm(action?.url), /status of canceled/)
   assert.deepEqual((await walkLedger(payer, 'kind=topup')).entries, [])
-  const { json } = await payer.call('GET', '/v1/audit?action=topup.cancel')
-  assert.deepEqual(
-    (json['data'] as { target: string }[]).map(({ target }) => target),
-    [id],
-  )
+  assert.deepEqual(await audited(payer), [id])
 })
 
 test('topup.cancel refuses a payment that has ended, or that the processor has not answered', async () => {
@@ -83,8 +84,7 @@ test('topup.cancel refuses a payment that has ended, or that the processor has n
   assert.deepEqual(outcomeOf(unsentAnswer), refused)
   assert.match(unsentAnswer.text, /has not answered yet/)
   await ergon.sql('delete from payments where id = $1', [unsent?.id])
-  const { json } = await payer.call('GET', '/v1/audit?action=topup.cancel')
-  assert.deepEqual(json['data'], [])
+  assert.deepEqual(await audited(payer), [])
 })
 
 test('a payment that was confirmed before topup.cancel is balance at once, without its webhook', async () => {
@@ -96,6 +96,7 @@ test('a payment that was confirmed before topup.cancel is balance at once, witho
   })
   assert.deepEqual(outcomeOf(answer), [409, 'topup_not_cancelable'])
   assert.match(answer.text, /the payment is captured/)
+  assert.deepEqual(await audited(payer), [], 'it was not canceled')
   assert.ok((await balanceOf(payer)) > 6n * DOLLAR)
   const late = await tell(ergon, await eventOf(ergon, id, 'payment_intent.succeeded'))
   assert.match(late.text, /known|ignored/)

@@ -20,13 +20,17 @@ export function createTopupCancel(deps: {
     const topup = await findTopup(state, account, call.parameters['topup'] ?? '')
     const adapter = adapters.find(({ name }) => name === topup.processor)
     if (topup.status !== 'voided') {
-      const reference = await state.transaction(async (transaction) => {
-        await recordAct(transaction, call, { action: 'topup.cancel', target: topup.id })
-        return await openReference(transaction, topup)
-      })
+      const reference = await openReference(state, topup)
       if (adapter === undefined) throw fault('payments_off', 'Could not cancel the payment')
       await adapter.void(topup.id, reference)
-      await applyFacts(state, adapter.name, await adapter.look(reference))
+      const facts = await adapter.look(reference)
+      await state.transaction(async (transaction) => {
+        await applyFacts(transaction, adapter.name, facts)
+        // A payment that was paid first was not canceled by anyone.
+        const { status } = await findTopup(transaction, account, topup.id)
+        if (status === 'voided')
+          await recordAct(transaction, call, { action: 'topup.cancel', target: topup.id })
+      })
     }
     const reply = await findTopup(state, account, topup.id)
     if (reply.status !== 'voided') throw notCancelable(reply)

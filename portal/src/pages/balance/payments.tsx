@@ -1,21 +1,29 @@
 // The payments of the account, the newest first.
 import { useInfiniteQuery } from '@tanstack/react-query'
+import type { ReplyOf } from '../../client/operations.ts'
 import { readPages, rowsOf } from '../../client/queries.ts'
 import { balanceShort } from '../../figures/money.ts'
 import { Loaded } from '../../parts/loaded.tsx'
 import { StateWord, type Tone } from '../../parts/state-word.tsx'
 import { When } from '../../parts/when.tsx'
 
+type Topup = Pick<ReplyOf<'GET /v1/topups'>['data'][number], 'kind' | 'status'>
+
 const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   created: ['muted', 'under way'],
   requires_action: ['warn', 'waits for you'],
   authorized: ['ok', 'held'],
   captured: ['ok', 'paid'],
-  voided: ['muted', 'given back'],
+  voided: ['muted', 'canceled'],
   expired: ['muted', 'ended'],
   failed: ['bad', 'failed'],
   disputed: ['bad', 'disputed'],
 }
+/** A hold that ends was held; a payment that is canceled never had the money. */
+const stateOf = ({ kind, status }: Topup): readonly [Tone, string] =>
+  kind === 'hold' && status === 'voided'
+    ? ['muted', 'given back']
+    : (STATES[status] ?? ['muted', status])
 const KINDS = { hold: 'Hold', topup: 'Top-up', automatic: 'Automatic top-up' }
 
 export function Payments() {
@@ -43,7 +51,7 @@ export function Payments() {
               </thead>
               <tbody>
                 {rows.map((row) => {
-                  const [tone, word] = STATES[row.status] ?? ['muted', row.status]
+                  const [tone, word] = stateOf(row)
                   return (
                     <tr key={row.id} data-row>
                       <td>
