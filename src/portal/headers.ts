@@ -19,8 +19,8 @@ export const DATA_HEADERS: HeaderList = [
 ]
 
 /**
- * `baseUrl` is the address of storage: previews of pictures come from its origin. What runs comes from the console's own
- * files: other paths of the portal's origin answer with what others have uploaded.
+ * `baseUrl` is the address of storage: previews of pictures come from its origin. Scripts come from the console's own
+ * files: other paths of the portal's origin answer with uploads of others.
  */
 export function portalHeaders(
   { isSecure, origin: own }: PortalOrigin,

@@ -35,8 +35,8 @@ export function demandOwnScript(exchange: Exchange): void {
 }
 
 /**
- * What the API tells a session is for pages of the portal, their downloads, and an address that the person typed (none): a page of
- * another origin, of a sibling host too, neither loads it nor opens it. Throws origin_refused.
+ * Answers to a session are for pages of the portal, for their downloads, and for an address that a person typed (`none`).
+ * A page of another origin neither loads nor opens them, be it of a sibling host. Throws origin_refused.
  */
 export function demandOwnRead(exchange: Exchange): void {
   const from = exchange.header('sec-fetch-site') ?? 'none'

@@ -1,4 +1,4 @@
-// The question that pages propose as the first one, and its request as a command to copy.
+// The first prompt that pages propose, and its request as a command to copy.
 import { useApiUrl } from '../client/api-url.ts'
 import { codeOf } from './code.ts'
 
