@@ -20,6 +20,8 @@ export const SESSION_NAME = 'portal session'
 const RENEW_EVERY_MS = 5 * 60_000
 const IDLE_MS = SESSION_IDLE_HOURS * 3_600_000
 const IDLE = `interval '${SESSION_IDLE_HOURS} hours'`
+/** The text before a new one of a session is known for so long after the first use of the new one. */
+const PREVIOUS_S = 10
 const TOUCHED_UNTIL = `now() + interval '${TOUCH_MINUTES} minutes'`
 
 type SessionMember = { readonly id: string; readonly account: string; readonly role: MemberRole }
@@ -59,21 +61,27 @@ export async function openBrowserSession(
   return { id, text }
 }
 
-/** The member of a session has used a passkey: another text of the session, which is no longer limited. */
+/**
+ * The member of a session has used a passkey: another text of the session, which is no longer limited. The text before is
+ * known until the new one is in use, see confirmSession(); that of a limited session ends at once.
+ */
 export async function renewSession(
   transaction: Queryable,
   session: { readonly token: string; readonly account: string; readonly passkey: string },
 ): Promise<{ readonly text: string; readonly epoch: string }> {
   const text = mintSession()
+  // A new text that was never used may not have arrived: then the one before it is still that of the browser.
+  await transaction.query(
+    `update browser_sessions s set touched_until = ${TOUCHED_UNTIL}, is_limited = false, passkey = coalesce(s.passkey, $2),
+       previous_hash = case when s.is_limited then null when s.previous_until is null then coalesce(s.previous_hash, t.hash)
+         else t.hash end, previous_until = null
+     from tokens t where s.token = $1 and t.id = s.token`,
+    [session.token, session.passkey],
+  )
   await transaction.query('update tokens set hash = $2 where id = $1', [
     session.token,
     hashToken(text),
   ])
-  await transaction.query(
-    `update browser_sessions set touched_until = ${TOUCHED_UNTIL}, is_limited = false,
-       passkey = coalesce(passkey, $2) where token = $1`,
-    [session.token, session.passkey],
-  )
   // A change of the account cuts no request: this one has to be answered.
   return { text, epoch: await noteCredentialChange(transaction, null, session.account) }
 }
@@ -131,6 +139,20 @@ export async function keepSession(state: Queryable, token: string): Promise<void
     `update tokens t set expires_at = least(now() + ${IDLE}, s.ends_at) from browser_sessions s
      where t.id = $1 and s.token = t.id and t.revoked_at is null and t.expires_at > now()`,
     [token],
+  )
+}
+
+/** The new text of a session is in use: the one before ends at every gateway in a few seconds. */
+export async function confirmSession(
+  state: Queryable,
+  { token, account }: { readonly token: string; readonly account: string },
+): Promise<void> {
+  await state.query(
+    `with confirmed as (
+       update browser_sessions set previous_until = now() + interval '${PREVIOUS_S} seconds'
+       where token = $1 and previous_until is null returning token)
+     select change_credentials(null, $2) from confirmed`,
+    [token, account],
   )
 }
 

@@ -8,7 +8,7 @@ import type { MemberRole } from '#contract/roles.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { BrowserSession, Principal } from './principal.ts'
 import { createRefused, type TokenRefusal } from './refused.ts'
-import { hashToken } from './token-text.ts'
+import { hashToken, isSessionText } from './token-text.ts'
 
 const TRIES_MAX = 5
 /** Look-ups that may wait for the state at once, each for another token. */
@@ -34,6 +34,9 @@ type TokenRow = {
   session_ends_at: Date | null
   touched_until: Date | null
   is_limited: boolean | null
+  hash: Buffer
+  previous_hash: Buffer | null
+  previous_until: Date | null
   expires_at: Date | null
   revoked_at: Date | null
   epoch: string
@@ -74,16 +77,18 @@ export function createLookUps(deps: {
       // An answer older than what the session has forgotten since would bring the forgotten back, and
       // work begun on it would never be cut.
       if (BigInt(row.epoch) < session.epoch) continue
-      const expiresMs = row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
-      return deps.found(text, { principal: toPrincipal(row), expiresMs })
+      return deps.found(
+        text,
+        knownOf(row, isSessionText(text) && !row.hash.equals(hashToken(text))),
+      )
     }
     throw lookUpSilent()
   }
 
   async function rowOf(text: string): Promise<TokenRow | undefined> {
     try {
-      const [where, value] = isId('tok', text) ? ['t.id', text] : ['t.hash', hashToken(text)]
-      return (await state.query<TokenRow>(`${LOOK_UP} where ${where} = $1`, [value])).rows[0]
+      const [where, value] = isId('tok', text) ? [BY_ID, text] : [whereOf(text), hashToken(text)]
+      return (await state.query<TokenRow>(`${LOOK_UP} where ${where}`, [value])).rows[0]
     } catch (cause) {
       throw lookUpSilent(cause)
     }
@@ -115,12 +120,18 @@ const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at
   -- A session that has ended is asked for once a second, as a revoked token is.
   case when t.is_session and t.expires_at <= now() then t.expires_at else t.revoked_at end as revoked_at, a.env, a.funded,
   a.refuse_token_presign, t.requests_per_minute, coalesce(t.rate_key, t.id) as rate_key, t.budget,
-  s.ends_at as session_ends_at, s.touched_until, s.is_limited,
+  t.hash, s.ends_at as session_ends_at, s.touched_until, s.is_limited, s.previous_hash, s.previous_until,
   d.account is not null as is_deleting, d.begun_at is not null as is_removed,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
 from tokens t join accounts a on a.id = t.account join members m on m.id = t.member
   left join browser_sessions s on s.token = t.id
   left join account_deletions d on d.account = t.account`
+
+const BY_ID = 't.id = $1'
+const BY_TEXT = 't.hash = $1'
+const BY_SESSION = `t.id in (select id from tokens where hash = $1 union all
+  select token from browser_sessions where previous_hash = $1 and coalesce(previous_until > now(), true))`
+const whereOf = (text: string): string => (isSessionText(text) ? BY_SESSION : BY_TEXT)
 
 export const lookUpSilent = (cause?: unknown) =>
   fault('state_unavailable', 'Could not check who asks: the state did not answer', {
@@ -131,6 +142,15 @@ export const lookUpSilent = (cause?: unknown) =>
 const REFUSALS = { token_unknown: 'it is not known', token_revoked: 'it was revoked' } as const
 export const tokenRefused = (why: TokenRefusal) =>
   fault(why, `Could not accept the token: ${REFUSALS[why]}`)
+
+/** `isPrevious`: the session has another text by now, and with this one nobody counts as present. */
+function knownOf(row: TokenRow, isPrevious: boolean): Known {
+  const ends = [row.expires_at, isPrevious ? row.previous_until : null]
+  return {
+    principal: toPrincipal(isPrevious ? { ...row, touched_until: null } : row),
+    expiresMs: Math.min(...ends.map((end) => end?.getTime() ?? Number.POSITIVE_INFINITY)),
+  }
+}
 
 const toPrincipal = (row: TokenRow): Principal => ({
   account: row.account,
@@ -154,4 +174,5 @@ const sessionOf = (row: TokenRow, endsAt: Date): BrowserSession => ({
   idleUntilMs: row.expires_at?.getTime() ?? 0,
   touchedUntilMs: row.touched_until?.getTime() ?? 0,
   isLimited: row.is_limited === true,
+  isNew: row.touched_until !== null && row.previous_hash !== null && row.previous_until === null,
 })

@@ -13,6 +13,8 @@ export type BrowserSession = {
   readonly touchedUntilMs: number
   /** It may add a passkey, and nothing else before that. */
   readonly isLimited: boolean
+  /** Its text is new, and the one before is known until this one is used. */
+  readonly isNew: boolean
 }
 
 export type Principal = {

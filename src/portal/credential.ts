@@ -5,7 +5,7 @@ import type { Clock } from '#base/clock.ts'
 import { fault } from '#contract/errors.ts'
 import type { HeaderList } from '#http/energy-headers.ts'
 import type { Exchange } from '#http/exchange.ts'
-import { isRenewalDue, keepSession } from '#identity/browser-sessions.ts'
+import { confirmSession, isRenewalDue, keepSession } from '#identity/browser-sessions.ts'
 import type { Identity } from '#identity/identity.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { State } from '#state/connect.ts'
@@ -64,8 +64,11 @@ function refuseEnded(error: unknown): never {
 }
 
 function kept(who: Principal, { identity, state, clock }: Deps): Principal | Promise<Principal> {
-  if (who.session === undefined || !isRenewalDue(who.session, clock.wallMs())) return who
-  return keepSession(state, who.token).then(() => {
+  if (who.session === undefined) return who
+  const { isNew } = who.session
+  if (!isNew && !isRenewalDue(who.session, clock.wallMs())) return who
+  const written = isNew ? confirmSession(state, who) : keepSession(state, who.token)
+  return written.then(() => {
     identity.forget([{ token: who.token, account: who.account }])
     return who
   })

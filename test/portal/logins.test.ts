@@ -132,6 +132,38 @@ describe('logins of command lines', () => {
     }
   })
 
+  test('a touch ends no request beside it, and its old text has no touch and ends soon', async () => {
+    const member = newClient(sharedErgon())
+    const invited = await owner.must(201, 'POST', '/v1/members', { name: 'Eve', role: 'developer' })
+    await signUpSoftly(member, { invitation: String(invited['invitation_code']) })
+    const text = () => `ergon_session=${member.cookies.get('ergon_session')}`
+    const touched = async () => {
+      const options = await member.must(200, 'POST', '/v1/session/touch/options')
+      const response = member.passkey.get(options as never)
+      await member.must(200, 'POST', '/v1/session/touch', { response })
+    }
+    const statuses = async (cookie: string) => {
+      const seen = new Set<number>()
+      for (let times = 0; times < 8; times++)
+        seen.add((await member.ask('GET', '/v1/session', undefined, { cookie })).status)
+      return [...seen]
+    }
+    const before = text()
+    await touched()
+    // The browser left before the answer came, and touches again.
+    member.cookies.set('ergon_session', before.slice('ergon_session='.length))
+    await touched()
+    assert.notEqual(text(), before)
+    assert.deepEqual(await statuses(before), [200])
+    const token = { name: 'of an old text', scope: 'read' }
+    const refused = await member.ask('POST', '/v1/tokens', token, { cookie: before })
+    assert.deepEqual(codeOf(refused), [403, 'touch_required'])
+    await member.must(201, 'POST', '/v1/tokens', token)
+    assert.deepEqual(await statuses(before), [200])
+    await pause(10_500)
+    assert.deepEqual([await statuses(before), await statuses(text())], [[401], [200]])
+  })
+
   test('the deletion of an account ends its sessions and takes its passkeys', async () => {
     const ergon = sharedErgon()
     const { id: account } = await ergon.control('account.create', {})
