@@ -53,7 +53,7 @@ async function* messages(
 ): AsyncGenerator<string> {
   const untilMs = clock.monotonicMs() + seconds * 1000
   const subscription = watcher.subscribe(account, () => spend.mark())
-  let seen: SeenByClient = { charges: after, states: new Map() }
+  let seen: SeenByClient = { isNew: true, charges: after, states: new Map() }
   let begin = `retry: ${RETRY_MS}\n`
   try {
     do {
@@ -64,7 +64,7 @@ async function* messages(
         known: { method, bandPct: Number(bandPct) },
         lookingNj: spend.measured(),
       })
-      seen = now
+      seen = { isNew: false, charges: now.charges, states: now.states }
       yield `${begin}id: ${now.charges}\ndata: ${JSON.stringify(message)}\n\n`
       begin = ''
     } while (clock.monotonicMs() < untilMs)

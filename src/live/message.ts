@@ -9,6 +9,8 @@ import type { LiveState, WatchedAccount } from './watched-account.ts'
 
 /** The state that the client has. */
 export type SeenByClient = {
+  /** True before the first message. */
+  readonly isNew: boolean
   /** The number of the newest charge; undefined: those of before the stream do not count. */
   readonly charges: string | undefined
   readonly states: WatchedAccount['states']
@@ -27,6 +29,7 @@ export const liveMessageOf = (
   { nowMs, known, lookingNj }: MessageFacts,
 ) => ({
   at: timestamp(nowMs),
+  ...(seen.isNew && { whole: true as const }),
   watts: Object.fromEntries(
     [...account.microwatts].map(([service, microwatts]) => [service, Math.round(microwatts) / 1e6]),
   ),

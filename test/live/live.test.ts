@@ -93,12 +93,15 @@ test('a stream goes on after the id of another one, and counts what it does not 
   let told = 0
   let listed = 0
   const again = hear(ergon, who.token, { after: first.id, seconds: 30 })
-  const last = await messageLike(again, ({ charges = [], charges_more: more = 0 }) => {
+  let wholes = 0
+  const last = await messageLike(again, ({ whole, charges = [], charges_more: more = 0 }) => {
     assert.ok(charges.length <= LIVE_CHARGES_MAX)
+    if (whole === true) wholes += 1
     listed += charges.length
     told += charges.length + more
     return told >= made
   })
+  assert.equal(wholes, 1, 'a resumed stream begins whole, too')
   assert.equal(told, Number(last.id) - Number(first.id))
   assert.ok(listed < told, 'more charges than a message lists')
   await again.return(undefined)
@@ -118,12 +121,16 @@ test('states are told whole at first, then as they change, and when they are gon
   const who = await newCaller()
   const heard = hear(ergon, who.token)
   const { message } = await messageLike(heard, () => true)
+  assert.equal(message.whole, true)
   assert.deepEqual([message.webhooks, message.budgets, message.resources], [[], [], []])
   assert.equal(message.balance?.balance_pusd, '5000000000000')
 
   const hook = { url: 'http://127.0.0.1:9/hook', events: ['balance.low'] }
   const webhook = String((await post(who, '/v1/webhooks', hook)).json['id'])
-  await messageLike(heard, ({ webhooks = [] }) => webhooks.some(({ id }) => id === webhook))
+  const added = await messageLike(heard, ({ webhooks = [] }) =>
+    webhooks.some(({ id }) => id === webhook),
+  )
+  assert.equal(added.message.whole, undefined)
   await call(who, `/v1/webhooks/${webhook}`, { method: 'DELETE' })
   await messageLike(heard, ({ webhooks = [] }) =>
     webhooks.some((one) => one.id === webhook && 'gone' in one),
