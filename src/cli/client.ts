@@ -131,12 +131,14 @@ async function send(url: string, asked: Asked): Promise<ApiAnswer> {
 
 /** The service refused: `problem` has the facts that it told. */
 export class ApiRefusal extends CommandError {
+  readonly status: number
   readonly problem: Readonly<Record<string, unknown>>
   constructor(
-    problem: Readonly<Record<string, unknown>>,
+    { status, problem }: Pick<ApiRefusal, 'status' | 'problem'>,
     ...more: ConstructorParameters<typeof CommandError>
   ) {
     super(...more)
+    this.status = status
     this.problem = problem
   }
 }
@@ -147,7 +149,7 @@ function refusal(status: number, text: string): ApiRefusal {
   const exitCode = status === 401 ? EXIT.login : isUnpaid ? EXIT.payment : EXIT.failed
   const id = problem.instance === undefined ? '' : ` (${problem.instance})`
   return new ApiRefusal(
-    problem,
+    { status, problem },
     `${problem.detail ?? `The service answered ${status}`}${id}`,
     exitCode,
     exitCode === EXIT.login ? LOGIN : scopeHelp(problem.scope),

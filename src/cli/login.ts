@@ -7,12 +7,16 @@ import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LoginBegun, LoginFinished } from '#contract/portal.ts'
-import { apiPost } from './client.ts'
+import { ApiRefusal, apiPost, Unreachable } from './client.ts'
 import { CommandError, EXIT } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 
 const NAME_LENGTH_MAX = 100
 const AGAIN = 'ergon login'
+const PENDING = 'login_pending'
+/** Too many requests, or a service that starts, stops or is away. */
+const PASSING: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
+const PAUSE_MS_MAX = 30_000
 
 /** Says where the person approves, and with which code; opens the page, where that is wanted. */
 export type Tell = (begun: LoginBegun) => void
@@ -32,16 +36,24 @@ export async function loginByBrowser(options: GlobalOptions, tell: Tell): Promis
 export async function loginByCode(options: GlobalOptions, tell: Tell): Promise<LoginFinished> {
   const { verifier, begun } = await begin(options, {})
   tell(begun)
+  let pauseMs = begun.interval_s * 1000
   while (Date.parse(begun.expires_at) > Date.now()) {
-    await pause(begun.interval_s * 1000)
+    await pause(pauseMs)
     try {
       return await finish(options, begun, { code_verifier: verifier })
     } catch (error) {
-      if (!(error instanceof CommandError && error.code === 'login_pending')) throw error
+      if (!isPassing(error)) throw error
+      // RFC 8628, section 3.5: who is asked too often, or does not answer, is asked less often.
+      if (error.code !== PENDING) pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)
     }
   }
   throw notApproved()
 }
+
+/** Whether the login may still be approved: it waits, or the service could not answer now. */
+export const isPassing = (error: unknown): error is CommandError =>
+  error instanceof Unreachable ||
+  (error instanceof ApiRefusal && (error.code === PENDING || PASSING.has(error.status)))
 
 async function begin(
   options: GlobalOptions,
@@ -83,9 +95,8 @@ type Callback = AsyncDisposable & {
 async function listenForCallback(state: string): Promise<Callback> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
-    const code = searchParams.get('code')
-    const isOurs = pathname === '/callback' && searchParams.get('state') === state && code !== null
+    const code = codeIn(request.url ?? '', state)
+    const isOurs = code !== undefined
     response.writeHead(isOurs ? 200 : 404, {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -109,6 +120,13 @@ async function listenForCallback(state: string): Promise<Callback> {
       server.closeIdleConnections()
     },
   }
+}
+
+/** Of a redirect that has `state`. Other programs of this machine may ask for anything, such as `//`, which is no address. */
+export function codeIn(target: string, state: string): string | undefined {
+  const { pathname, searchParams } = URL.parse(target, 'http://127.0.0.1') ?? {}
+  if (pathname !== '/callback' || searchParams?.get('state') !== state) return undefined
+  return searchParams.get('code') ?? undefined
 }
 
 const DONE_PAGE = `<!doctype html>
