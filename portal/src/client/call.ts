@@ -2,6 +2,7 @@
 import type { InputOf, Key, ReplyOf } from './operations.ts'
 import { createKeys, isOpen } from './keys.ts'
 import { isSignedOut, jsonOf, problemOf, unreachable } from './problem.ts'
+import { tellSignedOut } from './signed-out.ts'
 
 const CALL_TIMEOUT_MS = 30_000
 
@@ -14,12 +15,6 @@ type Loose = {
 
 const keys = createKeys()
 const SESSION: Key = 'GET /v1/session'
-let signedOut = (): void => undefined
-
-/** Says what to do when a call finds that nobody is signed in any more. */
-export const onSignedOut = (act: () => void): void => {
-  signedOut = act
-}
 
 /** Calls an operation by its method and path. Throws Problem. */
 export async function call<K extends Key>(key: K, input: InputOf<K>): Promise<ReplyOf<K>> {
@@ -46,7 +41,7 @@ export async function send<K extends Key>(
     const isMaking = request.method === 'POST' && !request.isStream
     return await (isMaking ? answerOnce(request) : answerOf(request))
   } catch (error) {
-    if (isSignedOut(error) && key !== SESSION) signedOut()
+    if (isSignedOut(error) && key !== SESSION) tellSignedOut()
     throw error
   }
 }

@@ -6,9 +6,10 @@ import {
   useQuery,
   type InfiniteData,
 } from '@tanstack/react-query'
-import { call, onSignedOut } from './call.ts'
+import { call } from './call.ts'
 import type { InputOf, Key, ReplyOf } from './operations.ts'
 import { isProblem } from './problem.ts'
+import { onSignedOut } from './signed-out.ts'
 
 const FRESH_MS = 10_000
 const RETRIES_MAX = 3

@@ -1,6 +1,7 @@
 // Object storage on the portal's origin: the S3 protocol below /s3, with the session in place of a signature. Its answers
 // are data for this page and never documents of this origin.
 import { Problem, unreachable } from './problem.ts'
+import { tellSignedOut } from './signed-out.ts'
 
 const ROOT = '/s3'
 const TIMEOUT_MS = 30_000
@@ -98,6 +99,7 @@ async function send(
     if (given.signal?.aborted) throw error
     throw unreachable()
   })
+  if (response.status === 401) tellSignedOut()
   if (!response.ok) throw storageProblem(response.status, await response.text())
   return response
 }

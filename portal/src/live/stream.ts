@@ -1,5 +1,6 @@
 // The live stream of a browser: one tab holds it, by a lock, and tells the others. It is closed while no page that
 // shows live figures is visible.
+import { tellSignedOut } from '../client/signed-out.ts'
 import type { LiveMessage } from '#contract/live.ts'
 import { after, NOTHING, type LiveState } from './state.ts'
 
@@ -57,7 +58,11 @@ export function createLiveStore(): LiveStore {
       void navigator.locks
         .request(LOCK, { signal }, async () => {
           isHolding = true
-          await hold(signal, tell, () => set({ ...state, status: 'offline' }))
+          await hold(signal, tell, () => {
+            set({ ...state, status: 'offline' })
+            // An EventSource has no status: the read of the session says whether it is over.
+            tellSignedOut()
+          })
           isHolding = false
         })
         .catch(() => undefined)

@@ -1,0 +1,78 @@
+// The console in a browser when something fails on the way: an answer is lost, a page is left, a sign-in ends.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { product, sharedErgon } from '../product.ts'
+import { MODELS } from '../settings.ts'
+import { newPerson, openBrowser, withoutBrowser } from './browser.ts'
+import { buildConsole } from './console-build.ts'
+import { pressButton, signUpByPages } from './walk.ts'
+
+const CHAT = '**/v1/chat/completions'
+
+product(MODELS)
+
+describe('the console when something fails', { skip: withoutBrowser }, () => {
+  let browser: Browser
+  before(buildConsole)
+  before(async () => (browser = await openBrowser()))
+  after(() => browser.close())
+  const portal = () => String(sharedErgon().ready['portal_url'])
+
+  test('a request whose answer was lost has the same key when it is sent again', async () => {
+    await using ada = await newPerson(browser, portal())
+    await signUpByPages(ada)
+    const keys: (string | undefined)[] = []
+    await ada.page.route(CHAT, async (route) => {
+      keys.push(route.request().headers()['idempotency-key'])
+      if (keys.length === 1) await route.abort()
+      else await route.continue()
+    })
+    await ada.page.getByRole('button', { name: 'Ask from here' }).click()
+    await ada.page.getByText('The service does not answer').waitFor()
+    await ada.page.getByRole('button', { name: 'Ask from here' }).click()
+    await ada.page.getByRole('link', { name: 'See its receipt' }).waitFor()
+    assert.match(keys[0] ?? '', /^[\w-]{36}$/)
+    assert.deepEqual(keys, [keys[0], keys[0]])
+  })
+
+  test('an answer of the playground is stopped when the page is left', async () => {
+    await using ada = await newPerson(browser, portal())
+    await signUpByPages(ada)
+    await pressButton(ada.page, 'Later')
+    await ada.page.getByRole('link', { name: 'Playground' }).first().click()
+    await ada.page.route(CHAT, () => undefined)
+    await ada.page.getByLabel('Message').fill('Hello')
+    const asked = ada.page.waitForRequest(CHAT)
+    await ada.page.keyboard.press('Enter')
+    await asked
+    const stopped = ada.page.waitForEvent('requestfailed', (request) =>
+      request.url().endsWith('/v1/chat/completions'),
+    )
+    await ada.page.getByRole('link', { name: 'Ledger' }).first().click()
+    await stopped
+  })
+
+  test('a page that waits for its live stream finds that its sign-in has ended', async () => {
+    await using ada = await newPerson(browser, portal())
+    await signUpByPages(ada)
+    await ada.page.route('**/v1/live*', (route) => route.abort())
+    await ada.page.goto(`${portal()}/more`)
+    await ada.page.getByRole('heading', { name: 'All pages' }).waitFor()
+    await ada.context.clearCookies()
+    await ada.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  test('a sign-in that has ended is asked for again, and leads back to the page', async () => {
+    await using ada = await newPerson(browser, portal())
+    await signUpByPages(ada)
+    await pressButton(ada.page, 'Later')
+    await ada.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await ada.context.clearCookies()
+    await ada.page.getByRole('link', { name: 'Tokens' }).first().click()
+    await ada.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await ada.page.getByRole('button', { name: 'Use your passkey' }).click()
+    await ada.page.getByRole('heading', { name: 'Tokens' }).waitFor()
+    assert.equal(new URL(ada.page.url()).pathname, '/tokens')
+  })
+})
