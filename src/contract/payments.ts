@@ -215,6 +215,8 @@ export type MethodReply = z.infer<typeof methodReply>
 export const methodList = z.object({
   object: z.literal('list'),
   data: z.array(methodReply),
+  /** False: cards cannot be added, as no processor is set up for the money of the account. */
+  takes_cards: z.boolean(),
   has_more: z.literal(false),
   next_cursor: z.null(),
 })

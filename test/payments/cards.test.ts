@@ -241,6 +241,9 @@ test('an inquiry of the bank takes nothing', async () => {
 
 test('accounts of live money cannot use the test processor, and scopes are kept', async () => {
   const live = await newPayer(ergon, { env: 'live' })
+  const takesCards = async (payer: Payer) =>
+    (await payer.call('GET', '/v1/payment-methods')).json['takes_cards']
+  assert.deepEqual([await takesCards(live), await takesCards(await newPayer(ergon))], [false, true])
   const added = await live.call('POST', '/v1/payment-methods', {
     type: 'card',
     token: 'pm_card_visa',

@@ -22,11 +22,18 @@ const LOOKS = [
     : []),
 ] as const
 
+/** Buttons of the steps of a sign-up, up to the one that shows the token. */
+export const STEPS = [
+  'I have kept them',
+  'Stay on the free joules of the day',
+  'Make the token',
+] as const
+
 /** The steps from the landing page to "Ask something". */
 export async function signUpByPages({ page }: Person, name = 'my-team'): Promise<void> {
   await page.locator('#name').fill(name)
   await page.getByRole('button', { name: 'Create a passkey' }).click()
-  for (const button of ['I have kept them', 'Stay on 50 kJ a day', 'I have it'])
+  for (const button of [...STEPS, 'I have it'])
     await page.getByRole('button', { name: button, disabled: false }).click()
   await page.getByRole('heading', { name: 'Ask something' }).waitFor()
 }

@@ -1,5 +1,4 @@
-// Step 4: a token, shown once.
-import { useEffect, useRef } from 'react'
+// Step 4: a token, made by the press of a button and shown once.
 import { call } from '../client/call.ts'
 import { withTouch } from '../client/touch.ts'
 import { Command } from '../parts/copy.tsx'
@@ -20,12 +19,6 @@ export function FirstToken(props: {
     )
     onMade(made.token)
   })
-  const hasBegun = useRef(false)
-  useEffect(() => {
-    if (hasBegun.current) return
-    hasBegun.current = true
-    action.run()
-  })
   return (
     <>
       <h1>Your first token</h1>
@@ -33,28 +26,30 @@ export function FirstToken(props: {
       {token === undefined ? (
         <>
           <Refusal error={action.error} />
-          {action.error !== undefined && (
-            <button type="button" className="btn" onClick={action.run}>
-              Make it now
+          <div className="tools">
+            <button
+              type="button"
+              className="btn primary"
+              disabled={action.isBusy}
+              onClick={action.run}
+            >
+              Make the token
             </button>
-          )}
+            <button type="button" className="btn" onClick={onDone}>
+              Without a token
+            </button>
+          </div>
         </>
       ) : (
-        <Command text={token} label="Token" />
+        <>
+          <Command text={token} label="Token" />
+          <div className="tools">
+            <button type="button" className="btn primary" onClick={onDone}>
+              I have it
+            </button>
+          </div>
+        </>
       )}
-      <div className="tools">
-        <button
-          type="button"
-          className="btn primary"
-          disabled={token === undefined}
-          onClick={onDone}
-        >
-          I have it
-        </button>
-        <button type="button" className="btn" onClick={onDone}>
-          Without a token
-        </button>
-      </div>
     </>
   )
 }

@@ -1,32 +1,63 @@
-// Step 3: funds on file lift the free tier.
+// Step 3: funds on file lift the free tier. It offers the ways that work here, and none where the account has money already.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { isProblem } from '../client/problem.ts'
+import type { ReplyOf } from '../client/operations.ts'
 import { read } from '../client/queries.ts'
 import { addCard, holdFunds, redeemVoucher } from '../funds/put-on-file.ts'
+import { NoCards } from '../funds/no-cards.tsx'
+import { balanceExact } from '../figures/money.ts'
 import { Choices } from '../parts/choices.tsx'
-import { Command } from '../parts/copy.tsx'
 import { Field } from '../parts/field.tsx'
-import { ProblemNote } from '../parts/loaded.tsx'
+import { Loaded, ProblemNote } from '../parts/loaded.tsx'
 import { useAction } from '../parts/use-action.ts'
 
-type Way = 'test' | 'card' | 'voucher'
-const TEST: readonly [Way, string, string] = [
-  'test',
-  'Test money',
-  'A card that is none, for trying on this machine',
-]
-const WAYS: readonly (readonly [Way, string, string])[] = [
-  ['card', 'Card', '$5 are reserved, the rest is released'],
-  ['voucher', 'Voucher or points', 'A code such as 2kdq-8w3v-…'],
-]
+type Way = 'card' | 'voucher'
+type Balance = ReplyOf<'GET /v1/balance'>
+type Step = { readonly onDone: () => void }
 
-export function Funds({ onDone }: { readonly onDone: () => void }) {
-  const account = useQuery(read('GET /v1/account', {}))
-  const isTest = account.data?.env === 'test'
-  const ways = isTest ? [TEST, ...WAYS.slice(1)] : WAYS
-  const [chosen, setChosen] = useState<Way>()
-  const way = chosen ?? ways[0]?.[0] ?? 'card'
+const TEST_CARD = ['card', 'Test money', 'A card that is none, for trying on this machine'] as const
+const CARD = ['card', 'Card', '$5 are reserved, the rest is released'] as const
+const VOUCHER = ['voucher', 'Voucher or points', 'A code such as 2kdq-8w3v-…'] as const
+
+export function Funds({ onDone }: Step) {
+  const balance = useQuery(read('GET /v1/balance', {}))
+  const methods = useQuery(read('GET /v1/payment-methods', {}))
+  return (
+    <Loaded query={balance} what="the balance">
+      {(has) =>
+        BigInt(has.balance_pusd) > 0n ? (
+          <OnFile balance={has} onDone={onDone} />
+        ) : (
+          <Loaded query={methods} what="the list of cards">
+            {({ takes_cards }) => (
+              <PutOnFile takesCards={takes_cards} isTest={has.unit === 'tUSD'} onDone={onDone} />
+            )}
+          </Loaded>
+        )
+      }
+    </Loaded>
+  )
+}
+
+const OnFile = ({ balance: { balance_pusd, unit }, onDone }: Step & { balance: Balance }) => (
+  <>
+    <h1>Funds are on file</h1>
+    <p className="small">
+      The account has <b>{balanceExact(BigInt(balance_pusd), unit)}</b>
+      {unit === 'tUSD' && ' of test money: nothing is owed'}. What you use is taken from it, to the
+      joule.
+    </p>
+    <div className="tools">
+      <button type="button" className="btn primary" onClick={onDone}>
+        Go on
+      </button>
+    </div>
+  </>
+)
+
+function PutOnFile(props: Step & { readonly takesCards: boolean; readonly isTest: boolean }) {
+  const { takesCards, isTest, onDone } = props
+  const [way, setWay] = useState<Way>(takesCards ? 'card' : 'voucher')
   const [code, setCode] = useState('')
   const action = useAction(async () => {
     if (way === 'voucher') await redeemVoucher(code)
@@ -50,10 +81,19 @@ export function Funds({ onDone }: { readonly onDone: () => void }) {
       <p className="small">
         It is held, not taken. What you use is taken from it, to the joule; $5 is 72 MJ.
       </p>
-      <Choices legend="Way to pay" value={way} options={ways} onChange={setChosen} />
+      {takesCards ? (
+        <Choices
+          legend="Way to pay"
+          value={way}
+          options={[isTest ? TEST_CARD : CARD, VOUCHER]}
+          onChange={setWay}
+        />
+      ) : (
+        <NoCards />
+      )}
       {way === 'voucher' && (
         <Field
-          label="Code"
+          label={takesCards ? 'Code' : 'Code of a voucher, or of points'}
           name="code"
           required
           spellCheck={false}
@@ -62,28 +102,15 @@ export function Funds({ onDone }: { readonly onDone: () => void }) {
           onChange={({ target }) => setCode(target.value)}
         />
       )}
-      {isProblem(action.error, 'payments_off') ? (
-        <PaymentsOff account={account.data?.id ?? ''} />
-      ) : (
-        action.error !== undefined && <ProblemNote error={action.error} />
-      )}
+      {action.error !== undefined && <ProblemNote error={action.error} />}
       <div className="tools">
         <button type="submit" className="btn primary" disabled={action.isBusy}>
-          Put on file
+          {way === 'card' ? 'Put on file' : 'Redeem'}
         </button>
         <button type="button" className="btn" onClick={onDone}>
-          Stay on 50 kJ a day
+          Stay on the free joules of the day
         </button>
       </div>
     </form>
   )
 }
-
-const PaymentsOff = ({ account }: { readonly account: string }) => (
-  <div className="stack">
-    <div className="note warn" role="alert">
-      <p>This Ergon takes no cards yet. Its operator can give you money with</p>
-    </div>
-    <Command text={`ergon admin funds add ${account} 5`} label="Command" />
-  </div>
-)

@@ -1,6 +1,16 @@
-// The place in the five steps. Saved, so that a reload goes on there; recovery codes wait in the tab alone.
+// The place in the steps. Saved, so that a reload goes on there; recovery codes wait in the tab alone.
+import type { MemberRole } from '#contract/roles.ts'
+
 export const STEPS = ['account', 'codes', 'funds', 'token', 'ask', 'done'] as const
 export type Step = (typeof STEPS)[number]
+
+/** The steps that are shown: money is the owner's, so an invited member is not asked for it. */
+export const stepsOf = (role: MemberRole | undefined): readonly Step[] =>
+  STEPS.filter((step) => step !== 'done' && (step !== 'funds' || (role ?? 'owner') === 'owner'))
+
+/** Where a signed-in person goes on: a step that is not theirs, or is behind them, is passed over. */
+export const stepNow = (saved: Step, steps: readonly Step[]): Step =>
+  saved === 'done' || (saved !== 'account' && steps.includes(saved)) ? saved : (steps[2] ?? 'done')
 
 const STEP = 'ergon.sign-up'
 const CODES = 'ergon.recovery-codes'

@@ -8,11 +8,9 @@ import { Account } from './account.tsx'
 import { Ask } from './ask.tsx'
 import { Codes } from './codes.tsx'
 import { Funds } from './funds.tsx'
-import { savedStep, saveStep, STEPS, type Step } from './progress.ts'
+import { savedStep, saveStep, stepNow, stepsOf, type Step } from './progress.ts'
 import { FirstToken } from './first-token.tsx'
 import './sign-up.css'
-
-const SHOWN = STEPS.length - 1
 
 export function SignUp() {
   const session = useQuery(read('GET /v1/session', {}))
@@ -27,7 +25,9 @@ export function SignUp() {
     setStep(next)
     if (next === 'done') location.assign('/')
   }
-  const current = isOut ? 'account' : step === 'account' ? 'funds' : step
+  const steps = stepsOf(session.data?.member.role)
+  const current = isOut ? 'account' : session.data && stepNow(step, steps)
+  const after = (one: Step) => go(steps[steps.indexOf(one) + 1] ?? 'done')
   return (
     <main className="signing-up" id="main">
       <a className="brand" href="/">
@@ -36,15 +36,15 @@ export function SignUp() {
       </a>
       <section className="plate" aria-live="polite">
         <p className="small muted">
-          {Math.min(STEPS.indexOf(current) + 1, SHOWN)} of {SHOWN}
+          {steps.indexOf(current ?? 'account') + 1} of {steps.length}
         </p>
         {current === 'account' && <Account onDone={go} />}
-        {current === 'codes' && <Codes onDone={() => go('funds')} />}
-        {current === 'funds' && <Funds onDone={() => go('token')} />}
+        {current === 'codes' && <Codes onDone={() => after('codes')} />}
+        {current === 'funds' && <Funds onDone={() => after('funds')} />}
         {current === 'token' && (
-          <FirstToken token={token} onMade={setToken} onDone={() => go('ask')} />
+          <FirstToken token={token} onMade={setToken} onDone={() => after('token')} />
         )}
-        {current === 'ask' && <Ask token={token} onDone={() => go('done')} />}
+        {current === 'ask' && <Ask token={token} onDone={() => after('ask')} />}
       </section>
     </main>
   )

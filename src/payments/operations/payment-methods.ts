@@ -51,14 +51,16 @@ export function createMethodCreate({ state, adapters }: Deps): Handler<MethodReq
 }
 
 export const createMethodList =
-  ({ state }: Pick<Deps, 'state'>): Handler =>
+  ({ state, adapters }: Deps): Handler =>
   async ({ who }) => {
+    const { account, env } = callerOf(who)
     const { rows } = await state.query<Row>(
       `${SELECT} and state in ('pending', 'active') order by id desc`,
-      [callerOf(who).account],
+      [account],
     )
     const data = rows.map((row) => replyOf(row, null))
-    const reply = { object: 'list', data, has_more: false, next_cursor: null }
+    const takes_cards = adapterOf(adapters, env) !== undefined
+    const reply = { object: 'list', data, takes_cards, has_more: false, next_cursor: null }
     return { kind: 'known', status: 200, body: () => reply }
   }
 

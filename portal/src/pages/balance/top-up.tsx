@@ -2,11 +2,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { MoneyUnit } from '../../figures/money.ts'
-import { isProblem } from '../../client/problem.ts'
 import { read } from '../../client/queries.ts'
+import { NoCards } from '../../funds/no-cards.tsx'
 import { addCard, redeemVoucher, topUp } from '../../funds/put-on-file.ts'
 import { Choices, Select } from '../../parts/choices.tsx'
-import { Command } from '../../parts/copy.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Loaded, ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
@@ -35,7 +34,8 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
   const pay = useAction(async () => goTo(await topUp(amount, chosen)))
   return (
     <Loaded query={methods} what="the list of cards">
-      {({ data }) => {
+      {({ data, takes_cards }) => {
+        if (!takes_cards) return <NoCards />
         const cards = data.filter(({ status }) => status === 'active')
         return (
           <form
@@ -128,15 +128,5 @@ function goTo(page: string | undefined): void {
   if (page !== undefined) location.assign(page)
 }
 
-function Refused({ error }: { readonly error: unknown }) {
-  if (error === undefined) return null
-  if (!isProblem(error, 'payments_off')) return <ProblemNote error={error} />
-  return (
-    <div className="stack">
-      <div className="note warn" role="alert">
-        <p>This Ergon takes no cards. Its operator can give you money with</p>
-      </div>
-      <Command text="ergon admin funds add <account> 5" label="Command" />
-    </div>
-  )
-}
+const Refused = ({ error }: { readonly error: unknown }) =>
+  error === undefined ? null : <ProblemNote error={error} />

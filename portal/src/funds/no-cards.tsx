@@ -1,0 +1,17 @@
+// Where no card works: the operator's command that gives this account money.
+import { useQuery } from '@tanstack/react-query'
+import { read } from '../client/queries.ts'
+import { Command } from '../parts/copy.tsx'
+
+export function NoCards() {
+  const session = useQuery(read('GET /v1/session', {}))
+  const account = session.data?.account_id ?? '<account>'
+  return (
+    <div className="stack">
+      <div className="note warn">
+        <p>This Ergon takes no cards. Its operator can give you money with</p>
+      </div>
+      <Command text={`ergon admin funds add ${account} 5`} label="Command" />
+    </div>
+  )
+}
