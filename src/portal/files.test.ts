@@ -3,12 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { brotliDecompressSync } from 'node:zlib'
 import { createLogger } from '#base/log.ts'
 import { createFiles } from './files.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ergon-pages-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
+const BASE_URL = 'http://127.0.0.1:8080'
 const log = createLogger('test', { level: 'error', write: () => undefined })
 
 function build(mark: string, page: string): void {
@@ -22,7 +24,7 @@ function build(mark: string, page: string): void {
 
 test('createFiles() has nothing before a build, then the files of the newest one', async () => {
   let nowMs = 0
-  const files = createFiles({ folder, clock: { monotonicMs: () => nowMs }, log })
+  const files = createFiles({ folder, baseUrl: BASE_URL, clock: { monotonicMs: () => nowMs }, log })
   assert.equal(await files(), undefined)
   build('one', 'first')
   assert.equal(await files(), undefined, 'it looks once a second')
@@ -40,4 +42,13 @@ test('createFiles() has nothing before a build, then the files of the newest one
   const second = await files()
   assert.equal(second?.get('/index.html')?.bytes.toString(), 'second')
   assert.notEqual(second?.get('/index.html')?.etag, first?.get('/index.html')?.etag)
+})
+
+test('a page has the address of the API in its place, in each form of it', async () => {
+  const files = createFiles({ folder, baseUrl: BASE_URL, clock: { monotonicMs: () => 0 }, log })
+  build('three', '<pre>curl {base_url}/v1</pre>')
+  const page = (await files())?.get('/index.html')
+  assert.equal(page?.bytes.toString(), `<pre>curl ${BASE_URL}/v1</pre>`)
+  assert.equal(brotliDecompressSync(page?.br ?? '').toString(), page?.bytes.toString())
+  assert.equal(page?.gz, undefined, 'the build has no such form')
 })

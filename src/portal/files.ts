@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 
@@ -41,10 +42,12 @@ export type SiteFiles = ReadonlyMap<string, SiteFile>
 /** The newest build; undefined before the first one. Looks for a newer one once a second. */
 export function createFiles(deps: {
   readonly folder: string
+  /** The address of the API, in the place `{base_url}` of pages. */
+  readonly baseUrl: string
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly log: Logger
 }): () => Promise<SiteFiles | undefined> {
-  const { folder, clock, log } = deps
+  const { folder, baseUrl, clock, log } = deps
   let mark: string | undefined
   let files: SiteFiles | undefined
   let lookedMs = -Infinity
@@ -54,7 +57,7 @@ export function createFiles(deps: {
     const found = await readFile(join(folder, BUILT_FILE), 'utf8').catch(() => undefined)
     if (found === undefined || found === mark) return
     try {
-      files = await readBuild(folder)
+      files = withAddress(await readBuild(folder), baseUrl)
       mark = found
     } catch (error) {
       log.error('The build of the console could not be read; the one of before stays', { error })
@@ -71,6 +74,25 @@ export function createFiles(deps: {
     return files
   }
 }
+
+const PLACE = '{base_url}'
+
+/** Fills the place of the API's address; a page that has one is compressed anew. */
+function withAddress(files: SiteFiles, baseUrl: string): SiteFiles {
+  return new Map(
+    [...files].map(([path, file]) => {
+      if (extname(path) !== '.html' || !file.bytes.includes(PLACE)) return [path, file]
+      const shown = baseUrl.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+      const bytes = Buffer.from(file.bytes.toString().replaceAll(PLACE, shown))
+      const br = file.br && brotliCompressSync(bytes)
+      const gz = file.gz && gzipSync(bytes)
+      return [path, { ...file, etag: etagOf(bytes), bytes, br, gz }]
+    }),
+  )
+}
+
+const etagOf = (bytes: Buffer): string =>
+  `"${createHash('sha256').update(bytes).digest('base64url')}"`
 
 async function readBuild(folder: string): Promise<SiteFiles> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -93,7 +115,7 @@ async function readBuild(folder: string): Promise<SiteFiles> {
         path,
         {
           type: TYPES[extname(path)] ?? '',
-          etag: `"${createHash('sha256').update(content).digest('base64url')}"`,
+          etag: etagOf(content),
           bytes: content,
           br: read.get(`${path}.br`),
           gz: read.get(`${path}.gz`),

@@ -82,7 +82,7 @@ function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
   const sessions = { identity, state: core.lookUps, clock, cookie: cookies.session }
   const headers = portalHeaders(origin, baseUrl)
   const pages = createPages({
-    files: createFiles({ folder: files, clock, log }),
+    files: createFiles({ folder: files, baseUrl, clock, log }),
     isSignedIn: (exchange) => isSignedIn(exchange, sessions),
     headers,
   })

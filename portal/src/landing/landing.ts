@@ -1,13 +1,10 @@
-// The landing page's only script: the passkey of a new account, the browser's suggestion to sign in, and the figures of
-// this installation's own last probe.
+// The landing page's only script: the passkey of a new account, and the browser's suggestion to sign in.
 import { isCancelled } from '../client/problem.ts'
 import { signIn, signUp } from '../sign-in/passkey.ts'
 import { applyTheme } from '../parts/settings.ts'
 import { beginWith } from '../sign-up/progress.ts'
-import { showProbe } from './probe.ts'
 
 applyTheme()
-void showProbe()
 void suggestPasskey()
 
 element('join').addEventListener('submit', (event) => {
