@@ -93,6 +93,8 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await page.keyboard.press('Enter')
     await page.getByText('Nothing hidden').waitFor()
     assert.match(page.url(), new RegExp(`/ledger/${receipt}$`))
+    await page.keyboard.press('Escape')
+    await page.waitForURL(/\/ledger$/)
   })
 
   test('a receipt that was changed on its way is not trusted', async () => {

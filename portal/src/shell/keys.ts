@@ -13,7 +13,8 @@ const TYPED = 'input, textarea, select, [contenteditable]'
 const ROW = '[data-row]'
 const COPY = '[data-copy]'
 
-const isTyping = (target: EventTarget | null): boolean =>
+/** True in a field: keys are text there. */
+export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest(TYPED) !== null
 
 export function useKeys(): void {

@@ -12,7 +12,9 @@ export function Lots({ balance: { lots, unit } }: { readonly balance: Balance })
       <thead>
         <tr>
           <th scope="col">Spent in this order</th>
-          <th scope="col">Ends</th>
+          <th scope="col" className="wide-only">
+            Ends
+          </th>
           <th scope="col" className="num">
             Left
           </th>
@@ -21,8 +23,15 @@ export function Lots({ balance: { lots, unit } }: { readonly balance: Balance })
       <tbody>
         {lots.map(({ kind, remaining_pusd, expires_at, reference }, nth) => (
           <tr key={`${reference ?? kind} ${nth}`}>
-            <td>{KINDS[kind]}</td>
-            <td>{expires_at === null ? 'never' : <When at={expires_at} />}</td>
+            <td>
+              {KINDS[kind]}
+              <span className="under">
+                ends <Ends at={expires_at} />
+              </span>
+            </td>
+            <td className="wide-only">
+              <Ends at={expires_at} />
+            </td>
             <td className="num">{balanceExact(BigInt(remaining_pusd), unit)}</td>
           </tr>
         ))}
@@ -30,3 +39,5 @@ export function Lots({ balance: { lots, unit } }: { readonly balance: Balance })
     </table>
   )
 }
+
+const Ends = ({ at }: { readonly at: string | null }) => (at === null ? 'never' : <When at={at} />)

@@ -1,5 +1,6 @@
 // The ledger: each charge with its receipt, and what was left after it.
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { useFirstCommand } from '../../chat/first-question.ts'
 import { grouped } from '../../figures/digits.ts'
 import { energyExact, registerDigits } from '../../figures/energy.ts'
@@ -8,6 +9,7 @@ import { useToday } from '../../live/use-today.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Head } from '../../shell/head.tsx'
+import { isTyping } from '../../shell/keys.ts'
 import { FilterBar } from './filters.tsx'
 import { Receipt } from './receipt.tsx'
 import { Rows } from './rows.tsx'
@@ -56,16 +58,33 @@ export function Page() {
         </section>
         {receipt !== undefined && (
           <aside className="side">
-            <p className="sheet-bar">
-              <Link to="/ledger" search={filters as never}>
-                Back to the ledger
-              </Link>
-            </p>
+            <Close filters={filters} />
             <Receipt key={receipt} id={receipt} />
           </aside>
         )}
       </div>
     </>
+  )
+}
+
+/** Esc closes the receipt too. */
+function Close({ filters }: Pick<SumsProps, 'filters'>) {
+  const navigate = useNavigate()
+  useEffect(() => {
+    const act = ({ key, target }: KeyboardEvent) => {
+      const isElsewhere = document.querySelector('dialog[open]') !== null || isTyping(target)
+      if (key === 'Escape' && !isElsewhere)
+        void navigate({ to: '/ledger', search: filters as never })
+    }
+    document.addEventListener('keydown', act)
+    return () => document.removeEventListener('keydown', act)
+  }, [navigate, filters])
+  return (
+    <p className="sheet-bar">
+      <Link to="/ledger" search={filters as never}>
+        Close the receipt
+      </Link>
+    </p>
   )
 }
 
