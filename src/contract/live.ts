@@ -21,6 +21,10 @@ export const liveQuery = z.object({
   after: wholeText.optional(),
 })
 
+/** How the energy is known: the method of most of it, and the bands of its parts weighted by energy. */
+const method = z.enum(ENERGY_METHODS)
+const bandPct = z.int().min(0)
+
 const liveCharge = z.object({
   id: z.string(),
   at: time,
@@ -29,6 +33,8 @@ const liveCharge = z.object({
   model: z.string().optional(),
   energy_nj: wholeText,
   charge_pusd: wholeText,
+  method,
+  band_pct: bandPct,
 })
 
 /** The state of something, or that the account does not have it any more. */
@@ -48,9 +54,9 @@ export const liveMessage = z.object({
   whole: z.literal(true).optional(),
   /** Mean power since the message before, by service, in watts. */
   watts: z.record(z.string(), z.number().min(0)),
-  /** The method and the band of the node's meter. */
-  method: z.enum(ENERGY_METHODS),
-  band_pct: z.int().min(0),
+  /** The method and the band of the node's meter: those of `watts`. */
+  method,
+  band_pct: bandPct,
   /** The day of UTC, as GET /v1/usage sums it. */
   today: z.object({
     day: z.iso.date(),
@@ -58,6 +64,9 @@ export const liveMessage = z.object({
     energy_nj: wholeText,
     carbon_pg: wholeText,
     charge_pusd: wholeText,
+    /** Null where the day had too many charges before the stream. */
+    method: method.nullable(),
+    band_pct: bandPct.nullable(),
   }),
   /** The cost of this stream so far. Its charge is made at its end. */
   looking_nj: wholeText,

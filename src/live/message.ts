@@ -1,9 +1,10 @@
 // A message of the live stream: the account as it is now, and what has changed since the stream's message before.
 import { timestamp } from '#base/clock.ts'
 import type { Nj } from '#base/units.ts'
-import type { EnergyBand } from '#contract/charge.ts'
+import { bandOfParts, type EnergyBand } from '#contract/charge.ts'
 import { LIVE_CHARGES_MAX } from '#contract/live.ts'
 import { serviceOf } from '#contract/operations.ts'
+import { bandOf } from './bands.ts'
 import type { LiveChargeRow } from './read-accounts.ts'
 import type { LiveState, WatchedAccount } from './watched-account.ts'
 
@@ -41,6 +42,7 @@ export const liveMessageOf = (
     energy_nj: account.today.energyNj.toString(),
     carbon_pg: account.today.carbonPg.toString(),
     charge_pusd: account.today.chargePusd.toString(),
+    ...knownAs(bandOf(account.today.bands, account.today.energyNj)),
   },
   looking_nj: lookingNj.toString(),
   ...chargesSince(account, seen.charges ?? account.charges),
@@ -65,6 +67,12 @@ const entryOf = (row: LiveChargeRow) => ({
   ...(row.model !== null && { model: row.model }),
   energy_nj: row.energy,
   charge_pusd: row.charge,
+  ...knownAs(bandOfParts(row.parts)),
+})
+
+const knownAs = (known: EnergyBand | undefined) => ({
+  method: known?.method ?? null,
+  band_pct: known?.bandPct ?? null,
 })
 
 function changesSince(

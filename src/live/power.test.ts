@@ -6,7 +6,7 @@ import type { NewCharges } from './read-accounts.ts'
 
 const ACCOUNT = 'acct_a'
 const accounts = new Set([ACCOUNT])
-const NOTHING = { requests: 0, energyNj: 0n, carbonPg: 0n, chargePusd: 0n }
+const NOTHING = { requests: 0, energyNj: 0n, carbonPg: 0n, chargePusd: 0n, bands: new Map() }
 
 const spendOf = (receiptId: string, account: string) => {
   const spend = {

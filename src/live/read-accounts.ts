@@ -1,7 +1,9 @@
 // Reads accounts for their streams: their numbers, states and new charges, of one moment. One statement a second for all of them, and two more when one of them was charged.
+import type { ChargePart } from '#contract/charge.ts'
 import type { LiveStates } from '#http/gateway-part.ts'
 import { LIVE_CHARGES_MAX } from '#contract/live.ts'
 import { sumUsage } from '#ledger/usage.ts'
+import { bandsOfRows, METHOD_SUMS, partRows, partsOf, type Bands, type MethodRow } from './bands.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 
@@ -11,6 +13,8 @@ export type DaySums = {
   readonly energyNj: bigint
   readonly carbonPg: bigint
   readonly chargePusd: bigint
+  /** Of the energy, as far as it is known. */
+  readonly bands: Bands
 }
 
 /** An account as it is now. */
@@ -32,6 +36,7 @@ export type LiveChargeRow = {
   readonly model: string | null
   readonly energy: string
   readonly charge: string
+  readonly parts: readonly ChargePart[]
 }
 
 /** New charges of an account by operation. */
@@ -70,24 +75,38 @@ export interface ReadAccounts {
   day(account: string, day: string): Promise<{ readonly today: DaySums; readonly charges: string }>
 }
 
+/** Charges of a day whose parts are read at its first reading: each is JSON. */
+const BANDED_MAX = 2000
+
 const NEW_CHARGES = `
+  with new as (
+    select c.*, t.id as reported, t.nj, c.to_at >= $4::timestamptz
+      and c.to_at < $4::timestamptz + interval '1 day' as is_today
+    from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (account, after, until)
+    join charges c on c.account = s.account and c.account_seq > s.after and c.account_seq <= s.until
+    left join unnest($5::text[], $6::numeric[]) as t (id, nj) on t.id = c.id),
+  methods as (
+    select account, operation, method, ${METHOD_SUMS}
+    from (select account, operation, bytes from new where is_today) c, ${partRows('c.bytes')} group by 1, 2, 3),
+  bands as (select account, operation, json_agg(methods) as bands from methods group by 1, 2)
   select c.account, c.operation, count(*) filter (where is_today) as requests,
     coalesce(sum(c.energy_nj) filter (where is_today), 0)::text as energy,
     coalesce(sum(c.carbon_pg) filter (where is_today), 0)::text as carbon,
     coalesce(sum(c.charge_pusd) filter (where is_today), 0)::text as charge,
-    sum(greatest(0, c.energy_nj - coalesce(t.nj, 0)))::text as unreported,
-    coalesce(array_agg(t.id) filter (where t.id is not null), '{}') as reported
-  from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (account, after, until)
-  join charges c on c.account = s.account and c.account_seq > s.after and c.account_seq <= s.until
-  cross join lateral (select c.to_at >= $4::timestamptz
-    and c.to_at < $4::timestamptz + interval '1 day' as is_today) d
-  left join unnest($5::text[], $6::numeric[]) as t (id, nj) on t.id = c.id
-  group by 1, 2`
+    sum(greatest(0, c.energy_nj - coalesce(c.nj, 0)))::text as unreported,
+    coalesce(array_agg(c.reported) filter (where c.reported is not null), '{}') as reported,
+    coalesce((select bands from bands b where b.account = c.account and b.operation = c.operation), '[]') as bands
+  from new c group by 1, 2`
+
+const DAY_BANDS = `
+  select method, ${METHOD_SUMS} from (
+    select bytes, to_at from charges where account = $1 order by account_seq desc limit ${BANDED_MAX}) c,
+    ${partRows('c.bytes')} where to_at >= $2 and to_at < $3 group by 1`
 
 const NEWEST = `
   select c.* from unnest($1::text[]) as s (account) cross join lateral (
     select account, account_seq::text as number, id, to_at as at, operation, model, energy_nj::text as energy,
-      charge_pusd::text as charge
+      charge_pusd::text as charge, ${partsOf('bytes')} as parts
     from charges where account = s.account order by account_seq desc limit ${LIVE_CHARGES_MAX}) c`
 
 type NowRow = {
@@ -106,6 +125,7 @@ type SumRow = {
   charge: string
   unreported: string
   reported: string[]
+  bands: MethodRow[]
 }
 
 export function createReadAccounts(
@@ -149,7 +169,7 @@ export function createReadAccounts(
       return rows.map((row) => ({
         account: row.account,
         operation: row.operation,
-        today: sumsOf(row),
+        today: sumsOf(row, row.bands),
         unreportedNj: BigInt(row.unreported),
         reported: row.reported,
       }))
@@ -167,8 +187,9 @@ export function createReadAccounts(
           'select charge_count::text as charges from accounts where id = $1',
           [account],
         )
+        const bands = await snapshot.query<MethodRow>(DAY_BANDS, [account, from, to])
         const none = { requests: '0', energy: '0', carbon: '0', charge: '0' }
-        return { today: sumsOf(sums ?? none), charges: rows[0]?.charges ?? '0' }
+        return { today: sumsOf(sums ?? none, bands.rows), charges: rows[0]?.charges ?? '0' }
       })
     },
   }
@@ -176,9 +197,11 @@ export function createReadAccounts(
 
 const sumsOf = (
   row: Readonly<Record<'requests' | 'energy' | 'carbon' | 'charge', string>>,
+  bands: readonly MethodRow[],
 ): DaySums => ({
   requests: Number(row.requests),
   energyNj: BigInt(row.energy),
   carbonPg: BigInt(row.carbon),
   chargePusd: BigInt(row.charge),
+  bands: bandsOfRows(bands),
 })

@@ -1,4 +1,5 @@
 // An account that somebody looks at: the sums of its day, its newest charges, its states and its power.
+import { addBands } from './bands.ts'
 import type { LiveChargeRow, DaySums, ReadAccount } from './read-accounts.ts'
 
 /** A state by name: its text, and its entries as JSON by id. An object is one entry without an id. */
@@ -28,6 +29,7 @@ export const addSums = (a: DaySums, b: DaySums): DaySums => ({
   energyNj: a.energyNj + b.energyNj,
   carbonPg: a.carbonPg + b.carbonPg,
   chargePusd: a.chargePusd + b.chargePusd,
+  bands: addBands(a.bands, b.bands),
 })
 
 /** A text that has not changed is not parsed again. */

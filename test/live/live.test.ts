@@ -2,6 +2,7 @@
 // as they change, and ends for who may not look any more.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { bandOfParts, type ChargePart } from '#contract/charge.ts'
 import { LIVE_CHARGES_MAX, LIVE_STREAMS_MAX } from '#contract/live.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
@@ -51,6 +52,14 @@ const endOf = async (heard: AsyncIterator<Heard>) => {
   }
 }
 
+type ChargeRow = { id: string; number: string; parts: ChargePart[] }
+const chargesOf = ({ account }: Caller) =>
+  ergon.sql<ChargeRow>(
+    `select id, account_seq::text as number, convert_from(bytes, 'UTF8')::json -> 'parts' as parts
+     from charges where account = $1`,
+    [account],
+  )
+
 type Receipts = { data: { account_seq: string; energy_nj: string; charge_pusd: string }[] }
 
 test('the sums of a message are those of the receipts up to its id, and usage has the same', async () => {
@@ -71,6 +80,16 @@ test('the sums of a message are those of the receipts up to its id, and usage ha
       [message.today.requests, message.today.energy_nj, message.today.charge_pusd],
       [until.length, sum('energy_nj'), sum('charge_pusd')],
     )
+  }
+  const charges = await chargesOf(who)
+  for (const { id, message } of messages) {
+    const until = charges.filter(({ number }) => BigInt(number) <= BigInt(id))
+    const { method, bandPct } = bandOfParts(until.flatMap(({ parts }) => parts))
+    assert.deepEqual([message.today.method, message.today.band_pct], [method, bandPct])
+    for (const told of message.charges ?? []) {
+      const own = bandOfParts(charges.find((one) => one.id === told.id)?.parts ?? [])
+      assert.deepEqual([told.method, told.band_pct], [own.method, own.bandPct])
+    }
   }
   // Its own charge is what its end said.
   const own = data.find(({ energy_nj: energy }) => energy === end.data['energy_nj'])

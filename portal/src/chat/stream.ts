@@ -1,7 +1,6 @@
 // A streamed chat: pieces of text as they come, the joules so far with their ceiling, and the figures of the end.
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { send } from '../client/call.ts'
-import { knownBy, type How } from '../figures/known.ts'
 import { scaled } from './cost.ts'
 
 export type ChatBody = {
@@ -87,7 +86,3 @@ function* eventsOf(chunk: Chunk): Generator<ChatEvent> {
       tokens: usage.completion_tokens,
     }
 }
-
-/** The origin of this node's figures, as the live stream says. */
-export const howOf = (live: How | undefined): How =>
-  live ?? { known: knownBy('model'), bandPct: undefined }

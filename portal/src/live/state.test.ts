@@ -15,6 +15,8 @@ const message = (at: string, fields: Partial<LiveMessage> = {}): LiveMessage => 
     energy_nj: '358035898',
     carbon_pg: '47041938',
     charge_pusd: '24863',
+    method: 'rapl',
+    band_pct: 12,
   },
   looking_nj: '2000000',
   ...fields,
@@ -25,11 +27,18 @@ const SECOND = '2026-11-25T09:41:08.000Z'
 test('figures of today are those of the message, and watts add up to the total', () => {
   const state = after(NOTHING, message(FIRST))
   assert.equal(state.status, 'live')
-  assert.deepEqual(state.today?.figure, { nj: 358_035_898n, known: 'modelled', bandPct: 40 })
+  assert.deepEqual(state.today?.figure, { nj: 358_035_898n, known: 'measured', bandPct: 12 })
+  assert.deepEqual(state.meter, { known: 'modelled', bandPct: 40 })
   assert.equal(state.power?.total, 874_000_000n)
   const again = after(state, message(SECOND))
   assert.equal(again.today?.figure.nj, 358_035_898n)
   assert.equal(again.history.length, 2)
+})
+
+test('nothing of the day is vouched for where its band is not known', () => {
+  const today = { ...message(FIRST).today, method: null, band_pct: null }
+  const { figure } = after(NOTHING, message(FIRST, { today })).today ?? {}
+  assert.deepEqual([figure?.known, figure?.bandPct], ['modelled', undefined])
 })
 
 test('the price of watching is the difference of two messages, and a new stream keeps it', () => {
@@ -64,7 +73,9 @@ test('charges are the newest first, none twice, and missed ones are counted', ()
     operation: 'chat.create',
     energy_nj: '5',
     charge_pusd: '1',
-  }
+    method: 'model',
+    band_pct: 40,
+  } as const
   const first = after(NOTHING, message(FIRST, { charges: [charge] }))
   const second = after(
     first,

@@ -1,5 +1,5 @@
 // The live state of the console, and its change by a message. Pure: the stream is in stream.ts.
-import type { Figure } from '../figures/known.ts'
+import type { Figure, How } from '../figures/known.ts'
 import { knownBy } from '../figures/known.ts'
 import type { LiveMessage } from '#contract/live.ts'
 
@@ -29,6 +29,8 @@ export type LiveState = {
   /** Of the last message. */
   readonly at: Date | undefined
   readonly power: Power | undefined
+  /** How the power is known: that of the node's meter. */
+  readonly meter: How | undefined
   readonly history: readonly PowerPoint[]
   readonly today: Today | undefined
   /** Cost of the stream so far, and what a second of it costs, in nanojoules. */
@@ -47,6 +49,7 @@ export const NOTHING: LiveState = {
   status: 'waiting',
   at: undefined,
   power: undefined,
+  meter: undefined,
   history: [],
   today: undefined,
   streamNj: 0n,
@@ -75,14 +78,15 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
     status: 'live',
     at,
     power,
+    meter: { known: knownBy(message.method), bandPct: message.band_pct },
     history: [...state.history, { atMs: at.getTime(), by: power.by }].slice(-HISTORY_MAX),
     today: {
       day: message.today.day,
       requests: message.today.requests,
       figure: {
         nj: BigInt(message.today.energy_nj),
-        known: knownBy(message.method),
-        bandPct: message.band_pct,
+        known: knownBy(message.today.method ?? ''),
+        bandPct: message.today.band_pct ?? undefined,
       },
       pg: BigInt(message.today.carbon_pg),
       pusd: BigInt(message.today.charge_pusd),

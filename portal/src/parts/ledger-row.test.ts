@@ -28,13 +28,19 @@ const fresh = {
   model: 'm',
   energy_nj: '7',
   charge_pusd: '2',
-}
+  method: 'rapl',
+  band_pct: 5,
+} as const
 
 test('rowOfEntry() names the resource and how its energy is known', () => {
   const row = rowOfEntry(entry)
   assert.equal(row.subject, 'photos/cat.jpg')
   assert.deepEqual(row.how, { known: 'modelled', bandPct: 40 })
   assert.equal(rowOfEntry({ ...entry, resource: null, model: 'm' }).subject, 'm')
+})
+
+test('rowOfCharge() knows its energy as the charge does', () => {
+  assert.deepEqual(rowOfCharge(fresh).how, { known: 'measured', bandPct: 5 })
 })
 
 test('balanced() counts from the balance of the read rows, forwards for newer ones', () => {

@@ -48,7 +48,7 @@ export const rowOfCharge = (charge: LiveCharge): Row => ({
   subject: charge.model ?? null,
   amount: -BigInt(charge.charge_pusd),
   nj: BigInt(charge.energy_nj),
-  how: { known: 'modelled', bandPct: undefined },
+  how: { known: knownBy(charge.method), bandPct: charge.band_pct },
   leafHash: undefined,
 })
 

@@ -16,7 +16,7 @@ const LABEL = 'Watts of the last 15 minutes by service; the table has the same f
 
 export function Watts() {
   const [isTable, setTable] = useState(false)
-  const figure = useLive(({ today }) => today?.figure)
+  const figure = useLive(({ meter }) => meter)
   const zone = useZone()
   const [openedMs] = useState(() => Date.now())
   const history = usePowerHistory(openedMs)

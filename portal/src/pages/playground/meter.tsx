@@ -1,5 +1,4 @@
 // The meter of an answer: joules so far, at most, and the settings that bound them.
-import { howOf } from '../../chat/stream.ts'
 import { energyShort, power } from '../../figures/energy.ts'
 import type { Figure, How } from '../../figures/known.ts'
 import { useLive } from '../../live/use-live.ts'
@@ -11,6 +10,7 @@ import { Ramp } from './ramp.tsx'
 import { Settings } from './settings.tsx'
 import { rateOf, type Turn } from './turn.ts'
 import type { ChatSettings } from './use-chat.ts'
+import { useHow } from './use-how.ts'
 
 export function Meter(props: {
   readonly turn: Turn | undefined
@@ -20,7 +20,7 @@ export function Meter(props: {
   readonly onSettings: (settings: ChatSettings) => void
 }) {
   const { turn, turns, isRunning, settings, onSettings } = props
-  const how = howOf(useLive(({ today }) => today?.figure))
+  const how = useHow(turn)
   return (
     <aside className="plate meter" aria-label="This answer">
       <div className="so-far">
@@ -39,7 +39,12 @@ export function Meter(props: {
       )}
       {turn !== undefined && <Facts turn={turn} />}
       <p className="small">
-        <Known figure={how} />. You can never pay more than the ceiling.
+        {how !== undefined && (
+          <>
+            <Known figure={how} />.{' '}
+          </>
+        )}
+        You can never pay more than the ceiling.
       </p>
       <Settings settings={settings} onSettings={onSettings} />
       <CodeButtons turns={turns} settings={settings} />
@@ -47,8 +52,11 @@ export function Meter(props: {
   )
 }
 
+/** Nothing is vouched for. */
+export const UNKNOWN: How = { known: 'modelled', bandPct: undefined }
+
 /** Empty until the first joules are known. */
-export const figureOf = (turn: Turn | undefined, how: How): Figure | undefined =>
+export const figureOf = (turn: Turn | undefined, how: How = UNKNOWN): Figure | undefined =>
   turn?.nj === undefined ? undefined : { ...how, nj: turn.nj }
 
 /** Live while an answer runs; then it rests where the answer has moved it. */

@@ -1,13 +1,12 @@
 // On a phone the joules of the answer stick to the top of the page.
-import { howOf } from '../../chat/stream.ts'
 import { energyShort } from '../../figures/energy.ts'
-import { useLive } from '../../live/use-live.ts'
 import { Register } from '../../parts/register.tsx'
 import { AnswerStrip, figureOf } from './meter.tsx'
 import type { Turn } from './turn.ts'
+import { useHow } from './use-how.ts'
 
 export function NowBar({ turn, isRunning }: { readonly turn: Turn; readonly isRunning: boolean }) {
-  const how = howOf(useLive(({ today }) => today?.figure))
+  const how = useHow(turn)
   return (
     <div className="now-bar" role="group" aria-label="This answer">
       <Register figure={figureOf(turn, how)} size="middle" unit="J" />

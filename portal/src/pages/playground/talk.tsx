@@ -3,13 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { carbonShort } from '../../figures/carbon.ts'
 import { energyExact } from '../../figures/energy.ts'
 import { moneyShort } from '../../figures/money.ts'
-import { howOf } from '../../chat/stream.ts'
 import { useLive } from '../../live/use-live.ts'
 import { Known } from '../../parts/known.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { Exact } from '../../parts/register.tsx'
 import { SmallSeal } from '../../parts/seal.tsx'
+import { UNKNOWN } from './meter.tsx'
 import type { Turn } from './turn.ts'
+import { useHow } from './use-how.ts'
 
 export function Talk({ turns }: { readonly turns: readonly Turn[] }) {
   if (turns.length === 0)
@@ -69,18 +70,18 @@ function Answer({ turn }: { readonly turn: Turn }) {
 }
 
 function Cost({ turn, nj }: { readonly turn: Turn; readonly nj: bigint }) {
-  const how = howOf(useLive(({ today }) => today?.figure))
+  const how = useHow(turn)
   const charge = useLive(({ charges }) => charges.find(({ id }) => id === turn.receiptId))
   return (
     <p className="cost">
       <span className="figure" data-copy={energyExact(nj)}>
-        <Exact figure={{ ...how, nj }} /> J
+        <Exact figure={{ ...(how ?? UNKNOWN), nj }} /> J
       </span>
       {charge !== undefined && (
         <span>{charge.charge_pusd === '0' ? 'free' : moneyShort(BigInt(charge.charge_pusd))}</span>
       )}
       {turn.pg !== undefined && <span>{carbonShort(turn.pg)}</span>}
-      <Known figure={how} />
+      {how !== undefined && <Known figure={how} />}
       {turn.receiptId !== undefined && (
         <Link className="known" to={`/ledger/${turn.receiptId}`}>
           <SmallSeal hash={undefined} /> receipt
