@@ -50,7 +50,7 @@ export async function loginByCode(options: GlobalOptions, tell: Tell): Promise<L
   throw notApproved()
 }
 
-/** Whether the login may still be approved: it waits, or the service could not answer now. */
+/** True while the login may still be approved: it waits, or the service could not answer now. */
 export const isPassing = (error: unknown): error is CommandError =>
   error instanceof Unreachable ||
   (error instanceof ApiRefusal && (error.code === PENDING || PASSING.has(error.status)))

@@ -21,7 +21,7 @@ export const liveQuery = z.object({
   after: wholeText.optional(),
 })
 
-/** How the energy is known: the method of most of it, and the bands of its parts weighted by energy. */
+/** The method of most of the energy; its band is that of the parts, weighted by energy. */
 const method = z.enum(ENERGY_METHODS)
 const bandPct = z.int().min(0)
 

@@ -1,4 +1,4 @@
-// How the energy of charges is known, as sums that can be added: the energy of each method, and that weighted by its band.
+// Methods and bands of charges as sums that can be added: the energy of each method, and the energy weighted by its band.
 import type { EnergyBand, EnergyMethod } from '#contract/charge.ts'
 
 export type MethodSum = { readonly energyNj: bigint; readonly weighted: bigint }

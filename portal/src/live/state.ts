@@ -29,7 +29,7 @@ export type LiveState = {
   /** Of the last message. */
   readonly at: Date | undefined
   readonly power: Power | undefined
-  /** How the power is known: that of the node's meter. */
+  /** Method and band of the node's meter, for the power. */
   readonly meter: How | undefined
   readonly history: readonly PowerPoint[]
   readonly today: Today | undefined

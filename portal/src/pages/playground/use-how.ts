@@ -1,4 +1,4 @@
-// How the energy of an answer is known: its charge says so once it is made. The node's meter says nothing of an answer.
+// Method and band of an answer's energy: its charge has both once it is made. The node's meter says nothing of an answer.
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../client/queries.ts'
 import { knownBy, type How } from '../../figures/known.ts'
