@@ -110,7 +110,7 @@ const operatorAccount = z.object({
   status: z.enum(['active', 'deleting', 'deleted']),
   pays_with: z.enum(['balance', 'free_tier']),
   balance_pusd: amount,
-  /** Since the audited hour a day ago; the last minute may be missing. */
+  /** The day of UTC so far; the last minute may be missing. */
   day: z.object({ requests: count, energy_nj: wholeText, charge_pusd: wholeText }),
   created_at: time,
 })

@@ -5,7 +5,7 @@ import type { Queryable } from '#state/connect.ts'
 
 const CURSOR = idCursor('acct')
 
-// The hours that the audit has summed, which is behind by a minute: of single charges a day may have millions.
+// The day of UTC, of the hours that the audit has summed, which is behind by a minute: of single charges a day may have millions.
 const LIST = `
   select a.id, a.name, a.env, a.created_at, coalesce(w.posted, 0)::text as balance_pusd,
     case when a.funded then 'balance' else 'free_tier' end as pays_with,
@@ -19,7 +19,7 @@ const LIST = `
   cross join lateral (
     select coalesce(sum(requests), 0) as requests, coalesce(sum(energy_nj), 0) as energy,
       coalesce(sum(charge_pusd), 0) as charge
-    from usage_hours where account = a.id and hour >= date_trunc('hour', ledger_now() - interval '1 day')) u
+    from usage_hours where account = a.id and hour >= date_trunc('day', ledger_now(), 'UTC')) u
   order by a.id desc`
 
 type Row = Omit<OperatorAccount, 'created_at'> & { readonly created_at: Date }
