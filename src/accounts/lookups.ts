@@ -34,13 +34,14 @@ export function accountLookups(state: Queryable): Lookups {
         `select name, '/v1/members/' || id as path from members where account = $1 and id = $2`,
       ),
     },
+    // By the number's own type: a comparison of numeric or text would read all transfers.
     tr: {
       kind: 'transfer',
       find: findNamed(
         state,
         `select kind as name, '/v1/ledger?id=' || $2 as path from transfers
-         where 'money:' || $1 in (debit, credit) and 'tr_' || id = $2
-           and id = nullif(regexp_replace($2, '\\D', '', 'g'), '')::numeric`,
+         where id = case when $2 ~ '^tr_[1-9][0-9]{0,17}$' then substr($2, 4)::bigint end
+           and 'money:' || $1 in (debit, credit)`,
       ),
     },
   }
