@@ -1,0 +1,37 @@
+// Who may call an operation, and in which words the others read why not.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operationOf, type OperationName } from '#contract/operations.ts'
+import { demandScope } from './principal.ts'
+
+const DEVELOPER = { token: 'tok_1', role: 'developer', scope: 'read' } as const
+const HOUR_MS = 3_600_000
+const atPortal = {
+  endsMs: HOUR_MS,
+  idleUntilMs: HOUR_MS,
+  touchedUntilMs: Number.MAX_SAFE_INTEGER,
+  isLimited: false,
+}
+
+const ask = (
+  who: Parameters<typeof demandScope>[0],
+  operation: OperationName,
+  token = 'tok_other',
+): void => demandScope(who, operation, operationOf(operation), { token })
+
+test('a token of any scope may end itself alone', () => {
+  assert.doesNotThrow(() => ask(DEVELOPER, 'token.revoke', 'tok_1'))
+  assert.throws(() => ask(DEVELOPER, 'token.revoke'), /the token has scope "read"/)
+  assert.throws(() => ask(DEVELOPER, 'token.rotate', 'tok_1'), /the token has scope "read"/)
+})
+
+test('a person at the portal reads of roles, and a program of scopes', () => {
+  const person = { ...DEVELOPER, scope: 'deploy', session: atPortal } as const
+  assert.throws(() => ask(person, 'member.invite'), {
+    message:
+      'Could not call member.invite: you are "developer", it is for a member of role owner or admin',
+  })
+  assert.throws(() => ask({ ...DEVELOPER, scope: 'deploy' }, 'member.invite'), {
+    message: 'Could not call member.invite: the token has scope "deploy", it needs "billing-admin"',
+  })
+})
