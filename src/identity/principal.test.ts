@@ -1,4 +1,4 @@
-// Who may call an operation, and in which words the others read why not.
+// The check of a caller for an operation, and the words in which a refusal says what is missing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operationOf, type OperationName } from '#contract/operations.ts'
