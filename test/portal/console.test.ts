@@ -172,6 +172,9 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await signUpByPages(ada)
     await checkPage(page, 'sign-up')
     await pressButton(page, 'Later')
+    const { body } = await ada.ask('GET', '/v1/session')
+    const account = String(body['account_id'])
+    await sharedErgon().control('funds.add', { account, pusd: '4999999999999' })
     await page.goto(`${portal()}/more`)
     await page.getByRole('heading', { name: 'All pages' }).waitFor()
     const paths = await page

@@ -1,4 +1,4 @@
-// The first prompt that pages propose, and its request as a command to copy.
+// The first request that pages propose: its body, and the command that sends it.
 import { useApiUrl } from '../client/api-url.ts'
 import { codeOf } from './code.ts'
 

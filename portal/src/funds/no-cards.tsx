@@ -3,15 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { read } from '../client/queries.ts'
 import { Command } from '../parts/copy.tsx'
 
-export function NoCards() {
+/** Test money is for test accounts alone; a live one is given points. */
+export function NoCards({ isTest }: { readonly isTest: boolean }) {
   const session = useQuery(read('GET /v1/session', {}))
   const account = session.data?.account_id ?? '<account>'
+  const command = isTest ? `ergon admin funds add ${account} 5` : `ergon admin grant ${account} 5`
   return (
     <div className="stack">
       <div className="note warn">
         <p>This Ergon takes no cards. Its operator can give you money with</p>
       </div>
-      <Command text={`ergon admin funds add ${account} 5`} label="Command" />
+      <Command text={command} label="Command" />
     </div>
   )
 }

@@ -89,7 +89,7 @@ function PutOnFile(props: Step & { readonly takesCards: boolean; readonly isTest
           onChange={setWay}
         />
       ) : (
-        <NoCards />
+        <NoCards isTest={isTest} />
       )}
       {way === 'voucher' && (
         <Field

@@ -35,7 +35,7 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
   return (
     <Loaded query={methods} what="the list of cards">
       {({ data, takes_cards }) => {
-        if (!takes_cards) return <NoCards />
+        if (!takes_cards) return <NoCards isTest={isTest} />
         const cards = data.filter(({ status }) => status === 'active')
         return (
           <form
