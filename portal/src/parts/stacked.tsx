@@ -2,6 +2,7 @@
 // SVG of the size that it has, so text is never scaled and colours follow the theme.
 import { useLayoutEffect, useRef, useState } from 'react'
 import type { PowerPoint } from '../live/state.ts'
+import { runsOf } from './runs.ts'
 import { drawnAs, SERVICES, serviceName, type ServiceName } from './services.ts'
 import './stacked.css'
 
@@ -26,7 +27,8 @@ export function Stacked(props: {
   const x = (ms: number) => BOX.left + ((ms - fromMs) / (toMs - fromMs)) * (right - BOX.left)
   const y = (watts: number) =>
     HEIGHT - BOX.bottom - (watts / (top.at(-1) ?? 1)) * (HEIGHT - BOX.bottom - BOX.top)
-  const areas = areasOf(points, x, y)
+  const runs = runsOf(points).map((run) => areasOf(run, x, y))
+  const last = runs.at(-1) ?? []
   return (
     <div className="stacked" ref={frame}>
       <svg width={width} height={HEIGHT} role="img" aria-label={label}>
@@ -41,9 +43,11 @@ export function Stacked(props: {
             </text>
           </g>
         ))}
-        {areas.map(({ service, path }) => (
-          <path key={service} className={`area ${service}`} d={path} />
-        ))}
+        {runs.flatMap((areas, nth) =>
+          areas.map(({ service, path }) => (
+            <path key={`${service} ${nth}`} className={`area ${service}`} d={path} />
+          )),
+        )}
         {[0, 1, 2, 3].map((nth) => {
           const ms = fromMs + ((toMs - fromMs) * nth) / 3
           return (
@@ -57,7 +61,7 @@ export function Stacked(props: {
             </text>
           )
         })}
-        <Labels areas={areas} x={right} />
+        <Labels areas={last} x={right} />
       </svg>
     </div>
   )

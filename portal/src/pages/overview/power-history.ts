@@ -1,28 +1,33 @@
 // Power of the last 15 minutes by service: live seconds where the page has them, before that the mean of each minute from
 // the usage of the API.
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { read } from '../../client/queries.ts'
 import type { PowerPoint } from '../../live/state.ts'
 import { useLive } from '../../live/use-live.ts'
-import { MINUTE_MS, minutePoints, SPAN_MS } from './minute-points.ts'
+import { fromOf, minutePoints, SPAN_MS } from './minute-points.ts'
 
-/** `openedMs`: the moment to which the minutes are read, once. */
+/** Usage is read up to the first live second, and before there is one to when the page was opened. */
 export function usePowerHistory(openedMs: number): readonly PowerPoint[] {
   const live = useLive((state) => state.history)
-  const toMs = Math.floor(openedMs / MINUTE_MS) * MINUTE_MS
+  const [beginMs, setBegin] = useState(live[0]?.atMs)
+  if (beginMs === undefined && live[0] !== undefined) setBegin(live[0].atMs)
+  const toMs = beginMs ?? openedMs
   const minutes = useQuery({
     ...read('GET /v1/usage', {
       query: {
-        from: new Date(toMs - SPAN_MS).toISOString(),
+        from: new Date(fromOf(toMs)).toISOString(),
         to: new Date(toMs).toISOString(),
         group_by: 'service',
         step: 'minute',
         limit: '1000',
       },
     }),
+    placeholderData: keepPreviousData,
     staleTime: Infinity,
   })
   const before = minutes.data === undefined ? [] : minutePoints(minutes.data.data, toMs)
-  const beginMs = live[0]?.atMs ?? Infinity
-  return [...before.filter(({ atMs }) => atMs < beginMs), ...live]
+  const points = [...before.filter(({ atMs }) => atMs < (live[0]?.atMs ?? Infinity)), ...live]
+  const endMs = points.at(-1)?.atMs ?? toMs
+  return points.filter(({ atMs }) => atMs >= endMs - SPAN_MS)
 }

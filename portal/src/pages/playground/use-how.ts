@@ -1,4 +1,4 @@
-// Method and band of an answer's energy: its charge has both once it is made. The node's meter says nothing of an answer.
+// Method and band of an answer's energy, from its charge. The node's meter says nothing of an answer.
 import { useQuery } from '@tanstack/react-query'
 import { read } from '../../client/queries.ts'
 import { knownBy, type How } from '../../figures/known.ts'
@@ -8,7 +8,7 @@ import type { Turn } from './turn.ts'
 const AGAIN_MS = 1_000
 const READS_MAX = 10
 
-/** Undefined until then. */
+/** Undefined until the charge is made. */
 export function useHow(turn: Turn | undefined): How | undefined {
   const { receiptId: id, endedMs } = turn ?? {}
   const live = useLive(({ charges }) => charges.find((charge) => charge.id === id))
