@@ -51,9 +51,9 @@ test('balanced() counts from the balance of the read rows, forwards for newer on
     rows.map(({ id }) => id),
     ['rcpt_2', 'rcpt_1', 'tr_1'],
   )
-  assert.deepEqual(
-    balanced(rows, read.length, 970n).map(({ after }) => after),
-    [968n, 970n, 1000n],
-  )
-  assert.equal(balanced(rows, read.length, undefined)[0]?.after, undefined)
+  const after = (balance: bigint | undefined, isFreshWhole: boolean) =>
+    balanced(rows, read.length, { balance, isFreshWhole }).map((row) => row.after)
+  assert.deepEqual(after(970n, true), [968n, 970n, 1000n])
+  assert.deepEqual(after(970n, false), [undefined, 970n, 1000n], 'only newer ones are not known')
+  assert.deepEqual(after(undefined, true), [undefined, undefined, undefined])
 })

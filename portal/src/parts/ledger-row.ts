@@ -65,18 +65,25 @@ export function joined(live: readonly Row[], read: readonly Row[]): readonly Row
   return [...live.filter(({ id }) => !ids.has(id)), ...read]
 }
 
-/** Adds the balance after each row, from that of the moment at which `read` rows were read. */
+type Known = {
+  /** Of the moment at which the read rows were read; undefined where rows are left out by a filter. */
+  readonly balance: bigint | undefined
+  /** Whether the rows before the read ones are all that came since. */
+  readonly isFreshWhole: boolean
+}
+
+/** Adds the balance after each row. The last `readCount` rows are read ones. */
 export function balanced(
   rows: readonly Row[],
   readCount: number,
-  balance: bigint | undefined,
+  { balance, isFreshWhole }: Known,
 ): readonly BalancedRow[] {
   if (balance === undefined) return rows.map((row) => ({ ...row, after: undefined }))
-  const fresh = rows.slice(0, rows.length - readCount)
-  let after = fresh.reduce((sum, { amount }) => sum + amount, balance)
-  return rows.map((row) => {
+  const freshCount = rows.length - readCount
+  let after = rows.slice(0, freshCount).reduce((sum, { amount }) => sum + amount, balance)
+  return rows.map((row, nth) => {
     const own = after
     after -= row.amount
-    return { ...row, after: own }
+    return { ...row, after: nth < freshCount && !isFreshWhole ? undefined : own }
   })
 }

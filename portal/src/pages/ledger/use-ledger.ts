@@ -53,18 +53,17 @@ export function useLedger(filters: Filters) {
           .map(rowOfCharge)
       : []
   const rows = joined(fresh, read)
-  const isWhole = filters.id === undefined && filters.service === undefined && missedSince === 0
+  const isWhole = filters.id === undefined && filters.service === undefined
   const balance = first?.balance_pusd ?? undefined
   return {
     query,
     sums: first?.sums ?? undefined,
     /** Charges that neither the pages nor the stream gave. */
     missed: missedSince,
-    rows: balanced(
-      rows,
-      read.length,
-      isWhole && balance !== undefined ? BigInt(balance) : undefined,
-    ),
+    rows: balanced(rows, read.length, {
+      balance: isWhole && balance !== undefined ? BigInt(balance) : undefined,
+      isFreshWhole: missedSince === 0,
+    }),
   }
 }
 
