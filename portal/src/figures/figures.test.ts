@@ -69,6 +69,10 @@ test('moneyShort() rounds cents down, and names small amounts by their unit', ()
 
 test('moneyExact() goes to the pico-dollar, and test money says so', () => {
   prints(moneyExact, [[24_863n, '$0.000000024863']])
+  assert.equal(moneyExact(24_863n, 'tUSD'), '0.000000024863\u00a0tUSD')
+  assert.equal(moneyShort(4_989_999_999_999n, 'tUSD'), '4.98\u00a0tUSD')
+  assert.equal(moneyShort(-2_653_000n, 'tUSD'), '−2.65\u00a0µtUSD')
+  assert.equal(moneyShort(0n, 'tUSD'), '0\u00a0tUSD')
   assert.equal(balanceShort(4_986_214_073_912n, 'tUSD'), '4.98\u00a0tUSD')
   assert.equal(balanceShort(4_986_214_073_912n, 'USD'), '$4.98')
   assert.equal(balanceExact(4_986_214_073_912n, 'tUSD'), '4.986214073912\u00a0tUSD')

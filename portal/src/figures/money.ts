@@ -12,18 +12,21 @@ const SMALL: readonly Scale[] = [
 export type MoneyUnit = 'USD' | 'tUSD'
 
 const absolute = (value: bigint): bigint => (value < 0n ? -value : value)
-const signed = (pusd: bigint, text: string): string => (pusd < 0n ? `−${text}` : text)
 
-/** For lists: $4.98 from a cent up, 2.65 µ$ below. */
-export function moneyShort(pusd: bigint): string {
-  if (pusd === 0n) return '$0'
+/** For lists: $4.98 from a cent up, 2.65 µ$ below; of test money 4.98 tUSD and 2.65 µtUSD. */
+export function moneyShort(pusd: bigint, unit: MoneyUnit = 'USD'): string {
+  if (pusd === 0n) return unit === 'tUSD' ? `0${NBSP}tUSD` : '$0'
   const size = absolute(pusd)
-  return signed(pusd, size >= CENT_PUSD ? `$${decimal(size, DOLLAR, 2)}` : threeDigits(size, SMALL))
+  const text =
+    size >= CENT_PUSD
+      ? ofUnit(decimal(size, DOLLAR, 2), unit)
+      : threeDigits(size, SMALL).replace('$', unit === 'tUSD' ? 'tUSD' : '$')
+  return pusd < 0n ? `−${text}` : text
 }
 
-/** To the pico-dollar: $0.000000024863. */
-export const moneyExact = (pusd: bigint): string =>
-  signed(pusd, `$${decimal(absolute(pusd), DOLLAR, DOLLAR)}`)
+/** To the pico-dollar: $0.000000024863, or 0.000000024863 tUSD of test money. */
+export const moneyExact = (pusd: bigint, unit: MoneyUnit = 'USD'): string =>
+  balanceExact(pusd, unit)
 
 /** A balance: $4.98, or 4.98 tUSD of test money. */
 export const balanceShort = (pusd: bigint, unit: MoneyUnit): string =>

@@ -68,7 +68,7 @@ export function joined(live: readonly Row[], read: readonly Row[]): readonly Row
 type Known = {
   /** Of the moment at which the read rows were read; undefined where rows are left out by a filter. */
   readonly balance: bigint | undefined
-  /** Whether the rows before the read ones are all that came since. */
+  /** The rows before the read ones are all that came since. */
   readonly isFreshWhole: boolean
 }
 

@@ -7,6 +7,7 @@ import { moneyShort } from '../../figures/money.ts'
 import { ago } from '../../figures/time.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { useNow } from '../../parts/zone.ts'
+import { useUnit } from '../../live/use-unit.ts'
 import type { Database, DatabaseEnergy } from './database.ts'
 import { useEnergyToday } from './use-databases.ts'
 
@@ -20,6 +21,7 @@ export function DatabaseFacts({ database }: { readonly database: Database }) {
     read('GET /v1/databases/:database/backups', { path: { database: database.id } }),
   ).data
   const now = useNow('minute')
+  const unit = useUnit()
   const last = lastMinute(energy, now)
   const newest = backups?.data.find(({ status }) => status === 'done')?.ended_at
   const backup = newest ? `backup ${ago(new Date(newest), now, 'UTC')}` : 'no backup yet'
@@ -34,7 +36,7 @@ export function DatabaseFacts({ database }: { readonly database: Database }) {
         [
           'Today',
           energy === undefined ? '' : <Energy key="today" nj={BigInt(energy.energy_nj)} />,
-          energy !== undefined && `${moneyShort(BigInt(energy.charge_pusd))} since 00:00 UTC`,
+          energy !== undefined && `${moneyShort(BigInt(energy.charge_pusd), unit)} since 00:00 UTC`,
         ],
         ['Energy budget', ...budgetWords(database)],
         [

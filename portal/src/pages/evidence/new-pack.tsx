@@ -10,6 +10,7 @@ import { Field } from '../../parts/field.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
 import { useNow } from '../../parts/zone.ts'
+import { useUnit } from '../../live/use-unit.ts'
 
 const DAY_MS = 86_400_000
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
@@ -90,7 +91,8 @@ const Begun = (props: {
   <Dialog title="The pack is being made" onClose={props.onClose}>
     <p className="small">
       It costs {energyShort(BigInt(props.pack.ceiling_energy_nj))},{' '}
-      {moneyShort(BigInt(props.pack.ceiling_pusd))}, at most. It is in the list when it is ready.
+      {moneyShort(BigInt(props.pack.ceiling_pusd), useUnit())}, at most. It is in the list when it
+      is ready.
     </p>
     <div className="tools">
       <button type="button" className="btn primary" onClick={props.onClose}>

@@ -6,6 +6,7 @@ import { day } from '../../figures/time.ts'
 import { StateWord } from '../../parts/state-word.tsx'
 import { When } from '../../parts/when.tsx'
 import { useNow, useZone } from '../../parts/zone.ts'
+import { useUnit } from '../../live/use-unit.ts'
 import { contentOf, stateOf, type Pack } from './pack.ts'
 
 type Props = { readonly packs: readonly Pack[]; readonly onRemove: (pack: Pack) => void }
@@ -43,6 +44,7 @@ export const PackTable = ({ packs, onRemove }: Props) => (
 function Row({ pack, onRemove }: { readonly pack: Pack; readonly onRemove: () => void }) {
   const zone = useZone()
   const now = useNow('day')
+  const unit = useUnit()
   const { id, from, to, status, reason, size_bytes, expires_at } = pack
   const nj = BigInt(pack.energy_nj)
   const state = stateOf(pack)
@@ -62,7 +64,7 @@ function Row({ pack, onRemove }: { readonly pack: Pack; readonly onRemove: () =>
         {reason !== null && <span className="tiny"> {reason}</span>}
       </td>
       <td className="num wide-only" title={energyExact(nj)} data-copy={energyExact(nj)}>
-        {energyShort(nj)}, {moneyShort(BigInt(pack.charge_pusd))}
+        {energyShort(nj)}, {moneyShort(BigInt(pack.charge_pusd), unit)}
       </td>
       <td className="num wide-only">{size_bytes !== null && bytesShort(BigInt(size_bytes))}</td>
       <td className="wide-only">{expires_at !== null && <When at={expires_at} />}</td>

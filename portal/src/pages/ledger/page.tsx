@@ -10,6 +10,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Head } from '../../shell/head.tsx'
 import { isTyping } from '../../shell/keys.ts'
+import { useUnit } from '../../live/use-unit.ts'
 import { FilterBar } from './filters.tsx'
 import { Receipt } from './receipt.tsx'
 import { Rows } from './rows.tsx'
@@ -96,6 +97,7 @@ type SumsProps = {
 /** Of today the figures are the live ones, the same as on the overview. */
 function Sums({ filters, sums }: SumsProps) {
   const today = useToday()
+  const unit = useUnit()
   const isToday =
     filters.id === undefined && filters.service === undefined && filters.since === undefined
   if (isToday && today !== undefined) {
@@ -103,7 +105,7 @@ function Sums({ filters, sums }: SumsProps) {
     return (
       <span data-copy={energyExact(nj)}>
         <b>{grouped(BigInt(today.requests))}</b> {today.requests === 1 ? 'charge' : 'charges'}{' '}
-        today, <b>{registerDigits(nj)} J</b>, <b>{moneyExact(today.pusd)}</b>
+        today, <b>{registerDigits(nj)} J</b>, <b>{moneyExact(today.pusd, unit)}</b>
       </span>
     )
   }
@@ -112,8 +114,8 @@ function Sums({ filters, sums }: SumsProps) {
   return (
     <span data-copy={energyExact(nj)}>
       <b>{grouped(BigInt(sums.entries))}</b> {sums.entries === 1 ? 'entry' : 'entries'},{' '}
-      <b>{registerDigits(nj)} J</b>, <b>{moneyExact(BigInt(sums.out_pusd))}</b> out,{' '}
-      <b>{moneyExact(BigInt(sums.in_pusd))}</b> in
+      <b>{registerDigits(nj)} J</b>, <b>{moneyExact(BigInt(sums.out_pusd), unit)}</b> out,{' '}
+      <b>{moneyExact(BigInt(sums.in_pusd), unit)}</b> in
     </span>
   )
 }

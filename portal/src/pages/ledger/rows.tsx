@@ -11,6 +11,7 @@ import { operationName } from '../../parts/services.ts'
 import { When } from '../../parts/when.tsx'
 import { useZone } from '../../parts/zone.ts'
 import type { BalancedRow } from '../../parts/ledger-row.ts'
+import { useUnit } from '../../live/use-unit.ts'
 
 const ROW_PX = 39
 const ROW_PHONE_PX = 52
@@ -90,6 +91,7 @@ type EntryProps = { readonly row: BalancedRow; readonly index: number; readonly 
 
 function EntryRow({ row, index, isOpened }: EntryProps) {
   const { nj, how, amount, after } = row
+  const unit = useUnit()
   return (
     <tr aria-rowindex={index + 2} aria-selected={isOpened} data-row>
       <td className="c-seal wide-only">
@@ -101,7 +103,7 @@ function EntryRow({ row, index, isOpened }: EntryProps) {
       <td className="what">
         <What row={row} />
         <span className="under">
-          <When at={row.at} isExact /> · {moneyShort(-amount)}
+          <When at={row.at} isExact /> · {moneyShort(-amount, unit)}
           {how !== null && ` · ${how.known}`}
         </span>
       </td>
@@ -111,8 +113,8 @@ function EntryRow({ row, index, isOpened }: EntryProps) {
         )}
       </td>
       <td className="wide-only">{how !== null && <KnownMark figure={how} />}</td>
-      <td className="num wide-only" title={moneyExact(-amount)}>
-        {row.kind === 'charge' ? moneyShort(-amount) : moneyShort(amount)}
+      <td className="num wide-only" title={moneyExact(-amount, unit)}>
+        {row.kind === 'charge' ? moneyShort(-amount, unit) : moneyShort(amount, unit)}
       </td>
       <td className="num wide-only">
         {after !== undefined && balanceExact(after, 'tUSD').slice(0, -5)}

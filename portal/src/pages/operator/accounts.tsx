@@ -87,7 +87,7 @@ function Row({ account }: { readonly account: Account }) {
       </td>
       <td className="num wide-only">{day.requests.toLocaleString('en')}</td>
       <td className="num wide-only">{energyShort(BigInt(day.energy_nj))}</td>
-      <td className="num wide-only">{moneyShort(BigInt(day.charge_pusd))}</td>
+      <td className="num wide-only">{moneyShort(BigInt(day.charge_pusd), unit)}</td>
       <td className="wide-only">
         <When at={created_at} />
       </td>

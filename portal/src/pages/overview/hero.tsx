@@ -11,9 +11,11 @@ import { Waiting } from '../../parts/loaded.tsx'
 import { Register } from '../../parts/register.tsx'
 import { markJoules, Strip } from '../../parts/strip.tsx'
 import { useZone } from '../../parts/zone.ts'
+import { useUnit } from '../../live/use-unit.ts'
 
 export function Hero() {
   const today = useToday()
+  const unit = useUnit()
   const status = useLive((state) => state.status)
   const total = useLive((state) => state.power?.total)
   if (today === undefined) return <Waiting what="today’s use" />
@@ -30,7 +32,7 @@ export function Hero() {
       <dl className="side">
         <div>
           <dt>Money</dt>
-          <dd>{moneyExact(pusd)}</dd>
+          <dd>{moneyExact(pusd, unit)}</dd>
         </div>
         <div>
           <dt>Carbon</dt>

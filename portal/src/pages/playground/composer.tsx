@@ -2,7 +2,8 @@
 import { useEffect, useState, type KeyboardEvent } from 'react'
 import type { ChatBody } from '../../chat/stream.ts'
 import { energyShort } from '../../figures/energy.ts'
-import { moneyShort } from '../../figures/money.ts'
+import { moneyShort, type MoneyUnit } from '../../figures/money.ts'
+import { useUnit } from '../../live/use-unit.ts'
 import { useCeiling, type Ceiling } from './use-ceiling.ts'
 
 export function Composer(props: {
@@ -12,6 +13,7 @@ export function Composer(props: {
   readonly onAsk: (question: string) => void
   readonly onStop: () => void
 }) {
+  const unit = useUnit()
   const { isRunning, bodyOf, onAsk, onStop } = props
   const [text, setText] = useState('')
   const question = text.trim()
@@ -64,16 +66,16 @@ export function Composer(props: {
           </button>
         )}
         <span className="small muted">
-          {isRunning ? 'Stop now and you pay for what came.' : wordsOf(ceiling)}
+          {isRunning ? 'Stop now and you pay for what came.' : wordsOf(ceiling, unit)}
         </span>
       </div>
     </form>
   )
 }
 
-function wordsOf(ceiling: Ceiling | undefined): string {
+function wordsOf(ceiling: Ceiling | undefined, unit: MoneyUnit): string {
   if (ceiling === undefined) return 'The most that an answer can cost stands here before you send.'
   const most = energyShort(BigInt(ceiling.ceiling_nj))
-  const money = moneyShort(BigInt(ceiling.ceiling_pusd))
+  const money = moneyShort(BigInt(ceiling.ceiling_pusd), unit)
   return `An answer to this can cost at most ${most} (${money}), by ${ceiling.model}.`
 }

@@ -8,6 +8,7 @@ import { Known } from '../../parts/known.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { Exact } from '../../parts/register.tsx'
 import { SmallSeal } from '../../parts/seal.tsx'
+import { useUnit } from '../../live/use-unit.ts'
 import { UNKNOWN } from './meter.tsx'
 import type { Turn } from './turn.ts'
 import { useHow } from './use-how.ts'
@@ -71,6 +72,7 @@ function Answer({ turn }: { readonly turn: Turn }) {
 
 function Cost({ turn, nj }: { readonly turn: Turn; readonly nj: bigint }) {
   const how = useHow(turn)
+  const unit = useUnit()
   const charge = useLive(({ charges }) => charges.find(({ id }) => id === turn.receiptId))
   return (
     <p className="cost">
@@ -78,7 +80,9 @@ function Cost({ turn, nj }: { readonly turn: Turn; readonly nj: bigint }) {
         <Exact figure={{ ...(how ?? UNKNOWN), nj }} /> J
       </span>
       {charge !== undefined && (
-        <span>{charge.charge_pusd === '0' ? 'free' : moneyShort(BigInt(charge.charge_pusd))}</span>
+        <span>
+          {charge.charge_pusd === '0' ? 'free' : moneyShort(BigInt(charge.charge_pusd), unit)}
+        </span>
       )}
       {turn.pg !== undefined && <span>{carbonShort(turn.pg)}</span>}
       {how !== undefined && <Known figure={how} />}

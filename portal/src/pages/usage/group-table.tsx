@@ -4,6 +4,7 @@ import { grouped } from '../../figures/digits.ts'
 import { energyExact, energyShort } from '../../figures/energy.ts'
 import { moneyExact, moneyShort } from '../../figures/money.ts'
 import { drawnAs, operationName, serviceName, type ServiceName } from '../../parts/services.ts'
+import { useUnit } from '../../live/use-unit.ts'
 import { energyOf, useTokenNames, type GroupBy, type UsageRow } from './use-usage.ts'
 
 export function GroupTable(props: {
@@ -70,6 +71,7 @@ function GroupRow(props: {
   const { row, whole, name, mark, before } = props
   const nj = BigInt(row.energy_nj)
   const pusd = BigInt(row.charge_pusd)
+  const unit = useUnit()
   const part = share(nj, whole)
   const width = whole === 0n ? 0 : Number((nj * 1000n) / whole) / 10
   return (
@@ -77,7 +79,7 @@ function GroupRow(props: {
       <td className="wrap-anywhere">
         <b className={mark === undefined ? undefined : `service-mark ${mark}`}>{name}</b>
         <span className="under">
-          {grouped(BigInt(row.requests))} requests, {part}, {moneyShort(pusd)}
+          {grouped(BigInt(row.requests))} requests, {part}, {moneyShort(pusd, unit)}
         </span>
       </td>
       <td className="num wide-only">{grouped(BigInt(row.requests))}</td>
@@ -91,8 +93,8 @@ function GroupRow(props: {
         {part}
       </td>
       <td className="num wide-only muted">{energyShort(BigInt(before?.energy_nj ?? '0'))}</td>
-      <td className="num wide-only" title={moneyExact(pusd)}>
-        {moneyShort(pusd)}
+      <td className="num wide-only" title={moneyExact(pusd, unit)}>
+        {moneyShort(pusd, unit)}
       </td>
     </tr>
   )

@@ -12,6 +12,7 @@ import { Section } from '../../parts/section.tsx'
 import { useNow, useZone } from '../../parts/zone.ts'
 import { day, tableTime } from '../../figures/time.ts'
 import { Head } from '../../shell/head.tsx'
+import { useUnit } from '../../live/use-unit.ts'
 import { Bars } from './bars.tsx'
 import { changeWords, csvOf } from './compare.ts'
 import { GroupTable } from './group-table.tsx'
@@ -92,6 +93,7 @@ function Total(props: {
   readonly range: Range
 }) {
   const { rows, past, range } = props
+  const unit = useUnit()
   const zone = useZone()
   const now = useNow('minute')
   const nj = energyOf(rows)
@@ -111,7 +113,7 @@ function Total(props: {
       </p>
       <Register figure={figure} size="middle" />
       <p className="small">
-        <Known figure={figure} />. <b>{moneyExact(pusd)}</b>
+        <Known figure={figure} />. <b>{moneyExact(pusd, unit)}</b>
         {past !== undefined && `, ${changeWords(nj, energyOf(past))}`}
       </p>
     </section>
