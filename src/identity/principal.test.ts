@@ -11,6 +11,7 @@ const atPortal = {
   idleUntilMs: HOUR_MS,
   touchedUntilMs: Number.MAX_SAFE_INTEGER,
   isLimited: false,
+  isNew: false,
 }
 
 const ask = (
