@@ -73,6 +73,7 @@ export function createWebAuthn({ origin, host }: PortalOrigin): WebAuthn {
       })
     },
     async verifyRegistration(response, challenge) {
+      demandOwnPage(response)
       const { verifyRegistrationResponse } = await library()
       const { registrationInfo } = await verifyRegistrationResponse({
         response: response as RegistrationResponseJSON,
@@ -89,6 +90,7 @@ export function createWebAuthn({ origin, host }: PortalOrigin): WebAuthn {
       }
     },
     async verifyAssertion(response, passkey, challenge) {
+      demandOwnPage(response)
       const { verifyAuthenticationResponse } = await library()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: response as AuthenticationResponseJSON,
@@ -109,6 +111,17 @@ const described = ({ credential, transports }: KnownCredential) => ({
   id: credential,
   transports: [...transports] as Transports,
 })
+
+/** No page frames the portal: an answer that was made inside of another page is not of a person who sees it. */
+function demandOwnPage({ response }: Registration | Assertion): void {
+  let made: { readonly crossOrigin?: unknown } | null
+  try {
+    made = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString()) as typeof made
+  } catch (error) {
+    refuse(error)
+  }
+  if (made?.crossOrigin === true) throw refused('it was made inside of a page of another origin')
+}
 
 const refused = (why: string, cause?: unknown) =>
   fault('passkey_refused', `Could not accept the passkey: ${why}`, { cause })

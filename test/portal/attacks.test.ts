@@ -132,6 +132,7 @@ describe('the portal under attack', () => {
       'of another port': { origin: `http://portal.localhost:${sharedErgon().port}` },
       'for another host': { rpId: 'localhost' },
       'without user verification': { isUnverified: true },
+      'inside of a page of another origin': { crossOrigin: true },
       'of another ceremony': { type: 'webauthn.create' },
       'of another member': { userHandle: Buffer.from('mem_other').toString('base64url') },
       'of a copied authenticator': { counter: 1 },
@@ -187,6 +188,7 @@ describe('the portal under attack', () => {
       { origin: 'https://evil.example' },
       { rpId: 'localhost' },
       { isUnverified: true },
+      { crossOrigin: true },
       { type: 'webauthn.get' },
     ] as Wrong[]) {
       const options = await eve.must(200, 'POST', '/v1/sign-up/options', { name: 'eve' })
