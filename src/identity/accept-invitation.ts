@@ -11,11 +11,19 @@ const DAY_MS = 86_400_000
 const FIRST_TOKEN = 'first token'
 
 type Accepted = { readonly member: AccountMember; readonly token: MintedToken }
-type Invited = AccountMember & { readonly has_expired: boolean }
+type Invited = AccountMember & {
+  readonly has_expired: boolean
+  readonly invitation_for: 'any' | 'passkey'
+}
 
-/** Throws as takeInvitation() does, and too_many_tokens. */
+/** Throws as takeInvitation() does, and too_many_tokens; the code of a link for a passkey is no such code. */
 export async function acceptInvitation(transaction: Queryable, code: string): Promise<Accepted> {
   const invited = await takeInvitation(transaction, code)
+  if (invited.invitation_for === 'passkey')
+    throw fault(
+      'invitation_not_found',
+      'Could not accept the invitation: the code is that of a link to add a passkey at the portal',
+    )
   await demandTokenRoom(transaction, invited.account)
   const token = await createToken(transaction, {
     account: invited.account,
@@ -31,7 +39,7 @@ export async function acceptInvitation(transaction: Queryable, code: string): Pr
  * Uses a code up and makes its member active; returns the member as it was before, and locks the account. Throws
  * invitation_not_found, invitation_ended, account_deleting.
  */
-export async function takeInvitation(transaction: Queryable, code: string): Promise<AccountMember> {
+export async function takeInvitation(transaction: Queryable, code: string): Promise<Invited> {
   const { account } = await invitedBy(transaction, code)
   await lockAccount(transaction, account)
   // Somebody else may have accepted or withdrawn it meanwhile.
@@ -45,7 +53,7 @@ export async function takeInvitation(transaction: Queryable, code: string): Prom
 }
 
 /** The member of a code that may still be accepted. Throws as takeInvitation() does. */
-export async function openInvitation(state: Queryable, code: string): Promise<AccountMember> {
+export async function openInvitation(state: Queryable, code: string): Promise<Invited> {
   const invited = await invitedBy(state, code)
   demandOpen(invited)
   await demandKept(state, invited.account)
@@ -56,7 +64,7 @@ export async function openInvitation(state: Queryable, code: string): Promise<Ac
 async function invitedBy(state: Queryable, code: string): Promise<Invited> {
   const { rows } = isCodeText(code)
     ? await state.query<Invited>(
-        `select ${MEMBER_COLUMNS}, invitation_expires_at <= now() as has_expired
+        `select ${MEMBER_COLUMNS}, invitation_for, invitation_expires_at <= now() as has_expired
          from members where invitation_hash = $1`,
         [hashToken(code)],
       )

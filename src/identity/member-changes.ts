@@ -49,17 +49,18 @@ export async function inviteMember(
   return { id, code: await renewInvitation(transaction, id, asked.days) }
 }
 
-/** Gives a member a new code, in place of the one before. */
+/** Gives a member a new code, in place of the one before; one for a passkey gives no token. */
 export async function renewInvitation(
   transaction: Queryable,
   id: string,
   days: number,
+  use: 'any' | 'passkey' = 'any',
 ): Promise<string> {
   const code = mintCode()
   await transaction.query(
-    `update members set invitation_hash = $2, invitation_expires_at = now() + make_interval(secs => $3::float8 * 86400)
+    `update members set invitation_hash = $2, invitation_for = $4, invitation_expires_at = now() + make_interval(secs => $3::float8 * 86400)
      where id = $1`,
-    [id, hashToken(code), days],
+    [id, hashToken(code), days, use],
   )
   return code
 }

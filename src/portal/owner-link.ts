@@ -23,7 +23,7 @@ export async function ownerLink(
     )
     if (rowCount > 0) return undefined
     const member = await firstOwner(transaction, account)
-    const code = await renewInvitation(transaction, member, LINK_DAYS)
+    const code = await renewInvitation(transaction, member, LINK_DAYS, 'passkey')
     const act = { action: 'member.recover', target: member, details: { expires_days: LINK_DAYS } }
     await recordOperatorAct(transaction, account, act)
     return invitationUrl(portalUrl, code)

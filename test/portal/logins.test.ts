@@ -51,6 +51,20 @@ describe('logins of command lines', () => {
     assert.match(stdout, /^http:\/\/portal\.localhost:\d+\/sign-up#inv_\w{38}\n$/)
   })
 
+  test('a link for a passkey gives no token, and is not used up by the try', async () => {
+    const ergon = sharedErgon()
+    const { id: account } = await ergon.control('account.create', {})
+    const { url } = await ergon.control('member.recover', { target: account })
+    const code = url.split('#')[1] ?? ''
+    const member = newClient(ergon)
+    const refused = await api('/v1/members/accept', { code })
+    assert.deepEqual(codeOf(refused), [404, 'invitation_not_found'])
+    await signUpSoftly(member, { invitation: code })
+    const approval = await member.must(201, 'POST', '/v1/device-approvals')
+    const again = await api('/v1/members/accept', { code: approval['code'] ?? '' })
+    assert.deepEqual(codeOf(again), [404, 'invitation_not_found'])
+  })
+
   test('a code that a person types gives one token, to the holder of the verifier alone', async () => {
     const { verifier, challenge } = pair()
     const begun = await api('/v1/logins', { name: 'laptop', code_challenge: challenge })
@@ -190,7 +204,7 @@ describe('logins of command lines', () => {
     const counts = async () =>
       (
         await ergon.sql(
-          `select (select count(*) from passkey_challenges where kind = 'touch') as challenges,
+          `select (select count(*) from passkey_challenges where challenge like 'upkeep-%') as challenges,
              (select count(*) from command_logins where name = 'upkeep') as logins`,
         )
       )[0]

@@ -20,7 +20,7 @@ export const recoverHandlers = (
     return await state.transaction(async (transaction) => {
       const { id: member, account } = await memberOf(transaction, target)
       await lockAccount(transaction, account)
-      const code = await renewInvitation(transaction, member, LINK_DAYS)
+      const code = await renewInvitation(transaction, member, LINK_DAYS, 'passkey')
       const details = { expires_days: LINK_DAYS }
       const act = { action: 'member.recover', target: member, details }
       await recordOperatorAct(transaction, account, act)

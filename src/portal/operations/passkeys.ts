@@ -136,7 +136,7 @@ export const createDeviceApproval =
       const { id } = await askingMember(transaction, call)
       demandPasskeyRoom(await passkeysOf(transaction, id))
       await recordAct(transaction, call, { action: 'device-approval.create', target: id })
-      return await renewInvitation(transaction, id, APPROVAL_MINUTES / MINUTES_OF_DAY)
+      return await renewInvitation(transaction, id, APPROVAL_MINUTES / MINUTES_OF_DAY, 'passkey')
     })
     const expiresAt = new Date(Date.now() + APPROVAL_MINUTES * 60_000)
     const reply: DeviceApproval = {
