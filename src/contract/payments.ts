@@ -298,6 +298,8 @@ export const balanceReply = z.object({
   depleted_since: time.nullable(),
   /** True once funds were on file: from then on the balance pays, never the free tier. */
   funded: z.boolean(),
+  /** Free joules that are left until 00:00 UTC; null once the balance pays. */
+  free_left_nj: wholeText.nullable(),
   low_water_pusd: wholeText,
   auto_topup: autoTopupReply,
   /** The page on which the account is topped up. */

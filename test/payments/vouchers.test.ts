@@ -31,11 +31,16 @@ const codeOf = ({ json }: { readonly json: Readonly<Record<string, unknown>> }) 
 
 test('a voucher becomes balance, the balance is spent, and the ledger has each posting', async () => {
   const payer = await newPayer(ergon)
-  assert.equal((await balanceOf(payer)).funded, false)
+  const [first, second] = [await balanceOf(payer), await balanceOf(payer)]
+  assert.equal(first.funded, false)
+  const freeLeft = ({ free_left_nj: nj }: typeof first) => BigInt(nj ?? -1)
+  assert.ok(freeLeft(first) <= 50_000_000_000_000n && freeLeft(second) > 0n)
+  assert.ok(freeLeft(second) < freeLeft(first), 'the first reading was paid by the free joules')
   const redeemed = await redeem(payer, (await voucher()).toUpperCase().replaceAll('-', ''))
   assert.equal(redeemed.status, 200, redeemed.text)
   const { id, amount_pusd: amount, unit } = voucherReply.parse(redeemed.json)
   assert.deepEqual([amount, unit], [String(DOLLAR), 'tUSD'])
+  assert.equal((await balanceOf(payer)).free_left_nj, null)
 
   const used = await payer.call('GET', '/v1/models')
   const receipt = used.headers.get('x-receipt-id') ?? ''

@@ -12,6 +12,8 @@ const BALANCE = `
     coalesce(w.reserved - w.kept, 0)::text as reserved,
     (select coalesce(sum(amount), 0)::text from reserves where wallet = w.id and kind = 'grace') as grace,
     (select coalesce(sum(amount), 0)::text from reserves where wallet = w.id and kind = 'retention') as retention,
+    greatest(0, coalesce((select posted from wallets where id = lease_wallet('free:' || a.id, now())),
+      (select free_tier_nj from current_price())))::text as free_left,
     a.depleted_at, coalesce((w.posted - w.reserved), 0)::text as available,
     coalesce((select json_agg(json_build_object('kind', l.kind, 'remaining_pusd', l.remaining::text,
         'expires_at', to_char(coalesce(l.expires_at, c.expires_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -26,6 +28,7 @@ type Row = {
   available: string
   grace: string
   retention: string
+  free_left: string
   depleted_at: Date | null
   lots: unknown
 }
@@ -51,6 +54,7 @@ export function createBalanceGet(deps: {
       available_pusd: row.available,
       depleted_since: row.depleted_at?.toISOString() ?? null,
       funded,
+      free_left_nj: funded ? null : row.free_left,
       low_water_pusd: lowWater,
       auto_topup: automatic,
       top_up_url: deps.topUpUrl,

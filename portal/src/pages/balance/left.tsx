@@ -1,6 +1,7 @@
 // The large figure of the balance, and the time that it lasts at today's rate.
 import type { ReplyOf } from '../../client/operations.ts'
 import { NBSP } from '../../figures/digits.ts'
+import { energyShort } from '../../figures/energy.ts'
 import { balanceExact } from '../../figures/money.ts'
 import { daysLeft, lasting } from '../../figures/time.ts'
 import { useToday } from '../../live/use-today.ts'
@@ -9,7 +10,7 @@ import { useNow } from '../../parts/zone.ts'
 export type Balance = ReplyOf<'GET /v1/balance'>
 
 export function Left({
-  balance: { balance_pusd, unit, low_water_pusd, funded },
+  balance: { balance_pusd, unit, low_water_pusd, funded, free_left_nj },
 }: {
   readonly balance: Balance
 }) {
@@ -32,7 +33,8 @@ export function Left({
       <p className="small">
         {unit === 'tUSD' && 'Test money: nothing is owed. '}
         {days !== undefined && `At today’s rate it lasts ${lasting(days)}. `}
-        {!funded && 'Nothing is on file: the free joules of the day are all there is. '}
+        {free_left_nj !== null &&
+          `Nothing is on file: ${energyShort(BigInt(free_left_nj))} of the free joules of the day are left. `}
         {isLow && <b className="warn">It is below your low-water mark.</b>}
       </p>
     </section>

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '../../client/queries.ts'
+import { energyShort } from '../../figures/energy.ts'
 import { balanceExact } from '../../figures/money.ts'
 import { daysLeft, lasting } from '../../figures/time.ts'
 import { useLive } from '../../live/use-live.ts'
@@ -18,8 +19,8 @@ export function Balance() {
   return (
     <Section title="Balance" aside={<Link to="/balance">top up</Link>}>
       <Loaded query={query} what="the balance">
-        {({ unit, balance_pusd, depleted_since, funded }) => {
-          if (!funded) return <Free />
+        {({ unit, balance_pusd, depleted_since, funded, free_left_nj }) => {
+          if (!funded) return <Free leftNj={BigInt(free_left_nj ?? 0)} />
           const balance = BigInt(live?.balance_pusd ?? balance_pusd)
           const isDepleted = (live ?? { depleted_since }).depleted_since !== null
           const days = today === undefined ? undefined : daysLeft(balance, today.pusd, now)
@@ -38,9 +39,9 @@ export function Balance() {
 }
 
 /** Without funds on file the free joules of the day are all there is. */
-const Free = () => (
+const Free = ({ leftNj }: { readonly leftNj: bigint }) => (
   <p className="small">
-    Nothing is on file: you use the free joules of the day, until 00:00 UTC.{' '}
-    <Link to="/balance">Put $5 on file</Link>
+    Nothing is on file: <b>{energyShort(leftNj)}</b> of the free joules of the day are left, until
+    00:00 UTC. <Link to="/balance">Put $5 on file</Link>
   </p>
 )
