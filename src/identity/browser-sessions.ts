@@ -86,7 +86,7 @@ export async function renewSession(
   return { text, epoch: await noteCredentialChange(transaction, null, session.account) }
 }
 
-/** Ends sessions of a member and cuts what runs under them, all but `own`; returns how many, and the number of the change. */
+/** Ends sessions of a member and cuts what runs under them; returns how many, and the number of the change. */
 export async function endSessions(
   transaction: Queryable,
   {
@@ -97,22 +97,23 @@ export async function endSessions(
   }: {
     readonly account: string
     readonly member: string
-    /** The session of the request, which is answered. */
+    /** The session of the request, which ends only by its id. */
     readonly own: string
-    readonly which: { readonly id: string } | { readonly passkey: string }
+    readonly which: { readonly id: string } | { readonly passkey: string } | 'limited'
   },
 ): Promise<{ readonly ended: number; readonly epoch: string }> {
-  const [condition, value] =
-    'id' in which
-      ? (['t.id = $2', which.id] as const)
-      : (['s.passkey = $2 and t.id <> $3', which.passkey] as const)
-  const values = 'id' in which ? [member, value] : [member, value, own]
+  const [condition, ...values] =
+    which === 'limited'
+      ? ['s.is_limited and t.id <> $2', own]
+      : 'id' in which
+        ? ['t.id = $2', which.id]
+        : ['s.passkey = $2 and t.id <> $3', which.passkey, own]
   const { rows } = await transaction.query<{ id: string }>(
     `update tokens t set revoked_at = now() from browser_sessions s
      where s.token = t.id and t.member = $1 and t.revoked_at is null and ${condition} returning t.id`,
-    values,
+    [member, ...values],
   )
-  for (const { id } of rows) if (id !== own) await noteCredentialChange(transaction, id, account)
+  for (const { id } of rows) await noteCredentialChange(transaction, id, account)
   return { ended: rows.length, epoch: await noteCredentialChange(transaction, null, account) }
 }
 

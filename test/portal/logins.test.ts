@@ -8,6 +8,9 @@ import { product, sharedErgon } from '../product.ts'
 import { PLAIN, TWO_GATEWAYS } from '../settings.ts'
 import { newClient, signInSoftly, signUpSoftly, type PortalClient } from './client.ts'
 
+/** The first message of a live stream comes within a second. */
+const STREAM_BEGINS_MS = 2000
+
 product(PLAIN, { ...TWO_GATEWAYS, ERGON_SIGN_UP: 'invite' })
 
 describe('logins of command lines', () => {
@@ -144,6 +147,18 @@ describe('logins of command lines', () => {
         )
       if (what !== 'removed') await signInSoftly(member)
     }
+  })
+
+  test('a sign-out ends what runs under the session, and is answered', async () => {
+    const member = newClient(sharedErgon())
+    const invited = await owner.must(201, 'POST', '/v1/members', { name: 'Dan', role: 'viewer' })
+    await signUpSoftly(member, { invitation: String(invited['invitation_code']) })
+    const stream = member.ask('GET', '/v1/live?seconds=60')
+    await pause(STREAM_BEGINS_MS)
+    await member.must(200, 'DELETE', '/v1/session')
+    const { text } = await stream
+    assert.match(text, /event: error\ndata: .*token_revoked/)
+    assert.doesNotMatch(text, /event: end/)
   })
 
   test('a touch ends no request beside it, and its old text has no touch and ends soon', async () => {

@@ -190,7 +190,10 @@ describe('the portal in a browser', { skip: withoutBrowser }, () => {
         403,
         'recovery_code_refused',
       ])
+    await using thief = await person()
+    done(await thief.ask('POST', '/v1/session/recover', { code: codes[2] }), 200)
     const renewed = done(await ada.ask('POST', '/v1/recovery-codes'), 201)
+    assert.deepEqual(code(await thief.ask('POST', '/v1/passkeys/options')), [401, 'session_ended'])
     assert.equal((renewed['recovery_codes'] as string[]).length, 10)
     const old = await third.ask('POST', '/v1/session/recover', { code: codes[1] })
     assert.deepEqual(code(old), [403, 'recovery_code_refused'])

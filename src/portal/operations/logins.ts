@@ -14,7 +14,7 @@ import {
   type LoginRequest,
 } from '#contract/portal.ts'
 import { RIGHTS } from '#contract/roles.ts'
-import type { Handler } from '#http/reply.ts'
+import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, findMember } from '#identity/members.ts'
 import { callerOf } from '#identity/principal.ts'
@@ -25,8 +25,6 @@ import type { PortalParts } from '#portal/parts.ts'
 import type { StrangerPace } from '#portal/pace.ts'
 
 const DAY_MS = 86_400_000
-
-const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
 
 type ApiParts = {
   readonly state: State

@@ -8,7 +8,7 @@ import {
   type PasskeyChange,
   type PasskeyList,
 } from '#contract/portal.ts'
-import type { Handler } from '#http/reply.ts'
+import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { endSessions, renewSession } from '#identity/browser-sessions.ts'
 import { renewInvitation } from '#identity/member-changes.ts'
@@ -28,8 +28,6 @@ import { renewRecoveryCodes } from '#portal/recovery-codes.ts'
 import { openedReply } from '#portal/session-reply.ts'
 
 const MINUTES_OF_DAY = 24 * 60
-
-const known = (body: object, status = 200) => ({ kind: 'known', status, body: () => body }) as const
 
 export const createPasskeyList =
   ({ state }: PortalParts): Handler =>
@@ -120,11 +118,17 @@ function ownPasskey(owned: readonly PasskeyRow[], id: string): PasskeyRow {
 export const createRecoveryCodesRenew =
   ({ state }: PortalParts): Handler =>
   async (call) => {
-    const codes = await state.transaction(async (transaction) => {
+    const own = callerOf(call.who).token
+    const { codes, epoch } = await state.transaction(async (transaction) => {
       const asking = await askingMember(transaction, call)
-      await recordAct(transaction, call, { action: 'recovery-codes.renew', target: asking.id })
-      return await renewRecoveryCodes(transaction, asking)
+      const { id: member, account } = asking
+      await recordAct(transaction, call, { action: 'recovery-codes.renew', target: member })
+      const codes = await renewRecoveryCodes(transaction, asking)
+      // Somebody else may have used a code: the session that it opened ends with it.
+      const ended = await endSessions(transaction, { account, member, own, which: 'limited' })
+      return { codes, epoch: ended.epoch }
     })
+    await untilHeard(state, epoch, call.signal)
     return known({ recovery_codes: codes }, 201)
   }
 

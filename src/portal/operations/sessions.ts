@@ -1,8 +1,8 @@
 // /v1/session and /v1/sessions: who is signed in, a fresh touch, the list, and the end.
-import { present } from '#base/errors.ts'
+import { ErgonError, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { SessionList, SignIn, TouchReply } from '#contract/portal.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import { known, type Handled, type Handler, type KnownReply } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { endSessions, renewSession, sessionsOf } from '#identity/browser-sessions.ts'
 import { askingMember } from '#identity/members.ts'
@@ -12,7 +12,7 @@ import type { PortalParts } from '#portal/parts.ts'
 import { memberOfAssertion, passkeysOf } from '#portal/passkeys.ts'
 import { openedReply, sessionReplyOf } from '#portal/session-reply.ts'
 
-const known = (body: object) => ({ kind: 'known', status: 200, body: () => body }) as const
+const NEVER = new AbortController().signal
 
 export const createSessionGet =
   ({ state }: PortalParts): Handler =>
@@ -71,7 +71,7 @@ export const createSessionEnd =
   (parts: PortalParts): Handler =>
   async (call) => {
     await end(parts, call, { id: callerOf(call.who).token, action: 'session.end' })
-    return { ...known({ ended: true }), headers: parts.cookies.session.clear() }
+    return { ...inSpite(call, { ended: true }), headers: parts.cookies.session.clear() }
   }
 
 export const createSessionRemove =
@@ -79,8 +79,15 @@ export const createSessionRemove =
   async (call) => {
     const id = present(call.parameters['session'], 'the path has the session')
     await end(parts, call, { id, action: 'session.remove' })
-    return known({ id, removed: true })
+    return inSpite(call, { id, removed: true })
   }
+
+/** The end of a session cuts all that runs under it, and so the request itself, which is answered. */
+function inSpite({ signal }: Handled, body: object): KnownReply {
+  const { reason } = signal
+  const isOwnEnd = reason instanceof ErgonError && reason.code === 'token_revoked'
+  return { ...known(body), ...(isOwnEnd && { despite: reason }) }
+}
 
 /** Ends a session of the member that asks and waits until no gateway accepts it. Throws session_not_found. */
 async function end(
@@ -98,5 +105,6 @@ async function end(
     await recordAct(transaction, call, { action, target: id })
     return epoch
   })
-  await untilHeard(state, epoch, call.signal)
+  // Not until the request ends: it is cut by what it waits for.
+  await untilHeard(state, epoch, NEVER)
 }
