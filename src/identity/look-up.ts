@@ -34,7 +34,6 @@ type TokenRow = {
   session_ends_at: Date | null
   touched_until: Date | null
   is_limited: boolean | null
-  hash: Buffer
   previous_hash: Buffer | null
   previous_until: Date | null
   expires_at: Date | null
@@ -77,10 +76,7 @@ export function createLookUps(deps: {
       // An answer older than what the session has forgotten since would bring the forgotten back, and
       // work begun on it would never be cut.
       if (BigInt(row.epoch) < session.epoch) continue
-      return deps.found(
-        text,
-        knownOf(row, isSessionText(text) && !row.hash.equals(hashToken(text))),
-      )
+      return deps.found(text, knownOf(row, row.previous_hash?.equals(hashToken(text)) === true))
     }
     throw lookUpSilent()
   }
@@ -120,7 +116,7 @@ const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at
   -- A session that has ended is asked for once a second, as a revoked token is.
   case when t.is_session and t.expires_at <= now() then t.expires_at else t.revoked_at end as revoked_at, a.env, a.funded,
   a.refuse_token_presign, t.requests_per_minute, coalesce(t.rate_key, t.id) as rate_key, t.budget,
-  t.hash, s.ends_at as session_ends_at, s.touched_until, s.is_limited, s.previous_hash, s.previous_until,
+  s.ends_at as session_ends_at, s.touched_until, s.is_limited, s.previous_hash, s.previous_until,
   d.account is not null as is_deleting, d.begun_at is not null as is_removed,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
 from tokens t join accounts a on a.id = t.account join members m on m.id = t.member

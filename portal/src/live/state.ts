@@ -73,6 +73,7 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
   const at = new Date(message.at)
   const charges = message.charges ?? []
   const streamNj = BigInt(message.looking_nj)
+  const isWhole = message.whole === true
   return {
     status: 'live',
     at,
@@ -95,9 +96,12 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
     charges: newestFirst(charges, state.charges),
     missedCount: state.missedCount + (message.charges_more ?? 0),
     balance: message.balance ?? state.balance,
-    budgets: merged<LiveBudget>(state.budgets, message.budgets),
-    resources: merged<LiveResource>(state.resources, message.resources),
-    webhooks: merged<LiveWebhook>(state.webhooks, message.webhooks),
+    budgets: merged<LiveBudget>(isWhole ? NOTHING.budgets : state.budgets, message.budgets),
+    resources: merged<LiveResource>(
+      isWhole ? NOTHING.resources : state.resources,
+      message.resources,
+    ),
+    webhooks: merged<LiveWebhook>(isWhole ? NOTHING.webhooks : state.webhooks, message.webhooks),
   }
 }
 
