@@ -69,8 +69,6 @@ async function runFiles(
     files: [...programs.keys()],
     concurrency,
     timeout: PROGRAM_TIMEOUT_MS,
-    // A test that fails may leave something running, which must not keep its process alive.
-    forceExit: true,
   })
   events.on('data', (event) => {
     const told = fileEventOf(event)
