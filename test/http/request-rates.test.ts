@@ -74,8 +74,11 @@ test('the S3 SDK is told SlowDown, waits, and gets its answer', async () => {
     },
     { step: 'deserialize', priority: 'low' },
   )
-  const { $metadata } = await client.send(new ListBucketsCommand({}))
-  assert.deepEqual([$metadata.httpStatusCode, statuses[0], statuses.at(-1)], [200, 503, 200])
-  assert.ok(statuses.length <= 3, statuses.join(' '))
+  // Three at once: the bucket may have got a request back before the first of them came.
+  const sent = Array.from({ length: 3 }, () => client.send(new ListBucketsCommand({})))
+  for (const { $metadata } of await Promise.all(sent)) assert.equal($metadata.httpStatusCode, 200)
+  assert.ok(statuses.includes(503), statuses.join(' '))
+  assert.equal(statuses.filter((status) => status === 200).length, sent.length)
+  assert.ok(statuses.length <= 9, statuses.join(' '))
   client.destroy()
 })
