@@ -1,5 +1,6 @@
 // The background half of the portal: what has ended goes.
 import type { TasksProduct } from '#node/tasks-part.ts'
+import { inBatches } from '#state/in-batches.ts'
 
 const EVERY_MS = 60_000
 const TIMEOUT_MS = 60_000
@@ -20,13 +21,7 @@ export const PORTAL_TASKS: TasksProduct = {
         attempts: ATTEMPTS,
         timeoutMs: TIMEOUT_MS,
         async run(_, { signal }) {
-          for (let isMore = true; isMore; signal.throwIfAborted()) {
-            const { rows } = await state.query<{ more: boolean }>(
-              'select portal_upkeep($1) as more',
-              [BATCH],
-            )
-            isMore = rows[0]?.more === true
-          }
+          await inBatches(state, 'portal_upkeep($1)', [BATCH], signal)
         },
       },
     },

@@ -1,5 +1,6 @@
 // The background half of the status: old counts go, and those of an account that is removed.
 import type { TasksProduct } from '#node/tasks-part.ts'
+import { inBatches } from '#state/in-batches.ts'
 
 const EVERY_MS = 3_600_000
 const TIMEOUT_MS = 60_000
@@ -19,13 +20,7 @@ export const STATUS_TASKS: TasksProduct = {
         attempts: ATTEMPTS,
         timeoutMs: TIMEOUT_MS,
         async run(_, { signal }) {
-          for (let isMore = true; isMore; signal.throwIfAborted()) {
-            const { rows } = await state.query<{ more: boolean }>(
-              'select error_rates_upkeep($1) as more',
-              [BATCH],
-            )
-            isMore = rows[0]?.more === true
-          }
+          await inBatches(state, 'error_rates_upkeep($1)', [BATCH], signal)
         },
       },
     },

@@ -3,6 +3,7 @@ import { present } from '#base/errors.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable } from '#state/connect.ts'
+import { inBatches } from '#state/in-batches.ts'
 import type { WebhooksTaskSettings } from './settings.ts'
 
 const EVERY_MS = 60_000
@@ -30,13 +31,7 @@ export const WEBHOOKS_TASKS: TasksProduct<WebhooksTaskSettings> = {
           attempts: ATTEMPTS,
           timeoutMs: TIMEOUT_MS,
           async run(_, { signal }) {
-            for (let isMore = true; isMore; signal.throwIfAborted()) {
-              const { rows } = await state.query<{ more: boolean }>(
-                'select webhook_upkeep($1, $2) as more',
-                [logDays, BATCH],
-              )
-              isMore = rows[0]?.more === true
-            }
+            await inBatches(state, 'webhook_upkeep($1, $2)', [logDays, BATCH], signal)
             await tellBehind()
           },
         },
