@@ -10,10 +10,12 @@ import { SMALL } from './test-programs.ts'
 const FILE_TIMEOUT_MS = process.env['ERGON_LONG'] === '1' ? 3_600_000 : 600_000
 
 /**
- * A test that fails may leave something running, which must not keep its process alive. Node's own --test-force-exit
- * lost the last results of quick programs: 20 of 65, by runs on an idle machine.
+ * A test may leave something running, which must not keep its process alive: a kept connection, or what a failure did
+ * not close. Node's own --test-force-exit lost the last results of quick programs: 20 of 65, by runs on an idle machine.
  */
 const LEFT_RUNNING_MS = 2000
+/** The result of the whole program is sent within this time. */
+const LAST_RESULT_MS = 1000
 
 /** The end of a file. */
 export type FileEvent = {
@@ -30,7 +32,7 @@ export function runFiles(files: readonly string[], costsFile: string): void {
     after(() => kept?.[Symbol.asyncDispose]())
     after(() => writeFileSync(costsFile, JSON.stringify(watch.stop())))
     // Last: the end of what the files share takes its time.
-    after(() => void setTimeout(() => process.exit(), LEFT_RUNNING_MS).unref())
+    after(() => void setTimeout(endProgram, LEFT_RUNNING_MS).unref())
     for (const file of files) {
       // One after the other: the tests of two files that wait for one module would all become the first file's.
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -45,6 +47,12 @@ export function runFiles(files: readonly string[], costsFile: string): void {
       await promise
     }
   })
+}
+
+/** Ends as a process with nothing left to run does: at that event node:test sends the result of the program. */
+function endProgram(): void {
+  process.emit('beforeExit', 0)
+  setTimeout(() => process.exit(), LAST_RESULT_MS)
 }
 
 /** Keeps what the files of one process share: a PostgreSQL of small tests, or products. */

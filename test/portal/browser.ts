@@ -1,6 +1,7 @@
 // Debian's Chromium for tests of the portal: one browser for a file, and in it people, each with a browser profile and an
 // authenticator of its own (CDP, domain WebAuthn). Pages need no script of the console: the helpers ask as the console does.
 import { existsSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   chromium,
   type Browser,
@@ -12,6 +13,7 @@ import {
 const CHROMIUM = '/usr/bin/chromium'
 const ARGUMENTS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
 const PAGE_TIMEOUT_MS = 30_000
+const CLOSE_MS_MAX = 5000
 
 /** A reason to skip the tests that need a browser, or false. */
 export const withoutBrowser: string | false = existsSync(CHROMIUM)
@@ -82,7 +84,9 @@ export async function newPerson(browser: Browser, portalUrl: string, path = '/')
     ask: async (...given) => (await call('ask', ...given)) as Answer,
     create: async (options) => (await call('create', options)) as object,
     get: async (options) => (await call('get', options)) as object,
-    [Symbol.asyncDispose]: () => context.close(),
+    // A page that is closed between two documents keeps Chromium from ending its profile; the browser's end ends it.
+    [Symbol.asyncDispose]: () =>
+      Promise.race([context.close(), pause(CLOSE_MS_MAX, undefined, { ref: false })]),
   }
 }
 

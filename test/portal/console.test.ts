@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
 import { newPerson, openBrowser, withoutBrowser } from './browser.ts'
@@ -141,17 +141,21 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
   test('two tabs of a browser share one live stream', async () => {
     await using ada = await newPerson(browser, portal())
     await signUpByPages(ada)
-    const streams: string[] = []
+    // A tab that is hidden hands its stream to the other: what counts is how many are open at once.
+    const open = new Set<Request>()
+    const counts: number[] = []
     ada.context.on('request', (request) => {
-      if (request.url().includes('/v1/live')) streams.push(request.url())
+      if (request.url().includes('/v1/live')) counts.push(open.add(request).size)
     })
+    for (const event of ['requestfinished', 'requestfailed'] as const)
+      ada.context.on(event as 'requestfinished', (request) => void open.delete(request))
     await ada.page.goto(portal())
     await ada.page.locator('.board small').first().waitFor()
     const second = await ada.context.newPage()
     await second.goto(portal())
     await second.locator('.board small').first().waitFor()
     await second.getByText('test money, nothing is owed').waitFor()
-    assert.equal(streams.length, 1, streams.join())
+    assert.equal(Math.max(...counts), 1, counts.join())
   })
 
   test('text of an account is text on every page', async () => {
@@ -172,6 +176,7 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await signUpByPages(ada)
     await checkPage(page, 'sign-up')
     await pressButton(page, 'Later')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
     const { body } = await ada.ask('GET', '/v1/session')
     const account = String(body['account_id'])
     await sharedErgon().control('funds.add', { account, pusd: '4999999999999' })
