@@ -105,7 +105,7 @@ const learnedNj = (charges: readonly Charge[]): bigint =>
       0n,
     )
 
-/** How many percent of the CPU that the work causes in other cells are charged. */
+/** The charged percentage of the CPU that the work causes in other cells. */
 async function shareOf(
   t: TestContext,
   name: string,
