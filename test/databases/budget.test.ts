@@ -43,8 +43,11 @@ async function connect(): Promise<pg.Client> {
 }
 
 /** The error that ends a session which does this for ever. */
-async function endOf(act: (client: pg.Client) => Promise<unknown>): Promise<pg.DatabaseError> {
-  const client = await connect()
+async function endOf(
+  act: (client: pg.Client) => Promise<unknown>,
+  connecting = connect(),
+): Promise<pg.DatabaseError> {
+  const client = await connecting
   const ended = new Promise<Error>((resolve) => client.on('error', resolve))
   const error = await act(client).then(
     () => ended,
@@ -264,8 +267,7 @@ test('an account that cannot pay reads so in its driver, in the middle of a sess
     url = new URL((await ask('/v1/databases/poor/url')).url)
     // Gateways that served the account have leases of its little money, and give them back within a second or two.
     const admitted = () => until('a session', () => connect().catch(() => undefined))
-    await (await admitted()).end()
-    const error = await endOf((client) => client.query(LOOP))
+    const error = await endOf((client) => client.query(LOOP), admitted())
     assert.deepEqual([error.code, error.hint?.slice(0, 9)], ['53400', 'Add funds'], error.message)
     await assert.rejects(connect(), { code: '53400', hint: /Add funds/ })
     await fund(100)

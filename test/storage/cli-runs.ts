@@ -35,7 +35,10 @@ export type Cli = {
     more?: { input?: Buffer; code?: number },
   ) => Promise<Program>
   /** Begins it as a process; its input is open. */
-  readonly spawn: (words: readonly string[]) => ChildProcessByStdio<Writable, Readable, Readable>
+  readonly spawn: (
+    words: readonly string[],
+    token?: string,
+  ) => ChildProcessByStdio<Writable, Readable, Readable>
   readonly close: () => void
 }
 
@@ -61,8 +64,11 @@ export function createCli(): Cli {
     assert.equal(outcome.code, 0, outcome.stderr)
     return outcome
   }
-  const begin: Cli['spawn'] = (words) =>
-    spawn(process.execPath, [PROGRAM, ...storage(words)], { env: environment(), stdio: 'pipe' })
+  const begin: Cli['spawn'] = (words, token) =>
+    spawn(process.execPath, [PROGRAM, ...storage(words)], {
+      env: environment(token),
+      stdio: 'pipe',
+    })
   return {
     at: (...names) => join(folder, ...names),
     run,

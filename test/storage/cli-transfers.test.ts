@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   GetObjectAnnotationCommand,
@@ -90,6 +91,28 @@ for (const [signal, code] of Object.entries(ENDS) as [keyof typeof ENDS, number]
     assert.deepEqual(await exited, [code, null])
     assert.equal(await uploadsOf(signal), 0)
   })
+
+test('an upload that may not be removed is named, with the command that removes its parts', async () => {
+  const { account, control } = sharedErgon()
+  const given = await control('token.create', { scope: 'deploy', account, name: 'ends early' })
+  const child = cli.spawn(['cp', '-', `s3://${BUCKET}/left`], given.token)
+  const [said, exited] = [text(child.stderr), once(child, 'exit')]
+  child.stdin.on('error', () => undefined)
+  child.stdin.write(randomBytes(9 * MIB))
+  await until('the upload begins', async () => (await uploadsOf('left')) > 0)
+  await control('token.revoke', { token: given.id })
+  child.stdin.end(randomBytes(9 * MIB))
+  assert.deepEqual(await exited, [4, null])
+  assert.match(await said, /remove them: ergon storage rm --uploads s3:\/\/.*\/left\n/)
+  assert.equal(await uploadsOf('left'), 1)
+  const removed = await cli.json<object>('rm', '--uploads', `s3://${BUCKET}/left`)
+  assert.equal('uploads' in removed && removed.uploads, 1)
+  assert.equal(await uploadsOf('left'), 0)
+  assert.match(
+    (await cli.done('rm', '--uploads', '--recursive', `s3://${BUCKET}`)).stderr,
+    /removed 0 open/,
+  )
+})
 
 test('SIGTERM removes the file of an unfinished download', async (t) => {
   const folder = at('unfinished')

@@ -38,6 +38,7 @@ export const STORAGE_COMMANDS: CommandList = {
       options: [
         ['--recursive', 'everything below the address; all of it for s3://bucket'],
         ['--versions', 'every version and delete marker, for good'],
+        ['--uploads', 'the parts of uploads that nobody completed, not the object'],
       ],
       load: () => import('./storage-rm.ts'),
     },

@@ -1,7 +1,8 @@
 // ergon storage rm: removes one object, or with --recursive everything below a prefix; with --versions
-// for good, whatever the bucket keeps.
+// for good, whatever the bucket keeps; with --uploads the parts of uploads that nobody completed.
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+import { abortUploads } from '#cli/storage/open-uploads.ts'
 import { placeText, objectPlaceOf, type ObjectPlace } from '#cli/storage/place.ts'
 import {
   counted,
@@ -24,11 +25,14 @@ export async function run({ options, words: [address = ''] }: CommandCall): Prom
       `ergon storage rm --recursive ${address}, or ergon storage rb ${place.bucket} when it is empty`,
     )
   const versions = options['versions'] === true
+  const uploads = options['uploads'] === true
+  if (versions && uploads)
+    throw new CommandError('Could not remove both: --versions and --uploads', EXIT.usage)
   const { removed, cost } = await withSession(
     options,
     { bucket: place.bucket },
     async (session) => ({
-      removed: await remove(session, { place, recursive, versions }),
+      removed: await remove(session, { place, recursive, versions, uploads }),
       cost: session.tally.cost(),
     }),
   )
@@ -40,12 +44,18 @@ type Asked = {
   readonly place: ObjectPlace
   readonly recursive: boolean
   readonly versions: boolean
+  readonly uploads: boolean
 }
 type RemovedOne = { readonly address: string; readonly delete_marker: boolean }
-type Removed = RemovedOne | { readonly objects: number } | RemovedVersions
+type Removed =
+  | RemovedOne
+  | { readonly objects: number }
+  | { readonly uploads: number }
+  | RemovedVersions
 
 async function remove(session: TransferSession, asked: Asked): Promise<Removed> {
-  const { place, recursive, versions } = asked
+  const { place, recursive, versions, uploads } = asked
+  if (uploads) return { uploads: await abortUploads(session, { place, recursive }) }
   if (versions) return await removeVersions(session, { place, recursive })
   if (recursive) return { objects: await removeObjects(session, place) }
   return await removeOne(session, place)
@@ -60,6 +70,7 @@ async function removeOne({ s3, signal }: TransferSession, place: ObjectPlace): P
 /** S3 answers the same whether one object was there or not: nothing is counted then. */
 function textOf(removed: Removed): string {
   if ('objects' in removed) return `removed ${counted(removed.objects, 'object')}`
+  if ('uploads' in removed) return `removed ${counted(removed.uploads, 'open upload')}`
   if ('versions' in removed) return `removed ${removedText(removed)}`
   const { address, delete_marker: isHidden } = removed
   return isHidden ? `a delete marker hides ${address}` : `nothing is at ${address} now`

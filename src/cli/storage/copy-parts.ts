@@ -2,7 +2,6 @@
 // upload. Headers, metadata, tags and annotations, which CopyObject copies by itself, are copied here. A failure
 // leaves no open upload.
 import {
-  AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   GetObjectTaggingCommand,
@@ -11,16 +10,13 @@ import {
   type CompletedPart,
   type HeadObjectCommandOutput,
 } from '@aws-sdk/client-s3'
-import { messageOf } from '#base/errors.ts'
-import { tell } from '#cli/output.ts'
 import { copyAnnotations } from './annotations.ts'
-import { placeText, type ObjectPlace } from './place.ts'
+import { abortUpload, type OpenUpload } from './open-uploads.ts'
+import type { ObjectPlace } from './place.ts'
 import type { TransferSession } from './session.ts'
 
 // S3 has no more, so of 5 TiB each has 525 MiB.
 const MOST_PARTS = 10_000
-// For what is sent when the command has been stopped already.
-const ABORT_MS = 30_000
 
 export type PartsCopy = {
   readonly from: ObjectPlace
@@ -32,7 +28,6 @@ export type PartsCopy = {
 }
 
 type Source = ObjectPlace & { readonly head: HeadObjectCommandOutput; readonly size: number }
-type Target = { readonly Bucket: string; readonly Key: string; readonly UploadId: string }
 
 /** Copies one object. Throws what the service answers, PreconditionFailed when the source changes meanwhile. */
 export async function copyInParts(session: TransferSession, copy: PartsCopy): Promise<void> {
@@ -51,7 +46,7 @@ export async function copyInParts(session: TransferSession, copy: PartsCopy): Pr
     })
     await s3.send(whole, { abortSignal: signal })
   } catch (error) {
-    await abort(session, target)
+    await abortUpload(session, target)
     throw error
   }
   await copyAnnotations(session, { ...from, versionId: head.VersionId }, to)
@@ -63,7 +58,11 @@ export function copySourceOf({ bucket, key }: ObjectPlace, versionId?: string): 
   return `${bucket}/${path}${versionId === undefined ? '' : `?versionId=${versionId}`}`
 }
 
-async function begin(session: TransferSession, source: Source, to: ObjectPlace): Promise<Target> {
+async function begin(
+  session: TransferSession,
+  source: Source,
+  to: ObjectPlace,
+): Promise<OpenUpload> {
   const { head } = source
   const place = { Bucket: to.bucket, Key: to.key }
   const asked = new CreateMultipartUploadCommand({
@@ -98,7 +97,7 @@ async function taggingOf(
 
 type CopiedParts = Omit<PartsCopy, 'from' | 'to'> & {
   readonly source: Source
-  readonly target: Target
+  readonly target: OpenUpload
 }
 
 /** Copies a few parts at once; the first that fails ends the others, and none runs on when it throws. */
@@ -137,15 +136,4 @@ export function rangesOf(size: number, partBytes: number): Range[] {
     first: at * bytes,
     last: Math.min(size, (at + 1) * bytes) - 1,
   }))
-}
-
-/** The failure before is reported; a failure of this call only where it leaves an open upload. */
-async function abort({ s3 }: TransferSession, target: Target): Promise<void> {
-  const asked = new AbortMultipartUploadCommand(target)
-  const address = placeText({ bucket: target.Bucket, key: target.Key })
-  await s3
-    .send(asked, { abortSignal: AbortSignal.timeout(ABORT_MS) })
-    .catch((error: unknown) =>
-      tell(`upload ${target.UploadId} of ${address} was not removed: ${messageOf(error)}`),
-    )
 }

@@ -6,6 +6,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
 import { contentTypeOf } from './content-type.ts'
+import { abortUpload } from './open-uploads.ts'
 import { folderOf, keyIn, printable, type ObjectPlace } from './place.ts'
 import type { TransferSession } from './session.ts'
 import { CONCURRENCY, type Transfer } from './transfers.ts'
@@ -113,13 +114,13 @@ type Source = {
 async function upload(session: TransferSession, source: Source): Promise<void> {
   const { body, to, bytes, lanes, moved } = source
   const ContentType = source.contentType ?? contentTypeOf(to.key)
-  // Not the library's own abort: it returns before the parts are removed. An input that breaks makes it
-  // remove them and wait for that.
+  // Not the library's own abort, which returns before the parts are removed: the input breaks, and we remove them.
   addAbortSignal(session.signal, body)
   const sending = new Upload({
     client: session.s3,
     params: { Bucket: to.bucket, Key: to.key, Body: body, ContentType },
     queueSize: lanes,
+    leavePartsOnError: true,
     partSize: Math.max(PART_BYTES, Math.ceil(bytes / MOST_PARTS)),
   })
   let before = 0
@@ -129,6 +130,11 @@ async function upload(session: TransferSession, source: Source): Promise<void> {
   })
   try {
     await sending.done()
+  } catch (error) {
+    const { uploadId: UploadId } = sending
+    if (UploadId !== undefined)
+      await abortUpload(session, { Bucket: to.bucket, Key: to.key, UploadId })
+    throw error
   } finally {
     body.destroy()
   }
