@@ -44,6 +44,8 @@ const LOWER = [
   'objects',
   'resources',
   'http',
+  'egress',
+  'images',
 ]
 
 /** folder under src/ → the folders it may import. A folder may always import itself. */
@@ -57,6 +59,8 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
   tasks: ['base', 'contract', 'state'],
   artifacts: ['base', 'contract', 'config'],
   cells: ['base'],
+  egress: ['base'],
+  images: ['base', 'contract', 'egress'],
   blobs: ['base', 'contract', 'config'],
   metering: ['base', 'contract'],
   postgres: ['base', 'contract', 'config', 'artifacts', 'cells'],
@@ -116,6 +120,7 @@ export const CONFINED: Record<string, readonly string[]> = {
   undici: ['inference', 'http', 'signers', 'metering', 'payments', 'cli'],
   commander: ['cli'],
   yauzl: ['artifacts', 'cli'],
+  'tar-stream': ['images'],
   yazl: ['compliance'],
   'lru-cache': ['identity', 'inference', 'objects', 'databases'],
   '@simplewebauthn/server': ['portal'],

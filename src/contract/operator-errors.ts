@@ -6,6 +6,23 @@ import { BASE_ERRORS } from '#base/own-errors.ts'
 const operator = (status: number, help: string): OperatorEntry => ({ status, help })
 
 export const OPERATOR_ERRORS = {
+  image_reference_invalid: operator(
+    400,
+    'Name an image as [registry/]repository[:tag][@sha256:…], oci:PATH[:tag] or docker-archive:PATH[:tag].',
+  ),
+  image_not_found: operator(404, 'Check the name, the tag and the digest, or the path.'),
+  image_denied: operator(403, 'The registry needs a user and a password that may pull the image.'),
+  image_unsupported: operator(422, 'Use an image of OCI or Docker for Linux and this processor.'),
+  image_damaged: operator(
+    502,
+    'Bytes came that have not the digest of the image: check the registry or the file. Nothing of them was kept.',
+  ),
+  image_too_large: operator(422, 'Use a smaller image.'),
+  image_hostile: operator(
+    422,
+    'A layer has an entry that leads out of the image, or more entries than an image needs: build the image anew.',
+  ),
+  registry_unreachable: operator(503, 'The registry does not answer: try again later.'),
   artifact_folder_unwritable: operator(
     503,
     'The folder of artifacts may not be written: check its owner.',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '#base/log.ts'
-import { createAddressRule } from '#webhooks/delivery/addresses.ts'
+import { createAddressRule } from '#egress/addresses.ts'
 import { createDispatcher, KNOWN_MAX } from '#webhooks/delivery/dispatcher.ts'
 import type { DueEndpoint, Queue } from '#webhooks/delivery/queue.ts'
 import type { DeliverySender } from '#webhooks/delivery/send.ts'

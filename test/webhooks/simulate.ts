@@ -2,7 +2,7 @@
 // pause and resume; the state is away, or stores and does not say so; the process is killed. The state is a model of
 // sql/deliveries.sql.
 import { createLogger } from '#base/log.ts'
-import { createAddressRule } from '#webhooks/delivery/addresses.ts'
+import { createAddressRule } from '#egress/addresses.ts'
 import type { DeliveryBills } from '#webhooks/delivery/bills.ts'
 import {
   ACCOUNT_AT_ONCE,

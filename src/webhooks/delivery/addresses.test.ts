@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { isIP } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createAddressRule } from './addresses.ts'
+import { createAddressRule } from '#egress/addresses.ts'
 import { maskedUrl, readTarget } from './target.ts'
 
 /** Addresses of machines of an operator, of the machine itself, of groups, and the forms that carry one of them. */

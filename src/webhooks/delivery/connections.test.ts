@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { createAddressRule } from './addresses.ts'
-import { createEndpointConnections } from './connections.ts'
+import { createAddressRule } from '#egress/addresses.ts'
+import { createCheckedConnections } from '#egress/connections.ts'
 import { createDeliverySender } from './send.ts'
 import type { EndpointTarget } from './target.ts'
 
@@ -30,7 +30,7 @@ async function attempt(
   },
 ) {
   const rule = createAddressRule(networks)
-  const connections = createEndpointConnections({ rule, resolve: async () => addresses })
+  const connections = createCheckedConnections({ rule, resolve: async () => addresses })
   const sender = createDeliverySender(connections)
   t.after(() => sender.close())
   const hostname = 'hooks.example.com'

@@ -12,9 +12,9 @@ import { test, type TestContext } from 'node:test'
 import { signedHeaders } from '#contract/webhook-signature.ts'
 import { startDns } from '#webhooks/testing/dns-server.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
-import { createAddressRule } from './addresses.ts'
-import { createEndpointConnections } from './connections.ts'
-import { createResolve } from './resolve.ts'
+import { createAddressRule } from '#egress/addresses.ts'
+import { createCheckedConnections } from '#egress/connections.ts'
+import { createResolve } from '#egress/resolve.ts'
 import { createDeliverySender, INTERIM_MAX } from './send.ts'
 import { readTarget, type EndpointTarget } from './target.ts'
 
@@ -71,7 +71,7 @@ type Further = { readonly dns?: string; readonly limitMs?: number; readonly ca?:
 async function attempt(url: string | EndpointTarget, { dns, limitMs, ca }: Further = {}) {
   const resolve = createResolve(dns === undefined ? undefined : [dns])
   const sender = createDeliverySender(
-    createEndpointConnections({ rule, resolve, ...(ca !== undefined && { ca }) }),
+    createCheckedConnections({ rule, resolve, ...(ca !== undefined && { ca }) }),
   )
   const target = typeof url === 'string' ? readTarget(url, rule) : url
   try {

@@ -2,7 +2,7 @@
 // rises with each success and halves with each failure, so an endpoint that hangs soon holds one place.
 import type { Delivery, DueEndpoint } from './queue.ts'
 import { readTarget, type EndpointTarget } from './target.ts'
-import type { AddressRule } from './addresses.ts'
+import type { AddressRule } from '#egress/addresses.ts'
 
 const AT_ONCE_FIRST = 8
 export const AT_ONCE_MAX = 64

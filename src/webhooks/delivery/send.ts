@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { request as httpRequest } from '#base/node-http.ts'
 import { messageOf } from '#base/errors.ts'
-import { NotPermitted, type EndpointConnections, type EndpointRequest } from './connections.ts'
+import { NotPermitted, type CheckedConnections, type CheckedRequest } from '#egress/connections.ts'
 import type { EndpointTarget } from './target.ts'
 
 export const ATTEMPT_MS = 15_000
@@ -42,12 +42,12 @@ export interface DeliverySender {
   close(): void
 }
 
-export const createDeliverySender = (connections: EndpointConnections): DeliverySender => ({
+export const createDeliverySender = (connections: CheckedConnections): DeliverySender => ({
   send: (attempt) => sendAttempt(connections, attempt),
   close: connections.close,
 })
 
-async function sendAttempt(connections: EndpointConnections, attempt: Attempt): Promise<Outcome> {
+async function sendAttempt(connections: CheckedConnections, attempt: Attempt): Promise<Outcome> {
   const beganMs = performance.now()
   const first = await exchange(connections, attempt)
   // The endpoint closed a kept connection when the request was on its way: no attempt of its own.
@@ -73,7 +73,7 @@ type HttpAttempt = {
   isStale: boolean
 }
 
-function exchange(connections: EndpointConnections, attempt: Attempt): Promise<HttpAttempt> {
+function exchange(connections: CheckedConnections, attempt: Attempt): Promise<HttpAttempt> {
   const { target, headers, body, mark, limitMs = ATTEMPT_MS } = attempt
   return new Promise((resolve) => {
     const found: HttpAttempt = {
@@ -84,7 +84,7 @@ function exchange(connections: EndpointConnections, attempt: Attempt): Promise<H
       isStale: false,
     }
     const ending = new AbortController()
-    const options: EndpointRequest = {
+    const options: CheckedRequest = {
       ending: ending.signal,
       agent: connections.agentFor(target),
       method: 'POST',

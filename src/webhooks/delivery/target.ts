@@ -1,7 +1,8 @@
 // The url of an endpoint: checked when it is given, and read again before each delivery.
 import { isIP } from 'node:net'
 import { fault } from '#contract/errors.ts'
-import type { AddressRule } from './addresses.ts'
+import type { AddressRule } from '#egress/addresses.ts'
+import { isLocalName, LOOPBACK } from '#egress/resolve.ts'
 
 export type EndpointTarget = {
   readonly isSecure: boolean
@@ -12,11 +13,6 @@ export type EndpointTarget = {
   /** For the header Host. */
   readonly host: string
 }
-
-/** The addresses of `localhost` (RFC 6761 §6.3): no server of names is asked. */
-export const LOOPBACK = ['127.0.0.1', '::1'] as const
-
-export const isLocalName = (hostname: string): boolean => /^(.+\.)?localhost$/.test(hostname)
 
 const MASKED = /=\*\*\*(&|$)/
 

@@ -10,13 +10,13 @@ import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { serveInside } from '#node/inside.ts'
 import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
-import { createAddressRule } from '#webhooks/delivery/addresses.ts'
+import { createAddressRule } from '#egress/addresses.ts'
 import { createAnnouncer } from '#webhooks/delivery/announce.ts'
 import { createDeliveryBills } from '#webhooks/delivery/bills.ts'
-import { createEndpointConnections } from '#webhooks/delivery/connections.ts'
+import { createCheckedConnections } from '#egress/connections.ts'
 import { createDispatcher } from '#webhooks/delivery/dispatcher.ts'
 import { createQueue } from '#webhooks/delivery/queue.ts'
-import { createResolve } from '#webhooks/delivery/resolve.ts'
+import { createResolve } from '#egress/resolve.ts'
 import { createDeliverySender } from '#webhooks/delivery/send.ts'
 
 export type WebhooksConfig = {
@@ -74,7 +74,7 @@ const bills = createDeliveryBills({
 })
 const dispatcher = createDispatcher({
   queue: createQueue({ state, key: new Secret(config.key) }),
-  sender: createDeliverySender(createEndpointConnections({ rule, resolve: createResolve() })),
+  sender: createDeliverySender(createCheckedConnections({ rule, resolve: createResolve() })),
   rule,
   bills,
   clock: systemClock,

@@ -1,5 +1,5 @@
-// The addresses that deliveries may go to: public ones, and networks that the operator names. Every form of an address is
-// judged after it was parsed, so no spelling matters.
+// The addresses that requests for tenants may go to: public ones, and networks that the operator names. Every form of an
+// address is judged after it was parsed, so no spelling matters.
 import { isIP } from 'node:net'
 import { parseSubnet, type Subnet } from '#base/subnets.ts'
 

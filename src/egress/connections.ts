@@ -1,6 +1,6 @@
-// EndpointConnections to endpoints. A name is resolved once, every address of it must be permitted, and the connection goes to
-// one of those addresses, so no second answer of the DNS can change where it goes. The address of the connected socket is
-// judged again before a byte leaves. Only these connections are kept and used again.
+// Connections to addresses that tenants name. A name is resolved once, every address of it must be permitted, and the
+// connection goes to one of those addresses, so no second answer of the DNS can change where it goes. The address of the
+// connected socket is judged again before a byte leaves. Only these connections are kept and used again.
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
@@ -9,7 +9,6 @@ import type * as http from 'node:http'
 import { Agent } from '#base/node-http.ts'
 import type { AddressRule } from './addresses.ts'
 import type { Resolve } from './resolve.ts'
-import type { EndpointTarget } from './target.ts'
 
 const CONNECT_MS = 5000
 const IDLE_MS = 10_000
@@ -25,18 +24,18 @@ export type ConnectionDeps = {
 }
 
 /** Of a request over such a connection: `ending` ends it while it opens, too. Node keeps its own `signal` from agents. */
-export type EndpointRequest = http.RequestOptions & { readonly ending: AbortSignal }
+export type CheckedRequest = http.RequestOptions & { readonly ending: AbortSignal }
 
-/** The owner of the endpoint reads its message in the log. */
+/** The tenant reads its message. */
 export class NotPermitted extends Error {}
 
-export interface EndpointConnections {
+export interface CheckedConnections {
   /** Over which requests to a target go. */
-  agentFor(target: EndpointTarget): http.Agent
+  agentFor(target: { readonly isSecure: boolean }): http.Agent
   close(): void
 }
 
-export function createEndpointConnections(deps: ConnectionDeps): EndpointConnections {
+export function createCheckedConnections(deps: ConnectionDeps): CheckedConnections {
   const plain = new CheckedAgent(deps, false)
   const secure = new CheckedAgent(deps, true)
   return {
@@ -61,7 +60,7 @@ class CheckedAgent extends Agent {
     this.#isSecure = isSecure
   }
 
-  override createConnection(options: EndpointRequest, created?: Created): undefined {
+  override createConnection(options: CheckedRequest, created?: Created): undefined {
     const done = created ?? (() => undefined)
     open(this.#deps, this.#isSecure, options).then(
       (socket) => done(null, socket),
@@ -73,7 +72,7 @@ class CheckedAgent extends Agent {
 async function open(
   { rule, resolve, ca }: ConnectionDeps,
   isSecure: boolean,
-  { host, port, ending }: EndpointRequest,
+  { host, port, ending }: CheckedRequest,
 ): Promise<Duplex> {
   const hostname = String(host)
   const addresses = await resolve(hostname)

@@ -2,7 +2,11 @@
 // getaddrinfo(), where four slow names would hold up all others.
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { isLocalName, LOOPBACK } from './target.ts'
+
+/** The addresses of `localhost` (RFC 6761 §6.3): no server of names is asked. */
+export const LOOPBACK = ['127.0.0.1', '::1'] as const
+
+export const isLocalName = (hostname: string): boolean => /^(.+\.)?localhost$/.test(hostname)
 
 const TIMEOUT_MS = 2000
 const TRIES = 2

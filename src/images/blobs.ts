@@ -1,0 +1,77 @@
+// The blobs of images on a node: each by its digest, there whole or not at all, shared by images.
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { sleep } from '#base/clock.ts'
+import { ErgonError } from '#base/errors.ts'
+import { lockFile } from '#base/lock.ts'
+import { fault } from '#contract/errors.ts'
+import type { Descriptor } from '#contract/images.ts'
+import type { ImageSource } from './source.ts'
+
+const TRIES = 5
+const RETRY_MS = 500
+
+export const hexOf = (digest: string): string => digest.slice('sha256:'.length)
+
+/** Brings a blob into the folder; its path. The next try uses the bytes that came before a failure. */
+export async function fetchBlob(
+  folder: string,
+  source: ImageSource,
+  descriptor: Descriptor,
+  signal: AbortSignal,
+): Promise<string> {
+  const path = join(folder, hexOf(descriptor.digest))
+  const part = `${path}.part`
+  await using _ = await lockFile(`${path}.lock`, signal)
+  if (existsSync(path)) return path
+  for (let tries = 1; ; tries++)
+    try {
+      await append(source, descriptor, part, signal)
+      await rename(part, path)
+      return path
+    } catch (error) {
+      const isFinal = error instanceof ErgonError && error.code !== 'registry_unreachable'
+      if (tries === TRIES || isFinal || signal.aborted) throw error
+      await sleep(RETRY_MS * 2 ** tries, signal)
+    }
+}
+
+/** Completes the part file and checks it; a file that is not of the digest is removed. */
+async function append(
+  source: ImageSource,
+  descriptor: Descriptor,
+  part: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { digest, size } = descriptor
+  const had = await stat(part).then(
+    (found) => found.size,
+    () => 0,
+  )
+  const { from, bytes } = await source.blob(descriptor, had < size ? had : 0, signal)
+  const hash = createHash('sha256')
+  let at = from
+  if (from > 0) await pipeline(createReadStream(part), hash, { end: false, signal })
+  async function* counted(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      at += chunk.length
+      if (at > size) break
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  await pipeline(
+    bytes,
+    counted,
+    createWriteStream(part, { flags: from > 0 ? 'a' : 'w', flush: true }),
+    { signal },
+  )
+  if (at < size && !source.isLocal)
+    throw fault('registry_unreachable', 'Could not pull the image: a blob broke off')
+  if (at === size && `sha256:${hash.digest('hex')}` === digest) return
+  await rm(part)
+  throw fault('image_damaged', `Could not use the image: a blob is not ${digest}`)
+}

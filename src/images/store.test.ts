@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { openLayout } from './layout-source.ts'
+import type { LocalReference } from './reference.ts'
+import { createImageStore, type ImageStore } from './store.ts'
+import { layerOf, writeLayout } from './testing.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'ergon-images-'))
+after(() => rmSync(home, { recursive: true }))
+const { signal } = new AbortController()
+let count = 0
+const newFolder = (): string => {
+  const folder = join(home, String(count++))
+  mkdirSync(folder)
+  return folder
+}
+
+function newStore(bytesMax = 10_000_000): { readonly store: ImageStore; readonly folder: string } {
+  const folder = newFolder()
+  const limits = { scratch: newFolder(), bytesMax }
+  const open = (reference: object, ending: AbortSignal) =>
+    openLayout(reference as LocalReference, limits, ending)
+  return { store: createImageStore({ folder, open, bytesMax }), folder }
+}
+
+const layers = [
+  await layerOf([{ name: 'app/main.js', text: 'first' }]),
+  await layerOf([{ name: 'app/main.js', text: 'second' }]),
+]
+const CONFIG = {
+  Entrypoint: ['/bin/app'],
+  Cmd: ['--port', '80'],
+  Env: ['A=b'],
+  WorkingDir: '/app',
+  ExposedPorts: { '8080/tcp': {}, '53/udp': {}, '80': {} },
+}
+
+test('an image of a layout is unpacked once, and its configuration is read', async () => {
+  const layout = newFolder()
+  const digest = writeLayout(layout, { layers, config: CONFIG })
+  const { store, folder } = newStore()
+  const told: number[] = []
+  const image = await store.pull(`oci:${layout}:v1`, signal, ({ doneBytes }) =>
+    told.push(doneBytes),
+  )
+  assert.equal(image.digest, digest)
+  assert.equal(readFileSync(join(image.root, 'app/main.js'), 'utf8'), 'second')
+  const { diffIds, ...config } = image.config
+  assert.equal(diffIds.length, 2)
+  assert.deepEqual(config, {
+    command: ['--port', '80'],
+    entrypoint: ['/bin/app'],
+    env: ['A=b'],
+    folder: '/app',
+    ports: [80, 8080],
+    stopSignal: 'SIGTERM',
+  })
+  assert.equal(told.length, 2)
+  rmSync(join(layout, 'blobs'), { recursive: true })
+  writeLayout(layout, { layers, config: CONFIG })
+  const again = await Promise.all([1, 2, 3].map(() => store.pull(`oci:${layout}`, signal)))
+  assert.deepEqual(new Set(again.map(({ root }) => root)), new Set([image.root]))
+  await store.prune(new Set([digest]))
+  assert.deepEqual(readdirSync(join(folder, 'blobs')), [])
+  assert.ok(existsSync(image.root))
+  await store.prune(new Set())
+  assert.ok(!existsSync(image.root))
+})
+
+test('the tar of a layout is read too', async () => {
+  const layout = newFolder()
+  writeLayout(layout, { layers, config: CONFIG })
+  const archive = join(newFolder(), 'image.tar')
+  execFileSync('tar', ['-cf', archive, '-C', layout, '.'])
+  const image = await newStore().store.pull(`oci:${archive}`, signal)
+  assert.equal(readFileSync(join(image.root, 'app/main.js'), 'utf8'), 'second')
+})
+
+test('an image that is damaged, absent, foreign or too large is refused, and leaves no root', async () => {
+  const damaged = newFolder()
+  writeLayout(damaged, { layers })
+  for (const name of readdirSync(join(damaged, 'blobs/sha256'))) {
+    const path = join(damaged, 'blobs/sha256', name)
+    const bytes = readFileSync(path)
+    if (bytes[0] === 0x1f)
+      writeFileSync(
+        path,
+        Buffer.concat([bytes.subarray(0, -1), Buffer.of((bytes.at(-1) ?? 0) ^ 1)]),
+      )
+  }
+  const short = newFolder()
+  writeLayout(short, { layers })
+  for (const name of readdirSync(join(short, 'blobs/sha256'))) {
+    const path = join(short, 'blobs/sha256', name)
+    if (readFileSync(path)[0] === 0x1f) truncateSync(path, 20)
+  }
+  const foreign = newFolder()
+  writeLayout(foreign, { layers, architecture: 'riscv64' })
+  const plain = newFolder()
+  writeFileSync(join(plain, 'index.json'), '{"manifests": 1}')
+  const cases: readonly [string, string, number?][] = [
+    [`oci:${damaged}`, 'image_damaged'],
+    [`oci:${short}`, 'image_damaged'],
+    [`oci:${foreign}`, 'image_unsupported'],
+    [`oci:${plain}`, 'image_unsupported'],
+    [`oci:${home}/nowhere`, 'image_not_found'],
+    [`docker-archive:${plain}`, 'image_unsupported'],
+    [`docker-archive:${plain}/index.json`, 'image_unsupported'],
+  ]
+  for (const [name, code] of cases) {
+    const { store, folder } = newStore()
+    await assert.rejects(store.pull(name, signal), { code }, name)
+    assert.deepEqual(
+      readdirSync(join(folder, 'roots')).filter((one) => !one.endsWith('.lock')),
+      [],
+      name,
+    )
+  }
+  const large = newFolder()
+  writeLayout(large, { layers: [await layerOf([{ name: 'zeros', text: '\0'.repeat(200_000) }])] })
+  await assert.rejects(newStore(100_000).store.pull(`oci:${large}`, signal), {
+    code: 'image_too_large',
+  })
+})
+
+test('what an interrupted pull left behind is used or replaced', async () => {
+  const layout = newFolder()
+  const digest = writeLayout(layout, { layers })
+  const { store, folder } = newStore()
+  mkdirSync(join(folder, 'roots', `${digest.slice(7)}.new`), { recursive: true })
+  writeFileSync(join(folder, 'roots', `${digest.slice(7)}.new`, 'left'), 'by a crash')
+  mkdirSync(join(folder, 'blobs'))
+  for (const name of readdirSync(join(layout, 'blobs/sha256')))
+    writeFileSync(
+      join(folder, 'blobs', `${name}.part`),
+      readFileSync(join(layout, 'blobs/sha256', name)).subarray(0, 30),
+    )
+  const image = await store.pull(`oci:${layout}`, signal)
+  assert.deepEqual(readdirSync(image.root), ['app'])
+  const stopped = newStore()
+  await assert.rejects(
+    stopped.store.pull(`oci:${layout}`, AbortSignal.abort(new RangeError('stopped'))),
+  )
+})

@@ -1,0 +1,144 @@
+// The images of a node: blobs by their digest, which several images share, and a root folder for each image.
+import { hash } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { lockFile } from '#base/lock.ts'
+import { fault } from '#contract/errors.ts'
+import type { Descriptor, Manifest } from '#contract/images.ts'
+import {
+  chosenManifest,
+  IMAGE_DOCUMENT_BYTES_MAX,
+  parseConfig,
+  parseManifest,
+  imageTooLarge,
+  unsupported,
+  type ImageConfig,
+} from './manifest.ts'
+import { fetchBlob, hexOf } from './blobs.ts'
+import { imageText, parseImageReference, type ImageReference } from './reference.ts'
+import type { ImageSource } from './source.ts'
+import { unpackLayer, type Layer, type Room } from './unpack.ts'
+
+export type ImageStoreOptions = {
+  readonly folder: string
+  readonly open: (reference: ImageReference, signal: AbortSignal) => Promise<ImageSource>
+  /** Of an image without compression; its layers as they come have no more either. */
+  readonly bytesMax?: number
+  readonly entriesMax?: number
+}
+
+export type PulledImage = {
+  /** Of its manifest for this machine. */
+  readonly digest: string
+  readonly config: ImageConfig
+  /** The root folder, read-only for its cells. */
+  readonly root: string
+}
+
+export type PullProgress = { readonly doneBytes: number; readonly totalBytes: number }
+
+export interface ImageStore {
+  /** The image on this node, fetched where parts of it are absent. Throws the image_… and registry_… codes. */
+  pull(
+    text: string,
+    signal: AbortSignal,
+    progress?: (told: PullProgress) => void,
+  ): Promise<PulledImage>
+  /** Removes images but those of the digests, and all blobs, which are needed for unpacking alone. */
+  prune(keep: ReadonlySet<string>): Promise<void>
+}
+
+const GIB = 1024 ** 3
+const BYTES_MAX = 8 * GIB
+const ENTRIES_MAX = 500_000
+
+export function createImageStore(options: ImageStoreOptions): ImageStore {
+  const { bytesMax = BYTES_MAX, entriesMax = ENTRIES_MAX } = options
+  const blobs = join(options.folder, 'blobs')
+  const roots = join(options.folder, 'roots')
+  return {
+    async pull(text, signal, progress) {
+      const reference = parseImageReference(text)
+      for (const folder of [blobs, roots]) await mkdir(folder, { recursive: true })
+      await using source = await options.open(reference, signal)
+      const read: ReadDocument = (descriptor) => readDocument(blobs, source, descriptor, signal)
+      const { digest, manifest } = await manifestOf(reference, await source.root(signal), read)
+      const config = parseConfig(await read(manifest.config))
+      if (config.diffIds.length !== manifest.layers.length)
+        throw unsupported('its configuration has other layers than its manifest')
+      const totalBytes = manifest.layers.reduce((sum, { size }) => sum + size, 0)
+      if (totalBytes > bytesMax) throw imageTooLarge(bytesMax)
+      const root = join(roots, hexOf(digest))
+      if (existsSync(root)) return { digest, config, root }
+      const layers: Layer[] = []
+      let doneBytes = 0
+      for (const [nth, layer] of manifest.layers.entries()) {
+        const path = await fetchBlob(blobs, source, layer, signal)
+        layers.push({ open: () => createReadStream(path), diffId: config.diffIds[nth] ?? '' })
+        progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
+      }
+      await unpackRoot(root, layers, { bytes: bytesMax, entries: entriesMax, bytesMax }, signal)
+      return { digest, config, root }
+    },
+    async prune(keep) {
+      const kept = new Set(Array.from(keep, hexOf))
+      const isKept = (name: string) => kept.has(name.split('.')[0] ?? '')
+      for (const folder of [blobs, roots])
+        for (const name of await readdir(folder).catch(() => []))
+          if (folder === blobs || !isKept(name))
+            await rm(join(folder, name), { recursive: true, force: true })
+    },
+  }
+}
+
+type ReadDocument = (descriptor: Descriptor) => Promise<Buffer>
+
+async function readDocument(
+  blobs: string,
+  source: ImageSource,
+  descriptor: Descriptor,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (descriptor.size > IMAGE_DOCUMENT_BYTES_MAX) throw unsupported('a document of it is too large')
+  return await readFile(await fetchBlob(blobs, source, descriptor, signal))
+}
+
+/** The manifest for this machine, which the first document is or leads to. */
+async function manifestOf(
+  reference: ImageReference,
+  root: Buffer,
+  read: ReadDocument,
+): Promise<{ readonly digest: string; readonly manifest: Manifest }> {
+  const digest = `sha256:${hash('sha256', root)}`
+  const named = reference.kind === 'registry' ? reference.digest : undefined
+  if (named !== undefined && named !== digest)
+    throw fault('image_damaged', `Could not use ${imageText(reference)}: its manifest is ${digest}`)
+  const first = parseManifest(root)
+  if (!('manifests' in first)) return { digest, manifest: first }
+  const chosen = chosenManifest(first.manifests)
+  const second = parseManifest(await read(chosen))
+  if ('manifests' in second) throw unsupported('its index leads to an index')
+  return { digest: chosen.digest, manifest: second }
+}
+
+/** Unpacks beside the place: a root folder is there whole or not at all. */
+async function unpackRoot(
+  root: string,
+  layers: readonly Layer[],
+  room: Room,
+  signal: AbortSignal,
+): Promise<void> {
+  await using _ = await lockFile(`${root}.lock`, signal)
+  if (existsSync(root)) return
+  const beside = `${root}.new`
+  await rm(beside, { recursive: true, force: true })
+  await mkdir(beside)
+  try {
+    for (const layer of layers) await unpackLayer(layer, beside, room, signal)
+    await rename(beside, root)
+  } catch (error) {
+    await rm(beside, { recursive: true, force: true })
+    throw error
+  }
+}

@@ -1,0 +1,180 @@
+// The layers of an image, one above the other, in a folder. Source: OCI image-spec 1.1, "Image Layer Filesystem
+// Changeset". Every file is readable by everybody and writable by nobody else: a cell of any user runs the image, from a
+// read-only root. Device files and named pipes are left out.
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  createWriteStream,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { extract, type Extract } from 'tar-stream'
+import { fault } from '#contract/errors.ts'
+import { folderInside, hostile, partsOf } from './inside.ts'
+import { imageTooLarge, unsupported } from './manifest.ts'
+
+/** The bytes and entries that the layers of an image may still take. */
+export type Room = { bytes: number; entries: number; readonly bytesMax: number }
+
+export type Layer = {
+  /** Compressed by gzip or zstd, or not. */
+  readonly open: () => AsyncIterable<Buffer>
+  /** SHA-256 of the bytes without compression. */
+  readonly diffId: string
+}
+
+const WHITEOUT = '.wh.'
+const OPAQUE = '.wh..wh..opq'
+const MAGIC = { gzip: [0x1f, 0x8b], zstd: [0x28, 0xb5, 0x2f, 0xfd] }
+const FOLDER_MODE = 0o755
+const FILE_MODE = 0o644
+const EXECUTE = 0o111
+
+/** Adds a layer to the folder. Throws image_hostile, image_too_large, image_damaged or image_unsupported. */
+export async function unpackLayer(
+  { open, diffId }: Layer,
+  root: string,
+  room: Room,
+  signal: AbortSignal,
+): Promise<void> {
+  const hash = createHash('sha256')
+  const entries = extract()
+  const made = new Set<string>()
+  async function* counted(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      room.bytes -= chunk.length
+      if (room.bytes < 0) throw imageTooLarge(room.bytesMax)
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  const write = async () => {
+    for await (const entry of entries) {
+      if (--room.entries < 0) throw hostile('it has too many entries')
+      await addEntry(entry, { root, made, signal })
+    }
+  }
+  try {
+    const plain = await decompressed(open(), signal)
+    await Promise.all([pipeline(plain, counted, entries, { signal }), write()])
+  } catch (error) {
+    throw described(error)
+  }
+  if (`sha256:${hash.digest('hex')}` !== diffId)
+    throw fault('image_damaged', `Could not use the image: a layer is not ${diffId}`)
+}
+
+type Entry = Extract extends AsyncIterable<infer E> ? E : never
+type Target = {
+  readonly root: string
+  /** Paths of this layer, which its own whiteouts leave. */
+  readonly made: Set<string>
+  readonly signal: AbortSignal
+}
+
+async function addEntry(entry: Entry, target: Target): Promise<void> {
+  const { root, made, signal } = target
+  const { header } = entry
+  const parts = partsOf(header.name)
+  const name = parts.at(-1)
+  if (name === undefined) return void entry.resume()
+  const folder = folderInside(root, parts.slice(0, -1))
+  const path = join(folder, name)
+  if (name.startsWith(WHITEOUT)) {
+    whiteOut(folder, name, made)
+    return void entry.resume()
+  }
+  const kind = KINDS[header.type ?? 'file']
+  if (kind === undefined) throw unsupported(`an entry of a layer is a ${header.type}`)
+  if (kind === 'left out') return void entry.resume()
+  const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  if (!(isFolder && kind === 'folder')) rmSync(path, { recursive: true, force: true })
+  if (kind === 'folder') {
+    if (!isFolder) mkdirSync(path)
+    chmodSync(path, FOLDER_MODE)
+  } else if (kind === 'link') link(root, header.linkname ?? '', path)
+  else if (kind === 'symbolic link') symlinkSync(header.linkname ?? '', path)
+  else {
+    const isProgram = ((header.mode ?? 0) & EXECUTE) !== 0
+    await pipeline(entry, createWriteStream(path, { flags: 'wx', mode: FILE_MODE }), { signal })
+    chmodSync(path, isProgram ? FILE_MODE | EXECUTE : FILE_MODE)
+    if (header.mtime !== undefined) utimesSync(path, header.mtime, header.mtime)
+  }
+  entry.resume()
+  for (let at = path; at.length > root.length && !made.has(at); at = dirname(at)) made.add(at)
+}
+
+type Kind = 'file' | 'folder' | 'link' | 'symbolic link' | 'left out'
+const KINDS: Readonly<Record<string, Kind>> = {
+  file: 'file',
+  'contiguous-file': 'file',
+  directory: 'folder',
+  link: 'link',
+  symlink: 'symbolic link',
+  'character-device': 'left out',
+  'block-device': 'left out',
+  fifo: 'left out',
+}
+
+/** A second name of a file of the image. */
+function link(root: string, name: string, path: string): void {
+  const parts = partsOf(name)
+  const target = join(folderInside(root, parts.slice(0, -1)), parts.at(-1) ?? '')
+  const found = lstatSync(target, { throwIfNoEntry: false })
+  if (found === undefined || found.isDirectory()) throw hostile('a link leads to no file of it')
+  linkSync(target, path)
+}
+
+function whiteOut(folder: string, name: string, made: ReadonlySet<string>): void {
+  const gone = name === OPAQUE ? readdirSync(folder) : [name.slice(WHITEOUT.length)]
+  for (const one of gone) {
+    if (one === '' || one === '.' || one === '..') throw hostile('a whiteout names no file')
+    const path = join(folder, one)
+    if (!made.has(path)) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+/** The bytes without compression, which their first bytes tell: media types of registries are not always right. */
+async function decompressed(bytes: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Readable> {
+  const source = bytes[Symbol.asyncIterator]()
+  const first = await source.next()
+  const head: Buffer = first.done === true ? Buffer.alloc(0) : first.value
+  const whole = Readable.from(
+    (async function* () {
+      if (first.done === true) return
+      yield head
+      yield* { [Symbol.asyncIterator]: () => source }
+    })(),
+  )
+  const starts = (magic: readonly number[]) => magic.every((byte, at) => head[at] === byte)
+  const decoder = starts(MAGIC.gzip)
+    ? createGunzip()
+    : starts(MAGIC.zstd)
+      ? createZstdDecompress()
+      : undefined
+  if (decoder === undefined) return whole
+  // Its failure is that of the decoder, which the reader sees.
+  pipeline(whole, decoder, { signal }).catch(() => undefined)
+  return decoder
+}
+
+/** An archive that breaks off, or is none, as a fault of the image. */
+function described(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const isBroken =
+    code.startsWith('Z_') || code.startsWith('ZSTD_') || /tar|unexpected end/i.test(String(error))
+  return isBroken && !('status' in (error as object))
+    ? fault('image_damaged', 'Could not use the image: a layer is no archive, or not a whole one', {
+        cause: error,
+      })
+    : error
+}
