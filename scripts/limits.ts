@@ -11,6 +11,7 @@ import {
   TOUCH_MINUTES,
 } from '#identity/browser-sessions.ts'
 import { PACE_PER_MINUTE } from '#portal/pace.ts'
+import { WAITING } from '#portal/waiting.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as inference from '#contract/inference-limits.ts'
 import * as live from '#contract/live.ts'
@@ -120,6 +121,11 @@ const REQUESTS: LimitSection = {
       code('too_many_requests'),
     ],
     [
+      'live streams of all accounts at once, in each gateway',
+      count(live.LIVE_STREAMS_OF_ALL_MAX),
+      code('overloaded'),
+    ],
+    [
       '`seconds` of a live stream; a client asks again with the last id',
       count(live.LIVE_SECONDS_MAX),
       code('invalid_request'),
@@ -184,6 +190,24 @@ const PORTAL_LIMITS: LimitSection = {
       count(perMinute),
       code('rate_limit_exceeded'),
     ]),
+    ...(
+      [
+        ['passkeys that wait for their use', WAITING.passkeys],
+        ['logins of command lines that wait', WAITING.logins],
+      ] as const
+    ).flatMap(([what, { network, all }]): Limit[] => [
+      [
+        `${what}, of a network of 24 bits (IPv6: of 48)`,
+        count(network),
+        code('rate_limit_exceeded'),
+      ],
+      [`${what}, of all networks`, count(all), code('overloaded')],
+    ]),
+    [
+      'passkeys that wait for their use, of a session',
+      count(WAITING.passkeys.session),
+      code('rate_limit_exceeded'),
+    ],
   ],
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList, isIP } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bareAddress, parseSubnet } from './subnets.ts'
+import { bareAddress, blockOf, parseSubnet } from './subnets.ts'
 
 const byte = fc.constantFrom(0, 1, 127, 128, 255)
 const word = fc.constantFrom(0, 1, 0x7fff, 0x8000, 0xffff)
@@ -71,4 +71,14 @@ test('parseSubnet() reads networks and addresses alone, and nothing else', () =>
   ])
     assert.equal(parseSubnet(text), undefined, text)
   assert.equal(isIP(bareAddress('::ffff:10.0.0.1')), 4)
+})
+
+test('blockOf() is the same for all addresses of a customer, however they are written', () => {
+  assert.equal(blockOf('203.0.113.7'), '203.0.113.0/24')
+  assert.equal(blockOf('::ffff:203.0.113.255'), '203.0.113.0/24')
+  assert.equal(blockOf('203.0.114.7'), '203.0.114.0/24')
+  const [whole, ...same] = ['2001:db8:1::', '2001:DB8:1:ffff::1', '2001:0db8:0001:2::'].map(blockOf)
+  assert.deepEqual([whole, ...new Set(same)], ['2001:db8:1::/48', '2001:db8:1::/48'])
+  assert.equal(blockOf('2001:db8:2::'), '2001:db8:2::/48')
+  assert.equal(blockOf(''), '')
 })

@@ -95,3 +95,21 @@ export function networkOf(address: string): string {
   const [head = ''] = address.split('::')
   return [...head.split(':'), '', '', '', ''].slice(0, 4).join(':')
 }
+
+/** The bits that one network has at most: what a provider gives to a customer (RFC 6177), and the least that is routed. */
+const BLOCK_BITS = { 4: 24, 6: 48 } as const
+
+/**
+ * The network of an address that a limit counts for, where a caller may have many addresses: `203.0.113.0/24`,
+ * `2001:db8:1::/48`. Other text is a network of its own.
+ */
+export function blockOf(address: string): string {
+  const bare = bareAddress(address)
+  const family = isIP(bare)
+  if (family !== 4 && family !== 6) return bare
+  const bits = BLOCK_BITS[family]
+  const [one, two, three] = numbersOf(bare, family)
+  return family === 4
+    ? `${one}.${two}.${three}.0/${bits}`
+    : `${[one, two, three].map((word) => Number(word).toString(16)).join(':')}::/${bits}`
+}

@@ -6,6 +6,8 @@ import { ENERGY_METHODS } from '#contract/charge.ts'
 export const LIVE_SECONDS_MAX = 300
 /** Streams that one account may have at a gateway. */
 export const LIVE_STREAMS_MAX = 8
+/** Streams of all accounts at a gateway: each costs a message a second. */
+export const LIVE_STREAMS_OF_ALL_MAX = 1000
 /** Newest charges in one message. */
 export const LIVE_CHARGES_MAX = 3
 

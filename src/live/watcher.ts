@@ -4,7 +4,7 @@ import { messageOf, type ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import { fault } from '#contract/errors.ts'
-import { LIVE_STREAMS_MAX } from '#contract/live.ts'
+import { LIVE_STREAMS_MAX, LIVE_STREAMS_OF_ALL_MAX } from '#contract/live.ts'
 import { createPowerMeter } from './power.ts'
 import { readAll, type AccountReading } from './read-all.ts'
 import type { ReadAccounts } from './read-accounts.ts'
@@ -15,12 +15,10 @@ const READ_MS = 1000
 const REST_MS_MIN = 200
 /** Readings that may fail before the streams end. */
 const FAILURES_MAX = 3
-/** Streams of all accounts: each costs a message a second. */
-const STREAMS_MAX = 1000
 const RETRY_AFTER_S = 5
 
 export interface Watcher {
-  /** `mark` charges CPU of the reader, in turn, to the stream. Throws too_many_requests, draining. */
+  /** `mark` charges CPU of the reader, in turn, to the stream. Throws too_many_requests, overloaded, draining. */
   subscribe(account: string, mark: () => void): Pick<Subscription, 'next' | 'end'>
   /** Ends all streams: the process is stopping. */
   stop(): void
@@ -63,12 +61,10 @@ class OwnWatcher {
   subscribe(account: string, mark: () => void): Subscription {
     if (this.#isStopped) throw draining()
     const own = [...this.#subscriptions].filter((one) => one.account === account)
-    if (this.#subscriptions.size >= STREAMS_MAX || own.length >= LIVE_STREAMS_MAX)
-      throw fault(
-        'too_many_requests',
-        `Could not open the stream: an account may have ${LIVE_STREAMS_MAX} at once`,
-        { retryAfterS: RETRY_AFTER_S },
-      )
+    if (own.length >= LIVE_STREAMS_MAX)
+      throw full('too_many_requests', `an account may have ${LIVE_STREAMS_MAX} at once`)
+    if (this.#subscriptions.size >= LIVE_STREAMS_OF_ALL_MAX)
+      throw full('overloaded', `this gateway has ${LIVE_STREAMS_OF_ALL_MAX} of all accounts`)
     const leave = () => this.#subscriptions.delete(subscription)
     const subscription = new Subscription(account, { mark, leave })
     this.#subscriptions.add(subscription)
@@ -137,6 +133,9 @@ function paidBy(read: ReadAccounts, mark: () => void): ReadAccounts {
     day: (account, day) => paid(read.day(account, day)),
   }
 }
+
+const full = (code: 'too_many_requests' | 'overloaded', why: string) =>
+  fault(code, `Could not open the stream: ${why}`, { retryAfterS: RETRY_AFTER_S })
 
 const draining = () =>
   fault('draining', 'Could not go on: the stream ends, as this process is stopping')

@@ -5,10 +5,9 @@ import { CHALLENGE_MINUTES } from '#contract/portal.ts'
 import type { KnownReply } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import type { Cookie } from './cookies.ts'
+import { askerText, demandShare, type WaitingAsker } from './waiting.ts'
 import type { CredentialOptions } from './webauthn.ts'
 
-/** Challenges that wait at once, of all browsers. */
-const WAITING_MAX = 20_000
 const COOKIE_BYTES = 32
 const COOKIE_FORM = /^[\w-]{43}$/
 
@@ -24,11 +23,15 @@ type Kind = keyof ChallengeFacts
 type Headers = { readonly cookie?: string | undefined }
 
 export interface Challenges {
-  /** The reply that asks for a passkey. Throws overloaded. */
+  /** The reply that asks for a passkey. Throws as demandShare() does. */
   ask<K extends Kind>(
     kind: K,
     call: { readonly headers: Headers },
-    asked: { readonly options: CredentialOptions; readonly facts: ChallengeFacts[K] },
+    asked: {
+      readonly asker: WaitingAsker
+      readonly options: CredentialOptions
+      readonly facts: ChallengeFacts[K]
+    },
   ): Promise<KnownReply>
   /** Uses the challenge of an answer up, whatever comes of the answer. Throws challenge_ended. */
   take<K extends Kind>(
@@ -47,20 +50,17 @@ export function createChallenges({
   readonly cookie: Cookie
 }): Challenges {
   return {
-    async ask(kind, { headers }, { options, facts }) {
+    async ask(kind, { headers }, { asker, options, facts }) {
+      await demandShare(state, 'passkeys', asker)
       // A browser keeps its text: several of its pages may ask at once.
       const browser = browserOf(cookie, headers) ?? randomBytes(COOKIE_BYTES).toString('base64url')
-      const { rowCount } = await state.query(ASK, [
+      await state.query(ASK, [
         options.challenge,
         hashOf(browser),
         kind,
         JSON.stringify(facts),
-        WAITING_MAX,
+        askerText(asker),
       ])
-      if (rowCount === 0)
-        throw fault('overloaded', 'Could not ask for a passkey: too many were asked for', {
-          retryAfterS: 10,
-        })
       return { kind: 'known', status: 200, headers: cookie.set(browser), body: () => options }
     },
     async take<K extends Kind>(
@@ -90,9 +90,8 @@ export function createChallenges({
   }
 }
 
-const ASK = `insert into passkey_challenges (challenge, browser, kind, facts, expires_at)
-  select $1, $2, $3, $4, now() + interval '${CHALLENGE_MINUTES} minutes'
-  where (select count(*) from (select from passkey_challenges limit $5) waiting) < $5`
+const ASK = `insert into passkey_challenges (challenge, browser, kind, facts, asker, expires_at)
+  values ($1, $2, $3, $4, $5, now() + interval '${CHALLENGE_MINUTES} minutes')`
 const TAKE = `with taken as (
     delete from passkey_challenges where challenge = $1 and browser = $2 and kind = $3 returning facts, expires_at)
   select facts from taken where expires_at > now()`

@@ -1,15 +1,15 @@
 // Logins of command lines: begun at the API, approved by a person at the portal, and taken once by the program that has the
 // verifier (RFC 7636). Where a browser comes back to that program, it also needs the code of the redirect (RFC 8252).
 import { createHash, randomBytes } from 'node:crypto'
+import { present } from '#base/errors.ts'
 import { takeRandom } from '#base/random.ts'
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
 import { APPROVAL_MINUTES, type LoginRequest } from '#contract/portal.ts'
 import type { Queryable } from '#state/connect.ts'
+import { askerText, demandShare, networkAsker } from './waiting.ts'
 
-/** Logins that wait at once. */
-const WAITING_MAX = 10_000
 /** RFC 8628 §6.1: no vowel, so that no code is a word. 20^8 codes. */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ'
 const CODE_LENGTH = 8
@@ -30,16 +30,17 @@ export type LoginRow = {
   readonly code_hash: Buffer | null
 }
 
-/** Throws overloaded. */
+/** Throws as demandShare() does. */
 export async function beginLogin(
   state: Queryable,
   asked: LoginRequest,
   address: string,
 ): Promise<LoginRow> {
+  const asker = networkAsker(address)
+  await demandShare(state, 'logins', asker)
   const { rows } = await state.query<LoginRow>(
-    `insert into command_logins (id, user_code, code_challenge, redirect_port, state, name, address, expires_at)
-     select $1, $2, $3, $4, $5, $6, $7, now() + interval '${APPROVAL_MINUTES} minutes'
-     where (select count(*) from (select from command_logins limit $8) waiting) < $8 returning *`,
+    `insert into command_logins (id, user_code, code_challenge, redirect_port, state, name, address, asker, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '${APPROVAL_MINUTES} minutes') returning *`,
     [
       newId('login'),
       mintUserCode(),
@@ -48,12 +49,10 @@ export async function beginLogin(
       asked.state ?? null,
       asked.name,
       address,
-      WAITING_MAX,
+      askerText(asker),
     ],
   )
-  if (rows[0] === undefined)
-    throw fault('overloaded', 'Could not begin the login: too many wait', { retryAfterS: 10 })
-  return rows[0]
+  return present(rows[0], 'an insertion returns its row')
 }
 
 /**

@@ -4,6 +4,7 @@ import { networkOf } from '#base/subnets.ts'
 import type { ClientOf } from '#http/client-of.ts'
 import { createRates } from '#http/request-rates.ts'
 import type { Handled } from '#http/reply.ts'
+import { networkAsker, type WaitingAsker } from './waiting.ts'
 
 /** Requests of a network in a minute, by what is asked. */
 export const PACE_PER_MINUTE = {
@@ -22,6 +23,8 @@ export type StrangerPace = {
   take(call: Pick<Handled, 'socket' | 'headers'>, what: keyof typeof PACE_PER_MINUTE): void
   /** The network address that asks. */
   addressOf(call: Pick<Handled, 'socket' | 'headers'>): string
+  /** The network that asks, for what it keeps waiting. */
+  askerOf(call: Pick<Handled, 'socket' | 'headers'>): WaitingAsker
 }
 
 export function createPace(deps: {
@@ -35,5 +38,6 @@ export function createPace(deps: {
       rates.take([{ key: `${what} ${network}`, name: 'network', perMinute: PACE_PER_MINUTE[what] }])
     },
     addressOf: (call) => deps.clientOf(call).address,
+    askerOf: (call) => networkAsker(deps.clientOf(call).address),
   }
 }

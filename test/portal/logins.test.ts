@@ -228,13 +228,13 @@ describe('logins of command lines', () => {
       ['2', '1 hour'],
     ]) {
       await ergon.sql(
-        `insert into passkey_challenges (challenge, browser, kind, facts, expires_at)
-         values ($1, '', 'touch', '{}', now() + $2::interval)`,
+        `insert into passkey_challenges (challenge, browser, kind, facts, expires_at, asker)
+         values ($1, '', 'touch', '{}', now() + $2::interval, '')`,
         [`upkeep-${n}`, age],
       )
       await ergon.sql(
-        `insert into command_logins (id, user_code, code_challenge, name, address, expires_at)
-         values ($1, $1, '', 'upkeep', '', now() + $2::interval)`,
+        `insert into command_logins (id, user_code, code_challenge, name, address, expires_at, asker)
+         values ($1, $1, '', 'upkeep', '', now() + $2::interval, '')`,
         [`upkeep-${n}`, age],
       )
     }

@@ -3,12 +3,17 @@ import { test } from 'node:test'
 import type { Handled } from '#http/reply.ts'
 import type { LoginRequest } from '#contract/portal.ts'
 import type { State } from '#state/connect.ts'
+import { networkAsker } from '#portal/waiting.ts'
 import { createLoginBegin } from './logins.ts'
 
 test('login.begin refuses where the service has no portal, and asks the state nothing', async () => {
   const handle = createLoginBegin({
     state: {} as State,
-    pace: { take: () => undefined, addressOf: () => '127.0.0.1' },
+    pace: {
+      take: () => undefined,
+      addressOf: () => '127.0.0.1',
+      askerOf: () => networkAsker('127.0.0.1'),
+    },
     portalUrl: undefined,
   })
   await assert.rejects(async () => await handle({} as Handled<LoginRequest>), {

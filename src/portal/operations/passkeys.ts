@@ -26,6 +26,7 @@ import {
 } from '#portal/passkeys.ts'
 import { renewRecoveryCodes } from '#portal/recovery-codes.ts'
 import { openedReply } from '#portal/session-reply.ts'
+import { sessionAsker } from '#portal/waiting.ts'
 
 const MINUTES_OF_DAY = 24 * 60
 
@@ -44,7 +45,8 @@ export const createPasskeyBegin =
     demandPasskeyRoom(owned)
     const named = await findMember(state, account, member)
     const options = await webauthn.registrationOptions(named, owned)
-    return await challenges.ask('passkey', call, { options, facts: { session: token } })
+    const asker = sessionAsker(token)
+    return await challenges.ask('passkey', call, { asker, options, facts: { session: token } })
   }
 
 export function createPasskeyAdd(parts: PortalParts): Handler<NewPasskey> {

@@ -11,6 +11,7 @@ import { untilHeard } from '#identity/credential-changes.ts'
 import type { PortalParts } from '#portal/parts.ts'
 import { memberOfAssertion, passkeysOf } from '#portal/passkeys.ts'
 import { openedReply, sessionReplyOf } from '#portal/session-reply.ts'
+import { sessionAsker } from '#portal/waiting.ts'
 
 const NEVER = new AbortController().signal
 
@@ -24,7 +25,8 @@ export const createTouchBegin =
   async (call) => {
     const { member, token } = callerOf(call.who)
     const options = await webauthn.assertionOptions(await passkeysOf(state, member))
-    return await challenges.ask('touch', call, { options, facts: { session: token } })
+    const asker = sessionAsker(token)
+    return await challenges.ask('touch', call, { asker, options, facts: { session: token } })
   }
 
 export function createTouch(parts: PortalParts): Handler<SignIn> {

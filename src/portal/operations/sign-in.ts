@@ -17,7 +17,11 @@ export const createSignInBegin =
   async (call) => {
     pace.take(call, 'options')
     const options = await webauthn.assertionOptions()
-    return await challenges.ask('sign-in', call, { options, facts: {} })
+    return await challenges.ask('sign-in', call, {
+      asker: pace.askerOf(call),
+      options,
+      facts: {},
+    })
   }
 
 export function createSignInFinish(parts: PortalParts): Handler<SignIn> {

@@ -21,11 +21,12 @@ export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
   return async (call) => {
     const { name, invitation } = call.body
     pace.take(call, 'options')
+    const asker = pace.askerOf(call)
     if (invitation === undefined) {
       if (signUp !== 'open') throw closed('accounts are made by invitation')
       const facts = { member: newId('mem'), name: name ?? '' }
       const options = await webauthn.registrationOptions({ id: facts.member, name: facts.name }, [])
-      return await challenges.ask('sign-up', call, { options, facts })
+      return await challenges.ask('sign-up', call, { asker, options, facts })
     }
     const member = await openInvitation(state, invitation)
     demandJoinable(parts, member)
@@ -34,7 +35,7 @@ export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
     const asked = await webauthn.registrationOptions(member, known)
     const options = { ...asked, invited: await invitedOf(state, member) }
     const facts = { member: member.id, invitation }
-    return await challenges.ask('sign-up', call, { options, facts })
+    return await challenges.ask('sign-up', call, { asker, options, facts })
   }
 }
 
