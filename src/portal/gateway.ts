@@ -78,7 +78,7 @@ function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
   const pace = createPace({ clientOf, clock })
   const challenges = createChallenges({ state, cookie: cookies.challenge })
   const webauthn = createWebAuthn(origin)
-  const parts = { state, origin, cookies, challenges, webauthn, pace, signUp, env }
+  const parts = { state, clock, origin, cookies, challenges, webauthn, pace, signUp, env }
   const sessions = { identity, state: core.lookUps, clock, cookie: cookies.session }
   const headers = portalHeaders(origin, baseUrl)
   const pages = createPages({
@@ -98,8 +98,8 @@ function endpointsOf(
   parts: PortalParts,
   portalUrl: string | undefined,
 ): NonNullable<GatewayPart['endpoints']> {
-  const { state, pace } = parts
-  const api = { state, pace, portalUrl }
+  const { state, pace, clock } = parts
+  const api = { state, pace, clock, portalUrl }
   return {
     'sign-up.begin': { parse: parseSignUpOptions, handle: createSignUpBegin(parts) },
     'sign-up.finish': { parse: parseSignUp, handle: createSignUpFinish(parts) },

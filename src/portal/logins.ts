@@ -6,7 +6,7 @@ import { takeRandom } from '#base/random.ts'
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
-import { APPROVAL_MINUTES, type LoginRequest } from '#contract/portal.ts'
+import { APPROVAL_MINUTES, LOGIN_INTERVAL_S, type LoginRequest } from '#contract/portal.ts'
 import type { Queryable } from '#state/connect.ts'
 import { askerText, demandShare, networkAsker } from './waiting.ts'
 
@@ -90,39 +90,48 @@ export async function approveLogin(
 }
 
 /**
- * Uses an approved login up: who approved it, and for which scope. Throws login_pending, and login_not_found also for a
- * wrong verifier or code, which end the login.
+ * Uses an approved login up: who approved it, and for which scope. Undefined for a wrong verifier or code, which end the
+ * login: the caller commits that, and throws loginNotFound(). Throws login_pending, login_not_found.
  */
 export async function takeLogin(
-  state: Queryable,
+  transaction: Queryable,
   id: string,
   { verifier, code }: { readonly verifier: string; readonly code: string | undefined },
-): Promise<{ readonly account: string; readonly member: string; readonly row: LoginRow }> {
-  const { rows } = await state.query<LoginRow>(
-    `delete from command_logins where id = $1 and (member is not null or code_challenge <> $2) returning *`,
-    [id, sha256(verifier).toString('base64url')],
+): Promise<ApprovedLogin | undefined> {
+  const challenge = sha256(verifier).toString('base64url')
+  const { rows } = await transaction.query<LoginRow>(
+    `delete from command_logins where id = $1 and expires_at > now() and (member is not null or code_challenge <> $2)
+     returning *`,
+    [id, challenge],
   )
   const [row] = rows
   if (row === undefined) {
-    const { rowCount } = await state.query(
+    const { rowCount } = await transaction.query(
       'select from command_logins where id = $1 and expires_at > now()',
       [id],
     )
     if (rowCount === 0) throw loginNotFound()
     throw fault('login_pending', 'Could not log in: nobody has approved it yet', {
-      retryAfterS: 2,
+      retryAfterS: LOGIN_INTERVAL_S,
     })
   }
-  const { account, member, code_hash: hash, code_challenge: challenge } = row
+  const { account, member, scope, code_hash: hash } = row
   const isProven =
-    challenge === sha256(verifier).toString('base64url') &&
+    row.code_challenge === challenge &&
     (hash === null || (code !== undefined && hash.equals(sha256(code))))
-  if (!isProven || account === null || member === null || row.expires_at.getTime() <= Date.now())
-    throw loginNotFound()
-  return { account, member, row }
+  if (!isProven || account === null || member === null) return undefined
+  return { account, member, scope, name: row.name }
 }
 
-const loginNotFound = () =>
+export type ApprovedLogin = {
+  readonly account: string
+  readonly member: string
+  readonly scope: Scope | null
+  /** Of the machine. */
+  readonly name: string
+}
+
+export const loginNotFound = () =>
   fault('login_not_found', 'Could not find the login: it has ended, or it never was')
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()

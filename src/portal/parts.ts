@@ -1,4 +1,5 @@
 // The parts that the portal's operations share.
+import type { Clock } from '#base/clock.ts'
 import type { State } from '#state/connect.ts'
 import type { Challenges } from './challenges.ts'
 import type { Cookies } from './cookies.ts'
@@ -9,6 +10,7 @@ import type { WebAuthn } from './webauthn.ts'
 
 export type PortalParts = {
   readonly state: State
+  readonly clock: Pick<Clock, 'wallMs'>
   readonly origin: PortalOrigin
   readonly cookies: Cookies
   readonly challenges: Challenges

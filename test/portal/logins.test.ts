@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN, TWO_GATEWAYS } from '../settings.ts'
 import { newClient, signInSoftly, signUpSoftly, type PortalClient } from './client.ts'
@@ -241,6 +242,59 @@ describe('logins of command lines', () => {
     await ergon.sql('select portal_upkeep(1000)')
     assert.deepEqual(await counts(), { challenges: '1', logins: '1' })
     await owner.must(200, 'GET', '/v1/session')
+  })
+
+  /** A login that a member has approved: its redemption. */
+  async function approvedLogin(by: PortalClient, scope: string) {
+    const { verifier, challenge } = pair()
+    const { body } = await api('/v1/logins', { name: 'laptop', code_challenge: challenge })
+    await by.must(200, 'POST', `/v1/logins/${body['user_code']}/approve`, { scope })
+    return () => api(`/v1/logins/${body['id']}/token`, { code_verifier: verifier })
+  }
+  const newOwner = async () => {
+    const ergon = sharedErgon()
+    const { id: account } = await ergon.control('account.create', {})
+    const { url } = await ergon.control('member.recover', { target: account })
+    const client = newClient(ergon)
+    await signUpSoftly(client, { invitation: url.split('#')[1] ?? '' })
+    return { client, account }
+  }
+
+  test('a login whose token cannot be made is not lost', async () => {
+    const ergon = sharedErgon()
+    const { client, account } = await newOwner()
+    const redeem = await approvedLogin(client, 'read')
+    await ergon.sql(
+      `insert into tokens (id, account, member, hash, hint, name, scope)
+       select 'tok_planted' || n, account, member, decode(md5('planted' || n), 'hex'), '', 'planted', 'read'
+       from generate_series(1, $2::int) n,
+         (select account, member from tokens where account = $1 limit 1) one`,
+      [account, ACCOUNT_TOKENS_MAX],
+    )
+    assert.deepEqual(codeOf(await redeem()), [409, 'too_many_tokens'])
+    await ergon.sql("delete from tokens where account = $1 and name = 'planted'", [account])
+    assert.equal((await redeem()).status, 201)
+    assert.deepEqual(codeOf(await redeem()), [404, 'login_not_found'])
+  })
+
+  test('a login gives no more than the role of its member at that time', async () => {
+    const ergon = sharedErgon()
+    const { client, account } = await newOwner()
+    const asked = { name: 'Bob', role: 'developer' }
+    const invited = await client.must(201, 'POST', '/v1/members', asked)
+    const bob = newClient(ergon)
+    await signUpSoftly(bob, { invitation: String(invited['invitation_code']) })
+    const lowered = await approvedLogin(bob, 'deploy')
+    const removed = await approvedLogin(bob, 'read')
+    const path = `/v1/members/${String(invited['id'])}`
+    await client.must(200, 'PATCH', path, { role: 'viewer' })
+    assert.deepEqual(codeOf(await lowered()), [404, 'login_not_found'])
+    await client.must(200, 'DELETE', path)
+    assert.deepEqual(codeOf(await removed()), [404, 'login_not_found'])
+    const made = await ergon.sql('select id from tokens where account = $1 and not is_session', [
+      account,
+    ])
+    assert.deepEqual(made, [])
   })
 
   test('a redirect goes to this machine alone, and its code is needed too', async () => {

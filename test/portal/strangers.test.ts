@@ -66,6 +66,21 @@ describe('strangers at the portal', () => {
     assert.deepEqual(await login(ELSEWHERE), [201, undefined])
   })
 
+  test('logins are begun and asked for 240 times a minute from an address', async () => {
+    const { port } = sharedErgon()
+    const client = newClient(sharedErgon())
+    const api = { address: '127.0.0.77', port, host: `localhost:${port}`, origin: null }
+    const redemption = { code_verifier: 'a'.repeat(43) }
+    const ask = async () =>
+      codeOf(await client.ask('POST', '/v1/logins/login_none/token', redemption, api))
+    const codes = new Set<string>()
+    for (let asked = 0; asked < 400 && !codes.has('429,rate_limit_exceeded'); asked += 20)
+      for (const code of await Promise.all(Array.from({ length: 20 }, ask))) codes.add(String(code))
+    assert.deepEqual([...codes], ['404,login_not_found', '429,rate_limit_exceeded'])
+    assert.deepEqual(await login(api.address), [429, 'rate_limit_exceeded'])
+    assert.deepEqual(await login('127.0.0.78'), [201, undefined])
+  })
+
   test('many networks that keep too many waiting shut out strangers, and nobody who is signed in', async () => {
     await plantChallenges(20_000, "'network ' || n")
     assert.deepEqual(await options(ELSEWHERE), [503, 'overloaded'])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
 import type { Handled } from '#http/reply.ts'
 import type { LoginRequest } from '#contract/portal.ts'
 import type { State } from '#state/connect.ts'
@@ -14,6 +15,7 @@ test('login.begin refuses where the service has no portal, and asks the state no
       addressOf: () => '127.0.0.1',
       askerOf: () => networkAsker('127.0.0.1'),
     },
+    clock: systemClock,
     portalUrl: undefined,
   })
   await assert.rejects(async () => await handle({} as Handled<LoginRequest>), {

@@ -14,13 +14,21 @@ import {
   type LoginRequest,
 } from '#contract/portal.ts'
 import { RIGHTS } from '#contract/roles.ts'
-import { known, type Handler } from '#http/reply.ts'
+import { known, type Handled, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, findMember } from '#identity/members.ts'
 import { callerOf } from '#identity/principal.ts'
 import { createToken, demandTokenRoom } from '#identity/tokens.ts'
-import type { State } from '#state/connect.ts'
-import { approveLogin, beginLogin, takeLogin, waitingLogin } from '#portal/logins.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import {
+  approveLogin,
+  beginLogin,
+  loginNotFound,
+  takeLogin,
+  waitingLogin,
+  type ApprovedLogin,
+} from '#portal/logins.ts'
 import type { PortalParts } from '#portal/parts.ts'
 import type { StrangerPace } from '#portal/pace.ts'
 
@@ -29,6 +37,7 @@ const DAY_MS = 86_400_000
 type ApiParts = {
   readonly state: State
   readonly pace: StrangerPace
+  readonly clock: Pick<Clock, 'wallMs'>
   /** Undefined where the service has no portal. */
   readonly portalUrl: string | undefined
 }
@@ -92,32 +101,38 @@ export const createLoginApprove =
   }
 
 export const createLoginFinish =
-  ({ state, pace }: ApiParts): Handler<LoginRedemption> =>
+  ({ state, pace, clock }: ApiParts): Handler<LoginRedemption> =>
   async (call) => {
     pace.take(call, 'logins')
     const id = present(call.parameters['login'], 'the path has the login')
     const { code_verifier: verifier, code } = call.body
-    const { account, member, row } = await takeLogin(state, id, { verifier, code })
-    const token = await state.transaction(async (transaction) => {
-      await demandTokenRoom(transaction, account)
-      const { state: status, role } = await findMember(transaction, account, member)
-      const scope = row.scope ?? RIGHTS[role].scope
-      if (status !== 'active' || !permits(RIGHTS[role].scope, scope))
-        throw fault('login_not_found', 'Could not log in: the member may not have the token now')
-      const expiresAt = new Date(Date.now() + LOGIN_TOKEN_DAYS * DAY_MS)
-      const name = `command line on ${row.name}`
-      const made = await createToken(transaction, { account, member, name, scope, expiresAt })
-      const who = { account, token: made.id }
-      const details = { name, scope, expires_at: expiresAt.toISOString() }
-      const act = { action: 'token.create', target: made.id, details }
-      await recordAct(transaction, { who, spend: call.spend }, act)
-      return {
-        id: made.id,
-        token: made.text,
-        name,
-        scope,
-        expires_at: expiresAt.toISOString(),
-      }
+    // One transaction: the login is used up by the token alone, or by a wrong answer.
+    const reply = await state.transaction(async (transaction) => {
+      const login = await takeLogin(transaction, id, { verifier, code })
+      return login && (await tokenOf(transaction, call, login, clock.wallMs()))
     })
-    return known({ account, member, token } satisfies LoginFinished, 201)
+    if (reply === undefined) throw loginNotFound()
+    return known(reply, 201)
   }
+
+/** Makes the token of a login. Throws too_many_tokens, account_deleting, and login_not_found where the role allows it no more. */
+async function tokenOf(
+  transaction: Queryable,
+  { spend }: Pick<Handled, 'spend'>,
+  { account, member, ...login }: ApprovedLogin,
+  nowMs: number,
+): Promise<LoginFinished> {
+  await demandTokenRoom(transaction, account)
+  const { state, role } = await findMember(transaction, account, member)
+  const scope = login.scope ?? RIGHTS[role].scope
+  if (state !== 'active' || !permits(RIGHTS[role].scope, scope))
+    throw fault('login_not_found', 'Could not log in: the member may not have the token now')
+  const expiresAt = new Date(nowMs + LOGIN_TOKEN_DAYS * DAY_MS)
+  const expires_at = expiresAt.toISOString()
+  const name = `command line on ${login.name}`
+  const made = await createToken(transaction, { account, member, name, scope, expiresAt })
+  const who = { account, token: made.id }
+  const act = { action: 'token.create', target: made.id, details: { name, scope, expires_at } }
+  await recordAct(transaction, { who, spend }, act)
+  return { account, member, token: { id: made.id, token: made.text, name, scope, expires_at } }
+}

@@ -136,7 +136,7 @@ export const createRecoveryCodesRenew =
 
 /** The code is that of an invitation of the member itself, by which another device adds a passkey, once. */
 export const createDeviceApproval =
-  ({ state, origin }: PortalParts): Handler =>
+  ({ state, clock, origin }: PortalParts): Handler =>
   async (call) => {
     const code = await state.transaction(async (transaction) => {
       const { id } = await askingMember(transaction, call)
@@ -144,7 +144,7 @@ export const createDeviceApproval =
       await recordAct(transaction, call, { action: 'device-approval.create', target: id })
       return await renewInvitation(transaction, id, APPROVAL_MINUTES / MINUTES_OF_DAY, 'passkey')
     })
-    const expiresAt = new Date(Date.now() + APPROVAL_MINUTES * 60_000)
+    const expiresAt = new Date(clock.wallMs() + APPROVAL_MINUTES * 60_000)
     const reply: DeviceApproval = {
       url: invitationUrl(origin.origin, code),
       code,
