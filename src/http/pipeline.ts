@@ -6,6 +6,7 @@
 // Every protocol goes through here, and nothing else answers a request. Any throw becomes one ErgonError:
 // before the head it is answered with all the energy headers, after it the stream says it in its own
 // form. Whatever happens, the spend is settled once and an unread body is drained or its socket closed.
+import type { Clock } from '#base/clock.ts'
 import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
 import type { Logger } from '#base/log.ts'
@@ -47,6 +48,7 @@ export type PipelineDeps = {
   readonly exposures: { see(target: string): void }
   /** Told of the error of each refused or failed request. */
   readonly failures: { see(thrown: unknown): void }
+  readonly clock: Pick<Clock, 'wallMs'>
   readonly log: Logger
 }
 
@@ -81,7 +83,10 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     const call = protocol.match(exchange)
     ;({ operation } = call)
     const arrive = (one: Principal): void => {
-      demandScope(one, call.operation, operationOf(call.operation), call.parameters)
+      demandScope(one, call.operation, operationOf(call.operation), {
+        parameters: call.parameters,
+        nowMs: deps.clock.wallMs(),
+      })
       caller ??= one.account
       if (leave !== undefined) return
       exchange.limitHeaders = deps.rates.take(one)

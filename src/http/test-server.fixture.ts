@@ -53,6 +53,7 @@ export async function startTestHttp(
     idempotency: { claim: () => undefined },
     exposures: { see: () => undefined },
     failures: { see: (thrown) => void failed.push(thrown) },
+    clock: systemClock,
     counts: createRequestCounts(),
     refusals: createRefusals({ wallMs: Date.now }),
     accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),

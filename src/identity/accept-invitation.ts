@@ -17,7 +17,11 @@ type Invited = AccountMember & {
 }
 
 /** Throws as takeInvitation() does, and too_many_tokens; the code of a link for a passkey is no such code. */
-export async function acceptInvitation(transaction: Queryable, code: string): Promise<Accepted> {
+export async function acceptInvitation(
+  transaction: Queryable,
+  code: string,
+  nowMs: number,
+): Promise<Accepted> {
   const invited = await takeInvitation(transaction, code)
   if (invited.invitation_for === 'passkey')
     throw fault(
@@ -30,7 +34,7 @@ export async function acceptInvitation(transaction: Queryable, code: string): Pr
     member: invited.id,
     name: FIRST_TOKEN,
     scope: RIGHTS[invited.role].scope,
-    expiresAt: new Date(Date.now() + FIRST_TOKEN_DAYS * DAY_MS),
+    expiresAt: new Date(nowMs + FIRST_TOKEN_DAYS * DAY_MS),
   })
   return { member: invited, token }
 }

@@ -18,7 +18,8 @@ const ask = (
   who: Parameters<typeof demandScope>[0],
   operation: OperationName,
   token = 'tok_other',
-): void => demandScope(who, operation, operationOf(operation), { token })
+  nowMs = 0,
+): void => demandScope(who, operation, operationOf(operation), { parameters: { token }, nowMs })
 
 test('a token of any scope may end itself alone', () => {
   assert.doesNotThrow(() => ask(DEVELOPER, 'token.revoke', 'tok_1'))
@@ -35,4 +36,14 @@ test('a person at the portal reads of roles, and a program of scopes', () => {
   assert.throws(() => ask({ ...DEVELOPER, scope: 'deploy' }, 'member.invite'), {
     message: 'Could not call member.invite: the token has scope "deploy", it needs "billing-admin"',
   })
+})
+
+test('a touch is fresh until its end, and a token needs none', () => {
+  const session = { ...atPortal, touchedUntilMs: 5000 }
+  const owner = { token: 'tok_1', role: 'owner', scope: 'billing-admin' } as const
+  const create = (who: Parameters<typeof demandScope>[0], nowMs: number) =>
+    ask(who, 'token.create', 'tok_other', nowMs)
+  assert.doesNotThrow(() => create({ ...owner, session }, 4999))
+  assert.throws(() => create({ ...owner, session }, 5000), { code: 'touch_required' })
+  assert.doesNotThrow(() => create(owner, 5000))
 })

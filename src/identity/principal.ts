@@ -52,13 +52,16 @@ type Asked = Pick<
 /**
  * Throws scope_missing when the token may not call the operation, and account_deleting when its account is being
  * deleted and the operation is not answered then. For a session also passkey_required and touch_required. `parameters` are
- * those of the path.
+ * those of the path, `nowMs` is the wall time.
  */
 export function demandScope(
   who: Pick<Principal, 'token' | 'scope' | 'role' | 'isDeleting' | 'session'>,
   operation: string,
   asked: Asked,
-  parameters: Readonly<Record<string, string>>,
+  {
+    parameters,
+    nowMs,
+  }: { readonly parameters: Readonly<Record<string, string>>; readonly nowMs: number },
 ): void {
   const { scope: needed, ofMember, ofItself, answeredDeleting } = asked
   const isAllowed =
@@ -69,7 +72,7 @@ export function demandScope(
     throw fault('scope_missing', `Could not call ${operation}: ${lackWords(who, needed)}`, {
       details: { scope: needed },
     })
-  if (who.session !== undefined) demandPresence(who.session, operation, asked)
+  if (who.session !== undefined) demandPresence(who.session, nowMs, operation, asked)
   if (who.isDeleting === true && answeredDeleting !== true)
     throw fault('account_deleting', `Could not call ${operation}: the account is being deleted`)
 }
@@ -87,6 +90,7 @@ function lackWords(
 /** Throws passkey_required, touch_required. */
 function demandPresence(
   { isLimited, touchedUntilMs }: BrowserSession,
+  nowMs: number,
   operation: string,
   { needsTouch, limited }: Pick<Operation, 'needsTouch' | 'limited'>,
 ): void {
@@ -95,7 +99,7 @@ function demandPresence(
       'passkey_required',
       `Could not call ${operation}: the session was opened by a recovery code`,
     )
-  if (needsTouch === true && !isLimited && touchedUntilMs <= Date.now())
+  if (needsTouch === true && !isLimited && touchedUntilMs <= nowMs)
     throw fault('touch_required', `Could not call ${operation}: no passkey was used just now`)
 }
 

@@ -40,6 +40,7 @@ const shared = {
   refusals: core.refusals,
   exposures: createExposures({ state, identity, clock: systemClock, log }),
   failures: createDamageWatch({ state, log }),
+  clock: systemClock,
   log,
   bodyMemoryBytes: config.bodyMemoryBytes,
   ...config.listen,

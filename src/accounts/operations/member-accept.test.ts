@@ -18,7 +18,7 @@ function acceptance(begun: Promise<void> = Promise.resolve()) {
   const accept = createMemberAccept({
     state: { transaction } as unknown as State,
     clientOf: ({ headers }) => ({ address: String(headers['from']), isSecure: false }),
-    clock: { monotonicMs: () => nowMs },
+    clock: { wallMs: () => 0, monotonicMs: () => nowMs },
   })
   const codeOf = async (from: string): Promise<string> => {
     try {

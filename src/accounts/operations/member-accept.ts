@@ -23,7 +23,7 @@ export const ACCEPTANCES_PER_MINUTE = 120
 export function createMemberAccept(deps: {
   readonly state: State
   readonly clientOf: ClientOf
-  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly clock: Clock
 }): Handler<MemberAcceptance> {
   const { state, clientOf, clock } = deps
   const rates = createRates(clock)
@@ -38,7 +38,7 @@ export function createMemberAccept(deps: {
     running++
     try {
       const reply = await state.transaction(async (transaction): Promise<AcceptedReply> => {
-        const { member, token } = await acceptInvitation(transaction, body.code)
+        const { member, token } = await acceptInvitation(transaction, body.code, clock.wallMs())
         const { id, account } = member
         // The entry is the member's, by its first token: there is no other.
         const who = { account, token: token.id }
