@@ -14,7 +14,7 @@ import type { ImageSource } from './source.ts'
 const TRIES = 5
 const RETRY_MS = 500
 
-export const hexOf = (digest: string): string => digest.slice('sha256:'.length)
+export const digestHex = (digest: string): string => digest.slice('sha256:'.length)
 
 /** Brings a blob into the folder; its path. The next try uses the bytes that came before a failure. */
 export async function fetchBlob(
@@ -23,7 +23,7 @@ export async function fetchBlob(
   descriptor: Descriptor,
   signal: AbortSignal,
 ): Promise<string> {
-  const path = join(folder, hexOf(descriptor.digest))
+  const path = join(folder, digestHex(descriptor.digest))
   const part = `${path}.part`
   await using _ = await lockFile(`${path}.lock`, signal)
   if (existsSync(path)) return path

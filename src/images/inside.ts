@@ -10,7 +10,7 @@ const LINKS_MAX = 40
 const FOLDER_MODE = 0o755
 
 /** The parts of the name of an entry; none for the root itself. Throws image_hostile. */
-export function partsOf(name: string): readonly string[] {
+export function entryParts(name: string): readonly string[] {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (Buffer.byteLength(name) > PATH_BYTES_MAX) throw hostile('a name is too long')
   for (const part of parts) {

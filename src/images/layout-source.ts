@@ -12,7 +12,7 @@ import {
   jsonOf,
   parseConfig,
   imageTooLarge,
-  unsupported,
+  imageUnsupported,
 } from './manifest.ts'
 import { imageText, type LocalReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
@@ -39,7 +39,7 @@ export async function openLayout(
   if (found === undefined) throw notFound()
   const isFolder = found.isDirectory()
   if (isFolder && reference.kind === 'docker-archive')
-    throw unsupported(`${reference.path} is a folder, not an archive of docker save`)
+    throw imageUnsupported(`${reference.path} is a folder, not an archive of docker save`)
   const folder = isFolder ? reference.path : await unpacked(reference.path, limits, signal)
   const fileOf: FileOf = (name) => join(folder, isFolder ? name : flat(name))
   const close = async () => {
@@ -89,7 +89,7 @@ async function archiveImage(fileOf: FileOf, tag?: string): Promise<LocalImage | 
   const config = await bytesOf(fileOf(chosen.Config))
   const { diffIds } = parseConfig(config)
   if (diffIds.length !== chosen.Layers.length)
-    throw unsupported('its configuration has other layers than its archive')
+    throw imageUnsupported('its configuration has other layers than its archive')
   const files = new Map(diffIds.map((digest, nth) => [digest, chosen.Layers[nth] ?? '']))
   const configDigest = `sha256:${hash('sha256', config)}`
   const sizeOf = async (name: string) => (await stat(fileOf(name))).size
@@ -109,13 +109,14 @@ type DocumentSchema<T> = {
 async function documentOf<T>(path: string, schema: DocumentSchema<T>): Promise<T> {
   const parsed = schema.safeParse(jsonOf(await bytesOf(path)))
   if (parsed.success) return parsed.data
-  throw unsupported(`${basename(path)} is not what an image has`)
+  throw imageUnsupported(`${basename(path)} is not what an image has`)
 }
 
 async function bytesOf(path: string): Promise<Buffer> {
   const found = await stat(path).catch(() => undefined)
-  if (found === undefined) throw unsupported(`it has no ${basename(path)}`)
-  if (found.size > IMAGE_DOCUMENT_BYTES_MAX) throw unsupported(`its ${basename(path)} is too large`)
+  if (found === undefined) throw imageUnsupported(`it has no ${basename(path)}`)
+  if (found.size > IMAGE_DOCUMENT_BYTES_MAX)
+    throw imageUnsupported(`its ${basename(path)} is too large`)
   return await readFile(path)
 }
 
@@ -130,7 +131,8 @@ async function unpacked(path: string, limits: LayoutLimits, signal: AbortSignal)
       const { name, type, size = 0 } = entry.header
       bytes += size
       if (bytes > limits.bytesMax) throw imageTooLarge(limits.bytesMax)
-      if (++count > ENTRIES_MAX) throw unsupported(`its archive has more than ${ENTRIES_MAX} files`)
+      if (++count > ENTRIES_MAX)
+        throw imageUnsupported(`its archive has more than ${ENTRIES_MAX} files`)
       const kept = flat(name.replace(/^\.\//, ''))
       if (type !== 'file' || kept.length > NAME_MAX) entry.resume()
       else await pipeline(entry, createWriteStream(join(folder, kept)), { signal })
@@ -143,7 +145,7 @@ async function unpacked(path: string, limits: LayoutLimits, signal: AbortSignal)
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error instanceof Error && /tar|unexpected end/i.test(error.message)
-      ? unsupported(`${path} is not a tar archive`)
+      ? imageUnsupported(`${path} is not a tar archive`)
       : error
   }
 }

@@ -42,7 +42,7 @@ export const PLATFORM = { os: 'linux', architecture: process.arch === 'arm64' ? 
 export function parseManifest(bytes: Buffer): Manifest | ImageIndex {
   const parsed = imageDocument.safeParse(jsonOf(bytes))
   if (parsed.success) return parsed.data
-  throw unsupported('its manifest is neither an index nor a manifest of an image')
+  throw imageUnsupported('its manifest is neither an index nor a manifest of an image')
 }
 
 /** The manifest for this machine. Throws image_unsupported. */
@@ -57,7 +57,7 @@ export function chosenManifest(manifests: readonly Descriptor[]): Descriptor {
   const known = [...new Set(others)].filter(
     (name) => name !== undefined && !name.includes('unknown'),
   )
-  throw unsupported(
+  throw imageUnsupported(
     `it is not made for ${PLATFORM.os}/${PLATFORM.architecture}, but for ${known.join(', ') || 'no platform'}`,
   )
 }
@@ -65,10 +65,10 @@ export function chosenManifest(manifests: readonly Descriptor[]): Descriptor {
 /** Throws image_unsupported. */
 export function parseConfig(bytes: Buffer): ImageConfig {
   const parsed = imageConfig.safeParse(jsonOf(bytes))
-  if (!parsed.success) throw unsupported('its configuration is not that of an image')
+  if (!parsed.success) throw imageUnsupported('its configuration is not that of an image')
   const { os, architecture, rootfs, config: process } = parsed.data
   if (os !== PLATFORM.os || architecture !== PLATFORM.architecture)
-    throw unsupported(`it is made for ${os}/${architecture}`)
+    throw imageUnsupported(`it is made for ${os}/${architecture}`)
   return {
     diffIds: rootfs.diff_ids,
     command: process?.Cmd ?? [],
@@ -87,11 +87,11 @@ export function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString())
   } catch {
-    throw unsupported('its manifest or configuration is not JSON')
+    throw imageUnsupported('its manifest or configuration is not JSON')
   }
 }
 
-export const unsupported = (why: string) =>
+export const imageUnsupported = (why: string) =>
   fault('image_unsupported', `Could not use the image: ${why}`)
 
 export const imageTooLarge = (bytesMax: number) =>

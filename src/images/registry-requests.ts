@@ -38,10 +38,11 @@ export async function follow(
     answer.resume()
     const next = URL.parse(location, url.href)
     const isSafe = next?.protocol === 'https:' || next?.protocol === first.protocol
-    if (next === null || !isSafe) throw unreachable(`${first.host} leads to an unsafe address`)
+    if (next === null || !isSafe)
+      throw registryUnreachable(`${first.host} leads to an unsafe address`)
     url = next
   }
-  throw unreachable(`${first.host} leads in circles`)
+  throw registryUnreachable(`${first.host} leads in circles`)
 }
 
 function get(
@@ -63,9 +64,11 @@ function get(
   }
   return new Promise((resolve, reject) => {
     const sent = request(asked, resolve)
-    sent.setTimeout(SILENCE_MAX_MS, () => sent.destroy(unreachable(`${url.host} is silent`)))
+    sent.setTimeout(SILENCE_MAX_MS, () =>
+      sent.destroy(registryUnreachable(`${url.host} is silent`)),
+    )
     sent.on('error', (error) =>
-      reject(ending.aborted ? error : unreachable(`${url.host}: ${error.message}`, error)),
+      reject(ending.aborted ? error : registryUnreachable(`${url.host}: ${error.message}`, error)),
     )
     sent.end()
   })
@@ -122,10 +125,11 @@ export async function limited(answer: IncomingMessage, bytesMax: number): Promis
   let bytes = 0
   answer.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > bytesMax) answer.destroy(unreachable(`an answer has more than ${bytesMax} bytes`))
+    if (bytes > bytesMax)
+      answer.destroy(registryUnreachable(`an answer has more than ${bytesMax} bytes`))
   })
   return await buffer(answer)
 }
 
-export const unreachable = (why: string, cause?: unknown) =>
+export const registryUnreachable = (why: string, cause?: unknown) =>
   fault('registry_unreachable', `Could not pull the image: ${why}`, { cause })

@@ -8,7 +8,7 @@ import {
   authorizationFor,
   follow,
   limited,
-  unreachable,
+  registryUnreachable,
   type RegistryHeaders,
   type RegistryOptions,
 } from './registry-requests.ts'
@@ -72,5 +72,5 @@ function refusal(reference: RegistryReference, status: number): Error {
   if (status === 404) return fault('image_not_found', `Could not find the image ${name}`)
   if (status === 401 || status === 403)
     return fault('image_denied', `Could not pull ${name}: the registry refuses (${status})`)
-  return unreachable(`${reference.registry} answers ${status}`)
+  return registryUnreachable(`${reference.registry} answers ${status}`)
 }

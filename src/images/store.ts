@@ -12,10 +12,10 @@ import {
   parseConfig,
   parseManifest,
   imageTooLarge,
-  unsupported,
+  imageUnsupported,
   type ImageConfig,
 } from './manifest.ts'
-import { fetchBlob, hexOf } from './blobs.ts'
+import { fetchBlob, digestHex } from './blobs.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
 import { unpackLayer, type Layer, type Room } from './unpack.ts'
@@ -66,10 +66,10 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       const { digest, manifest } = await manifestOf(reference, await source.root(signal), read)
       const config = parseConfig(await read(manifest.config))
       if (config.diffIds.length !== manifest.layers.length)
-        throw unsupported('its configuration has other layers than its manifest')
+        throw imageUnsupported('its configuration has other layers than its manifest')
       const totalBytes = manifest.layers.reduce((sum, { size }) => sum + size, 0)
       if (totalBytes > bytesMax) throw imageTooLarge(bytesMax)
-      const root = join(roots, hexOf(digest))
+      const root = join(roots, digestHex(digest))
       if (existsSync(root)) return { digest, config, root }
       const layers: Layer[] = []
       let doneBytes = 0
@@ -82,7 +82,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       return { digest, config, root }
     },
     async prune(keep) {
-      const kept = new Set(Array.from(keep, hexOf))
+      const kept = new Set(Array.from(keep, digestHex))
       const isKept = (name: string) => kept.has(name.split('.')[0] ?? '')
       for (const folder of [blobs, roots])
         for (const name of await readdir(folder).catch(() => []))
@@ -100,7 +100,8 @@ async function readDocument(
   descriptor: Descriptor,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  if (descriptor.size > IMAGE_DOCUMENT_BYTES_MAX) throw unsupported('a document of it is too large')
+  if (descriptor.size > IMAGE_DOCUMENT_BYTES_MAX)
+    throw imageUnsupported('a document of it is too large')
   return await readFile(await fetchBlob(blobs, source, descriptor, signal))
 }
 
@@ -118,7 +119,7 @@ async function manifestOf(
   if (!('manifests' in first)) return { digest, manifest: first }
   const chosen = chosenManifest(first.manifests)
   const second = parseManifest(await read(chosen))
-  if ('manifests' in second) throw unsupported('its index leads to an index')
+  if ('manifests' in second) throw imageUnsupported('its index leads to an index')
   return { digest: chosen.digest, manifest: second }
 }
 

@@ -19,8 +19,8 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { extract, type Extract } from 'tar-stream'
 import { fault } from '#contract/errors.ts'
-import { folderInside, hostile, partsOf } from './inside.ts'
-import { imageTooLarge, unsupported } from './manifest.ts'
+import { folderInside, hostile, entryParts } from './inside.ts'
+import { imageTooLarge, imageUnsupported } from './manifest.ts'
 
 /** The bytes and entries that the layers of an image may still take. */
 export type Room = { bytes: number; entries: number; readonly bytesMax: number }
@@ -84,7 +84,7 @@ type Target = {
 async function addEntry(entry: Entry, target: Target): Promise<void> {
   const { root, made, signal } = target
   const { header } = entry
-  const parts = partsOf(header.name)
+  const parts = entryParts(header.name)
   const name = parts.at(-1)
   if (name === undefined) return void entry.resume()
   const folder = folderInside(root, parts.slice(0, -1))
@@ -94,7 +94,7 @@ async function addEntry(entry: Entry, target: Target): Promise<void> {
     return void entry.resume()
   }
   const kind = KINDS[header.type ?? 'file']
-  if (kind === undefined) throw unsupported(`an entry of a layer is a ${header.type}`)
+  if (kind === undefined) throw imageUnsupported(`an entry of a layer is a ${header.type}`)
   if (kind === 'left out') return void entry.resume()
   const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
   if (!(isFolder && kind === 'folder')) rmSync(path, { recursive: true, force: true })
@@ -127,7 +127,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** A second name of a file of the image. */
 function link(root: string, name: string, path: string): void {
-  const parts = partsOf(name)
+  const parts = entryParts(name)
   const target = join(folderInside(root, parts.slice(0, -1)), parts.at(-1) ?? '')
   const found = lstatSync(target, { throwIfNoEntry: false })
   if (found === undefined || found.isDirectory()) throw hostile('a link leads to no file of it')

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { nj } from '#base/units.ts'
 import { createPowerMeter } from './power.ts'
 import type { NewCharges } from './read-accounts.ts'
+import { NO_SUMS } from './watched-account.ts'
 
 const ACCOUNT = 'acct_a'
 const accounts = new Set([ACCOUNT])
-const NOTHING = { requests: 0, energyNj: 0n, carbonPg: 0n, chargePusd: 0n, bands: new Map() }
+const at = (nowMs: number) => ({ nowMs, monotonicMs: nowMs })
 
 const spendOf = (receiptId: string, account: string) => {
   const spend = {
@@ -28,7 +29,8 @@ const chargeOf = (
 ): NewCharges => ({
   account: ACCOUNT,
   operation,
-  today: NOTHING,
+  day: '2026-01-01',
+  sums: NO_SUMS,
   unreportedNj,
   reported,
 })
@@ -40,7 +42,7 @@ test('each joule of a request counts once: while it runs, and the rest when it i
   const meter = createPowerMeter({ spends: running })
   let seconds = 100
   const read = (charged: readonly NewCharges[] = []) =>
-    meter.read({ accounts, charged, window: undefined, nowMs: ++seconds * 1000 })
+    meter.read({ accounts, charged, window: undefined, ...at(++seconds * 1000) })
   read()
   let microjoules = 0
   const count = (power: ReturnType<typeof read>) => {
@@ -64,22 +66,32 @@ test('each joule of a request counts once: while it runs, and the rest when it i
   assert.equal(meter.reported.size, 0)
 })
 
+test('power is by monotonic time: a wall clock that is set changes nothing', () => {
+  const spend = spendOf('rcpt_1', ACCOUNT)
+  const meter = createPowerMeter({ spends: [spend] })
+  const read = (nowMs: number, monotonicMs: number) =>
+    meter.read({ accounts, charged: [], window: undefined, nowMs, monotonicMs })
+  read(1_000_000, 1000)
+  spend.usedNj = 2_000_000n
+  assert.deepEqual(read(0, 2000).get(ACCOUNT), new Map([['inference', 2000]]))
+})
+
 test('stored bytes are no power of a second, and requests without a charge are forgotten', () => {
   const spend = spendOf('rcpt_1', ACCOUNT)
   const running = [spend]
   const meter = createPowerMeter({ spends: running })
   const charged = [chargeOf('storage.standing', 5n)]
   spend.usedNj = 7n
-  const power = meter.read({ accounts, charged, window: undefined, nowMs: 1000 })
+  const power = meter.read({ accounts, charged, window: undefined, ...at(1000) })
   assert.deepEqual(
     [...power.keys()],
     [],
     'the first reading of an account is where the next begins',
   )
   running.length = 0
-  meter.read({ accounts, charged: [], window: undefined, nowMs: 30_000 })
+  meter.read({ accounts, charged: [], window: undefined, ...at(30_000) })
   assert.equal(meter.reported.size, 1)
-  meter.read({ accounts, charged: [], window: undefined, nowMs: 62_000 })
+  meter.read({ accounts, charged: [], window: undefined, ...at(62_000) })
   assert.equal(meter.reported.size, 0)
 })
 
@@ -97,7 +109,7 @@ test('cells of an account have their shares of the last window, unless it is old
       ],
     }),
   )
-  const read = (nowMs: number) => meter.read({ accounts, charged: [], window, nowMs })
+  const read = (nowMs: number) => meter.read({ accounts, charged: [], window, ...at(nowMs) })
   // 21 mJ in 2 s.
   assert.deepEqual(read(1_001_000).get(ACCOUNT), new Map([['databases', 10_500]]))
   assert.equal(read(1_006_000).size, 0)

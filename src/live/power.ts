@@ -27,6 +27,8 @@ export interface PowerMeter {
     readonly charged: readonly NewCharges[]
     readonly window: Uint8Array | undefined
     readonly nowMs: number
+    /** Spans of time are by this: the wall clock may be set. */
+    readonly monotonicMs: number
   }): Power
 }
 
@@ -37,10 +39,10 @@ export function createPowerMeter(charging: Pick<Charging, 'spends'>): PowerMeter
   let before: ReadonlySet<string> = new Set()
   return {
     reported,
-    read({ accounts, charged, window, nowMs }) {
+    read({ accounts, charged, window, nowMs, monotonicMs }) {
       const power: Power = new Map()
-      const elapsedMs = Math.max(ELAPSED_MS_MIN, nowMs - lastMs)
-      lastMs = nowMs
+      const elapsedMs = Math.max(ELAPSED_MS_MIN, monotonicMs - lastMs)
+      lastMs = monotonicMs
       const add = (account: string, service: string, microwatts: number) => {
         const own = power.get(account) ?? new Map<string, number>()
         power.set(account, own.set(service, (own.get(service) ?? 0) + microwatts))
@@ -54,14 +56,14 @@ export function createPowerMeter(charging: Pick<Charging, 'spends'>): PowerMeter
         if (before.has(account))
           add(account, serviceOf(spend.operation), Number(sinceNj) / elapsedMs)
         reported.set(spend.receiptId, measured)
-        seenMs.set(spend.receiptId, nowMs)
+        seenMs.set(spend.receiptId, monotonicMs)
       }
       for (const { account, operation, unreportedNj, reported: known } of charged) {
         if (!STANDING.test(operation))
           add(account, serviceOf(operation), Number(unreportedNj) / elapsedMs)
         for (const id of known) forget(id)
       }
-      for (const [id, ms] of seenMs) if (nowMs - ms > TOLD_MS) forget(id)
+      for (const [id, ms] of seenMs) if (monotonicMs - ms > TOLD_MS) forget(id)
       for (const { account, service, microwatts } of cellsIn(window, nowMs))
         if (accounts.has(account)) add(account, service, microwatts)
       before = accounts

@@ -1,4 +1,5 @@
-// Reads accounts for their streams: their numbers, states and new charges, of one moment. One statement a second for all of them, and two more when one of them was charged.
+// Reads accounts for their streams: their numbers, states and new charges, of one moment. One statement a second for
+// all of them, and two more when one of them was charged.
 import type { ChargePart } from '#contract/charge.ts'
 import type { LiveStates } from '#http/gateway-part.ts'
 import { LIVE_CHARGES_MAX } from '#contract/live.ts'
@@ -39,11 +40,12 @@ export type LiveChargeRow = {
   readonly parts: readonly ChargePart[]
 }
 
-/** New charges of an account by operation. */
+/** New charges of an account by operation and by the day of UTC on which they end. */
 export type NewCharges = {
   readonly account: string
   readonly operation: string
-  readonly today: DaySums
+  readonly day: string
+  readonly sums: DaySums
   /** Their energy without what was reported of them while they ran. */
   readonly unreportedNj: bigint
   /** Receipts of those of which something was reported. */
@@ -66,7 +68,6 @@ export interface ReadAccounts {
   /** `reported` is the energy that was reported of running requests, by receipt. */
   newCharges(
     spans: readonly ChargeSpan[],
-    day: string,
     reported: ReadonlyMap<string, bigint>,
   ): Promise<readonly NewCharges[]>
   /** The newest of each account, the newest first. */
@@ -80,23 +81,21 @@ const BANDED_MAX = 2000
 
 const NEW_CHARGES = `
   with new as (
-    select c.*, t.id as reported, t.nj, c.to_at >= $4::timestamptz
-      and c.to_at < $4::timestamptz + interval '1 day' as is_today
+    select c.*, t.id as reported, t.nj, to_char(c.to_at at time zone 'UTC', 'YYYY-MM-DD') as day
     from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (account, after, until)
     join charges c on c.account = s.account and c.account_seq > s.after and c.account_seq <= s.until
-    left join unnest($5::text[], $6::numeric[]) as t (id, nj) on t.id = c.id),
+    left join unnest($4::text[], $5::numeric[]) as t (id, nj) on t.id = c.id),
   methods as (
-    select account, operation, method, ${METHOD_SUMS}
-    from (select account, operation, bytes from new where is_today) c, ${partRows('c.bytes')} group by 1, 2, 3),
-  bands as (select account, operation, json_agg(methods) as bands from methods group by 1, 2)
-  select c.account, c.operation, count(*) filter (where is_today) as requests,
-    coalesce(sum(c.energy_nj) filter (where is_today), 0)::text as energy,
-    coalesce(sum(c.carbon_pg) filter (where is_today), 0)::text as carbon,
-    coalesce(sum(c.charge_pusd) filter (where is_today), 0)::text as charge,
+    select account, operation, day, method, ${METHOD_SUMS}
+    from (select account, operation, day, bytes from new) c, ${partRows('c.bytes')} group by 1, 2, 3, 4),
+  bands as (select account, operation, day, json_agg(methods) as bands from methods group by 1, 2, 3)
+  select c.account, c.operation, c.day, count(*) as requests, sum(c.energy_nj)::text as energy,
+    sum(c.carbon_pg)::text as carbon, sum(c.charge_pusd)::text as charge,
     sum(greatest(0, c.energy_nj - coalesce(c.nj, 0)))::text as unreported,
     coalesce(array_agg(c.reported) filter (where c.reported is not null), '{}') as reported,
-    coalesce((select bands from bands b where b.account = c.account and b.operation = c.operation), '[]') as bands
-  from new c group by 1, 2`
+    coalesce((select bands from bands b
+      where (b.account, b.operation, b.day) = (c.account, c.operation, c.day)), '[]') as bands
+  from new c group by 1, 2, 3`
 
 const DAY_BANDS = `
   select method, ${METHOD_SUMS} from (
@@ -116,13 +115,12 @@ type NowRow = {
   bytes: Buffer | null
 } & Record<string, unknown>
 
-type SumRow = {
+type SumTexts = Readonly<Record<'requests' | 'energy' | 'carbon' | 'charge', string>>
+
+type SumRow = SumTexts & {
   account: string
   operation: string
-  requests: string
-  energy: string
-  carbon: string
-  charge: string
+  day: string
   unreported: string
   reported: string[]
   bands: MethodRow[]
@@ -157,19 +155,19 @@ export function createReadAccounts(
         window: rows.find(({ bytes }) => bytes !== null)?.bytes ?? undefined,
       }
     },
-    async newCharges(spans, day, reported) {
+    async newCharges(spans, reported) {
       const { rows } = await state.query<SumRow>(NEW_CHARGES, [
         spans.map(({ account }) => account),
         spans.map(({ after }) => after),
         spans.map(({ until }) => until),
-        `${day}T00:00:00Z`,
         [...reported.keys()],
         [...reported.values()].map(String),
       ])
       return rows.map((row) => ({
         account: row.account,
         operation: row.operation,
-        today: sumsOf(row, row.bands),
+        day: row.day,
+        sums: sumsOf(row, row.bands),
         unreportedNj: BigInt(row.unreported),
         reported: row.reported,
       }))
@@ -195,10 +193,7 @@ export function createReadAccounts(
   }
 }
 
-const sumsOf = (
-  row: Readonly<Record<'requests' | 'energy' | 'carbon' | 'charge', string>>,
-  bands: readonly MethodRow[],
-): DaySums => ({
+const sumsOf = (row: SumTexts, bands: readonly MethodRow[]): DaySums => ({
   requests: Number(row.requests),
   energyNj: BigInt(row.energy),
   carbonPg: BigInt(row.carbon),

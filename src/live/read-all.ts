@@ -1,64 +1,99 @@
-// A reading of all accounts that look, from the one before: at the begin of a day the sums of the account's day, then
-// only what is new.
+// A reading of all accounts that look, from the one before: at first the sums of the account's day, then only what is
+// new.
 import { dayOf } from '#base/clock.ts'
 import type { PowerMeter } from './power.ts'
-import type { NewCharges, ReadAccounts } from './read-accounts.ts'
-import { addSums, statesOf, type WatchedAccount } from './watched-account.ts'
+import type { DaySums, NewCharges, ReadAccounts } from './read-accounts.ts'
+import { addSums, NO_SUMS, statesOf, type WatchedAccount } from './watched-account.ts'
 
 export type AccountReading = ReadonlyMap<string, WatchedAccount>
-type Begin = Pick<WatchedAccount, 'today' | 'charges' | 'newest'>
+type Begin = Pick<WatchedAccount, 'today' | 'later' | 'charges' | 'newest'>
+const DAY_MS = 86_400_000
 
 export async function readAll(
   { read, power }: { readonly read: ReadAccounts; readonly power: PowerMeter },
   known: AccountReading,
-  { accounts, nowMs }: { readonly accounts: ReadonlySet<string>; readonly nowMs: number },
+  {
+    accounts,
+    nowMs,
+    monotonicMs,
+  }: {
+    readonly accounts: ReadonlySet<string>
+    readonly nowMs: number
+    readonly monotonicMs: number
+  },
 ): Promise<AccountReading> {
   const day = dayOf(nowMs)
-  const begins = await beginsOf(read, known, { accounts, day })
+  const begins = await beginsOf(read, known, { accounts, day, dayBefore: dayOf(nowMs - DAY_MS) })
   // After the sums: what was charged in between is new.
   const { accounts: rows, window } = await read.now([...accounts])
   const spans = rows.flatMap(({ account, charges }) => {
     const after = begins.get(account)?.charges ?? charges
     return BigInt(charges) > BigInt(after) ? [{ account, after, until: charges }] : []
   })
-  const charged = spans.length === 0 ? [] : await read.newCharges(spans, day, power.reported)
+  const charged = spans.length === 0 ? [] : await read.newCharges(spans, power.reported)
   const isNew = new Set([
     ...rows.map((row) => row.account).filter((account) => !known.has(account)),
     ...spans.map((span) => span.account),
   ])
   const newest = isNew.size === 0 ? [] : await read.newest([...isNew])
-  const powers = power.read({ accounts, charged, window, nowMs })
+  const powers = power.read({ accounts, charged, window, nowMs, monotonicMs })
   const entries = rows.flatMap((row): [string, WatchedAccount][] => {
     const { account, charges, isDeleting } = row
     const begin = begins.get(account)
     if (begin === undefined) return []
     const states = statesOf(row, known.get(account)?.states)
-    const own = isNew.has(account) ? newest.filter((one) => one.account === account) : begin.newest
-    const today = todayOf(begin, account, charged)
+    const last = isNew.has(account) ? newest.filter((one) => one.account === account) : begin.newest
+    const own = charged.filter((one) => one.account === account)
+    const addedTo = (begun: DaySums, ended: readonly NewCharges[]) =>
+      ended.reduce((total, { sums }) => addSums(total, sums), begun)
+    const today = addedTo(
+      begin.today,
+      own.filter((one) => one.day === day),
+    )
+    const later = addedTo(
+      begin.later,
+      own.filter((one) => one.day > day),
+    )
     const microwatts = powers.get(account) ?? new Map<string, number>()
     return [
-      [account, { account, day, charges, isDeleting, today, newest: own, states, microwatts }],
+      [
+        account,
+        { account, day, charges, isDeleting, today, later, newest: last, states, microwatts },
+      ],
     ]
   })
   return new Map(entries)
 }
 
-/** The accounts as they were, with the sums of this day. */
+/**
+ * The accounts as they were, with the sums of this day. At midnight a day begins with what was counted of it already: no
+ * account is summed again, as all of them look at once.
+ */
 async function beginsOf(
   read: ReadAccounts,
   known: AccountReading,
-  { accounts, day }: { readonly accounts: ReadonlySet<string>; readonly day: string },
+  {
+    accounts,
+    day,
+    dayBefore,
+  }: {
+    readonly accounts: ReadonlySet<string>
+    readonly day: string
+    readonly dayBefore: string
+  },
 ): Promise<ReadonlyMap<string, Begin>> {
   const begins = new Map<string, Begin>()
   for (const account of accounts) {
     const before = known.get(account)
     if (before?.day === day) begins.set(account, before)
-    else begins.set(account, { newest: [], ...before, ...(await read.day(account, day)) })
+    else if (before?.day === dayBefore)
+      begins.set(account, { ...before, today: before.later, later: NO_SUMS })
+    else
+      begins.set(account, {
+        newest: before?.newest ?? [],
+        later: NO_SUMS,
+        ...(await read.day(account, day)),
+      })
   }
   return begins
 }
-
-const todayOf = ({ today }: Begin, account: string, charged: readonly NewCharges[]) =>
-  charged
-    .filter((one) => one.account === account)
-    .reduce((sum, one) => addSums(sum, one.today), today)

@@ -1,4 +1,4 @@
-// An account that somebody looks at: the sums of its day, its newest charges, its states and its power.
+// An account with a live stream: the sums of its day, its newest charges, its states and its power.
 import { addBands } from './bands.ts'
 import type { LiveChargeRow, DaySums, ReadAccount } from './read-accounts.ts'
 
@@ -17,11 +17,21 @@ export type WatchedAccount = {
   readonly charges: string
   readonly isDeleting: boolean
   readonly today: DaySums
+  /** The sums of charges that are counted and end after the day. */
+  readonly later: DaySums
   /** The newest charges, the newest first. */
   readonly newest: readonly LiveChargeRow[]
   readonly states: ReadonlyMap<string, LiveState>
   /** Mean power of the last second by service, in microwatts. */
   readonly microwatts: ReadonlyMap<string, number>
+}
+
+export const NO_SUMS: DaySums = {
+  requests: 0,
+  energyNj: 0n,
+  carbonPg: 0n,
+  chargePusd: 0n,
+  bands: new Map(),
 }
 
 export const addSums = (a: DaySums, b: DaySums): DaySums => ({

@@ -47,6 +47,7 @@ class OwnWatcher {
   #read: ReadAccounts | undefined
   #known: AccountReading = new Map()
   #isReading = false
+  #endedMs = -Infinity
   #cancelTimer = () => {}
   #failures = 0
   #turns = 0
@@ -70,13 +71,18 @@ class OwnWatcher {
     this.#subscriptions.add(subscription)
     const known = this.#known.get(account)
     if (known !== undefined) subscription.give(known)
-    else if (!this.#isReading) this.#schedule(0)
+    else if (!this.#isReading) this.#schedule(this.#restMs())
     return subscription
   }
 
   stop(): void {
     this.#isStopped = true
     this.#fail(draining())
+  }
+
+  /** The time until the next reading may begin: streams that come and go do not make it shorter. */
+  #restMs(): number {
+    return Math.max(0, REST_MS_MIN - (this.#deps.clock.monotonicMs() - this.#endedMs))
   }
 
   #schedule(ms: number): void {
@@ -97,6 +103,7 @@ class OwnWatcher {
         this.#fail(fault('state_unavailable', 'Could not go on: the state did not answer'))
     }
     this.#isReading = false
+    this.#endedMs = clock.monotonicMs()
     if (this.#subscriptions.size === 0) return void (this.#known = new Map())
     this.#schedule(Math.max(REST_MS_MIN, READ_MS - (clock.monotonicMs() - begunMs)))
   }
@@ -113,9 +120,10 @@ class OwnWatcher {
     const accounts = new Set(subscriptions.map(({ account }) => account))
     this.#read ??= paidBy(this.#deps.read(), () => this.#payer?.mark())
     this.#payer = inTurn[0]
-    const nowMs = this.#deps.clock.wallMs()
+    const { clock } = this.#deps
+    const times = { nowMs: clock.wallMs(), monotonicMs: clock.monotonicMs() }
     const parts = { read: this.#read, power: this.#power }
-    this.#known = await readAll(parts, this.#known, { accounts, nowMs })
+    this.#known = await readAll(parts, this.#known, { accounts, ...times })
     for (const subscription of inTurn) subscription.give(this.#known.get(subscription.account))
   }
 }
@@ -128,7 +136,7 @@ function paidBy(read: ReadAccounts, mark: () => void): ReadAccounts {
   }
   return {
     now: (accounts) => paid(read.now(accounts)),
-    newCharges: (spans, day, reported) => paid(read.newCharges(spans, day, reported)),
+    newCharges: (spans, reported) => paid(read.newCharges(spans, reported)),
     newest: (accounts) => paid(read.newest(accounts)),
     day: (account, day) => paid(read.day(account, day)),
   }
