@@ -1,16 +1,16 @@
-// A field with its label, and its fault below it.
+// A field with its label, and below it the problem of its form when it is about this field.
 import { useId, type ComponentProps, type ReactNode } from 'react'
 import { isProblem } from '../client/problem.ts'
+import { useFault } from './form.tsx'
 
 type Props = ComponentProps<'input'> & {
   readonly label: ReactNode
   readonly name: string
-  /** The problem of the form: shown here when it is about this field. */
-  readonly error?: unknown
   readonly hint?: string
 }
 
-export function Field({ label, name, error, hint, ...input }: Props) {
+export function Field({ label, name, hint, ...input }: Props) {
+  const error = useFault()
   const id = useId()
   const fault = isProblem(error) && error.param === name ? error.message : undefined
   const note = fault ?? hint

@@ -1,4 +1,5 @@
-// A secret, shown once.
+// A secret, shown once: a token, or a link that lets somebody in.
+import type { ReactNode } from 'react'
 import { Command } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
 
@@ -7,11 +8,13 @@ export const Secret = (props: {
   readonly onClose: () => void
   /** What it is: "token". */
   readonly what?: string
+  readonly title?: string
+  readonly children?: ReactNode
 }) => {
-  const { secret, onClose, what = 'token' } = props
+  const { secret, onClose, what = 'token', title = `Keep this ${what}`, children } = props
   return (
-    <Dialog title={`Keep this ${what}`} onClose={onClose}>
-      <p className="small">It is shown only now.</p>
+    <Dialog title={title} onClose={onClose}>
+      <p className="small">{children ?? 'It is shown only now.'}</p>
       <Command text={secret} label={what} />
       <div className="tools">
         <button type="button" className="btn primary" onClick={onClose}>

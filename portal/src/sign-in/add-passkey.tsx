@@ -2,9 +2,10 @@
 import { useState } from 'react'
 import { queryClient } from '../client/queries.ts'
 import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { addPasskey } from './passkey.ts'
-import { Refusal } from './refusal.tsx'
+import { Refusal } from '../parts/refusal.tsx'
 import './sign-in.css'
 
 export function AddPasskey() {
@@ -15,13 +16,7 @@ export function AddPasskey() {
   })
   return (
     <main className="signing" id="main">
-      <form
-        className="plate"
-        onSubmit={(event) => {
-          event.preventDefault()
-          action.run()
-        }}
-      >
+      <Form className="plate" action={action}>
         <h1>Add a passkey</h1>
         <p className="small">The code has let you in. The next time a passkey does.</p>
         <Field
@@ -31,14 +26,13 @@ export function AddPasskey() {
           maxLength={100}
           placeholder="my laptop"
           value={name}
-          error={action.error}
           onChange={({ target }) => setName(target.value)}
         />
         <button type="submit" className="btn primary" disabled={action.isBusy}>
           Create a passkey
         </button>
         <Refusal error={action.error} />
-      </form>
+      </Form>
     </main>
   )
 }

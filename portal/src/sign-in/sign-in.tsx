@@ -3,10 +3,11 @@ import { useEffect, useState } from 'react'
 import { call } from '../client/call.ts'
 import { queryClient } from '../client/queries.ts'
 import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { Logo } from '../parts/icons.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { signIn } from './passkey.ts'
-import { Refusal } from './refusal.tsx'
+import { Refusal } from '../parts/refusal.tsx'
 import './sign-in.css'
 
 const enter = () => queryClient.invalidateQueries()
@@ -59,12 +60,7 @@ function Recover() {
     await enter()
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        action.run()
-      }}
-    >
+    <Form action={action}>
       <Field
         label="One of your ten codes"
         name="code"
@@ -73,7 +69,6 @@ function Recover() {
         spellCheck={false}
         placeholder="k7q2-9m4x"
         value={code}
-        error={action.error}
         hint="It lets you in once. Add a passkey right after."
         onChange={({ target }) => setCode(target.value)}
       />
@@ -81,6 +76,6 @@ function Recover() {
         Let me in
       </button>
       <Refusal error={action.error} />
-    </form>
+    </Form>
   )
 }

@@ -3,9 +3,10 @@ import { useState } from 'react'
 import { queryClient } from '../client/queries.ts'
 import { isProblem } from '../client/problem.ts'
 import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { signUp } from '../sign-in/passkey.ts'
-import { Refusal } from '../sign-in/refusal.tsx'
+import { Refusal } from '../parts/refusal.tsx'
 import { Invited } from './invited.tsx'
 import { beginWith, savedStep, type Step } from './progress.ts'
 
@@ -24,12 +25,7 @@ export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
     onDone(savedStep())
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        action.run()
-      }}
-    >
+    <Form action={action}>
       {invitation === undefined ? <h1>Make an account</h1> : <Invited invitation={invitation} />}
       {invitation === undefined && (
         <Field
@@ -39,7 +35,6 @@ export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
           maxLength={100}
           placeholder="my-team"
           value={name}
-          error={action.error}
           onChange={({ target }) => setName(target.value)}
         />
       )}
@@ -57,6 +52,6 @@ export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
       ) : (
         <Refusal error={action.error} />
       )}
-    </form>
+    </Form>
   )
 }

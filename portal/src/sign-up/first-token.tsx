@@ -3,7 +3,7 @@ import { call } from '../client/call.ts'
 import { withTouch } from '../client/touch.ts'
 import { Command } from '../parts/copy.tsx'
 import { useAction } from '../parts/use-action.ts'
-import { Refusal } from '../sign-in/refusal.tsx'
+import { Refusal } from '../parts/refusal.tsx'
 
 const DAYS = 90
 

@@ -8,6 +8,7 @@ import { NoCards } from '../funds/no-cards.tsx'
 import { balanceExact } from '../figures/money.ts'
 import { Choices } from '../parts/choices.tsx'
 import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { Loaded, ProblemNote } from '../parts/loaded.tsx'
 import { useAction } from '../parts/use-action.ts'
 
@@ -71,12 +72,7 @@ function PutOnFile(props: Step & { readonly takesCards: boolean; readonly isTest
     onDone()
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        action.run()
-      }}
-    >
+    <Form action={action}>
       <h1>Put $5 on file</h1>
       <p className="small">
         It is held, not taken. What you use is taken from it, to the joule; $5 is 72 MJ.
@@ -98,7 +94,6 @@ function PutOnFile(props: Step & { readonly takesCards: boolean; readonly isTest
           required
           spellCheck={false}
           value={code}
-          error={action.error}
           onChange={({ target }) => setCode(target.value)}
         />
       )}
@@ -111,6 +106,6 @@ function PutOnFile(props: Step & { readonly takesCards: boolean; readonly isTest
           Stay on the free joules of the day
         </button>
       </div>
-    </form>
+    </Form>
   )
 }

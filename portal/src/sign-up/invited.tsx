@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../client/call.ts'
 import { Waiting } from '../parts/loaded.tsx'
-import { Refusal } from '../sign-in/refusal.tsx'
+import { Refusal } from '../parts/refusal.tsx'
 
 export function Invited({ invitation }: { readonly invitation: string }) {
   const { data, error } = useQuery({

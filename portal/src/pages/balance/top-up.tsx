@@ -7,6 +7,7 @@ import { NoCards } from '../../funds/no-cards.tsx'
 import { addCard, redeemVoucher, topUp } from '../../funds/put-on-file.ts'
 import { Choices, Select } from '../../parts/choices.tsx'
 import { Field } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Loaded, ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
 
@@ -38,13 +39,7 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
         if (!takes_cards) return <NoCards isTest={isTest} />
         const cards = data.filter(({ status }) => status === 'active')
         return (
-          <form
-            className="stack"
-            onSubmit={(event) => {
-              event.preventDefault()
-              pay.run()
-            }}
-          >
+          <Form className="stack" action={pay}>
             {cards.length > 0 && (
               <div className="paying">
                 <Field
@@ -53,7 +48,6 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
                   inputMode="decimal"
                   required
                   value={amount}
-                  error={pay.error}
                   onChange={({ target }) => setAmount(target.value)}
                 />
                 <Select
@@ -75,7 +69,7 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
                 {isTest ? 'Add a test card' : 'Add a card'}
               </button>
             </div>
-          </form>
+          </Form>
         )
       }}
     </Loaded>
@@ -91,13 +85,7 @@ function ByVoucher() {
     setDone(true)
   })
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        action.run()
-      }}
-    >
+    <Form className="stack" action={action}>
       <Field
         label="Code"
         name="code"
@@ -105,7 +93,6 @@ function ByVoucher() {
         spellCheck={false}
         placeholder="2kdq-8w3v-…"
         value={code}
-        error={action.error}
         onChange={({ target }) => setCode(target.value)}
       />
       <Refused error={action.error} />
@@ -119,7 +106,7 @@ function ByVoucher() {
           Redeem
         </button>
       </div>
-    </form>
+    </Form>
   )
 }
 

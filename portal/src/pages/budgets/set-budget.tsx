@@ -4,16 +4,14 @@ import { useState } from 'react'
 import { call } from '../../client/call.ts'
 import { changed, read, readPages, rowsOf } from '../../client/queries.ts'
 import { Select } from '../../parts/choices.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Field } from '../../parts/field.tsx'
-import { ProblemNote } from '../../parts/loaded.tsx'
-import { useAction } from '../../parts/use-action.ts'
+import { BudgetField, budgetOf, typedBudget } from '../../parts/budget-field.tsx'
+import { FormDialog } from '../../parts/form-dialog.tsx'
 
-/** Something that can have a budget; the words of its budget now, empty without one. */
+/** Something that can have a budget, and its budget now. */
 type Limited = {
   readonly id: string
   readonly title: string
-  readonly budget: string
+  readonly budget: string | null
   readonly set: (energy_budget: string | null) => Promise<unknown>
 }
 
@@ -24,7 +22,7 @@ function useLimited(): readonly Limited[] {
     ...databases.map(({ id, name, energy_budget }) => ({
       id,
       title: `${name}, a database`,
-      budget: energy_budget ?? '',
+      budget: energy_budget,
       set: (next: string | null) =>
         call('PATCH /v1/databases/:database', {
           path: { database: id },
@@ -36,7 +34,7 @@ function useLimited(): readonly Limited[] {
       .map(({ id, name, hint, energy_budget }) => ({
         id,
         title: `${name}, a token (${hint}…)`,
-        budget: energy_budget ?? '',
+        budget: energy_budget,
         set: (next: string | null) =>
           call('PATCH /v1/tokens/:token', { path: { token: id }, body: { energy_budget: next } }),
       })),
@@ -48,52 +46,34 @@ export function SetBudget({ onClose }: { readonly onClose: () => void }) {
   const [chosen, setChosen] = useState<string>()
   const [budget, setBudget] = useState<string>()
   const one = limited.find(({ id }) => id === chosen) ?? limited[0]
-  const text = budget ?? one?.budget.replace('/day', '') ?? ''
-  const action = useAction(async () => {
-    await one?.set(text.trim() === '' ? null : `${text.trim()}/day`)
+  const text = budget ?? typedBudget(one?.budget ?? null)
+  const act = async () => {
+    await one?.set(budgetOf(text))
     await changed('GET /v1/budgets', 'GET /v1/databases', 'GET /v1/tokens')
     onClose()
-  })
+  }
   return (
-    <Dialog title="Set a budget" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          action.run()
+    <FormDialog
+      title="Set a budget"
+      verb="Set it"
+      isReady={one !== undefined}
+      act={act}
+      onClose={onClose}
+    >
+      <Select
+        label="Of"
+        value={one?.id ?? ''}
+        options={limited.map(({ id, title }) => [id, title])}
+        onChange={(id) => {
+          setChosen(id)
+          setBudget(undefined)
         }}
-      >
-        <Select
-          label="Of"
-          value={one?.id ?? ''}
-          options={limited.map(({ id, title }) => [id, title])}
-          onChange={(id) => {
-            setChosen(id)
-            setBudget(undefined)
-          }}
-        />
-        <Field
-          label="Most that it may use a day"
-          name="energy_budget"
-          placeholder="500 J, 2 kJ; empty: no limit"
-          hint="It holds for today too. At the limit a token answers 429, and a database stops."
-          value={text}
-          error={action.error}
-          onChange={({ target }) => setBudget(target.value)}
-        />
-        {action.error !== undefined && <ProblemNote error={action.error} />}
-        <div className="tools">
-          <button
-            type="submit"
-            className="btn primary"
-            disabled={action.isBusy || one === undefined}
-          >
-            Set it
-          </button>
-          <button type="button" className="btn" onClick={onClose}>
-            Not now
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      />
+      <BudgetField
+        hint="It holds for today too. At the limit a token answers 429, and a database stops."
+        value={text}
+        onChange={setBudget}
+      />
+    </FormDialog>
   )
 }

@@ -7,8 +7,7 @@ import { energyShort } from '../../figures/energy.ts'
 import { moneyShort } from '../../figures/money.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
-import { ProblemNote } from '../../parts/loaded.tsx'
-import { useAction } from '../../parts/use-action.ts'
+import { FormDialog } from '../../parts/form-dialog.tsx'
 import { useNow } from '../../parts/zone.ts'
 import { useUnit } from '../../live/use-unit.ts'
 
@@ -32,55 +31,37 @@ export function NewPack({ onClose }: { readonly onClose: () => void }) {
   const [form, setForm] = useState(lastMonth)
   const today = dayOf(useNow('day').getTime())
   const [made, setMade] = useState<ReplyOf<'POST /v1/compliance/packs'>>()
-  const action = useAction(async () => {
+  const act = async () => {
     setMade(await call('POST /v1/compliance/packs', { body: bodyOf(form) }))
     await changed('GET /v1/compliance/packs')
-  })
+  }
   if (made !== undefined) return <Begun pack={made} onClose={onClose} />
   return (
-    <Dialog title="Make a pack" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          action.run()
-        }}
-      >
-        <Field
-          label="From the day, UTC"
-          name="from"
-          type="date"
-          required
-          max={today}
-          value={form.from}
-          error={action.error}
-          onChange={({ target }) => setForm({ ...form, from: target.value })}
-        />
-        <Field
-          label="To the end of the day"
-          name="to"
-          type="date"
-          required
-          min={form.from}
-          max={today}
-          value={form.to}
-          error={action.error}
-          onChange={({ target }) => setForm({ ...form, to: target.value })}
-        />
-        <p className="small">
-          The work is charged by its energy, and bounded: the most that it can cost is said at once,
-          and Cancel ends it.
-        </p>
-        {action.error !== undefined && <ProblemNote error={action.error} />}
-        <div className="tools">
-          <button type="submit" className="btn primary" disabled={action.isBusy}>
-            Make the pack
-          </button>
-          <button type="button" className="btn" onClick={onClose}>
-            Not now
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Make a pack" verb="Make the pack" act={act} onClose={onClose}>
+      <Field
+        label="From the day, UTC"
+        name="from"
+        type="date"
+        required
+        max={today}
+        value={form.from}
+        onChange={({ target }) => setForm({ ...form, from: target.value })}
+      />
+      <Field
+        label="To the end of the day"
+        name="to"
+        type="date"
+        required
+        min={form.from}
+        max={today}
+        value={form.to}
+        onChange={({ target }) => setForm({ ...form, to: target.value })}
+      />
+      <p className="small">
+        The work is charged by its energy, and bounded: the most that it can cost is said at once,
+        and Cancel ends it.
+      </p>
+    </FormDialog>
   )
 }
 

@@ -4,6 +4,7 @@ import { call } from '../../client/call.ts'
 import { withTouch } from '../../client/touch.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
 import { IncidentText, type Incident } from './incident-text.tsx'
@@ -65,12 +66,7 @@ export function IncidentForm({ doing, onClose }: Props) {
   const error = publish.error ?? preview.error
   return (
     <Dialog title={TITLES[doing.what]} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          preview.run()
-        }}
-      >
+      <Form action={{ run: preview.run, error }}>
         {FIELDS[doing.what].map(([name, label, hint, most]) => (
           <Field
             key={name}
@@ -80,7 +76,6 @@ export function IncidentForm({ doing, onClose }: Props) {
             maxLength={most}
             required={doing.what === 'open'}
             value={texts[name]}
-            error={error}
             onChange={({ target }) => {
               setTyped({ ...typed, [name]: target.value })
               setForeseen(undefined)
@@ -111,7 +106,7 @@ export function IncidentForm({ doing, onClose }: Props) {
             Not now
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -5,6 +5,7 @@ import { call } from '../../client/call.ts'
 import { changed, read } from '../../client/queries.ts'
 import { balanceShort } from '../../figures/money.ts'
 import { Field } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Loaded, ProblemNote } from '../../parts/loaded.tsx'
 import { Section } from '../../parts/section.tsx'
 import { useAction } from '../../parts/use-action.ts'
@@ -43,13 +44,7 @@ function LowWater({ now }: { readonly now: string }) {
     setMark('')
   })
   return (
-    <form
-      className="settings-row"
-      onSubmit={(event) => {
-        event.preventDefault()
-        action.run()
-      }}
-    >
+    <Form className="settings-row" action={action}>
       <Field
         label={`Low balance, now ${now}`}
         name="low_water"
@@ -58,7 +53,6 @@ function LowWater({ now }: { readonly now: string }) {
         placeholder="2.50"
         hint="Below it webhooks get balance.low."
         value={mark}
-        error={action.error}
         onChange={({ target }) => setMark(target.value)}
       />
       <div className="labelled">
@@ -68,6 +62,6 @@ function LowWater({ now }: { readonly now: string }) {
         </button>
       </div>
       {action.error !== undefined && <ProblemNote error={action.error} />}
-    </form>
+    </Form>
   )
 }

@@ -10,7 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Section } from '../../parts/section.tsx'
 import { useAction } from '../../parts/use-action.ts'
-import { Refusal } from '../../sign-in/refusal.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
 
 const FEW = 3
 

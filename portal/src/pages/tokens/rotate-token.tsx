@@ -4,9 +4,7 @@ import { call } from '../../client/call.ts'
 import { changed } from '../../client/queries.ts'
 import { withTouch } from '../../client/touch.ts'
 import { Choices } from '../../parts/choices.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { ProblemNote } from '../../parts/loaded.tsx'
-import { useAction } from '../../parts/use-action.ts'
+import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Secret } from '../../parts/secret.tsx'
 import type { Token } from './token.ts'
 
@@ -21,7 +19,7 @@ export function RotateToken(props: { readonly token: Token; readonly onClose: ()
   const { token, onClose } = props
   const [overlap, setOverlap] = useState<Overlap>('hour')
   const [secret, setSecret] = useState<string>()
-  const action = useAction(async () => {
+  const act = async () => {
     const made = await withTouch(() =>
       call('POST /v1/tokens/:token/rotate', {
         path: { token: token.id },
@@ -30,21 +28,12 @@ export function RotateToken(props: { readonly token: Token; readonly onClose: ()
     )
     setSecret(made.token)
     await changed('GET /v1/tokens')
-  })
+  }
   if (secret !== undefined) return <Secret secret={secret} onClose={onClose} />
   return (
-    <Dialog title={`Rotate ${token.name}`} onClose={onClose}>
+    <FormDialog title={`Rotate ${token.name}`} verb="Rotate" act={act} onClose={onClose}>
       <p className="small">A new token of the same name, scope and limits takes its place.</p>
       <Choices legend="The old token" value={overlap} options={OVERLAPS} onChange={setOverlap} />
-      {action.error !== undefined && <ProblemNote error={action.error} />}
-      <div className="tools">
-        <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
-          Rotate
-        </button>
-        <button type="button" className="btn" onClick={onClose}>
-          Not now
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   )
 }

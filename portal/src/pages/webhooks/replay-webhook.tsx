@@ -2,9 +2,7 @@
 import { useState } from 'react'
 import { call } from '../../client/call.ts'
 import { Choices, Select } from '../../parts/choices.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { ProblemNote } from '../../parts/loaded.tsx'
-import { useAction } from '../../parts/use-action.ts'
+import { FormDialog } from '../../parts/form-dialog.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -25,7 +23,7 @@ export function ReplayWebhook(props: { readonly webhook: Webhook; readonly onClo
   const [hours, setHours] = useState('24')
   const [which, setWhich] = useState<Which>('missed')
   const [count, setCount] = useState<number>()
-  const action = useAction(async () => {
+  const act = async () => {
     const now = Date.now()
     const body = {
       from: new Date(now - Number(hours) * HOUR_MS).toISOString(),
@@ -36,23 +34,20 @@ export function ReplayWebhook(props: { readonly webhook: Webhook; readonly onClo
     const replayed = await call('POST /v1/webhooks/:webhook/replay', { path, body })
     setCount(replayed.deliveries)
     await webhooksChanged()
-  })
+  }
   return (
-    <Dialog title="Replay a time" onClose={onClose}>
+    <FormDialog
+      title="Replay a time"
+      verb="Replay"
+      wayOut={count === undefined ? 'Not now' : 'Close'}
+      act={act}
+      onClose={onClose}
+    >
       <Select label="Events of" value={hours} options={HOURS} onChange={setHours} />
       <Choices legend="Which events" value={which} options={WHICH} onChange={setWhich} />
-      {action.error !== undefined && <ProblemNote error={action.error} />}
       <p className="small" role="status">
         {count !== undefined && `${count} due now.`}
       </p>
-      <div className="tools">
-        <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
-          Replay
-        </button>
-        <button type="button" className="btn" onClick={onClose}>
-          {count === undefined ? 'Not now' : 'Close'}
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,9 +1,7 @@
 // The form of a webhook: where it sends to, what it sends, and words to recognise it.
 import { useState } from 'react'
-import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
-import { ProblemNote } from '../../parts/loaded.tsx'
-import { useAction } from '../../parts/use-action.ts'
+import { FormDialog } from '../../parts/form-dialog.tsx'
 import { EVENT_GROUPS } from './webhook.ts'
 
 export type WebhookFields = {
@@ -21,50 +19,34 @@ export function WebhookForm(props: {
 }) {
   const { title, verb, start, save, onClose } = props
   const [form, setForm] = useState(start)
-  const action = useAction(() => save(form))
+  const act = () => save(form)
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          action.run()
-        }}
-      >
-        <Field
-          label="Address"
-          name="url"
-          type="url"
-          required
-          maxLength={2048}
-          placeholder="https://example.com/events"
-          value={form.url}
-          error={action.error}
-          onChange={({ target }) => setForm({ ...form, url: target.value })}
-        />
-        <Field
-          label="What is it for?"
-          name="description"
-          maxLength={200}
-          value={form.description}
-          error={action.error}
-          onChange={({ target }) => setForm({ ...form, description: target.value })}
-        />
-        <Events events={form.events} onChange={(events) => setForm({ ...form, events })} />
-        {action.error !== undefined && <ProblemNote error={action.error} />}
-        <div className="tools">
-          <button
-            type="submit"
-            className="btn primary"
-            disabled={action.isBusy || form.events.length === 0}
-          >
-            {verb}
-          </button>
-          <button type="button" className="btn" onClick={onClose}>
-            Not now
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      verb={verb}
+      isReady={form.events.length > 0}
+      act={act}
+      onClose={onClose}
+    >
+      <Field
+        label="Address"
+        name="url"
+        type="url"
+        required
+        maxLength={2048}
+        placeholder="https://example.com/events"
+        value={form.url}
+        onChange={({ target }) => setForm({ ...form, url: target.value })}
+      />
+      <Field
+        label="What is it for?"
+        name="description"
+        maxLength={200}
+        value={form.description}
+        onChange={({ target }) => setForm({ ...form, description: target.value })}
+      />
+      <Events events={form.events} onChange={(events) => setForm({ ...form, events })} />
+    </FormDialog>
   )
 }
 

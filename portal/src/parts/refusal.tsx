@@ -1,6 +1,6 @@
-// Why a passkey did not work, where the button was.
+// Why an action did not work, where its button was: the answer of the API, or the reason of a passkey.
 import { isCancelled, isProblem } from '../client/problem.ts'
-import { ProblemNote } from '../parts/loaded.tsx'
+import { ProblemNote } from './loaded.tsx'
 
 export function Refusal({ error }: { readonly error: unknown }) {
   if (error === undefined) return null
