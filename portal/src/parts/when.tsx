@@ -27,3 +27,10 @@ export function When({
     </time>
   )
 }
+
+/** The zone of a column of times. */
+export const ZoneName = () => (useZone() === 'UTC' ? 'UTC' : 'Local time')
+
+/** A time that may never come, or never came. */
+export const WhenOrNever = ({ at }: { readonly at: string | null }) =>
+  at === null ? 'never' : <When at={at} />

@@ -5,8 +5,8 @@ import { readPages, rowsOf } from '../../client/queries.ts'
 import type { ReplyOf } from '../../client/operations.ts'
 import { Loaded } from '../../parts/loaded.tsx'
 import { MoreRows } from '../../parts/more-rows.tsx'
-import { When } from '../../parts/when.tsx'
-import { useZone } from '../../parts/zone.ts'
+import { Table, type Column } from '../../parts/table.tsx'
+import { When, ZoneName } from '../../parts/when.tsx'
 import { Head } from '../../shell/head.tsx'
 
 type Entry = ReplyOf<'GET /v1/audit'>['data'][number]
@@ -26,7 +26,7 @@ export function Page() {
             rows.length === 0 ? (
               <p className="small">No change fits these filters.</p>
             ) : (
-              <Table rows={rows} />
+              <Table rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
             )
           }
         </Loaded>
@@ -72,36 +72,12 @@ function Filters({ action, target }: FiltersProps) {
   )
 }
 
-function Table({ rows }: { readonly rows: readonly Entry[] }) {
-  const zone = useZone()
-  return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">What</th>
-          <th scope="col">Who</th>
-          <th scope="col" className="wide-only">
-            Details
-          </th>
-          <th scope="col" className="wide-only">
-            {zone === 'UTC' ? 'UTC' : 'Local time'}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((entry) => (
-          <Row key={entry.id} entry={entry} />
-        ))}
-      </tbody>
-    </table>
-  )
-}
-
-function Row({ entry }: { readonly entry: Entry }) {
-  const { action, target, at, details, request_id, actor } = entry
-  return (
-    <tr data-row>
-      <td className="wrap-anywhere">
+const COLUMNS: readonly Column<Entry>[] = [
+  {
+    title: 'What',
+    className: 'wrap-anywhere',
+    cell: ({ action, target, at }) => (
+      <>
         <Link to="/audit" search={{ action } as never}>
           <b>{action}</b>
         </Link>{' '}
@@ -111,28 +87,39 @@ function Row({ entry }: { readonly entry: Entry }) {
         <span className="under">
           <When at={at} isExact />
         </span>
-      </td>
-      <td className="wrap-anywhere">
+      </>
+    ),
+  },
+  {
+    title: 'Who',
+    className: 'wrap-anywhere',
+    cell: ({ actor }) => (
+      <>
         {actor.type === 'operator' ? 'the operator' : (actor.member?.name ?? actor.name)}
         {actor.member !== null && actor.name !== null && (
           <span className="tiny"> by {actor.name}</span>
         )}
-      </td>
-      <td className="wide-only wrap-anywhere">
-        <span className="id">{wordsOf(details)}</span>
-      </td>
-      <td className="wide-only">
-        {request_id === null ? (
+      </>
+    ),
+  },
+  {
+    title: 'Details',
+    className: 'wide-only wrap-anywhere',
+    cell: ({ details }) => <span className="id">{wordsOf(details)}</span>,
+  },
+  {
+    title: <ZoneName />,
+    className: 'wide-only',
+    cell: ({ request_id, at }) =>
+      request_id === null ? (
+        <When at={at} isExact />
+      ) : (
+        <Link to="/ledger" search={{ id: request_id } as never}>
           <When at={at} isExact />
-        ) : (
-          <Link to="/ledger" search={{ id: request_id } as never}>
-            <When at={at} isExact />
-          </Link>
-        )}
-      </td>
-    </tr>
-  )
-}
+        </Link>
+      ),
+  },
+]
 
 /** scope: deploy, name: ci */
 const wordsOf = (details: Entry['details']): string =>

@@ -4,10 +4,12 @@ import type { ReplyOf } from '../../client/operations.ts'
 import { readPages, rowsOf } from '../../client/queries.ts'
 import { balanceShort } from '../../figures/money.ts'
 import { Loaded } from '../../parts/loaded.tsx'
+import { MoreRows } from '../../parts/more-rows.tsx'
 import { StateWord, type Tone } from '../../parts/state-word.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 
-type Topup = Pick<ReplyOf<'GET /v1/topups'>['data'][number], 'kind' | 'status'>
+type Topup = ReplyOf<'GET /v1/topups'>['data'][number]
 
 const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   created: ['muted', 'under way'],
@@ -26,6 +28,34 @@ const stateOf = ({ kind, status }: Topup): readonly [Tone, string] =>
     : (STATES[status] ?? ['muted', status])
 const KINDS = { hold: 'Hold', topup: 'Top-up', automatic: 'Automatic top-up' }
 
+const COLUMNS: readonly Column<Topup>[] = [
+  {
+    title: 'What',
+    cell: ({ kind, processor, reason, created_at }) => (
+      <>
+        {KINDS[kind]} <span className="muted">{processor}</span>
+        {reason !== null && <span className="bad"> {reason}</span>}
+        <span className="under">
+          <When at={created_at} />
+        </span>
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    cell: (row) => {
+      const [tone, word] = stateOf(row)
+      return <StateWord tone={tone} word={word} />
+    },
+  },
+  { title: 'When', className: 'wide-only', cell: ({ created_at }) => <When at={created_at} /> },
+  {
+    title: 'Amount',
+    className: 'num',
+    cell: ({ amount_pusd, unit }) => balanceShort(BigInt(amount_pusd), unit),
+  },
+]
+
 export function Payments() {
   const query = useInfiniteQuery(readPages('GET /v1/topups', {}))
   const rows = rowsOf(query.data)
@@ -36,52 +66,8 @@ export function Payments() {
           <p className="small">No payment yet.</p>
         ) : (
           <>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">What</th>
-                  <th scope="col">State</th>
-                  <th scope="col" className="wide-only">
-                    When
-                  </th>
-                  <th scope="col" className="num">
-                    Amount
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((row) => {
-                  const [tone, word] = stateOf(row)
-                  return (
-                    <tr key={row.id} data-row>
-                      <td>
-                        {KINDS[row.kind]} <span className="muted">{row.processor}</span>
-                        {row.reason !== null && <span className="bad"> {row.reason}</span>}
-                        <span className="under">
-                          <When at={row.created_at} />
-                        </span>
-                      </td>
-                      <td>
-                        <StateWord tone={tone} word={word} />
-                      </td>
-                      <td className="wide-only">
-                        <When at={row.created_at} />
-                      </td>
-                      <td className="num">{balanceShort(BigInt(row.amount_pusd), row.unit)}</td>
-                    </tr>
-                  )
-                })}
-              </tbody>
-            </table>
-            {query.hasNextPage && (
-              <button
-                type="button"
-                className="btn small"
-                onClick={() => void query.fetchNextPage()}
-              >
-                Older payments
-              </button>
-            )}
+            <Table rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+            <MoreRows query={query} label="Older payments" />
           </>
         )
       }

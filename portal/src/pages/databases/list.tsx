@@ -6,6 +6,7 @@ import { energyExact, energyShort } from '../../figures/energy.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { StateWord } from '../../parts/state-word.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { Head } from '../../shell/head.tsx'
 import { stateOf, type Database } from './database.ts'
 import { NewDatabase } from './new-database.tsx'
@@ -35,7 +36,7 @@ export function List() {
               stored bytes.
             </Empty>
           ) : (
-            <Table databases={data} />
+            <Table rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
           )
         }
       </Loaded>
@@ -43,60 +44,53 @@ export function List() {
   )
 }
 
-const Table = ({ databases }: { readonly databases: readonly Database[] }) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">Database</th>
-        <th scope="col" className="wide-only">
-          State
-        </th>
-        <th scope="col" className="num wide-only">
-          Size
-        </th>
-        <th scope="col" className="num wide-only">
-          Budget a day
-        </th>
-        <th scope="col" className="num">
-          Joules today
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {databases.map((database) => (
-        <Row key={database.id} database={database} />
-      ))}
-    </tbody>
-  </table>
-)
-
-function Row({ database }: { readonly database: Database }) {
-  const energy = useEnergyToday(database)
-  const { name, energy_budget, reason } = database
-  const state = stateOf(database)
-  const nj = energy.data === undefined ? undefined : BigInt(energy.data.energy_nj)
-  const size = `${bytesShort(BigInt(database.stored_bytes))} of ${bytesShort(BigInt(database.size_bytes))}`
-  return (
-    <tr data-row>
-      <td>
-        <Link to={`/databases/${name}`}>
-          <b>{name}</b>
+const COLUMNS: readonly Column<Database>[] = [
+  {
+    title: 'Database',
+    cell: (database) => (
+      <>
+        <Link to={`/databases/${database.name}`}>
+          <b>{database.name}</b>
         </Link>
         <span className="under">
-          {state.word}, {size}
+          {stateOf(database).word}, {sizeOf(database)}
         </span>
-      </td>
-      <td className="wide-only">
-        <StateWord {...state} />
-        {reason !== null && <span className="tiny reason">{reason}</span>}
-      </td>
-      <td className="num wide-only">{size}</td>
-      <td className="num wide-only">
-        {energy_budget === null ? <span className="muted">none</span> : energy_budget}
-      </td>
-      <td className="num" {...(nj !== undefined && { 'data-copy': energyExact(nj) })}>
-        {nj !== undefined && <span title={energyExact(nj)}>{energyShort(nj)}</span>}
-      </td>
-    </tr>
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    className: 'wide-only',
+    cell: (database) => (
+      <>
+        <StateWord {...stateOf(database)} />
+        {database.reason !== null && <span className="tiny reason">{database.reason}</span>}
+      </>
+    ),
+  },
+  { title: 'Size', className: 'num wide-only', cell: (database) => sizeOf(database) },
+  {
+    title: 'Budget a day',
+    className: 'num wide-only',
+    cell: ({ energy_budget }) => energy_budget ?? <span className="muted">none</span>,
+  },
+  {
+    title: 'Joules today',
+    className: 'num',
+    cell: (database) => <EnergyToday database={database} />,
+  },
+]
+
+const sizeOf = ({ stored_bytes, size_bytes }: Database): string =>
+  `${bytesShort(BigInt(stored_bytes))} of ${bytesShort(BigInt(size_bytes))}`
+
+function EnergyToday({ database }: { readonly database: Database }) {
+  const energy = useEnergyToday(database).data
+  if (energy === undefined) return null
+  const nj = BigInt(energy.energy_nj)
+  return (
+    <span title={energyExact(nj)} data-copy={energyExact(nj)}>
+      {energyShort(nj)}
+    </span>
   )
 }

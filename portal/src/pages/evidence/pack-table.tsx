@@ -4,6 +4,7 @@ import { energyExact, energyShort } from '../../figures/energy.ts'
 import { moneyShort } from '../../figures/money.ts'
 import { day } from '../../figures/time.ts'
 import { StateWord } from '../../parts/state-word.tsx'
+import { actions, Table, type Column } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useNow, useZone } from '../../parts/zone.ts'
 import { useUnit } from '../../live/use-unit.ts'
@@ -11,75 +12,70 @@ import { contentOf, stateOf, type Pack } from './pack.ts'
 
 type Props = { readonly packs: readonly Pack[]; readonly onRemove: (pack: Pack) => void }
 
-export const PackTable = ({ packs, onRemove }: Props) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">Time</th>
-        <th scope="col" className="wide-only">
-          State
-        </th>
-        <th scope="col" className="num wide-only">
-          Cost of the work
-        </th>
-        <th scope="col" className="num wide-only">
-          Size
-        </th>
-        <th scope="col" className="wide-only">
-          Kept until
-        </th>
-        <th scope="col">
-          <span className="spoken">Actions</span>
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {packs.map((pack) => (
-        <Row key={pack.id} pack={pack} onRemove={() => onRemove(pack)} />
-      ))}
-    </tbody>
-  </table>
-)
+export function PackTable({ packs, onRemove }: Props) {
+  const buttons = actions((pack: Pack) => (
+    <>
+      {pack.status === 'ready' && (
+        <a className="btn small" href={contentOf(pack)} download={`${pack.id}.zip`}>
+          Download
+        </a>
+      )}
+      <button type="button" className="btn small danger" onClick={() => onRemove(pack)}>
+        {pack.status === 'ready' || pack.status === 'failed' ? 'Delete' : 'Cancel'}
+      </button>
+    </>
+  ))
+  return <Table rows={packs} keyOf={({ id }) => id} columns={[...FACTS, buttons]} />
+}
 
-function Row({ pack, onRemove }: { readonly pack: Pack; readonly onRemove: () => void }) {
+const FACTS: readonly Column<Pack>[] = [
+  { title: 'Time', cell: (pack) => <Time pack={pack} /> },
+  {
+    title: 'State',
+    className: 'wide-only',
+    cell: (pack) => (
+      <>
+        <StateWord {...stateOf(pack)} />
+        {pack.reason !== null && <span className="tiny"> {pack.reason}</span>}
+      </>
+    ),
+  },
+  {
+    title: 'Cost of the work',
+    className: 'num wide-only',
+    cell: (pack) => <Cost pack={pack} />,
+    exact: ({ energy_nj }) => energyExact(BigInt(energy_nj)),
+  },
+  {
+    title: 'Size',
+    className: 'num wide-only',
+    cell: ({ size_bytes }) => size_bytes !== null && bytesShort(BigInt(size_bytes)),
+  },
+  {
+    title: 'Kept until',
+    className: 'wide-only',
+    cell: ({ expires_at }) => expires_at !== null && <When at={expires_at} />,
+  },
+]
+
+function Time({ pack }: { readonly pack: Pack }) {
   const zone = useZone()
   const now = useNow('day')
-  const unit = useUnit()
-  const { id, from, to, status, reason, size_bytes, expires_at } = pack
-  const nj = BigInt(pack.energy_nj)
-  const state = stateOf(pack)
+  const { from, to } = pack
   return (
-    <tr data-row>
-      <td>
-        <b>
-          {day(new Date(from), zone, now)} to {day(new Date(to), zone, now)}
-        </b>{' '}
-        <span className="tiny">
-          <When at={from} isExact /> to <When at={to} isExact />
-        </span>
-        <span className="under">{state.word}</span>
-      </td>
-      <td className="wide-only">
-        <StateWord {...state} />
-        {reason !== null && <span className="tiny"> {reason}</span>}
-      </td>
-      <td className="num wide-only" title={energyExact(nj)} data-copy={energyExact(nj)}>
-        {energyShort(nj)}, {moneyShort(BigInt(pack.charge_pusd), unit)}
-      </td>
-      <td className="num wide-only">{size_bytes !== null && bytesShort(BigInt(size_bytes))}</td>
-      <td className="wide-only">{expires_at !== null && <When at={expires_at} />}</td>
-      <td>
-        <div className="tools">
-          {status === 'ready' && (
-            <a className="btn small" href={contentOf(pack)} download={`${id}.zip`}>
-              Download
-            </a>
-          )}
-          <button type="button" className="btn small danger" onClick={onRemove}>
-            {status === 'ready' || status === 'failed' ? 'Delete' : 'Cancel'}
-          </button>
-        </div>
-      </td>
-    </tr>
+    <>
+      <b>
+        {day(new Date(from), zone, now)} to {day(new Date(to), zone, now)}
+      </b>{' '}
+      <span className="tiny">
+        <When at={from} isExact /> to <When at={to} isExact />
+      </span>
+      <span className="under">{stateOf(pack).word}</span>
+    </>
   )
+}
+
+function Cost({ pack: { energy_nj, charge_pusd } }: { readonly pack: Pack }) {
+  const money = moneyShort(BigInt(charge_pusd), useUnit())
+  return `${energyShort(BigInt(energy_nj))}, ${money}`
 }

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import type { MemberRole } from '#contract/roles.ts'
 import { StateWord } from '../../parts/state-word.tsx'
+import { actions, Table, type Column } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useNow } from '../../parts/zone.ts'
 import { ChangeMember } from './change-member.tsx'
@@ -20,37 +21,14 @@ export function MemberTable(props: {
   const stop = () => setDoing(undefined)
   const isThere = ({ state }: Member) => state !== 'removed'
   const sorted = [...members.filter(isThere), ...members.filter((member) => !isThere(member))]
+  const buttons = actions((member: Member) =>
+    own !== undefined && mayChange(own, member) ? (
+      <Buttons current={member.current} onDo={(what) => setDoing({ what, member })} />
+    ) : null,
+  )
   return (
     <>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Member</th>
-            <th scope="col" className="wide-only">
-              Role
-            </th>
-            <th scope="col" className="wide-only">
-              State
-            </th>
-            <th scope="col" className="wide-only">
-              Since
-            </th>
-            <th scope="col">
-              <span className="spoken">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((member) => (
-            <MemberRow
-              key={member.id}
-              member={member}
-              own={own}
-              onDo={(what) => setDoing({ what, member })}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table rows={sorted} keyOf={({ id }) => id} columns={[...FACTS, buttons]} />
       {doing?.what === 'change' && own !== undefined && (
         <ChangeMember member={doing.member} own={own} onClose={stop} />
       )}
@@ -60,48 +38,47 @@ export function MemberTable(props: {
   )
 }
 
-function MemberRow(props: {
-  readonly member: Member
-  readonly own: MemberRole | undefined
-  readonly onDo: (what: Doing['what']) => void
-}) {
-  const { member, own, onDo } = props
-  const { name, contact, role, current, joined_at, created_at } = member
-  const state = stateOf(member, useNow('minute'))
-  const isChangeable = own !== undefined && mayChange(own, member)
-  return (
-    <tr data-row>
-      <td className="wrap-anywhere">
-        <b>{name}</b> {current && <span className="muted">you</span>}
-        {contact !== null && <span className="tiny"> {contact}</span>}
+type ButtonsProps = { readonly current: boolean; readonly onDo: (what: Doing['what']) => void }
+
+const Buttons = ({ current, onDo }: ButtonsProps) => (
+  <>
+    {!current && (
+      <button type="button" className="btn small" onClick={() => onDo('reinvite')}>
+        New code
+      </button>
+    )}
+    <button type="button" className="btn small" onClick={() => onDo('change')}>
+      Change
+    </button>
+    <button type="button" className="btn small danger" onClick={() => onDo('remove')}>
+      {current ? 'Leave' : 'Remove'}
+    </button>
+  </>
+)
+
+const FACTS: readonly Column<Member>[] = [
+  {
+    title: 'Member',
+    className: 'wrap-anywhere',
+    cell: (member) => (
+      <>
+        <b>{member.name}</b> {member.current && <span className="muted">you</span>}
+        {member.contact !== null && <span className="tiny"> {member.contact}</span>}
         <span className="under">
-          {role}, {state.word}
+          {member.role}, {stateOf(member, new Date()).word}
         </span>
-      </td>
-      <td className="wide-only">{role}</td>
-      <td className="wide-only">
-        <StateWord {...state} />
-      </td>
-      <td className="wide-only">
-        <When at={joined_at ?? created_at} />
-      </td>
-      <td>
-        {isChangeable && (
-          <div className="tools">
-            {!current && (
-              <button type="button" className="btn small" onClick={() => onDo('reinvite')}>
-                New code
-              </button>
-            )}
-            <button type="button" className="btn small" onClick={() => onDo('change')}>
-              Change
-            </button>
-            <button type="button" className="btn small danger" onClick={() => onDo('remove')}>
-              {current ? 'Leave' : 'Remove'}
-            </button>
-          </div>
-        )}
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  { title: 'Role', className: 'wide-only', cell: ({ role }) => role },
+  { title: 'State', className: 'wide-only', cell: (member) => <State member={member} /> },
+  {
+    title: 'Since',
+    className: 'wide-only',
+    cell: ({ joined_at, created_at }) => <When at={joined_at ?? created_at} />,
+  },
+]
+
+const State = ({ member }: { readonly member: Member }) => (
+  <StateWord {...stateOf(member, useNow('minute'))} />
+)

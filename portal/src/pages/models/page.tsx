@@ -7,17 +7,18 @@ import { energyShort } from '../../figures/energy.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { StateWord, type Tone } from '../../parts/state-word.tsx'
+import { actions, Table, type Column } from '../../parts/table.tsx'
 import { Head } from '../../shell/head.tsx'
 
 type Model = ReplyOf<'GET /v1/models'>['data'][number]
 
 const TIERS = { L0: 'lookup', L1: 'extraction', L2: 'aggregation', L3: 'reasoning' }
-const STATES: Readonly<Record<Model['state'], readonly [Tone, string]>> = {
-  ready: ['ok', 'answers'],
-  loading: ['muted', 'loading'],
-  failed: ['bad', 'failed'],
-  unreachable: ['bad', 'does not answer'],
-  unauthorized: ['bad', 'refuses its key'],
+const STATES: Readonly<Record<Model['state'], { readonly tone: Tone; readonly word: string }>> = {
+  ready: { tone: 'ok', word: 'answers' },
+  loading: { tone: 'muted', word: 'loading' },
+  failed: { tone: 'bad', word: 'failed' },
+  unreachable: { tone: 'bad', word: 'does not answer' },
+  unauthorized: { tone: 'bad', word: 'refuses its key' },
 }
 const NJ_PER_J = 1e9
 
@@ -33,7 +34,7 @@ export function Page() {
               The operator adds a file, or the address of a server that speaks the chat shape.
             </Empty>
           ) : (
-            <Table models={data} />
+            <Table rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
           )
         }
       </Loaded>
@@ -41,75 +42,58 @@ export function Page() {
   )
 }
 
-const Table = ({ models }: { readonly models: readonly Model[] }) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">Model</th>
-        <th scope="col" className="wide-only">
-          Tier
-        </th>
-        <th scope="col" className="wide-only">
-          State
-        </th>
-        <th scope="col" className="wide-only">
-          Tools
-        </th>
-        <th scope="col" className="num wide-only">
-          Context
-        </th>
-        <th scope="col" className="num">
-          1k tokens
-        </th>
-        <th scope="col">
-          <span className="spoken">Actions</span>
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {models.map((model) => (
-        <ModelRow key={model.id} model={model} />
-      ))}
-    </tbody>
-  </table>
-)
+const tierOf = ({ tiers }: Model): string =>
+  tiers.map((name) => `${name} ${TIERS[name]}`).join(', ')
 
-function ModelRow({ model }: { readonly model: Model }) {
-  const { id, tiers, state, energy_j_per_1k_tokens: energy, alias_of: alias } = model
-  const [tone, word] = STATES[state]
-  const tier = tiers.map((name) => `${name} ${TIERS[name]}`).join(', ')
-  return (
-    <tr data-row>
-      <td className="wrap-anywhere">
-        <b>{id}</b>{' '}
-        <span className="muted">{alias === undefined ? model.owned_by : `is ${alias}`}</span>
-        <span className="under">
-          {tier}, {word}
+const COLUMNS: readonly Column<Model>[] = [
+  {
+    title: 'Model',
+    className: 'wrap-anywhere',
+    cell: (model) => (
+      <>
+        <b>{model.id}</b>{' '}
+        <span className="muted">
+          {model.alias_of === undefined ? model.owned_by : `is ${model.alias_of}`}
         </span>
-      </td>
-      <td className="wide-only">{tier}</td>
-      <td className="wide-only">
-        <StateWord tone={tone} word={word} />
-      </td>
-      <td className="wide-only">{model.tools}</td>
-      <td className="num wide-only">{model.context_length.toLocaleString('en-US')}</td>
-      <td className="num" title={`95 of 100 took at most ${njText(energy.p95)}`}>
+        <span className="under">
+          {tierOf(model)}, {STATES[model.state].word}
+        </span>
+      </>
+    ),
+  },
+  { title: 'Tier', className: 'wide-only', cell: tierOf },
+  {
+    title: 'State',
+    className: 'wide-only',
+    cell: ({ state }) => <StateWord {...STATES[state]} />,
+  },
+  { title: 'Tools', className: 'wide-only', cell: ({ tools }) => tools },
+  {
+    title: 'Context',
+    className: 'num wide-only',
+    cell: ({ context_length }) => context_length.toLocaleString('en-US'),
+  },
+  {
+    title: '1k tokens',
+    className: 'num',
+    cell: ({ energy_j_per_1k_tokens: energy }) => (
+      <span title={`95 of 100 took at most ${njText(energy.p95)}`}>
         {njText(energy.p50)}
         <span className="under">{measuredWords(energy.samples)}</span>
         <span className="muted wide-only"> {measuredWords(energy.samples)}</span>
-      </td>
-      <td>
-        {model.modalities.includes('text') && state === 'ready' && (
-          <div className="tools">
-            <Link className="btn small" to="/playground" search={{ model: id } as never}>
-              Try it
-            </Link>
-          </div>
-        )}
-      </td>
-    </tr>
-  )
-}
+      </span>
+    ),
+  },
+  actions(
+    ({ id, modalities, state }) =>
+      modalities.includes('text') &&
+      state === 'ready' && (
+        <Link className="btn small" to="/playground" search={{ model: id } as never}>
+          Try it
+        </Link>
+      ),
+  ),
+]
 
 const njText = (joules: number): string => energyShort(BigInt(Math.round(joules * NJ_PER_J)))
 

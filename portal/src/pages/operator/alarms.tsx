@@ -7,6 +7,7 @@ import { withTouch } from '../../client/touch.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Command } from '../../parts/copy.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { MoreRows } from '../../parts/more-rows.tsx'
 import { Section } from '../../parts/section.tsx'
 import { StateWord } from '../../parts/state-word.tsx'
 import { When } from '../../parts/when.tsx'
@@ -39,11 +40,7 @@ export function Alarms() {
           )
         }}
       </Loaded>
-      {query.hasNextPage && (
-        <button type="button" className="btn small" onClick={() => void query.fetchNextPage()}>
-          Older alarms
-        </button>
-      )}
+      <MoreRows query={query} label="Older alarms" />
     </Section>
   )
 }

@@ -4,6 +4,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Section } from '../../parts/section.tsx'
 import { StateWord } from '../../parts/state-word.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
 import { useBooks } from './use-operator.ts'
 
@@ -84,24 +85,7 @@ function Signers({ books: { signers } }: Props) {
     )
   return (
     <Section title="Signers" aside={word}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Signer</th>
-            <th scope="col">Its share of the key</th>
-          </tr>
-        </thead>
-        <tbody>
-          {Object.entries(states).map(([number, share]) => (
-            <tr key={number}>
-              <td>signer-{number}</td>
-              <td>
-                <StateWord tone={share === 'ready' ? 'ok' : 'bad'} word={share} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table rows={Object.entries(states)} keyOf={([number]) => number} columns={SHARES} />
       <p className="small muted">
         {SIGNING} of {total} sign. All run on this host
         {lookedAt !== null && (
@@ -114,6 +98,14 @@ function Signers({ books: { signers } }: Props) {
     </Section>
   )
 }
+
+const SHARES: readonly Column<readonly [number: string, share: string]>[] = [
+  { title: 'Signer', cell: ([number]) => `signer-${number}` },
+  {
+    title: 'Its share of the key',
+    cell: ([, share]) => <StateWord tone={share === 'ready' ? 'ok' : 'bad'} word={share} />,
+  },
+]
 
 function Backups({ books: { backups } }: Props) {
   const { databases, last_done_at: lastAt, waiting, failed } = backups

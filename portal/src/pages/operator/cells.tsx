@@ -3,6 +3,7 @@ import { bytesShort } from '../../figures/amounts.ts'
 import { power } from '../../figures/energy.ts'
 import { Section } from '../../parts/section.tsx'
 import { StateWord } from '../../parts/state-word.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { cellState, njPerS, type CellFacts } from './node.ts'
 import { WithNode } from './with-node.tsx'
 
@@ -19,60 +20,46 @@ export const Cells = () => (
 )
 
 export const CellTable = ({ cells }: { readonly cells: readonly CellFacts[] }) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">Cell</th>
-        <th scope="col">State</th>
-        <th scope="col" className="num">
-          Watts
-        </th>
-        <th scope="col" className="num wide-only">
-          CPU
-        </th>
-        <th scope="col" className="num wide-only">
-          Memory
-        </th>
-        <th scope="col" className="num wide-only">
-          Restarts
-        </th>
-        <th scope="col" className="wide-only">
-          Paid by
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {cells.map((cell) => (
-        <Row key={cell.name} cell={cell} />
-      ))}
-    </tbody>
-  </table>
+  <Table rows={cells} keyOf={({ name }) => name} columns={COLUMNS} />
 )
 
-function Row({ cell }: { readonly cell: CellFacts }) {
-  const { name, pid, watts, cpu_ns, memory_bytes, restarts, payer } = cell
-  const memory = memory_bytes === null ? 'none' : bytesShort(BigInt(memory_bytes))
-  return (
-    <tr>
-      <td className="wrap-anywhere">
-        <b>{name}</b>
+const memoryOf = ({ memory_bytes: bytes }: CellFacts): string =>
+  bytes === null ? 'none' : bytesShort(BigInt(bytes))
+
+const COLUMNS: readonly Column<CellFacts>[] = [
+  {
+    title: 'Cell',
+    className: 'wrap-anywhere',
+    cell: (cell) => (
+      <>
+        <b>{cell.name}</b>
         <span className="under">
-          {memory}, {restarts} restarts
+          {memoryOf(cell)}, {cell.restarts} restarts
         </span>
-      </td>
-      <td>
-        <StateWord {...cellState(cell)} />
-      </td>
-      <td className="num">{power(njPerS(watts))}</td>
-      <td className="num wide-only">{(Number(cpu_ns) / NS_PER_S).toFixed(1)} s</td>
-      <td className="num wide-only" title={pid === null ? undefined : `process ${pid}`}>
-        {memory}
-      </td>
-      <td className="num wide-only">{restarts}</td>
-      <td className="wide-only wrap-anywhere">{payerWord(payer)}</td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  { title: 'State', cell: (cell) => <StateWord {...cellState(cell)} /> },
+  { title: 'Watts', className: 'num', cell: ({ watts }) => power(njPerS(watts)) },
+  {
+    title: 'CPU',
+    className: 'num wide-only',
+    cell: ({ cpu_ns }) => `${(Number(cpu_ns) / NS_PER_S).toFixed(1)} s`,
+  },
+  {
+    title: 'Memory',
+    className: 'num wide-only',
+    cell: (cell) => (
+      <span title={cell.pid === null ? undefined : `process ${cell.pid}`}>{memoryOf(cell)}</span>
+    ),
+  },
+  { title: 'Restarts', className: 'num wide-only', cell: ({ restarts }) => restarts },
+  {
+    title: 'Paid by',
+    className: 'wide-only wrap-anywhere',
+    cell: ({ payer }) => payerWord(payer),
+  },
+]
 
 const payerWord = (payer: string): string =>
   payer === 'operator' ? 'the operator' : payer === 'caller' ? 'its callers' : payer

@@ -6,16 +6,17 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Section } from '../../parts/section.tsx'
 import { StateWord, type Tone } from '../../parts/state-word.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { CellTable } from './cells.tsx'
 import { WithNode } from './with-node.tsx'
 
 type Model = ReplyOf<'GET /v1/models'>['data'][number]
-const STATES: Readonly<Record<Model['state'], readonly [Tone, string]>> = {
-  ready: ['ok', 'Ready'],
-  loading: ['muted', 'Loads'],
-  failed: ['bad', 'Failed'],
-  unreachable: ['bad', 'Does not answer'],
-  unauthorized: ['bad', 'Refuses the key'],
+const STATES: Readonly<Record<Model['state'], { readonly tone: Tone; readonly word: string }>> = {
+  ready: { tone: 'ok', word: 'Ready' },
+  loading: { tone: 'muted', word: 'Loads' },
+  failed: { tone: 'bad', word: 'Failed' },
+  unreachable: { tone: 'bad', word: 'Does not answer' },
+  unauthorized: { tone: 'bad', word: 'Refuses the key' },
 }
 const MODEL_CELLS = 'model-'
 
@@ -31,7 +32,7 @@ export function Models() {
             </Empty>
           ) : (
             <Section title="Models">
-              <ModelTable models={data} />
+              <Table rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
             </Section>
           )
         }
@@ -50,36 +51,17 @@ export function Models() {
   )
 }
 
-const ModelTable = ({ models }: { readonly models: readonly Model[] }) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">Model</th>
-        <th scope="col">State</th>
-        <th scope="col" className="num">
-          J per 1,000 tokens
-        </th>
-        <th scope="col" className="wide-only">
-          Served by
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {models.map(({ id, state, energy_j_per_1k_tokens: energy, routed_to, alias_of }) => {
-        const [tone, word] = STATES[state]
-        return (
-          <tr key={id}>
-            <td className="wrap-anywhere">
-              <b>{id}</b>
-            </td>
-            <td>
-              <StateWord tone={tone} word={word} />
-            </td>
-            <td className="num">{energy.p50.toPrecision(3)}</td>
-            <td className="wide-only wrap-anywhere">{alias_of ?? routed_to}</td>
-          </tr>
-        )
-      })}
-    </tbody>
-  </table>
-)
+const COLUMNS: readonly Column<Model>[] = [
+  { title: 'Model', className: 'wrap-anywhere', cell: ({ id }) => <b>{id}</b> },
+  { title: 'State', cell: ({ state }) => <StateWord {...STATES[state]} /> },
+  {
+    title: 'J per 1,000 tokens',
+    className: 'num',
+    cell: ({ energy_j_per_1k_tokens: energy }) => energy.p50.toPrecision(3),
+  },
+  {
+    title: 'Served by',
+    className: 'wide-only wrap-anywhere',
+    cell: ({ alias_of, routed_to }) => alias_of ?? routed_to,
+  },
+]

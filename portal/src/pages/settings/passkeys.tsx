@@ -8,7 +8,8 @@ import { withTouch } from '../../client/touch.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Section } from '../../parts/section.tsx'
-import { When } from '../../parts/when.tsx'
+import { actions, Table, type Column } from '../../parts/table.tsx'
+import { When, WhenOrNever } from '../../parts/when.tsx'
 import { addPasskey } from '../../sign-in/passkey.ts'
 import { AnotherDevice } from './another-device.tsx'
 import { NameDialog } from './name-dialog.tsx'
@@ -25,7 +26,7 @@ export function Passkeys() {
   return (
     <Section title="Passkeys">
       <Loaded query={query} what="the list of passkeys">
-        {({ data }) => <Table passkeys={data} onDo={setDoing} />}
+        {({ data }) => <PasskeyTable passkeys={data} onDo={setDoing} />}
       </Loaded>
       <div className="tools">
         <button type="button" className="btn primary" onClick={() => setDoing({ what: 'add' })}>
@@ -96,74 +97,53 @@ type TableProps = {
   readonly onDo: (doing: Doing) => void
 }
 
-const Table = ({ passkeys, onDo }: TableProps) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">Passkey</th>
-        <th scope="col" className="wide-only">
-          Kept
-        </th>
-        <th scope="col" className="wide-only">
-          Made
-        </th>
-        <th scope="col" className="wide-only">
-          Last used
-        </th>
-        <th scope="col">
-          <span className="spoken">Actions</span>
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {passkeys.map((passkey) => (
-        <Row key={passkey.id} passkey={passkey} isLast={passkeys.length === 1} onDo={onDo} />
-      ))}
-    </tbody>
-  </table>
-)
-
-function Row(props: {
-  readonly passkey: Passkey
-  readonly isLast: boolean
-  readonly onDo: (doing: Doing) => void
-}) {
-  const { passkey, isLast, onDo } = props
-  const { name, synced, created_at, last_used_at } = passkey
-  const kept = synced ? 'shared by your devices' : 'on one device'
+function PasskeyTable({ passkeys, onDo }: TableProps) {
+  const isLast = passkeys.length === 1
+  const buttons = actions((passkey: Passkey) => (
+    <>
+      <button type="button" className="btn small" onClick={() => onDo({ what: 'rename', passkey })}>
+        Rename
+      </button>
+      <button
+        type="button"
+        className="btn small danger"
+        disabled={isLast}
+        onClick={() => onDo({ what: 'remove', passkey })}
+      >
+        Remove
+      </button>
+    </>
+  ))
   return (
-    <tr data-row>
-      <td className="wrap-anywhere">
-        <b>{name}</b>
-        <span className="under">{kept}</span>
-        {isLast && (
-          <span className="tiny"> This is your only way in. Add another one to remove it.</span>
-        )}
-      </td>
-      <td className="wide-only">{kept}</td>
-      <td className="wide-only">
-        <When at={created_at} />
-      </td>
-      <td className="wide-only">{last_used_at === null ? 'never' : <When at={last_used_at} />}</td>
-      <td aria-label="Actions">
-        <div className="tools">
-          <button
-            type="button"
-            className="btn small"
-            onClick={() => onDo({ what: 'rename', passkey })}
-          >
-            Rename
-          </button>
-          <button
-            type="button"
-            className="btn small danger"
-            disabled={isLast}
-            onClick={() => onDo({ what: 'remove', passkey })}
-          >
-            Remove
-          </button>
-        </div>
-      </td>
-    </tr>
+    <>
+      <Table rows={passkeys} keyOf={({ id }) => id} columns={[...FACTS, buttons]} />
+      {isLast && <p className="tiny">This is your only way in. Add another one to remove it.</p>}
+    </>
   )
 }
+
+const keptOf = ({ synced }: Passkey) => (synced ? 'shared by your devices' : 'on one device')
+
+const FACTS: readonly Column<Passkey>[] = [
+  {
+    title: 'Passkey',
+    className: 'wrap-anywhere',
+    cell: (passkey) => (
+      <>
+        <b>{passkey.name}</b>
+        <span className="under">{keptOf(passkey)}</span>
+      </>
+    ),
+  },
+  { title: 'Kept', className: 'wide-only', cell: keptOf },
+  {
+    title: 'Made',
+    className: 'wide-only',
+    cell: ({ created_at }) => <When at={created_at} />,
+  },
+  {
+    title: 'Last used',
+    className: 'wide-only',
+    cell: ({ last_used_at }) => <WhenOrNever at={last_used_at} />,
+  },
+]

@@ -5,46 +5,50 @@ import type { ReplyOf } from '../../client/operations.ts'
 import { changed, queryClient, read } from '../../client/queries.ts'
 import { Loaded, ProblemNote } from '../../parts/loaded.tsx'
 import { Section } from '../../parts/section.tsx'
+import { actions, Table, type Column } from '../../parts/table.tsx'
 import { useAction } from '../../parts/use-action.ts'
 import { When } from '../../parts/when.tsx'
+import { browserOf } from './browser-of.ts'
 
 type SignIn = ReplyOf<'GET /v1/sessions'>['data'][number]
+
+const COLUMNS: readonly Column<SignIn>[] = [
+  {
+    title: 'Browser',
+    className: 'wrap-anywhere',
+    cell: ({ client, current, created_at }) => (
+      <>
+        {current && <b>This one </b>}
+        <span className="small" title={client}>
+          {browserOf(client)}
+        </span>
+        <span className="under">
+          <When at={created_at} />
+        </span>
+      </>
+    ),
+  },
+  { title: 'Since', className: 'wide-only', cell: ({ created_at }) => <When at={created_at} /> },
+  {
+    title: 'Ends without use',
+    className: 'wide-only',
+    cell: ({ expires_at }) => <When at={expires_at} />,
+  },
+  actions((one) => <End one={one} />),
+]
 
 export function SignIns() {
   const query = useQuery(read('GET /v1/sessions', {}))
   return (
     <Section title="Sign-ins">
       <Loaded query={query} what="the list of sign-ins">
-        {({ data }) => (
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Browser</th>
-                <th scope="col" className="wide-only">
-                  Since
-                </th>
-                <th scope="col" className="wide-only">
-                  Ends without use
-                </th>
-                <th scope="col">
-                  <span className="spoken">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.map((one) => (
-                <Row key={one.id} one={one} />
-              ))}
-            </tbody>
-          </table>
-        )}
+        {({ data }) => <Table rows={data} keyOf={({ id }) => id} columns={COLUMNS} />}
       </Loaded>
     </Section>
   )
 }
 
-function Row({ one }: { readonly one: SignIn }) {
-  const { id, client, current, created_at, expires_at } = one
+function End({ one: { id, current } }: { readonly one: SignIn }) {
   const end = useAction(async () => {
     if (current) {
       await call('DELETE /v1/session', {})
@@ -56,28 +60,11 @@ function Row({ one }: { readonly one: SignIn }) {
     }
   })
   return (
-    <tr data-row>
-      <td className="wrap-anywhere">
-        {current && <b>This one </b>}
-        <span className="small">{client}</span>
-        <span className="under">
-          <When at={created_at} />
-        </span>
-        {end.error !== undefined && <ProblemNote error={end.error} />}
-      </td>
-      <td className="wide-only">
-        <When at={created_at} />
-      </td>
-      <td className="wide-only">
-        <When at={expires_at} />
-      </td>
-      <td aria-label="Actions">
-        <div className="tools">
-          <button type="button" className="btn small" disabled={end.isBusy} onClick={end.run}>
-            {current ? 'Sign out' : 'End it'}
-          </button>
-        </div>
-      </td>
-    </tr>
+    <>
+      {end.error !== undefined && <ProblemNote error={end.error} />}
+      <button type="button" className="btn small" disabled={end.isBusy} onClick={end.run}>
+        {current ? 'Sign out' : 'End it'}
+      </button>
+    </>
   )
 }

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { readPages, rowsOf } from '../../client/queries.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { MoreRows } from '../../parts/more-rows.tsx'
 import { Head } from '../../shell/head.tsx'
 import { NewToken } from './new-token.tsx'
 import { TokenTable } from './token-table.tsx'
@@ -33,11 +34,7 @@ export function Page() {
           )
         }
       </Loaded>
-      {query.hasNextPage && (
-        <button type="button" className="btn small" onClick={() => void query.fetchNextPage()}>
-          Older tokens
-        </button>
-      )}
+      <MoreRows query={query} label="Older tokens" />
     </>
   )
 }

@@ -2,10 +2,11 @@
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { rowsOf } from '../../client/queries.ts'
 import { Loaded } from '../../parts/loaded.tsx'
+import { MoreRows } from '../../parts/more-rows.tsx'
 import { Section } from '../../parts/section.tsx'
 import { StateWord } from '../../parts/state-word.tsx'
-import { When } from '../../parts/when.tsx'
-import { useZone } from '../../parts/zone.ts'
+import { Table, type Column } from '../../parts/table.tsx'
+import { When, ZoneName } from '../../parts/when.tsx'
 import { DeliveryStory } from './delivery-story.tsx'
 import { useDeliveries, type Filter } from './use-webhooks.ts'
 import { deliveryState, type Delivery, type Webhook } from './webhook.ts'
@@ -44,15 +45,15 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
                 : 'Nothing was sent yet: send a test below.'}
             </p>
           ) : (
-            <Table rows={rows} opened={search.delivery} onOpen={(delivery) => go({ delivery })} />
+            <DeliveryTable
+              rows={rows}
+              opened={search.delivery}
+              onOpen={(delivery) => go({ delivery })}
+            />
           )
         }
       </Loaded>
-      {query.hasNextPage && (
-        <button type="button" className="btn small" onClick={() => void query.fetchNextPage()}>
-          Older deliveries
-        </button>
-      )}
+      <MoreRows query={query} label="Older deliveries" />
     </Section>
   )
 }
@@ -84,80 +85,54 @@ type TableProps = {
   readonly onOpen: (delivery: string) => void
 }
 
-function Table({ rows, opened, onOpen }: TableProps) {
-  const zone = useZone()
+function DeliveryTable({ rows, opened, onOpen }: TableProps) {
+  const isOpen = ({ id }: Delivery) => id === opened
+  const event: Column<Delivery> = {
+    title: 'Event',
+    cell: (delivery) => (
+      <>
+        <button
+          type="button"
+          className="linked"
+          aria-expanded={isOpen(delivery)}
+          onClick={() => onOpen(isOpen(delivery) ? '' : delivery.id)}
+        >
+          {delivery.event}
+        </button>{' '}
+        {delivery.test && <span className="muted">test</span>}
+        <span className="under">
+          <When at={delivery.created_at} isExact />
+        </span>
+      </>
+    ),
+  }
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Event</th>
-          <th scope="col">State</th>
-          <th scope="col" className="num wide-only">
-            Attempts
-          </th>
-          <th scope="col" className="num wide-only">
-            Answer
-          </th>
-          <th scope="col" className="wide-only">
-            {zone === 'UTC' ? 'UTC' : 'Local time'}
-          </th>
-        </tr>
-      </thead>
-      {rows.map((delivery) => (
-        <DeliveryRows
-          key={delivery.id}
-          delivery={delivery}
-          isOpen={opened === delivery.id}
-          onOpen={(isOpen) => onOpen(isOpen ? delivery.id : '')}
-        />
-      ))}
-    </table>
+    <Table
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[event, ...FACTS]}
+      isSelected={isOpen}
+      below={(delivery) => (isOpen(delivery) ? <DeliveryStory delivery={delivery} /> : undefined)}
+    />
   )
 }
 
-function DeliveryRows(props: {
-  readonly delivery: Delivery
-  readonly isOpen: boolean
-  readonly onOpen: (isOpen: boolean) => void
-}) {
-  const { delivery, isOpen, onOpen } = props
-  const { event, test, attempts, http_status, duration_ms, created_at } = delivery
-  return (
-    <tbody>
-      <tr data-row aria-selected={isOpen}>
-        <td>
-          <button
-            type="button"
-            className="linked"
-            aria-expanded={isOpen}
-            onClick={() => onOpen(!isOpen)}
-          >
-            {event}
-          </button>{' '}
-          {test && <span className="muted">test</span>}
-          <span className="under">
-            <When at={created_at} isExact />
-          </span>
-        </td>
-        <td>
-          <StateWord {...deliveryState(delivery)} />
-        </td>
-        <td className="num wide-only">{attempts}</td>
-        <td className="num wide-only">
-          {http_status ?? 'none'}
-          {duration_ms !== null && <span className="muted"> in {duration_ms} ms</span>}
-        </td>
-        <td className="wide-only">
-          <When at={created_at} isExact />
-        </td>
-      </tr>
-      {isOpen && (
-        <tr>
-          <td colSpan={5}>
-            <DeliveryStory delivery={delivery} />
-          </td>
-        </tr>
-      )}
-    </tbody>
-  )
-}
+const FACTS: readonly Column<Delivery>[] = [
+  { title: 'State', cell: (delivery) => <StateWord {...deliveryState(delivery)} /> },
+  { title: 'Attempts', className: 'num wide-only', cell: ({ attempts }) => attempts },
+  {
+    title: 'Answer',
+    className: 'num wide-only',
+    cell: ({ http_status, duration_ms }) => (
+      <>
+        {http_status ?? 'none'}
+        {duration_ms !== null && <span className="muted"> in {duration_ms} ms</span>}
+      </>
+    ),
+  },
+  {
+    title: <ZoneName />,
+    className: 'wide-only',
+    cell: ({ created_at }) => <When at={created_at} isExact />,
+  },
+]

@@ -5,7 +5,8 @@ import { rowsOf } from '../../client/queries.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { StateWord } from '../../parts/state-word.tsx'
-import { When } from '../../parts/when.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { WhenOrNever } from '../../parts/when.tsx'
 import { Head } from '../../shell/head.tsx'
 import { NewWebhook } from './new-webhook.tsx'
 import { useWebhooks } from './use-webhooks.ts'
@@ -36,7 +37,7 @@ export function List() {
               that is used up, a new object.
             </Empty>
           ) : (
-            <Table webhooks={webhooks} />
+            <Table rows={webhooks} keyOf={({ id }) => id} columns={COLUMNS} />
           )
         }
       </Loaded>
@@ -44,58 +45,34 @@ export function List() {
   )
 }
 
-const Table = ({ webhooks }: { readonly webhooks: readonly Webhook[] }) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">Webhook</th>
-        <th scope="col">State</th>
-        <th scope="col" className="num wide-only">
-          Waiting
-        </th>
-        <th scope="col" className="wide-only">
-          Last delivered
-        </th>
-        <th scope="col" className="wide-only">
-          Last failure
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {webhooks.map((webhook) => (
-        <Row key={webhook.id} webhook={webhook} />
-      ))}
-    </tbody>
-  </table>
-)
-
-function Row({ webhook }: { readonly webhook: Webhook }) {
-  const { id, url, pending, last_success_at, last_failure_at, last_error } = webhook
-  return (
-    <tr data-row>
-      <td className="wrap-anywhere">
-        <Link to={`/webhooks/${id}`}>
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    title: 'Webhook',
+    className: 'wrap-anywhere',
+    cell: (webhook) => (
+      <>
+        <Link to={`/webhooks/${webhook.id}`}>
           <b>{webhookName(webhook)}</b>
         </Link>
-        <span className="tiny url">{url}</span>
-      </td>
-      <td>
-        <StateWord {...stateOf(webhook)} />
-      </td>
-      <td className="num wide-only">{pending}</td>
-      <td className="wide-only">
-        {last_success_at === null ? 'never' : <When at={last_success_at} />}
-      </td>
-      <td className="wide-only wrap-anywhere">
-        {last_failure_at === null ? (
-          'never'
-        ) : (
-          <>
-            <When at={last_failure_at} />
-            <span className="tiny url">{last_error}</span>
-          </>
-        )}
-      </td>
-    </tr>
-  )
-}
+        <span className="tiny url">{webhook.url}</span>
+      </>
+    ),
+  },
+  { title: 'State', cell: (webhook) => <StateWord {...stateOf(webhook)} /> },
+  { title: 'Waiting', className: 'num wide-only', cell: ({ pending }) => pending },
+  {
+    title: 'Last delivered',
+    className: 'wide-only',
+    cell: ({ last_success_at }) => <WhenOrNever at={last_success_at} />,
+  },
+  {
+    title: 'Last failure',
+    className: 'wide-only wrap-anywhere',
+    cell: ({ last_failure_at, last_error }) => (
+      <>
+        <WhenOrNever at={last_failure_at} />
+        {last_failure_at !== null && <span className="tiny url">{last_error}</span>}
+      </>
+    ),
+  },
+]
