@@ -38,6 +38,8 @@ export type CellSpec = {
   }
   /** 'none': a network namespace of its own without devices (tenants' code); unix sockets still work. */
   readonly network?: 'host' | 'none'
+  /** 'tenant': the program may make only the system calls of tenants' code, where the machine can filter them. */
+  readonly syscalls?: 'all' | 'tenant'
   /** Takes its lines of output; without it they go to the agent's stderr. */
   readonly output?: (line: OutputLine) => void
   /** The launcher's test that the cell answers; the cell's socket is `<folder>/<socket>`. */
@@ -80,6 +82,8 @@ export type Isolation = {
   readonly meter: 'cgroup-v2' | 'process-tree'
   readonly memoryLimit: 'cgroup-v2' | 'cgroup-v1' | 'none'
   readonly processLimit: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | 'none'
+  /** True where the system calls of tenants' code are filtered. */
+  readonly filtersSyscalls: boolean
   readonly reasons: readonly string[]
 }
 

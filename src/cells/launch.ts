@@ -8,6 +8,7 @@
 //   sh VIEW     mounts (view.ts), as root of the namespace
 //   setpriv     uid, groups, no capabilities, no new privileges; then the signal of death again,
 //               as a change of uid erases it (prctl(2), PR_SET_PDEATHSIG)
+//   perl        loads the filter of system calls, for code of tenants (syscalls/)
 //   sh INIT     as pid 1: asks the agent for leave, sets the environment, starts the program, reaps
 //               orphans
 //
@@ -37,6 +38,8 @@ export type LaunchPlan = {
   readonly identity: CellUser | undefined
   /** cgroup.procs files. */
   readonly joins: readonly string[]
+  /** Before a program of a tenant; empty where the machine cannot filter. */
+  readonly filter: readonly string[]
   /** The arguments of VIEW_SCRIPT; not used in `plain`. */
   readonly view: readonly string[]
   /** True where `limits.processes` must be an rlimit, which counts per uid. */
@@ -115,15 +118,16 @@ export function planCommand(spec: CellSpec, plan: LaunchPlan): [string, ...strin
   const unshare = [tools.unshare, ...namespaces(spec, plan.level), '--']
   const view = [tools.sh, '-c', VIEW_SCRIPT, 'view', ...plan.view, '--']
   const become = [tools.setpriv, ...privileges(plan.identity), ...dieWithParent]
+  const filter = spec.syscalls === 'tenant' ? plan.filter : []
   const script = plan.level === 'plain' ? EXEC_SCRIPT : INIT_SCRIPT
   const variables = [...Object.keys(spec.environment), '--']
   const init = [tools.sh, '-c', script, INIT_NAME, ...variables]
   const program = [...cleanedEnvironment(spec, tools), ...spec.argv]
   const ownUser = [tools.unshare, '--user', ...mapTo(plan.agent), '--']
   const chain = {
-    root: [join, limit, arm, unshare, view, become, init, program],
-    userns: [join, limit, arm, unshare, view, ownUser, become, init, program],
-    plain: [join, limit, become, init, program],
+    root: [join, limit, arm, unshare, view, become, filter, init, program],
+    userns: [join, limit, arm, unshare, view, ownUser, become, filter, init, program],
+    plain: [join, limit, become, filter, init, program],
   }
   return chain[plan.level].flat() as [string, ...string[]]
 }

@@ -44,7 +44,12 @@ for (const level of ['userns', 'plain'] as const)
     if (level === 'userns') checkCpu(report)
   })
 
-function checkLives({ left, right, states, exits, attempts, survivors }: ExerciseReport): void {
+function checkLives(report: ExerciseReport): void {
+  const { left, right, states, exits, attempts, survivors, isolation } = report
+  assert.deepEqual(
+    [left.filtersSyscalls, right.filtersSyscalls],
+    [isolation.filtersSyscalls, false],
+  )
   assert.deepEqual(right.environment, {})
   assert.deepEqual(left.environment, {
     NAME: 'a b',

@@ -57,6 +57,7 @@ export async function prepareCell(
     tools: place.tools,
     identity: identity?.process,
     joins: cgroup?.joins ?? [],
+    filter: place.filter,
     view: viewOf(spec, folder, place),
     rlimitProcesses: place.isolation.processLimit === 'rlimit',
     agent: { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 },
@@ -157,7 +158,10 @@ function viewOf(spec: CellSpec, folder: string, place: CellFolders): string[] {
   const shown = [
     ...show('read', [place.appFolder, ...compiled, ...spec.reads, ...callees]),
     ...show('write', [...spec.writes, folder]),
-    ...show('need', [program, ...Object.values(place.tools)].flatMap(foldersOf)),
+    ...show(
+      'need',
+      [program, ...Object.values(place.tools), ...place.filter.slice(0, 1)].flatMap(foldersOf),
+    ),
   ]
   if (place.isolation.uids) checkReadable(spec, shown, place)
   const hide = [place.dataFolder, place.runFolder, homedir(), '/tmp']

@@ -10,12 +10,15 @@ import { messageOf } from '#base/errors.ts'
 
 import type { Isolation } from './cell.ts'
 import { type CgroupMounts, findCgroups } from './cgroup.ts'
+import { filteredBy } from './syscalls/filter.ts'
 import { TOOL_NAMES, type Tools } from './launch.ts'
 
 export type IsolationLevel = Isolation['level']
 export type Probe = {
   readonly isolation: Isolation
   readonly tools: Tools
+  /** The command before a program that may make only the calls of tenants; empty where it does not work. */
+  readonly filter: readonly string[]
   /** The folders below which the groups of cells are made. */
   readonly cgroups: CgroupMounts
 }
@@ -47,6 +50,7 @@ export function probe(wanted: {
   }
   const memoryLimit = limit('memory')
   const processLimit = limit('pids')
+  const filter = chooseFilter(tools, reasons)
   if (memoryLimit === 'none') reasons.push('memory is not limited: no memory controller is ours')
   return {
     isolation: {
@@ -55,9 +59,11 @@ export function probe(wanted: {
       meter: metered ? 'cgroup-v2' : 'process-tree',
       memoryLimit,
       processLimit: processLimit === 'none' && uids ? 'rlimit' : processLimit,
+      filtersSyscalls: filter.length > 0,
       reasons,
     },
     tools,
+    filter,
     cgroups: {
       unified: cgroups.unified,
       memory: memoryLimit === 'cgroup-v1' ? cgroups.memory : undefined,
@@ -68,10 +74,12 @@ export function probe(wanted: {
 
 const isRoot = () => process.geteuid?.() === 0
 
+const findFile = (name: string): string | undefined =>
+  PLACES.map((place) => join(place, name)).find((file) => existsSync(file))
+
 function findTools(given: Partial<Tools>): Tools {
   const found = TOOL_NAMES.map((name) => {
-    const places = PLACES.map((place) => join(place, name))
-    const path = given[name] ?? places.find((file) => existsSync(file))
+    const path = given[name] ?? findFile(name)
     if (path === undefined)
       throw baseFault(
         'internal',
@@ -105,6 +113,19 @@ function chooseLevel(
       : 'plain: not root, and user namespaces are forbidden here',
   )
   return 'plain'
+}
+
+/** Tries the filter on a program, and on a call that it must refuse. */
+function chooseFilter({ setpriv, unshare }: Tools, reasons: string[]): readonly string[] {
+  const perl = findFile('perl')
+  const command =
+    perl === undefined ? [] : filteredBy(perl, process.arch === 'arm64' ? 'arm64' : 'x64')
+  const ran = (...program: readonly string[]) =>
+    runs([setpriv, '--no-new-privs', '--', ...command, ...program])
+  if (perl !== undefined && ran('true') && !ran(unshare, '--user', 'true')) return command
+  const why = perl === undefined ? 'perl is missing' : 'the kernel has no filters'
+  reasons.push(`system calls of tenants are not filtered: ${why}`)
+  return []
 }
 
 function runs([file = '', ...args]: readonly string[]): boolean {

@@ -27,6 +27,8 @@ export type Info = {
   /** From /proc/self/status. */
   readonly capabilities: readonly string[]
   readonly noNewPrivileges: boolean
+  /** True where a filter of system calls is loaded. */
+  readonly filtersSyscalls: boolean
   readonly interfaces: readonly string[]
   readonly pid: number
   /** The processes that the cell can see. */
@@ -73,6 +75,7 @@ function info(): Info {
     environment: variables(),
     config,
     capabilities: [...status.matchAll(/^Cap\w+:\t(\w+)$/gm)].map((found) => found[1] ?? ''),
+    filtersSyscalls: status.includes('Seccomp:\t2'),
     noNewPrivileges: status.includes('NoNewPrivs:\t1'),
     interfaces: Object.keys(networkInterfaces()),
     pid: process.pid,

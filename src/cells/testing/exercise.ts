@@ -44,7 +44,13 @@ export async function exercise(options: Partial<CellsOptions>): Promise<Exercise
   const environment = { NAME: 'a b', LD_PRELOAD: '', QUOTES: `'"$(id)\n\`\\`, PATH: '/nowhere' }
   const right = await cells.start(echoSpec(where, { name: 'right', socketGroup: 'callees' }))
   const left = await cells.start(
-    echoSpec(where, { name: 'left', calls: ['callees'], environment, network: 'none' }),
+    echoSpec(where, {
+      name: 'left',
+      calls: ['callees'],
+      environment,
+      network: 'none',
+      syscalls: 'tenant',
+    }),
   )
   await Promise.all([right.ready(), left.ready()])
   const attempts = await attempt(left, right)

@@ -248,7 +248,7 @@ async function startCell(
     limits: { memoryBytes: MEMORY_BYTES_MAX, processes: PROCESSES_MAX, files: FILES_MAX },
   })
   await deps.admit(name, account)
-  return await deps.cells.start({ ...spec, ...own, network: 'none' })
+  return await deps.cells.start({ ...spec, ...own, network: 'none', syscalls: 'tenant' })
 }
 
 /** The files of a server: a copy of a template, which the first database makes. */
