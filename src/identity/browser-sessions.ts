@@ -4,6 +4,7 @@ import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import { RIGHTS, type MemberRole } from '#contract/roles.ts'
 import type { Queryable } from '#state/connect.ts'
+import { recordAct, type Asker } from './audit.ts'
 import { noteCredentialChange } from './credential-changes.ts'
 import { hashToken, mintSession } from './token-text.ts'
 
@@ -26,7 +27,12 @@ const TOUCHED_UNTIL = `now() + interval '${TOUCH_MINUTES} minutes'`
 
 type SessionMember = { readonly id: string; readonly account: string; readonly role: MemberRole }
 
-export type OpenedSession = { readonly id: string; readonly text: string }
+export type OpenedSession = {
+  readonly id: string
+  readonly text: string
+  /** The number of the change that ended the oldest session, for untilHeard(), where there were too many. */
+  readonly epoch: string | undefined
+}
 
 /**
  * Opens a session; its text is returned here and nowhere else. `passkey` is the id of the one that was used; without one a
@@ -38,12 +44,12 @@ export async function openBrowserSession(
     readonly member: SessionMember
     readonly passkey: string | undefined
     readonly client: string
+    readonly spend: Asker['spend']
   },
 ): Promise<OpenedSession> {
-  const { member, passkey, client } = opened
+  const { member, passkey, client, spend } = opened
   const text = mintSession()
   const id = newId('tok')
-  await endOldest(transaction, member)
   const { rowCount } = await transaction.query(
     `insert into tokens (id, account, member, hash, hint, name, scope, is_session, expires_at)
      select $1, $2, $3, $4, '', $5, $6, true, now() + ${IDLE}
@@ -58,7 +64,8 @@ export async function openBrowserSession(
      values ($1, now() + interval '${SESSION_DAYS_MAX} days', ${isLimited ? 'now()' : TOUCHED_UNTIL}, $2, $3, $4)`,
     [id, isLimited, passkey ?? null, client],
   )
-  return { id, text }
+  const who = { account: member.account, token: id }
+  return { id, text, epoch: await endOldest(transaction, member, { who, spend }) }
 }
 
 /**
@@ -117,15 +124,25 @@ export async function endSessions(
   return { ended: rows.length, epoch: await noteCredentialChange(transaction, null, account) }
 }
 
-/** Makes room for one more session of a member. */
-async function endOldest(transaction: Queryable, { id, account }: SessionMember): Promise<void> {
+/** Ends the sessions of a member that are too many, at the request of the newest. */
+async function endOldest(
+  transaction: Queryable,
+  { id, account }: SessionMember,
+  asker: Asker,
+): Promise<string | undefined> {
   const { rows } = await transaction.query<{ id: string }>(
     `update tokens set revoked_at = now() where id in (
        select id from tokens where member = $1 and is_session and revoked_at is null and expires_at > now()
        order by id desc offset $2) returning id`,
-    [id, BROWSER_SESSIONS_MAX - 1],
+    [id, BROWSER_SESSIONS_MAX],
   )
-  for (const row of rows) await noteCredentialChange(transaction, row.id, account)
+  let epoch: string | undefined
+  for (const { id: target } of rows) {
+    const details = { sessions_max: BROWSER_SESSIONS_MAX }
+    await recordAct(transaction, asker, { action: 'session.remove', target, details })
+    epoch = await noteCredentialChange(transaction, target, account)
+  }
+  return epoch
 }
 
 /** True when the use of a session must be written down: five minutes have passed since the last time. */

@@ -2,10 +2,11 @@
 import { present } from '#base/errors.ts'
 import type { SessionReply } from '#contract/portal.ts'
 import type { MemberRole } from '#contract/roles.ts'
-import type { KnownReply } from '#http/reply.ts'
+import type { Handled, KnownReply } from '#http/reply.ts'
+import { untilHeard } from '#identity/credential-changes.ts'
 import { OPERATOR_ACCOUNT } from '#identity/operator-account.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Cookie } from './cookies.ts'
+import type { PortalParts } from './parts.ts'
 
 const CLIENT_LENGTH_MAX = 200
 
@@ -13,13 +14,20 @@ const CLIENT_LENGTH_MAX = 200
 export const clientOf = (headers: Readonly<Record<string, string | undefined>>): string =>
   (headers['user-agent'] ?? '').replaceAll(/[\p{Cc}\p{Cf}]/gu, '').slice(0, CLIENT_LENGTH_MAX)
 
-/** The reply that opens a session; `text` goes into its cookie. */
-export const openedReply = (
-  cookie: Cookie,
-  text: string,
-  body: object,
+/**
+ * The reply with another text of a session, in its cookie. It waits until every gateway has heard of the change: of the text
+ * before, or of a session that has ended to make room.
+ */
+export async function openedReply(
+  { state, cookies }: Pick<PortalParts, 'state' | 'cookies'>,
+  { signal }: Pick<Handled, 'signal'>,
+  opened: { readonly text: string; readonly epoch: string | undefined; readonly reply: object },
   status = 200,
-): KnownReply => ({ kind: 'known', status, headers: cookie.set(text), body: () => body })
+): Promise<KnownReply> {
+  if (opened.epoch !== undefined) await untilHeard(state, opened.epoch, signal)
+  const headers = cookies.session.set(opened.text)
+  return { kind: 'known', status, headers, body: () => opened.reply }
+}
 
 type Row = {
   account: string

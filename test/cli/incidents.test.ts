@@ -88,5 +88,26 @@ test('`ergon admin incident open`, update, list and close', async () => {
   )
   assert.match((await admin('close', incident.id)).stderr, /no open one has the id/)
   assert.equal((await outagesOf(owner)).length, 1, 'nobody was told twice')
+  const told = await ergon.sql<{ action: string; token: string | null; details: object }>(
+    'select action, token, details from audit_entries where target = $1 and account = $2 order by id',
+    [incident.id, ergon.account],
+  )
+  assert.deepEqual(told, [
+    {
+      action: 'incident.open',
+      token: null,
+      details: { region: 'moon', summary: 'No power', started_at: '2026-01-01T00:00:00Z' },
+    },
+    {
+      action: 'incident.update',
+      token: null,
+      details: { words: 'Half of it is back', lost: 'Nothing stored' },
+    },
+    {
+      action: 'incident.close',
+      token: null,
+      details: { words: 'All of it is back', unbilled: 'Its requests' },
+    },
+  ])
   await ergon.sql("delete from buckets where region = 'moon'")
 })

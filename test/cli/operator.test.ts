@@ -84,6 +84,11 @@ test('an alarm is seen in status, the list and the metrics until it is acknowled
     assert.equal(done.code, 0, done.stderr)
     assert.deepEqual(await seen(), ['0', '0'])
     assert.deepEqual(await json(['admin', 'alarm', 'list']), [])
+    const acts = await sharedErgon().sql(
+      "select target from audit_entries where action = 'alarm.acknowledge' and target = $1",
+      [id],
+    )
+    assert.deepEqual(acts, [{ target: id }])
     assert.match((await run(['admin', 'alarm', 'list', '--all'])).stdout, /from_a_test/)
     assert.equal((await run(['admin', 'alarm', 'acknowledge', 'x'])).code, 1)
   } finally {

@@ -4,6 +4,7 @@ import { fault } from '#contract/errors.ts'
 import type { NODE_CONTROL } from '#contract/control/node.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
+import { recordNodeAct } from '#identity/operator-account.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
 const SHOWN_MAX = 1000
@@ -23,7 +24,12 @@ export const alarmHandlers = (state: State) =>
         .map((row) => ({ ...row, finding: findingOf(row.kind) }))
       return { alarms, more: rows.length > SHOWN_MAX }
     },
-    'alarm.acknowledge': ({ alarm }) => acknowledgeAlarm(state, alarm),
+    'alarm.acknowledge': ({ alarm }) =>
+      state.transaction(async (transaction) => {
+        const details = await acknowledgeAlarm(transaction, alarm)
+        await recordNodeAct(transaction, { action: 'alarm.acknowledge', target: alarm, details })
+        return details
+      }),
   }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
 
 /** An alarm and the earlier ones of its kind; a later one is not acknowledged with them. Throws alarm_not_found. */

@@ -50,7 +50,7 @@ export const createPasskeyBegin =
   }
 
 export function createPasskeyAdd(parts: PortalParts): Handler<NewPasskey> {
-  const { state, challenges, webauthn, cookies } = parts
+  const { state, challenges, webauthn } = parts
   return async (call) => {
     const { token, account } = callerOf(call.who)
     const { challenge, facts } = await challenges.take('passkey', call)
@@ -66,8 +66,7 @@ export function createPasskeyAdd(parts: PortalParts): Handler<NewPasskey> {
       const renewed = await renewSession(transaction, { token, account, passkey: added.id })
       return { added, renewed }
     })
-    await untilHeard(state, renewed.epoch, call.signal)
-    return openedReply(cookies.session, renewed.text, passkeyReplyOf(added), 201)
+    return await openedReply(parts, call, { ...renewed, reply: passkeyReplyOf(added) }, 201)
   }
 }
 
@@ -97,11 +96,15 @@ export const createPasskeyRemove =
     const epoch = await state.transaction(async (transaction) => {
       const { id: member } = await askingMember(transaction, call)
       const owned = await passkeysOf(transaction, member)
-      ownPasskey(owned, id)
+      const { name } = ownPasskey(owned, id)
       if (owned.length === 1)
         throw fault('last_passkey', 'Could not remove the passkey: it is the only one')
       await transaction.query('delete from passkeys where id = $1', [id])
-      await recordAct(transaction, call, { action: 'passkey.remove', target: id })
+      await recordAct(transaction, call, {
+        action: 'passkey.remove',
+        target: id,
+        details: { name },
+      })
       const which = { passkey: id }
       return (await endSessions(transaction, { account, member, own: token, which })).epoch
     })

@@ -30,7 +30,7 @@ export const createTouchBegin =
   }
 
 export function createTouch(parts: PortalParts): Handler<SignIn> {
-  const { state, challenges, webauthn, cookies } = parts
+  const { state, challenges, webauthn } = parts
   return async (call) => {
     const { token, account, member } = callerOf(call.who)
     const { challenge, facts } = await challenges.take('touch', call)
@@ -38,14 +38,14 @@ export function createTouch(parts: PortalParts): Handler<SignIn> {
     const found = await memberOfAssertion(state, webauthn, { response, challenge })
     if (facts.session !== token || found.id !== member)
       throw fault('passkey_refused', 'Could not accept the passkey: it is of another member')
-    const { text, epoch } = await state.transaction(async (transaction) => {
+    const renewed = await state.transaction(async (transaction) => {
       await askingMember(transaction, call)
       await recordAct(transaction, call, { action: 'session.touch', target: token })
       return await renewSession(transaction, { token, account, passkey: found.passkey })
     })
-    await untilHeard(state, epoch, call.signal)
     const { touched_until } = await sessionReplyOf(state, token)
-    return openedReply(cookies.session, text, { touched_until } satisfies TouchReply)
+    const reply: TouchReply = { touched_until }
+    return await openedReply(parts, call, { ...renewed, reply })
   }
 }
 

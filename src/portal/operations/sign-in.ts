@@ -25,7 +25,7 @@ export const createSignInBegin =
   }
 
 export function createSignInFinish(parts: PortalParts): Handler<SignIn> {
-  const { state, challenges, webauthn, pace, cookies } = parts
+  const { state, challenges, webauthn, pace } = parts
   return async (call) => {
     pace.take(call, 'passkeys')
     const { challenge } = await challenges.take('sign-in', call)
@@ -34,12 +34,12 @@ export function createSignInFinish(parts: PortalParts): Handler<SignIn> {
     const opened = await state.transaction((transaction) =>
       open(transaction, call, { ...found, action: 'sign-in.finish' }),
     )
-    return openedReply(cookies.session, opened.text, opened.reply)
+    return await openedReply(parts, call, opened)
   }
 }
 
 export function createSessionRecover(parts: PortalParts): Handler<Recovery> {
-  const { state, pace, cookies } = parts
+  const { state, pace } = parts
   return async (call) => {
     pace.take(call, 'codes')
     const opened = await state.transaction(async (transaction) => {
@@ -47,7 +47,7 @@ export function createSessionRecover(parts: PortalParts): Handler<Recovery> {
       const action = 'session.recover'
       return await open(transaction, call, { id, account, passkey: undefined, action })
     })
-    return openedReply(cookies.session, opened.text, opened.reply)
+    return await openedReply(parts, call, opened)
   }
 }
 
@@ -69,8 +69,9 @@ async function open(
   if (member.state !== 'active')
     throw fault('passkey_refused', 'Could not sign in: the member was removed')
   const client = clientOf(call.headers)
-  const { id, text } = await openBrowserSession(transaction, { member, passkey, client })
-  const who = { account, token: id }
-  await recordAct(transaction, { who, spend: call.spend }, { action, target: member.id })
-  return { text, reply: await sessionReplyOf(transaction, id) }
+  const { spend } = call
+  const session = await openBrowserSession(transaction, { member, passkey, client, spend })
+  const who = { account, token: session.id }
+  await recordAct(transaction, { who, spend }, { action, target: member.id })
+  return { ...session, reply: await sessionReplyOf(transaction, session.id) }
 }

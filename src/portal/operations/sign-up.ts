@@ -40,19 +40,20 @@ export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
 }
 
 export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
-  const { state, challenges, webauthn, pace, cookies } = parts
+  const { state, challenges, webauthn, pace } = parts
   return async (call) => {
     pace.take(call, 'passkeys')
     const { challenge, facts } = await challenges.take('sign-up', call)
     const passkey = await webauthn.verifyRegistration(call.body.response, challenge)
-    const { session, reply } = await state.transaction(async (transaction) => {
+    const opened = await state.transaction(async (transaction) => {
       const member = await memberOf(transaction, facts, parts)
       const added = await addPasskey(transaction, member, {
         ...passkey,
         name: call.body.passkey_name,
       })
       const client = clientOf(call.headers)
-      const session = await openBrowserSession(transaction, { member, passkey: added.id, client })
+      const opening = { member, passkey: added.id, client, spend: call.spend }
+      const session = await openBrowserSession(transaction, opening)
       const isFirst = (await recoveryCodesLeft(transaction, member.id)) === 0
       const codes = isFirst ? await renewRecoveryCodes(transaction, member) : []
       // The entry is the member's, by its first session: there is no other.
@@ -64,9 +65,9 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
         member_id: member.id,
         recovery_codes: [...codes],
       }
-      return { session, reply }
+      return { ...session, reply }
     })
-    return openedReply(cookies.session, session.text, reply, 201)
+    return await openedReply(parts, call, opened, 201)
   }
 }
 
