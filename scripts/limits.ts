@@ -14,11 +14,13 @@ import { PACE_PER_MINUTE } from '#portal/pace.ts'
 import { WAITING } from '#portal/waiting.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as inference from '#contract/inference-limits.ts'
+import * as databases from '#contract/databases.ts'
 import * as live from '#contract/live.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/list-page.ts'
 import { USAGE_DAYS_MAX, USAGE_STEP_DAYS_MAX } from '#contract/usage-range.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
+import { SAID_BYTES_MAX } from '#databases/query/ask-database.ts'
 import { FILES_MAX } from '#databases/size/full-words.ts'
 import { STRANGERS_MAX } from '#databases/proxy/strangers.ts'
 import * as logins from '#databases/proxy/login-limits.ts'
@@ -343,6 +345,9 @@ const DATABASES: LimitSection = {
   limits: [
     ['sessions of a database', count(SESSIONS_MAX), sqlState('53300')],
     ['files of a database', count(FILES_MAX), sqlState('53100')],
+    ['rows of a query by the API', count(databases.QUERY_ROWS_MAX), code('invalid_request')],
+    ['time of a query by the API', seconds(databases.QUERY_MS_MAX), code('database_query_failed')],
+    ['bytes of 50 rows of such a query', bytes(SAID_BYTES_MAX), code('database_result_too_large')],
     ['logins of a database', paceText(logins.LOGINS), sqlState('53300')],
     [
       'wrong passwords of a role from an address',

@@ -109,7 +109,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
 /** package → the folders under src/ that may import it. */
 export const CONFINED: Record<string, readonly string[]> = {
   zod: ['contract', 'config'],
-  pg: ['state'],
+  pg: ['state', 'databases'],
   kysely: ['state'],
   'graphile-worker': ['tasks'],
   '@noble/curves': ['signers', 'payments'],

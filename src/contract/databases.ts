@@ -184,6 +184,52 @@ export const databaseQueries = z.object({
 })
 export const QUERIES_BASIS = databaseQueries.shape.basis.value
 
+/** Rows that an answer of POST /v1/databases/{database}/query has at most, and by default. */
+export const QUERY_ROWS_MAX = 1000
+const QUERY_ROWS = 100
+const QUERY_CHARACTERS_MAX = 100_000
+/** The time for which a query may run. */
+export const QUERY_MS_MAX = 15_000
+
+export const databaseQueryRequest = ownObject({
+  /** One statement. It reads: its transaction is read-only, and its role owns nothing. */
+  sql: z.string().min(1).max(QUERY_CHARACTERS_MAX),
+  max_rows: z.int().min(1).max(QUERY_ROWS_MAX).default(QUERY_ROWS),
+})
+export type DatabaseQueryRequest = z.infer<typeof databaseQueryRequest>
+
+/** Throws invalid_request. */
+export const parseDatabaseQuery = (json: unknown): DatabaseQueryRequest =>
+  parseWith(databaseQueryRequest, json)
+
+export const databaseQueryReply = z.object({
+  object: z.literal('database.query'),
+  /** As PostgreSQL names it, such as SELECT. */
+  command: z.string(),
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  /** Each value as PostgreSQL prints it. */
+  rows: z.array(z.array(z.string().nullable())),
+  row_count: z.int().min(0),
+  /** True: there are more rows than max_rows, or than fit into 1 MB. */
+  cut: z.boolean(),
+  /** From the statement to its last row here. */
+  duration_ms: z.number().min(0),
+  /** An estimate of its part of what its server is charged by the minute; the request's own is in X-Energy-Joules. */
+  server_j: z.number().min(0),
+  basis: z.literal('the time of the query at the tariff of a CPU-second; billed with the server'),
+})
+
+export const databaseQueryCeiling = z.object({
+  object: z.literal('ceiling'),
+  /** Of the request. */
+  ceiling_j: z.number().min(0),
+  ceiling_nj: wholeText,
+  ceiling_pusd: wholeText,
+  /** Of the server: one CPU for the whole time that a query may run, as an estimate. */
+  server_j: z.number().min(0),
+  time_limit_ms: z.int(),
+})
+
 export const databaseUrlQuery = z.object({
   /** A role's name; the owner by default. */
   role: z.string().max(100).optional(),

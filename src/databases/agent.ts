@@ -1,10 +1,12 @@
 // Databases in the agent: their servers, the proxy, and the reconciler that makes and removes them.
 import { statfsSync } from 'node:fs'
+import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { Secret } from '#base/log.ts'
 import type { Cell } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { POSTGRES_FOLDER } from '#contract/client-tools.ts'
+import { FIRST_PROXY_FOLDER } from '#contract/database-socket.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { databaseHost } from '#node/report.ts'
@@ -170,6 +172,7 @@ const partOf = ({ config, data }: AgentCore, host: string) => {
     region: config.region,
     host,
     port: data.pgPort,
+    socketFolder: join(data.runFolder, FIRST_PROXY_FOLDER),
     backupsKeptMs,
   }
   // Those of buckets: a stored byte has one price.
@@ -181,7 +184,7 @@ const partOf = ({ config, data }: AgentCore, host: string) => {
     logLateMs: lateAfterMs(config.dbArchiveSeconds * 1000),
     power: { milliwattsPerTb: config.storageMilliwattsPerTb, pueMilli: Number(config.pueMilli) },
   }
-  return { gateway: { settings: gateway }, tasks: { settings: tasks } }
+  return { gateway: { settings: gateway, calls: [PROXY_CELLS] }, tasks: { settings: tasks } }
 }
 
 const serversOf = (core: AgentCore, told: Pick<ServersDeps, 'beside' | 'changed'>): Servers =>

@@ -2,9 +2,12 @@
 import {
   parseBackupRequest,
   parseDatabaseChange,
+  parseDatabaseQuery,
   parseDatabaseRequest,
   parseDatabaseRoleRequest,
 } from '#contract/databases.ts'
+import { readTariff } from '#charging/tariff.ts'
+import { fault } from '#contract/errors.ts'
 import { findNamed } from '#http/find-named.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
@@ -22,6 +25,7 @@ import {
   createDatabaseList,
   createDatabaseUrl,
 } from './operations/database-get.ts'
+import { createDatabaseQuery, createQueryCeiling } from './operations/database-query.ts'
 import { createDatabaseQueries } from './operations/database-queries.ts'
 import {
   createDatabaseRoleCreate,
@@ -40,8 +44,13 @@ const DATABASES_OF = `select id as place, id, name, region, actual as status, si
 
 export const DATABASES_GATEWAY: GatewayProduct<GatewaySettings> = { name: 'databases', open }
 
-function open({ readers: state }: GatewayCore, settings: GatewaySettings): GatewayPart {
+function open({ readers: state, session }: GatewayCore, settings: GatewaySettings): GatewayPart {
   const deps = { state, settings }
+  const rates = () => {
+    const { latest } = session
+    if (latest === undefined) throw fault('state_unavailable', 'Could not read the tariff')
+    return { ...readTariff(latest.tariff), ...latest.price }
+  }
   return {
     endpoints: {
       'database.create': { parse: parseDatabaseRequest, handle: createDatabaseCreate(deps) },
@@ -51,6 +60,11 @@ function open({ readers: state }: GatewayCore, settings: GatewaySettings): Gatew
       'database.update': { parse: parseDatabaseChange, handle: createDatabaseUpdate(deps) },
       'database.energy': { handle: createDatabaseEnergy({ state, now: Date.now }) },
       'database.queries': { handle: createDatabaseQueries({ state }) },
+      'database.query': {
+        parse: parseDatabaseQuery,
+        handle: createDatabaseQuery({ ...deps, rates }),
+      },
+      'database-query.ceiling': { handle: createQueryCeiling({ state, rates }) },
       'database.delete': { handle: createDatabaseDelete(deps) },
       'database-role.list': { handle: createDatabaseRoleList(deps) },
       'database-role.create': {

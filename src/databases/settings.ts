@@ -9,6 +9,8 @@ export type GatewaySettings = {
   /** The database endpoint. */
   readonly host: string
   readonly port: number
+  /** The folder of the unix socket of a proxy, for queries of the API. */
+  readonly socketFolder: string
   /** The time for which a deleted database can be restored. */
   readonly backupsKeptMs: number
 }

@@ -46,6 +46,17 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
   },
   'database.energy': { path: () => `${path()}/energy?by=minute`, statuses },
   'database.queries': { path: () => `${path()}/queries`, statuses },
+  'database.query': {
+    path: () => `${path()}/query`,
+    body: { sql: 'select 1' },
+    statuses: [200, 404, 409],
+    badBodies: [
+      { body: {}, param: 'sql' },
+      { body: { sql: 'select 1', max_rows: 0 }, param: 'max_rows' },
+      { body: { sql: 'select 1', role: 'owner' }, param: 'role' },
+    ],
+  },
+  'database-query.ceiling': { path: () => `${path()}/query/ceiling`, statuses },
   'database-role.list': { path: () => `${path()}/roles`, statuses },
   'database-role.create': {
     path: () => `${path()}/roles`,

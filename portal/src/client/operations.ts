@@ -142,6 +142,11 @@ export type Operations = Checked<{
     typeof databases.databaseEnergyQuery
   >
   'GET /v1/databases/:database/queries': Of<typeof databases.databaseQueries>
+  'POST /v1/databases/:database/query': Of<
+    typeof databases.databaseQueryReply,
+    typeof databases.databaseQueryRequest
+  >
+  'GET /v1/databases/:database/query/ceiling': Of<typeof databases.databaseQueryCeiling>
   'GET /v1/databases/:database/backups': Of<typeof databases.backupList>
   'GET /v1/webhooks': Of<typeof webhooks.webhookList>
   'POST /v1/webhooks': Of<typeof webhooks.webhookWithSecret, typeof webhooks.webhookRequest>

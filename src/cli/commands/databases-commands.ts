@@ -45,6 +45,15 @@ export const DATABASES_COMMANDS: CommandList = {
       load: () => import('./db-psql.ts'),
     },
     {
+      usage: 'db query <name> <sql>',
+      help: 'Run one statement that reads, without psql; the time and joules go to stderr',
+      options: [
+        ['--max-rows <n>', 'at most so many rows, to 1000 (default 100)'],
+        ['--csv', 'the rows as CSV'],
+      ],
+      load: () => import('./db-query.ts'),
+    },
+    {
       usage: 'db resize <name> <size>',
       help: 'Give the database more or less room, such as 2GB; takes effect within 5 seconds',
       load: () => import('./db-resize.ts'),

@@ -51,6 +51,25 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     replies: ok('The queries', json(databases.databaseQueries)),
     refusals: ['database_not_found'],
   },
+  'database.query': {
+    summary: 'Run one statement that reads, and wake the database for it',
+    request: databases.databaseQueryRequest,
+    replies: ok('The rows', json(databases.databaseQueryReply)),
+    refusals: [
+      'database_not_found',
+      'database_not_ready',
+      'database_suspended',
+      'database_query_failed',
+      'database_result_too_large',
+      'databases_off',
+      'overloaded',
+    ],
+  },
+  'database-query.ceiling': {
+    summary: 'The most that a query can cost; no database is woken',
+    replies: ok('The ceiling', json(databases.databaseQueryCeiling)),
+    refusals: ['database_not_found'],
+  },
   'database.delete': {
     summary: 'Delete a database; it can be restored from its backups for some days',
     replies: ok('It is being deleted', json(databases.databaseDeleted)),

@@ -8,6 +8,11 @@ export const DATABASES_ERRORS = {
   database_role_exists: caller(409, 'Choose another name, or use the existing role.'),
   database_not_ready: caller(409, 'Wait until the database is deployed: `ergon db show`.'),
   database_suspended: caller(409, 'Resume the database first: `ergon db resume`.'),
+  database_query_failed: caller(400, 'Correct the statement; `sqlstate` and `position` say where.'),
+  database_result_too_large: caller(
+    400,
+    'Select fewer columns, or parts of long values: left(column, 1000).',
+  ),
   too_many_databases: caller(409, 'Delete a database that is not needed any more.'),
   database_not_restorable: caller(409, 'Choose another time or backup: `ergon db backup list`.'),
   backup_not_deletable: caller(

@@ -15,6 +15,8 @@ export const DATABASES = defineProduct({
     'database.update': { ...database, scope: 'deploy' },
     'database.energy': view,
     'database.queries': view,
+    'database.query': { ...database, scope: 'deploy' },
+    'database-query.ceiling': { ...view, remembered: false },
     'database.delete': { ...database, scope: 'deploy' },
     'database-role.list': view,
     'database-role.create': { ...database, scope: 'deploy', idempotent: true },
@@ -71,6 +73,18 @@ export const DATABASES = defineProduct({
       method: 'GET',
       path: '/v1/databases/:database/queries',
       operation: 'database.queries',
+      query: [],
+    },
+    {
+      method: 'POST',
+      path: '/v1/databases/:database/query',
+      operation: 'database.query',
+      query: [],
+    },
+    {
+      method: 'GET',
+      path: '/v1/databases/:database/query/ceiling',
+      operation: 'database-query.ceiling',
       query: [],
     },
     {

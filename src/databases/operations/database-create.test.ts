@@ -9,6 +9,7 @@ test('a node that runs no databases says so, and asks the state nothing', async 
     passwordKey: '',
     region: 'local',
     host: 'localhost',
+    socketFolder: '/nowhere',
     port: 5432,
     backupsKeptMs: 0,
   }

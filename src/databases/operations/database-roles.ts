@@ -7,8 +7,10 @@ import {
 import { fault } from '#contract/errors.ts'
 import { findDatabase } from '#databases/operations/find-database.ts'
 import { findRole, rolesOf, type RoleRow } from '#databases/operations/find-role.ts'
+import { makeRole } from '#databases/logins/make-role.ts'
 import { newPassword } from '#databases/logins/new-password.ts'
 import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
+import { QUERY_LABEL } from '#databases/query/query-role.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import { known, type Handled, type Handler } from '#http/reply.ts'
@@ -62,22 +64,13 @@ export const createDatabaseRoleCreate =
       const roles = await rolesOf(transaction, id)
       if (roles.some((one) => one.label === label))
         throw fault('database_role_exists', `Could not create the role: "${label}" exists already`)
-      if (roles.length >= DATABASE_ROLES_MAX)
+      if (roles.filter((one) => one.label !== QUERY_LABEL).length >= DATABASE_ROLES_MAX)
         throw fault(
           'invalid_request',
           `Could not create the role "${label}": a database has at most ${DATABASE_ROLES_MAX}`,
         )
-      const name = `${owner}_${label}`
       const key = settings.passwordKey
-      const { revision, verifier } = await newPassword(transaction, { key, role: name })
-      await transaction.query(
-        `insert into database_roles (name, database, label, is_read_only, revision, verifier)
-         values ($1, $2, $3, $4, $5, $6)`,
-        [name, id, label, isReadOnly, revision, verifier],
-      )
-      await transaction.query('select want_resource(id, desired) from resources where id = $1', [
-        id,
-      ])
+      await makeRole(transaction, { key, database: id, owner, label, isReadOnly })
       await recordRole(transaction, call, { action: 'database-role.create', id, label, isReadOnly })
       return known(replyOf(await findRole(transaction, id, label)), 201)
     })

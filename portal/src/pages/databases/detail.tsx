@@ -9,6 +9,7 @@ import { Awake } from './awake.tsx'
 import { stateOf, type Database } from './database.ts'
 import { DatabaseFacts } from './database-facts.tsx'
 import { Queries } from './queries.tsx'
+import { QueryBox } from './query-box.tsx'
 import { useDatabase } from './use-databases.ts'
 
 export function Detail({ name }: { readonly name: string }) {
@@ -33,6 +34,7 @@ export function Detail({ name }: { readonly name: string }) {
             <Address database={database} />
             <DatabaseFacts database={database} />
             <Awake database={database} />
+            <QueryBox database={database} />
             <Queries database={database} />
             <Actions database={database} />
           </div>

@@ -1,0 +1,100 @@
+// The query box: one statement that reads, the most that it can cost before, its rows and joules after.
+import { useQuery } from '@tanstack/react-query'
+import { useRef, useState, type KeyboardEvent } from 'react'
+import { costOf, type Cost } from '../../chat/cost.ts'
+import { send } from '../../client/call.ts'
+import { read } from '../../client/queries.ts'
+import { energyShort } from '../../figures/energy.ts'
+import { ProblemNote } from '../../parts/loaded.tsx'
+import { Section } from '../../parts/section.tsx'
+import { useAction } from '../../parts/use-action.ts'
+import type { Database } from './database.ts'
+import { QueryRows, type QueryResult } from './query-rows.tsx'
+
+const ROWS_MAX = 1000
+const NJ_PER_J = 1e9
+const EXAMPLE = 'select * from information_schema.tables'
+
+export function QueryBox({ database }: { readonly database: Database }) {
+  const [sql, setSql] = useState('')
+  const [answer, setAnswer] = useState<{ readonly result: QueryResult; readonly cost?: Cost }>()
+  const running = useRef<AbortController>(undefined)
+  const action = useAction(async () => {
+    setAnswer(undefined)
+    running.current = new AbortController()
+    const response = await send('POST /v1/databases/:database/query', {
+      path: { database: database.id },
+      body: { sql, max_rows: ROWS_MAX },
+      signal: running.current.signal,
+    })
+    const cost = costOf(response.headers)
+    const result = (await response.json()) as QueryResult
+    setAnswer({ result, ...(cost !== undefined && { cost }) })
+  })
+  const canRun = sql.trim() !== '' && database.status === 'deployed' && !action.isBusy
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    if (canRun) action.run()
+  }
+  return (
+    <Section title="Ask it" aside="One statement that reads, as a role that owns nothing.">
+      <div className="stack">
+        <textarea
+          className="field sql"
+          aria-label="SQL"
+          rows={4}
+          spellCheck={false}
+          placeholder={EXAMPLE}
+          value={sql}
+          onChange={({ target }) => setSql(target.value)}
+          onKeyDown={onKeyDown}
+        />
+        <div className="tools">
+          <button type="button" className="btn primary" disabled={!canRun} onClick={action.run}>
+            Run
+          </button>
+          {action.isBusy && (
+            <button type="button" className="btn" onClick={() => running.current?.abort()}>
+              Stop
+            </button>
+          )}
+          <Most database={database} />
+        </div>
+        {action.error !== undefined && <ProblemNote error={action.error} />}
+        {answer !== undefined && <After {...answer} />}
+        {answer !== undefined && <QueryRows result={answer.result} />}
+      </div>
+    </Section>
+  )
+}
+
+/** The ceiling, told before. */
+function Most({ database }: { readonly database: Database }) {
+  const { data } = useQuery(
+    read('GET /v1/databases/:database/query/ceiling', { path: { database: database.id } }),
+  )
+  if (data === undefined) return <span className="small">Ctrl+Enter runs it.</span>
+  return (
+    <span className="small">
+      At most {energyShort(BigInt(data.ceiling_nj))} for the request, and about{' '}
+      {energyShort(inNj(data.server_j))} of its server. Ctrl+Enter runs it.
+    </span>
+  )
+}
+
+function After({ result, cost }: { readonly result: QueryResult; readonly cost?: Cost }) {
+  const { row_count: count, cut, duration_ms: ms, server_j: server } = result
+  return (
+    <p className="small" role="status">
+      <b>
+        {count} {count === 1 ? 'row' : 'rows'}
+      </b>{' '}
+      in {ms.toFixed(1)} ms
+      {cost !== undefined && ` for ${energyShort(cost.figure.nj)}`}, and about{' '}
+      {energyShort(inNj(server))} of its server{cut && '. There are more rows'}.
+    </p>
+  )
+}
+
+const inNj = (joules: number): bigint => BigInt(Math.round(joules * NJ_PER_J))

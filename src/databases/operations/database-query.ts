@@ -1,0 +1,126 @@
+// POST /v1/databases/{id or name}/query: one statement that reads, as any client of the endpoint sends it. The server is
+// charged by the minute and the session by the proxy, so the request itself costs its own CPU alone.
+import pg from 'pg'
+import { nj, priceOf, printJoules, type Nj } from '#base/units.ts'
+import { databaseQueryReply, QUERY_MS_MAX, type DatabaseQueryRequest } from '#contract/databases.ts'
+import { fault } from '#contract/errors.ts'
+import { rawNumber } from '#contract/raw-json.ts'
+import { passwordOf } from '#databases/logins/passwords.ts'
+import { findDatabase, type DatabaseRow } from '#databases/operations/find-database.ts'
+import { askDatabase, type QueryAnswer } from '#databases/query/ask-database.ts'
+import { wantQueryRole } from '#databases/query/query-role.ts'
+import type { GatewaySettings } from '#databases/settings.ts'
+import { recordAct } from '#identity/audit.ts'
+import { callerOf } from '#identity/principal.ts'
+import type { Handled, Handler } from '#http/reply.ts'
+import type { State } from '#state/connect.ts'
+
+type QueryRates = () => { readonly njPerCpuS: bigint; readonly pusdPerJ: bigint }
+
+/** Queries of a gateway that run at once: each may keep 8 MB. */
+const RUNNING_MAX = 24
+const RETRY_S = 1
+
+export function createDatabaseQuery(deps: {
+  readonly state: State
+  readonly settings: GatewaySettings
+  readonly rates: QueryRates
+}): Handler<DatabaseQueryRequest> {
+  let running = 0
+  return async (call) => {
+    const { body, parameters, signal, spend, who } = call
+    const { account } = callerOf(who)
+    const database = await findDatabase(deps.state, account, parameters['database'] ?? '')
+    demandRunnable(database, deps.settings)
+    if (running >= RUNNING_MAX)
+      throw fault('overloaded', `Could not run the query: ${RUNNING_MAX} run already`, {
+        retryAfterS: RETRY_S,
+      })
+    running++
+    try {
+      const login = await loginOf(deps, database, call)
+      const asked = { sql: body.sql, rowsMax: body.max_rows }
+      const answer = await askDatabase(login, asked, { signal, mark: () => spend.mark() })
+      return replyOf(answer, deps.rates)
+    } catch (error) {
+      throw error instanceof pg.DatabaseError ? refusalOf(error) : error
+    } finally {
+      running--
+    }
+  }
+}
+
+/** GET /v1/databases/{id or name}/query/ceiling: as a query is read and admitted, which costs what this request does. */
+export const createQueryCeiling =
+  ({ state, rates }: { readonly state: State; readonly rates: QueryRates }): Handler =>
+  async ({ who, parameters, spend }) => {
+    await findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
+    const reply = {
+      object: 'ceiling',
+      ceiling_j: rawNumber(printJoules(spend.ceilingNj)),
+      ceiling_nj: spend.ceilingNj.toString(),
+      ceiling_pusd: priceOf(spend.ceilingNj, rates().pusdPerJ).toString(),
+      server_j: rawNumber(printJoules(energyOfMs(QUERY_MS_MAX, rates))),
+      time_limit_ms: QUERY_MS_MAX,
+    }
+    return { kind: 'known', status: 200, body: () => JSON.stringify(reply) }
+  }
+
+function demandRunnable({ name, actual }: DatabaseRow, settings: GatewaySettings): void {
+  if (!settings.isOn) throw fault('databases_off', `Could not query "${name}"`)
+  if (actual === 'suspended')
+    throw fault('database_suspended', `Could not query "${name}": it is suspended`)
+  if (actual !== 'deployed')
+    throw fault('database_not_ready', `Could not query "${name}": it is ${actual}`)
+}
+
+/** The login of the role that reads; the audit log has the query without its text, which may have secrets. */
+const loginOf = (
+  { state, settings }: { readonly state: State; readonly settings: GatewaySettings },
+  { id, name, role: owner }: DatabaseRow,
+  call: Pick<Handled, 'who' | 'spend'>,
+) =>
+  state.transaction(async (transaction) => {
+    const key = settings.passwordKey
+    const role = await wantQueryRole(transaction, { id, owner, key })
+    await recordAct(transaction, call, { action: 'database.query', target: id })
+    return {
+      socketFolder: settings.socketFolder,
+      user: role.name,
+      password: passwordOf(key, role.name, role.revision),
+      database: name,
+    }
+  })
+
+function replyOf(answer: QueryAnswer, rates: QueryRates) {
+  const { command, columns, rows, isCut, durationMs } = answer
+  const reply = {
+    object: 'database.query',
+    command,
+    columns,
+    rows,
+    row_count: rows.length,
+    cut: isCut,
+    duration_ms: Number(durationMs.toFixed(3)),
+    server_j: rawNumber(printJoules(energyOfMs(durationMs, rates))),
+    basis: databaseQueryReply.shape.basis.value,
+  }
+  return { kind: 'known', status: 200, body: () => JSON.stringify(reply) } as const
+}
+
+const NS_PER_MS = 1e6
+const NS_PER_S = 1_000_000_000n
+
+const energyOfMs = (ms: number, rates: QueryRates): Nj =>
+  nj((BigInt(Math.round(ms * NS_PER_MS)) * rates().njPerCpuS) / NS_PER_S)
+
+/** The refusal of the server or the proxy, with its place in the statement. */
+function refusalOf(error: pg.DatabaseError): Error {
+  const { code = '', message, position, hint } = error
+  const details = {
+    sqlstate: code,
+    ...(position !== undefined && { position: Number(position) }),
+    ...(hint !== undefined && { hint }),
+  }
+  return fault('database_query_failed', `Could not run the query: ${message}`, { details })
+}
