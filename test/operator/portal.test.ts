@@ -12,7 +12,7 @@ import {
 } from '#contract/operator.ts'
 import { OPERATOR } from '#contract/products/operator.ts'
 import { product, sharedErgon } from '../product.ts'
-import { newClient, signUpSoftly, type PortalClient } from '../portal/client.ts'
+import { endTouch, newClient, signUpSoftly, type PortalClient } from '../portal/client.ts'
 import { PLAIN } from '../settings.ts'
 
 product(PLAIN)
@@ -188,14 +188,8 @@ describe('the operator at the portal', () => {
 
   test('a change needs a touch of the last minutes, and a page of ours', async () => {
     const admin = await memberOf(sharedErgon().account, 'admin')
-    const { data } = (await admin.must(200, 'GET', '/v1/sessions')) as { data?: { id: string }[] }
-    await sharedErgon().sql(
-      `with aged as (update browser_sessions set touched_until = now() - interval '1 second'
-         where token = $1 returning 1)
-       select change_credentials(null, account) from tokens where id = $1 and exists (select from aged)`,
-      [data?.[0]?.id],
-    )
-    await sharedErgon().sql('select pg_sleep(0.5)')
+    const { member } = (await admin.must(200, 'GET', '/v1/session')) as { member?: { id: string } }
+    await endTouch(sharedErgon(), member?.id)
     const acts = CALLS.filter(({ method }) => method !== 'GET')
     assert.equal(acts.length, 4)
     for (const { method, path, body } of acts) {

@@ -120,3 +120,16 @@ async function send(
     body: isJson ? (JSON.parse(text) as PortalAnswer['body']) : {},
   }
 }
+
+/** Ends the touches of a member's sessions, as five minutes do. */
+export async function endTouch(ergon: Ergon, member: unknown): Promise<void> {
+  await ergon.sql(
+    `with aged as (
+       update browser_sessions s set touched_until = now() - interval '1 second'
+       from tokens t where t.id = s.token and t.member = $1 returning t.account)
+     select change_credentials(null, account) from aged`,
+    [member],
+  )
+  // Until the gateways have heard of it.
+  await ergon.sql('select pg_sleep(0.5)')
+}

@@ -8,6 +8,7 @@ import type { Browser } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
 import { newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
+import { endTouch } from './client.ts'
 import { buildConsole } from './console-build.ts'
 import { checkPage, loadAxe, pressButton, signUpByPages, watch } from './walk.ts'
 
@@ -40,6 +41,10 @@ describe('pages of services', { skip: withoutBrowser }, () => {
   })
   after(() => browser.close())
   const portal = () => String(sharedErgon().ready['portal_url'])
+  const memberOf = async ({ page }: Person) =>
+    await page.evaluate(
+      "fetch('/v1/session').then((a) => a.json()).then(({ member }) => member.id)",
+    )
   const go = (path: string) => ada.page.goto(portal() + path)
   const press = (name: string) =>
     ada.page.getByRole('button', { name, exact: true, disabled: false }).click()
@@ -112,6 +117,12 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await press('Run')
     await page.getByText('relation "nothing" does not exist').waitFor()
     await checkPage(page, 'a database')
+    await ada.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await endTouch(sharedErgon(), await memberOf(ada))
+    await press('Copy address')
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const address = String(await page.evaluate('navigator.clipboard.readText()'))
+    assert.match(address, /^postgresql:\/\/\w+:[^•@]+@/)
     await press('Suspend')
     await press('Suspend it')
     await page.getByText('Suspended by hand').waitFor()
@@ -132,6 +143,7 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await press('New webhook')
     await page.getByLabel('Address').fill(receiver.url)
     await page.getByLabel('What is it for?').fill(HOSTILE)
+    await endTouch(sharedErgon(), await memberOf(ada))
     await press('Make the webhook')
     await page.getByText('It is shown only now').waitFor()
     await press('I have it')

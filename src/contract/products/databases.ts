@@ -4,6 +4,8 @@ import { defineProduct } from '#contract/product.ts'
 
 const database = { ...look, service: 'databases', remembered: true } as const
 const view = { ...database, scope: 'read', answeredDeleting: true } as const
+/** Makes or shows a password: at the portal a person confirms it with a passkey. */
+const secret = { ...database, scope: 'deploy', needsTouch: true } as const
 
 export const DATABASES = defineProduct({
   operations: {
@@ -11,7 +13,7 @@ export const DATABASES = defineProduct({
     'database.list': view,
     'database.get': view,
     /** The address has the password in it. */
-    'database.url': { ...database, scope: 'deploy' },
+    'database.url': secret,
     'database.update': { ...database, scope: 'deploy' },
     'database.energy': view,
     'database.queries': view,
@@ -19,8 +21,8 @@ export const DATABASES = defineProduct({
     'database-query.ceiling': { ...view, remembered: false },
     'database.delete': { ...database, scope: 'deploy' },
     'database-role.list': view,
-    'database-role.create': { ...database, scope: 'deploy', idempotent: true },
-    'database-role.rotate': { ...database, scope: 'deploy' },
+    'database-role.create': { ...secret, idempotent: true },
+    'database-role.rotate': secret,
     'database-role.delete': { ...database, scope: 'deploy' },
     'database-backup.create': { ...database, scope: 'deploy', idempotent: true },
     'database-backup.list': view,

@@ -12,10 +12,11 @@ const view = { ...ownView, service: 'payments', remembered: false } as const
 export const PAYMENTS = defineProduct({
   operations: {
     'account.get': view,
-    'account.update': write,
+    /** It may set top-ups that the service makes by itself. */
+    'account.update': confirmed,
     'balance.get': view,
     'ledger.list': view,
-    'topup.create': { ...write, idempotent: true },
+    'topup.create': { ...confirmed, idempotent: true },
     'topup.list': view,
     'topup.get': view,
     'topup.cancel': write,

@@ -3,17 +3,19 @@ import { look } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const webhook = { ...look, service: 'webhooks', remembered: true } as const
+/** Makes a secret: at the portal a person confirms it with a passkey. */
+const secret = { ...webhook, scope: 'deploy', needsTouch: true } as const
 const view = { ...webhook, scope: 'read', answeredDeleting: true } as const
 
 export const WEBHOOKS = defineProduct({
   operations: {
     /** Without Idempotency-Key: a stored answer would keep the secret. A second endpoint of the same url is refused. */
-    'webhook.create': { ...webhook, scope: 'deploy' },
+    'webhook.create': secret,
     'webhook.list': { ...view, answeredUnpaid: true },
     'webhook.get': view,
     'webhook.update': { ...webhook, scope: 'deploy' },
     'webhook.delete': { ...webhook, scope: 'deploy' },
-    'webhook.rotate': { ...webhook, scope: 'deploy' },
+    'webhook.rotate': secret,
     'webhook.test': { ...webhook, scope: 'deploy', idempotent: true },
     'webhook.replay': { ...webhook, scope: 'deploy', idempotent: true },
     'webhook.log': view,

@@ -1,12 +1,13 @@
 // The address of a database. The password is asked for when it is copied, and never drawn.
 import { call } from '../../client/call.ts'
+import { withTouch } from '../../client/touch.ts'
 import { Command, Copy } from '../../parts/copy.tsx'
 import type { Database } from './database.ts'
 
 export function Address({ database }: { readonly database: Database }) {
   const { id, name, role, host, port } = database
   const address = async () =>
-    (await call('GET /v1/databases/:database/url', { path: { database: id } })).url
+    (await withTouch(() => call('GET /v1/databases/:database/url', { path: { database: id } }))).url
   return (
     <Command label="Address" text={`postgresql://${role}:••••••••@${host}:${port}/${name}`}>
       <Copy className="" label="Copy address" text={address} />

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../client/call.ts'
 import { changed, read } from '../../client/queries.ts'
+import { withTouch } from '../../client/touch.ts'
 import { balanceShort } from '../../figures/money.ts'
 import { Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -39,7 +40,7 @@ export function Account() {
 function LowWater({ now }: { readonly now: string }) {
   const [mark, setMark] = useState('')
   const action = useAction(async () => {
-    await call('PATCH /v1/account', { body: { low_water: mark.trim() } })
+    await withTouch(() => call('PATCH /v1/account', { body: { low_water: mark.trim() } }))
     await changed('GET /v1/account')
     setMark('')
   })

@@ -2,6 +2,7 @@
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../client/call.ts'
+import { withTouch } from '../../client/touch.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { ProblemNote } from '../../parts/loaded.tsx'
 import { Secret } from '../../parts/secret.tsx'
@@ -94,7 +95,9 @@ function Doings({ doing, webhook, onClose }: DoingsProps) {
           verb="Rotate it"
           onClose={onClose}
           act={async () => {
-            const { secret: made } = await call('PUT /v1/webhooks/:webhook/secret', { path })
+            const { secret: made } = await withTouch(() =>
+              call('PUT /v1/webhooks/:webhook/secret', { path }),
+            )
             setSecret(made)
             await webhooksChanged()
           }}

@@ -2,6 +2,7 @@
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../client/call.ts'
+import { withTouch } from '../../client/touch.ts'
 import { Secret } from '../../parts/secret.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
@@ -29,9 +30,8 @@ export function NewWebhook({ onClose }: { readonly onClose: () => void }) {
       start={START}
       onClose={onClose}
       save={async (fields) => {
-        setMade(
-          await call('POST /v1/webhooks', { body: { ...fields, events: [...fields.events] } }),
-        )
+        const body = { ...fields, events: [...fields.events] }
+        setMade(await withTouch(() => call('POST /v1/webhooks', { body })))
         await webhooksChanged()
       }}
     />
