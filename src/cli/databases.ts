@@ -17,6 +17,13 @@ export type Database = {
   readonly energy_budget: string | null
   readonly energy_budget_used_j: number | null
   readonly upgrading: boolean
+  readonly last_awake: {
+    readonly from: string
+    readonly to: string | null
+    readonly woken_by: string
+    readonly role: string | null
+    readonly slept_by: string | null
+  } | null
   readonly postgres_version: string | null
   readonly vector_version: string | null
   readonly extensions: readonly { readonly name: string; readonly version: string }[]
@@ -131,6 +138,7 @@ function linesOf(one: Database): (readonly [label: string, text: string])[] {
     ['id', one.id],
     ['status', one.reason === null ? one.status : `${one.status}: ${one.reason}`],
     ...(restore === null ? [] : [['restore', `${mb(restore.done_bytes)} MB are read`] as const]),
+    ['awake', awakeWords(one.last_awake)],
     ['region', one.region],
     ['size', `${mb(one.stored_bytes)} of ${mb(one.size_bytes)} MB${full}`],
     ['write-ahead log', `${mb(one.wal_bytes)} MB`],
@@ -142,4 +150,12 @@ function linesOf(one: Database): (readonly [label: string, text: string])[] {
     ['endpoint', `${one.host}:${one.port}, login ${one.role}`],
     ['created', one.created_at],
   ]
+}
+
+function awakeWords(last: Database['last_awake']): string {
+  if (last === null) return 'not yet'
+  const { from, to, woken_by, role, slept_by } = last
+  const woken = role === null ? woken_by : `${woken_by} of ${role}`
+  if (to === null) return `since ${from}, woken by: ${woken}`
+  return `no: asleep since ${to} (${slept_by}); woken last at ${from} by: ${woken}`
 }

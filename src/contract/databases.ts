@@ -1,6 +1,7 @@
 // Requests and replies of databases.
 import { z } from 'zod'
 import { energyBudget } from './energy-budget.ts'
+import { interval } from './intervals.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 
@@ -111,6 +112,8 @@ export const databaseReply = z.object({
   extensions: z.array(z.object({ name: z.string(), version: z.string() })),
   /** True while an upgrade of its extensions waits. */
   upgrading: z.boolean(),
+  /** When its server was awake last, or is; null before the first time. */
+  last_awake: interval.nullable(),
   /** The login of its owner. */
   role: z.string(),
   host: z.string(),

@@ -92,6 +92,8 @@ export const liveMessage = z.object({
         status: z.string(),
         wanted: z.string(),
         reason: z.string().nullable(),
+        /** Its server or program runs. */
+        awake: z.boolean(),
       }),
     )
     .optional(),

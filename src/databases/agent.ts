@@ -36,6 +36,7 @@ import { keepSize, type SizeDeps } from './size/keep-size.ts'
 import { createStoredReader, type StoredReader } from './size/stored.ts'
 import { keepStatements } from './server/statements.ts'
 import { createWatch, type DatabaseWatch } from './server/watch.ts'
+import { endOpenIntervals } from '#resources/intervals.ts'
 
 const INSTALL_TIMEOUT_MS = 600_000
 /** For the last message to reach the clients of a server that is about to stop. */
@@ -54,6 +55,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const { config } = core
   const host = databaseHost(config) ?? 'localhost'
   const part = partOf(core, host)
+  await endOpenIntervals(core.state, 'database')
   if (!config.databases) return part
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
@@ -144,8 +146,8 @@ function endUnpaid(
       awake.cut(id, words)
       await sleep(WORDS_MS)
     },
-    async stop(cell) {
-      await servers.stop(idOf(cell))
+    async stop(cell, why) {
+      await servers.stop(idOf(cell), why.code === 'budget_exhausted' ? 'budget' : 'balance')
       awake.refuse(idOf(cell), undefined)
     },
   })

@@ -28,6 +28,7 @@ create or replace function delete_database(of_id text) returns void language sql
   where n.id = of_id and d.backup_bytes = 0;
   select set_budget(of_id, null, null);
   delete from database_statements where database = of_id;
+  delete from resource_intervals where resource = of_id;
   update database_restores set status = 'failed', reason = 'it was deleted' where database = of_id and status <> 'done';
   select want_resource(of_id, 'deleted');
 $$;

@@ -26,6 +26,7 @@ import {
   createDatabaseUrl,
 } from './operations/database-get.ts'
 import { createDatabaseQuery, createQueryCeiling } from './operations/database-query.ts'
+import { createDatabaseIntervals } from './operations/database-intervals.ts'
 import { createDatabaseQueries } from './operations/database-queries.ts'
 import {
   createDatabaseRoleCreate,
@@ -59,6 +60,7 @@ function open({ readers: state, session }: GatewayCore, settings: GatewaySetting
       'database.url': { handle: createDatabaseUrl(deps) },
       'database.update': { parse: parseDatabaseChange, handle: createDatabaseUpdate(deps) },
       'database.energy': { handle: createDatabaseEnergy({ state, now: Date.now }) },
+      'database.intervals': { handle: createDatabaseIntervals({ state, now: Date.now }) },
       'database.queries': { handle: createDatabaseQueries({ state }) },
       'database.query': {
         parse: parseDatabaseQuery,

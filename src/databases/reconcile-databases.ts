@@ -47,8 +47,9 @@ export const reconcileDatabases = (
       },
       async suspend({ id, name }) {
         await recoveries.cancel(id)
-        awake.cut(id, suspendedWords({ name, held: await heldOf(state, id) }))
-        await servers.stop(id)
+        const held = await heldOf(state, id)
+        awake.cut(id, suspendedWords({ name, held }))
+        await servers.stop(id, held === 'balance' ? 'balance' : 'suspended')
       },
       async remove(resource) {
         await recoveries.remove(resource.id)

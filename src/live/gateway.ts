@@ -9,7 +9,8 @@ const LISTED_MAX = 100
 /** Of the tables that no product owns. */
 const CORE_STATES: LiveStates = {
   resources: `select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'name', r.name, 'status', r.actual,
-      'wanted', r.wanted, 'reason', r.reason) order by r.id)
+      'wanted', r.wanted, 'reason', r.reason, 'awake', exists (
+        select from resource_intervals i where i.resource = r.id and i.to_at is null)) order by r.id)
     from (select * from resources where account = a.id and desired <> 'deleted' order by id limit ${LISTED_MAX}) r`,
   budgets: `select json_agg(json_build_object('id', b.id, 'budget_nj', b.nj_per_day::text,
       'used_nj', budget_used_nj(b.id)::text) order by b.id)

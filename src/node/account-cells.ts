@@ -28,7 +28,7 @@ export interface AccountCells {
 export type UnpaidHandler = {
   /** Tells the clients of a frozen cell. */
   readonly tell: (cell: Cell, why: ErgonError) => Promise<void>
-  readonly stop: (cell: Cell) => Promise<void>
+  readonly stop: (cell: Cell, why: ErgonError) => Promise<void>
 }
 
 export type AccountCellsDeps = CellPayersDeps & {
@@ -130,7 +130,7 @@ function createEnd(
     log.info('A cell is ended: it cannot be paid', { cell: name, why: why.message })
     await handler?.tell(cell, why).catch(failed)
     if (hold !== undefined) hold.isFrozen = false
-    await handler?.stop(cell).catch(failed)
+    await handler?.stop(cell, why).catch(failed)
     await cell.stop().catch(failed)
     settle(name)
     await tellExceeded(name, why)

@@ -6,13 +6,17 @@ import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { createInstances, NotWanted, type Instances } from './instances.ts'
+import { beginInterval, endOpenIntervals, readIntervals } from './intervals.ts'
 import type { Resource } from './resource.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
 const IDLE_MS = 30
 const WAIT_MS = 60_000
+const DAY_MS = 86_400_000
+const HALF_HOUR = 1 / 48
 const { signal } = new AbortController()
+const WAKER = { cause: 'connection', role: 'owner' } as const
 
 /** Lives of instances in the order in which they began and ended; `live` is what runs now. */
 type World = {
@@ -68,6 +72,14 @@ function startLife(world: World) {
 const want = (world: World, wanted: string) =>
   world.state.query('select want_resource($1, $2)', [world.resource.id, wanted])
 
+const intervalsOf = ({ state, resource }: World) =>
+  readIntervals(state, resource.id, {
+    from: new Date(0),
+    to: new Date(Date.now() + DAY_MS),
+    before: undefined,
+    limit: 10,
+  })
+
 async function until(holds: () => boolean): Promise<void> {
   const lastMs = performance.now() + WAIT_MS
   while (!holds()) {
@@ -83,8 +95,8 @@ test(
     withWorld(async (world, of) => {
       const instances = of()
       const [one, other] = await Promise.all([
-        instances.use(world.resource, signal),
-        instances.use(world.resource, signal),
+        instances.use(world.resource, WAKER, signal),
+        instances.use(world.resource, WAKER, signal),
       ])
       one.release()
       one.release()
@@ -93,7 +105,7 @@ test(
       assert.deepEqual(instances.running(), [{ id: world.resource.id, account: ACCOUNT }])
       other.release()
       await until(() => world.events.includes('ending'))
-      await instances.use(world.resource, signal)
+      await instances.use(world.resource, WAKER, signal)
       assert.deepEqual(world.events, ['start', 'ending', 'end', 'start'])
     }),
 )
@@ -101,12 +113,12 @@ test(
 test('a release while the instance is being ended does not end the next one', { skip }, () =>
   withWorld(async (world, of) => {
     const instances = of()
-    const first = await instances.use(world.resource, signal)
-    const stopped = instances.stop(world.resource.id)
+    const first = await instances.use(world.resource, WAKER, signal)
+    const stopped = instances.stop(world.resource.id, 'suspended')
     await until(() => world.events.includes('ending'))
     first.release()
     await stopped
-    const second = await instances.use(world.resource, signal)
+    const second = await instances.use(world.resource, WAKER, signal)
     await pause(3 * IDLE_MS)
     assert.deepEqual(world.events, ['start', 'ending', 'end', 'start'])
     second.release()
@@ -117,7 +129,7 @@ test('a release while the instance is being ended does not end the next one', { 
 test('a use waits for work that needs the instance away, also for work that fails', { skip }, () =>
   withWorld(async (world, of) => {
     const instances = of()
-    await instances.use(world.resource, signal)
+    await instances.use(world.resource, WAKER, signal)
     const doWork = (error?: Error) => async () => {
       assert.equal(world.live, 0)
       world.events.push('work')
@@ -127,7 +139,7 @@ test('a use waits for work that needs the instance away, also for work that fail
     }
     const failing = instances.without(world.resource.id, doWork(new Error('of the work')))
     const working = instances.without(world.resource.id, doWork())
-    const used = instances.use(world.resource, signal)
+    const used = instances.use(world.resource, WAKER, signal)
     await assert.rejects(failing, /of the work/)
     await working
     await used
@@ -151,21 +163,21 @@ test(
         },
       } as Queryable
       const instances = of(slow)
-      const used = instances.use(world.resource, signal).then(
+      const used = instances.use(world.resource, WAKER, signal).then(
         () => 'used',
         () => 'refused',
       )
       await pause(20)
       await want(world, 'suspended')
-      const suspended = instances.stop(world.resource.id)
+      const suspended = instances.stop(world.resource.id, 'suspended')
       goOn()
       await suspended
       assert.equal(world.live, 0)
       await used
-      await assert.rejects(instances.use(world.resource, signal), NotWanted)
+      await assert.rejects(instances.use(world.resource, WAKER, signal), NotWanted)
       assert.deepEqual([world.live, instances.running()], [0, []])
       await want(world, 'deployed')
-      await instances.use(world.resource, signal)
+      await instances.use(world.resource, WAKER, signal)
       assert.equal(world.live, 1)
     }),
 )
@@ -177,20 +189,104 @@ test(
     withWorld(async (world, of) => {
       const instances = of()
       world.mayStart = false
-      await assert.rejects(instances.use(world.resource, signal), /no room/)
+      await assert.rejects(instances.use(world.resource, WAKER, signal), /no room/)
       assert.deepEqual(instances.running(), [])
       world.mayStart = true
-      await instances.use(world.resource, signal)
+      await instances.use(world.resource, WAKER, signal)
       world.mayEnd = false
-      await assert.rejects(instances.stop(world.resource.id), /does not end/)
+      await assert.rejects(instances.stop(world.resource.id, 'suspended'), /does not end/)
       assert.equal(instances.running().length, 1)
-      await assert.rejects(instances.use(world.resource, signal), /does not end/)
+      await assert.rejects(instances.use(world.resource, WAKER, signal), /does not end/)
       world.mayEnd = true
       world.events.length = 0
-      await instances.use(world.resource, signal)
+      await instances.use(world.resource, WAKER, signal)
       assert.deepEqual(world.events, ['ending', 'end', 'start'])
       await instances.without(world.resource.id, async () => assert.equal(world.live, 0))
       instances.close()
-      await assert.rejects(instances.use(world.resource, signal), NotWanted)
+      await assert.rejects(instances.use(world.resource, WAKER, signal), NotWanted)
     }),
+)
+
+test('the interval of each life has its waker and the cause of its end', { skip }, () =>
+  withWorld(async (world, of) => {
+    const instances = of()
+    const { id } = world.resource
+    const backup = { cause: 'backup' } as const
+    const first = await instances.use(world.resource, WAKER, signal)
+    await instances.use(world.resource, backup, signal)
+    await instances.stop(id, 'budget')
+    first.release()
+    const second = await instances.use(world.resource, backup, signal)
+    second.release()
+    await until(() => world.live === 0)
+    await instances.use(world.resource, WAKER, signal)
+    await instances.without(id, async () => undefined)
+    world.mayStart = false
+    await assert.rejects(instances.use(world.resource, WAKER, signal), /no room/)
+    world.mayStart = true
+    await instances.use(world.resource, { cause: 'change' }, signal)
+    const rows = async () =>
+      (await intervalsOf(world)).map(({ woken_by, role, slept_by, to }) => ({
+        woken_by,
+        role,
+        slept_by,
+        ended: to !== null,
+      }))
+    const role = null
+    const expected = [
+      { woken_by: 'connection', role: 'owner', slept_by: 'change', ended: true },
+      { woken_by: 'backup', role, slept_by: 'idle', ended: true },
+      { woken_by: 'connection', role: 'owner', slept_by: 'budget', ended: true },
+    ]
+    assert.deepEqual(await rows(), [
+      { woken_by: 'change', role, slept_by: null, ended: false },
+      ...expected,
+    ])
+    // The node was stopped meanwhile.
+    await endOpenIntervals(world.state, 'workload')
+    assert.equal((await rows())[0]?.ended, false)
+    await endOpenIntervals(world.state, 'database')
+    assert.deepEqual(await rows(), [
+      { woken_by: 'change', role, slept_by: 'stop', ended: true },
+      ...expected,
+    ])
+  }),
+)
+
+test('intervals are listed by range and page, and old ones are forgotten', { skip }, () =>
+  withWorld(async (world) => {
+    const { id } = world.resource
+    await world.state.query(
+      `insert into resource_intervals (resource, from_at, to_at, woken_by, slept_by)
+       select $1, now() - make_interval(days => d), now() - make_interval(days => d) + interval '1 hour', 'change', 'idle'
+       from generate_series(40, 1, -1) d`,
+      [id],
+    )
+    const nowMs = Date.now()
+    const range = (
+      fromDay: number,
+      toDay: number,
+      more: { before?: string; limit?: number } = {},
+    ) =>
+      readIntervals(world.state, id, {
+        from: new Date(nowMs - fromDay * DAY_MS),
+        to: new Date(nowMs - toDay * DAY_MS),
+        before: more.before,
+        limit: more.limit ?? 100,
+      })
+    assert.equal((await range(100, 0)).length, 40)
+    // The interval that has begun before the range is in it until it ends.
+    assert.equal((await range(3 - HALF_HOUR, 2 + HALF_HOUR)).length, 1)
+    assert.equal((await range(3 - 2 * HALF_HOUR - 0.01, 2 + HALF_HOUR)).length, 0)
+    const page = await range(100, 0, { limit: 3 })
+    const next = await range(100, 0, { limit: 3, before: page[2]?.id ?? '' })
+    assert.deepEqual(
+      [...page, ...next].map(({ from }) => Math.round((nowMs - from.getTime()) / DAY_MS)),
+      [1, 2, 3, 4, 5, 6],
+    )
+    const open = await beginInterval(world.state, id, WAKER)
+    assert.deepEqual([(await range(100, -1)).length, (await range(100, -1))[0]?.id], [32, open])
+    await world.state.query("select begin_interval($1, 'change', null, 31, 5)", [id])
+    assert.equal((await range(100, -1)).length, 5)
+  }),
 )

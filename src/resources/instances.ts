@@ -1,8 +1,11 @@
 // Instances of one kind of resource: the servers or programs that run for resources on this node. The first use starts
 // an instance, and it ends when nobody has used it for a while. Nothing else starts or ends one. So none runs, and none
 // starts, for a resource that its account does not want deployed, or during work that needs its files at rest.
+import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import type { SleepCause } from '#contract/intervals.ts'
 import type { Queryable } from '#state/connect.ts'
+import { beginInterval, endInterval, type Waker } from './intervals.ts'
 import type { Resource } from './resource.ts'
 
 export interface Instance {
@@ -15,11 +18,16 @@ export interface Instance {
 export interface Instances<R extends Resource, I extends Instance> {
   /**
    * Resolves with the running instance, which runs until the release and a while longer. Waits for the end of an
-   * earlier one. Rejects with NotWanted, or with why it did not start or the earlier one did not end.
+   * earlier one. Rejects with NotWanted, or with why it did not start or the earlier one did not end. The interval in
+   * which the resource is awake is recorded, with the waker.
    */
-  use(resource: R, signal: AbortSignal): Promise<{ readonly instance: I; release(): void }>
+  use(
+    resource: R,
+    waker: Waker,
+    signal: AbortSignal,
+  ): Promise<{ readonly instance: I; release(): void }>
   /** Ends the instance now; the next use starts another. */
-  stop(id: string): Promise<void>
+  stop(id: string, cause: SleepCause): Promise<void>
   /** Does work on a resource that nothing runs for: each use waits for the end of the work. */
   without<T>(id: string, work: () => Promise<T>): Promise<T>
   running(): readonly Pick<Resource, 'id' | 'account'>[]
@@ -42,8 +50,10 @@ type Running<I> = {
   readonly account: string
   readonly instance: Promise<I>
   users: number
+  /** The number of the interval that begins with it; undefined where it was not recorded. */
+  interval?: Promise<string | undefined>
   /** Its end was tried: it may be half gone, so nobody uses it any more. */
-  isEnding?: true
+  ending?: SleepCause
   timer?: NodeJS.Timeout | undefined
 }
 
@@ -64,13 +74,12 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     this.#deps = deps
   }
 
-  async use(resource: R, signal: AbortSignal) {
-    const { id, account } = resource
+  async use(resource: R, waker: Waker, signal: AbortSignal) {
+    const { id } = resource
     await this.#whole(id)
     signal.throwIfAborted()
     if (this.#isClosed) throw new NotWanted(`The node stops: ${id}`)
-    const started = () => ({ account, instance: startWanted(this.#deps, resource), users: 0 })
-    const one: Running<I> = this.#running.get(id) ?? started()
+    const one = this.#running.get(id) ?? this.#started(resource, waker)
     this.#running.set(id, one)
     one.users++
     clearTimeout(one.timer)
@@ -81,28 +90,17 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       return { instance, release }
     } catch (error) {
       release()
-      if (one.users === 0 && this.#running.get(id) === one) await this.stop(id)
+      if (one.users === 0 && this.#running.get(id) === one) await this.stop(id, 'failed')
       throw error
     }
   }
 
-  stop(id: string): Promise<void> {
-    return this.without(id, async () => undefined)
+  stop(id: string, cause: SleepCause): Promise<void> {
+    return this.#fenced(id, cause, async () => undefined)
   }
 
   without<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#fences.get(id)
-    const done = (async () => {
-      await before
-      await this.#end(id)
-      return await work()
-    })()
-    const settled = () => {
-      if (this.#fences.get(id) === fence) this.#fences.delete(id)
-    }
-    const fence: Promise<void> = done.then(settled, settled)
-    this.#fences.set(id, fence)
-    return done
+    return this.#fenced(id, 'change', work)
   }
 
   running() {
@@ -114,29 +112,68 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     for (const { timer } of this.#running.values()) clearTimeout(timer)
   }
 
+  #started(resource: R, waker: Waker): Running<I> {
+    const { id, account } = resource
+    const instance = startWanted(this.#deps, resource)
+    const one: Running<I> = { account, instance, users: 0 }
+    const begun = () => this.#recorded(() => beginInterval(this.#deps.state, id, waker))
+    void instance.then(
+      () => (one.interval = begun()),
+      () => undefined,
+    )
+    return one
+  }
+
+  /** A record that fails does not stop what runs. */
+  #recorded<T>(record: () => Promise<T>): Promise<T | undefined> {
+    return record().catch((error: unknown) => {
+      this.#deps.log.warn('An interval is not recorded', { error: messageOf(error) })
+      return undefined
+    })
+  }
+
+  #fenced<T>(id: string, cause: SleepCause, work: () => Promise<T>): Promise<T> {
+    const before = this.#fences.get(id)
+    const done = (async () => {
+      await before
+      await this.#end(id, cause)
+      return await work()
+    })()
+    const settled = () => {
+      if (this.#fences.get(id) === fence) this.#fences.delete(id)
+    }
+    const fence: Promise<void> = done.then(settled, settled)
+    this.#fences.set(id, fence)
+    return done
+  }
+
   /** Resolves when ends and work are over, with a further try of an end that failed. */
   async #whole(id: string): Promise<void> {
     for (;;) {
       while (this.#fences.has(id)) await this.#fences.get(id)
-      if (this.#running.get(id)?.isEnding !== true) return
-      await this.stop(id)
+      const ending = this.#running.get(id)?.ending
+      if (ending === undefined) return
+      await this.stop(id, ending)
     }
   }
 
-  async #end(id: string): Promise<void> {
+  async #end(id: string, cause: SleepCause): Promise<void> {
     const one = this.#running.get(id)
     if (one === undefined) return
-    one.isEnding = true
+    one.ending ??= cause
     clearTimeout(one.timer)
     const instance = await one.instance.catch(() => undefined)
     await instance?.end()
     this.#running.delete(id)
+    const interval = await one.interval
+    if (interval !== undefined)
+      await this.#recorded(() => endInterval(this.#deps.state, interval, one.ending ?? cause))
   }
 
   #releaseOf(id: string, one: Running<I>): () => void {
     const { idleMs, log } = this.#deps
     const rest = () =>
-      void this.stop(id).catch((error: unknown) =>
+      void this.stop(id, 'idle').catch((error: unknown) =>
         log.error('What runs for a resource could not be ended', { id, error }),
       )
     let isReleased = false
@@ -145,7 +182,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       isReleased = true
       one.users--
       // A timer would end the next instance, which may be in use.
-      if (one.users > 0 || one.isEnding === true || this.#isClosed) return
+      if (one.users > 0 || one.ending !== undefined || this.#isClosed) return
       one.timer = setTimeout(rest, idleMs).unref()
     }
   }

@@ -83,3 +83,26 @@ create or replace function hold_unpaid(grace interval) returns void language sql
     where depleted_at is null
       and exists (select from resources where account = a.id and desired <> 'deleted' and held = 'balance');
 $$;
+
+-- Records that a resource wakes, and forgets its intervals that are older than `kept_days` or beyond its newest
+-- `kept_rows`. Returns the number of the interval.
+create or replace function begin_interval(of_resource text, by_cause text, by_role text, kept_days int, kept_rows int)
+returns bigint language plpgsql as $$
+declare
+  made bigint;
+begin
+  insert into resource_intervals (resource, from_at, woken_by, role)
+  values (of_resource, ledger_now(), by_cause, by_role) returning id into made;
+  delete from resource_intervals where resource = of_resource
+    and (to_at < ledger_now() - make_interval(days => kept_days) or id < (
+      select id from resource_intervals where resource = of_resource order by id desc offset kept_rows - 1 limit 1));
+  return made;
+end $$;
+
+-- Ends the intervals that a stop of the node left open: they lasted until the last charge of what ran.
+create or replace function end_intervals(of_kind text, by_cause text) returns void language sql as $$
+  update resource_intervals i set slept_by = by_cause, to_at = greatest(i.from_at, (
+    select max(c.to_at) from charges c
+    where c.resource = i.resource and c.operation = 'cell.standing' and c.to_at > i.from_at))
+  from resources r where r.id = i.resource and r.kind = of_kind and i.to_at is null
+$$;

@@ -45,6 +45,7 @@ export const DATABASES_ROWS: Readonly<Record<string, Row>> = {
     ],
   },
   'database.energy': { path: () => `${path()}/energy?by=minute`, statuses },
+  'database.intervals': { path: () => `${path()}/intervals?limit=10`, statuses },
   'database.queries': { path: () => `${path()}/queries`, statuses },
   'database.query': {
     path: () => `${path()}/query`,

@@ -12,6 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { DATABASES_MAX } from '#contract/databases.ts'
+import { intervalList, type AwakeInterval } from '#contract/intervals.ts'
 import { STRANGERS_MAX } from '#databases/proxy/strangers.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { bookFaults } from '../books.ts'
@@ -38,6 +39,11 @@ const withClient = <T>(work: (client: pg.Client) => Promise<T>) => clientOf(url,
 
 const idOf = () => `db_${url.username.slice(2)}`
 const cellOf = () => idOf().replace('_', '-')
+const intervals = async (query = ''): Promise<readonly AwakeInterval[]> => {
+  const headers = { authorization: `Bearer ${ergon.token}` }
+  const answer = await fetch(`${ergon.baseUrl}/v1/databases/notes/intervals${query}`, { headers })
+  return intervalList.parse(await answer.json()).data
+}
 const isAwake = () => existsSync(join(ergon.runFolder, 'databases', cellOf(), '.s.PGSQL.5432'))
 
 test('db create makes a database, and db url is its connection string', async () => {
@@ -472,6 +478,23 @@ test('a server without a client stops, the next connection starts it, and each l
     1,
   )
   await until('it sleeps again', () => !isAwake())
+  await until('the interval has its end', async () => {
+    const [last] = await intervals()
+    return last?.to !== null
+  })
+  const [last, ...earlier] = await intervals()
+  assert.deepEqual([last?.woken_by, last?.role, last?.slept_by], ['connection', 'owner', 'idle'])
+  const seen = (woken: string, slept: string) =>
+    earlier.some((one) => one.woken_by === woken && one.slept_by === slept)
+  // The resume started it, as the creation did.
+  assert.ok(seen('change', 'idle') && seen('connection', 'suspended'), JSON.stringify(earlier))
+  assert.deepEqual(await intervals('?to=2026-01-01T00:00:00Z'), [])
+  assert.equal((await api('/v1/databases/notes/intervals?from=2027-01-01&to=2026-01-01'))[0], 400)
+  const shown = (await ergon.cli('db', 'show', 'notes')).stdout
+  assert.match(
+    shown,
+    /^awake +no: asleep since \S+ \(idle\); woken last at \S+ by: connection of owner$/m,
+  )
   await until('it is charged', async () => {
     const rows = await ergon.sql<{ energy_nj: string }>(
       `select energy_nj from charges where account = $1 and operation = 'cell.standing'
@@ -485,10 +508,15 @@ test('a server without a client stops, the next connection starts it, and each l
 test('a stop tells the clients, and the next start serves the same database', async () => {
   const client = await connect()
   const ended = new Promise<Error & { code?: string }>((resolve) => client.on('error', resolve))
+  const [before] = await intervals()
+  assert.equal(before?.to, null)
   await ergon.restart()
   assert.equal((await ended).code, '57P01')
   const rows = await withClient(async (again) => (await again.query('select from kept')).rowCount)
   assert.equal(rows, 1)
+  const [now, stopped] = await intervals()
+  assert.deepEqual([now?.to, stopped?.from, stopped?.slept_by], [null, before.from, 'stop'])
+  assert.ok(Date.parse(stopped?.to ?? '') <= Date.parse(now?.from ?? ''))
 })
 
 test('db delete removes the files, and nobody can connect', async () => {

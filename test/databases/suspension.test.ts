@@ -54,6 +54,8 @@ test('its sessions end with words after the grace, it stays suspended, and a cre
   await payer.call('PATCH', '/v1/databases/poor', { suspended: false })
   await pause(1000)
   assert.equal((await shown())['status'], 'suspended')
+  const [slept] = (await payer.call('GET', '/v1/databases/poor/intervals')).json['data'] as object[]
+  assert.equal((slept as { slept_by?: string }).slept_by, 'balance')
   await fund()
   await databaseIs('deployed')
   const again = await connectTo(url)

@@ -9,6 +9,7 @@ import type {
 import type { z } from 'zod'
 import type * as life from '#contract/account-life.ts'
 import type * as audit from '#contract/audit.ts'
+import type { intervalList, intervalsQuery } from '#contract/intervals.ts'
 import type { budgetList, budgetListQuery } from '#contract/budgets.ts'
 import type * as evidence from '#contract/compliance.ts'
 import type * as databases from '#contract/databases.ts'
@@ -141,6 +142,7 @@ export type Operations = Checked<{
     never,
     typeof databases.databaseEnergyQuery
   >
+  'GET /v1/databases/:database/intervals': Of<typeof intervalList, never, typeof intervalsQuery>
   'GET /v1/databases/:database/queries': Of<typeof databases.databaseQueries>
   'POST /v1/databases/:database/query': Of<
     typeof databases.databaseQueryReply,

@@ -4,7 +4,13 @@ import type { ServiceName } from './services.ts'
 import './day-band.css'
 
 /** In milliseconds since the day began; its cause, where it is known. */
-export type DaySpan = { readonly fromMs: number; readonly toMs: number; readonly cause?: string }
+export type DaySpan = {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly cause?: string
+  /** It could not run: drawn in grey. */
+  readonly isOff?: boolean
+}
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 1440
@@ -30,7 +36,7 @@ export function DayBand(props: {
         {spans.map((span) => (
           <rect
             key={span.fromMs}
-            className="span"
+            className={span.isOff === true ? 'span off' : 'span'}
             x={span.fromMs / MINUTE_MS}
             width={Math.max((span.toMs - span.fromMs) / MINUTE_MS, 1)}
             height="26"

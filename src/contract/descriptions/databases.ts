@@ -1,6 +1,7 @@
 // Requests and replies of the routed operations of databases.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import * as databases from '#contract/databases.ts'
+import { intervalList, intervalsQuery } from '#contract/intervals.ts'
 import type { DATABASES } from '#contract/products/databases.ts'
 
 export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
@@ -44,6 +45,13 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     summary: 'The energy of a database as it was charged, with its carbon and price, by time',
     query: databases.databaseEnergyQuery,
     replies: ok('The energy', json(databases.databaseEnergy)),
+    refusals: ['database_not_found'],
+  },
+  'database.intervals': {
+    summary:
+      'When the server of a database was awake, what woke it and why it slept, the newest first',
+    query: intervalsQuery,
+    replies: ok('The intervals', json(intervalList)),
     refusals: ['database_not_found'],
   },
   'database.queries': {

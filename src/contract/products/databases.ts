@@ -16,6 +16,7 @@ export const DATABASES = defineProduct({
     'database.url': secret,
     'database.update': { ...database, scope: 'deploy' },
     'database.energy': view,
+    'database.intervals': view,
     'database.queries': view,
     'database.query': { ...database, scope: 'deploy' },
     'database-query.ceiling': { ...view, remembered: false },
@@ -70,6 +71,12 @@ export const DATABASES = defineProduct({
       path: '/v1/databases/:database/energy',
       operation: 'database.energy',
       query: ['from', 'to', 'by'],
+    },
+    {
+      method: 'GET',
+      path: '/v1/databases/:database/intervals',
+      operation: 'database.intervals',
+      query: ['from', 'to', 'limit', 'cursor'],
     },
     {
       method: 'GET',

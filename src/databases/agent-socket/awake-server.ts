@@ -12,7 +12,7 @@ import { madeLogins } from '#databases/logins/made-logins.ts'
 import { STOPPED, type FatalError } from '#databases/proxy/wire.ts'
 import type { Servers } from '#databases/server/servers.ts'
 import { SECRET_HEADER, type AgentSocket } from './ask-agent.ts'
-import { BACKUPS_PATH, CERTIFICATE_PATH, RUNNING_PATH } from './awake.ts'
+import { BACKUPS_PATH, CERTIFICATE_PATH, LOGIN_PARAMETER, RUNNING_PATH } from './awake.ts'
 import { energyWords } from './energy-words.ts'
 import { createRunning, type RunningServers } from './running.ts'
 import { STARTING, suspendedWords } from './state-words.ts'
@@ -96,22 +96,27 @@ const answerOf =
   (deps: AnswerDeps) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { state, servers, used, refusals, warnings, log } = deps
-    const path = request.url ?? ''
+    const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://agent')
+    const isBackup = path.startsWith(BACKUPS_PATH)
     const id = path.slice(path.lastIndexOf('/') + 1)
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     response.writeHead(200)
-    const database = await readDatabase(state, id)
+    const database = await readDatabase(state, id, searchParams.get(LOGIN_PARAMETER))
     if (database?.isWanted !== true) return endWith(response, unwantedWords(database))
     try {
-      const use = await servers.use(database, gone.signal)
+      const use = await servers.use(
+        database,
+        isBackup ? { cause: 'backup' } : { cause: 'connection', role: database.label ?? undefined },
+        gone.signal,
+      )
       const refusal = refusals.get(id)
       if (refusal !== undefined || gone.signal.aborted) {
         use.release()
         return endWith(response, refusal ?? STARTING)
       }
       response.once('close', () => use.release())
-      if (path.startsWith(BACKUPS_PATH)) used.hold(id, response)
+      if (isBackup) used.hold(id, response)
       else used.join(id, request, response)
       const warning = warnings.of(id) ?? null
       say(response, { socketPath: use.socketPath, warning, logins: database.logins })
@@ -134,17 +139,21 @@ type AskedDatabase = Resource & {
   readonly isWanted: boolean
   readonly isSuspended: boolean
   readonly held: HeldFor
+  /** The account's name of the login that asks. */
+  readonly label: string | null
 }
 
 async function readDatabase(
   state: AwakeDeps['state'],
   id: string,
+  login: string | null = null,
 ): Promise<AskedDatabase | undefined> {
   const { rows } = await state.query<AskedDatabase>(
     `select id, account, name, ${madeLogins('id')} as logins, wanted = 'suspended' as "isSuspended", held,
-       actual = 'deployed' and wanted = 'deployed' as "isWanted"
-     from resources where id = $1 and kind = 'database'`,
-    [id],
+       actual = 'deployed' and wanted = 'deployed' as "isWanted",
+       (select label from database_roles r where r.name = $2 and r.database = n.id) as label
+     from resources n where id = $1 and kind = 'database'`,
+    [id, login],
   )
   return rows[0]
 }

@@ -58,6 +58,8 @@ export class NotAwake extends Error {
 export const AGENT_SOCKETS = 'db-agent'
 /** The beginning of the path of a backup that uses a database, and the path of the answer that says what runs. */
 export const BACKUPS_PATH = '/backups/'
+/** The parameter with the login of the session that asks first. */
+export const LOGIN_PARAMETER = 'login'
 export const RUNNING_PATH = '/running'
 /** The answer is the certificate of the endpoint. */
 export const CERTIFICATE_PATH = '/certificate'

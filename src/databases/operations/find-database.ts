@@ -3,6 +3,8 @@ import { nj, printJoules } from '#base/units.ts'
 import type { DatabaseReply } from '#contract/databases.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
+import type { AwakeInterval, SleepCause, WakeCause } from '#contract/intervals.ts'
+import { intervalOf } from '#resources/intervals.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 
@@ -28,6 +30,11 @@ export type DatabaseRow = {
   readonly created_at: Date
   readonly restored_bytes: string | null
   readonly restore_bytes: string | null
+  readonly awake_from: Date | null
+  readonly awake_to: Date | null
+  readonly woken_by: WakeCause | null
+  readonly woken_role: string | null
+  readonly slept_by: SleepCause | null
 }
 
 /** The databases of an account, or the one that has this id or name. */
@@ -39,10 +46,13 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
        coalesce(n.reason, case n.held when 'balance' then 'the account cannot pay'
          when 'deleting' then 'the account is being deleted' end) as reason, n.reached_revision < n.revision as is_pending, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
        budget_used_nj(n.id)::text as used_nj,
-       s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes
+       s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes,
+       i.from_at as awake_from, i.to_at as awake_to, i.woken_by, i.role as woken_role, i.slept_by
      from resources n join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'
        left join budgets b using (id)
        left join database_restores s on s.database = n.id and s.status in ('wanted', 'running', 'unpacked')
+       left join lateral (select * from resource_intervals where resource = n.id
+         order by id desc limit 1) i on true
      where n.account = $1 and n.kind = 'database' and n.desired <> 'deleted'
        and ($2::text is null or n.id = $2 or n.name = $2)
      order by n.id`,
@@ -94,10 +104,17 @@ export const replyOf = (
   vector_version: row.vector_version,
   extensions: row.extensions,
   upgrading: row.wants_upgrade,
+  last_awake: lastAwakeOf(row),
   role: row.role,
   host,
   port,
   created_at: row.created_at.toISOString(),
 })
+
+function lastAwakeOf(row: DatabaseRow): AwakeInterval | null {
+  const { awake_from: from, awake_to: to, woken_by, woken_role: role, slept_by } = row
+  if (from === null || woken_by === null) return null
+  return intervalOf({ from, to, woken_by, role, slept_by })
+}
 
 const numberOf = (text: string | null): number | null => (text === null ? null : Number(text))

@@ -8,7 +8,7 @@ import { onParentGone, readConfig } from '#base/parent.ts'
 import { nj } from '#base/units.ts'
 import { LOCAL_SOCKET } from '#contract/database-socket.ts'
 import type { AgentSocket } from '#databases/agent-socket/ask-agent.ts'
-import { keepAwake } from '#databases/agent-socket/awake.ts'
+import { keepAwake, LOGIN_PARAMETER } from '#databases/agent-socket/awake.ts'
 import { createBackends } from '#databases/proxy/backends.ts'
 import { openBill } from '#databases/proxy/bill.ts'
 import { createCancels } from '#databases/proxy/cancels.ts'
@@ -81,7 +81,8 @@ const billing = {
 }
 const backends = createBackends()
 const uses = createUses({
-  wake: (database, signal) => keepAwake(config.agent, database, signal),
+  wake: ({ database, name }, signal) =>
+    keepAwake(config.agent, `${database}?${LOGIN_PARAMETER}=${encodeURIComponent(name)}`, signal),
   bill: (database) => openBill(billing, database),
 })
 const ending = new AbortController()

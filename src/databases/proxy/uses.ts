@@ -6,7 +6,7 @@ import type { Role } from './roles.ts'
 import { UsedDatabase, type BegunUse, type Use } from './used-database.ts'
 import type { FatalError } from './wire.ts'
 
-type TakenDatabase = Pick<Role, 'database' | 'databaseName' | 'account'>
+type TakenDatabase = Pick<Role, 'name' | 'database' | 'databaseName' | 'account'>
 
 export interface Uses {
   /**
@@ -20,7 +20,7 @@ export interface Uses {
 
 export type UsesDeps = {
   /** Asks for a running server; see keepAwake(). */
-  readonly wake: (database: string, signal: AbortSignal) => Promise<Awake>
+  readonly wake: (login: TakenDatabase, signal: AbortSignal) => Promise<Awake>
   readonly bill: (database: TakenDatabase) => Promise<Bill>
 }
 
@@ -48,7 +48,7 @@ export function createUses(deps: UsesDeps): Uses {
 /** The server and the bill, at the same time; both or none. */
 async function begin({ wake, bill }: UsesDeps, database: TakenDatabase): Promise<BegunUse> {
   const [server, billed] = await Promise.allSettled([
-    wake(database.database, AbortSignal.timeout(WAKE_TIMEOUT_MS)),
+    wake(database, AbortSignal.timeout(WAKE_TIMEOUT_MS)),
     bill(database),
   ])
   if (server.status === 'fulfilled' && billed.status === 'fulfilled')

@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger, Secret } from '#base/log.ts'
+import type { SleepCause } from '#contract/intervals.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import { initialiseCluster } from '#postgres/cluster.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import { createInstances, type Instance } from '#resources/instances.ts'
+import type { Waker } from '#resources/intervals.ts'
 import type { Resource } from '#resources/resource.ts'
 import { connectState, type Queryable, type State } from '#state/connect.ts'
 import { recoverIn, type OwnCell } from '#databases/backups/recover-in.ts'
@@ -99,11 +101,15 @@ export interface Servers {
   /** Runs a server that nobody can connect to, while work goes on in `remove`. */
   alone<T>(database: Resource, work: () => Promise<T>): Promise<T>
   /** Resolves with the path of the socket of a running server, which runs until the disposal and a while longer. */
-  use(database: Resource, signal: AbortSignal): Promise<{ socketPath: string; release(): void }>
+  use(
+    database: Resource,
+    waker: Waker,
+    signal: AbortSignal,
+  ): Promise<{ socketPath: string; release(): void }>
   /** The databases whose servers run, with their accounts. */
   running(): readonly { readonly id: string; readonly account: string }[]
   /** Ends a server now; the next use starts it. */
-  stop(id: string): Promise<void>
+  stop(id: string, cause: SleepCause): Promise<void>
   /** Does work on the files of a database whose server is stopped; each use waits for the end. */
   without<T>(id: string, work: () => Promise<T>): Promise<T>
   close(): void
@@ -119,14 +125,14 @@ export function createServers(deps: ServersDeps): Servers {
     idleMs: deps.idleMs,
     start: (database) => startServer(deps, database, closing.signal),
   })
-  const use: Servers['use'] = async (database, signal) => {
-    const { instance, release } = await instances.use(database, signal)
+  const use: Servers['use'] = async (database, waker, signal) => {
+    const { instance, release } = await instances.use(database, waker, signal)
     return { socketPath: instance.socketPath, release }
   }
   return {
     async deploy(database, signal) {
       await makeCluster(deps, database, signal)
-      const { socketPath, release } = await use(database, signal)
+      const { socketPath, release } = await use(database, { cause: 'change' }, signal)
       try {
         await makeDatabase((name) => connectTo(deps, socketPath, { database: name }), database)
         await using own = connectTo(deps, socketPath, { database: database.name })
@@ -136,7 +142,7 @@ export function createServers(deps: ServersDeps): Servers {
       }
     },
     use,
-    stop: (id) => instances.stop(id),
+    stop: (id, cause) => instances.stop(id, cause),
     without: (id, work) => instances.without(id, work),
     recover: (database, restored, signal) =>
       instances.without(database.id, () => recoverFirst(deps, { database, restored }, signal)),

@@ -53,7 +53,7 @@ const COLUMNS: readonly Column<Database>[] = [
           <b>{database.name}</b>
         </Link>
         <span className="under">
-          {stateOf(database).word}, {sizeOf(database)}
+          {stateOf(database).word}, {awakeOf(database)}, {sizeOf(database)}
         </span>
       </>
     ),
@@ -64,7 +64,7 @@ const COLUMNS: readonly Column<Database>[] = [
     cell: (database) => (
       <>
         <StateWord {...stateOf(database)} />
-        {database.reason !== null && <span className="tiny reason">{database.reason}</span>}
+        <span className="tiny reason">{database.reason ?? awakeOf(database)}</span>
       </>
     ),
   },
@@ -80,6 +80,8 @@ const COLUMNS: readonly Column<Database>[] = [
     cell: (database) => <EnergyToday database={database} />,
   },
 ]
+
+const awakeOf = ({ last_awake }: Database): string => (last_awake?.to === null ? 'awake' : 'asleep')
 
 const sizeOf = ({ stored_bytes, size_bytes }: Database): string =>
   `${bytesShort(BigInt(stored_bytes))} of ${bytesShort(BigInt(size_bytes))}`

@@ -10,6 +10,8 @@ import { isChanging, type Database } from './database.ts'
 const CHANGING_MS = 2_000
 /** Energy by the minute is at most so old. */
 const ENERGY_MS = 60_000
+/** The most that one page has. */
+const INTERVALS_MAX = '1000'
 
 export function useDatabases() {
   useChanges()
@@ -27,6 +29,20 @@ export function useDatabase(name: string) {
     refetchInterval: ({ state }) =>
       state.data !== undefined && isChanging(state.data) ? CHANGING_MS : false,
   })
+}
+
+/** Those of this day of UTC, the newest first; a wake or a sleep has them read again. */
+export function useIntervals({ id, last_awake }: Pick<Database, 'id' | 'last_awake'>) {
+  const day = useNow('day').toISOString().slice(0, 10)
+  const query = useQuery(
+    read('GET /v1/databases/:database/intervals', {
+      path: { database: id },
+      query: { from: `${day}T00:00:00Z`, limit: INTERVALS_MAX },
+    }),
+  )
+  const newest = JSON.stringify(last_awake)
+  useEffect(() => void changed('GET /v1/databases/:database/intervals'), [newest])
+  return query
 }
 
 /** Of this day of UTC, by the minute. */
@@ -48,7 +64,9 @@ function useChanges(): void {
   const states = useLive(({ resources }) =>
     [...resources]
       .filter(([, { kind }]) => kind === 'database')
-      .map(([id, { status, wanted, reason }]) => `${id} ${status} ${wanted} ${reason ?? ''}`)
+      .map(([id, { status, wanted, reason, awake }]) =>
+        [id, status, wanted, reason ?? '', String(awake)].join(' '),
+      )
       .join('\n'),
   )
   useEffect(() => {
