@@ -1,5 +1,5 @@
 // Pages and files of the portal as a protocol: the landing page to nobody, the console to those who are signed in, and the
-// files of both. Every path without a dot is a page of the console, which reads the path itself.
+// files of both. Every path without a dot is a page of the console, which reads the path itself; so are keys of the storage.
 import { fault } from '#contract/errors.ts'
 import type { HeaderList } from '#http/energy-headers.ts'
 import type { Exchange } from '#http/exchange.ts'
@@ -14,6 +14,9 @@ const IMMUTABLE = '/assets/'
 const CONSOLE = '/index.html'
 const LANDING = '/landing.html'
 
+const STORED = '/storage/'
+const isPage = (path: string): boolean => !path.includes('.') || path.startsWith(STORED)
+
 export function createPages(deps: {
   readonly files: () => Promise<SiteFiles | undefined>
   readonly isSignedIn: (exchange: Exchange) => Promise<boolean>
@@ -24,10 +27,10 @@ export function createPages(deps: {
   async function reply(exchange: Exchange): Promise<KnownReply> {
     const { path } = exchange
     const built = await files()
-    if (built === undefined) return path.includes('.') ? missing() : unbuiltPage()
+    if (built === undefined) return isPage(path) ? unbuiltPage() : missing()
     if (path === '/' && built.has(LANDING) && !(await isSignedIn(exchange)))
       return send(exchange, built, LANDING)
-    return send(exchange, built, path.includes('.') ? path : CONSOLE)
+    return send(exchange, built, isPage(path) ? CONSOLE : path)
   }
 
   return {

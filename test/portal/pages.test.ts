@@ -24,8 +24,8 @@ async function anAsset(): Promise<string> {
   return /"(\/assets\/[^"]+\.js)"/.exec(text)?.[1] ?? assert.fail(text)
 }
 
-test('every path without a dot is the console, and is asked for again each time', async () => {
-  for (const path of ['/', '/usage', '/ledger/rcpt_1', '/sign-up']) {
+test('a path without a dot, or of the storage, is the console, and is asked for again each time', async () => {
+  for (const path of ['/', '/usage', '/ledger/rcpt_1', '/sign-up', '/storage/a.b/c/page.html']) {
     const { status, headers, text } = await get(path)
     assert.equal(status, 200, path)
     assert.equal(headers['content-type'], 'text/html; charset=utf-8')

@@ -23,7 +23,7 @@ const PAGES: Readonly<Record<string, string>> = {
   playground: '/playground',
   models: '/models',
   databases: '/databases/notes',
-  storage: '/storage?bucket=photographs',
+  storage: '/storage/photographs/',
   usage: '/usage',
   budgets: '/budgets',
   balance: '/balance',

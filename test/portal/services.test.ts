@@ -1,8 +1,12 @@
 // Pages of services in a browser, on real data: a file is uploaded, shown, shared and deleted, a database suspended and
 // resumed, a delivery read and replayed, a member invited, passkeys and codes changed. Nothing of an account is ever run.
 import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
@@ -18,6 +22,8 @@ const HOSTILE = '<img src=x onerror="document.title=1">'
 const PICTURE =
   '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><script>document.title=1</script></svg>'
 const PAGE = '<script>document.title=1</script><h1>page</h1>'
+/** Eight parts. */
+const LARGE_BYTES = 64 * 2 ** 20
 const fileOf = (name: string, mimeType: string, text: string) => ({
   name,
   mimeType,
@@ -85,7 +91,7 @@ describe('pages of services', { skip: withoutBrowser }, () => {
 
   test('a file that is dropped on the list is uploaded', async () => {
     const { page } = ada
-    await go('/storage?bucket=pages-of-services&prefix=a/b/')
+    await go('/storage/pages-of-services/a/b/')
     await page.getByText('Nothing below this prefix').waitFor()
     const files = await page.evaluateHandle(`(() => {
       const files = new DataTransfer()
@@ -96,6 +102,78 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await row('dropped.txt').waitFor()
     await page.getByRole('link', { name: 'pages-of-services' }).click()
     await page.getByRole('link', { name: 'a/', exact: true }).waitFor()
+  })
+
+  test('a large file goes on where it was cut off, and is whole', async () => {
+    const { page } = ada
+    const bytes = randomBytes(LARGE_BYTES)
+    const folder = await mkdtemp(join(tmpdir(), 'ergon-upload-'))
+    const file = join(folder, 'large.bin')
+    await writeFile(file, bytes)
+    const sent: string[] = []
+    const fifth = Promise.withResolvers<void>()
+    await page.route('**/s3/**partNumber=*', async (route) => {
+      const part = new URL(route.request().url()).searchParams.get('partNumber') ?? ''
+      sent.push(part)
+      // The second is lost once, and the fifth never ends while the page is open.
+      if (part === '2' && sent.filter((one) => one === '2').length === 1) await route.abort()
+      else if (part !== '5' || sent.filter((one) => one === '5').length > 1) await route.continue()
+      else fifth.resolve()
+    })
+    await go('/storage/pages-of-services/')
+    await page.locator('input[type=file]').setInputFiles(file)
+    await fifth.promise
+    assert.deepEqual(sent, ['1', '2', '2', '3', '4', '5'])
+    await page.reload()
+    await page.getByText('is not finished').waitFor()
+    await checkPage(page, 'an upload that was cut off')
+    await page.locator('input[type=file]').setInputFiles(file)
+    await row('large.bin').waitFor()
+    assert.deepEqual(sent.slice(6), ['5', '6', '7', '8'])
+    const answer = await page.evaluateHandle(`fetch('/s3/pages-of-services/large.bin')
+      .then((answer) => answer.arrayBuffer())
+      .then((all) => crypto.subtle.digest('SHA-256', all))
+      .then((digest) => [...new Uint8Array(digest)])`)
+    assert.deepEqual(await answer.jsonValue(), [...createHash('sha256').update(bytes).digest()])
+    await page.unroute('**/s3/**partNumber=*')
+    await rm(folder, { recursive: true })
+  })
+
+  test('an upload in parts that is stopped leaves no part', async () => {
+    const { page } = ada
+    await go('/storage/pages-of-services/')
+    await page.route('**/s3/**partNumber=2*', () => undefined)
+    const second = page.waitForRequest(/partNumber=2/)
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'stopped.bin',
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.alloc(LARGE_BYTES / 2),
+    })
+    await second
+    const removed = page.waitForResponse((answer) => answer.request().method() === 'DELETE')
+    await press('Stop')
+    assert.equal((await removed).status(), 204)
+    await page.getByRole('list', { name: 'Uploads' }).waitFor({ state: 'detached' })
+    const left = await page.evaluate(
+      `fetch('/s3/pages-of-services?uploads').then((answer) => answer.text())`,
+    )
+    assert.doesNotMatch(String(left), /<Upload>/)
+    await page.unroute('**/s3/**partNumber=2*')
+  })
+
+  test('an address leads to an object, to a prefix, and to nothing that is not there', async () => {
+    const { page } = ada
+    await go('/storage/pages-of-services/a/b/dropped.txt')
+    await page.locator('pre.preview', { hasText: 'dropped' }).waitFor()
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    assert.equal(new URL(page.url()).pathname, '/storage/pages-of-services/a/b/')
+    await row('dropped.txt').waitFor()
+    await go('/storage/pages-of-services/a/b/none.txt')
+    await page.getByText('There is no such object').waitFor()
+    await go('/storage/no-such-bucket-of-mine/')
+    await page.getByText('The list of objects could not be read').waitFor()
+    await go('/databases/no-such-database')
+    await page.getByText('There is no such database').waitFor()
   })
 
   test('a database is made, suspended, resumed and deleted by its name', async () => {

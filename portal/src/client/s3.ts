@@ -32,7 +32,7 @@ export const pathOf = ({ bucket, key }: Place): string =>
 export const hasAddress = (key: string): boolean => !/(^|\/)\.\.?(\/|$)/.test(key)
 
 export async function listBuckets(signal: AbortSignal): Promise<readonly StoredBucket[]> {
-  const answer = parse(await (await send('GET', `${ROOT}/`, { signal })).text())
+  const answer = parse(await (await sendS3('GET', `${ROOT}/`, { signal })).text())
   return elements(answer, 'Bucket').map((bucket) => ({
     name: textOf(bucket, 'Name'),
     createdAt: textOf(bucket, 'CreationDate'),
@@ -52,7 +52,7 @@ export async function listObjects(
     prefix,
     ...(after !== '' && { 'continuation-token': after }),
   })
-  const response = await send('GET', `${ROOT}/${bucket}?${query.toString()}`, { signal })
+  const response = await sendS3('GET', `${ROOT}/${bucket}?${query.toString()}`, { signal })
   return listingOf(parse(await response.text()))
 }
 
@@ -69,10 +69,20 @@ const listingOf = (answer: Document): Listing => ({
   })),
 })
 
-export const makeBucket = (bucket: string): Promise<unknown> => send('PUT', `${ROOT}/${bucket}`, {})
+export const makeBucket = (bucket: string): Promise<unknown> =>
+  sendS3('PUT', `${ROOT}/${bucket}`, {})
 export const removeBucket = (bucket: string): Promise<unknown> =>
-  send('DELETE', `${ROOT}/${bucket}`, {})
-export const removeObject = (place: Place): Promise<unknown> => send('DELETE', pathOf(place), {})
+  sendS3('DELETE', `${ROOT}/${bucket}`, {})
+export const removeObject = (place: Place): Promise<unknown> => sendS3('DELETE', pathOf(place), {})
+
+export async function headObject(place: Place, signal: AbortSignal): Promise<StoredObject> {
+  const { headers } = await sendS3('HEAD', pathOf(place), { signal })
+  return {
+    key: place.key,
+    bytes: BigInt(headers.get('content-length') ?? 0),
+    modifiedAt: new Date(headers.get('last-modified') ?? 0).toISOString(),
+  }
+}
 
 /** The first `bytesMax` bytes as text. */
 export async function readText(
@@ -81,19 +91,24 @@ export async function readText(
   signal: AbortSignal,
 ): Promise<string> {
   const headers = { range: `bytes=0-${bytesMax - 1}` }
-  return await (await send('GET', pathOf(place), { signal, headers })).text()
+  return await (await sendS3('GET', pathOf(place), { signal, headers })).text()
 }
 
 /** Throws Problem, also of the S3 protocol's own errors. */
-async function send(
+export async function sendS3(
   method: string,
   path: string,
-  given: { readonly signal?: AbortSignal; readonly headers?: Readonly<Record<string, string>> },
+  given: {
+    readonly signal?: AbortSignal
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: string
+  },
 ): Promise<Response> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(path, {
     method,
     headers: given.headers ?? {},
+    ...(given.body !== undefined && { body: given.body }),
     signal: given.signal === undefined ? timeout : AbortSignal.any([given.signal, timeout]),
   }).catch((error: unknown) => {
     if (given.signal?.aborted) throw error
@@ -106,19 +121,22 @@ async function send(
 
 /** The problem of an error of S3; an answer that is none has its status alone. */
 export function storageProblem(status: number, text: string): Problem {
-  const answer = parse(text)
+  // The parser draws the fault of a text that is no XML, in a style that the policy of the page reports.
+  const told = text.startsWith('<?xml') ? parse(text) : undefined
+  const of = (name: string) => (told === undefined ? '' : textOf(told, name))
   return new Problem({
     status,
-    code: textOf(answer, 'Code') || 'unknown',
-    detail: textOf(answer, 'Message').replace(/\.$/, '') || `The storage answered ${status}`,
-    requestId: textOf(answer, 'RequestId') || undefined,
+    code: of('Code') || 'unknown',
+    detail: of('Message').replace(/\.$/, '') || `The storage answered ${status}`,
+    requestId: of('RequestId') || undefined,
   })
 }
 
-const parse = (text: string): Document => new DOMParser().parseFromString(text, 'application/xml')
+export const parse = (text: string): Document =>
+  new DOMParser().parseFromString(text, 'application/xml')
 
-const elements = (within: Document, name: string): Element[] => [
+export const elements = (within: Document, name: string): Element[] => [
   ...within.getElementsByTagName(name),
 ]
-const textOf = (within: Document | Element, name: string): string =>
+export const textOf = (within: Document | Element, name: string): string =>
   within.getElementsByTagName(name)[0]?.textContent ?? ''

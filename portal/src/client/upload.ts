@@ -1,35 +1,33 @@
-// An upload with its progress, which fetch does not tell.
-import { pathOf, storageProblem, type Place } from './s3.ts'
-import { unreachable } from './problem.ts'
+// An upload of a file with its progress: small ones whole, large ones in parts that outlive a lost connection or page.
+import { begunUploads } from './begun-uploads.ts'
+import { uploadInParts } from './multipart.ts'
+import { isProblem, Problem } from './problem.ts'
+import { headObject, pathOf, type Place } from './s3.ts'
+import { sendBody, typeOf, type UploadOptions } from './send-body.ts'
 
-const CREATED_MAX = 299
+/** Above this a file goes in parts. */
+const WHOLE_BYTES_MAX = 16 * 2 ** 20
 
-/** Puts a file. Without `replaces` an object of this name stays, and PreconditionFailed is thrown. */
-export function upload(
-  place: Place,
-  file: File,
-  options: {
-    readonly replaces: boolean
-    readonly signal: AbortSignal
-    readonly onProgress: (sent: number) => void
-  },
-): Promise<void> {
-  const { replaces, signal, onProgress } = options
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    request.open('PUT', pathOf(place))
-    request.setRequestHeader('content-type', file.type === '' ? UNKNOWN : file.type)
-    if (!replaces) request.setRequestHeader('if-none-match', '*')
-    request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded))
-    request.addEventListener('load', () => {
-      if (request.status <= CREATED_MAX) resolve()
-      else reject(storageProblem(request.status, request.responseText))
-    })
-    request.addEventListener('error', () => reject(unreachable()))
-    request.addEventListener('abort', () => reject(new DOMException('Cancelled', 'AbortError')))
-    signal.addEventListener('abort', () => request.abort(), { once: true })
-    request.send(file)
+/** Puts a file. Parts of a large one that have arrived are not sent again. */
+export async function upload(place: Place, file: File, options: UploadOptions): Promise<void> {
+  const { replaces, signal } = options
+  if (file.size > WHOLE_BYTES_MAX) {
+    const isBegun = begunUploads.find(place, file) !== undefined
+    if (!replaces && !isBegun && (await objectExists(place, signal)))
+      throw new Problem({ status: 412, code: 'PreconditionFailed', detail: 'The object exists' })
+    return await uploadInParts(place, file, options)
+  }
+  await sendBody(pathOf(place), file, {
+    ...options,
+    headers: { 'content-type': typeOf(file), ...(!replaces && { 'if-none-match': '*' }) },
   })
 }
 
-const UNKNOWN = 'application/octet-stream'
+const objectExists = (place: Place, signal: AbortSignal): Promise<boolean> =>
+  headObject(place, signal).then(
+    () => true,
+    (error: unknown) => {
+      if (isProblem(error) && error.status === 404) return false
+      throw error
+    },
+  )

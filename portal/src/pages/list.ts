@@ -6,7 +6,7 @@ export const CIRCUITS = ['main', 'services', 'money', 'account', 'operator'] as 
 export type Circuit = (typeof CIRCUITS)[number] | 'none'
 
 export type PageEntry = {
-  /** `{-$name}` is a part of the address that may be missing. */
+  /** `{-$name}` is a part of the address that may be missing, `$` all parts that follow. */
   readonly path: string
   readonly title: string
   readonly circuit: Circuit
@@ -48,7 +48,7 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./databases/page.tsx'),
   },
   {
-    path: '/storage',
+    path: '/storage/$',
     title: 'Storage',
     circuit: 'services',
     key: 's',
@@ -145,4 +145,5 @@ export const pagesOf = (circuit: Circuit, isOperator: boolean): readonly PageEnt
   PAGES.filter((page) => page.circuit === circuit && (isOperator || circuit !== 'operator'))
 
 /** The address of a page without the parts that may be missing. */
-export const addressOfPage = ({ path }: PageEntry): string => path.replace(/\/\{-.*$/, '') || '/'
+export const addressOfPage = ({ path }: PageEntry): string =>
+  path.replace(/\/(\{-|\$).*$/, '') || '/'

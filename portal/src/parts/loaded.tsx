@@ -56,22 +56,36 @@ function Failed({ query, what }: { readonly query: Failing; readonly what: strin
   const willRetry = query.error === null
   return (
     <div className="stack" role="alert">
-      <ProblemNote error={error} title={`${capital(what)} does not answer`} willRetry={willRetry} />
+      <ProblemNote error={error} title={titleOf(error, what)} willRetry={willRetry} />
       <div className="tools">
-        <button
-          type="button"
-          className="btn small"
-          disabled={query.isFetching && !willRetry}
-          onClick={() => void query.refetch()}
-        >
-          Ask now
-        </button>
+        {!isMissing(error) && (
+          <button
+            type="button"
+            className="btn small"
+            disabled={query.isFetching && !willRetry}
+            onClick={() => void query.refetch()}
+          >
+            Ask now
+          </button>
+        )}
         {isProblem(error) && (
           <Copy className="btn small" label="Copy details" text={details(error)} />
         )}
       </div>
     </div>
   )
+}
+
+const NOT_FOUND = 404
+const isMissing = (error: unknown): boolean => isProblem(error) && error.status === NOT_FOUND
+
+/** A thing that does not exist answers; only silence and faults of the service do not. */
+function titleOf(error: unknown, what: string): string {
+  if (!isProblem(error) || error.status === 0 || error.status >= 500)
+    return `${capital(what)} does not answer`
+  return isMissing(error) && !what.startsWith('the list')
+    ? `There is no such ${what.replace('the ', '')}`
+    : `${capital(what)} could not be read`
 }
 
 /** The code and the sentence of a problem; a right that is missing says who can give it. */

@@ -2,11 +2,12 @@
 import { Link } from '@tanstack/react-router'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { MoreRows } from '../../parts/more-rows.tsx'
 import { Head } from '../../shell/head.tsx'
 import { DropZone, UploadButton } from './drop-zone.tsx'
-import { ObjectPanel } from './object-panel.tsx'
+import { Opened } from './object-panel.tsx'
 import { Objects } from './objects.tsx'
-import { shown, stepsOf, useGo, usePlace } from './place.ts'
+import { linkTo, shown, stepsOf, useGo, usePlace } from './place.ts'
 import { RemoveBucket } from './remove-bucket.tsx'
 import { UploadList } from './upload-list.tsx'
 import { useObjects } from './use-storage.ts'
@@ -22,13 +23,12 @@ export function Browser({ bucket }: { readonly bucket: string }) {
   const prefixes = pages.flatMap((page) => page.prefixes)
   const objects = pages.flatMap(({ data }) => data)
   const isEmpty = prefixes.length + objects.length === 0
-  const found = objects.find(({ key }) => key === object)
   return (
     <>
       <Head title={bucket} crumb={<Crumbs bucket={bucket} prefix={prefix} />}>
         <UploadButton onFiles={add} />
       </Head>
-      <div className={found === undefined ? 'storage' : 'storage opened'}>
+      <div className={object === undefined ? 'storage' : 'storage opened'}>
         <DropZone onFiles={add}>
           <UploadList uploads={uploads} />
           <Loaded query={query} what="the list of objects">
@@ -45,18 +45,14 @@ export function Browser({ bucket }: { readonly bucket: string }) {
               )
             }
           </Loaded>
-          {query.hasNextPage && (
-            <button type="button" className="btn small" onClick={() => void query.fetchNextPage()}>
-              More objects
-            </button>
-          )}
+          <MoreRows query={query} label="More objects" />
           {isEmpty && prefix === '' && query.data !== undefined && <RemoveBucket bucket={bucket} />}
         </DropZone>
-        {found !== undefined && (
-          <ObjectPanel
-            key={found.key}
-            bucket={bucket}
-            object={found}
+        {object !== undefined && (
+          <Opened
+            key={object}
+            place={{ bucket, key: object }}
+            listed={objects.find(({ key }) => key === object)}
             onClose={() => go({ bucket, prefix })}
           />
         )}
@@ -67,16 +63,11 @@ export function Browser({ bucket }: { readonly bucket: string }) {
 
 const Crumbs = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: string }) => (
   <span className="wrap-anywhere">
-    <Link to="/storage">Storage</Link> /{' '}
-    <Link to="/storage" search={{ bucket } as never}>
-      {bucket}
-    </Link>
+    <Link {...linkTo({})}>Storage</Link> / <Link {...linkTo({ bucket })}>{bucket}</Link>
     {stepsOf(prefix).map(({ name, to }) => (
       <span key={to}>
         {' / '}
-        <Link to="/storage" search={{ bucket, prefix: to } as never}>
-          {name === '' ? '(no name)' : shown(name)}
-        </Link>
+        <Link {...linkTo({ bucket, prefix: to })}>{name === '' ? '(no name)' : shown(name)}</Link>
       </span>
     ))}
   </span>

@@ -4,18 +4,35 @@ import { call } from '../../client/call.ts'
 import { hasAddress, removeObject, type Place, type StoredObject } from '../../client/s3.ts'
 import { bytesExact } from '../../figures/amounts.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { ProblemNote } from '../../parts/loaded.tsx'
+import { Loaded, ProblemNote } from '../../parts/loaded.tsx'
 import { useAction } from '../../parts/use-action.ts'
 import { When } from '../../parts/when.tsx'
 import { lastPart, shown } from './place.ts'
 import { Preview } from './preview.tsx'
 import { Share } from './share.tsx'
-import { objectsChanged } from './use-storage.ts'
+import { objectsChanged, useObject } from './use-storage.ts'
 
 /** The address is used at once. */
 const OPEN_S = 60
 
-export function ObjectPanel(props: {
+/** The object of an address, which may be on no page of the list that was read. */
+export function Opened(props: {
+  readonly place: Place
+  readonly listed: StoredObject | undefined
+  readonly onClose: () => void
+}) {
+  const { place, listed, onClose } = props
+  const query = useObject(place, listed)
+  return (
+    <aside className="plate object" aria-label="Object">
+      <Loaded query={query} what="the object">
+        {(object) => <ObjectPanel bucket={place.bucket} object={object} onClose={onClose} />}
+      </Loaded>
+    </aside>
+  )
+}
+
+function ObjectPanel(props: {
   readonly bucket: string
   readonly object: StoredObject
   readonly onClose: () => void
@@ -24,32 +41,30 @@ export function ObjectPanel(props: {
   const { key, bytes, modifiedAt } = object
   const place = { bucket, key }
   return (
-    <aside className="plate object" aria-label="Object">
-      <div className="stack">
-        <h2 className="wrap-anywhere">{lastPart(key)}</h2>
-        <dl className="pairs">
-          <dt>Key</dt>
-          <dd>{shown(key)}</dd>
-          <dt>Size</dt>
-          <dd>{bytesExact(bytes)}</dd>
-          <dt>Changed</dt>
-          <dd>
-            <When at={modifiedAt} isExact />
-          </dd>
-        </dl>
-        {hasAddress(key) ? (
-          <>
-            <Preview place={place} bytes={bytes} />
-            <Share place={place} />
-          </>
-        ) : (
-          <p className="small">
-            Browsers cannot ask for a key with a part “.” or “..”: use the command line.
-          </p>
-        )}
-        <Actions place={place} onClose={onClose} />
-      </div>
-    </aside>
+    <div className="stack">
+      <h2 className="wrap-anywhere">{lastPart(key)}</h2>
+      <dl className="pairs">
+        <dt>Key</dt>
+        <dd>{shown(key)}</dd>
+        <dt>Size</dt>
+        <dd>{bytesExact(bytes)}</dd>
+        <dt>Changed</dt>
+        <dd>
+          <When at={modifiedAt} isExact />
+        </dd>
+      </dl>
+      {hasAddress(key) ? (
+        <>
+          <Preview place={place} bytes={bytes} />
+          <Share place={place} />
+        </>
+      ) : (
+        <p className="small">
+          Browsers cannot ask for a key with a part “.” or “..”: use the command line.
+        </p>
+      )}
+      <Actions place={place} onClose={onClose} />
+    </div>
   )
 }
 

@@ -2,59 +2,74 @@
 import { Link } from '@tanstack/react-router'
 import type { StoredObject } from '../../client/s3.ts'
 import { bytesExact, bytesShort } from '../../figures/amounts.ts'
+import { Table, type Column } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
-import { lastPart } from './place.ts'
+import { lastPart, linkTo } from './place.ts'
 
-export const Objects = (props: {
+type Entry = { readonly prefix: string } | { readonly object: StoredObject }
+
+const nameOf = (entry: Entry): string => ('prefix' in entry ? entry.prefix : entry.object.key)
+const objectOf = (entry: Entry): StoredObject | undefined =>
+  'prefix' in entry ? undefined : entry.object
+
+export function Objects(props: {
   readonly bucket: string
   readonly prefix: string
   readonly prefixes: readonly string[]
   readonly objects: readonly StoredObject[]
   readonly opened: string | undefined
-}) => {
+}) {
   const { bucket, prefix, prefixes, objects, opened } = props
+  const name: Column<Entry> = {
+    title: 'Name',
+    className: 'wrap-anywhere',
+    cell: (entry) => (
+      <>
+        <Link
+          {...linkTo(
+            'prefix' in entry
+              ? { bucket, prefix: entry.prefix }
+              : { bucket, prefix, object: entry.object.key },
+          )}
+        >
+          {lastPart(nameOf(entry))}
+        </Link>
+        <span className="under">
+          <Changed entry={entry} />
+        </span>
+      </>
+    ),
+  }
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col" className="num">
-            Size
-          </th>
-          <th scope="col" className="num wide-only">
-            Changed
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {prefixes.map((below) => (
-          <tr key={below} data-row>
-            <td className="wrap-anywhere" colSpan={3}>
-              <Link to="/storage" search={{ bucket, prefix: below } as never}>
-                {lastPart(below)}
-              </Link>
-            </td>
-          </tr>
-        ))}
-        {objects.map(({ key, bytes, modifiedAt }) => (
-          <tr key={key} data-row aria-selected={key === opened}>
-            <td className="wrap-anywhere">
-              <Link to="/storage" search={{ bucket, prefix, object: key } as never}>
-                {lastPart(key)}
-              </Link>
-              <span className="under">
-                <When at={modifiedAt} />
-              </span>
-            </td>
-            <td className="num" title={bytesExact(bytes)} data-copy={bytesExact(bytes)}>
-              {bytesShort(bytes)}
-            </td>
-            <td className="num wide-only">
-              <When at={modifiedAt} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={[
+        ...prefixes.map((below) => ({ prefix: below })),
+        ...objects.map((object) => ({ object })),
+      ]}
+      keyOf={nameOf}
+      columns={[name, ...FACTS]}
+      isSelected={(entry) => objectOf(entry)?.key === opened && opened !== undefined}
+    />
   )
+}
+
+const FACTS: readonly Column<Entry>[] = [
+  {
+    title: 'Size',
+    className: 'num',
+    cell: (entry) => {
+      const bytes = objectOf(entry)?.bytes
+      return bytes !== undefined && bytesShort(bytes)
+    },
+    exact: (entry) => {
+      const bytes = objectOf(entry)?.bytes
+      return bytes === undefined ? undefined : bytesExact(bytes)
+    },
+  },
+  { title: 'Changed', className: 'num wide-only', cell: (entry) => <Changed entry={entry} /> },
+]
+
+function Changed({ entry }: { readonly entry: Entry }) {
+  const at = objectOf(entry)?.modifiedAt
+  return at === undefined ? null : <When at={at} />
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { hasAddress, pathOf } from '../../client/s3.ts'
-import { lastPart, shown, stepsOf } from './place.ts'
+import { addressOf, lastPart, placeAt, shown, stepsOf } from './place.ts'
 
 suite('a place in the storage', () => {
   test('a prefix is a step for each slash, empty parts too', () => {
@@ -32,5 +32,29 @@ suite('a place in the storage', () => {
   test('keys that a browser would change have no address', () => {
     for (const key of ['..', 'a/../b', './a', 'a/.']) assert.equal(hasAddress(key), false, key)
     for (const key of ['a', '..a', 'a/...', '.hidden']) assert.equal(hasAddress(key), true, key)
+  })
+
+  test('each place has one address, which leads back to it', () => {
+    const keys = ['a', 'a/b.png', '100%/x?y#z', 'a//b', '/a', '../a', 'a/.', 'a/', 'a/b/', '//']
+    const places = [
+      { bucket: 'my.bucket', prefix: '', object: undefined },
+      ...['a/', 'a b/c/', '/', 'a//', '../'].map((prefix) => ({
+        bucket: 'b',
+        prefix,
+        object: undefined,
+      })),
+      ...keys.map((object) => ({
+        bucket: 'b',
+        prefix: object.replace(/[^/]+\/?$|\/$/, ''),
+        object,
+      })),
+    ]
+    for (const place of places) {
+      const address = addressOf(place)
+      assert.deepEqual(placeAt(address), place, JSON.stringify(address))
+      assert.doesNotMatch(`/${address.path}`, /\/\.\.?(\/|$)|\/\//, 'a browser would change it')
+    }
+    assert.deepEqual(placeAt(addressOf({})), {})
+    assert.equal(addressOf({ bucket: 'b', prefix: 'a/', object: 'a/b.png' }).path, 'b/a/b.png')
   })
 })

@@ -1,37 +1,65 @@
 // The uploads under way, with their progress; those that did not go through say why.
+import type { BegunUpload } from '../../client/begun-uploads.ts'
 import { bytesShort, share } from '../../figures/amounts.ts'
 import { ProblemNote } from '../../parts/loaded.tsx'
+import { useAction } from '../../parts/use-action.ts'
 import { shown } from './place.ts'
 import type { Upload, Uploads } from './use-uploads.ts'
 
 export const UploadList = ({ uploads }: { readonly uploads: Uploads }) =>
-  uploads.list.length === 0 ? null : (
+  uploads.list.length + uploads.begun.length === 0 ? null : (
     <ul className="uploads" aria-label="Uploads">
       {uploads.list.map((one) => (
         <li key={one.id}>
           <Progress upload={one} />
-          <div className="tools">
-            {one.state === 'exists' && (
-              <button
-                type="button"
-                className="btn small danger"
-                onClick={() => uploads.replace(one)}
-              >
-                Replace it
-              </button>
-            )}
-            <button type="button" className="btn small" onClick={() => uploads.drop(one)}>
-              {one.state === 'exists'
-                ? 'Keep the old one'
-                : one.state === 'failed'
-                  ? 'Close'
-                  : 'Stop'}
-            </button>
-          </div>
+          <Buttons upload={one} uploads={uploads} />
         </li>
+      ))}
+      {uploads.begun.map((begun) => (
+        <Begun key={begun.uploadId} begun={begun} onDiscard={() => uploads.discard(begun)} />
       ))}
     </ul>
   )
+
+type ButtonsProps = { readonly upload: Upload; readonly uploads: Uploads }
+const WAYS_OUT = { waits: 'Stop', runs: 'Stop', exists: 'Keep the old one', failed: 'Close' }
+
+const Buttons = ({ upload, uploads }: ButtonsProps) => (
+  <div className="tools">
+    {upload.state === 'exists' && (
+      <button type="button" className="btn small danger" onClick={() => uploads.replace(upload)}>
+        Replace it
+      </button>
+    )}
+    {upload.state === 'failed' && (
+      <button type="button" className="btn small" onClick={() => uploads.again(upload)}>
+        Go on
+      </button>
+    )}
+    <button type="button" className="btn small" onClick={() => uploads.drop(upload)}>
+      {WAYS_OUT[upload.state]}
+    </button>
+  </div>
+)
+
+function Begun(props: { readonly begun: BegunUpload; readonly onDiscard: () => Promise<void> }) {
+  const { key, bytes } = props.begun
+  const action = useAction(props.onDiscard)
+  return (
+    <li>
+      <p className="small">
+        <b className="wrap-anywhere">{shown(key)}</b>, {bytesShort(BigInt(bytes))}, is not finished.
+        Choose the same file again to go on. The parts that arrived cost as stored bytes.
+      </p>
+      {action.error !== undefined && <ProblemNote error={action.error} />}
+      <div className="tools">
+        <button type="button" className="btn small" disabled={action.isBusy} onClick={action.run}>
+          Discard it
+        </button>
+      </div>
+    </li>
+  )
+}
 
 function Progress({ upload: { key, file, sent, state, error } }: { readonly upload: Upload }) {
   if (state === 'failed')

@@ -1,7 +1,13 @@
 // Reads of the storage.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { queryClient, read } from '../../client/queries.ts'
-import { listBuckets, listObjects } from '../../client/s3.ts'
+import {
+  headObject,
+  listBuckets,
+  listObjects,
+  type Place,
+  type StoredObject,
+} from '../../client/s3.ts'
 import { useNow } from '../../parts/zone.ts'
 
 const BUCKETS = 's3 buckets'
@@ -16,6 +22,15 @@ export const useObjects = (bucket: string, prefix: string) =>
     queryFn: ({ signal, pageParam }) => listObjects({ bucket, prefix, after: pageParam }, signal),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor,
+  })
+
+/** An object that a list has is not asked for. */
+export const useObject = (place: Place, listed: StoredObject | undefined) =>
+  useQuery({
+    queryKey: [OBJECTS, place],
+    queryFn: ({ signal }) => headObject(place, signal),
+    enabled: listed === undefined,
+    ...(listed !== undefined && { initialData: listed }),
   })
 
 /** The energy of keeping what is stored, since 00:00 UTC; undefined before it is known. */

@@ -1,7 +1,9 @@
-// The uploads of a page, one after the other. An object of the same name is replaced only when
-// somebody says so.
+// The uploads of a page, one after the other. An object of the same name is replaced only when somebody says so. A large
+// file that was cut off goes on where it was; stopped by its button, its parts are removed.
 import { useEffect, useRef, useState } from 'react'
 import { isProblem } from '../../client/problem.ts'
+import { begunUploads, type BegunUpload } from '../../client/begun-uploads.ts'
+import { discard } from '../../client/multipart.ts'
 import { upload } from '../../client/upload.ts'
 import { objectsChanged } from './use-storage.ts'
 
@@ -20,9 +22,16 @@ export type Uploads = {
   readonly list: readonly Upload[]
   readonly add: (files: readonly File[], prefix: string) => void
   readonly replace: (one: Upload) => void
+  /** One that failed is tried again. */
+  readonly again: (one: Upload) => void
   /** Ends it, or takes a finished one from the list. */
   readonly drop: (one: Upload) => void
+  /** Uploads in parts that this browser began at another time. */
+  readonly begun: readonly BegunUpload[]
+  readonly discard: (begun: BegunUpload) => Promise<void>
 }
+
+const STOPPED = 'stopped by its button'
 
 let lastId = 0
 
@@ -46,8 +55,11 @@ export function useUploads(bucket: string): Uploads {
       remove(one.id)
       await objectsChanged()
     } catch (error) {
-      if (ending.signal.aborted) remove(one.id)
-      else if (isProblem(error, 'PreconditionFailed')) change(one.id, { state: 'exists' })
+      if (ending.signal.aborted) {
+        const begun = begunUploads.find({ bucket, key: one.key }, one.file)
+        if (ending.signal.reason === STOPPED && begun !== undefined) await discard(begun)
+        remove(one.id)
+      } else if (isProblem(error, 'PreconditionFailed')) change(one.id, { state: 'exists' })
       else change(one.id, { state: 'failed', error })
     } finally {
       running.current = undefined
@@ -76,9 +88,15 @@ export function useUploads(bucket: string): Uploads {
         })),
       ]),
     replace: ({ id }) => change(id, { replaces: true, state: 'waits' }),
+    again: ({ id }) => change(id, { state: 'waits' }),
     drop: ({ id }) => {
-      if (running.current?.id === id) running.current.ending.abort()
+      if (running.current?.id === id) running.current.ending.abort(STOPPED)
       else remove(id)
+    },
+    begun: begunUploads.in(bucket).filter(({ key }) => !list.some((one) => one.key === key)),
+    discard: async (begun) => {
+      await discard(begun)
+      setList((all) => [...all])
     },
   }
 }
