@@ -29,6 +29,7 @@ export async function startStatusPage(core: AgentCore): Promise<void> {
     periodMs: config.statusSeconds * 1000,
     listen: { host: statusHost(config), port: data.port + STATUS_PORT_OFFSET },
     api: { host: config.host, port: data.port },
+    takesPayments: takesPayments(config),
     ...(portal !== null && {
       portal: { port: data.port + PORTAL_PORT_OFFSET, host: new URL(portal).host },
     }),
@@ -51,3 +52,9 @@ export async function startStatusPage(core: AgentCore): Promise<void> {
 /** Plain HTTP is for loopback: elsewhere it listens only where a proxy with TLS is said to be in front. */
 export const statusHost = ({ host, statusUrl: url }: Pick<Config, 'host' | 'statusUrl'>): string =>
   url === undefined && !isLoopback(host) ? '127.0.0.1' : host
+
+/** True where money can come in at all; without a processor and a chain only vouchers do. */
+const takesPayments = (config: Config): boolean =>
+  (config.cardKey !== undefined && config.cardWebhookSecret !== undefined) ||
+  config.testProcessorPort !== undefined ||
+  config.stablecoins.length > 0

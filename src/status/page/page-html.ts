@@ -83,17 +83,21 @@ const partsSection = ({ parts }: StatusDocument): Markup =>
 <ul>
 ${parts.map(partItem)}
 </ul>
-<p class="from">Half a bar: 2 minutes of trouble or more. A full bar: down for 10 minutes or more. Hollow: not measured. Time in which nothing was measured, as the whole node was off, counts as down.</p>
+<p class="from">Half a bar: 2 minutes of trouble or more. A full bar: down for 10 minutes or more. Hollow: not measured, and in no percentage. Time in which nothing was measured, as the whole node was off, counts as down.</p>
 </section>`
 
 function partItem(part: ShownPart): Markup {
-  const up = part.up_percent === null ? '' : `${part.up_percent}\u{a0}%`
+  const measured = part.days.filter(({ state }) => state !== null).length
+  const up =
+    part.up_percent === null
+      ? ''
+      : `${part.up_percent}\u{a0}% of ${measured === 1 ? '1 day' : `${measured} days`}`
   const troubled = part.days.filter(({ state }) => state === 'degraded' || state === 'down').length
   const days = troubled === 1 ? 'one day' : `${troubled} days`
   const label =
     part.up_percent === null
       ? `${part.name}: not measured`
-      : `${part.name}: up ${up} of 90 days, trouble on ${days}`
+      : `${part.name}: up ${up}, trouble on ${days}`
   return markup`<li class="part${part.within === null ? '' : ' sub'}"><h3>${part.name}</h3>${stateMark(wordOf(part.state))}${daysPicture(part, label)}<span class="up">${up}</span></li>
 `
 }

@@ -152,7 +152,7 @@ test('error rates: requests are rounded down, failures are never rounded to none
 
 test('measuresOf(): the state that does not answer is down, and so is all that only gateways lead to', () => {
   const working = { api: true, storage: true, databases: true, webhooks: false, portal: true }
-  const looks = { facts: NO_FACTS, last: null, counted: new Map(), answers: working }
+  const looks = { facts: NO_FACTS, last: null, counted: new Map(), answers: working, missing: [] }
   const of = (given: Partial<Parameters<typeof measuresOf>[0]>) =>
     Object.fromEntries(measuresOf({ ...looks, ...given }))
   assert.deepEqual(of({}), {
@@ -175,6 +175,9 @@ test('measuresOf(): the state that does not answer is down, and so is all that o
     [closed['api'], closed['inference'], closed['payments'], closed['databases'], closed['ledger']],
     ['down', 'down', 'down', 'ok', 'ok'],
   )
+  const asked = new Map([['payments', { requests: 3, failures: 0 }]])
+  assert.equal(of({ counted: asked })['payments'], 'ok')
+  assert.equal(of({ counted: asked, missing: ['payments'] })['payments'], undefined)
   const webhooks = of({ facts: { ...NO_FACTS, hasWebhooks: true } })
   assert.equal(webhooks['webhooks'], 'down')
 })
@@ -185,6 +188,7 @@ test('measuresOf(): a model that failed degrades inference, and is inference whe
     const measures = measuresOf({
       facts: { ...NO_FACTS, models },
       last: null,
+      missing: [],
       counted: new Map([['inference:m0', { requests: 100, failures: 60 }]]),
       answers: { api: true, storage: true, databases: undefined, webhooks: false, portal: true },
     })
@@ -210,4 +214,6 @@ test('a part that is not measured has no percent, whatever its history says', ()
       ({ id }) => id === 'webhooks',
     )?.up_percent
   assert.deepEqual([percentOf('ok'), percentOf(undefined)], ['100', null])
+  const page = pageHtml(statusDocument(known({}, { webhooks: { state: 'ok', days } }), at))
+  assert.ok(page.includes('Webhooks: up 100\u{a0}% of 1 day, trouble on 0 days'), page)
 })

@@ -11,6 +11,7 @@ export type PartSpec = {
 }
 
 export const INFERENCE_PART = 'inference'
+export const PAYMENTS_PART = 'payments'
 
 /** In the order of the page. The first one has all services that no other one names. */
 export const PARTS: readonly PartSpec[] = [
@@ -26,7 +27,7 @@ export const PARTS: readonly PartSpec[] = [
   },
   { id: 'receipts', name: 'Receipts', services: ['receipts'], needsApi: false },
   { id: 'webhooks', name: 'Webhooks', services: ['webhooks'], needsApi: false },
-  { id: 'payments', name: 'Payments', services: ['payments'], needsApi: true },
+  { id: PAYMENTS_PART, name: 'Payments', services: ['payments'], needsApi: true },
   { id: 'portal', name: 'Portal', services: ['portal'], needsApi: true },
 ]
 

@@ -43,6 +43,8 @@ export type WriterDeps = {
   readonly state: State
   readonly probes: Probes
   readonly counts: CountsReader
+  /** Parts that this node does not have. */
+  readonly missing: readonly string[]
   readonly clock: Clock
   readonly log: Logger
 }
@@ -95,7 +97,7 @@ async function measured(
   deps: WriterDeps,
   { isStart, signal }: { readonly isStart: boolean; readonly signal: AbortSignal },
 ): Promise<KnownStatus> {
-  const { state, counts, periodMs, clock, log } = deps
+  const { state, counts, missing, periodMs, clock, log } = deps
   const [facts, counted, answers] = await Promise.all([
     readFacts(state).catch((error: unknown) => {
       log.warn('The status page has no answer of the state', { error: messageOf(error) })
@@ -105,7 +107,7 @@ async function measured(
     askProbes(deps, signal),
   ])
   const nowMs = clock.wallMs()
-  const measures = measuresOf({ facts, last: before.facts, counted, answers })
+  const measures = measuresOf({ facts, last: before.facts, counted, answers, missing })
   return {
     history: addMeasures(before.history, measures, { nowMs, periodMs, isStart }),
     facts: facts ?? before.facts,
@@ -132,6 +134,7 @@ type Looks = {
   readonly last: StateFacts | null
   readonly counted: ReadonlyMap<string, Counted>
   readonly answers: Answers
+  readonly missing: WriterDeps['missing']
 }
 
 /** By part; the models as the state last named them. */
@@ -140,6 +143,7 @@ export function measuresOf({
   last,
   counted,
   answers,
+  missing,
 }: Looks): ReadonlyMap<string, PartMeasure> {
   const models = (facts ?? last)?.models ?? []
   const answered = (isThere: boolean | undefined) =>
@@ -167,6 +171,7 @@ export function measuresOf({
     ...Object.fromEntries(models.map(({ id }, index) => [modelPart(id), modelStates[index]])),
   }
   const measure = (id: string, needsApi: boolean): [string, PartMeasure] => {
+    if (missing.includes(id)) return [id, undefined]
     if (needsApi && answers.api === false) return [id, 'down']
     return [id, worst([looks[id], ofCounts(counted.get(id) ?? { requests: 0, failures: 0 })])]
   }

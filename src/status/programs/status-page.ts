@@ -8,6 +8,7 @@ import { ask } from '#node/cell-specs.ts'
 import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { createCountsReader } from '#status/page/counts.ts'
+import { PAYMENTS_PART } from '#status/page/parts.ts'
 import { httpProbe, postgresProbe, reachable } from '#status/page/probes.ts'
 import { statusHeaders, serveStatus } from '#status/page/server.ts'
 import { STYLE } from '#status/page/style.ts'
@@ -26,6 +27,7 @@ export type StatusPageConfig = {
   readonly portal?: { readonly port: number; readonly host: string }
   /** Undefined where the node runs no databases. */
   readonly pgPort?: number
+  readonly takesPayments: boolean
   readonly gatewaySockets: readonly string[]
   readonly webhooksSocket: string
   readonly socket: string
@@ -73,6 +75,7 @@ const writing = keepWriting(
         ),
     },
     counts: createCountsReader(config.gatewaySockets),
+    missing: config.takesPayments ? [] : [PAYMENTS_PART],
     clock: systemClock,
     log,
   },
