@@ -82,10 +82,14 @@ export async function checkPage(page: Page, name: string): Promise<void> {
     const faults = result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
     const look = `${name}, ${viewport.width} px, ${colorScheme}`
     assert.deepEqual(faults, [], look)
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    assert.ok(Number(overflow) <= 0, `${look}: ${overflow} px too wide`)
+    assert.deepEqual(await page.evaluate(TOO_WIDE), [], look)
   }
   await page.setViewportSize(SMALLEST)
-  const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-  assert.ok(Number(overflow) <= 0, `${name}, 320 px: ${overflow} px too wide`)
+  assert.deepEqual(await page.evaluate(TOO_WIDE), [], `${name}, 320 px`)
 }
+
+/** The elements that reach beyond a page with a scroll sideways. */
+const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
+  [...document.querySelectorAll('main *')]
+    .filter((one) => one.getBoundingClientRect().right > innerWidth)
+    .map((one) => one.outerHTML.slice(0, 120))`

@@ -22,7 +22,7 @@ export function Lots({ balance: { lots, unit } }: { readonly balance: Balance })
 
 const COLUMNS: readonly Column<Lot>[] = [
   {
-    title: 'Spent in this order',
+    title: 'In this order',
     cell: ({ kind, expires_at }) => (
       <>
         {KINDS[kind]}

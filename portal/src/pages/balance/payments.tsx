@@ -11,43 +11,40 @@ import { When } from '../../parts/when.tsx'
 
 type Topup = ReplyOf<'GET /v1/topups'>['data'][number]
 
-const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
-  created: ['muted', 'under way'],
-  requires_action: ['warn', 'waits for you'],
-  authorized: ['ok', 'held'],
-  captured: ['ok', 'paid'],
-  voided: ['muted', 'canceled'],
-  expired: ['muted', 'ended'],
-  failed: ['bad', 'failed'],
-  disputed: ['bad', 'disputed'],
+type State = { readonly tone: Tone; readonly word: string }
+const STATES: Readonly<Record<string, State>> = {
+  created: { tone: 'muted', word: 'under way' },
+  requires_action: { tone: 'warn', word: 'waits for you' },
+  authorized: { tone: 'ok', word: 'held' },
+  captured: { tone: 'ok', word: 'paid' },
+  voided: { tone: 'muted', word: 'canceled' },
+  expired: { tone: 'muted', word: 'ended' },
+  failed: { tone: 'bad', word: 'failed' },
+  disputed: { tone: 'bad', word: 'disputed' },
 }
 /** A hold that ends was held; a payment that is canceled never had the money. */
-const stateOf = ({ kind, status }: Topup): readonly [Tone, string] =>
+const stateOf = ({ kind, status }: Topup): State =>
   kind === 'hold' && status === 'voided'
-    ? ['muted', 'given back']
-    : (STATES[status] ?? ['muted', status])
+    ? { tone: 'muted', word: 'given back' }
+    : (STATES[status] ?? { tone: 'muted', word: status })
+const UNDER_WAY_MS = 2_000
 const KINDS = { hold: 'Hold', topup: 'Top-up', automatic: 'Automatic top-up' }
 
 const COLUMNS: readonly Column<Topup>[] = [
   {
     title: 'What',
-    cell: ({ kind, processor, reason, created_at }) => (
+    className: 'wrap-anywhere',
+    cell: (row) => (
       <>
-        {KINDS[kind]} <span className="muted">{processor}</span>
-        {reason !== null && <span className="bad"> {reason}</span>}
+        {KINDS[row.kind]} <span className="muted">{row.processor}</span>
+        {row.reason !== null && <span className="bad"> {row.reason}</span>}
         <span className="under">
-          <When at={created_at} />
+          {stateOf(row).word}, <When at={row.created_at} />
         </span>
       </>
     ),
   },
-  {
-    title: 'State',
-    cell: (row) => {
-      const [tone, word] = stateOf(row)
-      return <StateWord tone={tone} word={word} />
-    },
-  },
+  { title: 'State', className: 'wide-only', cell: (row) => <StateWord {...stateOf(row)} /> },
   { title: 'When', className: 'wide-only', cell: ({ created_at }) => <When at={created_at} /> },
   {
     title: 'Amount',
@@ -57,7 +54,12 @@ const COLUMNS: readonly Column<Topup>[] = [
 ]
 
 export function Payments() {
-  const query = useInfiniteQuery(readPages('GET /v1/topups', {}))
+  const query = useInfiniteQuery({
+    ...readPages('GET /v1/topups', {}),
+    // The processor tells of a payment a moment later.
+    refetchInterval: ({ state }) =>
+      rowsOf(state.data).some(({ status }) => status === 'created') ? UNDER_WAY_MS : false,
+  })
   const rows = rowsOf(query.data)
   return (
     <Loaded query={query} what="the list of payments">

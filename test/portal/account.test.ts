@@ -1,0 +1,96 @@
+// An account in a browser: test money is held by a card, a token is rotated, and the browser offers the passkey by itself.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { product, sharedErgon } from '../product.ts'
+import { CARDS, processorAnswers } from '../payments/processor.ts'
+import { newPerson, openBrowser, withoutBrowser } from './browser.ts'
+import { buildConsole } from './console-build.ts'
+import { checkPage, loadAxe, signUpByPages, watch } from './walk.ts'
+
+product(CARDS)
+
+describe('an account in a browser', { skip: withoutBrowser }, () => {
+  let browser: Browser
+  before(async () => {
+    await buildConsole()
+    await processorAnswers(sharedErgon())
+    browser = await openBrowser()
+  })
+  after(() => browser.close())
+  const portal = () => String(sharedErgon().ready['portal_url'])
+  const press = (page: Page, name: string) =>
+    page.getByRole('button', { name, exact: true, disabled: false }).click()
+
+  test('five dollars are held by a card at the sign-up, and topped up afterwards', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    const watched = watch(page)
+    await page.locator('#name').fill('pays by card')
+    await press(page, 'Create a passkey')
+    await press(page, 'I have kept them')
+    await page.getByRole('heading', { name: 'Put $5 on file' }).waitFor()
+    await press(page, 'Put on file')
+    await page.getByRole('heading', { name: 'Your first token' }).waitFor()
+    await page.goto(`${portal()}/balance`)
+    await page.locator('tr', { hasText: 'Hold' }).locator('.state', { hasText: 'held' }).waitFor()
+    const held = await ada.ask('GET', '/v1/balance')
+    assert.match(String(held.body['balance_pusd']), /^4999\d{9}$/)
+    await page.getByLabel('tUSD').fill('20.00')
+    await press(page, 'Top up')
+    await page.locator('tr', { hasText: 'Top-up' }).locator('.state', { hasText: 'paid' }).waitFor()
+    await loadAxe(page)
+    await page.locator('tr', { hasText: 'Top-up' }).waitFor()
+    await checkPage(page, 'a balance with payments')
+    assert.deepEqual(watched(), [])
+  })
+
+  test('a token is rotated: the new secret works, the old one ends at once', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada, 'rotates')
+    await page.goto(`${portal()}/tokens`)
+    const row = page.locator('tr', { hasText: 'of a test' })
+    await press(page, 'New token')
+    await page.getByLabel('What is it for?').fill('of a test')
+    await press(page, 'Make the token')
+    const old = await secretOf(page)
+    assert.equal(await statusOf(old), 200)
+    await row.getByRole('button', { name: 'Rotate' }).click()
+    await page.getByLabel('The old one ends at once').check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+    const next = await secretOf(page)
+    assert.deepEqual([await statusOf(next), await statusOf(old)], [200, 401])
+    await row.getByRole('button', { name: 'Revoke' }).first().click()
+    await press(page, 'Revoke it')
+    await row.getByRole('button', { name: 'Revoke' }).waitFor({ state: 'detached' })
+    assert.equal(await statusOf(next), 401)
+  })
+
+  test('the browser offers the passkey in the field of the name, and no button is pressed', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada, 'comes back')
+    await ada.context.clearCookies()
+    const asked = page.waitForRequest((request) => request.url().endsWith('/v1/sign-in/options'))
+    await page.goto(portal())
+    await asked
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    assert.equal((await ada.ask('GET', '/v1/session')).body['account_name'], 'comes back')
+  })
+})
+
+/** Reads the secret that is shown once, and closes its dialog. */
+async function secretOf(page: Page): Promise<string> {
+  const secret = await page.locator('dialog pre').textContent()
+  assert.match(secret ?? '', /^svc_/)
+  await page.getByRole('button', { name: 'I have it' }).click()
+  return secret ?? ''
+}
+
+const statusOf = async (token: string): Promise<number> =>
+  (
+    await fetch(`${sharedErgon().baseUrl}/v1/account`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+  ).status
