@@ -9,6 +9,9 @@ const ICONS: Readonly<Record<string, IconName>> = {
   Ledger: 'ledger',
 }
 
+/** Two tabs lead to one page: the part behind the # tells which. */
+const HERE = { exact: true, includeHash: true }
+
 export const Tabs = () => (
   <nav className="tabs" aria-label="Portal, short">
     {PAGES.filter(({ title }) => title in ICONS).map((page) => (
@@ -17,11 +20,11 @@ export const Tabs = () => (
         {page.title}
       </Link>
     ))}
-    <Link to="/more" hash="services">
+    <Link to="/more" hash="services" activeOptions={HERE}>
       <Icon name="services" />
       Services
     </Link>
-    <Link to="/more">
+    <Link to="/more" activeOptions={HERE}>
       <Icon name="more" />
       More
     </Link>

@@ -33,8 +33,8 @@ export function Invited({ invitation }: { readonly invitation: string }) {
     <>
       <h1>Join {where}</h1>
       <p className="small">
-        You become the member <b>{name}</b>, as {role}, by a passkey of this device. The link works
-        once.
+        You become the member <b>{name}</b>, as {role}, by a passkey of this device, and then keep
+        ten recovery codes. The link works once.
       </p>
     </>
   )

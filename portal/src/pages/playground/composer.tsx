@@ -1,5 +1,5 @@
 // The message, and beside the button that spends the most that its answer can cost.
-import { useEffect, useState, type KeyboardEvent } from 'react'
+import { useEffect, type KeyboardEvent } from 'react'
 import type { ChatBody } from '../../chat/stream.ts'
 import { energyShort } from '../../figures/energy.ts'
 import { moneyShort, type MoneyUnit } from '../../figures/money.ts'
@@ -8,14 +8,15 @@ import { useCeiling, type Ceiling } from './use-ceiling.ts'
 
 export function Composer(props: {
   readonly isRunning: boolean
+  readonly text: string
+  readonly onText: (text: string) => void
   /** The request that a message makes. */
   readonly bodyOf: (question: string) => ChatBody
   readonly onAsk: (question: string) => void
   readonly onStop: () => void
 }) {
   const unit = useUnit()
-  const { isRunning, bodyOf, onAsk, onStop } = props
-  const [text, setText] = useState('')
+  const { isRunning, text, onText, bodyOf, onAsk, onStop } = props
   const question = text.trim()
   const ceiling = useCeiling(question === '' || isRunning ? undefined : bodyOf(question))
   useEffect(() => {
@@ -29,7 +30,7 @@ export function Composer(props: {
   const ask = () => {
     if (question === '' || isRunning) return
     onAsk(question)
-    setText('')
+    onText('')
   }
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -52,7 +53,7 @@ export function Composer(props: {
         className="field"
         placeholder="Ask something"
         value={text}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => onText(target.value)}
         onKeyDown={press}
       />
       <div className="tools">

@@ -1,4 +1,5 @@
 // The meter of an answer: joules so far, at most, and the settings that bound them.
+import type { ChatBody } from '../../chat/stream.ts'
 import { energyShort, power } from '../../figures/energy.ts'
 import type { Figure, How } from '../../figures/known.ts'
 import { useLive } from '../../live/use-live.ts'
@@ -14,12 +15,13 @@ import { useHow } from './use-how.ts'
 
 export function Meter(props: {
   readonly turn: Turn | undefined
-  readonly turns: readonly Turn[]
+  /** The request that the code makes. */
+  readonly next: ChatBody
   readonly isRunning: boolean
   readonly settings: ChatSettings
   readonly onSettings: (settings: ChatSettings) => void
 }) {
-  const { turn, turns, isRunning, settings, onSettings } = props
+  const { turn, next, isRunning, settings, onSettings } = props
   const how = useHow(turn)
   return (
     <aside className="plate meter" aria-label="This answer">
@@ -47,7 +49,7 @@ export function Meter(props: {
         You can never pay more than the ceiling.
       </p>
       <Settings settings={settings} onSettings={onSettings} />
-      <CodeButtons turns={turns} settings={settings} />
+      <CodeButtons body={next} />
     </aside>
   )
 }

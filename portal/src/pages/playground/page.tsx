@@ -6,7 +6,7 @@ import { Composer } from './composer.tsx'
 import { Meter } from './meter.tsx'
 import { NowBar } from './now-bar.tsx'
 import { Talk } from './talk.tsx'
-import { bodyOf, useChat, type ChatSettings } from './use-chat.ts'
+import { bodyOf, nextOf, useChat, type ChatSettings } from './use-chat.ts'
 import './playground.css'
 
 export function Page() {
@@ -17,6 +17,7 @@ export function Page() {
     temperature: 0.7,
   })
   const chat = useChat(settings)
+  const [text, setText] = useState('')
   const last = chat.turns.at(-1)
   const isRunning = last?.status === 'asking' || last?.status === 'answering'
   return (
@@ -34,6 +35,8 @@ export function Page() {
           <Talk turns={chat.turns} />
           <Composer
             isRunning={isRunning}
+            text={text}
+            onText={setText}
             bodyOf={(question) => bodyOf(chat.turns, question, settings)}
             onAsk={chat.ask}
             onStop={chat.stop}
@@ -42,7 +45,7 @@ export function Page() {
         <Meter
           turn={last}
           isRunning={isRunning}
-          turns={chat.turns}
+          next={nextOf(chat.turns, text, settings)}
           settings={settings}
           onSettings={setSettings}
         />

@@ -60,3 +60,12 @@ export const bodyOf = (
   max_tokens: tokensMax,
   temperature,
 })
+
+const EXAMPLE = 'What is the capital of France?'
+
+/** The request of what is being written, else the last one again, else an example. */
+export function nextOf(turns: readonly Turn[], text: string, settings: ChatSettings): ChatBody {
+  const written = text.trim()
+  if (written !== '') return bodyOf(turns, written, settings)
+  return bodyOf(turns.slice(0, -1), turns.at(-1)?.question ?? EXAMPLE, settings)
+}

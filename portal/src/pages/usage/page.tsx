@@ -10,13 +10,12 @@ import { Register } from '../../parts/register.tsx'
 import { saveAs } from '../../parts/save.ts'
 import { Section } from '../../parts/section.tsx'
 import { useNow, useZone } from '../../parts/zone.ts'
-import { day, tableTime } from '../../figures/time.ts'
 import { Head } from '../../shell/head.tsx'
 import { useUnit } from '../../live/use-unit.ts'
 import { Bars } from './bars.tsx'
 import { changeWords, csvOf } from './compare.ts'
 import { GroupTable } from './group-table.tsx'
-import { PRESETS, rangeOf, type Preset, type Range } from './range.ts'
+import { PRESETS, rangeOf, rangeWords, type Preset, type Range } from './range.ts'
 import { energyOf, GROUPS, useUsage, type GroupBy, type UsageRow } from './use-usage.ts'
 import './usage.css'
 
@@ -104,13 +103,9 @@ function Total(props: {
     bandPct: undefined,
   }
   const pusd = rows.reduce((sum, { charge_pusd }) => sum + BigInt(charge_pusd), 0n)
-  const words = (ms: number) =>
-    range.step === 'day' ? day(new Date(ms), zone, now) : tableTime(new Date(ms), zone, now)
   return (
     <section className="plate usage-total" aria-label="Together" data-copy={energyExact(nj)}>
-      <p className="small muted">
-        {words(range.fromMs)} to {words(range.toMs)} {zone === 'UTC' ? 'UTC' : 'local time'}
-      </p>
+      <p className="small muted">{rangeWords(range, zone, now)}</p>
       <Register figure={figure} size="middle" />
       <p className="small">
         <Known figure={figure} />. <b>{moneyExact(pusd, unit)}</b>

@@ -1,7 +1,7 @@
 // Ranges of the usage page.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { before, narrowed, presetRange, rangeOf } from './range.ts'
+import { before, narrowed, presetRange, rangeOf, rangeWords } from './range.ts'
 
 const NOW = Date.parse('2026-11-25T09:41:07Z')
 const at = (text: string) => Date.parse(`2026-11-25T${text}Z`)
@@ -31,4 +31,12 @@ test('the address has the range, and a wrong one is the last 24 hours', () => {
     'minute',
   )
   assert.deepEqual(rangeOf({ range: 'nonsense' }, NOW), presetRange('day', NOW))
+})
+
+test('both ends of a range have their day', () => {
+  const words = (preset: 'hour' | 'day' | 'month') =>
+    rangeWords(presetRange(preset, NOW), 'UTC', new Date(NOW)).replaceAll('\u00a0', ' ')
+  assert.equal(words('hour'), '25 Nov 08:42 to 25 Nov 09:42 UTC')
+  assert.equal(words('day'), '24 Nov 10:00 to 25 Nov 10:00 UTC')
+  assert.equal(words('month'), '27 Oct to 25 Nov UTC')
 })

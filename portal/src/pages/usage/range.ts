@@ -1,5 +1,7 @@
 // A range of time of the usage page: a preset, or what was dragged in the chart; and the range before it, of the same
 // length, for comparison.
+import { clock, day, type Zone } from '../../figures/time.ts'
+
 export const PRESETS = {
   hour: { title: 'Last hour', ms: 3_600_000, step: 'minute' },
   day: { title: '24 hours', ms: 86_400_000, step: 'hour' },
@@ -52,4 +54,16 @@ export function rangeOf(
     search.range !== undefined && search.range in PRESETS ? (search.range as Preset) : 'day',
     nowMs,
   )
+}
+
+/** 25 Nov 03:00 to 26 Nov 03:00 UTC; of whole days, 28 Oct to 26 Nov UTC, both included. */
+export function rangeWords({ fromMs, toMs, step }: Range, zone: Zone, now: Date): string {
+  const isDays = step === 'day'
+  const words = (ms: number): string => {
+    const at = new Date(ms)
+    const date = day(at, zone, now)
+    return isDays ? date : `${date} ${clock(at, zone).slice(0, 5)}`
+  }
+  const zoneName = zone === 'UTC' ? 'UTC' : 'local time'
+  return `${words(fromMs)} to ${words(isDays ? toMs - 1 : toMs)} ${zoneName}`
 }
