@@ -44,8 +44,18 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
     /a status beside a code/,
   ],
   ['portal/src/parts/a.tsx', 'export const a = 1', /no header/],
-  ['portal/src/pages/a/b.tsx', `${HEADER}import { c } from '../${'c/'}d.tsx'`, /another page/],
-  ['portal/src/figures/a.ts', `${HEADER}import { c } from '../${'live/'}d.ts'`, /figures import/],
+  [
+    'portal/src/pages/a/b.tsx',
+    `${HEADER}import { c } from '${'#console'}/pages/c/d.tsx'`,
+    /another page/,
+  ],
+  [
+    'portal/src/figures/a.ts',
+    `${HEADER}import { c } from '${'#console'}/live/d.ts'`,
+    /figures import/,
+  ],
+  ['portal/src/parts/a.ts', `${HEADER}import { c } from '${'..'}/d.ts'`, /imports upwards/],
+  ['src/base/a.ts', `${HEADER}import { c } from '${'#console'}/d.ts'`, /may not import console/],
   ['portal/src/parts/a.css', `.a { color: ${'#'}fff }`, /a colour beside the tokens/],
   [
     'acceptance/COVERAGE.md',

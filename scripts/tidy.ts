@@ -221,16 +221,16 @@ const TEXT_RULES: { name: string; pattern: RegExp; where: (path: string) => bool
   {
     name: 'imports upwards with ../: use #folder/',
     pattern: /from '\.\.\//,
-    where: (path) => path.startsWith('src/'),
+    where: (path) => /^(portal\/)?src\//.test(path),
   },
   {
     name: 'a page imports another page: what two pages share is in portal/src/parts',
-    pattern: /from '\.\.\/\w+\//,
+    pattern: /from '#console\/pages\/\w+\//,
     where: (path) => path.startsWith('portal/src/pages/'),
   },
   {
     name: 'figures import nothing but each other: they are text made of integers',
-    pattern: /from '\.\.\//,
+    pattern: /from '#console\//,
     where: (path) => path.startsWith('portal/src/figures/'),
   },
   {

@@ -1,5 +1,5 @@
 // The cost of an answer, from its headers or its last chunk.
-import { knownBy, type Figure } from '../figures/known.ts'
+import { knownBy, type Figure } from '#console/figures/known.ts'
 
 export type Cost = {
   readonly figure: Figure

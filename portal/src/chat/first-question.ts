@@ -1,5 +1,5 @@
 // The first request that pages propose: its body, and the command that sends it.
-import { useApiUrl } from '../client/api-url.ts'
+import { useApiUrl } from '#console/client/api-url.ts'
 import { codeOf } from './code.ts'
 
 export const FIRST_QUESTION = {

@@ -1,6 +1,6 @@
 // A streamed chat: pieces of text as they come, the joules so far with their ceiling, and the figures of the end.
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import { send } from '../client/call.ts'
+import { send } from '#console/client/call.ts'
 import { scaled } from './cost.ts'
 
 export type ChatBody = {

@@ -1,8 +1,8 @@
 // Ways to put $5 on file: a hold of a card, a voucher. The hold is taken from as the account uses energy.
-import { call } from '../client/call.ts'
-import { isProblem, Problem } from '../client/problem.ts'
-import { changed } from '../client/queries.ts'
-import { withTouch } from '../client/touch.ts'
+import { call } from '#console/client/call.ts'
+import { isProblem, Problem } from '#console/client/problem.ts'
+import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
 
 /** A card of the test processor that always pays. */
 const TEST_CARD = 'pm_card_visa'

@@ -1,8 +1,8 @@
 // The landing page's only script: the passkey of a new account, and the browser's suggestion to sign in.
-import { isCancelled } from '../client/problem.ts'
-import { signIn, signUp } from '../sign-in/passkey.ts'
-import { applyTheme } from '../parts/settings.ts'
-import { beginWith } from '../sign-up/progress.ts'
+import { isCancelled } from '#console/client/problem.ts'
+import { signIn, signUp } from '#console/sign-in/passkey.ts'
+import { applyTheme } from '#console/parts/settings.ts'
+import { beginWith } from '#console/sign-up/progress.ts'
 
 applyTheme()
 void suggestPasskey()

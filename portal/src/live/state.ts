@@ -1,6 +1,6 @@
 // The live state of the console, and its change by a message. Pure: the stream is in stream.ts.
-import type { Figure, How } from '../figures/known.ts'
-import { knownBy } from '../figures/known.ts'
+import type { Figure, How } from '#console/figures/known.ts'
+import { knownBy } from '#console/figures/known.ts'
 import type { LiveMessage } from '#contract/live.ts'
 
 type Entry<List extends 'budgets' | 'resources' | 'webhooks'> = Exclude<

@@ -1,6 +1,6 @@
 // The live stream of a browser: one tab holds it, by a lock, and tells the others. It is closed while no page that
 // shows live figures is visible.
-import { tellSignedOut } from '../client/signed-out.ts'
+import { tellSignedOut } from '#console/client/signed-out.ts'
 import type { LiveMessage } from '#contract/live.ts'
 import { after, NOTHING, type LiveState } from './state.ts'
 

@@ -1,8 +1,8 @@
 // The figures of today: from the live stream, and before its first message or without one from the usage of the API.
 import { useQuery } from '@tanstack/react-query'
-import { read } from '../client/queries.ts'
-import type { ReplyOf } from '../client/operations.ts'
-import { useNow } from '../parts/zone.ts'
+import { read } from '#console/client/queries.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { useNow } from '#console/parts/zone.ts'
 import { useLive } from './use-live.ts'
 import type { Today } from './state.ts'
 

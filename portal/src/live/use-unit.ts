@@ -1,7 +1,7 @@
 // The unit of the account's money: from the live stream, and before its first message from the balance.
 import { useQuery } from '@tanstack/react-query'
-import { read } from '../client/queries.ts'
-import type { MoneyUnit } from '../figures/money.ts'
+import { read } from '#console/client/queries.ts'
+import type { MoneyUnit } from '#console/figures/money.ts'
 import { useLive } from './use-live.ts'
 
 export function useUnit(): MoneyUnit {

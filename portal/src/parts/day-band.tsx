@@ -1,5 +1,5 @@
 // A day as a band from 00:00 to 24:00 UTC: spans are drawn in a service's colour, the time to come is empty.
-import { clock } from '../figures/time.ts'
+import { clock } from '#console/figures/time.ts'
 import type { ServiceName } from './services.ts'
 import './day-band.css'
 

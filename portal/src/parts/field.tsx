@@ -1,6 +1,6 @@
 // A field with its label, and below it the problem of its form when it is about this field.
 import { useId, type ComponentProps, type ReactNode } from 'react'
-import { isProblem } from '../client/problem.ts'
+import { isProblem } from '#console/client/problem.ts'
 import { useFault } from './form.tsx'
 
 type Props = ComponentProps<'input'> & {

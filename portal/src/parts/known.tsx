@@ -1,7 +1,7 @@
 // How a figure is known: its texture with its word, and its band drawn to scale.
-import { bandOf, knownWords, type Figure, type How } from '../figures/known.ts'
-import { energyShort } from '../figures/energy.ts'
-import { NBSP } from '../figures/digits.ts'
+import { bandOf, knownWords, type Figure, type How } from '#console/figures/known.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { NBSP } from '#console/figures/digits.ts'
 
 /** The texture and the words. */
 export const Known = ({ figure }: { readonly figure: How }) => (

@@ -1,7 +1,7 @@
 // Rows of the ledger: entries of the API and charges of the live stream in one form, with the balance after each.
-import type { ReplyOf } from '../client/operations.ts'
-import { knownBy, type How } from '../figures/known.ts'
-import type { LiveCharge } from '../live/state.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { knownBy, type How } from '#console/figures/known.ts'
+import type { LiveCharge } from '#console/live/state.ts'
 
 type Entry = ReplyOf<'GET /v1/ledger'>['data'][number]
 

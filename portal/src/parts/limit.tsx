@@ -1,6 +1,6 @@
 // A bar that fills towards a limit; at 80 % it warns.
 import type { ReactNode } from 'react'
-import { share } from '../figures/amounts.ts'
+import { share } from '#console/figures/amounts.ts'
 
 const WARNED_PCT = 80n
 

@@ -2,7 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { Copy } from './copy.tsx'
-import { isCancelled, isProblem, type Problem } from '../client/problem.ts'
+import { isCancelled, isProblem, type Problem } from '#console/client/problem.ts'
 
 const QUIET_MS = 200
 const SLOW_MS = 5_000

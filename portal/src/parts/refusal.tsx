@@ -1,5 +1,5 @@
 // Why an action did not work, where its button was: the answer of the API, or the reason of a passkey.
-import { isCancelled, isProblem } from '../client/problem.ts'
+import { isCancelled, isProblem } from '#console/client/problem.ts'
 import { ProblemNote } from './loaded.tsx'
 
 export function Refusal({ error }: { readonly error: unknown }) {

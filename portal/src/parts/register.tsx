@@ -1,5 +1,11 @@
 // Figures in two weights: heavy as far as the band vouches, light for what is billed and lies inside it.
-import { exactDigits, registerOf, spoken, type Digits, type Figure } from '../figures/known.ts'
+import {
+  exactDigits,
+  registerOf,
+  spoken,
+  type Digits,
+  type Figure,
+} from '#console/figures/known.ts'
 
 type Size = 'large' | 'middle' | 'receipt-size'
 

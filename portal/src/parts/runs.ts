@@ -1,5 +1,5 @@
 // The points of a chart in runs without a gap: nothing is drawn over time that nobody knows of.
-import type { PowerPoint } from '../live/state.ts'
+import type { PowerPoint } from '#console/live/state.ts'
 
 /** Points of minutes are 60 s apart. */
 const GAP_MS = 90_000

@@ -1,5 +1,5 @@
 // The settings of this browser, kept in it and nowhere else.
-import type { Zone } from '../figures/time.ts'
+import type { Zone } from '#console/figures/time.ts'
 
 type Settings = {
   readonly zone: Zone

@@ -1,7 +1,7 @@
 // A stacked chart of power over time: areas parted by a line, labels at the right edge, zero at the bottom. Drawn as
 // SVG of the size that it has, so text is never scaled and colours follow the theme.
 import { useLayoutEffect, useRef, useState } from 'react'
-import type { PowerPoint } from '../live/state.ts'
+import type { PowerPoint } from '#console/live/state.ts'
 import { runsOf } from './runs.ts'
 import { drawnAs, SERVICES, serviceName, type ServiceName } from './services.ts'
 import './stacked.css'

@@ -1,6 +1,6 @@
 // The strip: a long mark passes for each joule, so its speed is the power. Grey and still where nothing is known.
 import { useEffect, useRef } from 'react'
-import { power } from '../figures/energy.ts'
+import { power } from '#console/figures/energy.ts'
 
 /** Width of a joule on the strip, as in marks.css. */
 const JOULE_PX = { wide: 240, slim: 120 }

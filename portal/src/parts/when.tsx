@@ -1,5 +1,5 @@
 // A time: exact in tables, or how long ago, with the exact time on hover and for machines.
-import { ago, clockExact, day, tableTime } from '../figures/time.ts'
+import { ago, clockExact, day, tableTime } from '#console/figures/time.ts'
 import { useNow, useZone } from './zone.ts'
 
 const TICK_MS = 10_000

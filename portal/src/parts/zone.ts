@@ -1,6 +1,6 @@
 // The zone of all times, and the clock that relative times follow.
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import type { Zone } from '../figures/time.ts'
+import type { Zone } from '#console/figures/time.ts'
 import { settings } from './settings.ts'
 
 export const useZone = (): Zone =>

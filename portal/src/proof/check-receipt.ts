@@ -1,6 +1,6 @@
 // Fetches a receipt with what it is checked against, and has the worker check it.
-import { call, send } from '../client/call.ts'
-import type { ReplyOf } from '../client/operations.ts'
+import { call, send } from '#console/client/call.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
 import { pin } from './pins.ts'
 import type { Asked, Verdict } from './verdict.ts'
 

@@ -1,11 +1,11 @@
 // The distribution board: each circuit with its watts, which add up to the total beside Overview.
-import type { Session } from '../client/operations.ts'
+import type { Session } from '#console/client/operations.ts'
 import { Link } from '@tanstack/react-router'
-import { power } from '../figures/energy.ts'
-import { balanceShort } from '../figures/money.ts'
-import { useLive } from '../live/use-live.ts'
-import { addressOfPage, CIRCUITS, pagesOf, type PageEntry } from '../pages/list.ts'
-import { Logo } from '../parts/icons.tsx'
+import { power } from '#console/figures/energy.ts'
+import { balanceShort } from '#console/figures/money.ts'
+import { useLive } from '#console/live/use-live.ts'
+import { addressOfPage, CIRCUITS, pagesOf, type PageEntry } from '#console/pages/list.ts'
+import { Logo } from '#console/parts/icons.tsx'
 import { SignOut } from './sign-out.tsx'
 
 export function Board({ session }: { readonly session: Session | undefined }) {

@@ -1,8 +1,8 @@
 // Keys of the whole console. Single keys are off while typing, with a modifier, in dialogs, and by a setting.
 import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { addressOfPage, PAGES } from '../pages/list.ts'
-import { settings } from '../parts/settings.ts'
+import { addressOfPage, PAGES } from '#console/pages/list.ts'
+import { settings } from '#console/parts/settings.ts'
 import { openPalette } from './palette-state.ts'
 
 /** `g` waits for its second key for this time. */

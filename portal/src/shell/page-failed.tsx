@@ -1,6 +1,6 @@
 // A page that failed by itself: a fault of the console. The board stays, so that the others can be reached.
 import type { ErrorComponentProps } from '@tanstack/react-router'
-import { Copy } from '../parts/copy.tsx'
+import { Copy } from '#console/parts/copy.tsx'
 import { Head } from './head.tsx'
 
 export const PageFailed = ({ error, reset }: ErrorComponentProps) => (

@@ -2,9 +2,9 @@
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { LOOKUP_ID } from '#contract/lookup-id.ts'
-import { call } from '../client/call.ts'
-import { useIsOperator } from '../client/queries.ts'
-import { addressOfPage, CIRCUITS, pagesOf } from '../pages/list.ts'
+import { call } from '#console/client/call.ts'
+import { useIsOperator } from '#console/client/queries.ts'
+import { addressOfPage, CIRCUITS, pagesOf } from '#console/pages/list.ts'
 import { placeOf } from './place-of.ts'
 import { closePalette } from './palette-state.ts'
 

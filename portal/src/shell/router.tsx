@@ -6,7 +6,7 @@ import {
   lazyRouteComponent,
   Link,
 } from '@tanstack/react-router'
-import { PAGES } from '../pages/list.ts'
+import { PAGES } from '#console/pages/list.ts'
 import { Head } from './head.tsx'
 import { PageFailed } from './page-failed.tsx'
 import { Shell } from './shell.tsx'

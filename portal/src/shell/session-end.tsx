@@ -1,8 +1,8 @@
 // Two minutes before a sign-in ends the page says so. Each use moves the end: it is asked for again before it is told.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { changed, read } from '../client/queries.ts'
-import { useNow } from '../parts/zone.ts'
+import { changed, read } from '#console/client/queries.ts'
+import { useNow } from '#console/parts/zone.ts'
 
 const WARNED_MS = 120_000
 

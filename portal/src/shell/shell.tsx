@@ -2,9 +2,9 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useSyncExternalStore } from 'react'
-import { isProblem } from '../client/problem.ts'
-import { read } from '../client/queries.ts'
-import { Waiting } from '../parts/loaded.tsx'
+import { isProblem } from '#console/client/problem.ts'
+import { read } from '#console/client/queries.ts'
+import { Waiting } from '#console/parts/loaded.tsx'
 import { Board } from './board.tsx'
 import { isPaletteOpen, onPalette } from './palette-state.ts'
 import { SessionEnd } from './session-end.tsx'
@@ -12,11 +12,15 @@ import { Tabs } from './tabs.tsx'
 import { useKeys } from './keys.ts'
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
-const SignIn = lazy(async () => ({ default: (await import('../sign-in/sign-in.tsx')).SignIn }))
-const AddPasskey = lazy(async () => ({
-  default: (await import('../sign-in/add-passkey.tsx')).AddPasskey,
+const SignIn = lazy(async () => ({
+  default: (await import('#console/sign-in/sign-in.tsx')).SignIn,
 }))
-const SignUp = lazy(async () => ({ default: (await import('../sign-up/sign-up.tsx')).SignUp }))
+const AddPasskey = lazy(async () => ({
+  default: (await import('#console/sign-in/add-passkey.tsx')).AddPasskey,
+}))
+const SignUp = lazy(async () => ({
+  default: (await import('#console/sign-up/sign-up.tsx')).SignUp,
+}))
 
 export function Shell() {
   const session = useQuery(read('GET /v1/session', {}))

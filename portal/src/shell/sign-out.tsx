@@ -1,6 +1,6 @@
 // The end of the session of this browser.
-import { call } from '../client/call.ts'
-import { useAction } from '../parts/use-action.ts'
+import { call } from '#console/client/call.ts'
+import { useAction } from '#console/parts/use-action.ts'
 
 export function SignOut() {
   const action = useAction(async () => {

@@ -1,6 +1,6 @@
 // The calls of a passkey: the browser's part loads when it is needed. Each throws Problem, or the browser's refusal.
-import { call } from '../client/call.ts'
-import type { Passkey, SignedUp } from '../client/operations.ts'
+import { call } from '#console/client/call.ts'
+import type { Passkey, SignedUp } from '#console/client/operations.ts'
 
 const browser = () => import('@simplewebauthn/browser')
 

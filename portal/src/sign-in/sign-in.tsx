@@ -1,13 +1,13 @@
 // Signing in: by passkey, or once by a recovery code. There is no password.
 import { useEffect, useState } from 'react'
-import { call } from '../client/call.ts'
-import { queryClient } from '../client/queries.ts'
-import { Field } from '../parts/field.tsx'
-import { Form } from '../parts/form.tsx'
-import { Logo } from '../parts/icons.tsx'
-import { useAction } from '../parts/use-action.ts'
+import { call } from '#console/client/call.ts'
+import { queryClient } from '#console/client/queries.ts'
+import { Field } from '#console/parts/field.tsx'
+import { Form } from '#console/parts/form.tsx'
+import { Logo } from '#console/parts/icons.tsx'
+import { useAction } from '#console/parts/use-action.ts'
 import { signIn } from './passkey.ts'
-import { Refusal } from '../parts/refusal.tsx'
+import { Refusal } from '#console/parts/refusal.tsx'
 import './sign-in.css'
 
 const enter = () => queryClient.invalidateQueries()

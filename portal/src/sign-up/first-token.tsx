@@ -1,9 +1,9 @@
 // Step 4: a token, made by the press of a button and shown once.
-import { call } from '../client/call.ts'
-import { withTouch } from '../client/touch.ts'
-import { Command } from '../parts/copy.tsx'
-import { useAction } from '../parts/use-action.ts'
-import { Refusal } from '../parts/refusal.tsx'
+import { call } from '#console/client/call.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { Command } from '#console/parts/copy.tsx'
+import { useAction } from '#console/parts/use-action.ts'
+import { Refusal } from '#console/parts/refusal.tsx'
 
 const DAYS = 90
 

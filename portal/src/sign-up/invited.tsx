@@ -1,8 +1,8 @@
 // Whom a link lets in, said before there is a passkey: a new member, or one that exists and gets a further passkey.
 import { useQuery } from '@tanstack/react-query'
-import { call } from '../client/call.ts'
-import { Waiting } from '../parts/loaded.tsx'
-import { Refusal } from '../parts/refusal.tsx'
+import { call } from '#console/client/call.ts'
+import { Waiting } from '#console/parts/loaded.tsx'
+import { Refusal } from '#console/parts/refusal.tsx'
 
 export function Invited({ invitation }: { readonly invitation: string }) {
   const { data, error } = useQuery({

@@ -1,9 +1,9 @@
 // Sign-up: one page, five steps, each saved. The first makes the passkey; a link with a code begins here too.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { isProblem } from '../client/problem.ts'
-import { read } from '../client/queries.ts'
-import { Logo } from '../parts/icons.tsx'
+import { isProblem } from '#console/client/problem.ts'
+import { read } from '#console/client/queries.ts'
+import { Logo } from '#console/parts/icons.tsx'
 import { Account } from './account.tsx'
 import { Ask } from './ask.tsx'
 import { Codes } from './codes.tsx'

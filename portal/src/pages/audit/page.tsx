@@ -1,13 +1,13 @@
 // The audit log: who did what, the newest first. The filters are in the address.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useRouter, useSearch } from '@tanstack/react-router'
-import { readPages, rowsOf } from '../../client/queries.ts'
-import type { ReplyOf } from '../../client/operations.ts'
-import { Loaded } from '../../parts/loaded.tsx'
-import { MoreRows } from '../../parts/more-rows.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
-import { When, ZoneName } from '../../parts/when.tsx'
-import { Head } from '../../shell/head.tsx'
+import { readPages, rowsOf } from '#console/client/queries.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { MoreRows } from '#console/parts/more-rows.tsx'
+import { Table, type Column } from '#console/parts/table.tsx'
+import { When, ZoneName } from '#console/parts/when.tsx'
+import { Head } from '#console/shell/head.tsx'
 
 type Entry = ReplyOf<'GET /v1/audit'>['data'][number]
 type Search = { readonly action?: string; readonly target?: string }

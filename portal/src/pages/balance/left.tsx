@@ -1,11 +1,11 @@
 // The large figure of the balance, and the time that it lasts at today's rate.
-import type { ReplyOf } from '../../client/operations.ts'
-import { NBSP } from '../../figures/digits.ts'
-import { energyShort } from '../../figures/energy.ts'
-import { balanceExact } from '../../figures/money.ts'
-import { daysLeft, lasting } from '../../figures/time.ts'
-import { useToday } from '../../live/use-today.ts'
-import { useNow } from '../../parts/zone.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { NBSP } from '#console/figures/digits.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { balanceExact } from '#console/figures/money.ts'
+import { daysLeft, lasting } from '#console/figures/time.ts'
+import { useToday } from '#console/live/use-today.ts'
+import { useNow } from '#console/parts/zone.ts'
 
 export type Balance = ReplyOf<'GET /v1/balance'>
 

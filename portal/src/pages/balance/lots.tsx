@@ -1,7 +1,7 @@
 // The balance by origin, in the order in which it is spent.
-import { balanceExact } from '../../figures/money.ts'
-import { Table, type Column } from '../../parts/table.tsx'
-import { WhenOrNever } from '../../parts/when.tsx'
+import { balanceExact } from '#console/figures/money.ts'
+import { Table, type Column } from '#console/parts/table.tsx'
+import { WhenOrNever } from '#console/parts/when.tsx'
 import type { Balance } from './left.tsx'
 
 const KINDS = { funds: 'Funds', test: 'Test money', points: 'Points', promotion: 'Promotion' }

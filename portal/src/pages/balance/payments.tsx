@@ -1,13 +1,13 @@
 // The payments of the account, the newest first.
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { ReplyOf } from '../../client/operations.ts'
-import { readPages, rowsOf } from '../../client/queries.ts'
-import { balanceShort } from '../../figures/money.ts'
-import { Loaded } from '../../parts/loaded.tsx'
-import { MoreRows } from '../../parts/more-rows.tsx'
-import { StateWord, type Tone } from '../../parts/state-word.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
-import { When } from '../../parts/when.tsx'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { readPages, rowsOf } from '#console/client/queries.ts'
+import { balanceShort } from '#console/figures/money.ts'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { MoreRows } from '#console/parts/more-rows.tsx'
+import { StateWord, type Tone } from '#console/parts/state-word.tsx'
+import { Table, type Column } from '#console/parts/table.tsx'
+import { When } from '#console/parts/when.tsx'
 
 type Topup = ReplyOf<'GET /v1/topups'>['data'][number]
 

@@ -1,11 +1,11 @@
 // Sets or removes the budget of a database or a token.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { changed, read, readPages, rowsOf } from '../../client/queries.ts'
-import { Select } from '../../parts/choices.tsx'
-import { BudgetField, budgetOf, typedBudget } from '../../parts/budget-field.tsx'
-import { FormDialog } from '../../parts/form-dialog.tsx'
+import { call } from '#console/client/call.ts'
+import { changed, read, readPages, rowsOf } from '#console/client/queries.ts'
+import { Select } from '#console/parts/choices.tsx'
+import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
 
 /** Something that can have a budget, and its budget now. */
 type Limited = {

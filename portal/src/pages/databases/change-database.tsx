@@ -1,9 +1,9 @@
 // More or less room, and the budget of a day.
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { Field } from '../../parts/field.tsx'
-import { BudgetField, budgetOf, typedBudget } from '../../parts/budget-field.tsx'
-import { FormDialog } from '../../parts/form-dialog.tsx'
+import { call } from '#console/client/call.ts'
+import { Field } from '#console/parts/field.tsx'
+import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
 import type { Database } from './database.ts'
 import { databasesChanged } from './use-databases.ts'
 

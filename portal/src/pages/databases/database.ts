@@ -1,6 +1,6 @@
 // A database as the API shows it, and its state in a word.
-import type { ReplyOf } from '../../client/operations.ts'
-import type { Tone } from '../../parts/state-word.tsx'
+import type { ReplyOf } from '#console/client/operations.ts'
+import type { Tone } from '#console/parts/state-word.tsx'
 
 export type Database = ReplyOf<'GET /v1/databases/:database'>
 export type DatabaseEnergy = ReplyOf<'GET /v1/databases/:database/energy'>

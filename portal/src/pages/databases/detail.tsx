@@ -1,8 +1,8 @@
 // One database: its address, four facts, the day, where its joules go, and what can be done to it.
 import { Link } from '@tanstack/react-router'
-import { Loaded } from '../../parts/loaded.tsx'
-import { StateWord } from '../../parts/state-word.tsx'
-import { Head } from '../../shell/head.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { StateWord } from '#console/parts/state-word.tsx'
+import { Head } from '#console/shell/head.tsx'
 import { Actions } from './actions.tsx'
 import { Address } from './address.tsx'
 import { Awake } from './awake.tsx'

@@ -1,6 +1,6 @@
 // The day of a database from its intervals: spans in which its server was awake, and those in which nobody could wake it.
-import type { ReplyOf } from '../../client/operations.ts'
-import type { DaySpan } from '../../parts/day-band.tsx'
+import type { ReplyOf } from '#console/client/operations.ts'
+import type { DaySpan } from '#console/parts/day-band.tsx'
 
 export type Interval = ReplyOf<'GET /v1/databases/:database/intervals'>['data'][number]
 

@@ -1,11 +1,11 @@
 // A new database: its name, its room, and the most that its server may use a day.
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { Select } from '../../parts/choices.tsx'
-import { Field } from '../../parts/field.tsx'
-import { BudgetField, budgetOf } from '../../parts/budget-field.tsx'
-import { FormDialog } from '../../parts/form-dialog.tsx'
+import { call } from '#console/client/call.ts'
+import { Select } from '#console/parts/choices.tsx'
+import { Field } from '#console/parts/field.tsx'
+import { BudgetField, budgetOf } from '#console/parts/budget-field.tsx'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
 import { databasesChanged } from './use-databases.ts'
 
 const SIZES: readonly (readonly [string, string])[] = [

@@ -1,11 +1,11 @@
 // The queries that took longest, each with its part of the energy of the server.
 import { useQuery } from '@tanstack/react-query'
-import { read } from '../../client/queries.ts'
-import { grouped } from '../../figures/digits.ts'
-import { energyExact, energyShort } from '../../figures/energy.ts'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { When } from '../../parts/when.tsx'
+import { read } from '#console/client/queries.ts'
+import { grouped } from '#console/figures/digits.ts'
+import { energyExact, energyShort } from '#console/figures/energy.ts'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { When } from '#console/parts/when.tsx'
 import type { Database } from './database.ts'
 
 const SHOWN = 8

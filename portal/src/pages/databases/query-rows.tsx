@@ -1,7 +1,7 @@
 // The rows of a query, as text. Only those in view are drawn.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useRef } from 'react'
-import type { ReplyOf } from '../../client/operations.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
 
 export type QueryResult = ReplyOf<'POST /v1/databases/:database/query'>
 

@@ -1,9 +1,9 @@
 // Reads of databases. A message of the live stream about one of them has it read again.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { changed, read } from '../../client/queries.ts'
-import { useLive } from '../../live/use-live.ts'
-import { useNow } from '../../parts/zone.ts'
+import { changed, read } from '#console/client/queries.ts'
+import { useLive } from '#console/live/use-live.ts'
+import { useNow } from '#console/parts/zone.ts'
 import { isChanging, type Database } from './database.ts'
 
 /** While something is made. */

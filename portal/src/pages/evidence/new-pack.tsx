@@ -1,15 +1,15 @@
 // A new pack of a time in whole days of UTC. What its work costs at most comes with the answer.
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { changed } from '../../client/queries.ts'
-import type { ReplyOf } from '../../client/operations.ts'
-import { energyShort } from '../../figures/energy.ts'
-import { moneyShort } from '../../figures/money.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Field } from '../../parts/field.tsx'
-import { FormDialog } from '../../parts/form-dialog.tsx'
-import { useNow } from '../../parts/zone.ts'
-import { useUnit } from '../../live/use-unit.ts'
+import { call } from '#console/client/call.ts'
+import { changed } from '#console/client/queries.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { moneyShort } from '#console/figures/money.ts'
+import { Dialog } from '#console/parts/dialog.tsx'
+import { Field } from '#console/parts/field.tsx'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { useNow } from '#console/parts/zone.ts'
+import { useUnit } from '#console/live/use-unit.ts'
 
 const DAY_MS = 86_400_000
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

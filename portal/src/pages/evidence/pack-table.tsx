@@ -1,13 +1,13 @@
 // The packs in a table.
-import { bytesShort } from '../../figures/amounts.ts'
-import { energyExact, energyShort } from '../../figures/energy.ts'
-import { moneyShort } from '../../figures/money.ts'
-import { day } from '../../figures/time.ts'
-import { StateWord } from '../../parts/state-word.tsx'
-import { actions, Table, type Column } from '../../parts/table.tsx'
-import { When } from '../../parts/when.tsx'
-import { useNow, useZone } from '../../parts/zone.ts'
-import { useUnit } from '../../live/use-unit.ts'
+import { bytesShort } from '#console/figures/amounts.ts'
+import { energyExact, energyShort } from '#console/figures/energy.ts'
+import { moneyShort } from '#console/figures/money.ts'
+import { day } from '#console/figures/time.ts'
+import { StateWord } from '#console/parts/state-word.tsx'
+import { actions, Table, type Column } from '#console/parts/table.tsx'
+import { When } from '#console/parts/when.tsx'
+import { useNow, useZone } from '#console/parts/zone.ts'
+import { useUnit } from '#console/live/use-unit.ts'
 import { contentOf, stateOf, type Pack } from './pack.ts'
 
 type Props = { readonly packs: readonly Pack[]; readonly onRemove: (pack: Pack) => void }

@@ -1,7 +1,7 @@
 // The four sentences of a receipt, sound and spoilt.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Checked } from '../../proof/check-receipt.ts'
+import type { Checked } from '#console/proof/check-receipt.ts'
 import { checkLines } from './checks.ts'
 
 const sound: Checked = {

@@ -1,6 +1,6 @@
 // The four checks of a receipt as sentences: who signed, that it is in the log, that it adds up, that none is hidden.
-import type { Checked } from '../../proof/check-receipt.ts'
-import { grouped, NBSP } from '../../figures/digits.ts'
+import type { Checked } from '#console/proof/check-receipt.ts'
+import { grouped, NBSP } from '#console/figures/digits.ts'
 
 export type CheckLine = {
   readonly name: 'Signed' | 'In the log' | 'Adds up' | 'Nothing hidden'

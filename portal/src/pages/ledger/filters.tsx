@@ -1,8 +1,8 @@
 // The filters of the ledger. Each is a part of the address.
 import { useState } from 'react'
-import { send } from '../../client/call.ts'
-import { SERVICES, serviceName } from '../../parts/services.ts'
-import { saveAs } from '../../parts/save.ts'
+import { send } from '#console/client/call.ts'
+import { SERVICES, serviceName } from '#console/parts/services.ts'
+import { saveAs } from '#console/parts/save.ts'
 import { queryOf, useFilters, type Filters } from './use-ledger.ts'
 
 const CSV_PAGES_MAX = 200

@@ -2,10 +2,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { readPages, rowsOf } from '../../client/queries.ts'
-import { useLive } from '../../live/use-live.ts'
-import { useNow } from '../../parts/zone.ts'
-import { balanced, joined, rowOfCharge, rowOfEntry } from '../../parts/ledger-row.ts'
+import { readPages, rowsOf } from '#console/client/queries.ts'
+import { useLive } from '#console/live/use-live.ts'
+import { useNow } from '#console/parts/zone.ts'
+import { balanced, joined, rowOfCharge, rowOfEntry } from '#console/parts/ledger-row.ts'
 
 const PAGE = '200'
 const DAY_MS = 86_400_000

@@ -1,14 +1,14 @@
 // The approval: who asks, from where, and how much the token may do.
 import { useState } from 'react'
 import type { Scope } from '#contract/operation.ts'
-import { call } from '../../client/call.ts'
-import type { ReplyOf } from '../../client/operations.ts'
-import { changed } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { Choices } from '../../parts/choices.tsx'
-import { ProblemNote } from '../../parts/loaded.tsx'
-import { useAction } from '../../parts/use-action.ts'
-import { SCOPE_WORDS, SCOPES } from '../../parts/scopes.ts'
+import { call } from '#console/client/call.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { Choices } from '#console/parts/choices.tsx'
+import { ProblemNote } from '#console/parts/loaded.tsx'
+import { useAction } from '#console/parts/use-action.ts'
+import { SCOPE_WORDS, SCOPES } from '#console/parts/scopes.ts'
 
 /** The command line waits on this machine alone. */
 const WAITING = /^http:\/\/127\.0\.0\.1:\d{4,5}\//

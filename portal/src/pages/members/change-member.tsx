@@ -1,10 +1,10 @@
 // A member's name, contact and role.
 import { useState } from 'react'
 import type { MemberRole } from '#contract/roles.ts'
-import { call } from '../../client/call.ts'
-import { changed } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { FormDialog } from '../../parts/form-dialog.tsx'
+import { call } from '#console/client/call.ts'
+import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
 import type { Member } from './member.ts'
 import { MemberFields } from './member-fields.tsx'
 

@@ -1,11 +1,11 @@
 // An invitation, or a new code for a member: a link that is shown once and goes to the member by a way that people trust.
 import { useState } from 'react'
 import type { MemberRole } from '#contract/roles.ts'
-import { call } from '../../client/call.ts'
-import { changed } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { FormDialog } from '../../parts/form-dialog.tsx'
-import { Secret } from '../../parts/secret.tsx'
+import { call } from '#console/client/call.ts'
+import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Secret } from '#console/parts/secret.tsx'
 import type { Member } from './member.ts'
 import { MemberFields, type MemberTexts } from './member-fields.tsx'
 

@@ -1,8 +1,8 @@
 // The removal of a member, or of oneself.
-import { call } from '../../client/call.ts'
-import { changed } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { Confirm } from '../../parts/confirm.tsx'
+import { call } from '#console/client/call.ts'
+import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { Confirm } from '#console/parts/confirm.tsx'
 import type { Member } from './member.ts'
 
 export function RemoveMember(props: { readonly member: Member; readonly onClose: () => void }) {

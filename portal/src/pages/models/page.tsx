@@ -1,14 +1,14 @@
 // Models: which answer, their tier, and the joules of a thousand tokens.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReplyOf } from '../../client/operations.ts'
-import { read } from '../../client/queries.ts'
-import { energyShort } from '../../figures/energy.ts'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { StateWord, type Tone } from '../../parts/state-word.tsx'
-import { actions, Table, type Column } from '../../parts/table.tsx'
-import { Head } from '../../shell/head.tsx'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { read } from '#console/client/queries.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { Empty } from '#console/parts/empty.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { StateWord, type Tone } from '#console/parts/state-word.tsx'
+import { actions, Table, type Column } from '#console/parts/table.tsx'
+import { Head } from '#console/shell/head.tsx'
 
 type Model = ReplyOf<'GET /v1/models'>['data'][number]
 

@@ -1,10 +1,10 @@
 // The rest of the board, for phones: every page by its group.
 import { Link } from '@tanstack/react-router'
-import { useIsOperator } from '../../client/queries.ts'
-import { addressOfPage, CIRCUITS, pagesOf } from '../list.ts'
-import { Section } from '../../parts/section.tsx'
-import { Head } from '../../shell/head.tsx'
-import { SignOut } from '../../shell/sign-out.tsx'
+import { useIsOperator } from '#console/client/queries.ts'
+import { addressOfPage, CIRCUITS, pagesOf } from '#console/pages/list.ts'
+import { Section } from '#console/parts/section.tsx'
+import { Head } from '#console/shell/head.tsx'
+import { SignOut } from '#console/shell/sign-out.tsx'
 import './more.css'
 
 const TITLES = {

@@ -1,13 +1,13 @@
 // The accounts: what each has and uses; nothing of its contents.
-import type { ReplyOf } from '../../client/operations.ts'
-import { rowsOf } from '../../client/queries.ts'
-import { energyShort } from '../../figures/energy.ts'
-import { balanceExact, balanceShort, moneyShort } from '../../figures/money.ts'
-import { Command } from '../../parts/copy.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { StateWord, type Tone } from '../../parts/state-word.tsx'
-import { When } from '../../parts/when.tsx'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { rowsOf } from '#console/client/queries.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { balanceExact, balanceShort, moneyShort } from '#console/figures/money.ts'
+import { Command } from '#console/parts/copy.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { StateWord, type Tone } from '#console/parts/state-word.tsx'
+import { When } from '#console/parts/when.tsx'
 import { useAccounts } from './use-operator.ts'
 
 type Account = ReplyOf<'GET /v1/operator/accounts'>['data'][number]

@@ -1,11 +1,11 @@
 // The books: when they were checked and what was found, the signers, and the backups of databases.
-import type { ReplyOf } from '../../client/operations.ts'
-import { Facts } from '../../parts/facts.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { StateWord } from '../../parts/state-word.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
-import { When } from '../../parts/when.tsx'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { Facts } from '#console/parts/facts.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { StateWord } from '#console/parts/state-word.tsx'
+import { Table, type Column } from '#console/parts/table.tsx'
+import { When } from '#console/parts/when.tsx'
 import { useBooks } from './use-operator.ts'
 
 type BooksReply = ReplyOf<'GET /v1/operator/books'>

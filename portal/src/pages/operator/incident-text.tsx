@@ -1,6 +1,6 @@
 // The texts of an incident, as the status page has them.
-import type { ReplyOf } from '../../client/operations.ts'
-import { When } from '../../parts/when.tsx'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { When } from '#console/parts/when.tsx'
 
 export type Incident = ReplyOf<'GET /v1/operator/incidents'>['data'][number]
 

@@ -1,9 +1,9 @@
 // The incidents of regions: written here, previewed, and shown to everybody by the status page.
 import { useState } from 'react'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { StateWord } from '../../parts/state-word.tsx'
+import { Empty } from '#console/parts/empty.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { StateWord } from '#console/parts/state-word.tsx'
 import { IncidentForm, type Doing } from './incident-form.tsx'
 import { IncidentText, type Incident } from './incident-text.tsx'
 import { useIncidents } from './use-operator.ts'

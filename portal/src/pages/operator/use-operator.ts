@@ -1,6 +1,6 @@
 // Reads of the operator's view. Only facts of the node change by the second.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { changed, read, readPages } from '../../client/queries.ts'
+import { changed, read, readPages } from '#console/client/queries.ts'
 
 const NODE_MS = 2_000
 const SLOW_MS = 10_000

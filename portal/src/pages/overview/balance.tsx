@@ -1,15 +1,15 @@
 // What is left, and for how long at today's rate.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { read } from '../../client/queries.ts'
-import { energyShort } from '../../figures/energy.ts'
-import { balanceExact } from '../../figures/money.ts'
-import { daysLeft, lasting } from '../../figures/time.ts'
-import { useLive } from '../../live/use-live.ts'
-import { useToday } from '../../live/use-today.ts'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { useNow } from '../../parts/zone.ts'
+import { read } from '#console/client/queries.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { balanceExact } from '#console/figures/money.ts'
+import { daysLeft, lasting } from '#console/figures/time.ts'
+import { useLive } from '#console/live/use-live.ts'
+import { useToday } from '#console/live/use-today.ts'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { useNow } from '#console/parts/zone.ts'
 
 export function Balance() {
   const query = useQuery(read('GET /v1/balance', {}))

@@ -1,11 +1,11 @@
 // Budgets that stop something, the nearest first.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { read } from '../../client/queries.ts'
-import { energyShort } from '../../figures/energy.ts'
-import { useLive } from '../../live/use-live.ts'
-import { Limit } from '../../parts/limit.tsx'
-import { Section } from '../../parts/section.tsx'
+import { read } from '#console/client/queries.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { useLive } from '#console/live/use-live.ts'
+import { Limit } from '#console/parts/limit.tsx'
+import { Section } from '#console/parts/section.tsx'
 
 const SHOWN = 3
 

@@ -1,16 +1,16 @@
 // The newest charges, each a link to its receipt.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useFirstCommand } from '../../chat/first-question.ts'
-import { read } from '../../client/queries.ts'
-import { energyShort } from '../../figures/energy.ts'
-import { useLive } from '../../live/use-live.ts'
-import { Command } from '../../parts/copy.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { SmallSeal } from '../../parts/seal.tsx'
-import { Section } from '../../parts/section.tsx'
-import { operationName } from '../../parts/services.ts'
-import { joined, rowOfCharge, rowOfEntry } from '../../parts/ledger-row.ts'
+import { useFirstCommand } from '#console/chat/first-question.ts'
+import { read } from '#console/client/queries.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { useLive } from '#console/live/use-live.ts'
+import { Command } from '#console/parts/copy.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { SmallSeal } from '#console/parts/seal.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { operationName } from '#console/parts/services.ts'
+import { joined, rowOfCharge, rowOfEntry } from '#console/parts/ledger-row.ts'
 
 const SHOWN = 7
 

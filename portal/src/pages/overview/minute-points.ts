@@ -1,6 +1,6 @@
 // Rows of the usage by minute as points of the chart of power. Pure.
-import type { ReplyOf } from '../../client/operations.ts'
-import type { PowerPoint } from '../../live/state.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import type { PowerPoint } from '#console/live/state.ts'
 
 const SPAN_MINUTES = 15
 export const MINUTE_MS = 60_000

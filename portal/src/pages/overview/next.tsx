@@ -1,10 +1,10 @@
 // One thing to do next, at a time. "Not now" is for ever.
-import type { Session } from '../../client/operations.ts'
+import type { Session } from '#console/client/operations.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { read } from '../../client/queries.ts'
-import { Section } from '../../parts/section.tsx'
+import { read } from '#console/client/queries.ts'
+import { Section } from '#console/parts/section.tsx'
 
 const DECLINED = 'ergon.declined'
 

@@ -1,5 +1,5 @@
 // Overview: joules today, watts now, and what is left.
-import { Head } from '../../shell/head.tsx'
+import { Head } from '#console/shell/head.tsx'
 import { Balance } from './balance.tsx'
 import { Budgets } from './budgets.tsx'
 import { Feed } from './feed.tsx'

@@ -2,9 +2,9 @@
 // the usage of the API.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { read } from '../../client/queries.ts'
-import type { PowerPoint } from '../../live/state.ts'
-import { useLive } from '../../live/use-live.ts'
+import { read } from '#console/client/queries.ts'
+import type { PowerPoint } from '#console/live/state.ts'
+import { useLive } from '#console/live/use-live.ts'
 import { fromOf, minutePoints, SPAN_MS } from './minute-points.ts'
 
 /** Usage is read up to the first live second, and before there is one to when the page was opened. */

@@ -1,8 +1,8 @@
 // The request as code: of the message that is being written, else of the last one.
-import { codeOf, type Language } from '../../chat/code.ts'
-import type { ChatBody } from '../../chat/stream.ts'
-import { useApiUrl } from '../../client/api-url.ts'
-import { Copy } from '../../parts/copy.tsx'
+import { codeOf, type Language } from '#console/chat/code.ts'
+import type { ChatBody } from '#console/chat/stream.ts'
+import { useApiUrl } from '#console/client/api-url.ts'
+import { Copy } from '#console/parts/copy.tsx'
 
 const LANGUAGES: readonly (readonly [Language, string])[] = [
   ['curl', 'Copy as curl'],

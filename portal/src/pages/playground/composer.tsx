@@ -1,9 +1,9 @@
 // The message, and beside the button that spends the most that its answer can cost.
 import { useEffect, type KeyboardEvent } from 'react'
-import type { ChatBody } from '../../chat/stream.ts'
-import { energyShort } from '../../figures/energy.ts'
-import { moneyShort, type MoneyUnit } from '../../figures/money.ts'
-import { useUnit } from '../../live/use-unit.ts'
+import type { ChatBody } from '#console/chat/stream.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { moneyShort, type MoneyUnit } from '#console/figures/money.ts'
+import { useUnit } from '#console/live/use-unit.ts'
 import { useCeiling, type Ceiling } from './use-ceiling.ts'
 
 export function Composer(props: {

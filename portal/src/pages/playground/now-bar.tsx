@@ -1,6 +1,6 @@
 // On a phone the joules of the answer stick to the top of the page.
-import { energyShort } from '../../figures/energy.ts'
-import { Register } from '../../parts/register.tsx'
+import { energyShort } from '#console/figures/energy.ts'
+import { Register } from '#console/parts/register.tsx'
 import { AnswerStrip, figureOf } from './meter.tsx'
 import type { Turn } from './turn.ts'
 import { useHow } from './use-how.ts'

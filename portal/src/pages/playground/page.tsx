@@ -1,7 +1,7 @@
 // The playground: an answer, and its joules while it comes.
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Head } from '../../shell/head.tsx'
+import { Head } from '#console/shell/head.tsx'
 import { Composer } from './composer.tsx'
 import { Meter } from './meter.tsx'
 import { NowBar } from './now-bar.tsx'

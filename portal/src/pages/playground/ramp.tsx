@@ -1,5 +1,5 @@
 // Joules over tokens, towards the ceiling at the longest answer.
-import { energyShort } from '../../figures/energy.ts'
+import { energyShort } from '#console/figures/energy.ts'
 import type { Turn } from './turn.ts'
 
 const WIDTH = 344

@@ -1,5 +1,5 @@
 // An exchange of the playground: what was asked, the answer, and its change by events of the stream. Pure.
-import type { ChatEvent } from '../../chat/stream.ts'
+import type { ChatEvent } from '#console/chat/stream.ts'
 
 /** Joules after so many tokens, for the drawing. */
 export type Point = { readonly tokens: number; readonly nj: bigint; readonly atMs: number }

@@ -1,9 +1,9 @@
 // The most that an answer can cost, before it is asked for: a dry run of admission, a moment after the typing stops.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { call } from '../../client/call.ts'
-import type { ReplyOf } from '../../client/operations.ts'
-import type { ChatBody } from '../../chat/stream.ts'
+import { call } from '#console/client/call.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import type { ChatBody } from '#console/chat/stream.ts'
 
 const PAUSE_MS = 600
 

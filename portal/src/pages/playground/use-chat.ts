@@ -1,6 +1,6 @@
 // The conversation: one answer at a time, which can be stopped. It stops when the page is left: nobody reads on.
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { streamChat, type ChatBody } from '../../chat/stream.ts'
+import { streamChat, type ChatBody } from '#console/chat/stream.ts'
 import { afterEvent, asked, type Turn } from './turn.ts'
 
 export type ChatSettings = {

@@ -1,8 +1,8 @@
 // Method and band of an answer's energy, from its charge. The node's meter says nothing of an answer.
 import { useQuery } from '@tanstack/react-query'
-import { read } from '../../client/queries.ts'
-import { knownBy, type How } from '../../figures/known.ts'
-import { useLive } from '../../live/use-live.ts'
+import { read } from '#console/client/queries.ts'
+import { knownBy, type How } from '#console/figures/known.ts'
+import { useLive } from '#console/live/use-live.ts'
 import type { Turn } from './turn.ts'
 
 const AGAIN_MS = 1_000

@@ -1,15 +1,15 @@
 // The account: below which balance it warns, and its export.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { changed, read } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { balanceShort } from '../../figures/money.ts'
-import { Field } from '../../parts/field.tsx'
-import { Form } from '../../parts/form.tsx'
-import { Loaded, ProblemNote } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { useAction } from '../../parts/use-action.ts'
+import { call } from '#console/client/call.ts'
+import { changed, read } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { balanceShort } from '#console/figures/money.ts'
+import { Field } from '#console/parts/field.tsx'
+import { Form } from '#console/parts/form.tsx'
+import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { useAction } from '#console/parts/use-action.ts'
 
 export function Account() {
   const query = useQuery(read('GET /v1/account', {}))

@@ -1,11 +1,11 @@
 // A link for another device of the same person: it adds a passkey there, once, within ten minutes.
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import type { ReplyOf } from '../../client/operations.ts'
-import { withTouch } from '../../client/touch.ts'
-import { FormDialog } from '../../parts/form-dialog.tsx'
-import { Secret } from '../../parts/secret.tsx'
-import { When } from '../../parts/when.tsx'
+import { call } from '#console/client/call.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Secret } from '#console/parts/secret.tsx'
+import { When } from '#console/parts/when.tsx'
 
 const TITLE = 'Add another device'
 

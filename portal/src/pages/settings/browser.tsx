@@ -1,8 +1,8 @@
 // How this browser shows things: kept in it alone.
 import { useSyncExternalStore } from 'react'
-import { Select } from '../../parts/choices.tsx'
-import { Section } from '../../parts/section.tsx'
-import { settings } from '../../parts/settings.ts'
+import { Select } from '#console/parts/choices.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { settings } from '#console/parts/settings.ts'
 
 const ZONES = [
   ['UTC', 'UTC, as the ledger has them'],

@@ -1,14 +1,14 @@
 // The end of the account, and the way back while there is one.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { changed, read } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { Confirm } from '../../parts/confirm.tsx'
-import { ProblemNote } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { useAction } from '../../parts/use-action.ts'
-import { When } from '../../parts/when.tsx'
+import { call } from '#console/client/call.ts'
+import { changed, read } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { Confirm } from '#console/parts/confirm.tsx'
+import { ProblemNote } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { useAction } from '#console/parts/use-action.ts'
+import { When } from '#console/parts/when.tsx'
 
 export function EndOfAccount() {
   const account = useQuery(read('GET /v1/account', {})).data

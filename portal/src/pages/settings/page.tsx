@@ -1,5 +1,5 @@
 // Settings: ways in, sign-ins, the account, and how this browser shows things.
-import { Head } from '../../shell/head.tsx'
+import { Head } from '#console/shell/head.tsx'
 import { Account } from './account.tsx'
 import { Browser } from './browser.tsx'
 import { EndOfAccount } from './end-of-account.tsx'

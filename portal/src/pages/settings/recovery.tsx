@@ -1,16 +1,16 @@
 // Recovery codes: how many are left, and new ones in place of all.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { changed, read } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { counted } from '../../figures/time.ts'
-import { RecoveryCodes } from '../../parts/codes.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { useAction } from '../../parts/use-action.ts'
-import { Refusal } from '../../parts/refusal.tsx'
+import { call } from '#console/client/call.ts'
+import { changed, read } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { counted } from '#console/figures/time.ts'
+import { RecoveryCodes } from '#console/parts/codes.tsx'
+import { Dialog } from '#console/parts/dialog.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { useAction } from '#console/parts/use-action.ts'
+import { Refusal } from '#console/parts/refusal.tsx'
 
 const FEW = 3
 

@@ -1,13 +1,13 @@
 // Where the member is signed in. The browser's own words are text.
 import { useQuery } from '@tanstack/react-query'
-import { call } from '../../client/call.ts'
-import type { ReplyOf } from '../../client/operations.ts'
-import { changed, queryClient, read } from '../../client/queries.ts'
-import { Loaded, ProblemNote } from '../../parts/loaded.tsx'
-import { Section } from '../../parts/section.tsx'
-import { actions, Table, type Column } from '../../parts/table.tsx'
-import { useAction } from '../../parts/use-action.ts'
-import { When } from '../../parts/when.tsx'
+import { call } from '#console/client/call.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { changed, queryClient, read } from '#console/client/queries.ts'
+import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
+import { Section } from '#console/parts/section.tsx'
+import { actions, Table, type Column } from '#console/parts/table.tsx'
+import { useAction } from '#console/parts/use-action.ts'
+import { When } from '#console/parts/when.tsx'
 import { browserOf } from './browser-of.ts'
 
 type SignIn = ReplyOf<'GET /v1/sessions'>['data'][number]

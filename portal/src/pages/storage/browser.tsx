@@ -1,9 +1,9 @@
 // What is in a bucket below a prefix: prefixes first, then objects. Files are dropped anywhere on it.
 import { Link } from '@tanstack/react-router'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { MoreRows } from '../../parts/more-rows.tsx'
-import { Head } from '../../shell/head.tsx'
+import { Empty } from '#console/parts/empty.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { MoreRows } from '#console/parts/more-rows.tsx'
+import { Head } from '#console/shell/head.tsx'
 import { DropZone, UploadButton } from './drop-zone.tsx'
 import { Opened } from './object-panel.tsx'
 import { Objects } from './objects.tsx'

@@ -1,11 +1,11 @@
 // The buckets, and what keeping all of it has cost today.
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { energyExact, energyShort } from '../../figures/energy.ts'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { When } from '../../parts/when.tsx'
-import { Head } from '../../shell/head.tsx'
+import { energyExact, energyShort } from '#console/figures/energy.ts'
+import { Empty } from '#console/parts/empty.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { When } from '#console/parts/when.tsx'
+import { Head } from '#console/shell/head.tsx'
 import { NewBucket } from './new-bucket.tsx'
 import { useBuckets, useKeeping } from './use-storage.ts'
 

@@ -1,5 +1,5 @@
 // Links to an object: the times that one made in a sign-in can last, and the command for those that last longer.
-import type { Place } from '../../client/s3.ts'
+import type { Place } from '#console/client/s3.ts'
 import { shown } from './place.ts'
 
 const ENDS: readonly (readonly [seconds: number, words: string])[] = [

@@ -1,9 +1,9 @@
 // The table of prefixes and objects.
 import { Link } from '@tanstack/react-router'
-import type { StoredObject } from '../../client/s3.ts'
-import { bytesExact, bytesShort } from '../../figures/amounts.ts'
-import { Table, type Column } from '../../parts/table.tsx'
-import { When } from '../../parts/when.tsx'
+import type { StoredObject } from '#console/client/s3.ts'
+import { bytesExact, bytesShort } from '#console/figures/amounts.ts'
+import { Table, type Column } from '#console/parts/table.tsx'
+import { When } from '#console/parts/when.tsx'
 import { lastPart, linkTo } from './place.ts'
 
 type Entry = { readonly prefix: string } | { readonly object: StoredObject }

@@ -1,7 +1,7 @@
 // Keys and prefixes as steps of a path.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { hasAddress, pathOf } from '../../client/s3.ts'
+import { hasAddress, pathOf } from '#console/client/s3.ts'
 import { addressOf, lastPart, placeAt, shown, stepsOf } from './place.ts'
 
 suite('a place in the storage', () => {

@@ -1,9 +1,9 @@
 // A preview that runs nothing: pictures as pictures from a presigned address of the storage's own origin, texts as text.
 // Everything else, pages and drawings with scripts too, is text or is not shown.
 import { useQuery } from '@tanstack/react-query'
-import { call } from '../../client/call.ts'
-import { readText, type Place } from '../../client/s3.ts'
-import { Loaded } from '../../parts/loaded.tsx'
+import { call } from '#console/client/call.ts'
+import { readText, type Place } from '#console/client/s3.ts'
+import { Loaded } from '#console/parts/loaded.tsx'
 import { lastPart } from './place.ts'
 
 const PICTURES = /\.(png|jpe?g|gif|webp|avif|svg|ico)$/i

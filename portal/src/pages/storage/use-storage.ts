@@ -1,14 +1,14 @@
 // Reads of the storage.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { queryClient, read } from '../../client/queries.ts'
+import { queryClient, read } from '#console/client/queries.ts'
 import {
   headObject,
   listBuckets,
   listObjects,
   type Place,
   type StoredObject,
-} from '../../client/s3.ts'
-import { useNow } from '../../parts/zone.ts'
+} from '#console/client/s3.ts'
+import { useNow } from '#console/parts/zone.ts'
 
 const BUCKETS = 's3 buckets'
 const OBJECTS = 's3 objects'

@@ -1,10 +1,10 @@
 // The uploads of a page, one after the other. An object of the same name is replaced only when somebody says so. A large
 // file that was cut off goes on where it was; stopped by its button, its parts are removed.
 import { useEffect, useRef, useState } from 'react'
-import { isProblem } from '../../client/problem.ts'
-import { begunUploads, type BegunUpload } from '../../client/begun-uploads.ts'
-import { discard } from '../../client/multipart.ts'
-import { upload } from '../../client/upload.ts'
+import { isProblem } from '#console/client/problem.ts'
+import { begunUploads, type BegunUpload } from '#console/client/begun-uploads.ts'
+import { discard } from '#console/client/multipart.ts'
+import { upload } from '#console/client/upload.ts'
 import { objectsChanged } from './use-storage.ts'
 
 export type Upload = {

@@ -1,14 +1,14 @@
 // A new token: name, scope, end, budget. Its secret is shown once.
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { changed } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { Choices, Select } from '../../parts/choices.tsx'
-import { Field } from '../../parts/field.tsx'
-import { BudgetField, budgetOf } from '../../parts/budget-field.tsx'
-import { FormDialog } from '../../parts/form-dialog.tsx'
-import { Secret } from '../../parts/secret.tsx'
-import { SCOPE_WORDS, SCOPES } from '../../parts/scopes.ts'
+import { call } from '#console/client/call.ts'
+import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { Choices, Select } from '#console/parts/choices.tsx'
+import { Field } from '#console/parts/field.tsx'
+import { BudgetField, budgetOf } from '#console/parts/budget-field.tsx'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Secret } from '#console/parts/secret.tsx'
+import { SCOPE_WORDS, SCOPES } from '#console/parts/scopes.ts'
 import type { Scope } from '#contract/operation.ts'
 
 const DAYS: readonly (readonly [string, string])[] = [

@@ -1,11 +1,11 @@
 // Rotation: a new secret of the same name and limits; the old one stays valid for an hour at most.
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { changed } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { Choices } from '../../parts/choices.tsx'
-import { FormDialog } from '../../parts/form-dialog.tsx'
-import { Secret } from '../../parts/secret.tsx'
+import { call } from '#console/client/call.ts'
+import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { Choices } from '#console/parts/choices.tsx'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Secret } from '#console/parts/secret.tsx'
 import type { Token } from './token.ts'
 
 const HOUR_S = 3600

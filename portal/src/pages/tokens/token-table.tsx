@@ -1,14 +1,14 @@
 // The tokens in a table; those that ended are below, without actions.
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { changed } from '../../client/queries.ts'
-import { withTouch } from '../../client/touch.ts'
-import { Confirm } from '../../parts/confirm.tsx'
-import { StateWord } from '../../parts/state-word.tsx'
-import { actions, Table, type Column } from '../../parts/table.tsx'
-import { WhenOrNever } from '../../parts/when.tsx'
+import { call } from '#console/client/call.ts'
+import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { Confirm } from '#console/parts/confirm.tsx'
+import { StateWord } from '#console/parts/state-word.tsx'
+import { actions, Table, type Column } from '#console/parts/table.tsx'
+import { WhenOrNever } from '#console/parts/when.tsx'
 import { RotateToken } from './rotate-token.tsx'
-import { SCOPE_WORDS } from '../../parts/scopes.ts'
+import { SCOPE_WORDS } from '#console/parts/scopes.ts'
 import type { Token } from './token.ts'
 
 type Doing = { readonly what: 'revoke' | 'rotate'; readonly token: Token }

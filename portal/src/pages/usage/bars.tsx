@@ -1,10 +1,10 @@
 // Joules by step and service as stacked bars. A part of the time is dragged; the presets and the table do the same by
 // keyboard.
-import { energyShort } from '../../figures/energy.ts'
-import { day as dayOf, clock } from '../../figures/time.ts'
-import { drawnAs, SERVICES, type ServiceName } from '../../parts/services.ts'
-import { ticksOf, useWidth } from '../../parts/stacked.tsx'
-import { useNow, useZone } from '../../parts/zone.ts'
+import { energyShort } from '#console/figures/energy.ts'
+import { day as dayOf, clock } from '#console/figures/time.ts'
+import { drawnAs, SERVICES, type ServiceName } from '#console/parts/services.ts'
+import { ticksOf, useWidth } from '#console/parts/stacked.tsx'
+import { useNow, useZone } from '#console/parts/zone.ts'
 import { narrowed, STEP_MS, type Range } from './range.ts'
 import { useDrag } from './use-drag.ts'
 import type { UsageRow } from './use-usage.ts'

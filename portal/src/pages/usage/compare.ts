@@ -1,5 +1,5 @@
 // Comparison of two ranges in words, and the rows as CSV.
-import { share } from '../../figures/amounts.ts'
+import { share } from '#console/figures/amounts.ts'
 import type { UsageRow } from './use-usage.ts'
 
 /** 12 % more than the time before; from twice on as a factor. */

@@ -1,10 +1,10 @@
 // The groups of a range, the most energy first, each with its part of the whole and the range before.
-import { share } from '../../figures/amounts.ts'
-import { grouped } from '../../figures/digits.ts'
-import { energyExact, energyShort } from '../../figures/energy.ts'
-import { moneyExact, moneyShort } from '../../figures/money.ts'
-import { drawnAs, operationName, serviceName, type ServiceName } from '../../parts/services.ts'
-import { useUnit } from '../../live/use-unit.ts'
+import { share } from '#console/figures/amounts.ts'
+import { grouped } from '#console/figures/digits.ts'
+import { energyExact, energyShort } from '#console/figures/energy.ts'
+import { moneyExact, moneyShort } from '#console/figures/money.ts'
+import { drawnAs, operationName, serviceName, type ServiceName } from '#console/parts/services.ts'
+import { useUnit } from '#console/live/use-unit.ts'
 import { energyOf, useTokenNames, type GroupBy, type UsageRow } from './use-usage.ts'
 
 export function GroupTable(props: {

@@ -1,8 +1,8 @@
 // The usage of a range: by step for the chart, by group for the table, and by group of the range before.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { ReplyOf } from '../../client/operations.ts'
-import { read, readPages, rowsOf } from '../../client/queries.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { read, readPages, rowsOf } from '#console/client/queries.ts'
 import { before, type Range } from './range.ts'
 
 export const GROUPS = ['service', 'model', 'token', 'operation'] as const

@@ -1,9 +1,9 @@
 // A new webhook. Its secret is shown once.
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call } from '../../client/call.ts'
-import { withTouch } from '../../client/touch.ts'
-import { Secret } from '../../parts/secret.tsx'
+import { call } from '#console/client/call.ts'
+import { withTouch } from '#console/client/touch.ts'
+import { Secret } from '#console/parts/secret.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
 

@@ -1,8 +1,8 @@
 // Reads of webhooks and their deliveries. A message of the live stream about one of them has it read again.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { changed, read, readPages } from '../../client/queries.ts'
-import { useLive } from '../../live/use-live.ts'
+import { changed, read, readPages } from '#console/client/queries.ts'
+import { useLive } from '#console/live/use-live.ts'
 
 export type Filter = 'pending' | 'delivered' | 'dead'
 
