@@ -11,6 +11,7 @@ import {
   TOUCH_MINUTES,
 } from '#identity/browser-sessions.ts'
 import { PACE_PER_MINUTE } from '#portal/pace.ts'
+import { SIGN_UPS_PER_DAY } from '#portal/sign-up-pace.ts'
 import { WAITING } from '#portal/waiting.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as inference from '#contract/inference-limits.ts'
@@ -205,6 +206,11 @@ const PORTAL_LIMITS: LimitSection = {
       ],
       [`${what}, of all networks`, count(all), code('overloaded')],
     ]),
+    [
+      'accounts that a network of 24 bits (IPv6: of 48) makes in a day of UTC, where `ERGON_SIGN_UP` is `open` for other machines than this one',
+      count(SIGN_UPS_PER_DAY),
+      code('rate_limit_exceeded'),
+    ],
     [
       'passkeys that wait for their use, of a session',
       count(WAITING.passkeys.session),

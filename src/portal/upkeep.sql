@@ -1,4 +1,4 @@
--- Removes what has ended: challenges, logins and sessions. True while there may be more.
+-- Removes what has ended: challenges, logins, sessions, and counts of days before. True while there may be more.
 create or replace function portal_upkeep(batch integer) returns boolean language plpgsql as $$
 declare
   most integer := 0;
@@ -13,6 +13,10 @@ begin
   most := greatest(most, gone);
   delete from browser_sessions where token in (
     select token from browser_sessions where ends_at < now() order by ends_at limit batch);
+  get diagnostics gone = row_count;
+  most := greatest(most, gone);
+  delete from sign_ups where (network, day) in (
+    select network, day from sign_ups where day < (now() at time zone 'UTC')::date limit batch);
   get diagnostics gone = row_count;
   return greatest(most, gone) >= batch;
 end $$;

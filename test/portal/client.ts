@@ -2,6 +2,7 @@
 // wants to be wrong. Its passkeys are made in software.
 import { once } from 'node:events'
 import { request, type IncomingHttpHeaders } from 'node:http'
+import { request as tlsRequest } from 'node:https'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import type { Ergon } from '../start-ergon.ts'
 import { newSoftPasskey, type SoftPasskey } from './soft-authenticator.ts'
@@ -39,7 +40,14 @@ export type PortalClient = {
   must(status: number, method: string, path: string, body?: object): Promise<PortalAnswer['body']>
 }
 
-export function newClient(ergon: Ergon): PortalClient {
+/** The way of all requests of a client. */
+export type Way = {
+  /** A server of this machine that ends TLS in front of the portal, and its certificate. */
+  readonly tls?: { readonly port: number; readonly ca: string }
+  readonly address?: string
+}
+
+export function newClient(ergon: Ergon, way: Way = {}): PortalClient {
   const origin = String(ergon.ready['portal_url'])
   const cookies = new Map<string, string>()
   const client: PortalClient = {
@@ -47,7 +55,9 @@ export function newClient(ergon: Ergon): PortalClient {
     passkey: newSoftPasskey(origin),
     cookies,
     async ask(method, path, body, sent = {}) {
-      const answer = await send({ ergon, origin, cookies }, { method, path, body }, sent)
+      const from = { ergon, origin, cookies, tls: way.tls }
+      const address = way.address ?? '127.0.0.1'
+      const answer = await send(from, { method, path, body }, { address, ...sent })
       for (const line of answer.headers['set-cookie'] ?? []) {
         const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
         if (value === '') cookies.delete(name)
@@ -84,14 +94,20 @@ export async function signInSoftly(client: PortalClient): Promise<PortalAnswer['
 }
 
 async function send(
-  { ergon, origin, cookies }: { ergon: Ergon; origin: string; cookies: Map<string, string> },
+  {
+    ergon,
+    origin,
+    cookies,
+    tls,
+  }: { ergon: Ergon; origin: string; cookies: Map<string, string>; tls: Way['tls'] | undefined },
   { method, path, body }: { method: string; path: string; body: object | undefined },
-  { host = new URL(origin).host, port = ergon.port + 1, ...sent }: Sent,
+  { host = new URL(origin).host, port = tls?.port ?? ergon.port + 1, ...sent }: Sent,
 ): Promise<PortalAnswer> {
   const { origin: from = origin } = sent
   const cookie = sent.cookie ?? [...cookies].map((pair) => pair.join('=')).join('; ')
   const payload = sent.text ?? (body === undefined ? undefined : JSON.stringify(body))
-  const call = request({
+  const call = (tls === undefined ? request : tlsRequest)({
+    ...(tls === undefined ? {} : { ca: tls.ca, servername: new URL(origin).hostname }),
     host: '127.0.0.1',
     localAddress: sent.address ?? '127.0.0.1',
     port,

@@ -14,6 +14,7 @@ import type { ChallengeFacts } from '#portal/challenges.ts'
 import type { PortalParts } from '#portal/parts.ts'
 import { addPasskey, demandPasskeyRoom, passkeysOf } from '#portal/passkeys.ts'
 import { recoveryCodesLeft, renewRecoveryCodes } from '#portal/recovery-codes.ts'
+import { countSignUp, demandSignUp } from '#portal/sign-up-pace.ts'
 import { clientOf, openedReply } from '#portal/session-reply.ts'
 
 export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
@@ -24,6 +25,7 @@ export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
     const asker = pace.askerOf(call)
     if (invitation === undefined) {
       if (signUp !== 'open') throw closed('accounts are made by invitation')
+      if (isCounted(parts)) await demandSignUp(state, asker.name)
       const facts = { member: newId('mem'), name: name ?? '' }
       const options = await webauthn.registrationOptions({ id: facts.member, name: facts.name }, [])
       return await challenges.ask('sign-up', call, { asker, options, facts })
@@ -47,6 +49,8 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
     const passkey = await webauthn.verifyRegistration(call.body.response, challenge)
     const opened = await state.transaction(async (transaction) => {
       const member = await memberOf(transaction, facts, parts)
+      if (facts.invitation === undefined && isCounted(parts))
+        await countSignUp(transaction, pace.askerOf(call).name)
       const added = await addPasskey(transaction, member, {
         ...passkey,
         name: call.body.passkey_name,
@@ -98,6 +102,9 @@ async function memberOf(
   await lockAccount(transaction, account)
   return await findMember(transaction, account, member)
 }
+
+/** Accounts with test money are made on this machine alone, where nobody is a stranger. */
+const isCounted = ({ env }: PortalParts): boolean => env === 'live'
 
 /** A code lets its member in under every rule of sign-up, if the member is active. Throws sign_up_closed. */
 function demandJoinable({ signUp }: PortalParts, { state }: AccountMember): void {
