@@ -51,6 +51,13 @@ export const ownView = {
   answeredDeleting: true,
 } as const
 
+/** Reads of an account's own records, and what ends credentials: answered while the account is suspended too. */
+export const isAlwaysAnswered = ({
+  answeredUnpaid,
+  answeredDeleting,
+}: Pick<Operation, 'answeredUnpaid' | 'answeredDeleting'>): boolean =>
+  answeredUnpaid === true && answeredDeleting === true
+
 const GRANTS: Record<Scope, readonly Scope[]> = {
   read: ['read'],
   deploy: ['read', 'deploy'],

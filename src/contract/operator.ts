@@ -4,6 +4,7 @@ import { ENERGY_METHODS } from './charge.ts'
 import { incident, incidentOpening, incidentTelling } from './control/incidents.ts'
 import { alarm, books } from './control/node.ts'
 import { listPageOf, pageQuery } from './list-page.ts'
+import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 
 /** Cells in one answer; a node of ours has about ten, and one for each model and database that runs. */
@@ -107,7 +108,9 @@ const operatorAccount = z.object({
   id: z.string(),
   name: z.string().nullable(),
   env: z.enum(['live', 'test']),
-  status: z.enum(['active', 'deleting', 'deleted']),
+  status: z.enum(['active', 'suspended', 'deleting', 'deleted']),
+  /** The reason of a suspension, as its owners read it. */
+  suspended_for: z.string().nullable(),
   pays_with: z.enum(['balance', 'free_tier']),
   balance_pusd: amount,
   /** The day of UTC so far; the last minute may be missing. */
@@ -117,6 +120,22 @@ const operatorAccount = z.object({
 export const operatorAccountQuery = z.object(pageQuery)
 export const operatorAccountList = listPageOf(operatorAccount)
 export type OperatorAccount = z.infer<typeof operatorAccount>
+
+export const accountSuspension = ownObject({
+  /** The owners of the account read it. */
+  reason: z.string().trim().min(1).max(300),
+})
+export type AccountSuspension = z.infer<typeof accountSuspension>
+
+/** Throws invalid_request. */
+export const parseAccountSuspension = (json: unknown): AccountSuspension =>
+  parseWith(accountSuspension, json)
+
+export const operatorAccountChanged = z.object({
+  id: z.string(),
+  object: z.literal('account'),
+  suspended_for: z.string().nullable(),
+})
 
 const operatorAlarm = z.object({
   ...alarm.shape,

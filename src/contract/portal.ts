@@ -174,6 +174,8 @@ export const sessionReply = z.object({
   must_add_passkey: z.boolean(),
   passkeys_count: count,
   recovery_codes_left: count,
+  /** The reason of the operator, while the account is suspended. */
+  suspended_for: z.string().nullable(),
 })
 export type SessionReply = z.infer<typeof sessionReply>
 

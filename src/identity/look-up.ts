@@ -30,6 +30,7 @@ type TokenRow = {
   is_deleting: boolean
   /** The removal of its account has begun: no reader may keep that from its end. */
   is_removed: boolean
+  suspended_for: string | null
   /** Of a session of the portal alone. */
   session_ends_at: Date | null
   touched_until: Date | null
@@ -118,10 +119,12 @@ const LOOK_UP = `select t.id, t.account, t.member, m.role, t.scope, t.expires_at
   a.refuse_token_presign, t.requests_per_minute, coalesce(t.rate_key, t.id) as rate_key, t.budget,
   s.ends_at as session_ends_at, s.touched_until, s.is_limited, s.previous_hash, s.previous_until,
   d.account is not null as is_deleting, d.begun_at is not null as is_removed,
+  u.reason as suspended_for,
   coalesce((select max(epoch) from credential_changes), 0) as epoch
 from tokens t join accounts a on a.id = t.account join members m on m.id = t.member
   left join browser_sessions s on s.token = t.id
-  left join account_deletions d on d.account = t.account`
+  left join account_deletions d on d.account = t.account
+  left join account_suspensions u on u.account = t.account`
 
 const BY_ID = 't.id = $1'
 const BY_TEXT = 't.hash = $1'
@@ -158,6 +161,7 @@ const toPrincipal = (row: TokenRow): Principal => ({
   funded: row.funded,
   refusesTokenPresign: row.refuse_token_presign,
   isDeleting: row.is_deleting,
+  ...(row.suspended_for !== null && { suspendedFor: row.suspended_for }),
   ...(row.session_ends_at && { session: sessionOf(row, row.session_ends_at) }),
   ...(row.requests_per_minute !== null && {
     rate: { key: row.rate_key, perMinute: row.requests_per_minute },

@@ -6,6 +6,7 @@ import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { cacheClock } from './cache-clock.ts'
 import { lookUpSilent } from './look-up.ts'
+import { suspended } from './principal.ts'
 
 /** An account as work is billed to it. */
 export type AccountPayer = {
@@ -14,6 +15,8 @@ export type AccountPayer = {
   readonly funded: boolean
   /** Its deletion was asked for: nobody writes into what it has. */
   readonly isDeleting?: boolean
+  /** The reason of the operator, while it is suspended: nobody is served at its expense. */
+  readonly suspendedFor?: string
 }
 
 export interface Payers {
@@ -21,7 +24,7 @@ export interface Payers {
   exists(account: string): Promise<boolean>
   /**
    * Synchronous when it was looked up in the last seconds. Callers during a lookup wait for its
-   * answer, and concurrent callers share a query. Throws not_found, state_unavailable.
+   * answer, and concurrent callers share a query. Throws not_found, account_suspended, state_unavailable.
    */
   payerOf(account: string): AccountPayer | Promise<AccountPayer>
 }
@@ -49,17 +52,21 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
 
   async function ask(accounts: readonly string[]): Promise<PayersById> {
     const { rows } = await state
-      .query<AccountPayer>(
+      .query<Omit<AccountPayer, 'suspendedFor'> & { readonly suspendedFor: string | null }>(
         `select id as account, env, funded,
-           exists (select from account_deletions d where d.account = accounts.id) as "isDeleting"
+           exists (select from account_deletions d where d.account = accounts.id) as "isDeleting",
+           (select reason from account_suspensions s where s.account = accounts.id) as "suspendedFor"
          from accounts where id = any($1)`,
         [accounts],
       )
       .catch((cause: unknown) => {
         throw lookUpSilent(cause)
       })
-    for (const payer of rows) cache.set(payer.account, payer)
-    return new Map(rows.map((payer) => [payer.account, payer]))
+    const payers = rows.map(({ suspendedFor, ...payer }) =>
+      suspendedFor ? { ...payer, suspendedFor } : payer,
+    )
+    for (const payer of payers) cache.set(payer.account, payer)
+    return new Map(payers.map((payer) => [payer.account, payer]))
   }
 
   function join(account: string): Promise<PayersById> {
@@ -78,12 +85,12 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
   async function lookUp(account: string): Promise<AccountPayer> {
     const payer = (await join(account)).get(account)
     if (payer === undefined) throw fault('not_found', `Could not find the account: "${account}"`)
-    return payer
+    return served(payer)
   }
 
   function payerOf(account: string): AccountPayer | Promise<AccountPayer> {
     const known = cache.get(account)
-    if (known !== undefined) return known
+    if (known !== undefined) return served(known)
     const inFlight = lookUps.get(account) ?? lookUp(account).finally(() => lookUps.delete(account))
     lookUps.set(account, inFlight)
     return inFlight
@@ -96,9 +103,16 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
         await payerOf(account)
         return true
       } catch (error) {
-        if (error instanceof ErgonError && error.code === 'not_found') return false
+        if (!(error instanceof ErgonError)) throw error
+        if (error.code === 'not_found') return false
+        if (error.code === 'account_suspended') return true
         throw error
       }
     },
   }
+}
+
+function served(payer: AccountPayer): AccountPayer {
+  if (payer.suspendedFor === undefined) return payer
+  throw suspended('Could not answer', payer.suspendedFor)
 }

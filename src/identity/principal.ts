@@ -1,7 +1,7 @@
 // The account, member and token that a request speaks for.
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { permits, type Operation, type Scope } from '#contract/operation.ts'
+import { isAlwaysAnswered, permits, type Operation, type Scope } from '#contract/operation.ts'
 import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
 
 /** A person at a browser: the facts of a session of the portal. All times are wall times. */
@@ -35,6 +35,8 @@ export type Principal = {
   readonly session?: BrowserSession
   /** True from the request for the account's deletion until its end: only what may be answered then is. */
   readonly isDeleting?: boolean
+  /** The reason of the operator, while the account is suspended: only what is always answered is. */
+  readonly suspendedFor?: string
   /** Ids of energy budgets that limit the caller's requests, and never pay. */
   readonly budgets?: readonly string[]
 }
@@ -46,16 +48,22 @@ export const callerOf = (who: Principal | undefined): Principal =>
 /** An operation as a principal is checked for it. */
 type Asked = Pick<
   Operation,
-  'scope' | 'ofMember' | 'ofItself' | 'answeredDeleting' | 'needsTouch' | 'limited'
+  | 'scope'
+  | 'ofMember'
+  | 'ofItself'
+  | 'answeredDeleting'
+  | 'answeredUnpaid'
+  | 'needsTouch'
+  | 'limited'
 >
 
 /**
  * Throws scope_missing when the token may not call the operation, and account_deleting when its account is being
- * deleted and the operation is not answered then. For a session also passkey_required and touch_required. `parameters` are
- * those of the path, `nowMs` is the wall time.
+ * deleted and the operation is not answered then; account_suspended for one that is suspended. For a session also
+ * passkey_required and touch_required. `parameters` are those of the path, `nowMs` is the wall time.
  */
 export function demandScope(
-  who: Pick<Principal, 'token' | 'scope' | 'role' | 'isDeleting' | 'session'>,
+  who: Pick<Principal, 'token' | 'scope' | 'role' | 'isDeleting' | 'suspendedFor' | 'session'>,
   operation: string,
   asked: Asked,
   {
@@ -75,7 +83,15 @@ export function demandScope(
   if (who.session !== undefined) demandPresence(who.session, nowMs, operation, asked)
   if (who.isDeleting === true && answeredDeleting !== true)
     throw fault('account_deleting', `Could not call ${operation}: the account is being deleted`)
+  if (who.suspendedFor !== undefined && !isAlwaysAnswered(asked))
+    throw suspended(`Could not call ${operation}`, who.suspendedFor)
 }
+
+/** The refusal of a suspended account, with the reason of the operator. */
+export const suspended = (what: string, reason: string) =>
+  fault('account_suspended', `${what}: the operator suspended the account: ${reason}`, {
+    details: { reason },
+  })
 
 /** Says why the caller may not: a person at the portal has a role, a token has a scope. */
 function lackWords(

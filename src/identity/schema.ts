@@ -8,5 +8,6 @@ export const IDENTITY_SCHEMA: Schema = {
     new URL('./account-lock.sql', import.meta.url),
     new URL('./exposures.sql', import.meta.url),
     new URL('./deletions.sql', import.meta.url),
+    new URL('./suspensions.sql', import.meta.url),
   ],
 }

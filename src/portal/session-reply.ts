@@ -41,13 +41,15 @@ type Row = {
   is_limited: boolean
   passkeys: number
   codes: number
+  suspended_for: string | null
 }
 
 const SELECT = `select t.account, a.name as account_name, m.id as member, m.name as member_name, m.role,
   a.id = ${OPERATOR_ACCOUNT} as is_first,
   t.expires_at, s.touched_until, s.is_limited,
   (select count(*)::int from passkeys p where p.member = m.id) as passkeys,
-  (select count(*)::int from recovery_codes c where c.member = m.id and c.used_at is null) as codes
+  (select count(*)::int from recovery_codes c where c.member = m.id and c.used_at is null) as codes,
+  (select reason from account_suspensions u where u.account = a.id) as suspended_for
   from tokens t join browser_sessions s on s.token = t.id join accounts a on a.id = t.account
   join members m on m.id = t.member where t.id = $1`
 
@@ -66,5 +68,6 @@ export async function sessionReplyOf(state: Queryable, token: string): Promise<S
     must_add_passkey: row.is_limited,
     passkeys_count: row.passkeys,
     recovery_codes_left: row.codes,
+    suspended_for: row.suspended_for,
   }
 }

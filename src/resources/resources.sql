@@ -52,22 +52,23 @@ language sql as $$
   returning true
 $$;
 
--- Holds the resources of an account suspended, for a reason: it is being deleted, or it cannot pay. A deletion outlasts an
--- empty balance. Returns how many.
+-- Holds the resources of an account suspended, for a reason: it is being deleted, the operator suspended it, or it
+-- cannot pay. Each of these outlasts the next. Returns how many.
 create or replace function hold_resources(of_account text, why text) returns bigint language sql as $$
   with held as (
     update resources set held = why, revision = revision + 1, changed_at = ledger_now()
     where account = of_account and desired <> 'deleted' and held is distinct from why
-      and (held is null or why = 'deleting')
+      and (held is null or why = 'deleting' or (why = 'suspended' and held = 'balance'))
     returning kind
   ), told as (select pg_notify('ergon_resources', kind) from held group by kind)
   select (select count(*) from held) from (select count(*) from told) t
 $$;
 
--- Ends such a hold: what the account wants is brought about again.
+-- Ends such a hold: what the account wants is brought about again, but not while the operator suspends the account.
 create or replace function release_resources(of_account text, why text) returns bigint language sql as $$
   with released as (
-    update resources set held = null, revision = revision + 1, changed_at = ledger_now()
+    update resources set revision = revision + 1, changed_at = ledger_now(),
+      held = case when why <> 'suspended' then (select 'suspended' from account_suspensions where account = of_account) end
     where account = of_account and desired <> 'deleted' and held = why
     returning kind
   ), told as (select pg_notify('ergon_resources', kind) from released group by kind)

@@ -7,6 +7,8 @@ export const OPERATOR_ROWS: Readonly<Record<string, Row>> = {
   'operator-node.get': at('/v1/operator/node'),
   'operator-books.get': at('/v1/operator/books'),
   'operator-account.list': at('/v1/operator/accounts'),
+  'operator-account.suspend': at('/v1/operator/accounts/none/suspend'),
+  'operator-account.resume': at('/v1/operator/accounts/none/resume'),
   'operator-alarm.list': at('/v1/operator/alarms'),
   'operator-alarm.acknowledge': at('/v1/operator/alarms/1/acknowledge'),
   'operator-incident.list': at('/v1/operator/incidents'),

@@ -35,12 +35,16 @@ async function memberOf(account: string, role?: 'admin' | 'developer' | 'viewer'
   return client
 }
 
+const BODIES: Readonly<Record<string, object>> = {
+  'operator-incident.open': { region: 'moon', summary: 'x' },
+  'operator-account.suspend': { reason: 'x' },
+}
 /** The honest call of each route. */
 const CALLS = OPERATOR.routes.map(({ method, path, operation }) => ({
   method,
   operation,
   path: path.replaceAll(/:\w+/g, '1'),
-  body: operation === 'operator-incident.open' ? { region: 'moon', summary: 'x' } : { words: 'x' },
+  body: BODIES[operation] ?? { words: 'x' },
 }))
 const callAll = async (client: PortalClient, sent = {}) => {
   const codes = new Set<string>()
@@ -93,6 +97,35 @@ describe('the operator at the portal', () => {
           [400, 'invalid_request'],
           `${list} ${query}`,
         )
+  })
+
+  test('operator-account.suspend and operator-account.resume change an account, and both audit logs have it', async () => {
+    const { id } = await sharedErgon().control('account.create', {})
+    const path = `/v1/operator/accounts/${id}`
+    const code = async (...asked: Parameters<typeof owner.ask>) => codeOf(await owner.ask(...asked))
+    assert.deepEqual(await code('POST', `${path}/resume`), [409, 'account_not_suspended'])
+    assert.deepEqual(await code('POST', `${path}/suspend`, {}), [400, 'invalid_request'])
+    const own = `/v1/operator/accounts/${sharedErgon().account}/suspend`
+    assert.deepEqual(await code('POST', own, { reason: 'x' }), [409, 'operator_account'])
+    await owner.must(200, 'POST', `${path}/suspend`, { reason: 'Abuse' })
+    const listed = async () =>
+      operatorAccountList
+        .parse(await owner.must(200, 'GET', '/v1/operator/accounts?limit=1000'))
+        .data.find((one) => one.id === id)
+    assert.deepEqual(
+      [(await listed())?.status, (await listed())?.suspended_for],
+      ['suspended', 'Abuse'],
+    )
+    await owner.must(200, 'POST', `${path}/resume`)
+    assert.equal((await listed())?.status, 'active')
+    const acts = await sharedErgon().sql<{ action: string }>(
+      'select action from audit_entries where target = $1 order by action',
+      [id],
+    )
+    assert.deepEqual(
+      acts.map(({ action }) => action),
+      ['account.resume', 'account.suspend', 'operator-account.resume', 'operator-account.suspend'],
+    )
   })
 
   test('operator-alarm.acknowledge takes an alarm off the list and is in the audit log', async () => {
@@ -191,7 +224,7 @@ describe('the operator at the portal', () => {
     const { member } = (await admin.must(200, 'GET', '/v1/session')) as { member?: { id: string } }
     await endTouch(sharedErgon(), member?.id)
     const acts = CALLS.filter(({ method }) => method !== 'GET')
-    assert.equal(acts.length, 4)
+    assert.equal(acts.length, 6)
     for (const { method, path, body } of acts) {
       const foreign = await owner.ask(method, path, body, { origin: 'https://evil.example' })
       assert.deepEqual(codeOf(foreign), [403, 'origin_refused'])

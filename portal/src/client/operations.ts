@@ -189,6 +189,11 @@ export type Operations = Checked<{
     never,
     typeof operator.operatorAccountQuery
   >
+  'POST /v1/operator/accounts/:account/suspend': Of<
+    typeof operator.operatorAccountChanged,
+    typeof operator.accountSuspension
+  >
+  'POST /v1/operator/accounts/:account/resume': Of<typeof operator.operatorAccountChanged>
   'GET /v1/operator/alarms': Of<
     typeof operator.operatorAlarmList,
     never,

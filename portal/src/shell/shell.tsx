@@ -8,6 +8,7 @@ import { Waiting } from '#console/parts/loaded.tsx'
 import { Board } from './board.tsx'
 import { isPaletteOpen, onPalette } from './palette-state.ts'
 import { SessionEnd } from './session-end.tsx'
+import { Suspended } from './suspended.tsx'
 import { Tabs } from './tabs.tsx'
 import { useKeys } from './keys.ts'
 
@@ -54,6 +55,9 @@ export function Shell() {
         <Board session={session.data} />
         <main className="main" id="main" tabIndex={-1}>
           <SessionEnd />
+          {typeof session.data?.suspended_for === 'string' && (
+            <Suspended reason={session.data.suspended_for} />
+          )}
           <Suspense fallback={<Waiting what="this page" />}>
             <Outlet />
           </Suspense>

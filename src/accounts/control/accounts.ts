@@ -9,6 +9,7 @@ import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import { inviteMember } from '#identity/member-changes.ts'
 import { firstOwner, lockAccount } from '#identity/members.ts'
+import { changeSuspension } from '#identity/suspensions.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
@@ -27,8 +28,10 @@ export const accountHandlers = (
       await state.query<ControlAnswer<'account.list'>[number]>(
         `select a.id, a.env, a.funded, a.created_at, a.refuse_token_presign, coalesce(w.posted, 0)::text as balance_pusd,
            coalesce(w.reserved, 0)::text as reserved_pusd,
-           case when d.done_at is not null then 'deleted' when d.account is not null then 'deleting' else 'active' end as status
+           case when d.done_at is not null then 'deleted' when d.account is not null then 'deleting'
+             when s.account is not null then 'suspended' else 'active' end as status
          from accounts a left join wallets w on w.id = 'money:' || a.id left join account_deletions d on d.account = a.id
+           left join account_suspensions s on s.account = a.id
          where a.id <> 'nobody' order by a.created_at`,
       )
     ).rows,
@@ -38,6 +41,14 @@ export const accountHandlers = (
   'account.set': async ({ account, refuse_token_presign: refuses }) => {
     await setRefuseTokenPresign(state, account, refuses)
     return { account, refuse_token_presign: refuses }
+  },
+  'account.suspend': async ({ account, reason }, { signal }) => {
+    await changeSuspension(state, { account, reason }, signal)
+    return { account, suspended: true }
+  },
+  'account.resume': async ({ account }, { signal }) => {
+    await changeSuspension(state, { account, reason: undefined }, signal)
+    return { account, suspended: false }
   },
   'funds.add': ({ account, pusd }) => addFunds(state, account, pusd),
   'member.invite': (asked) => invite(state, asked),

@@ -33,6 +33,17 @@ export const ADMIN_COMMANDS: CommandList = {
       load: () => import('./admin-account-create.ts'),
     },
     {
+      usage: 'admin account suspend <account>',
+      help: 'Refuse the requests of an account and end its databases; nothing is deleted',
+      options: [['--reason <text>', 'why; its owners read it']],
+      load: () => import('./admin-account-suspend.ts'),
+    },
+    {
+      usage: 'admin account resume <account>',
+      help: 'End the suspension of an account',
+      load: () => import('./admin-account-resume.ts'),
+    },
+    {
       usage: 'admin account set <account>',
       help: 'Change a switch of an account',
       options: [

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ControlTable } from '#contract/control-operation.ts'
 import { SCOPES } from '#contract/operation.ts'
 import { memberInvitation } from '#contract/members.ts'
+import { accountSuspension } from '#contract/operator.ts'
 import { ownObject } from '#contract/own-object.ts'
 
 const wholePusd = z.string().regex(/^\d+$/)
@@ -45,7 +46,7 @@ export const ACCOUNTS_CONTROL = {
         balance_pusd: z.string(),
         reserved_pusd: z.string(),
         /** deleting: it was asked for, and may have begun. */
-        status: z.enum(['active', 'deleting', 'deleted']),
+        status: z.enum(['active', 'suspended', 'deleting', 'deleted']),
       }),
     ),
   },
@@ -56,6 +57,14 @@ export const ACCOUNTS_CONTROL = {
   'account.set': {
     request: ownObject({ account: z.string(), refuse_token_presign: z.boolean() }),
     answer: z.strictObject({ account: z.string(), refuse_token_presign: z.boolean() }),
+  },
+  'account.suspend': {
+    request: ownObject({ account: z.string(), reason: accountSuspension.shape.reason }),
+    answer: z.strictObject({ account: z.string(), suspended: z.literal(true) }),
+  },
+  'account.resume': {
+    request: ownObject({ account: z.string() }),
+    answer: z.strictObject({ account: z.string(), suspended: z.literal(false) }),
   },
   /** Test money for a test account. */
   'funds.add': {

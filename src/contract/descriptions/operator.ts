@@ -24,6 +24,17 @@ export const OPERATOR_DESCRIPTIONS: Descriptions<typeof OPERATOR> = {
     replies: ok('The newest first', json(operator.operatorAccountList)),
     refusals: only,
   },
+  'operator-account.suspend': {
+    summary: 'Suspend an account: its requests are refused with the reason, its databases end',
+    request: operator.accountSuspension,
+    replies: ok('It is suspended', json(operator.operatorAccountChanged)),
+    refusals: [...only, 'not_found', 'operator_account', 'account_suspended'],
+  },
+  'operator-account.resume': {
+    summary: 'End the suspension of an account',
+    replies: ok('It is active', json(operator.operatorAccountChanged)),
+    refusals: [...only, 'not_found', 'operator_account', 'account_not_suspended'],
+  },
   'operator-alarm.list': {
     summary: 'Alarms, each with what was found and the command that shows more',
     query: operator.operatorAlarmQuery,

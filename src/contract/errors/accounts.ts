@@ -1,5 +1,5 @@
 // The error codes of accounts.
-import { caller, final, type ErrorTable } from '#contract/error-entry.ts'
+import { account, caller, final, type ErrorTable } from '#contract/error-entry.ts'
 
 export const ACCOUNTS_ERRORS = {
   token_not_found: caller(404, 'Check the id: `ergon tokens list`.', 'not_found_error'),
@@ -23,6 +23,13 @@ export const ACCOUNTS_ERRORS = {
     'permission_error',
   ),
   too_many_tokens: caller(409, 'Revoke a token that is not needed any more.'),
+  account_suspended: final(
+    account(
+      403,
+      'permission_error',
+      'Ask the operator of the service, who gave the reason; the portal and reads of charges work.',
+    ),
+  ),
   account_deleting: final(
     caller(
       409,

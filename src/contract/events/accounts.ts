@@ -23,6 +23,8 @@ export const ACCOUNTS_EVENTS = {
     deletes_at: z.iso.datetime().meta({ example: '2026-01-08T00:00:00.000Z' }),
   }),
   'account.restored': eventOf('The deletion of the account was taken back.', {}),
+  'account.suspended': eventOf('The operator suspended the account.', { reason: z.string() }),
+  'account.resumed': eventOf('The operator ended the suspension of the account.', {}),
   'energy_budget.warning': eventOf('Four fifths of the energy budget of the day are used.', budget),
   'energy_budget.exceeded': eventOf(
     'The energy budget of the day is used up: what it limits was stopped.',

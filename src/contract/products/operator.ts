@@ -18,6 +18,8 @@ export const OPERATOR = defineProduct({
     'operator-node.get': view,
     'operator-books.get': view,
     'operator-account.list': view,
+    'operator-account.suspend': act,
+    'operator-account.resume': act,
     'operator-alarm.list': view,
     'operator-alarm.acknowledge': act,
     'operator-incident.list': view,
@@ -33,6 +35,18 @@ export const OPERATOR = defineProduct({
       path: '/v1/operator/accounts',
       operation: 'operator-account.list',
       query: ['limit', 'cursor'],
+    },
+    {
+      method: 'POST',
+      path: '/v1/operator/accounts/:account/suspend',
+      operation: 'operator-account.suspend',
+      query: [],
+    },
+    {
+      method: 'POST',
+      path: '/v1/operator/accounts/:account/resume',
+      operation: 'operator-account.resume',
+      query: [],
     },
     {
       method: 'GET',

@@ -11,6 +11,11 @@ export const STARTING: FatalError = {
 
 const HELD: Readonly<Record<NonNullable<HeldFor>, FatalError>> = {
   balance: UNPAID,
+  suspended: {
+    code: '57P03',
+    message: 'the operator suspended the account of this database',
+    hint: 'The reason is in the portal, and in each refused answer of the API.',
+  },
   deleting: {
     code: '57P03',
     message: 'the account of this database is being deleted',

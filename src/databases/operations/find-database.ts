@@ -44,7 +44,7 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
        d.postgres_version, d.vector_version, d.extensions, d.wants_upgrade,
        n.actual,
        coalesce(n.reason, case n.held when 'balance' then 'the account cannot pay'
-         when 'deleting' then 'the account is being deleted' end) as reason, n.reached_revision < n.revision as is_pending, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
+         when 'suspended' then 'the operator suspended the account' when 'deleting' then 'the account is being deleted' end) as reason, n.reached_revision < n.revision as is_pending, n.created_at, r.name as role, r.revision, b.nj_per_day::text,
        budget_used_nj(n.id)::text as used_nj,
        s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes,
        i.from_at as awake_from, i.to_at as awake_to, i.woken_by, i.role as woken_role, i.slept_by

@@ -2,8 +2,10 @@
 // rows of the state, as it does for every caller, and nothing else.
 import { present } from '#base/errors.ts'
 import {
+  parseAccountSuspension,
   parseIncidentOpening,
   parseIncidentTelling,
+  type AccountSuspension,
   type IncidentOpening,
   type IncidentTelling,
   type OperatorNode,
@@ -13,6 +15,7 @@ import type { Endpoint } from '#http/protocol-handler.ts'
 import { known, type Handled, type Handler, type Reply } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { demandOperator } from '#identity/operator-account.ts'
+import { changeSuspension } from '#identity/suspensions.ts'
 import { callerOf } from '#identity/principal.ts'
 import { acknowledgeAlarm } from '#node/control/alarms.ts'
 import type { State } from '#state/connect.ts'
@@ -46,6 +49,7 @@ export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
     },
     'operator-books.get': { handle: only(() => readBooks(state)) },
     'operator-account.list': { handle: only(({ query }) => listAccounts(state, query())) },
+    ...suspensionEndpoints(state, only),
     'operator-alarm.list': { handle: only(({ query }) => listAlarms(state, query())) },
     'operator-alarm.acknowledge': { handle: only((call) => acknowledge(state, call)) },
     ...incidentEndpoints(incidents, only),
@@ -53,6 +57,28 @@ export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
 }
 
 type Only = <Body>(look: Look<Body>) => Handler<Body>
+
+const suspensionEndpoints = (state: State, only: Only) => {
+  const change = async (call: Handled, reason: string | undefined, action: OperatorName) => {
+    const account = present(call.parameters['account'], 'the path has the account')
+    const details = reason === undefined ? {} : { reason }
+    await changeSuspension(state, { account, reason }, call.signal, (transaction) =>
+      recordAct(transaction, call, { action, target: account, details }),
+    )
+    return { id: account, object: 'account', suspended_for: reason ?? null }
+  }
+  return {
+    'operator-account.suspend': {
+      parse: parseAccountSuspension,
+      handle: only((call: Handled<AccountSuspension>) =>
+        change(call, call.body.reason, 'operator-account.suspend'),
+      ),
+    },
+    'operator-account.resume': {
+      handle: only((call) => change(call, undefined, 'operator-account.resume')),
+    },
+  }
+}
 
 const incidentEndpoints = (incidents: Incidents, only: Only) => ({
   'operator-incident.list': {

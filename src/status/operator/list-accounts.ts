@@ -9,13 +9,16 @@ const CURSOR = idCursor('acct')
 const LIST = `
   select a.id, a.name, a.env, a.created_at, coalesce(w.posted, 0)::text as balance_pusd,
     case when a.funded then 'balance' else 'free_tier' end as pays_with,
-    case when d.done_at is not null then 'deleted' when d.account is not null then 'deleting' else 'active' end as status,
+    case when d.done_at is not null then 'deleted' when d.account is not null then 'deleting'
+      when s.account is not null then 'suspended' else 'active' end as status,
+    s.reason as suspended_for,
     json_build_object('requests', u.requests, 'energy_nj', u.energy::text, 'charge_pusd', u.charge::text) as day
   from (
     select * from accounts where id <> 'nobody' and id < $1 order by id desc limit $2
   ) a
   left join wallets w on w.id = 'money:' || a.id
   left join account_deletions d on d.account = a.id
+  left join account_suspensions s on s.account = a.id
   cross join lateral (
     select coalesce(sum(requests), 0) as requests, coalesce(sum(energy_nj), 0) as energy,
       coalesce(sum(charge_pusd), 0) as charge

@@ -8,11 +8,13 @@ import { Loaded } from '#console/parts/loaded.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { StateWord, type Tone } from '#console/parts/state-word.tsx'
 import { When } from '#console/parts/when.tsx'
+import { SuspendAccount } from './suspend-account.tsx'
 import { useAccounts } from './use-operator.ts'
 
 type Account = ReplyOf<'GET /v1/operator/accounts'>['data'][number]
 const STATES: Readonly<Record<Account['status'], readonly [Tone, string]>> = {
   active: ['ok', 'Active'],
+  suspended: ['bad', 'Suspended'],
   deleting: ['warn', 'Is being deleted'],
   deleted: ['muted', 'Deleted'],
 }
@@ -58,6 +60,9 @@ const Table = ({ accounts }: { readonly accounts: readonly Account[] }) => (
         <th scope="col" className="wide-only">
           Made
         </th>
+        <th scope="col">
+          <span className="spoken">Change it</span>
+        </th>
       </tr>
     </thead>
     <tbody>
@@ -81,6 +86,9 @@ function Row({ account }: { readonly account: Account }) {
       </td>
       <td>
         <StateWord tone={tone} word={word} />
+        {account.suspended_for !== null && (
+          <span className="tiny wrap-anywhere">{account.suspended_for}</span>
+        )}
       </td>
       <td className="num" title={balanceExact(balance, unit)} data-copy={balance_pusd}>
         {pays_with === 'free_tier' ? 'free joules' : balanceShort(balance, unit)}
@@ -90,6 +98,9 @@ function Row({ account }: { readonly account: Account }) {
       <td className="num wide-only">{moneyShort(BigInt(day.charge_pusd), unit)}</td>
       <td className="wide-only">
         <When at={created_at} />
+      </td>
+      <td>
+        <SuspendAccount account={account} />
       </td>
     </tr>
   )

@@ -21,6 +21,7 @@ export const useAlarms = (isAll: boolean) =>
 
 export const useIncidents = () => useQuery(read('GET /v1/operator/incidents', {}))
 
+export const accountsChanged = (): Promise<void> => changed('GET /v1/operator/accounts')
 export const alarmsChanged = (): Promise<void> =>
   changed('GET /v1/operator/alarms', 'GET /v1/operator/books')
 export const incidentsChanged = (): Promise<void> => changed('GET /v1/operator/incidents')
