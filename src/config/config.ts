@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '#base/nearest.ts'
 import { isSecret, readSecretFile, type RawSettings } from './env.ts'
 import { SETTINGS, type SettingKey } from './settings.ts'
 

@@ -1,0 +1,60 @@
+// A fault of a description file: its place, the expectation, and a way to mend it.
+import { nearest } from '#base/nearest.ts'
+import type { SourceText, TextRange } from './source-text.ts'
+
+export type HclDiagnostic = {
+  readonly range: TextRange
+  /** One sentence without a full stop: what was expected, and what is there. */
+  readonly message: string
+  /** A way to mend it; undefined where the message says it all. */
+  readonly hint: string | undefined
+}
+
+/** Diagnostics of a file at most: the first ones matter, the later ones follow from them. */
+export const DIAGNOSTICS_MAX = 50
+const LINE_CHARACTERS_MAX = 200
+
+/** Ends the work on one attribute or block. Only code of the language throws and catches it. */
+export class HclFault extends Error {
+  override readonly name = 'HclFault'
+  readonly diagnostic: HclDiagnostic
+  constructor(range: TextRange, message: string, hint?: string) {
+    super(message)
+    this.diagnostic = { range, message, hint }
+  }
+}
+
+/** `did you mean "image"?`, or undefined where no word is near. */
+export function didYouMean(text: string, words: readonly string[]): string | undefined {
+  const near = nearest(text.slice(0, 100), words)
+  return near === undefined ? undefined : `did you mean "${near}"?`
+}
+
+/** The near word, else the whole list: `there are cpu, image, memory`. */
+export const meantOrAll = (text: string, words: readonly string[]): string =>
+  didYouMean(text, words) ??
+  (words.length === 0 ? 'there are none' : `there are ${words.toSorted().join(', ')}`)
+
+/** `ergon.hcl:7:19: message`, the line, and a caret below its fault. */
+export function renderDiagnostic(source: SourceText, diagnostic: HclDiagnostic): string {
+  const { range, message, hint } = diagnostic
+  const { line, column } = source.placeOf(range.start)
+  const head = `${source.name}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`
+  const text = source.lineOf(range.start)
+  if (text.length > LINE_CHARACTERS_MAX) return head
+  const margin = ' '.repeat(String(line).length)
+  const before = [...text].slice(0, column - 1)
+  const indent = before.map((one) => (one === '\t' ? '\t' : ' ')).join('')
+  const width = Math.max(1, Math.min(range.end - range.start, text.length - indent.length))
+  return [head, ` ${line} | ${shown(text)}`, ` ${margin} | ${indent}${'^'.repeat(width)}`].join(
+    '\n',
+  )
+}
+
+/** Control characters of the file must not move the cursor of a terminal. */
+const shown = (text: string): string => text.replaceAll(/[^\P{C}\t]/gu, '\u{FFFD}')
+
+/** The diagnostic as data: the same place in figures. */
+export function diagnosticRecord(source: SourceText, { range, message, hint }: HclDiagnostic) {
+  return { file: source.name, ...source.placeOf(range.start), message, hint: hint ?? null }
+}

@@ -1,0 +1,1 @@
+a = provider::f(1)

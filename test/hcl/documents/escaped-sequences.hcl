@@ -1,0 +1,5 @@
+a = "$${not} %%{not} $$${is}"
+b = <<E
+$${not} %%{not}
+\n stays
+E

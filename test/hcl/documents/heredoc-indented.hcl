@@ -1,0 +1,12 @@
+a {
+  b = <<-EOT
+    first
+      second
+
+    third ${x}
+    EOT
+  c = <<-EOT
+    ${x}
+      y
+  EOT
+}

@@ -1,0 +1,5 @@
+a = <<EOT
+  hello ${name}
+    world "quoted" \n
+EOT
+b = 1

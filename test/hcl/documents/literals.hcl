@@ -1,0 +1,9 @@
+integer  = 42
+negative = -7
+decimal  = 1.50
+power    = 1e3
+small    = 2.5E-3
+zeros    = 007
+yes      = true
+no       = false
+nothing  = null

@@ -1,0 +1,3 @@
+workload "a" {
+  image = "x"
+}

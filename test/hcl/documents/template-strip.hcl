@@ -1,0 +1,3 @@
+a = "x  ${~ b ~}  y"
+b = "  ${~ c }  "
+c = "%{ if d ~}  yes  %{~ else ~}  no  %{~ endif }"

@@ -1,0 +1,7 @@
+a = "${var.a}"
+b = "x${var.a}y${var.b}z"
+c = "${"inner"}"
+d = "${"${var.a}"}"
+e = "${var.a}${var.b}"
+f = "${ var.a }"
+g = "nested ${"deep ${var.x} text"} end"
