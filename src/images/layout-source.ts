@@ -9,7 +9,7 @@ import { fault } from '#contract/errors.ts'
 import { layoutIndex, savedImages } from '#contract/images.ts'
 import {
   IMAGE_DOCUMENT_BYTES_MAX,
-  jsonOf,
+  parsedDocument,
   parseConfig,
   imageTooLarge,
   imageUnsupported,
@@ -107,7 +107,7 @@ type DocumentSchema<T> = {
 
 /** Throws image_unsupported where the file is absent, too large, or not of the schema. */
 async function documentOf<T>(path: string, schema: DocumentSchema<T>): Promise<T> {
-  const parsed = schema.safeParse(jsonOf(await bytesOf(path)))
+  const parsed = schema.safeParse(parsedDocument(await bytesOf(path)))
   if (parsed.success) return parsed.data
   throw imageUnsupported(`${basename(path)} is not what an image has`)
 }

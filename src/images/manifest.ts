@@ -40,7 +40,7 @@ export const PLATFORM = { os: 'linux', architecture: process.arch === 'arm64' ? 
 
 /** A document whose bytes are an index, or a manifest. Throws image_unsupported. */
 export function parseManifest(bytes: Buffer): Manifest | ImageIndex {
-  const parsed = imageDocument.safeParse(jsonOf(bytes))
+  const parsed = imageDocument.safeParse(parsedDocument(bytes))
   if (parsed.success) return parsed.data
   throw imageUnsupported('its manifest is neither an index nor a manifest of an image')
 }
@@ -64,7 +64,7 @@ export function chosenManifest(manifests: readonly Descriptor[]): Descriptor {
 
 /** Throws image_unsupported. */
 export function parseConfig(bytes: Buffer): ImageConfig {
-  const parsed = imageConfig.safeParse(jsonOf(bytes))
+  const parsed = imageConfig.safeParse(parsedDocument(bytes))
   if (!parsed.success) throw imageUnsupported('its configuration is not that of an image')
   const { os, architecture, rootfs, config: process } = parsed.data
   if (os !== PLATFORM.os || architecture !== PLATFORM.architecture)
@@ -83,7 +83,7 @@ export function parseConfig(bytes: Buffer): ImageConfig {
 }
 
 /** Throws image_unsupported. */
-export function jsonOf(bytes: Buffer): unknown {
+export function parsedDocument(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString())
   } catch {

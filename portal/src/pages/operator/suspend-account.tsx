@@ -6,10 +6,8 @@ import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
-import { Dialog } from '#console/parts/dialog.tsx'
 import { Field } from '#console/parts/field.tsx'
-import { ProblemNote } from '#console/parts/loaded.tsx'
-import { useAction } from '#console/parts/use-action.ts'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
 import { accountsChanged } from './use-operator.ts'
 
 type Account = ReplyOf<'GET /v1/operator/accounts'>['data'][number]
@@ -53,44 +51,33 @@ const Resume = ({ account: { id, name }, onClose }: Asked) => (
 
 function Suspend({ account: { id, name }, onClose }: Asked) {
   const [reason, setReason] = useState('')
-  const action = useAction(async () => {
+  const act = async () => {
     const request = { path: { account: id }, body: { reason } }
     await withTouch(() => call('POST /v1/operator/accounts/:account/suspend', request))
     await accountsChanged()
     onClose()
-  })
+  }
   return (
-    <Dialog title={`Suspend ${name ?? id}`} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          action.run()
-        }}
-      >
-        <p className="small">
-          Its requests are refused, and its databases end. Nothing is deleted; stored bytes still
-          cost.
-        </p>
-        <Field
-          label="Why?"
-          name="reason"
-          required
-          maxLength={300}
-          hint="Its owners read this."
-          value={reason}
-          error={action.error}
-          onChange={({ target }) => setReason(target.value)}
-        />
-        {action.error !== undefined && <ProblemNote error={action.error} />}
-        <div className="tools">
-          <button type="button" className="btn" onClick={onClose}>
-            Keep it
-          </button>
-          <button type="submit" className="btn danger" disabled={action.isBusy}>
-            Suspend it
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Suspend ${name ?? id}`}
+      verb="Suspend it"
+      wayOut="Keep it"
+      act={act}
+      onClose={onClose}
+    >
+      <p className="small">
+        Its requests are refused, and its databases end. Nothing is deleted; stored bytes still
+        cost.
+      </p>
+      <Field
+        label="Why?"
+        name="reason"
+        required
+        maxLength={300}
+        hint="Its owners read this."
+        value={reason}
+        onChange={({ target }) => setReason(target.value)}
+      />
+    </FormDialog>
   )
 }
