@@ -18,6 +18,8 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['model', "nullif(model, '')"],
   ['token', 'token'],
   ['operation', 'operation'],
+  // Null for charges of no resource.
+  ['resource', "nullif(resource, '')"],
   ['day', "to_char(at at time zone 'UTC', 'YYYY-MM-DD')"],
 ])
 
@@ -72,6 +74,7 @@ function filterOf(query: URLSearchParams): UsageFilter {
   const operation = query.get('operation')
   const model = query.get('model')
   const token = query.get('token')
+  const resource = query.get('resource')
   const operations = NAMES.filter(
     (name) =>
       (service === null || serviceOf(name) === service) &&
@@ -83,6 +86,7 @@ function filterOf(query: URLSearchParams): UsageFilter {
     ...((service !== null || operation !== null) && { operations }),
     ...(model !== null && { model }),
     ...(token !== null && { token }),
+    ...(resource !== null && { resource }),
   }
 }
 

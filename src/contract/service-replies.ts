@@ -38,6 +38,8 @@ export const usageList = z.object({
       at: time.optional(),
       /** Of `group_by=model`, null is all that no model served. */
       group: z.string().nullable(),
+      /** Of `group_by=resource`: the name of the resource; null is what no resource used. */
+      name: z.string().nullable().optional(),
       requests: count,
       energy_j: z.number().min(0),
       carbon_mg: z.number().min(0),
@@ -56,14 +58,15 @@ export const usageList = z.object({
 export const usageQuery = z.object({
   from: time.optional(),
   to: time.optional(),
-  group_by: z.enum(['service', 'model', 'token', 'operation', 'day']).optional(),
+  group_by: z.enum(['service', 'model', 'token', 'operation', 'resource', 'day']).optional(),
   /** A row for each step of time and group that has charges. A minute for two days at most, an hour for 32 days. */
   step: z.enum(['minute', 'hour', 'day']).optional(),
-  /** Only charges of this service, operation, model or token. */
+  /** Only charges of this service, operation, model, token or resource. */
   service: z.string().optional(),
   operation: z.string().optional(),
   model: z.string().optional(),
   token: z.string().optional(),
+  resource: z.string().optional(),
   ...pageQuery,
 })
 

@@ -42,12 +42,12 @@ begin
     where leaf_index >= first and leaf_index < next group by account
     on conflict (account) do update set charges = a.charges + excluded.charges,
       energy_nj = a.energy_nj + excluded.energy_nj, charge_pusd = a.charge_pusd + excluded.charge_pusd;
-  insert into usage_hours as u (account, hour, operation, model, token, requests, energy_nj, carbon_pg,
+  insert into usage_hours as u (account, hour, operation, model, token, resource, requests, energy_nj, carbon_pg,
       charge_pusd, measured_nj)
     select account, date_trunc('hour', to_at, 'UTC'), operation, coalesce(model, ''), coalesce(token, ''),
-      count(*), sum(energy_nj), sum(carbon_pg), sum(charge_pusd), sum(measured_nj(bytes, energy_nj)) from charges
-    where leaf_index >= first and leaf_index < next group by 1, 2, 3, 4, 5
-    on conflict (account, hour, operation, model, token) do update set requests = u.requests + excluded.requests,
+      coalesce(resource, ''), count(*), sum(energy_nj), sum(carbon_pg), sum(charge_pusd), sum(measured_nj(bytes, energy_nj)) from charges
+    where leaf_index >= first and leaf_index < next group by 1, 2, 3, 4, 5, 6
+    on conflict (account, hour, operation, model, token, resource) do update set requests = u.requests + excluded.requests,
       energy_nj = u.energy_nj + excluded.energy_nj, carbon_pg = u.carbon_pg + excluded.carbon_pg,
       charge_pusd = u.charge_pusd + excluded.charge_pusd, measured_nj = u.measured_nj + excluded.measured_nj;
   update books set audited = next;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { canonicalJson } from '#base/canonical-json.ts'
@@ -9,6 +10,7 @@ import { addTestAccount, openLedgerState } from './test-state.fixture.ts'
 import { sumUsage, USAGE_STEPS } from './usage.ts'
 
 const skip = whyNoState()
+const MIGRATION = new URL('./schema/0047_usage-by-resource.sql', import.meta.url)
 let server: TestUrl
 before(async () => {
   if (skip === false) server = await openTestUrl()
@@ -26,6 +28,7 @@ type Charge = {
   account: (typeof ACCOUNTS)[number]
   minute: number
   model: string | null
+  resource: string | null
   parts: Part[]
 }
 type Step = Charge | 'audit'
@@ -36,6 +39,7 @@ const charge = fc.record<Charge>({
   minute,
   // One that says in its own words what the ledger looks for.
   model: fc.constantFrom(null, 'a', '"parts":[{"method":"plug"'),
+  resource: fc.constantFrom(null, 'db_1', 'db_2'),
   parts: fc.array(
     fc.record<Part>({
       method: fc.constantFrom(...ENERGY_METHODS),
@@ -74,8 +78,9 @@ const bytesOf = ({ model, parts }: Charge): string =>
 async function post(state: State, one: Charge, leaf: number, accountSeq: number): Promise<void> {
   await state.query(
     `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, model, status,
-      energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
-     values ('gw-1.1', $1, $2, $3, $4, $1, 'chat.create', $5, 200, $6, 7, 3, false, $7, '', $8)`,
+      energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes,
+      resource)
+     values ('gw-1.1', $1, $2, $3, $4, $1, 'chat.create', $5, 200, $6, 7, 3, false, $7, '', $8, $9)`,
     [
       leaf,
       `rcpt_${leaf}`,
@@ -85,6 +90,7 @@ async function post(state: State, one: Charge, leaf: number, accountSeq: number)
       sumOf(one.parts),
       at(one.minute),
       Buffer.from(bytesOf(one)),
+      one.resource,
     ],
   )
   await state.query('update log_head set size = $1', [leaf + 1])
@@ -116,14 +122,19 @@ const STEPS = { minute: 1, hour: 60, day: 1440 } as const
 function expected(
   steps: readonly Step[],
   account: string,
-  { from, to, step }: { from: number; to: number; step?: keyof typeof STEPS },
+  {
+    from,
+    to,
+    step,
+    by = 'model',
+  }: { from: number; to: number; step?: keyof typeof STEPS; by?: 'model' | 'resource' },
 ) {
   const beginOf = ({ minute: nth }: Charge) =>
     step === undefined ? '' : String(Math.floor(nth / STEPS[step]) * STEPS[step]).padStart(4, '0')
   const sums = new Map<string, { requests: number; energy: bigint; measured: bigint }>()
   for (const one of steps)
     if (one !== 'audit' && one.account === account && one.minute >= from && one.minute < to) {
-      const key = `${beginOf(one)} ${one.model ?? ''}`
+      const key = `${beginOf(one)} ${one[by] ?? ''}`
       const sum = sums.get(key) ?? { requests: 0, energy: 0n, measured: 0n }
       const read = one.parts.filter(({ method }) => MEASURED_METHODS.includes(method))
       sums.set(key, {
@@ -175,6 +186,12 @@ test('sumUsage() is the sum of the charges, whatever the audit has summed', { sk
           await sumUsage(state, span, 'model', { ...PAGE, ...ofModel }),
           found.filter(({ group }) => group === 'a'),
         )
+        const byResource = await sumUsage(state, span, 'resource', PAGE)
+        assert.deepEqual(byResource, expected(steps, account, { from, to, by: 'resource' }))
+        assert.deepEqual(
+          await sumUsage(state, span, 'resource', { ...PAGE, filter: { resource: 'db_1' } }),
+          byResource.filter(({ group }) => group === 'db_1'),
+        )
         const none = { filter: { operations: [] } }
         assert.deepEqual(await sumUsage(state, span, 'model', { ...PAGE, ...none }), [])
         const rest = await sumUsage(state, span, 'model', { offset: 1, limit: 1 })
@@ -183,4 +200,34 @@ test('sumUsage() is the sum of the charges, whatever the audit has summed', { sk
     }),
     { numRuns: 60 },
   )
+})
+
+test('sums of before their resources were kept are parted by them, once', { skip }, async () => {
+  await using state = await openLedgerState(server.of, 2)
+  for (const id of ACCOUNTS) await addTestAccount(state, { id, env: 'test', lowWater: 1_000_000n })
+  const one = { account: ACCOUNTS[0], minute: 5, model: null, resource: null }
+  const parts = (energy: number) => [{ method: MEASURED_METHODS[0] ?? '', energy }]
+  const steps: Step[] = [
+    { ...one, parts: parts(1) },
+    { ...one, resource: 'db_1', parts: parts(20) },
+    { ...one, resource: 'db_2', minute: 70, parts: parts(300) },
+    'audit',
+    { ...one, resource: 'db_1', parts: parts(4000) },
+  ]
+  await play(state, steps)
+  const kept = 'select * from usage_hours order by hour, operation, resource'
+  const { rows: before } = await state.query(kept)
+  await state.query(
+    `create temporary table old as select account, hour, operation, model, token, sum(requests) as requests,
+       sum(energy_nj) as energy_nj, sum(measured_nj) as measured_nj, sum(carbon_pg) as carbon_pg,
+       sum(charge_pusd) as charge_pusd from usage_hours group by 1, 2, 3, 4, 5;
+     truncate usage_hours;
+     alter table usage_hours drop constraint usage_hours_pkey;
+     alter table usage_hours drop column resource;
+     alter table usage_hours add primary key (account, hour, operation, model, token);
+     insert into usage_hours select * from old`,
+  )
+  await state.query(readFileSync(MIGRATION, 'utf8'))
+  assert.deepEqual((await state.query(kept)).rows, before)
+  assert.equal(before.length, 3)
 })

@@ -10,6 +10,8 @@ export type UsageFilter = {
   readonly operations?: readonly string[]
   readonly model?: string
   readonly token?: string
+  /** The id. */
+  readonly resource?: string
 }
 
 export const USAGE_STEPS = ['minute', 'hour', 'day'] as const
@@ -35,7 +37,8 @@ export type UsageRow = {
   readonly measured: string
 }
 
-const CHARGES = `select operation, coalesce(model, '') as model, coalesce(token, '') as token, to_at as at,
+const CHARGES = `select operation, coalesce(model, '') as model, coalesce(token, '') as token,
+    coalesce(resource, '') as resource, to_at as at,
     1 as requests, energy_nj, carbon_pg, charge_pusd, measured_nj(bytes, energy_nj) as measured_nj from charges`
 
 // By the account's numbers, of which few are not audited: by their times all charges of the range were read, 8 s of ten
@@ -52,7 +55,7 @@ export const endsIn = (from: string, to: string): string => `to_at >= ${from} an
 
 /**
  * The sums of [from, to) by step of time and group: the steps in their order, the most energy first. `group` is SQL of
- * ours over operation, model, token and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as
+ * ours over operation, model, token, resource and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as
  * charges may be bundled meanwhile.
  */
 export async function sumUsage(
@@ -68,7 +71,7 @@ export async function sumUsage(
     `select date_trunc($9::text, at, 'UTC') as at, ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
       sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured
     from (
-      select operation, model, token, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj
+      select operation, model, token, resource, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj
       from usage_hours where account = $1 and hour >= $4 and hour < $5
       union all
       ${CHARGES} where account = $1 and ${endsIn('$2', 'least($4, $3)')}
@@ -79,7 +82,7 @@ export async function sumUsage(
       union all
       select * from ${bundledRows('$8')} bundled
     ) used where ($10::text[] is null or operation = any ($10)) and ($11::text is null or model = $11)
-      and ($12::text is null or token = $12)
+      and ($12::text is null or token = $12) and ($13::text is null or resource = $13)
     group by 1, 2 order by 1, energy desc, 2 offset $6 limit $7`,
     [
       span.account,
@@ -94,6 +97,7 @@ export async function sumUsage(
       filter.operations ?? null,
       filter.model ?? null,
       filter.token ?? null,
+      filter.resource ?? null,
     ],
   )
   return rows

@@ -7,6 +7,7 @@ import { followKeyVersions } from '#objects/encryption/key-versions.ts'
 import { storageAccount } from './account-part.ts'
 import { createDerivedKeys } from './authentication/derived-keys.ts'
 import { createPresignCreate } from './authentication/presign-create.ts'
+import { createStorageBuckets } from './buckets/storage-buckets.ts'
 import { createStorageProtocols } from './create-s3.ts'
 import type { StorageSettings } from './settings.ts'
 
@@ -53,7 +54,10 @@ async function open(
   const { region, website } = storage
   const presign = createPresignCreate({ keys, clock, region, baseUrl, address })
   return {
-    endpoints: { 'presign.create': { parse: parsePresignRequest, handle: presign } },
+    endpoints: {
+      'storage.buckets': { handle: createStorageBuckets({ state: readers }) },
+      'presign.create': { parse: parsePresignRequest, handle: presign },
+    },
     protocols: [
       { handler: protocols.website, below: website.hosts, ownsHealthPages: true },
       {

@@ -62,6 +62,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   'model.list': { path: () => '/v1/models' },
   'model.get': { path: () => `/v1/models/${CHAT}` },
+  'storage.buckets': { path: () => '/v1/storage/buckets?limit=3' },
   'presign.create': {
     path: () => '/v1/storage/presigned',
     body: { bucket: 'matrix', key: 'key' },

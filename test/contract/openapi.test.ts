@@ -142,7 +142,7 @@ test('every GET answers with the documented status, type, schema and headers', a
   assert.ok(asked.includes('usage.last') && asked.includes('receipt.tile'), asked.join(' '))
   const asJson = { headers: { accept: 'application/json' } }
   await fits('receipt.get', await ask(`/v1/receipts/${receipt}`, asJson))
-  for (const group of ['service', 'model', 'token', 'operation', 'day'])
+  for (const group of ['service', 'model', 'token', 'operation', 'resource', 'day'])
     await fits('usage.get', await ask(`/v1/usage?group_by=${group}`))
 })
 
@@ -155,7 +155,7 @@ test('a query is what the OpenAPI page says of it, and any other name is refused
     [
       '/v1/usage?group-by=model',
       'group-by',
-      'it takes from, to, group_by, step, service, operation, model, token, cursor, limit',
+      'it takes from, to, group_by, step, service, operation, model, token, resource, cursor, limit',
     ],
     ['/v1/receipts?limit=1&after=5', 'after', 'it takes cursor, limit'],
     ['/v1/usage/last?token=x', 'token', 'it takes none'],

@@ -2,6 +2,7 @@
 // scripts, and never a page, a script or a frame of the portal.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { storedBuckets } from '#contract/storage-buckets.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { newClient, signUpSoftly, type PortalClient, type Sent } from './client.ts'
@@ -38,6 +39,26 @@ describe('storage on the portal', () => {
     await ada.ask('PUT', '/s3/ada-pages/gone', undefined, { text: 'x' })
     assert.equal((await ada.ask('DELETE', '/s3/ada-pages/gone')).status, 204)
     assert.equal((await ada.ask('GET', '/s3/ada-pages/gone')).status, 404)
+  })
+
+  test('buckets are listed with the bytes that are stored in each', async () => {
+    const bucket = async () => {
+      const { text } = await ada.ask('GET', '/v1/storage/buckets')
+      const { data } = storedBuckets.parse(JSON.parse(text))
+      return data.find(({ name }) => name === 'ada-pages')
+    }
+    const putLarge = (bytes: number) =>
+      ada.ask('PUT', '/s3/ada-pages/large', undefined, { text: 'x'.repeat(bytes) })
+    const before = await bucket()
+    await putLarge(3000)
+    const small = await bucket()
+    await putLarge(5000)
+    const after = await bucket()
+    // Its name and content type count too.
+    assert.equal((after?.stored_bytes ?? 0) - (small?.stored_bytes ?? 0), 2000)
+    assert.equal((after?.versions ?? 0) - (before?.versions ?? 0), 1)
+    await ada.ask('DELETE', '/s3/ada-pages/large')
+    assert.deepEqual(await bucket(), before)
   })
 
   test('no browser keeps an answer, whatever the object says, and no other origin reads one', async () => {

@@ -25,6 +25,7 @@ import type { presignReply, presignRequest } from '#contract/presign.ts'
 import type * as service from '#contract/service-replies.ts'
 import type * as tokens from '#contract/tokens.ts'
 import type * as portal from '#contract/portal.ts'
+import type { storedBuckets, storedBucketsQuery } from '#contract/storage-buckets.ts'
 import type * as webhooks from '#contract/webhooks.ts'
 
 type Of<
@@ -213,6 +214,7 @@ export type Operations = Checked<{
     typeof operator.operatorIncident,
     typeof incidents.incidentTelling
   >
+  'GET /v1/storage/buckets': Of<typeof storedBuckets, never, typeof storedBucketsQuery>
   'POST /v1/storage/presigned': Of<typeof presignReply, typeof presignRequest>
 }>
 

@@ -8,7 +8,6 @@ const TIMEOUT_MS = 30_000
 /** Entries of a page. */
 const PAGE = '200'
 
-export type StoredBucket = { readonly name: string; readonly createdAt: string }
 export type StoredObject = {
   readonly key: string
   readonly bytes: bigint
@@ -30,14 +29,6 @@ export const pathOf = ({ bucket, key }: Place): string =>
 
 /** False for keys with a part "." or "..": addresses cannot have those. */
 export const hasAddress = (key: string): boolean => !/(^|\/)\.\.?(\/|$)/.test(key)
-
-export async function listBuckets(signal: AbortSignal): Promise<readonly StoredBucket[]> {
-  const answer = parse(await (await sendS3('GET', `${ROOT}/`, { signal })).text())
-  return elements(answer, 'Bucket').map((bucket) => ({
-    name: textOf(bucket, 'Name'),
-    createdAt: textOf(bucket, 'CreationDate'),
-  }))
-}
 
 /** The prefixes and objects directly below a prefix. */
 export async function listObjects(

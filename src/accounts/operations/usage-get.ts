@@ -8,13 +8,14 @@ import type { Handler } from '#http/reply.ts'
 import { sumUsage, type UsageRow } from '#ledger/usage.ts'
 import { callerOf } from '#identity/principal.ts'
 import { readUsageQuery } from '#accounts/usage-query.ts'
+import { resourceNames } from '#resources/resource-names.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 
 const CURSOR = /^[\w-]{1,2000}$/
 
 export function createUsageGet(deps: {
-  state: Pick<State, 'transaction'>
+  state: Pick<State, 'query' | 'transaction'>
   posted: Posted
   now: () => number
 }): Handler {
@@ -27,6 +28,10 @@ export function createUsageGet(deps: {
     const span = { account: callerOf(who).account, from, to }
     const rows = { offset, limit: page.rowsMax, ...(step !== undefined && { step }), filter }
     const found = await inSnapshot(deps.state, (snapshot) => sumUsage(snapshot, span, group, rows))
+    const names =
+      groupBy === 'resource'
+        ? await resourceNames(deps.state, span.account, idsOf(page.of(found)))
+        : undefined
     const next = page.next(found, () => asked.cursorAt(offset + page.limit))
     return {
       kind: 'known',
@@ -38,7 +43,7 @@ export function createUsageGet(deps: {
           to: to.toISOString(),
           group_by: groupBy,
           ...(step !== undefined && { step }),
-          data: page.of(found).map(toEntry),
+          data: page.of(found).map((row) => toEntry(row, names)),
           has_more: next !== null,
           next_cursor: next,
         }),
@@ -46,9 +51,13 @@ export function createUsageGet(deps: {
   }
 }
 
-const toEntry = (row: UsageRow) => ({
+const idsOf = (rows: readonly UsageRow[]): string[] =>
+  rows.flatMap(({ group }) => (group === null ? [] : [group]))
+
+const toEntry = (row: UsageRow, names: ReadonlyMap<string, string> | undefined) => ({
   ...(row.at !== null && { at: row.at.toISOString() }),
   group: row.group,
+  ...(names !== undefined && { name: names.get(row.group ?? '') ?? null }),
   requests: Number(row.requests),
   energy_j: rawNumber(printJoules(nj(BigInt(row.energy)))),
   carbon_mg: rawNumber(printMilligrams(pg(BigInt(row.carbon)))),

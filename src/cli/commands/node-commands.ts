@@ -28,7 +28,10 @@ export const NODE_COMMANDS: CommandList = {
       help: 'What the account used, and how much of its energy a sensor read',
       options: [
         ['--since <duration>', 'for example 24h, 7d (default 24h)'],
-        ['--group-by <what>', 'service, model, token, operation or day (default service)'],
+        [
+          '--group-by <what>',
+          'service, model, token, operation, resource or day (default service)',
+        ],
         ['--step <time>', 'a row for each minute, hour or day'],
         ['--last', 'the last request of this token'],
       ],

@@ -9,6 +9,7 @@ const PAGES_MAX = 1000
 type UsageEntry = {
   at?: string
   group: string | null
+  name?: string | null
   requests: number
   energy_j: number
   energy_nj: string
@@ -39,7 +40,7 @@ export async function run({ options }: CommandCall): Promise<void> {
       ],
       list.data.map((row) => [
         ...(row.at === undefined ? [] : [row.at]),
-        row.group ?? `(no ${group})`,
+        row.name ?? row.group ?? `(no ${group})`,
         String(row.requests),
         String(row.energy_j),
         measuredShare(row),

@@ -1,9 +1,15 @@
 // Requests and replies of the routed operations of storage.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import { presignReply, presignRequest } from '#contract/presign.ts'
+import { storedBuckets, storedBucketsQuery } from '#contract/storage-buckets.ts'
 import type { STORAGE } from '#contract/products/storage.ts'
 
 export const STORAGE_DESCRIPTIONS: Descriptions<typeof STORAGE> = {
+  'storage.buckets': {
+    summary: 'The buckets of the account by name, with the bytes that are stored in each',
+    query: storedBucketsQuery,
+    replies: ok('The buckets', json(storedBuckets)),
+  },
   'presign.create': {
     // Every token may read; an address to write by needs more.
     refusals: ['scope_missing'],

@@ -66,6 +66,7 @@ export const ACCOUNTS = defineProduct({
         'operation',
         'model',
         'token',
+        'resource',
         'cursor',
         'limit',
       ],

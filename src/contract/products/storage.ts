@@ -14,6 +14,7 @@ const S3_OPERATIONS = Object.fromEntries(
 export const STORAGE = defineProduct({
   operations: {
     ...S3_OPERATIONS,
+    'storage.buckets': { ...look, service: 'storage', scope: 'read', remembered: true },
     'presign.create': { ...look, service: 'storage', scope: 'read', remembered: true },
     /** No request: lines of an access log become an object. */
     'storage.log-delivery': {
@@ -33,6 +34,12 @@ export const STORAGE = defineProduct({
     },
   },
   routes: [
+    {
+      method: 'GET',
+      path: '/v1/storage/buckets',
+      operation: 'storage.buckets',
+      query: ['limit', 'cursor'],
+    },
     { method: 'POST', path: '/v1/storage/presigned', operation: 'presign.create', query: [] },
   ],
 })

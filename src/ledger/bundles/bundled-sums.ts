@@ -23,7 +23,7 @@ export function wholeHours({ from, to }: { readonly from: Date; readonly to: Dat
 
 /** The sums as rows of SQL: `select * from` it, with the list of bundledSums() as a value. */
 export const bundledRows = (value: string): string =>
-  `(select s ->> 1 as operation, s ->> 2 as model, s ->> 3 as token, (s ->> 0)::timestamptz as at,
+  `(select s ->> 1 as operation, s ->> 2 as model, s ->> 3 as token, s ->> 4 as resource, (s ->> 0)::timestamptz as at,
      (s ->> 5)::bigint as requests, (s ->> 6)::numeric as energy_nj, (s ->> 7)::numeric as carbon_pg,
      (s ->> 8)::numeric as charge_pusd, (s ->> 9)::numeric as measured_nj
    from jsonb_array_elements(${value}) s)`

@@ -1,6 +1,7 @@
 // The buckets, and what keeping all of it has cost today.
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { bytesExact, bytesShort } from '#console/figures/amounts.ts'
 import { energyExact, energyShort } from '#console/figures/energy.ts'
 import { Empty } from '#console/parts/empty.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
@@ -19,10 +20,10 @@ export function Buckets() {
   )
   return (
     <>
-      <Head title="Storage">{(query.data?.length ?? 0) > 0 && make}</Head>
+      <Head title="Storage">{(query.data?.data.length ?? 0) > 0 && make}</Head>
       {isMaking && <NewBucket onClose={() => setMaking(false)} />}
       <Loaded query={query} what="the list of buckets">
-        {(buckets) =>
+        {({ data: buckets }) =>
           buckets.length === 0 ? (
             <Empty title="No buckets yet" command="ergon storage create pictures" action={make}>
               A bucket keeps files. Every client of S3 can use it; what is kept costs by the minute.
@@ -35,20 +36,26 @@ export function Buckets() {
                   <tr>
                     <th scope="col">Bucket</th>
                     <th scope="col" className="num">
+                      Stored
+                    </th>
+                    <th scope="col" className="num">
                       Made
                     </th>
                   </tr>
                 </thead>
                 <tbody>
-                  {buckets.map(({ name, createdAt }) => (
+                  {buckets.map(({ name, stored_bytes, created_at }) => (
                     <tr key={name} data-row>
                       <td className="wrap-anywhere">
                         <Link to="/storage" search={{ bucket: name } as never}>
                           {name}
                         </Link>
                       </td>
+                      <td className="num" title={bytesExact(BigInt(stored_bytes))}>
+                        {bytesShort(BigInt(stored_bytes))}
+                      </td>
                       <td className="num">
-                        <When at={createdAt} />
+                        <When at={created_at} />
                       </td>
                     </tr>
                   ))}

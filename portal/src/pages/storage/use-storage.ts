@@ -1,20 +1,15 @@
 // Reads of the storage.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { queryClient, read } from '#console/client/queries.ts'
-import {
-  headObject,
-  listBuckets,
-  listObjects,
-  type Place,
-  type StoredObject,
-} from '#console/client/s3.ts'
+import { changed, queryClient, read } from '#console/client/queries.ts'
+import { headObject, listObjects, type Place, type StoredObject } from '#console/client/s3.ts'
 import { useNow } from '#console/parts/zone.ts'
 
-const BUCKETS = 's3 buckets'
+/** The most that one page has. */
+const BUCKETS_MAX = '1000'
 const OBJECTS = 's3 objects'
 
 export const useBuckets = () =>
-  useQuery({ queryKey: [BUCKETS], queryFn: ({ signal }) => listBuckets(signal) })
+  useQuery(read('GET /v1/storage/buckets', { query: { limit: BUCKETS_MAX } }))
 
 export const useObjects = (bucket: string, prefix: string) =>
   useInfiniteQuery({
@@ -43,7 +38,9 @@ export function useKeeping(): bigint | undefined {
   return BigInt(usage.data.data.find(({ group }) => group === 'storage.standing')?.energy_nj ?? 0)
 }
 
-const again = (kind: string): Promise<void> =>
-  queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === kind })
-export const bucketsChanged = (): Promise<void> => again(BUCKETS)
-export const objectsChanged = (): Promise<void> => again(OBJECTS)
+export const bucketsChanged = (): Promise<void> => changed('GET /v1/storage/buckets')
+/** The bytes of the bucket change too. */
+export const objectsChanged = async (): Promise<void> => {
+  await queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === OBJECTS })
+  await bucketsChanged()
+}

@@ -7,6 +7,12 @@ import { drawnAs, operationName, serviceName, type ServiceName } from '#console/
 import { useUnit } from '#console/live/use-unit.ts'
 import { energyOf, useTokenNames, type GroupBy, type UsageRow } from './use-usage.ts'
 
+/** Names of what is in no group. */
+const WITHOUT: Partial<Record<GroupBy, string>> = {
+  model: 'without a model',
+  resource: 'requests and buckets',
+}
+
 export function GroupTable(props: {
   readonly rows: readonly UsageRow[]
   readonly past: readonly UsageRow[] | undefined
@@ -15,8 +21,9 @@ export function GroupTable(props: {
   const { rows, past, by } = props
   const tokens = useTokenNames()
   const whole = energyOf(rows)
-  const nameOf = (group: string | null): string => {
-    if (group === null) return by === 'model' ? 'without a model' : 'by the console'
+  const nameOf = ({ group, name }: UsageRow): string => {
+    if (group === null) return WITHOUT[by] ?? 'by the console'
+    if (by === 'resource') return name ?? group
     if (by === 'service') return serviceName(group)
     if (by === 'operation') return operationName(group)
     return by === 'token' ? (tokens.get(group) ?? group) : group
@@ -50,7 +57,7 @@ export function GroupTable(props: {
             key={row.group ?? ''}
             row={row}
             whole={whole}
-            name={nameOf(row.group)}
+            name={nameOf(row)}
             mark={by === 'service' ? drawnAs(row.group ?? 'other') : undefined}
             before={past?.find(({ group }) => group === row.group)}
           />

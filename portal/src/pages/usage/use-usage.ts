@@ -5,7 +5,7 @@ import type { ReplyOf } from '#console/client/operations.ts'
 import { read, readPages, rowsOf } from '#console/client/queries.ts'
 import { before, type Range } from './range.ts'
 
-export const GROUPS = ['service', 'model', 'token', 'operation'] as const
+export const GROUPS = ['service', 'model', 'token', 'operation', 'resource'] as const
 export type GroupBy = (typeof GROUPS)[number]
 export type UsageRow = ReplyOf<'GET /v1/usage'>['data'][number]
 
