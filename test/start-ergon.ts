@@ -61,6 +61,7 @@ export interface Ergon extends AsyncDisposable {
   readonly account: string
   /** The token of the first start: scope deploy. */
   readonly token: string
+  /** Of its last start: the addresses follow its settings. */
   readonly ready: ReadyLine
   readonly dataFolder: string
   /** The folder of the sockets, recorded in the data folder. */
@@ -152,7 +153,9 @@ async function begin(dataFolder: string, given: ErgonOptions): Promise<Ergon> {
     port,
     account: ready.account_id,
     token: ready.token ?? '',
-    ready,
+    get ready() {
+      return running.ready
+    },
     dataFolder,
     runFolder,
     get pid() {

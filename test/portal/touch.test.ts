@@ -21,6 +21,8 @@ const TOUCHED = [
   'member.reinvite',
   'member.remove',
   'member.update',
+  'operator-account.resume',
+  'operator-account.suspend',
   'operator-alarm.acknowledge',
   'operator-incident.close',
   'operator-incident.open',
