@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
-import { newPerson, openBrowser, withoutBrowser } from './browser.ts'
+import { done, newPerson, openBrowser, withoutBrowser } from './browser.ts'
 import { buildConsole } from './console-build.ts'
 import { pressButton, signUpByPages } from './walk.ts'
 
@@ -66,13 +66,50 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
   test('a sign-in that has ended is asked for again, and leads back to the page', async () => {
     await using ada = await newPerson(browser, portal())
     await signUpByPages(ada)
-    await pressButton(ada.page, 'Later')
-    await ada.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await ada.page.route('**/v1/live*', (route) => route.abort())
+    await ada.page.goto(`${portal()}/tokens`)
+    await ada.page.getByRole('heading', { name: 'Tokens' }).waitFor()
     await ada.context.clearCookies()
-    await ada.page.getByRole('link', { name: 'Tokens' }).first().click()
     await ada.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await ada.page.getByRole('button', { name: 'Use your passkey' }).click()
     await ada.page.getByRole('heading', { name: 'Tokens' }).waitFor()
     assert.equal(new URL(ada.page.url()).pathname, '/tokens')
+  })
+
+  test('another member who signs in sees nothing of the one before, in any tab', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page, cdp, authenticator: authenticatorId } = ada
+    await signUpByPages(ada, 'account-of-bob')
+    const { credentials } = await cdp.send('WebAuthn.getCredentials', { authenticatorId })
+    const [ofBob] = credentials
+    assert.ok(ofBob !== undefined)
+    await cdp.send('WebAuthn.clearCredentials', { authenticatorId })
+    await ada.context.clearCookies()
+    await page.evaluate('localStorage.clear()')
+    await page.goto(portal())
+    await signUpByPages(ada, 'account-of-ada')
+    done(await ada.ask('POST', '/v1/tokens', { name: 'token-of-ada', scope: 'read' }), 201)
+    await page.route('**/v1/live*', (route) => route.abort())
+    await page.goto(`${portal()}/tokens`)
+    await page.getByText('token-of-ada').waitFor()
+    await page.getByRole('link', { name: 'Webhooks' }).first().click()
+    await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor()
+    const beside = await ada.context.newPage()
+    await beside.goto(`${portal()}/tokens`)
+    await beside.getByText('token-of-ada').waitFor()
+    await ada.context.clearCookies()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await cdp.send('WebAuthn.clearCredentials', { authenticatorId })
+    await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: ofBob })
+    // Tokens that are shown without an answer were known before.
+    await page.route('**/v1/tokens*', (route) => route.abort())
+    await page.getByRole('button', { name: 'Use your passkey' }).click()
+    await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor()
+    await page.getByText('account-of-bob').first().waitFor()
+    await page.getByRole('link', { name: 'Tokens' }).first().click()
+    await page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor()
+    assert.equal(await page.getByText('token-of-ada').count(), 0)
+    await beside.getByText('account-of-bob').first().waitFor()
+    assert.equal(await beside.getByText('token-of-ada').count(), 0)
   })
 })

@@ -1,7 +1,7 @@
 // Signing in: by passkey, or once by a recovery code. There is no password.
 import { useEffect, useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { queryClient } from '#console/client/queries.ts'
+import { entered } from '#console/client/entered.ts'
 import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
 import { Logo } from '#console/parts/icons.tsx'
@@ -9,8 +9,6 @@ import { useAction } from '#console/parts/use-action.ts'
 import { signIn } from './passkey.ts'
 import { Refusal } from '#console/parts/refusal.tsx'
 import './sign-in.css'
-
-const enter = () => queryClient.invalidateQueries()
 
 export function SignIn() {
   const [isRecovering, setRecovering] = useState(false)
@@ -40,7 +38,7 @@ export function SignIn() {
 function ByPasskey() {
   const action = useAction(async () => {
     await signIn()
-    await enter()
+    entered()
   })
   return (
     <>
@@ -57,7 +55,7 @@ function Recover() {
   const [code, setCode] = useState('')
   const action = useAction(async () => {
     await call('POST /v1/session/recover', { body: { code: code.trim() } })
-    await enter()
+    entered()
   })
   return (
     <Form action={action}>

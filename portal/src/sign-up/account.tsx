@@ -1,5 +1,6 @@
 // Step 1: a passkey makes the account, or takes a place in one by the code behind the #.
 import { useState } from 'react'
+import { tellOtherTabs } from '#console/client/entered.ts'
 import { queryClient } from '#console/client/queries.ts'
 import { isProblem } from '#console/client/problem.ts'
 import { Field } from '#console/parts/field.tsx'
@@ -21,7 +22,8 @@ export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
     )
     beginWith(recovery_codes)
     history.replaceState(null, '', location.pathname)
-    await queryClient.invalidateQueries()
+    tellOtherTabs()
+    await queryClient.resetQueries()
     onDone(savedStep())
   })
   return (
