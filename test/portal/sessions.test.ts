@@ -115,4 +115,16 @@ describe('sessions of a member', () => {
     const [entry] = await auditOf(ada, 'passkey.remove')
     assert.deepEqual([entry?.target, entry?.details], [id, { name: 'old phone' }])
   })
+
+  test('a second device that comes by a link adds a passkey in the audit log, and signs nobody up', async () => {
+    const ada = await newMember('second device')
+    const { code } = await ada.must(201, 'POST', '/v1/device-approvals')
+    await signUpSoftly(newClient(sharedErgon()), { invitation: String(code) })
+    const { data } = await ada.must(200, 'GET', '/v1/passkeys')
+    const [, second] = data as { id: string; name: string }[]
+    const [entry, ...more] = await auditOf(ada, 'passkey.add')
+    assert.deepEqual(more, [])
+    assert.deepEqual([entry?.target, entry?.details], [second?.id, { name: second?.name }])
+    assert.equal((await auditOf(ada, 'sign-up.finish')).length, 1)
+  })
 })

@@ -6,13 +6,13 @@ import type { InvitedMember, SignUp, SignUpOptions, SignUpReply } from '#contrac
 import type { Handler } from '#http/reply.ts'
 import { openInvitation, takeInvitation } from '#identity/accept-invitation.ts'
 import { createAccount } from '#identity/accounts.ts'
-import { recordAct } from '#identity/audit.ts'
+import { recordAct, type Act } from '#identity/audit.ts'
 import { openBrowserSession } from '#identity/browser-sessions.ts'
 import { findMember, lockAccount, type AccountMember } from '#identity/members.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { ChallengeFacts } from '#portal/challenges.ts'
 import type { PortalParts } from '#portal/parts.ts'
-import { addPasskey, demandPasskeyRoom, passkeysOf } from '#portal/passkeys.ts'
+import { addPasskey, demandPasskeyRoom, passkeysOf, type PasskeyRow } from '#portal/passkeys.ts'
 import { recoveryCodesLeft, renewRecoveryCodes } from '#portal/recovery-codes.ts'
 import { countSignUp, demandSignUp } from '#portal/sign-up-pace.ts'
 import { clientOf, openedReply } from '#portal/session-reply.ts'
@@ -62,8 +62,7 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
       const codes = isFirst ? await renewRecoveryCodes(transaction, member) : []
       // The entry is the member's, by its first session: there is no other.
       const who = { account: member.account, token: session.id }
-      const act = { action: 'sign-up.finish', target: member.id, details: { passkey: added.id } }
-      await recordAct(transaction, { who, spend: call.spend }, act)
+      await recordAct(transaction, { who, spend: call.spend }, actOf(facts, member, added))
       const reply: SignUpReply = {
         account_id: member.account,
         member_id: member.id,
@@ -74,6 +73,16 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
     return await openedReply(parts, call, opened, 201)
   }
 }
+
+/** A member that was active before has another device, and signs up no more. */
+const actOf = (
+  { invitation }: ChallengeFacts['sign-up'],
+  { id, state }: AccountMember,
+  { id: passkey, name }: PasskeyRow,
+): Act =>
+  invitation !== undefined && state === 'active'
+    ? { action: 'passkey.add', target: passkey, details: { name } }
+    : { action: 'sign-up.finish', target: id, details: { passkey } }
 
 async function invitedOf(
   state: Queryable,
