@@ -71,7 +71,7 @@ export function* chargesOf(read: ReadBundle): Generator<BundledCharge> {
   for (let nth = read.bundle.count - 1; nth >= 0; nth--) yield new BundledCharge(read, nth)
 }
 
-/** A bundled charge by its id; of these accounts where they are known, which is much faster. */
+/** A bundled charge by its id; of these accounts where they are known: fewer bundles of its time are then decoded. */
 export async function findBundled(
   state: Queryable,
   id: string,
@@ -81,11 +81,8 @@ export async function findBundled(
   let damage: DamagedBundle | undefined
   const passOver = (met: DamagedBundle) => void (damage ??= met)
   for (const account of accounts ?? [undefined]) {
-    const bundles =
-      account === undefined
-        ? readBundles(state, { id }, 'leaf', passOver)
-        : readBundles(state, { id, account }, 'id', passOver)
-    for await (const read of bundles) {
+    const filter = { id, ...(account !== undefined && { account }) }
+    for await (const read of readBundles(state, filter, 'id', passOver)) {
       const nth = read.bundle.find(id)
       if (nth !== undefined) return new BundledCharge(read, nth)
     }
