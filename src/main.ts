@@ -5,6 +5,7 @@ import { readSettings } from '#config/config.ts'
 import { parentDescriptor, readEnvironment } from '#config/env.ts'
 import { asksForHelp, settingsHelp } from '#config/help.ts'
 import { startAgent } from '#processes/agent.ts'
+import { createLogTail } from '#base/log-tail.ts'
 import { createReporter } from '#node/report.ts'
 import { wordFaults } from '#processes/setting-words.ts'
 
@@ -19,7 +20,8 @@ if (asksForHelp(process.argv.slice(2))) {
   process.exit(0)
 }
 
-const report = createReporter()
+const logTail = createLogTail()
+const report = createReporter(logTail)
 const stopping = new AbortController()
 let started = false
 try {
@@ -27,7 +29,7 @@ try {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => stop(signal))
   followParent()
-  const agent = await startAgent(config, { signal: stopping.signal, report })
+  const agent = await startAgent(config, { signal: stopping.signal, report, logTail })
   started = true
   const reason = await stopped()
   await agent.stop(reason)

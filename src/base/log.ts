@@ -59,7 +59,8 @@ function loggable(_key: string, value: unknown): unknown {
   return value
 }
 
-function writeStderr(line: string): void {
+/** One write of a line that ends with its line break. */
+export function writeStderr(line: string): void {
   try {
     writeSync(2, line)
   } catch {

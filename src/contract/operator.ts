@@ -121,6 +121,42 @@ export const operatorAccountQuery = z.object(pageQuery)
 export const operatorAccountList = listPageOf(operatorAccount)
 export type OperatorAccount = z.infer<typeof operatorAccount>
 
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export const LOG_LINES_MAX = 500
+
+export const operatorLogQuery = z.object({
+  /** Lines of this level and above. */
+  level: z.enum(LOG_LEVELS).optional(),
+  /** Lines of this subsystem alone, such as `gw-1`. */
+  subsystem: z.string().max(100).optional(),
+  /** The newest lines that fit, at most 500. */
+  limit: z.coerce.number().int().min(1).max(LOG_LINES_MAX).optional(),
+})
+export type OperatorLogQuery = z.infer<typeof operatorLogQuery>
+
+const logLine = z.object({
+  time: z.string(),
+  level: z.enum(LOG_LEVELS),
+  subsystem: z.string(),
+  message: z.string(),
+  /** The other members of the line, as JSON. */
+  fields: z.string(),
+})
+export type LogLine = z.infer<typeof logLine>
+
+export const operatorLog = z.object({
+  object: z.literal('operator_log'),
+  /** Of all lines that the agent keeps. */
+  subsystems: z.array(z.string()),
+  /** The oldest first; null where the agent does not answer. */
+  lines: z.array(logLine).nullable(),
+})
+export type OperatorLog = z.infer<typeof operatorLog>
+
+/** Throws invalid_request. */
+export const parseOperatorLogQuery = (query: URLSearchParams): OperatorLogQuery =>
+  parseWith(operatorLogQuery, Object.fromEntries(query))
+
 export const accountSuspension = ownObject({
   /** The owners of the account read it. */
   reason: z.string().trim().min(1).max(300),

@@ -1,6 +1,7 @@
 // The cells of ours as data: what each program is started with and who may call it.
 import { join, resolve } from 'node:path'
-import { createLogger, type LogLevel, type Logger } from '#base/log.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
+import { tailing, type LogTail } from '#base/log-tail.ts'
 import { callUnix, keepConnections, type UnixConnections } from '#base/unix-client.ts'
 import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
@@ -29,6 +30,7 @@ export type ProgramPlace = {
   readonly runFolder: string
   readonly dataFolder: string
   readonly logLevel: LogLevel
+  readonly logTail: LogTail
 }
 
 type ProgramSpec = Partial<Omit<CellSpec, 'argv' | 'socket' | 'config'>> &
@@ -63,7 +65,7 @@ export function programCell(program: Program, spec: ProgramSpec): CellSpec {
     stop: { signal: 'SIGTERM', graceMs: 20_000 },
     restart: RESTART,
     payer: { kind: 'operator' },
-    output: relay(createLogger('agent', { level: place.logLevel }), spec.name),
+    output: relay(place, spec.name),
     ...given,
   }
 }
@@ -76,13 +78,15 @@ export const socketOf = ({ runFolder }: ProgramPlace, group: string, name: strin
   join(runFolder, group, name, SOCKET)
 
 /** Our programs write log lines; anything else on their stderr is a crash, and is never kept quiet. */
-const relay =
-  (log: Logger, cell: string) =>
-  ({ stream, text }: OutputLine): void => {
-    if (isLogLine(text)) process.stderr.write(`${text}\n`)
+function relay({ logLevel, logTail }: ProgramPlace, cell: string): (line: OutputLine) => void {
+  const write = tailing(logTail)
+  const log = createLogger('agent', { level: logLevel, write })
+  return ({ stream, text }) => {
+    if (isLogLine(text)) write(`${text}\n`)
     else if (stream === 'stderr' && text.trim() !== '')
       log.error('Output of a cell', { cell, text })
   }
+}
 
 /** A readiness probe: the page answers 200. */
 export const answers =

@@ -17,6 +17,7 @@ import { newEncryptionKey } from '#base/encryption.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
+import type { LogTail } from '#base/log-tail.ts'
 import type { ProgramPlace } from './cell-specs.ts'
 import { claimPorts, type Ports } from './ports.ts'
 
@@ -164,7 +165,8 @@ export async function settleDataFolder(
 }
 
 /** The part of the data folder that our programs get. */
-export const programPlace = (config: Config, data: DataFolder): ProgramPlace => ({
+export const programPlace = (config: Config, data: DataFolder, logTail: LogTail): ProgramPlace => ({
+  logTail,
   runFolder: data.runFolder,
   dataFolder: data.path,
   logLevel: config.logLevel,

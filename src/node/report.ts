@@ -4,6 +4,7 @@
 import { delimiter } from 'node:path'
 import { commandOf, isLaunched, launcherFolder } from '#base/launcher.ts'
 import { createLogger } from '#base/log.ts'
+import { tailing, type LogTail } from '#base/log-tail.ts'
 import { createProgressBar } from '#base/progress-bar.ts'
 import type { Isolation } from '#cells/cell.ts'
 import { isLoopback, type Config } from '#config/config.ts'
@@ -42,9 +43,10 @@ export interface Reporter {
   stopped(): void
 }
 
-export function createReporter(): Reporter {
+/** `logTail` keeps what goes to the log. */
+export function createReporter(logTail: LogTail): Reporter {
   const { stderr } = process
-  const log = createLogger('agent')
+  const log = createLogger('agent', { write: tailing(logTail) })
   const bar = createProgressBar(stderr)
   const sinceStart = stopwatch()
   let sinceStop = sinceStart

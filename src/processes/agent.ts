@@ -8,6 +8,7 @@
 import { arch } from 'node:os'
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
+import { tailing, type LogTail } from '#base/log-tail.ts'
 import { createLogger, Secret, type Logger } from '#base/log.ts'
 import { createArtifacts } from '#artifacts/fetch.ts'
 import { toolEnvironment } from '#config/env.ts'
@@ -52,6 +53,12 @@ export interface Agent {
   stop(reason: string): Promise<void>
 }
 
+type Surroundings = {
+  readonly signal: AbortSignal
+  readonly report: Reporter
+  readonly logTail: LogTail
+}
+
 const AGENT = 'agent'
 const JOURNALS = 'journals'
 const METER = 'node'
@@ -63,9 +70,9 @@ const EXIT_LOST = 74
  */
 export async function startAgent(
   config: Config,
-  { signal, report }: { readonly signal: AbortSignal; readonly report: Reporter },
+  { signal, report, logTail }: Surroundings,
 ): Promise<Agent> {
-  const log = createLogger('agent', { level: config.logLevel })
+  const log = createLogger('agent', { level: config.logLevel, write: tailing(logTail) })
   endOnFault(log)
   const budget = createStopBudget(systemClock)
   await using started = new AsyncDisposableStack()
@@ -113,10 +120,10 @@ export async function startAgent(
 
   const later = AGENT_PRODUCTS.flatMap(({ journals }) => journals?.(config) ?? [])
   const journals = createKeptJournals({ ...left, running: [...own, ...later] })
-  const core = coreOf({ ...node, state, address, meter, routedTo, journals, accountCells })
+  const core = coreOf({ ...node, logTail, state, address, meter, routedTo, journals, accountCells })
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
   started.defer(() => parts.stop(budget))
-  const shared = { config, data, cells, address, meter: METER }
+  const shared = { config, data, logTail, cells, address, meter: METER }
   const gateways = await startGateways({ ...shared, parts: parts.gateway, signal })
   started.defer(() => gateways.stop(budget.graceMs('gateways')))
   const control = await parts.control()
@@ -143,13 +150,14 @@ function coreOf(
     AgentCore,
     'config' | 'data' | 'cells' | 'state' | 'address' | 'meter' | 'routedTo' | 'journals'
   > &
-    Pick<AgentCore, 'report' | 'log' | 'accountCells'>,
+    Pick<AgentCore, 'report' | 'log' | 'accountCells'> &
+    Pick<Surroundings, 'logTail'>,
 ): AgentCore {
-  const { config, data, log } = given
+  const { config, data, log, logTail } = given
   return {
     ...given,
     meterName: METER,
-    place: programPlace(config, data),
+    place: programPlace(config, data, logTail),
     artifacts: createArtifacts({
       folder: data.at('artifacts'),
       environment: toolEnvironment(),

@@ -5,6 +5,7 @@ import { fault } from '#contract/errors.ts'
 import type { AgentPart } from '#node/agent-part.ts'
 import { GATEWAY_SOCKETS, gatewayNames } from '#node/cell-names.ts'
 import { programCell, socketOf, START_TIMEOUT_MS } from '#node/cell-specs.ts'
+import type { LogTail } from '#base/log-tail.ts'
 import { programPlace, type DataFolder } from '#node/data-folder.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
@@ -31,6 +32,7 @@ const MIB = 1024 * 1024
 export async function startGateways(deps: {
   config: Config
   data: DataFolder
+  logTail: LogTail
   cells: Cells
   address: StateAddress
   meter: string
@@ -45,7 +47,7 @@ export async function startGateways(deps: {
 
   function start(name: string): Promise<Cell> {
     const { config, data, parts } = deps
-    const place = programPlace(config, data)
+    const place = programPlace(config, data, deps.logTail)
     const journalFolder = data.at('journals', name)
     const others = gatewayNames(config)
       .filter((other) => other !== name)

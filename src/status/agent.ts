@@ -12,7 +12,7 @@ import { nodeHandlers } from './control/node.ts'
 import { requestHandlers } from './control/requests.ts'
 import { createIncidents } from './incidents.ts'
 import { nodeFactsOf } from './operator/node-facts.ts'
-import { writeAtLooks } from './operator/write-facts.ts'
+import { logOf, writeAtLooks } from './operator/write-facts.ts'
 import type { StatusSettings } from './gateway.ts'
 import { STATUS_CELL, STATUS_PROGRAM, startStatusPage } from './status-cell.ts'
 
@@ -28,8 +28,11 @@ async function open(core: AgentCore): Promise<AgentPart> {
   }
   // Before the gateways: the page says that they are not there yet.
   await startStatusPage(core)
-  const facts = () => nodeFactsOf(core)
-  const looks = await writeAtLooks({ state, meter: meterName, facts, log: core.log })
+  const facts = {
+    [meterName]: () => nodeFactsOf(core),
+    [logOf(meterName)]: () => ({ lines: core.place.logTail.lines }),
+  }
+  const looks = await writeAtLooks({ state, facts, log: core.log })
   return {
     gateway: { settings },
     cells: [{ stage: 'workers', name: STATUS_CELL }],

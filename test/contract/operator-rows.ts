@@ -6,6 +6,7 @@ const at = (path: string): Row => ({ path: () => path })
 export const OPERATOR_ROWS: Readonly<Record<string, Row>> = {
   'operator-node.get': at('/v1/operator/node'),
   'operator-books.get': at('/v1/operator/books'),
+  'operator-log.get': at('/v1/operator/log'),
   'operator-account.list': at('/v1/operator/accounts'),
   'operator-account.suspend': at('/v1/operator/accounts/none/suspend'),
   'operator-account.resume': at('/v1/operator/accounts/none/resume'),

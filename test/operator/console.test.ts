@@ -13,7 +13,7 @@ import { PLAIN } from '../settings.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const skip = process.env['ERGON_LONG'] === '1' ? withoutBrowser : 'ERGON_LONG=1 runs it'
-const CIRCUITS = ['', '/cells', '/models', '/accounts', '/alarms', '/books', '/incidents']
+const CIRCUITS = ['', '/cells', '/models', '/accounts', '/alarms', '/books', '/log', '/incidents']
 const LOOKS = [
   ['light', 1280],
   ['dark', 1280],

@@ -8,6 +8,7 @@ import {
   operatorBooks,
   operatorIncident,
   operatorIncidentList,
+  operatorLog,
   operatorNode,
 } from '#contract/operator.ts'
 import { OPERATOR } from '#contract/products/operator.ts'
@@ -97,6 +98,25 @@ describe('the operator at the portal', () => {
           [400, 'invalid_request'],
           `${list} ${query}`,
         )
+  })
+
+  test('operator-log.get has the last lines of the agent and its programs, by level and subsystem', async () => {
+    const log = async (query: string) =>
+      operatorLog.parse(await owner.must(200, 'GET', `/v1/operator/log${query}`))
+    const { lines, subsystems } = await log('?level=info')
+    assert.ok(
+      lines?.some(({ message }) => message.startsWith('everything is up')),
+      JSON.stringify(lines),
+    )
+    assert.ok(subsystems.includes('agent'))
+    assert.deepEqual((await log('?subsystem=none')).lines, [])
+    assert.equal((await log('?limit=1')).lines?.length, 1)
+    for (const query of ['level=loud', 'limit=0', 'limit=501', 'tail=1'])
+      assert.deepEqual(
+        codeOf(await owner.ask('GET', `/v1/operator/log?${query}`)),
+        [400, 'invalid_request'],
+        query,
+      )
   })
 
   test('operator-account.suspend and operator-account.resume change an account, and both audit logs have it', async () => {

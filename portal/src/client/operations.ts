@@ -184,6 +184,7 @@ export type Operations = Checked<{
   'POST /v1/compliance/packs': Of<typeof evidence.packReply, typeof evidence.packRequest>
   'DELETE /v1/compliance/packs/:pack': Of<typeof evidence.packDeleted>
   'GET /v1/operator/node': Of<typeof operator.operatorNode>
+  'GET /v1/operator/log': Of<typeof operator.operatorLog, never, typeof operator.operatorLogQuery>
   'GET /v1/operator/books': Of<typeof operator.operatorBooks>
   'GET /v1/operator/accounts': Of<
     typeof operator.operatorAccountList,

@@ -18,6 +18,12 @@ export const OPERATOR_DESCRIPTIONS: Descriptions<typeof OPERATOR> = {
     replies: ok('As the state has them', json(operator.operatorBooks)),
     refusals: only,
   },
+  'operator-log.get': {
+    summary: 'The last lines of the log of the agent and its programs',
+    query: operator.operatorLogQuery,
+    replies: ok('At most 500 lines, the oldest first', json(operator.operatorLog)),
+    refusals: only,
+  },
   'operator-account.list': {
     summary: 'The accounts with their balance and their use of a day; nothing of their contents',
     query: operator.operatorAccountQuery,

@@ -17,6 +17,7 @@ export const OPERATOR = defineProduct({
   operations: {
     'operator-node.get': view,
     'operator-books.get': view,
+    'operator-log.get': view,
     'operator-account.list': view,
     'operator-account.suspend': act,
     'operator-account.resume': act,
@@ -30,6 +31,12 @@ export const OPERATOR = defineProduct({
   routes: [
     { method: 'GET', path: '/v1/operator/node', operation: 'operator-node.get', query: [] },
     { method: 'GET', path: '/v1/operator/books', operation: 'operator-books.get', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/operator/log',
+      operation: 'operator-log.get',
+      query: ['level', 'subsystem', 'limit'],
+    },
     {
       method: 'GET',
       path: '/v1/operator/accounts',

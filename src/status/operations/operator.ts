@@ -5,6 +5,7 @@ import {
   parseAccountSuspension,
   parseIncidentOpening,
   parseIncidentTelling,
+  parseOperatorLogQuery,
   type AccountSuspension,
   type IncidentOpening,
   type IncidentTelling,
@@ -23,7 +24,8 @@ import { createIncidents, type Incidents, type RecordChange } from '#status/inci
 import { listAccounts } from '#status/operator/list-accounts.ts'
 import { listAlarms } from '#status/operator/alarms.ts'
 import { readBooks } from '#status/operator/read-books.ts'
-import { readNodeFacts, type FactsDeps } from '#status/operator/read-facts.ts'
+import { logOfLines } from '#status/operator/log-lines.ts'
+import { readLogTail, readNodeFacts, type FactsDeps } from '#status/operator/read-facts.ts'
 
 type OperatorName = keyof (typeof OPERATOR)['operations']
 type Deps = FactsDeps & { readonly state: State; readonly region: string }
@@ -48,6 +50,12 @@ export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
       })),
     },
     'operator-books.get': { handle: only(() => readBooks(state)) },
+    'operator-log.get': {
+      handle: only(async ({ query, signal }) => {
+        const wanted = parseOperatorLogQuery(query())
+        return logOfLines((await readLogTail(deps, signal))?.lines ?? null, wanted)
+      }),
+    },
     'operator-account.list': { handle: only(({ query }) => listAccounts(state, query())) },
     ...suspensionEndpoints(state, only),
     'operator-alarm.list': { handle: only(({ query }) => listAlarms(state, query())) },

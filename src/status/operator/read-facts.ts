@@ -2,7 +2,7 @@
 import { sleep, type Clock } from '#base/clock.ts'
 import type { NodeFacts } from '#contract/operator.ts'
 import type { Queryable } from '#state/connect.ts'
-import { LOOK_CHANNEL } from './write-facts.ts'
+import { logOf, LOOK_CHANNEL } from './write-facts.ts'
 
 const WAIT_MS = 3000
 const AGAIN_MS = 100
@@ -14,14 +14,25 @@ const READ = `
   where meter = $1 and at > clock_timestamp() - make_interval(secs => ${FRESH_S})`
 
 /** The facts of the node, at most two seconds old; null where the agent wrote none within three seconds. */
-export async function readNodeFacts(
-  { state, meter, clock }: FactsDeps,
+export const readNodeFacts = (deps: FactsDeps, signal: AbortSignal): Promise<NodeFacts | null> =>
+  readFacts<NodeFacts>(deps, deps.meter, signal)
+
+/** The last lines of the log as the agent has them, the oldest first; null the same. */
+export const readLogTail = (
+  deps: FactsDeps,
   signal: AbortSignal,
-): Promise<NodeFacts | null> {
+): Promise<{ readonly lines: readonly string[] } | null> =>
+  readFacts(deps, logOf(deps.meter), signal)
+
+async function readFacts<Facts>(
+  { state, clock }: FactsDeps,
+  name: string,
+  signal: AbortSignal,
+): Promise<Facts | null> {
   const untilMs = clock.monotonicMs() + WAIT_MS
-  await state.query('select pg_notify($1, $2)', [LOOK_CHANNEL, meter])
+  await state.query('select pg_notify($1, $2)', [LOOK_CHANNEL, name])
   for (;;) {
-    const { rows } = await state.query<{ facts: NodeFacts }>(READ, [meter])
+    const { rows } = await state.query<{ facts: Facts }>(READ, [name])
     if (rows[0] !== undefined) return rows[0].facts
     if (clock.monotonicMs() > untilMs) return null
     await sleep(AGAIN_MS, signal)

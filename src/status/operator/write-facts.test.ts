@@ -25,7 +25,7 @@ test(
       if (made === 1) throw new TypeError('planted')
       return { version: String(made) } as NodeFacts
     }
-    await using _ = await writeAtLooks({ state, meter: METER, facts, log: quiet })
+    await using _ = await writeAtLooks({ state, facts: { [METER]: facts }, log: quiet })
 
     await state.query('select pg_notify($1, $2)', [LOOK_CHANNEL, 'another-meter'])
     assert.equal(await read(), null, 'the first look fails, and nobody asks again')
@@ -35,9 +35,11 @@ test(
       METER,
     ])
     // Equal notifications of one transaction are one, so these are statements.
+    const beganMs = performance.now()
     for (let nth = 0; nth < LOOKS; nth++)
       await state.query('select pg_notify($1, $2)', [LOOK_CHANNEL, METER])
-    assert.equal((await read())?.version, '2')
-    assert.ok(made <= 4, `${made} writes of ${LOOKS} looks`)
+    assert.ok(Number((await read())?.version) >= 2)
+    const seconds = Math.ceil((performance.now() - beganMs) / 1000)
+    assert.ok(made <= 3 + seconds, `${made} writes of ${LOOKS} looks`)
   },
 )

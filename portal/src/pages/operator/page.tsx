@@ -10,6 +10,7 @@ import { Alarms } from './alarms.tsx'
 import { Books } from './books.tsx'
 import { Cells } from './cells.tsx'
 import { Incidents } from './incidents.tsx'
+import { Log } from './log.tsx'
 import { Models } from './models.tsx'
 import { NodeNow } from './node-now.tsx'
 import './operator.css'
@@ -22,6 +23,7 @@ const CIRCUITS: readonly Circuit[] = [
   { name: 'accounts', title: 'Accounts', Part: Accounts },
   { name: 'alarms', title: 'Alarms', Part: Alarms },
   { name: 'books', title: 'Books', Part: Books },
+  { name: 'log', title: 'Log', Part: Log },
   { name: 'incidents', title: 'Incidents', Part: Incidents },
 ]
 const FIRST = CIRCUITS[0] as Circuit
