@@ -9,11 +9,9 @@ import { Facts } from '#console/parts/facts.tsx'
 import { useNow } from '#console/parts/zone.ts'
 import { useUnit } from '#console/live/use-unit.ts'
 import type { Database, DatabaseEnergy } from './database.ts'
-import { useEnergyToday } from './use-databases.ts'
+import { LAST_MS, useEnergyNow, useEnergyToday } from './use-databases.ts'
 
 const MINUTE_S = 60n
-/** A minute is charged when it is over. */
-const LAST_MINUTE_MS = 150_000
 
 export function DatabaseFacts({ database }: { readonly database: Database }) {
   const energy = useEnergyToday(database).data
@@ -22,7 +20,7 @@ export function DatabaseFacts({ database }: { readonly database: Database }) {
   ).data
   const now = useNow('minute')
   const unit = useUnit()
-  const last = lastMinute(energy, now)
+  const last = lastMinute(useEnergyNow(database).data, now)
   const newest = backups?.data.find(({ status }) => status === 'done')?.ended_at
   const backup = newest ? `backup ${ago(new Date(newest), now, 'UTC')}` : 'no backup yet'
   return (
@@ -61,8 +59,7 @@ const Energy = ({ nj }: { readonly nj: bigint }) => (
 function lastMinute(energy: DatabaseEnergy | undefined, now: Date): bigint | undefined {
   if (energy === undefined) return undefined
   const newest = energy.data.at(-1)
-  const isNew =
-    newest !== undefined && now.getTime() - new Date(newest.at).getTime() < LAST_MINUTE_MS
+  const isNew = newest !== undefined && now.getTime() - new Date(newest.at).getTime() < LAST_MS
   return isNew ? BigInt(newest.energy_nj) / MINUTE_S : 0n
 }
 

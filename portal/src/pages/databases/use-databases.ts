@@ -1,5 +1,5 @@
 // Reads of databases. A message of the live stream about one of them has it read again.
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { changed, read } from '#console/client/queries.ts'
 import { useLive } from '#console/live/use-live.ts'
@@ -8,8 +8,10 @@ import { isChanging, type Database } from './database.ts'
 
 /** While something is made. */
 const CHANGING_MS = 2_000
-/** Energy by the minute is at most so old. */
+/** The energy of the day is at most so old. */
 const ENERGY_MS = 60_000
+/** A minute is charged when it is over. */
+export const LAST_MS = 180_000
 /** The most that one page has. */
 const INTERVALS_MAX = '1000'
 
@@ -45,15 +47,27 @@ export function useIntervals({ id, last_awake }: Pick<Database, 'id' | 'last_awa
   return query
 }
 
-/** Of this day of UTC, by the minute. */
+/** Of this day of UTC, as one sum: minutes of a day would cost the account a second of CPU. */
 export function useEnergyToday({ id }: Pick<Database, 'id'>) {
   const day = useNow('day').toISOString().slice(0, 10)
   return useQuery({
     ...read('GET /v1/databases/:database/energy', {
       path: { database: id },
-      query: { from: `${day}T00:00:00Z`, by: 'minute' },
+      query: { from: `${day}T00:00:00Z`, by: 'day' },
     }),
     refetchInterval: ENERGY_MS,
+  })
+}
+
+/** Of the last minutes, by the minute. */
+export function useEnergyNow({ id }: Pick<Database, 'id'>) {
+  const fromMs = useNow('minute').getTime() - LAST_MS
+  return useQuery({
+    ...read('GET /v1/databases/:database/energy', {
+      path: { database: id },
+      query: { from: new Date(fromMs).toISOString(), by: 'minute' },
+    }),
+    placeholderData: keepPreviousData,
   })
 }
 
