@@ -8,6 +8,7 @@ import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
 import { newPerson, openBrowser, withoutBrowser } from './browser.ts'
 import { buildConsole, chunkOf, pageText, scriptsOf, sizeOf, stylesOf } from './console-build.ts'
+import { leastShifts, SHIFT_MAX, WATCH_SHIFTS } from './shifts.ts'
 import { checkPage, loadAxe, pressButton, signUpByPages, STEPS, watch } from './walk.ts'
 
 const KB = 1000
@@ -186,12 +187,25 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
       .locator('.more a')
       .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
     assert.ok(paths.length >= 5, paths.join())
+    await page.addInitScript({ content: WATCH_SHIFTS })
     for (const path of ['/more', '/nowhere', ...paths]) {
-      await page.goto(portal() + path)
-      await page.waitForTimeout(1200)
+      const { sum, moved } = await leastShifts(page, portal() + path)
+      assert.ok(sum < SHIFT_MAX, `${path} moved by ${sum}: ${moved.join()}`)
       await checkPage(page, path)
     }
     assert.deepEqual(watched(), [])
+  })
+
+  test('a section that moves while its page loads is found', async () => {
+    await using ada = await newPerson(browser, portal())
+    await ada.page.addInitScript({
+      content: `${WATCH_SHIFTS}
+        addEventListener('load', () => setTimeout(() => {
+          document.querySelector('main').style.setProperty('padding-top', '200px')
+        }, 500))`,
+    })
+    const { sum } = await leastShifts(ada.page, portal())
+    assert.ok(sum > SHIFT_MAX, String(sum))
   })
 
   test('axe finds a planted fault', async () => {

@@ -114,6 +114,7 @@ function watchingOf(state: LiveState, streamNj: bigint, at: Date): bigint | unde
 
 /** A resumed stream may tell a charge again. */
 function newestFirst(fresh: readonly LiveCharge[], known: readonly LiveCharge[]) {
+  if (fresh.length === 0) return known
   const ids = new Set(fresh.map(({ id }) => id))
   return [...fresh, ...known.filter(({ id }) => !ids.has(id))].slice(0, CHARGES_MAX)
 }

@@ -6,9 +6,10 @@ import {
   lazyRouteComponent,
   Link,
 } from '@tanstack/react-router'
-import { PAGES } from '#console/pages/list.ts'
+import { PAGES, type PageEntry } from '#console/pages/list.ts'
 import { Head } from './head.tsx'
 import { PageFailed } from './page-failed.tsx'
+import { Settling } from './settling.tsx'
 import { Shell } from './shell.tsx'
 
 /** Search parameters are texts: `?service=inference` stays what it says. */
@@ -22,6 +23,17 @@ const stringifySearch = (search: Record<string, unknown>): string => {
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
 }
 
+const settling = (load: PageEntry['load']): PageEntry['load'] =>
+  async function loadSettling() {
+    const { Page } = await load()
+    const SettlingPage = () => (
+      <Settling>
+        <Page />
+      </Settling>
+    )
+    return { Page: SettlingPage }
+  }
+
 export function createConsoleRouter() {
   const root = createRootRoute({
     component: Shell,
@@ -32,7 +44,7 @@ export function createConsoleRouter() {
     createRoute({
       getParentRoute: () => root,
       path,
-      component: lazyRouteComponent(load, 'Page'),
+      component: lazyRouteComponent(settling(load), 'Page'),
       errorComponent: PageFailed,
     }),
   )

@@ -1,7 +1,7 @@
 // The table of the ledger. Only rows in view are drawn, so ten thousand scroll as ten do.
 import { Link } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { energyExact } from '#console/figures/energy.ts'
 import { balanceExact, moneyExact, moneyShort } from '#console/figures/money.ts'
 import { KnownMark } from '#console/parts/known.tsx'
@@ -89,7 +89,8 @@ const Gap = ({ px }: { readonly px: number }) =>
 
 type EntryProps = { readonly row: BalancedRow; readonly index: number; readonly isOpened: boolean }
 
-function EntryRow({ row, index, isOpened }: EntryProps) {
+/** A row that stays in view is not drawn anew while others come. */
+const EntryRow = memo(function EntryRow({ row, index, isOpened }: EntryProps) {
   const { nj, how, amount, after } = row
   const unit = useUnit()
   return (
@@ -121,7 +122,7 @@ function EntryRow({ row, index, isOpened }: EntryProps) {
       </td>
     </tr>
   )
-}
+})
 
 const KINDS: Readonly<Record<string, string>> = {
   topup: 'top-up',

@@ -1,8 +1,9 @@
 // The ledger under the filters of the address: pages of the API, and above them the charges that came since.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { readPages, rowsOf } from '#console/client/queries.ts'
+import type { LiveCharge } from '#console/live/state.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { useNow } from '#console/parts/zone.ts'
 import { balanced, joined, rowOfCharge, rowOfEntry } from '#console/parts/ledger-row.ts'
@@ -44,15 +45,16 @@ export function useLedger(filters: Filters) {
   const live = useLive(({ charges }) => charges)
   const missed = useLive(({ missedCount }) => missedCount)
   const missedSince = useSince(missed, query.dataUpdatedAt)
-  const read = rowsOf(query.data).map(rowOfEntry)
-  const first = query.data?.pages[0]
-  const fresh =
-    filters.id === undefined && first !== undefined
-      ? live
-          .filter(({ service }) => filters.service === undefined || service === filters.service)
-          .map(rowOfCharge)
-      : []
-  const rows = joined(fresh, read)
+  const { data } = query
+  const { id, service } = filters
+  // Ten thousand rows are made again when one comes, and not each second.
+  const read = useMemo(() => rowsOf(data).map(rowOfEntry), [data])
+  const rows = useMemo(() => {
+    const fits = (charge: LiveCharge) => service === undefined || charge.service === service
+    const isLive = id === undefined && data !== undefined
+    return joined(isLive ? live.filter(fits).map(rowOfCharge) : [], read)
+  }, [live, read, id, service, data])
+  const first = data?.pages[0]
   const isWhole = filters.id === undefined && filters.service === undefined
   const balance = first?.balance_pusd ?? undefined
   return {
@@ -60,10 +62,14 @@ export function useLedger(filters: Filters) {
     sums: first?.sums ?? undefined,
     /** Charges that neither the pages nor the stream gave. */
     missed: missedSince,
-    rows: balanced(rows, read.length, {
-      balance: isWhole && balance !== undefined ? BigInt(balance) : undefined,
-      isFreshWhole: missedSince === 0,
-    }),
+    rows: useMemo(
+      () =>
+        balanced(rows, read.length, {
+          balance: isWhole && balance !== undefined ? BigInt(balance) : undefined,
+          isFreshWhole: missedSince === 0,
+        }),
+      [rows, read, isWhole, balance, missedSince],
+    ),
   }
 }
 
