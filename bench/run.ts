@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   storage: async () => (await import('./storage.ts')).runStorage,
   webhooks: async () => (await import('./webhooks.ts')).runWebhooks,
   live: async () => (await import('./live.ts')).runLive,
+  console: async () => (await import('./console.ts')).runConsole,
   memory: async () => (await import('./memory.ts')).runMemory,
   windows: async () => (await import('./windows.ts')).runWindows,
   'blob-checks': async () => (await import('./blob-checks.ts')).runBlobChecks,
@@ -24,7 +25,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 
 const QUICK = '--quick'
 /** Benches that have a short run. */
-const QUICK_ONES = ['databases', 'webhooks', 'ledger-pages', 'ledger-bundles', 'live']
+const QUICK_ONES = ['databases', 'webhooks', 'ledger-pages', 'ledger-bundles', 'live', 'console']
 
 const isQuick = process.argv.includes(QUICK)
 const names = process.argv.slice(2).filter((word) => word !== QUICK)
