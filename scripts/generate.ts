@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { coveragePage, readTests } from './coverage.ts'
+import { descriptionPage } from './description-reference.ts'
 import { contractOf, openapi } from './openapi.ts'
 import {
   cliPage,
@@ -28,6 +29,7 @@ export function pages(read: (path: string) => string): ReadonlyMap<string, strin
     [`${REFERENCE}/limits.md`, limitsPage()],
     [`${REFERENCE}/s3-operations.md`, s3OperationsPage()],
     [`${REFERENCE}/cli.md`, cliPage()],
+    [`${REFERENCE}/description-file.md`, descriptionPage()],
     [`${REFERENCE}/settings.md`, settingsPage()],
     [COVERAGE, coveragePage(read(COVERAGE), readTests(ROOT))],
   ])

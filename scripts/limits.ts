@@ -13,6 +13,16 @@ import {
 import { PACE_PER_MINUTE } from '#portal/pace.ts'
 import { SIGN_UPS_PER_DAY } from '#portal/sign-up-pace.ts'
 import { WAITING } from '#portal/waiting.ts'
+import { DIAGNOSTICS_MAX } from '#hcl/diagnostics.ts'
+import {
+  EVALUATION_STEPS_MAX,
+  VALUE_DEPTH_MAX,
+  VALUE_SIZE_MAX,
+} from '#hcl/evaluate/evaluation-budget.ts'
+import { SOURCE_LENGTH_MAX } from '#hcl/syntax/parse-body.ts'
+import { NESTING_MAX } from '#hcl/syntax/syntax-reader.ts'
+import { NUMBER_DIGITS_MAX } from '#hcl/values/numeric.ts'
+import { RESOURCES_MAX } from '#stack/stack.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as inference from '#contract/inference-limits.ts'
 import * as databases from '#contract/databases.ts'
@@ -67,6 +77,7 @@ export type LimitSection = {
 
 const code = (name: Code): Beyond => ({ code: name })
 const words = (text: string): Beyond => ({ words: text })
+const A_FAULT = words('exit 1 of `ergon validate`')
 const s3 = (status: number, name: string): Beyond => words(`${status} \`${name}\``)
 const count = (figure: number): string => figure.toLocaleString('en-US')
 const seconds = (ms: number): string => `${count(ms / 1000)} s`
@@ -437,6 +448,21 @@ const PAYMENTS: LimitSection = {
   ],
 }
 
+const DESCRIPTIONS_OF_STACKS: LimitSection = {
+  title: 'Description files',
+  intro: 'Of `ergon.hcl`. Each is a fault with its place in the file.',
+  limits: [
+    ['characters of a file', count(SOURCE_LENGTH_MAX), A_FAULT],
+    ['resources of a file', count(RESOURCES_MAX), A_FAULT],
+    ['blocks, lists, texts and signs within each other', count(NESTING_MAX), A_FAULT],
+    ['digits of a number', count(NUMBER_DIGITS_MAX), A_FAULT],
+    ['steps of all expressions of a file', count(EVALUATION_STEPS_MAX), A_FAULT],
+    ['characters and items of a value', count(VALUE_SIZE_MAX), A_FAULT],
+    ['lists and objects of a value within each other', count(VALUE_DEPTH_MAX), A_FAULT],
+    ['faults that are told', count(DIAGNOSTICS_MAX), words('the first ones are told')],
+  ],
+}
+
 export const LIMITS: readonly LimitSection[] = [
   REQUESTS,
   MEMBERS,
@@ -449,6 +475,7 @@ export const LIMITS: readonly LimitSection[] = [
   WEBHOOKS,
   EVIDENCE,
   PAYMENTS,
+  DESCRIPTIONS_OF_STACKS,
 ]
 
 export const beyondText = (beyond: Beyond): string =>

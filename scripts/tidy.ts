@@ -28,6 +28,7 @@ const LOWER = [
   'config',
   'tlog',
   'hcl',
+  'stack',
   'state',
   'tasks',
   'artifacts',
@@ -55,6 +56,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
   config: ['base', 'contract'],
   tlog: ['base', 'contract'],
   hcl: ['base'],
+  stack: ['base', 'contract', 'hcl'],
   state: ['base', 'contract', 'config'],
   tasks: ['base', 'contract', 'state'],
   artifacts: ['base', 'contract', 'config'],
@@ -102,7 +104,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
   http: ['base', 'contract', 'metering', 'state', 'identity', 'charging'],
   ...Object.fromEntries(PRODUCTS.map((product) => [product, LOWER])),
   processes: [...LOWER, ...PRODUCTS],
-  cli: ['base', 'contract', 'tlog', 'hcl'],
+  cli: ['base', 'contract', 'tlog', 'hcl', 'stack'],
   'main.ts': ['base', 'config', 'node', 'processes'],
 }
 

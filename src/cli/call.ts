@@ -8,6 +8,12 @@ export type CommandCall = {
   readonly usages: readonly string[]
 }
 
+/** The values of an option that may be given several times, in the order of the line. */
+export function listOption(options: CommandCall['options'], name: string): readonly string[] {
+  const value: unknown = options[name]
+  return Array.isArray(value) ? value.map(String) : []
+}
+
 /** An option that takes a value; undefined when it is not given. */
 export function textOption(options: CommandCall['options'], name: string): string | undefined {
   const value = options[name]

@@ -1,6 +1,9 @@
 // A command as the table has it.
 import type { CommandCall } from './call.ts'
 
+/** A repeated option may be given several times: listOption() has all its values. */
+export type OptionSpec = readonly [flags: string, help: string, repeated?: 'repeated']
+
 type CommandModule = { readonly run: (call: CommandCall) => Promise<void> }
 
 export type CommandSpec = {
@@ -11,7 +14,7 @@ export type CommandSpec = {
   /** The command asks no service: where a service is does not matter. */
   readonly isLocal?: true
   readonly help: string
-  readonly options?: readonly (readonly [flags: string, help: string])[]
+  readonly options?: readonly OptionSpec[]
   readonly load: () => Promise<CommandModule>
 }
 

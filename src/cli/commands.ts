@@ -12,6 +12,7 @@ import { RECEIPTS_COMMANDS } from './commands/receipts-commands.ts'
 import { SELF_COMMANDS } from './commands/self-commands.ts'
 import { STORAGE_COMMANDS } from './commands/storage-commands.ts'
 import { MEMBERS_COMMANDS } from './commands/members-commands.ts'
+import { STACK_COMMANDS } from './commands/stack-commands.ts'
 import { TOKENS_COMMANDS } from './commands/tokens-commands.ts'
 
 const LISTS: readonly CommandList[] = [
@@ -28,6 +29,7 @@ const LISTS: readonly CommandList[] = [
   PAYMENTS_COMMANDS,
   WEBHOOKS_COMMANDS,
   COMPLIANCE_COMMANDS,
+  STACK_COMMANDS,
 ]
 
 export const COMMANDS: readonly CommandSpec[] = LISTS.flatMap(({ commands }) => commands)

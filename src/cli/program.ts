@@ -107,7 +107,9 @@ function add(program: Command, spec: CommandSpec): void {
     .description(spec.help)
     .exitOverride()
   if (spec.alias !== undefined) command.alias(spec.alias)
-  for (const [flags, help] of spec.options ?? []) command.option(flags, help)
+  for (const [flags, help, repeated] of spec.options ?? [])
+    if (repeated === undefined) command.option(flags, help)
+    else command.option(flags, help, (value, before: string[] = []) => [...before, value])
   command.action(async () => {
     if (spec.isLocal !== true) demandDataFolder(command.optsWithGlobals())
     const { run: runCommand } = await spec.load()

@@ -13,6 +13,7 @@ import type { BodyNode } from '#hcl/syntax/nodes.ts'
 import { parseFile, SOURCE_LENGTH_MAX } from '#hcl/syntax/parse-body.ts'
 import { Numeric } from '#hcl/values/numeric.ts'
 import type { HclValue } from '#hcl/values/value.ts'
+import { describeStack } from '#stack/describe.ts'
 import { printBody } from './print.ts'
 import { grammatical, mutated, noise } from './random-documents.ts'
 
@@ -105,6 +106,22 @@ test('ranges of nodes and diagnostics lie within the text', () => {
 
 test('evaluation of any document ends in values or faults, nothing else', () => {
   fc.assert(fc.property(anything, assertEvaluates), CHECKS)
+})
+
+test('whatever a description says, it is a stack or has diagnostics within the text', () => {
+  const stacks = DOCUMENTS.filter((text) => /^(workload|variable) /m.test(text))
+  assert.ok(stacks.length >= 2)
+  fc.assert(
+    fc.property(fc.oneof(fc.constantFrom(...stacks), mutated(stacks), anything), (text) => {
+      const { stack, diagnostics } = describeStack({ source: new SourceText('a.hcl', text) })
+      const places = new Map(stack.resources.map(({ address }, index) => [address, index]))
+      for (const { range } of diagnostics) assert.ok(range.end <= text.length + 1)
+      if (diagnostics.length > 0) return
+      for (const [index, { needs }] of stack.resources.entries())
+        for (const need of needs) assert.ok((places.get(need) ?? Infinity) < index, need)
+    }),
+    CHECKS,
+  )
 })
 
 test('the harness sees a lost part and a range outside of its parent', () => {

@@ -16,7 +16,7 @@ export function call(node: CallNode, context: HclContext): HclValue {
   const named = context.functions.get(name)
   if (named === undefined) {
     const hint = didYouMean(name, [...context.functions.keys(), 'try', 'can'])
-    const page = 'docs/reference/hcl-functions.md has them'
+    const page = 'docs/reference/description-file.md has them'
     throw new HclFault(node.name.range, `There is no function ${name}`, hint ?? page)
   }
   const args = argumentsOf(node, context)

@@ -1,0 +1,47 @@
+// The schema of a block as data, and the type of what is read from it.
+import type { Pending, StackField } from './field.ts'
+
+/** The words after the type of a block: a name or a hostname. */
+export type LabelRule = {
+  /** Completes "Expected …". */
+  readonly expected: string
+  readonly isValid: (text: string) => boolean
+}
+
+export type BlockType = {
+  readonly help: string
+  readonly label?: LabelRule
+  /** Blocks of this type within one block at most; 1 makes an object of it, more a list. */
+  readonly countMax?: number
+  readonly attributes: Readonly<Record<string, StackField>>
+  readonly blocks?: Readonly<Record<string, BlockType>>
+  /** The fault of attributes that do not go together. */
+  readonly check?: (spec: Readonly<Record<string, unknown>>) => string | undefined
+}
+
+export type ResourceType = BlockType & {
+  readonly label: LabelRule
+  /** Attributes that other blocks can refer to, beside its name, with their help. Known when the resource is made. */
+  readonly outputs: Readonly<Record<string, string>>
+}
+
+type ValueOf<Field> = Field extends StackField<infer T> ? T | Pending : never
+type FieldValuesOf<Fields> = {
+  readonly [
+    Name in keyof Fields as Fields[Name] extends { isRequired: true } ? Name : never
+  ]: ValueOf<Fields[Name]>
+} & {
+  readonly [
+    Name in keyof Fields as Fields[Name] extends { isRequired: true } ? never : Name
+  ]?: ValueOf<Fields[Name]>
+}
+type LabelOf<Block> = Block extends { label: LabelRule } ? { readonly name: string } : object
+type InnerOf<Block> = Block extends { countMax: 1 } ? SpecOf<Block> : readonly SpecOf<Block>[]
+type BlocksOf<Block> = Block extends { blocks: infer Blocks }
+  ? { readonly [Name in keyof Blocks]?: InnerOf<Blocks[Name]> }
+  : object
+
+/** The content of a block of the type: its attributes by their names, and its blocks. */
+export type SpecOf<Block> = Block extends { attributes: infer Fields }
+  ? LabelOf<Block> & FieldValuesOf<Fields> & BlocksOf<Block>
+  : never

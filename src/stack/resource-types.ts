@@ -1,0 +1,222 @@
+// The resources of a description file. The guide is checked against this table.
+import { bytesOfSize } from '#contract/databases.ts'
+import { typeOfWanted } from '#contract/event-samples.ts'
+import type { BlockType, ResourceType, SpecOf } from './block-type.ts'
+import {
+  environmentField,
+  flagField,
+  integerField,
+  parsedField,
+  required,
+  resourceField,
+  textField,
+  textsField,
+} from './field.ts'
+import * as names from './names.ts'
+import {
+  cpuField,
+  durationField,
+  energyBudgetField,
+  memoryField,
+  scheduleField,
+} from './quantities.ts'
+
+const region = textField({
+  help: 'Where it runs; auto, the default, is where the carbon is least',
+  expected: 'a region, or "auto"',
+  pattern: /^[a-z][a-z0-9-]{0,62}$/,
+})
+const env = environmentField('Environment variables')
+
+const secret = {
+  help: 'An environment variable whose value is encrypted, and shown nowhere',
+  label: names.ENVIRONMENT_NAME,
+  countMax: 100,
+  attributes: {
+    value: required(textField({ help: 'Mostly a sensitive variable: var.stripe_key' })),
+  },
+} as const satisfies BlockType
+
+const scale = {
+  help: 'How many instances there are',
+  countMax: 1,
+  attributes: {
+    min: integerField('Instances at least; with 0 it sleeps while no request comes', {
+      least: 0,
+      most: 100,
+    }),
+    max: integerField('Instances at most', { least: 1, most: 100 }),
+  },
+  check: ({ min, max }) =>
+    Number(min ?? 0) > Number(max ?? Infinity) ? 'Expected min to be no more than max' : undefined,
+} as const satisfies BlockType
+
+const health = {
+  help: 'The request that tells whether an instance is ready',
+  countMax: 1,
+  attributes: {
+    path: required(
+      textField({
+        help: 'Its path',
+        expected: 'a path such as "/healthz"',
+        pattern: /^\/[^\s\0]{0,1000}$/,
+      }),
+    ),
+    interval: durationField('Time between two requests', '1s', '5m'),
+    timeout: durationField('Time for an answer', '100ms', '1m'),
+  },
+} as const satisfies BlockType
+
+const volume = {
+  help: 'A folder that outlives instances',
+  label: names.RESOURCE_NAME,
+  countMax: 10,
+  attributes: {
+    path: required(
+      textField({
+        help: 'Where it is within the container',
+        expected: 'an absolute path',
+        pattern: /^\/[^\0]{1,1000}$/,
+      }),
+    ),
+    size: required(memoryField('Its room', '1MB', '1000GB')),
+  },
+} as const satisfies BlockType
+
+const workload = {
+  help: 'A container that serves requests',
+  label: names.RESOURCE_NAME,
+  attributes: {
+    image: required(
+      textField({
+        help: 'The image, best with its digest; or oci: or docker-archive: and a path',
+        expected: 'a reference to an image, such as "registry.example.com/api:1.4.2"',
+        pattern: /^[a-z0-9][A-Za-z0-9._/:@+-]{0,511}$/,
+      }),
+    ),
+    region,
+    energy_budget: energyBudgetField,
+    port: integerField('The port that the container listens on; PORT has it too', {
+      least: 1,
+      most: 65_535,
+    }),
+    command: textsField({ help: 'The program and its arguments, in place of those of the image' }),
+    cpu: cpuField,
+    memory: memoryField('Memory of an instance', '16MB', '256GB'),
+    scale_to_zero_after: durationField('Time without a request until it sleeps', '10s', '24h'),
+    env,
+  },
+  blocks: { scale, health, secret, volume },
+  outputs: { id: 'Its id, wl_…', url: 'The address at which it answers' },
+} as const satisfies ResourceType
+
+const route = {
+  help: 'A hostname, and the workload that answers to it',
+  label: names.HOSTNAME,
+  attributes: { to: required(resourceField('The workload or function', ['workload', 'function'])) },
+  outputs: { url: 'The address with the hostname' },
+} as const satisfies ResourceType
+
+const trigger = textField({
+  help: 'Runs it for each new object of a bucket',
+  expected: 'a trigger such as "bucket/photos/object-created"',
+  pattern: /^bucket\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/object-created$/,
+})
+
+const lambda = {
+  help: 'A file that runs for requests, new objects or times',
+  label: names.RESOURCE_NAME,
+  attributes: {
+    file: required(
+      textField({
+        help: 'The file, from the folder of the description',
+        expected: 'a relative path, such as "hello.ts"',
+        pattern: /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\s]{1,500}$/,
+      }),
+    ),
+    runtime: textField({
+      help: 'The language and its version, such as node24; by the end of the file where it is absent',
+      expected: 'a runtime, such as "node24"',
+      pattern: /^[a-z]+[0-9.]*$/,
+    }),
+    route: textField({
+      help: 'The path at which it answers',
+      expected: 'a path such as "/hello"',
+      pattern: /^\/[A-Za-z0-9._~/-]{0,200}$/,
+    }),
+    on: trigger,
+    schedule: scheduleField,
+    region,
+    energy_budget: energyBudgetField,
+    memory: memoryField('Memory of an instance', '16MB', '16GB'),
+    timeout: durationField('Time for an answer', '100ms', '15m'),
+    concurrency: integerField('Requests that one instance answers at once', {
+      least: 1,
+      most: 1000,
+    }),
+    env,
+  },
+  blocks: { secret },
+  outputs: { id: 'Its id', url: 'The address at which it answers' },
+} as const satisfies ResourceType
+
+const bucket = {
+  help: 'A bucket of objects',
+  label: names.BUCKET_NAME,
+  attributes: { region, versioning: flagField('Whether replaced and removed objects are kept') },
+  outputs: {},
+} as const satisfies ResourceType
+
+const database = {
+  help: 'A PostgreSQL database',
+  label: names.DATABASE_NAME,
+  attributes: {
+    region,
+    size: parsedField(
+      {
+        help: 'The room for its data; 1GB where it is absent',
+        expected: 'a size from 64MB to 1TB, such as "1GB"',
+      },
+      (text) => (bytesOfSize(text) === undefined ? undefined : text),
+    ),
+    energy_budget: energyBudgetField,
+  },
+  outputs: { id: 'Its id, db_…', url: 'Its connection string', host: 'The host to connect to' },
+} as const satisfies ResourceType
+
+const webhook = {
+  help: 'An address that receives events',
+  label: names.RESOURCE_NAME,
+  attributes: {
+    url: required(
+      textField({
+        help: 'Where events go',
+        expected: 'an https address',
+        pattern: /^https:\/\/[^\s\0]{1,2000}$/,
+      }),
+    ),
+    events: required(
+      textsField(
+        {
+          help: 'Types of events, or bucket/<bucket>/object-created',
+          expected: 'a list of event types, such as ["workload.deployed"]',
+        },
+        (text) => typeOfWanted(text) !== undefined,
+      ),
+    ),
+    description: textField({ help: 'Words of your own', charactersMax: 200 }),
+  },
+  outputs: { id: 'Its id', secret: 'The secret that signs the events' },
+} as const satisfies ResourceType
+
+export const RESOURCE_TYPES = {
+  workload,
+  route,
+  function: lambda,
+  bucket,
+  database,
+  webhook,
+} as const satisfies Record<string, ResourceType>
+
+export type ResourceTypeName = keyof typeof RESOURCE_TYPES
+export type SpecOfType<Type extends ResourceTypeName> = SpecOf<(typeof RESOURCE_TYPES)[Type]>
