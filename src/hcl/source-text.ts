@@ -12,8 +12,9 @@ export class SourceText {
 
   constructor(name: string, text: string) {
     this.name = name
-    this.text = text
-    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
+    // A byte-order mark has no column.
+    this.text = text.replace(/^\u{FEFF}/u, '')
+    for (let at = this.text.indexOf('\n'); at !== -1; at = this.text.indexOf('\n', at + 1))
       this.#lineStarts.push(at + 1)
   }
 

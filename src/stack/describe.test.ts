@@ -230,6 +230,10 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
     'workload "b" {\nimage = "x"\nenv = { A = workload.b.url }\n}',
     '4:1: Expected an end of the references, found a cycle: workload.b → workload.b',
   ],
+  [
+    'output "x" {\nvalue = workload["a${1}"].url\n}',
+    '5:9: Expected a name after workload; such as workload.<name>',
+  ],
   ['output "x" {\nvalue = database.x.url\n}', '5:9: The file has no database x; there are none'],
   [
     'output "x" {\nvalue = workload.api.urll\n}',

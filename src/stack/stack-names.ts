@@ -25,6 +25,7 @@ export class StackNames {
   readonly #functions: ReadonlyMap<string, HclFunction>
   readonly #options: StackOptions
   readonly #locals = new Map<string, AttributeNode>()
+  readonly #localNeeds = new Map<string, ReadonlySet<string>>()
   readonly #names = new Map<string, Map<string, HclValue>>()
 
   constructor(blocks: ReadonlyMap<string, readonly BlockNode[]>, options: StackOptions) {
@@ -56,12 +57,12 @@ export class StackNames {
   needsOf(body: BodyNode): Set<string> {
     const needs = new Set<string>()
     const seen = new Set<string>()
-    const open = [...this.#addressesIn(body)]
+    const open = [...addressesIn(body)]
     for (let address = open.pop(); address !== undefined; address = open.pop()) {
       if (seen.has(address)) continue
       seen.add(address)
-      const local = this.#locals.get(address)
-      if (local !== undefined) open.push(...this.#addressesOf(local.value))
+      const local = this.#localNeeds.get(address)
+      if (local !== undefined) open.push(...local)
       else if (this.resources.has(address)) needs.add(address)
     }
     return needs
@@ -106,10 +107,9 @@ export class StackNames {
     // Until it is evaluated, and for good after a fault: what uses it has no further fault.
     for (const [address, { name }] of this.#locals)
       values?.set(name.text, new UnknownValue([address]))
-    const needs = new Map(
-      [...this.#locals].map(([address, { value }]) => [address, new Set(this.#addressesOf(value))]),
-    )
-    const { order, cycles } = ordered(needs)
+    for (const [address, { value }] of this.#locals)
+      this.#localNeeds.set(address, new Set(addressesOf(value)))
+    const { order, cycles } = ordered(this.#localNeeds)
     for (const cycle of cycles) this.reportCycle(cycle, this.#locals.get(cycle[0] ?? '')?.name)
     for (const address of order) {
       const local = this.#locals.get(address)
@@ -125,7 +125,10 @@ export class StackNames {
 
   #demand({ root, name, range }: HclReference): void {
     const known = this.#names.get(root)
-    if (known === undefined || name === undefined || known.has(name)) return
+    if (known === undefined) return
+    if (name === undefined)
+      throw new HclFault(range, `Expected a name after ${root}`, `such as ${root}.<name>`)
+    if (known.has(name)) return
     const title = TITLES[root] ?? root
     const hint = meantOrAll(name, [...known.keys()])
     throw new HclFault(range, `The file has no ${title} ${name}`, hint)
@@ -134,19 +137,14 @@ export class StackNames {
   #evaluateWith(node: Expression, names: ReadonlyMap<string, HclValue>): HclValue {
     return evaluate(node, { names, functions: this.#functions, budget: this.#budget })
   }
-
-  #addressesIn({ attributes, blocks }: BodyNode): string[] {
-    return [
-      ...attributes.flatMap(({ value }) => this.#addressesOf(value)),
-      ...blocks.flatMap(({ body }) => this.#addressesIn(body)),
-    ]
-  }
-
-  /** A name that is computed may be any of its kind. */
-  #addressesOf(node: Expression): string[] {
-    return [...referencesOf(node)].flatMap(({ root, name }) => {
-      if (name !== undefined) return [`${root}.${name}`]
-      return [...(this.#names.get(root)?.keys() ?? [])].map((one) => `${root}.${one}`)
-    })
-  }
 }
+
+function addressesIn({ attributes, blocks }: BodyNode): string[] {
+  return [
+    ...attributes.flatMap(({ value }) => addressesOf(value)),
+    ...blocks.flatMap(({ body }) => addressesIn(body)),
+  ]
+}
+
+const addressesOf = (node: Expression): string[] =>
+  [...referencesOf(node)].map(({ root, name }) => `${root}.${name}`)

@@ -57,7 +57,10 @@ function compute({ first, rest, range }: OperatorChain, context: HclContext): Hc
       throw new HclFault(range, `Expected a number before ${operator}, found ${kindOf(value)}`)
     if (left instanceof UnknownValue || right instanceof UnknownValue)
       value = unknownOf([left, right], context)
-    else value = calculated(operator, left, right, range)
+    else {
+      context.budget.spend(range, left.steps + right.steps)
+      value = calculated(operator, left, right, range)
+    }
   }
   return value
 }

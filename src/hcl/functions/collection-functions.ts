@@ -1,7 +1,6 @@
 // Functions of lists and objects. Those that do not look into the parts keep parts that are not known yet.
 import { Numeric } from '#hcl/values/numeric.ts'
 import {
-  asText,
   equalValues,
   isList,
   isObject,
@@ -11,6 +10,7 @@ import {
   type HclValue,
 } from '#hcl/values/value.ts'
 import { HclArgumentError, hclFunction, textItems } from './function.ts'
+import { jsonOf } from './json-value.ts'
 
 export const COLLECTION_FUNCTIONS = [
   hclFunction({
@@ -148,23 +148,11 @@ function lengthOf(value: HclValue): number {
 const flat = (list: HclList): HclValue[] =>
   list.flatMap((item) => (item !== null && isList(item) ? flat(item) : [item]))
 
-/** Simple values by their text; others are compared one by one, of which a list has few. */
+/** The first of equal items; their JSON tells 1 and "1" apart. */
 function distinct(list: HclList): HclValue[] {
-  const texts = new Set<string>()
-  const kept: HclValue[] = []
-  const others: HclValue[] = []
-  for (const item of list) {
-    const text = asText(item)
-    const key = `${typeof item} ${text}`
-    const isKnown =
-      text === undefined ? others.some((other) => equalValues(other, item)) : texts.has(key)
-    if (isKnown) continue
-    if (text === undefined) others.push(item)
-    else texts.add(key)
-    if (others.length > COMPARED_MAX)
-      throw new HclArgumentError(`Expected at most ${COMPARED_MAX} different lists or objects`)
-    kept.push(item)
-  }
-  return kept
+  const seen = new Set<string>()
+  return list.filter((item) => {
+    const json = jsonOf(item)
+    return !seen.has(json) && seen.add(json)
+  })
 }
-const COMPARED_MAX = 200

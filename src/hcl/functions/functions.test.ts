@@ -33,6 +33,7 @@ const REFUSED: readonly (readonly [call: string, message: string])[] = [
   ['tonumber("a")', 'tonumber(): Expected a number, found a text'],
   ['coalesce(null)', 'coalesce(): Expected a value that is not empty'],
   ['slice([1], 0, 2)', 'slice(): Expected a part of 1 items'],
+  ['split("", "ab")', 'split(): Expected a text that is not empty'],
   ['zipmap(["a"], [])', 'zipmap(): Expected as many values as keys, found 0'],
   ['max([]...)', 'Expected at least 1 argument, found 0'],
   ['can()', 'Expected 1 argument'],

@@ -46,14 +46,14 @@ export const TEXT_FUNCTIONS = [
     help: 'The text with every occurrence of a part replaced; the part is plain text',
     example: ['replace("a.b.c", ".", "-")', '"a-b-c"'],
     takes: ['text', 'text', 'text'],
-    run: (text, part, other) => joinBounded(text.split(part), other),
+    run: (text, part, other) => joinBounded(partsOf(text, part), other),
   }),
   hclFunction({
     usage: 'split(separator, text)',
     help: 'The parts of a text between separators',
     example: ['split(",", "a,b")', '["a", "b"]'],
     takes: ['text', 'text'],
-    run: (separator, text) => text.split(separator),
+    run: (separator, text) => partsOf(text, separator),
   }),
   hclFunction({
     usage: 'join(separator, list)',
@@ -110,6 +110,11 @@ export const TEXT_FUNCTIONS = [
     run: (text, base) => integerOf(text, base),
   }),
 ]
+
+function partsOf(text: string, separator: string): string[] {
+  if (separator === '') throw new HclArgumentError('Expected a text that is not empty')
+  return text.split(separator)
+}
 
 const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
 

@@ -11,9 +11,8 @@ const SYMBOL = /\.\.\.|=>|==|!=|<=|>=|&&|\|\||::|[-+*/%<>=!?:.,()[\]{}]/y
 
 /** Throws nothing: what is no token becomes a diagnostic. */
 export function scanTokens(text: string): Pick<Scan, 'tokens' | 'diagnostics'> {
-  const at = text.startsWith('\u{FEFF}') ? 1 : 0
   const code: OpenCode = { kind: 'code', isSequence: false, braces: 0 }
-  const scan: Scan = { text, at, modes: [code], tokens: [], diagnostics: [] }
+  const scan: Scan = { text, at: 0, modes: [code], tokens: [], diagnostics: [] }
   while (scan.at < text.length) {
     const mode = scan.modes.at(-1) ?? code
     if (mode.kind === 'code') scanCode(scan, mode)

@@ -3,6 +3,7 @@
 
 /** Digits of a numerator or denominator at most. */
 export const NUMBER_DIGITS_MAX = 400
+const LONG = 10n ** 18n
 const LIMIT = 10n ** BigInt(NUMBER_DIGITS_MAX)
 /** Digits behind the point of a fraction that has no end, such as 1 / 3. */
 const FRACTION_DIGITS = 40
@@ -87,6 +88,10 @@ export class Numeric {
   }
   equals(other: Numeric): boolean {
     return this.numerator === other.numerator && this.denominator === other.denominator
+  }
+  /** Steps of an operation with it: those of long numbers take up to 100 times as long. */
+  get steps(): number {
+    return absolute(this.numerator) < LONG && this.denominator < LONG ? 1 : 100
   }
   get isInteger(): boolean {
     return this.denominator === 1n
