@@ -24,16 +24,24 @@ export class HclFault extends Error {
   }
 }
 
+/** Words that a hint looks at, and those that it lists, at most: a file can have thousands of names. */
+const WORDS_MAX = 500
+const LISTED_MAX = 30
+
 /** `did you mean "image"?`, or undefined where no word is near. */
 export function didYouMean(text: string, words: readonly string[]): string | undefined {
-  const near = nearest(text.slice(0, 100), words)
+  const near = nearest(text.slice(0, 100), words.slice(0, WORDS_MAX))
   return near === undefined ? undefined : `did you mean "${near}"?`
 }
 
-/** The near word, else the whole list: `there are cpu, image, memory`. */
-export const meantOrAll = (text: string, words: readonly string[]): string =>
-  didYouMean(text, words) ??
-  (words.length === 0 ? 'there are none' : `there are ${words.toSorted().join(', ')}`)
+/** The near word, else the list: `there are cpu, image, memory`. */
+export function meantOrAll(text: string, words: readonly string[]): string {
+  const meant = didYouMean(text, words)
+  if (meant !== undefined) return meant
+  if (words.length === 0) return 'there are none'
+  const listed = words.toSorted().slice(0, LISTED_MAX).join(', ')
+  return `there are ${listed}${words.length > LISTED_MAX ? ' and others' : ''}`
+}
 
 /** `ergon.hcl:7:19: message`, the line, and a caret below its fault. */
 export function renderDiagnostic(source: SourceText, diagnostic: HclDiagnostic): string {

@@ -1,5 +1,5 @@
 // A block of the file by the schema of its type. Each fault becomes a diagnostic, and the rest is read all the same.
-import { HclFault, meantOrAll, type HclDiagnostic } from '#hcl/diagnostics.ts'
+import { DIAGNOSTICS_MAX, HclFault, meantOrAll, type HclDiagnostic } from '#hcl/diagnostics.ts'
 import type { AttributeNode, BlockNode, Expression, NameNode } from '#hcl/syntax/nodes.ts'
 import { Numeric } from '#hcl/values/numeric.ts'
 import { kindOf, UnknownValue, type HclValue } from '#hcl/values/value.ts'
@@ -18,8 +18,9 @@ export class BlockReader {
     this.#evaluate = evaluate
   }
 
-  /** Runs the work; a fault becomes a diagnostic and undefined. */
+  /** Runs the work; a fault becomes a diagnostic and undefined. Beyond the limit of diagnostics nothing runs. */
   attempt<T>(work: () => T): T | undefined {
+    if (this.diagnostics.length >= DIAGNOSTICS_MAX) return undefined
     try {
       return work()
     } catch (error) {

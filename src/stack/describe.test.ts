@@ -297,6 +297,19 @@ test('an attribute of the file, and a local value without a value, are told once
   )
 })
 
+test('thousands of wrong references to thousands of names end soon', () => {
+  const names = Array.from({ length: 5000 }, (_, at) => `name_${at} = ${at}\n`).join('')
+  const wrong = Array.from({ length: 5000 }, (_, at) => `wrong_${at} = local.nothing_${at}\n`).join(
+    '',
+  )
+  const { faults } = described(`locals {\n${names}${wrong}}\n`)
+  assert.equal(faults.length, 50)
+  assert.match(
+    faults[0] ?? '',
+    /^5002:11: The file has no local value nothing_0; there are name_0, .* and others$/,
+  )
+})
+
 test('a chain of ten thousand local values is no danger', () => {
   const chain = Array.from({ length: 9000 }, (_, at) => `a${at + 1} = [local.a${at}]\n`)
   const { faults } = described(`locals {\na0 = 1\n${chain.join('')}}\n`)

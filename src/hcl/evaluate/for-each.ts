@@ -21,7 +21,8 @@ export function contextsOf(
   const value = context.evaluate(collection, context)
   if (value instanceof UnknownValue) return value
   return entriesOf(value, collection).map(([key, item]) => {
-    context.budget.spend(collection.range)
+    // Each item copies the names.
+    context.budget.spend(collection.range, 1 + Math.ceil(context.names.size / 8))
     return withNames(context, [
       ...(keyName === undefined ? [] : [[keyName.text, key] as const]),
       [valueName.text, item],
