@@ -24,6 +24,7 @@ import { NESTING_MAX } from '#hcl/syntax/syntax-reader.ts'
 import { NUMBER_DIGITS_MAX } from '#hcl/values/numeric.ts'
 import { RESOURCES_MAX } from '#stack/stack.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
+import * as functions from '#contract/function-limits.ts'
 import * as inference from '#contract/inference-limits.ts'
 import * as databases from '#contract/databases.ts'
 import * as live from '#contract/live.ts'
@@ -357,6 +358,34 @@ const paceText = ({ burst, perSecond }: logins.LoginPace): string =>
   `${count(burst)}, then ${count(perSecond)} a second`
 const sqlState = (state: string): Beyond => words(`SQLSTATE ${state}`)
 
+const FUNCTIONS: LimitSection = {
+  title: 'Functions',
+  limits: [
+    ['functions of an account', count(functions.FUNCTIONS_MAX), code('too_many_functions')],
+    [
+      'code, bundled',
+      `${count(functions.FUNCTION_SOURCE_MAX)} characters`,
+      code('invalid_request'),
+    ],
+    [
+      'time of a request',
+      `1 to ${count(functions.FUNCTION_TIMEOUT_S_MAX)} s`,
+      code('function_timeout'),
+    ],
+    [
+      'requests of a function at once',
+      `${functions.FUNCTION_CONCURRENCY}, and ${functions.FUNCTION_WAITING_MAX} that wait`,
+      code('function_busy'),
+    ],
+    ['body of a request', bytes(functions.FUNCTION_BODY_BYTES_MAX), code('body_too_large')],
+    [
+      'lines of a log',
+      `the newest ${count(functions.FUNCTION_LOG_LINES_MAX)}`,
+      words('older ones go'),
+    ],
+  ],
+}
+
 const DATABASES: LimitSection = {
   title: 'Databases',
   limits: [
@@ -472,6 +501,7 @@ export const LIMITS: readonly LimitSection[] = [
   ACCOUNT,
   STORAGE,
   DATABASES,
+  FUNCTIONS,
   WEBHOOKS,
   EVIDENCE,
   PAYMENTS,

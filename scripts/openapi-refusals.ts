@@ -78,6 +78,15 @@ export const UNNAMED: ReadonlySet<Code> = new Set<Code>([
   'not_implemented',
   'storage_away',
   'draining',
+  // At the address of functions, which has no operations.
+  'route_not_found',
+  'function_failed',
+  'function_crashed',
+  'function_timeout',
+  'function_busy',
+  'function_starting',
+  'function_suspended',
+  'function_budget_exhausted',
 ])
 
 /** Status → codes that the operation can refuse with, in the order of their statuses. */

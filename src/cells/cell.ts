@@ -40,6 +40,8 @@ export type CellSpec = {
   readonly network?: 'host' | 'none'
   /** 'tenant': the program may make only the system calls of tenants' code, where the machine can filter them. */
   readonly syscalls?: 'all' | 'tenant'
+  /** 'programs': of the machine's files it sees those alone that programs need to run (tenants' code). */
+  readonly files?: 'programs'
   /** Takes its lines of output; without it they go to the agent's stderr. */
   readonly output?: (line: OutputLine) => void
   /** The launcher's test that the cell answers; the cell's socket is `<folder>/<socket>`. */

@@ -5,6 +5,7 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   realpathSync,
   rmSync,
   statSync,
@@ -164,11 +165,31 @@ function viewOf(spec: CellSpec, folder: string, place: CellFolders): string[] {
     ),
   ]
   if (place.isolation.uids) checkReadable(spec, shown, place)
-  const hide = [place.dataFolder, place.runFolder, homedir(), '/tmp']
+  const others = spec.files === 'programs' ? besidePrograms() : []
+  const hide = [place.dataFolder, place.runFolder, homedir(), '/tmp', ...others]
     .filter((path) => path !== '/' && existsSync(path))
     .flatMap(real)
   return planView({ show: shown, hide, blockedFor: place.isolation.uids ? 'others' : 'nobody' })
 }
+
+/** The folders of programs, libraries and devices, and the kernel's view of the processes. */
+const OF_PROGRAMS = new Set([
+  'bin',
+  'dev',
+  'lib',
+  'lib32',
+  'lib64',
+  'libx32',
+  'proc',
+  'sbin',
+  'usr',
+])
+
+/** The other folders of the machine. */
+const besidePrograms = (): string[] =>
+  readdirSync('/', { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !OF_PROGRAMS.has(entry.name))
+    .map(({ name }) => `/${name}`)
 
 /**
  * Throws when the cell's uid could not use a folder. A mount goes round a closed folder on the way, but

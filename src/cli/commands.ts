@@ -5,6 +5,7 @@ import { DATABASES_COMMANDS } from './commands/databases-commands.ts'
 import type { CommandList, CommandSpec } from './command-spec.ts'
 import { ADMIN_COMMANDS } from './commands/admin-commands.ts'
 import { ARTIFACTS_COMMANDS } from './commands/artifacts-commands.ts'
+import { FUNCTIONS_COMMANDS } from './commands/functions-commands.ts'
 import { INFERENCE_COMMANDS } from './commands/inference-commands.ts'
 import { NODE_COMMANDS } from './commands/node-commands.ts'
 import { PAYMENTS_COMMANDS } from './commands/payments-commands.ts'
@@ -24,6 +25,7 @@ const LISTS: readonly CommandList[] = [
   ADMIN_COMMANDS,
   SELF_COMMANDS,
   DATABASES_COMMANDS,
+  FUNCTIONS_COMMANDS,
   TOKENS_COMMANDS,
   MEMBERS_COMMANDS,
   PAYMENTS_COMMANDS,

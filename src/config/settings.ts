@@ -3,6 +3,7 @@ import { ACCOUNTS_SETTINGS } from './settings/accounts.ts'
 import { WEBHOOKS_SETTINGS } from './settings/webhooks.ts'
 import { COMPLIANCE_SETTINGS } from './settings/compliance.ts'
 import { DATABASES_SETTINGS } from './settings/databases.ts'
+import { FUNCTIONS_SETTINGS } from './settings/functions.ts'
 import { CORE_SETTINGS } from './settings/core.ts'
 import { INFERENCE_SETTINGS } from './settings/inference.ts'
 import { METER_SETTINGS } from './settings/meter.ts'
@@ -17,6 +18,7 @@ export const SETTINGS = {
   ...INFERENCE_SETTINGS,
   ...STORAGE_SETTINGS,
   ...DATABASES_SETTINGS,
+  ...FUNCTIONS_SETTINGS,
   ...WEBHOOKS_SETTINGS,
   ...PAYMENTS_SETTINGS,
   ...COMPLIANCE_SETTINGS,

@@ -5,6 +5,7 @@ import { COMPLIANCE_DESCRIPTIONS } from './descriptions/compliance.ts'
 import { DATABASES_DESCRIPTIONS } from './descriptions/databases.ts'
 import type { Description } from './description.ts'
 import { ACCOUNTS_DESCRIPTIONS } from './descriptions/accounts.ts'
+import { FUNCTIONS_DESCRIPTIONS } from './descriptions/functions.ts'
 import { INFERENCE_DESCRIPTIONS } from './descriptions/inference.ts'
 import { LIVE_DESCRIPTIONS } from './descriptions/live.ts'
 import { OPERATOR_DESCRIPTIONS } from './descriptions/operator.ts'
@@ -20,6 +21,7 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...ACCOUNTS_DESCRIPTIONS,
   ...STATUS_DESCRIPTIONS,
   ...DATABASES_DESCRIPTIONS,
+  ...FUNCTIONS_DESCRIPTIONS,
   ...PAYMENTS_DESCRIPTIONS,
   ...WEBHOOKS_DESCRIPTIONS,
   ...COMPLIANCE_DESCRIPTIONS,

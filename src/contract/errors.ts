@@ -4,6 +4,7 @@ import { ACCOUNTS_ERRORS } from './errors/accounts.ts'
 import { WEBHOOKS_ERRORS } from './errors/webhooks.ts'
 import { COMPLIANCE_ERRORS } from './errors/compliance.ts'
 import { DATABASES_ERRORS } from './errors/databases.ts'
+import { FUNCTIONS_ERRORS } from './errors/functions.ts'
 import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
 import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
@@ -107,6 +108,7 @@ export const ERRORS = {
   ...INFERENCE_ERRORS,
   ...STORAGE_API_ERRORS,
   ...DATABASES_ERRORS,
+  ...FUNCTIONS_ERRORS,
   ...PAYMENTS_ERRORS,
   ...WEBHOOKS_ERRORS,
   ...COMPLIANCE_ERRORS,

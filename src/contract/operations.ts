@@ -5,6 +5,7 @@ import { DATABASES } from './products/databases.ts'
 import { COMPLIANCE } from './products/compliance.ts'
 import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
+import { FUNCTIONS } from './products/functions.ts'
 import { INFERENCE } from './products/inference.ts'
 import { LIVE } from './products/live.ts'
 import { OPERATOR } from './products/operator.ts'
@@ -20,6 +21,7 @@ export const PRODUCTS = [
   ACCOUNTS,
   STATUS,
   DATABASES,
+  FUNCTIONS,
   PAYMENTS,
   WEBHOOKS,
   COMPLIANCE,

@@ -57,7 +57,7 @@ export type OpenFolder = {
 export const BLOB_FOLDER = 'blobs'
 
 export type DataFolder = Omit<OpenFolder, 'ports'> & {
-  /** API; portal, ingress, mesh and the status page are the next four. */
+  /** API; portal, functions, mesh and the status page are the next four. */
   readonly port: number
   /** The database endpoint. */
   readonly pgPort: number

@@ -8,16 +8,17 @@ const BLOCK_SIZE = 10
 const BLOCKS_MAX = 50
 const FIRST_PORT = 8080
 const FIRST_PG_PORT = 5432
-/** From the API's port to that of the portal, and to that of the status page. */
+/** From the API's port to those of the portal, of functions and of the status page. */
 export const PORTAL_PORT_OFFSET = 1
+export const FUNCTIONS_PORT_OFFSET = 2
 export const STATUS_PORT_OFFSET = 4
-/** API, portal, ingress, mesh, status page. */
-const API_PORTS = [0, PORTAL_PORT_OFFSET, 2, 3, STATUS_PORT_OFFSET] as const
+/** API, portal, functions, mesh, status page. */
+const API_PORTS = [0, PORTAL_PORT_OFFSET, FUNCTIONS_PORT_OFFSET, 3, STATUS_PORT_OFFSET] as const
 /** Those that something listens on today. */
-const SERVED_PORTS = [0, PORTAL_PORT_OFFSET, STATUS_PORT_OFFSET] as const
+const SERVED_PORTS = [0, PORTAL_PORT_OFFSET, FUNCTIONS_PORT_OFFSET, STATUS_PORT_OFFSET] as const
 
 export type Ports = {
-  /** API; portal, ingress, mesh and the status page are the next four. */
+  /** API; portal, functions, mesh and the status page are the next four. */
   readonly port: number
   readonly pgPort: number
   release(): Promise<void>

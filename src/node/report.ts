@@ -12,6 +12,7 @@ import { toolEnvironment } from '#config/env.ts'
 import { APP_FOLDER } from './cell-specs.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { FirstAccount } from './first-start.ts'
+import { functionsUrl } from './functions-address.ts'
 import { PORTAL_PORT_OFFSET, STATUS_PORT_OFFSET } from './ports.ts'
 
 /** Of a download or an assembly. */
@@ -133,7 +134,7 @@ function readyObject(ready: Ready): object {
     base_url: baseUrl(ready),
     portal_url: portalUrl(ready),
     status_url: statusUrl(ready),
-    functions_url: null,
+    functions_url: functionsUrl(ready, account.account),
     db_host: databaseHost(ready.config),
     db_port: ready.config.databases ? ready.data.pgPort : null,
     account_id: account.account,

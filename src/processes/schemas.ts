@@ -3,6 +3,7 @@ import { WEBHOOKS_SCHEMA } from '#webhooks/schema.ts'
 import { COMPLIANCE_SCHEMA } from '#compliance/schema.ts'
 import { DATABASES_SCHEMA } from '#databases/schema.ts'
 import { RESOURCES_SCHEMA } from '#resources/schema.ts'
+import { FUNCTIONS_SCHEMA } from '#functions/schema.ts'
 import { IDEMPOTENCY_SCHEMA } from '#http/schema.ts'
 import { IDENTITY_SCHEMA } from '#identity/schema.ts'
 import { MODELS_SCHEMA } from '#inference/schema.ts'
@@ -26,6 +27,7 @@ export const SCHEMAS: readonly Schema[] = [
   OBJECTS_SCHEMA,
   RESOURCES_SCHEMA,
   DATABASES_SCHEMA,
+  FUNCTIONS_SCHEMA,
   PAYMENTS_SCHEMA,
   WEBHOOKS_SCHEMA,
   STATUS_SCHEMA,

@@ -15,7 +15,7 @@ begin
     raise exception 'there are % already', most using errcode = 'EG020';
   end if;
   insert into resources (id, kind, account, name, region, created_at, changed_at)
-  values (new_id(case of_kind when 'database' then 'db' else of_kind end, now_at), of_kind, of_account, of_name,
+  values (new_id(case of_kind when 'database' then 'db' when 'function' then 'fn' else of_kind end, now_at), of_kind, of_account, of_name,
     in_region, now_at, now_at)
   on conflict (account, kind, name) where desired <> 'deleted' do nothing
   returning id into made;

@@ -3,6 +3,7 @@ import { WEBHOOKS_ROWS } from './webhooks-rows.ts'
 import { COMPLIANCE_ROWS } from './compliance-rows.ts'
 import type { Row } from './matrix-row.ts'
 import { DATABASES_ROWS } from './databases-rows.ts'
+import { FUNCTIONS_ROWS } from './functions-rows.ts'
 import { OPERATOR_ROWS } from './operator-rows.ts'
 import { PAYMENTS_ROWS } from './payments-rows.ts'
 import { PORTAL_ROWS } from './portal-rows.ts'
@@ -190,6 +191,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     badBodies: [{ body: { confirm: 'acct_none' }, param: 'confirm' }],
   },
   ...DATABASES_ROWS,
+  ...FUNCTIONS_ROWS,
   ...PAYMENTS_ROWS,
   ...WEBHOOKS_ROWS,
   ...COMPLIANCE_ROWS,

@@ -112,6 +112,13 @@ test('every GET answers with the documented status, type, schema and headers', a
   const posted = await ask('/v1/webhooks', { method: 'POST', headers, body: webhookBody })
   const webhook = ((await posted.clone().json()) as { id: string }).id
   await fits('webhook.create', posted)
+  const functionBody = JSON.stringify({
+    name: 'documented',
+    file: 'index.mjs',
+    source: "export default () => new Response('documented')",
+  })
+  const deployed = await ask('/v1/functions', { method: 'POST', headers, body: functionBody })
+  await fits('function.deploy', deployed)
   const pack = await madePack()
   const values: Record<string, string> = {
     pack,
@@ -121,6 +128,7 @@ test('every GET answers with the documented status, type, schema and headers', a
     database,
     backup,
     webhook,
+    function: 'documented',
     member: 'me',
     id: webhook,
     '*': '0/000.p/1',
@@ -137,6 +145,10 @@ test('every GET answers with the documented status, type, schema and headers', a
   await fits(
     'database.delete',
     await ask(`/v1/databases/${database}`, { method: 'DELETE', headers }),
+  )
+  await fits(
+    'function.delete',
+    await ask('/v1/functions/documented', { method: 'DELETE', headers }),
   )
   await fits('webhook.delete', await ask(`/v1/webhooks/${webhook}`, { method: 'DELETE', headers }))
   assert.ok(asked.includes('usage.last') && asked.includes('receipt.tile'), asked.join(' '))
@@ -203,13 +215,14 @@ type Document = {
 }
 
 test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
-  // A backup, a rotation, a restoration and another invitation have nothing that must be chosen, a refund is of all by
+  // A backup, a rotation, a restoration, a rollback and another invitation have nothing that must be chosen, a refund is of all by
   // default, and the webhook of a processor is no JSON of ours.
   const takesNothing = [
     'database-backup.create',
     'token.rotate',
     'member.reinvite',
     'account.restore',
+    'function.rollback',
     'topup.refund',
     'payment.webhook',
   ]

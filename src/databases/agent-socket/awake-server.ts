@@ -1,9 +1,8 @@
 // The agent's side of awake.ts: proxies ask on a unix socket, with the secret that they were started with. Warnings and
 // refusals may be set before the socket is open.
-import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '#base/log.ts'
-import { serveUnix, type UnixServer } from '#base/unix-server.ts'
+import type { UnixServer } from '#base/unix-server.ts'
 import { NotWanted } from '#resources/instances.ts'
 import type { HeldFor, Resource } from '#resources/resource.ts'
 import type { State } from '#state/connect.ts'
@@ -11,7 +10,8 @@ import type { ServedCertificate } from '#databases/certificate/served.ts'
 import { madeLogins } from '#databases/logins/made-logins.ts'
 import { STOPPED, type FatalError } from '#databases/proxy/wire.ts'
 import type { Servers } from '#databases/server/servers.ts'
-import { SECRET_HEADER, type AgentSocket } from './ask-agent.ts'
+import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
+import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import { BACKUPS_PATH, CERTIFICATE_PATH, LOGIN_PARAMETER, RUNNING_PATH } from './awake.ts'
 import { energyWords } from './energy-words.ts'
 import { createRunning, type RunningServers } from './running.ts'
@@ -55,15 +55,9 @@ export function createAwakeServer(deps: AwakeDeps): AwakeServer {
   const warnings = createWarnings((id) => used.tell(id, { warning: warnings.of(id) ?? null }))
   let server: UnixServer | undefined
   return {
-    async listen({ socketPath: socket, secret }, asked) {
+    async listen(agent, asked) {
       const answer = answerOf({ ...deps, ...asked, used, refusals, warnings })
-      // Everybody may connect where cells have uids of their own; the secret identifies the proxy.
-      // A request lasts as long as its database is in use.
-      const options = { socket, mode: 0o666, requestTimeoutMs: 0 }
-      server = await serveUnix(options, (request, response) => {
-        request.on('error', () => undefined)
-        if (!isSame(String(request.headers[SECRET_HEADER] ?? ''), secret))
-          return void response.writeHead(403).end()
+      server = await serveAgent(agent, (request, response) => {
         if (request.url === RUNNING_PATH) return running.follow(response)
         if (request.url === CERTIFICATE_PATH) return asked.certificate.follow(response)
         answer(request, response).catch((error: unknown) => {
@@ -129,9 +123,6 @@ const answerOf =
       endWith(response, words ?? STARTING)
     }
   }
-
-const isSame = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
 type AskedDatabase = Resource & {
   readonly logins: readonly string[]

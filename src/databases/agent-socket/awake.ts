@@ -2,7 +2,7 @@
 // stays open for as long as that; its end, also that of a killed proxy, lets the server stop when it is idle, and gives
 // its share of the database's sessions back.
 import type { FatalError } from '#databases/proxy/wire.ts'
-import { askAgent, type AgentAnswer, type AgentSocket } from './ask-agent.ts'
+import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 
 /**
  * The lines of the answer: the proxy's share of sessions; a request for the unused part of that share; where the server

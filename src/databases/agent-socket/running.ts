@@ -1,6 +1,6 @@
 // The servers that run, for the process of backups: an answer that stays open has a line for each.
 import type { ServerResponse } from 'node:http'
-import { lineOf } from './json-lines.ts'
+import { lineOf } from '#node/agent-socket/json-lines.ts'
 
 /** A server runs; it is about to end; all that run have been named. */
 export type RunningLine =

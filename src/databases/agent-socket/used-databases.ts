@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FatalError } from '#databases/proxy/wire.ts'
 import type { AwakeLine, ProxyLine } from './awake.ts'
-import { lineOf, onLines } from './json-lines.ts'
+import { lineOf, onLines } from '#node/agent-socket/json-lines.ts'
 import { createSessionShares, type Holder, type SessionShares } from './session-shares.ts'
 
 export interface UsedDatabases {

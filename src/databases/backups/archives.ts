@@ -1,6 +1,6 @@
 // The archives of all servers that run on this node: the agent says which, on a request that stays open.
 import { join } from 'node:path'
-import { followAgent, type AgentSocket } from '#databases/agent-socket/ask-agent.ts'
+import { followAgent, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { RUNNING_PATH } from '#databases/agent-socket/awake.ts'
 import type { RunningLine } from '#databases/agent-socket/running.ts'
 import { cellNameOf } from '#databases/server/cell-name.ts'

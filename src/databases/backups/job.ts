@@ -1,7 +1,7 @@
 // A backup or a restore that a row asks for.
 import type { Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
-import type { AgentSocket } from '#databases/agent-socket/ask-agent.ts'
+import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import type { State } from '#state/connect.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
 

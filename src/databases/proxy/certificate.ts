@@ -2,7 +2,7 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Logger } from '#base/log.ts'
-import { followAgent, type AgentSocket } from '#databases/agent-socket/ask-agent.ts'
+import { followAgent, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { CERTIFICATE_PATH } from '#databases/agent-socket/awake.ts'
 import type { Pair } from '#databases/certificate/pair.ts'
 

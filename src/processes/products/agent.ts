@@ -3,6 +3,7 @@ import { WEBHOOKS_AGENT } from '#webhooks/agent.ts'
 import { COMPLIANCE_AGENT } from '#compliance/agent.ts'
 import { DATABASES_AGENT } from '#databases/agent.ts'
 import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
+import { FUNCTIONS_AGENT } from '#functions/agent.ts'
 import { INFERENCE_AGENT } from '#inference/agent.ts'
 import type { AgentProduct } from '#node/agent-part.ts'
 import { PAYMENTS_AGENT } from '#payments/agent.ts'
@@ -18,6 +19,7 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   ACCOUNTS_AGENT,
   STATUS_AGENT,
   DATABASES_AGENT,
+  FUNCTIONS_AGENT,
   PAYMENTS_AGENT,
   WEBHOOKS_AGENT,
   COMPLIANCE_AGENT,

@@ -4,6 +4,7 @@ import { COMPLIANCE_GATEWAY } from '#compliance/gateway.ts'
 import { DATABASES_GATEWAY } from '#databases/gateway.ts'
 import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
 import type { GatewayProduct } from '#http/gateway-part.ts'
+import { FUNCTIONS_GATEWAY } from '#functions/gateway.ts'
 import { INFERENCE_GATEWAY } from '#inference/gateway.ts'
 import { LIVE_GATEWAY } from '#live/gateway.ts'
 import { PAYMENTS_GATEWAY } from '#payments/gateway.ts'
@@ -17,6 +18,7 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   ACCOUNTS_GATEWAY,
   STATUS_GATEWAY,
   DATABASES_GATEWAY,
+  FUNCTIONS_GATEWAY,
   PAYMENTS_GATEWAY,
   WEBHOOKS_GATEWAY,
   COMPLIANCE_GATEWAY,

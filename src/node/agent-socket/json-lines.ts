@@ -1,4 +1,4 @@
-// Lines of JSON on a stream, as proxies and the agent send them to each other.
+// Lines of JSON on a stream, as programs and the agent send them to each other.
 import type { Readable } from 'node:stream'
 
 export const LINE_CHARACTERS_MAX = 65_536

@@ -1,0 +1,17 @@
+// ergon fn delete.
+import type { CommandCall } from '#cli/call.ts'
+import { apiDelete } from '#cli/client.ts'
+import { functionPath } from '#cli/functions.ts'
+import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+
+export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
+  if (options['force'] !== true)
+    throw new CommandError(
+      `${name} would be deleted`,
+      EXIT.usage,
+      `ergon fn delete ${name} --force`,
+    )
+  const { text } = await apiDelete(options, functionPath(name))
+  if (options.json) printJson(JSON.parse(text))
+  else tell(`${name} is deleted`)
+}

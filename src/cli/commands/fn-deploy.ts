@@ -1,0 +1,81 @@
+// ergon fn deploy: bundles a file, says what will change, and waits until the version answers.
+import { basename } from 'node:path'
+import { bundleFile } from '#cli/bundle.ts'
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { apiPost } from '#cli/client.ts'
+import { listFunctions, mbOf, waitForVersion, type DeployedFunction } from '#cli/functions.ts'
+import { CommandError, EXIT, print, printJson, tell, tellWork } from '#cli/output.ts'
+
+export async function run({ options, words: [path = ''] }: CommandCall): Promise<void> {
+  const name = textOption(options, 'name') ?? nameOf(path)
+  const wanted = {
+    route: textOption(options, 'route'),
+    runtime: textOption(options, 'runtime'),
+    memory: textOption(options, 'memory'),
+    timeout_s: secondsOf(textOption(options, 'timeout')),
+    env: variablesOf(options['env']),
+    energy_budget: textOption(options, 'energyBudget'),
+  }
+  // A file of another language than the runtime's is for the service to refuse.
+  const { file, source } = await bundleFile(path)
+  const before = (await listFunctions(options)).data.find((one) => one.name === name)
+  for (const line of planOf(name, wanted, before)) tell(line)
+  const { text } = await apiPost(options, '/v1/functions', { name, file, source, ...wanted })
+  const { version } = JSON.parse(text) as DeployedFunction
+  tellWork(`version ${version} of ${name} is tried`)
+  const made = await waitForVersion(options, name, version)
+  if (options.json) return printJson(made)
+  tell(`version ${version} of ${name} answers (${made.runtime}, ${mbOf(made.memory_bytes)})`)
+  print(made.url)
+}
+
+type Change = {
+  readonly route: string | undefined
+  readonly runtime: string | undefined
+  readonly memory: string | undefined
+  readonly timeout_s: number | undefined
+  readonly env: Readonly<Record<string, string>> | undefined
+  readonly energy_budget: string | undefined
+}
+
+/** `hello` of `src/hello.ts`. */
+const nameOf = (path: string): string =>
+  basename(path)
+    .replace(/\.[^.]*$/, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+
+function secondsOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{1,4}s?$/.test(text)) return Number(text.replace('s', ''))
+  throw new CommandError(`Not a number of seconds: ${text}`, EXIT.usage, '--timeout 30')
+}
+
+function variablesOf(given: unknown): Readonly<Record<string, string>> | undefined {
+  if (!Array.isArray(given)) return undefined
+  return Object.fromEntries(
+    given.map((assignment: unknown) => {
+      const [, variable, value] = /^([^=]+)=(.*)$/s.exec(String(assignment)) ?? []
+      if (variable === undefined || value === undefined)
+        throw new CommandError('A variable is NAME=value', EXIT.usage, '--env NAME=value')
+      return [variable, value] as const
+    }),
+  )
+}
+
+/** The changes of the deployment, in words. */
+function planOf(name: string, wanted: Change, before: DeployedFunction | undefined): string[] {
+  const { route, runtime, memory, timeout_s: timeoutS, env, energy_budget: budget } = wanted
+  const parts = [
+    ...(runtime === undefined ? [] : [`runtime ${runtime}`]),
+    ...(memory === undefined ? [] : [`memory ${memory}`]),
+    ...(timeoutS === undefined ? [] : [`${timeoutS} s a request`]),
+    ...(env === undefined ? [] : [`variables ${Object.keys(env).join(', ')}`]),
+    ...(budget === undefined ? [] : [`energy budget ${budget}`]),
+  ]
+  const details = parts.length === 0 ? '' : ` (${parts.join(', ')})`
+  if (before === undefined) return [`create ${name} at ${route ?? `/${name}`}${details}`]
+  const moved =
+    route === undefined || route === before.route ? '' : `, from ${before.route} to ${route}`
+  return [`change ${name}: version ${before.version} is followed by another${moved}${details}`]
+}

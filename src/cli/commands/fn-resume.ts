@@ -1,0 +1,11 @@
+// ergon fn resume.
+import type { CommandCall } from '#cli/call.ts'
+import { changeFunction, waitForVersion } from '#cli/functions.ts'
+import { print, printJson } from '#cli/output.ts'
+
+export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
+  const { version } = await changeFunction(options, name, { suspended: false })
+  const made = await waitForVersion(options, name, version)
+  if (options.json) printJson(made)
+  else print(made.url)
+}

@@ -1,0 +1,19 @@
+// ergon fn rollback.
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { apiPost } from '#cli/client.ts'
+import { functionPath, waitForVersion, type DeployedFunction } from '#cli/functions.ts'
+import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
+
+export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
+  const version = textOption(options, 'to')
+  if (version !== undefined && !/^\d{1,9}$/.test(version))
+    throw new CommandError(`Not a version: ${version}`, EXIT.usage, `ergon fn show ${name}`)
+  const { text } = await apiPost(options, `${functionPath(name)}/rollback`, {
+    ...(version !== undefined && { version: Number(version) }),
+  })
+  const wanted = (JSON.parse(text) as DeployedFunction).version
+  const made = await waitForVersion(options, name, wanted)
+  if (options.json) return printJson(made)
+  tell(`version ${wanted} of ${name} answers`)
+  print(made.url)
+}

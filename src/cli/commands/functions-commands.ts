@@ -1,0 +1,67 @@
+// The commands of functions.
+import type { CommandList } from '#cli/command-spec.ts'
+
+export const FUNCTIONS_COMMANDS: CommandList = {
+  groups: { fn: 'Functions: deploy, list, logs, roll back, suspend, delete' },
+  commands: [
+    {
+      usage: 'fn deploy <file>',
+      help: 'Deploy a function, or another version of it, and wait until it answers; what is left out stays as it was',
+      options: [
+        ['--name <name>', 'its name (default: that of the file)'],
+        ['--route <path>', 'where it answers, such as /hello (default: its name)'],
+        ['--runtime <runtime>', 'what runs it (default node24)'],
+        ['--memory <size>', 'its memory, such as 128MB (default) up to 1GiB'],
+        ['--timeout <seconds>', 'the longest time of a request (default 30)'],
+        ['--env <assignment...>', 'a variable as NAME=value; all of them, when one is given'],
+        [
+          '--energy-budget <energy>',
+          'the most energy that it may use on a day of UTC, such as "10 kJ/day"',
+        ],
+      ],
+      load: () => import('./fn-deploy.ts'),
+    },
+    { usage: 'fn list', help: 'The functions', load: () => import('./fn-list.ts') },
+    {
+      usage: 'fn show <name>',
+      help: 'One function, with its versions',
+      load: () => import('./fn-show.ts'),
+    },
+    {
+      usage: 'fn logs <name>',
+      help: 'The newest lines that the function has written',
+      options: [
+        ['-f, --follow', 'go on with new lines'],
+        ['--limit <lines>', 'how many of those that are there (default 200)'],
+      ],
+      load: () => import('./fn-logs.ts'),
+    },
+    {
+      usage: 'fn rollback <name>',
+      help: 'Make an earlier version answer again',
+      options: [['--to <version>', 'which one (default: the one before the live one)']],
+      load: () => import('./fn-rollback.ts'),
+    },
+    {
+      usage: 'fn budget <name> <energy>',
+      help: 'Set the energy budget, such as "10 kJ/day", or none; takes effect within seconds',
+      load: () => import('./fn-budget.ts'),
+    },
+    {
+      usage: 'fn suspend <name>',
+      help: 'Stop the function until it is resumed: requests get 503',
+      load: () => import('./fn-suspend.ts'),
+    },
+    {
+      usage: 'fn resume <name>',
+      help: 'Let a suspended function answer again',
+      load: () => import('./fn-resume.ts'),
+    },
+    {
+      usage: 'fn delete <name>',
+      help: 'Delete the function with its versions and its log',
+      options: [['--force', 'nothing is asked']],
+      load: () => import('./fn-delete.ts'),
+    },
+  ],
+}

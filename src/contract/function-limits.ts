@@ -1,0 +1,43 @@
+// Limits of functions that programs without schemas know too.
+
+/** Functions that an account has at most. */
+export const FUNCTIONS_MAX = 50
+/** Versions of a function that are kept, the newest first, and the live one. */
+export const FUNCTION_VERSIONS_MAX = 10
+/** Characters of the code, bundled. */
+export const FUNCTION_SOURCE_MAX = 1_000_000
+export const FUNCTION_VARIABLES_MAX = 100
+/** Characters of all variables with their names. */
+export const FUNCTION_ENVIRONMENT_MAX = 32_768
+export const FUNCTION_TIMEOUT_S_DEFAULT = 30
+export const FUNCTION_TIMEOUT_S_MAX = 900
+export const FUNCTION_MEMORY_DEFAULT = '128MB'
+/** Requests that run in a function at once; further ones wait. */
+export const FUNCTION_CONCURRENCY = 20
+/** Requests of a function that wait for their turn. */
+export const FUNCTION_WAITING_MAX = 200
+export const FUNCTION_BODY_BYTES_MAX = 16 * 1024 * 1024
+/** The newest lines of its log that are kept. */
+export const FUNCTION_LOG_LINES_MAX = 1000
+
+/** The reason of a function whose state is not yet what its account wants. */
+export const CHANGE_UNDER_WAY = 'a change is under way'
+
+type Runtime = {
+  /** The names that are taken for it. */
+  readonly names: readonly string[]
+  /** The ends of the files that it runs. */
+  readonly extensions: readonly string[]
+}
+
+/** The runtimes of this node. */
+export const RUNTIMES: Readonly<Record<string, Runtime>> = {
+  node24: {
+    names: ['node24', 'node-24', 'nodejs24', 'nodejs24.x'],
+    extensions: ['.js', '.mjs', '.ts', '.mts'],
+  },
+}
+
+/** The runtime that a name means; undefined where there is none. */
+export const runtimeOf = (name: string): string | undefined =>
+  Object.keys(RUNTIMES).find((runtime) => RUNTIMES[runtime]?.names.includes(name))

@@ -1,0 +1,188 @@
+// Requests and replies of functions.
+import { z } from 'zod'
+import { energyBudget } from './energy-budget.ts'
+import * as limits from './function-limits.ts'
+import { ownObject } from './own-object.ts'
+import { parseWith } from './parse.ts'
+
+const MEMORY_BYTES_MIN = 64_000_000
+const MEMORY_BYTES_MAX = 1_073_741_824
+const UNITS = { MB: 1e6, MiB: 2 ** 20, GB: 1e9, GiB: 2 ** 30 } as const
+const MEMORY = /^(\d{1,5})(MB|MiB|GB|GiB)$/
+
+/** Bytes of a memory with its unit, such as 128MB; undefined where it is none or out of range. */
+export function bytesOfMemory(text: string): number | undefined {
+  const [, figure, unit] = MEMORY.exec(text) ?? []
+  if (figure === undefined || unit === undefined) return undefined
+  const bytes = Number(figure) * UNITS[unit as keyof typeof UNITS]
+  return bytes >= MEMORY_BYTES_MIN && bytes <= MEMORY_BYTES_MAX ? bytes : undefined
+}
+
+const environment = z
+  .record(
+    z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and _')
+      .refine((name) => !name.startsWith('SVC_'), 'must not begin with SVC_, which is reserved'),
+    z.string().refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be text'),
+  )
+  .refine(
+    (variables) => Object.keys(variables).length <= limits.FUNCTION_VARIABLES_MAX,
+    `must have at most ${limits.FUNCTION_VARIABLES_MAX} variables`,
+  )
+  .refine(
+    (variables) => Object.entries(variables).join('').length <= limits.FUNCTION_ENVIRONMENT_MAX,
+    `must have at most ${limits.FUNCTION_ENVIRONMENT_MAX} characters`,
+  )
+
+/** Members that a further deployment leaves out stay as they were. */
+export const functionRequest = ownObject({
+  name: z
+    .string()
+    .regex(
+      /^[a-z][a-z0-9-]{0,62}$/,
+      'must begin with a letter and have at most 63 characters of a-z, 0-9 and -',
+    ),
+  /** The path below the account's address of functions; by default the name. Paths below it are the function's too. */
+  route: z
+    .string()
+    .max(200)
+    .regex(
+      /^(\/|(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+)$/,
+      'must be a path of letters, digits, ".", "_" and "-", such as /hello',
+    )
+    .optional(),
+  /** Default: node24. */
+  runtime: z.string().max(50).optional(),
+  memory: z
+    .string()
+    .refine((text) => bytesOfMemory(text) !== undefined, 'must be from 64MB to 1GiB, such as 128MB')
+    .optional(),
+  /** The longest time of a request. */
+  timeout_s: z.int().min(1).max(limits.FUNCTION_TIMEOUT_S_MAX).optional(),
+  /** The whole environment; its values are never shown again. */
+  env: environment.optional(),
+  /** The name of the file, by which the runtime knows its language. */
+  file: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/,
+      'must be the name of a file of letters, digits, ".", "_" and "-"',
+    ),
+  /** The code: one module, with what it imports bundled into it. */
+  source: z
+    .string()
+    .min(1)
+    .max(limits.FUNCTION_SOURCE_MAX)
+    .refine((text) => text.isWellFormed(), 'must be text'),
+  /** The most energy that it may use on a day of UTC. */
+  energy_budget: energyBudget.optional(),
+})
+export type FunctionRequest = z.infer<typeof functionRequest>
+
+/** Throws invalid_request. */
+export const parseFunctionRequest = (json: unknown): FunctionRequest =>
+  parseWith(functionRequest, json)
+
+export const functionChange = ownObject({
+  /** True: it stops and answers 503; false: it answers again. */
+  suspended: z.boolean().optional(),
+  /** Null removes it. */
+  energy_budget: energyBudget.nullable().optional(),
+}).refine((change) => Object.keys(change).length > 0, 'must have suspended or energy_budget')
+export type FunctionChange = z.infer<typeof functionChange>
+
+/** Throws invalid_request. */
+export const parseFunctionChange = (json: unknown): FunctionChange =>
+  parseWith(functionChange, json)
+
+export const rollbackRequest = ownObject({
+  /** By default the version before the live one. */
+  version: z.int().min(1).max(2_147_483_647).optional(),
+})
+export type RollbackRequest = z.infer<typeof rollbackRequest>
+
+/** Throws invalid_request. */
+export const parseRollbackRequest = (json: unknown): RollbackRequest =>
+  parseWith(rollbackRequest, json)
+
+export const functionVersion = z.object({
+  version: z.int(),
+  file: z.string(),
+  runtime: z.string(),
+  memory_bytes: z.int(),
+  created_at: z.iso.datetime(),
+  /** Why it could not be started; null where nothing of that is known. */
+  failure: z.string().nullable(),
+})
+
+export const functionReply = z.object({
+  id: z.string(),
+  object: z.literal('function'),
+  name: z.string(),
+  region: z.string(),
+  /** Where it answers. */
+  url: z.string(),
+  route: z.string(),
+  runtime: z.string(),
+  memory_bytes: z.int(),
+  timeout_s: z.int(),
+  /** The names of its variables. */
+  env: z.array(z.string()),
+  energy_budget: z.string().nullable(),
+  /** The part of it that is charged today, at most a minute old; null without a budget. */
+  energy_budget_used_j: z.number().min(0).nullable(),
+  status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
+  /** Why the status is not what was asked for, or why the newest version is not live. */
+  reason: z.string().nullable(),
+  /** The version that is wanted, and the one that answers; null before the first answers. */
+  version: z.int(),
+  live_version: z.int().nullable(),
+  /** Those that are kept, the newest first. */
+  versions: z.array(functionVersion),
+  created_at: z.iso.datetime(),
+})
+export type FunctionReply = z.infer<typeof functionReply>
+
+/** All of them: an account has few. */
+export const functionList = z.object({
+  object: z.literal('list'),
+  data: z.array(functionReply),
+  has_more: z.literal(false),
+  next_cursor: z.null(),
+})
+
+export const functionDeleted = z.object({
+  id: z.string(),
+  object: z.literal('function'),
+  deleted: z.literal(true),
+})
+
+export const functionLogsQuery = z.object({
+  /** The cursor of an earlier answer: only newer lines. */
+  after: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be a cursor of an earlier answer')
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(limits.FUNCTION_LOG_LINES_MAX).optional(),
+})
+
+/** Throws invalid_request. */
+export const parseFunctionLogsQuery = (query: URLSearchParams) =>
+  parseWith(functionLogsQuery, Object.fromEntries(query))
+
+/** The newest lines, the oldest of them first. */
+export const functionLogs = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      at: z.iso.datetime(),
+      /** The request that it was written for; null outside of requests. */
+      request_id: z.string().nullable(),
+      level: z.enum(['debug', 'info', 'warn', 'error']),
+      text: z.string(),
+    }),
+  ),
+  /** For `after` of the next call. */
+  cursor: z.string(),
+})

@@ -1,0 +1,38 @@
+// Functions: code of accounts that runs in cells of its own, woken by requests to its route.
+import { look } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+const own = { ...look, service: 'functions', remembered: true } as const
+const view = { ...own, scope: 'read', answeredDeleting: true } as const
+const change = { ...own, scope: 'deploy' } as const
+
+export const FUNCTIONS = defineProduct({
+  operations: {
+    'function.deploy': { ...change, idempotent: true },
+    'function.list': view,
+    'function.get': view,
+    'function.logs': view,
+    'function.update': change,
+    'function.rollback': change,
+    'function.delete': change,
+  },
+  routes: [
+    { method: 'POST', path: '/v1/functions', operation: 'function.deploy', query: [] },
+    { method: 'GET', path: '/v1/functions', operation: 'function.list', query: [] },
+    { method: 'GET', path: '/v1/functions/:function', operation: 'function.get', query: [] },
+    { method: 'PATCH', path: '/v1/functions/:function', operation: 'function.update', query: [] },
+    { method: 'DELETE', path: '/v1/functions/:function', operation: 'function.delete', query: [] },
+    {
+      method: 'POST',
+      path: '/v1/functions/:function/rollback',
+      operation: 'function.rollback',
+      query: [],
+    },
+    {
+      method: 'GET',
+      path: '/v1/functions/:function/logs',
+      operation: 'function.logs',
+      query: ['after', 'limit'],
+    },
+  ],
+})

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fault, type Code } from '#contract/errors.ts'
+import { errorOfLine, refusalLine, suspendedLine, unstarted } from './awake.ts'
+
+const refusalOf = (code: Code) => refusalLine(fault(code, 'Could not: x'), 'hello')
+
+test('what charging and drivers throw becomes a refusal that names the function', () => {
+  const codes = {
+    budget_exhausted: 'function_budget_exhausted',
+    balance_depleted: 'balance_depleted',
+    free_tier_exceeded: 'balance_depleted',
+    state_unavailable: 'function_starting',
+    function_failed: 'function_failed',
+  } as const
+  for (const [thrown, refused] of Object.entries(codes)) {
+    const line = refusalOf(thrown as keyof typeof codes)
+    assert.ok(line !== undefined && 'refused' in line)
+    assert.equal(line.refused, refused)
+    assert.match(line.message, /"hello"/)
+  }
+  assert.equal(refusalOf('internal'), undefined)
+  assert.equal(refusalLine(new Error('no room'), 'hello'), undefined)
+})
+
+test('a suspended function says why, and one that starts says when to come back', () => {
+  const errorOf = (line: ReturnType<typeof suspendedLine>) => {
+    assert.ok('refused' in line)
+    const { code, status, retryAfterS } = errorOfLine(line)
+    return [code, status, retryAfterS]
+  }
+  assert.deepEqual(errorOf(suspendedLine('hello', 'balance')), ['balance_depleted', 402, undefined])
+  assert.deepEqual(errorOf(suspendedLine('hello', null)), ['function_suspended', 503, undefined])
+  assert.deepEqual(errorOf(unstarted('hello')), ['function_starting', 503, 2])
+})

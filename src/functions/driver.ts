@@ -1,0 +1,37 @@
+// The interface of drivers, which run functions: cells of this machine today, an engine for containers later. A driver gets
+// the code and gives an address; paths and process ids stay inside.
+import type { Instance } from '#resources/instances.ts'
+
+export type FunctionSpec = {
+  readonly id: string
+  readonly account: string
+  readonly name: string
+  readonly version: number
+  readonly runtime: string
+  readonly file: string
+  readonly source: string
+  readonly memoryBytes: number
+  readonly timeoutS: number
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A line that a function has written. */
+export type FunctionLine = {
+  readonly function: string
+  readonly request: string | null
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly text: string
+}
+
+/** `ready` rejects with function_failed where the code cannot be loaded. */
+export interface RunningFunction extends Instance {
+  /** `unix:<path>`, or `http://<host>:<port>`. */
+  readonly address: string
+}
+
+export interface FunctionDriver {
+  /**
+   * Starts a function; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up.
+   */
+  start(spec: FunctionSpec): Promise<RunningFunction>
+}

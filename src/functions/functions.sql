@@ -1,0 +1,88 @@
+-- Functions: their versions, which of them is wanted, and their logs.
+
+-- Deploys a version: what `wanted` leaves out is as in the version before, or by default. Returns the id.
+create or replace function deploy_function(of_account text, of_name text, in_region text, most int, defaults jsonb,
+  wanted jsonb, kept_versions int) returns text language plpgsql as $$
+declare
+  of_id text;
+  given jsonb;
+  last function_versions;
+begin
+  perform pg_advisory_xact_lock(4207714, hashtext(of_account));
+  select id into of_id from resources
+    where account = of_account and kind = 'function' and name = of_name and desired <> 'deleted';
+  if of_id is null then
+    given := defaults || wanted;
+    of_id := add_resource('function', of_account, of_name, in_region, most);
+    insert into functions (id, account, route, version) values (of_id, of_account, given ->> 'route', 1);
+    last.version := 0;
+  else
+    select v.* into last from function_versions v join functions f on f.id = v.function and f.version = v.version
+      where f.id = of_id;
+    given := defaults || to_jsonb(last) || wanted;
+    last.version := (select max(version) from function_versions where function = of_id);
+    update functions set route = given ->> 'route', version = last.version + 1 where id = of_id;
+    perform want_resource(of_id, 'deployed');
+  end if;
+  insert into function_versions (function, version, route, runtime, memory_bytes, timeout_s, env_names, sealed_env,
+    file, source, created_at)
+  values (of_id, last.version + 1, given ->> 'route', given ->> 'runtime', (given ->> 'memory_bytes')::bigint,
+    (given ->> 'timeout_s')::int, array(select jsonb_array_elements_text(given -> 'env_names')),
+    given ->> 'sealed_env', given ->> 'file', given ->> 'source', ledger_now());
+  delete from function_versions v using functions f where v.function = of_id and f.id = of_id
+    and v.version <= last.version + 1 - kept_versions and v.version is distinct from f.live_version;
+  return of_id;
+end $$;
+
+-- Makes an earlier version wanted again, also one that failed before; null where there is none.
+create or replace function roll_back_function(of_id text, to_version int) returns int language plpgsql as $$
+declare
+  found_version int;
+begin
+  select max(v.version) into found_version from function_versions v join functions f on f.id = v.function
+    where f.id = of_id and v.version = coalesce(to_version, (select max(b.version) from function_versions b
+      where b.function = of_id and b.version < coalesce(f.live_version, f.version)));
+  if found_version is null then return null; end if;
+  update function_versions set failure = null where function = of_id and version = found_version;
+  update functions f set version = found_version, route = v.route from function_versions v
+    where f.id = of_id and v.function = of_id and v.version = found_version;
+  perform want_resource(of_id, 'deployed');
+  return found_version;
+end $$;
+
+-- Deletes a function: its route is free again.
+create or replace function delete_function(of_id text) returns void language sql as $$
+  update functions set route = null where id = of_id;
+  select set_budget(of_id, null, null);
+  select want_resource(of_id, 'deleted');
+$$;
+
+-- Removes what is left of a deleted function.
+create or replace function remove_function(of_id text) returns void language sql as $$
+  delete from function_logs where function = of_id;
+  delete from function_versions where function = of_id;
+$$;
+
+-- Removes the functions of an account that is being deleted; returns what it waits for.
+create or replace function leave_functions(of_account text) returns text language plpgsql as $$
+begin
+  perform delete_function(id) from resources
+    where account = of_account and kind = 'function' and desired <> 'deleted' order by id;
+  if exists (select from resources where account = of_account and kind = 'function' and actual <> 'deleted') then
+    return 'functions are being removed';
+  end if;
+  update resources set name = id where account = of_account and kind = 'function' and name <> id;
+  return null;
+end $$;
+
+-- Adds lines to logs, and keeps the newest of each function.
+create or replace function log_functions(lines jsonb, most int) returns void language sql as $$
+  insert into function_logs (function, at, request, level, text)
+    select l ->> 'function', (l ->> 'at')::timestamptz, l ->> 'request', l ->> 'level', l ->> 'text'
+    from jsonb_array_elements(lines) with ordinality as t (l, nth)
+    join functions f on f.id = l ->> 'function' where f.route is not null order by nth;
+  delete from function_logs l using (
+    select f.id, (select seq from function_logs where function = f.id order by seq desc offset most limit 1) as last
+    from (select distinct function as id from jsonb_to_recordset(lines) as l (function text)) f
+  ) old where l.function = old.id and l.seq <= old.last;
+$$;

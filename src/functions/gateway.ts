@@ -1,0 +1,53 @@
+// Functions in a gateway: the API that deploys, lists and deletes them. No request to a function passes here.
+import {
+  parseFunctionChange,
+  parseFunctionRequest,
+  parseRollbackRequest,
+} from '#contract/functions.ts'
+import { recordsOf } from '#http/account-records.ts'
+import { findNamed } from '#http/find-named.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createFunctionDelete } from './operations/function-delete.ts'
+import { createFunctionDeploy } from './operations/function-deploy.ts'
+import { createFunctionGet, createFunctionList } from './operations/function-get.ts'
+import { createFunctionLogs } from './operations/function-logs.ts'
+import { createFunctionRollback } from './operations/function-rollback.ts'
+import { createFunctionUpdate } from './operations/function-update.ts'
+import type { FunctionGatewaySettings } from './settings.ts'
+
+const FUNCTIONS_OF = `select n.id as place, n.id, n.name, n.region, f.route, n.actual as status, f.version, f.live_version,
+    n.created_at, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.file, v.source
+  from resources n join functions f using (id)
+    join function_versions v on v.function = f.id and v.version = f.version
+  where n.account = $1 and n.desired <> 'deleted' and n.id > $2 order by n.id limit $3`
+
+export const FUNCTIONS_GATEWAY: GatewayProduct<FunctionGatewaySettings> = {
+  name: 'functions',
+  open,
+}
+
+function open({ readers: state }: GatewayCore, settings: FunctionGatewaySettings): GatewayPart {
+  const deps = { state, settings }
+  return {
+    endpoints: {
+      'function.deploy': { parse: parseFunctionRequest, handle: createFunctionDeploy(deps) },
+      'function.list': { handle: createFunctionList(deps) },
+      'function.get': { handle: createFunctionGet(deps) },
+      'function.logs': { handle: createFunctionLogs({ state }) },
+      'function.update': { parse: parseFunctionChange, handle: createFunctionUpdate(deps) },
+      'function.rollback': { parse: parseRollbackRequest, handle: createFunctionRollback(deps) },
+      'function.delete': { handle: createFunctionDelete({ state }) },
+    },
+    lookups: {
+      fn: {
+        kind: 'function',
+        find: findNamed(
+          state,
+          `select name, '/v1/functions/' || id as path from resources
+           where account = $1 and id = $2 and kind = 'function' and desired <> 'deleted'`,
+        ),
+      },
+    },
+    account: { records: { function: recordsOf(state, FUNCTIONS_OF) } },
+  }
+}

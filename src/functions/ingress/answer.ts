@@ -1,0 +1,153 @@
+// A request at the address of functions: its function is found and woken, and answers within its time.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { sleep } from '#base/clock.ts'
+import { newId } from '#base/ids.ts'
+import type { Logger } from '#base/log.ts'
+import { isServiceFault, fault } from '#contract/errors.ts'
+import { renderProblem, toErgonError } from '#http/problem.ts'
+import { forward, NotAnswered } from './forward.ts'
+import type { FoundFunction, Routes } from './routes.ts'
+import type { FunctionTurns } from './turns.ts'
+import type { FunctionUse, FunctionUses } from './uses.ts'
+
+export type IngressDeps = {
+  readonly routes: Routes
+  readonly uses: Pick<FunctionUses, 'begin'>
+  readonly turns: FunctionTurns
+  readonly log: Logger
+}
+
+/** A function that does not start, or has no turn, in this time. */
+const WAKE_MAX_MS = 60_000
+
+/** A process that has ended comes back, or another one follows. */
+const AGAIN_MS = 50
+const AGAIN_MAX_MS = 10_000
+const ONCE_MORE = new Set(['GET', 'HEAD'])
+
+/** Never rejects. */
+export async function answerRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deps: IngressDeps,
+): Promise<void> {
+  const requestId = newId('req')
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  try {
+    await answer(request, response, { ...deps, requestId, gone: gone.signal })
+  } catch (thrown) {
+    refuse(response, thrown, { requestId, log: deps.log })
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deps: IngressDeps & { readonly requestId: string; readonly gone: AbortSignal },
+): Promise<void> {
+  const { routes, uses, turns } = deps
+  const { url = '/', headers } = request
+  const host = headers.host ?? ''
+  const found = routes.find(host, url)
+  if (found === undefined)
+    throw fault('route_not_found', `Could not find a function: ${host}${url.slice(0, 200)}`)
+  const { route } = found
+  // Its start has a time of its own.
+  const waking = AbortSignal.any([deps.gone, AbortSignal.timeout(WAKE_MAX_MS)])
+  const endTurn = await turns.take(route.id, waking)
+  try {
+    const lastMs = performance.now() + AGAIN_MAX_MS
+    for (let resets = 0; ;) {
+      const use = await within(uses.begin(route.id), waking)
+      try {
+        return await forwardInTime(request, response, { ...deps, found, use })
+      } catch (error) {
+        if (!(error instanceof NotAnswered)) throw error
+        if (error.isReset) resets++
+        const mayRepeat = resets === 0 || (resets === 1 && ONCE_MORE.has(request.method ?? ''))
+        if (!mayRepeat || performance.now() > lastMs)
+          throw fault('function_crashed', 'Could not answer: the process of the function has ended')
+      } finally {
+        use.end()
+      }
+      await sleep(AGAIN_MS, waking)
+    }
+  } finally {
+    endTurn()
+  }
+}
+
+async function forwardInTime(
+  request: IncomingMessage,
+  response: ServerResponse,
+  {
+    routes,
+    requestId,
+    gone,
+    found,
+    use,
+  }: Pick<IngressDeps, 'routes'> & {
+    readonly requestId: string
+    readonly gone: AbortSignal
+    readonly found: FoundFunction
+    readonly use: FunctionUse
+  },
+): Promise<void> {
+  const { timeoutS } = found.route
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(lateFault(timeoutS)), timeoutS * 1000)
+  try {
+    await forward(request, response, {
+      ...found,
+      requestId,
+      address: use.address,
+      tariff: routes.tariff,
+      signal: AbortSignal.any([gone, late.signal, use.refused]),
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const lateFault = (timeoutS: number) =>
+  fault('function_timeout', `Could not answer: the function has not ended after ${timeoutS} s`)
+
+/** A use that begins after the signal has aborted is ended. */
+function within<T extends { end(): void }>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      reject(signal.reason)
+      work.then(
+        (made) => made.end(),
+        () => undefined,
+      )
+    }
+    if (signal.aborted) return leave()
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}
+
+function refuse(
+  response: ServerResponse,
+  thrown: unknown,
+  { requestId, log }: { readonly requestId: string; readonly log: Logger },
+): void {
+  if (response.destroyed) return
+  const error = toErgonError(thrown)
+  if (error.code === 'internal') log.error('A request of a function failed', { requestId, thrown })
+  else if (isServiceFault(error))
+    log.debug('A request was refused', { requestId, code: error.code })
+  if (response.headersSent) return void response.destroy()
+  const { body, contentType, headers } = renderProblem(error, { requestId })
+  response.writeHead(error.status, {
+    ...headers,
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': requestId,
+    // The rest of the body is not read.
+    connection: 'close',
+  })
+  response.end(body)
+}

@@ -1,0 +1,178 @@
+// One request to a running function, and its answer: both are streamed, and neither side sees the other's headers of this
+// connection. The figure of energy is of the function's own count of its CPU: a readout, which no bill is made of.
+import { lstatSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { carbonOf, nj, printJoules, printMilligrams } from '#base/units.ts'
+import { request as ask } from '#base/node-http.ts'
+import type { Tariff } from '#charging/tariff.ts'
+import { fault } from '#contract/errors.ts'
+import { FUNCTION_BODY_BYTES_MAX } from '#contract/function-limits.ts'
+import { socketPathOf } from './uses.ts'
+
+export type ForwardedRequest = {
+  readonly requestId: string
+  readonly address: string
+  /** As the function sees it. */
+  readonly path: string
+  readonly url: string
+  readonly prefix: string
+  readonly tariff: Tariff | undefined
+  readonly signal: AbortSignal
+}
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+const CPU_HEADER = 'x-ergon-cpu-us'
+/** Nobody listens there: the process has just ended, or another version follows. */
+const GONE = new Set(['ECONNREFUSED', 'ENOENT'])
+const RESET = new Set(['ECONNRESET', 'EPIPE'])
+
+/** The function has not answered. `isReset`: it may have begun, which does not matter for a GET (RFC 9110, 9.2.2). */
+export class NotAnswered extends Error {
+  readonly isReset: boolean
+  constructor(isReset: boolean) {
+    super('the process of the function has ended')
+    this.isReset = isReset
+  }
+}
+
+/** Resolves when the answer has gone out. Rejects with a fault, or NotAnswered, while nothing of it has. */
+export async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  given: ForwardedRequest,
+): Promise<void> {
+  const answer = await send(request, given)
+  if (answer.headers['x-ergon-failed'] !== undefined) {
+    answer.resume()
+    throw fault('function_failed', 'Could not answer: the function failed')
+  }
+  await passOn(answer, response, given)
+}
+
+/** Nothing of the body is read before the function has taken the connection. */
+function send(request: IncomingMessage, given: ForwardedRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const socketPath = socketPathOf(given.address)
+    // The folder is the function's own: a link there could name a socket that only the ingress may call.
+    if (!lstatSync(socketPath, { throwIfNoEntry: false })?.isSocket())
+      return reject(new NotAnswered(false))
+    const sent = ask({
+      socketPath,
+      method: request.method,
+      path: given.path,
+      headers: headersTo(request, given),
+      agent: false,
+      signal: given.signal,
+    })
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      const { code = '' } = error
+      const isReset = RESET.has(code)
+      if (given.signal.aborted) reject(given.signal.reason)
+      else reject(isReset || GONE.has(code) ? new NotAnswered(isReset) : error)
+    })
+    sent.once('response', resolve)
+    sent.once('socket', (socket) =>
+      socket.once('connect', () => {
+        let bytes = 0
+        request.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          if (bytes <= FUNCTION_BODY_BYTES_MAX) return
+          const most = `${FUNCTION_BODY_BYTES_MAX} bytes`
+          sent.destroy(fault('body_too_large', `Could not take the body: the most is ${most}`))
+        })
+        request.pipe(sent)
+      }),
+    )
+  })
+}
+
+function headersTo(
+  { headers, socket }: IncomingMessage,
+  given: ForwardedRequest,
+): Record<string, string[] | string> {
+  const kept = Object.entries(headers).filter(
+    ([name, value]) => value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith('x-ergon-'),
+  ) as [string, string | string[]][]
+  const { cookie, ...rest } = Object.fromEntries(kept)
+  const cookies = cookie === undefined ? undefined : withoutOurs(String(cookie))
+  return {
+    ...rest,
+    ...(cookies && { cookie: cookies }),
+    connection: 'close',
+    'x-forwarded-for': [headers['x-forwarded-for'], socket.remoteAddress]
+      .filter(Boolean)
+      .join(', '),
+    'x-request-id': given.requestId,
+    ...(given.prefix !== '' && { 'x-forwarded-prefix': given.prefix }),
+    'x-ergon-request-id': given.requestId,
+    'x-ergon-url': given.url,
+    'x-ergon-tariff': String(given.tariff?.njPerCpuS ?? 0n),
+  }
+}
+
+/** The portal's cookies are nobody else's. */
+const withoutOurs = (cookie: string): string =>
+  cookie
+    .split(/; */)
+    .filter((one) => !/^(__Host-)?ergon_/i.test(one))
+    .join('; ')
+
+function passOn(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  given: ForwardedRequest,
+): Promise<void> {
+  const headers: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(answer.headers))
+    if (value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith('x-ergon-'))
+      headers[name] = name === 'set-cookie' ? ownCookies(value) : value
+  const known = answer.headers[CPU_HEADER]
+  if (known !== undefined) Object.assign(headers, energyHeaders(String(known), given))
+  else headers['trailer'] = TRAILERS
+  response.writeHead(answer.statusCode ?? 502, {
+    ...headers,
+    'x-request-id': given.requestId,
+    ...(given.tariff && { 'X-Routed-To': given.tariff.routedTo }),
+  })
+  return new Promise((resolve, reject) => {
+    answer.once('error', reject)
+    answer.once('end', () => {
+      if (known === undefined)
+        response.addTrailers(energyHeaders(answer.trailers[CPU_HEADER] ?? '', given))
+    })
+    response.once('close', () => {
+      answer.destroy()
+      resolve()
+    })
+    // Also where the client does not read.
+    given.signal.addEventListener('abort', () => response.destroy(), { once: true })
+    answer.pipe(response)
+  })
+}
+
+const ownCookies = (value: string | string[]): string[] =>
+  [value].flat().filter((one) => !/^(__Host-)?ergon_/i.test(one))
+
+const TRAILERS = 'X-Energy-Joules, X-Carbon-mg, X-Energy-Method, X-Energy-Estimate'
+const US_PER_S = 1_000_000n
+
+/** `share`: the request's part of its process, as that counted it. */
+function energyHeaders(cpuUs: string, { tariff }: ForwardedRequest): Record<string, string> {
+  if (tariff === undefined || !/^\d{1,12}$/.test(cpuUs)) return {}
+  const energy = nj((BigInt(cpuUs) * tariff.njPerCpuS) / US_PER_S)
+  return {
+    'X-Energy-Joules': printJoules(energy),
+    'X-Carbon-mg': printMilligrams(carbonOf(energy, BigInt(tariff.factor.mg_per_kwh))),
+    'X-Energy-Method': `${tariff.method}; band=${tariff.bandPct}%`,
+    'X-Energy-Estimate': 'share',
+  }
+}

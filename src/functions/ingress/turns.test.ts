@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FUNCTION_CONCURRENCY, FUNCTION_WAITING_MAX } from '#contract/function-limits.ts'
+import { createTurns } from './turns.ts'
+
+const { signal } = new AbortController()
+
+test('so many requests run at once, further ones wait in their order, and too many are function_busy', async () => {
+  const turns = createTurns()
+  const running = await Promise.all(
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take('fn_a', signal)),
+  )
+  const begun: number[] = []
+  const waiting = Array.from({ length: FUNCTION_WAITING_MAX }, async (_, nth) => {
+    const end = await turns.take('fn_a', signal)
+    begun.push(nth)
+    return end
+  })
+  await assert.rejects(turns.take('fn_a', signal), { code: 'function_busy', status: 503 })
+  // Another function has turns of its own.
+  ;(await turns.take('fn_b', signal))()
+  assert.deepEqual(begun, [])
+  const [first, second] = running
+  first?.()
+  first?.()
+  await waiting[0]
+  assert.deepEqual(begun, [0])
+  second?.()
+  await waiting[1]
+  assert.deepEqual(begun, [0, 1])
+})
+
+test('who leaves while waiting has no turn', async () => {
+  const turns = createTurns()
+  const ends = await Promise.all(
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take('fn_a', signal)),
+  )
+  const leaving = new AbortController()
+  const left = turns.take('fn_a', leaving.signal)
+  const next = turns.take('fn_a', signal)
+  leaving.abort(new Error('gone'))
+  await assert.rejects(left, /gone/)
+  ends[0]?.()
+  ;(await next)()
+})

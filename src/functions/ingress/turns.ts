@@ -1,0 +1,55 @@
+// The requests of a function that run at once are limited; further ones wait for their turn, and too many are refused.
+import { fault } from '#contract/errors.ts'
+import { FUNCTION_CONCURRENCY, FUNCTION_WAITING_MAX } from '#contract/function-limits.ts'
+
+type Line = { running: number; readonly waiting: (() => void)[] }
+
+export interface FunctionTurns {
+  /** Resolves with the end of the turn. Throws function_busy. Rejects with the signal's reason. */
+  take(id: string, signal: AbortSignal): Promise<() => void>
+}
+
+export function createTurns(): FunctionTurns {
+  const lines = new Map<string, Line>()
+  const end = (id: string, line: Line) => {
+    const next = line.waiting.shift()
+    if (next !== undefined) return next()
+    line.running--
+    if (line.running === 0) lines.delete(id)
+  }
+  return {
+    async take(id, signal) {
+      const line = lines.get(id) ?? { running: 0, waiting: [] }
+      lines.set(id, line)
+      if (line.running < FUNCTION_CONCURRENCY) line.running++
+      else if (line.waiting.length < FUNCTION_WAITING_MAX) await turnOf(line, signal)
+      else
+        throw fault(
+          'function_busy',
+          `Could not run the function: ${FUNCTION_CONCURRENCY} requests run and ${FUNCTION_WAITING_MAX} wait`,
+          { retryAfterS: 1 },
+        )
+      let isEnded = false
+      return () => {
+        if (isEnded) return
+        isEnded = true
+        end(id, line)
+      }
+    },
+  }
+}
+
+/** Takes over the turn of a request that ends. */
+const turnOf = (line: Line, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const begin = () => {
+      signal.removeEventListener('abort', leave)
+      resolve()
+    }
+    const leave = () => {
+      line.waiting.splice(line.waiting.indexOf(begin), 1)
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    line.waiting.push(begin)
+  })

@@ -1,0 +1,137 @@
+// Functions as cells of this machine: a process with a uid, namespaces and limits of its own, an empty environment, no
+// network, and no file of the machine but what a program needs to run.
+import { sleep } from '#base/clock.ts'
+import type { Cell, Cells, CellSpec, OutputLine } from '#cells/cell.ts'
+import { fault } from '#contract/errors.ts'
+import { answers, ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
+import type { Program } from '#node/program-flags.ts'
+import { functionCellOf } from './cell-name.ts'
+import type { FunctionDriver, FunctionLine, FunctionSpec } from './driver.ts'
+
+/** The group of their sockets, which the ingress calls. */
+export const FUNCTION_SOCKETS = 'functions'
+
+const NODE24: Program = {
+  file: 'functions/runtime/node24.mjs',
+  flags: ['--single-threaded-gc', '--disable-warning=ExperimentalWarning'],
+}
+const PROCESSES_MAX = 64
+const FILES_MAX = 1000
+const MB = 1_000_000
+/** Of the memory: the rest is for code, buffers and the runtime itself. */
+const HEAP_SHARE = 0.6
+const LOAD_MAX_MS = 15_000
+const STOP_MAX_MS = 30_000
+const WATCH_MS = 5000
+/** Beyond the time of a request: code that blocks its process for longer is ended. */
+const SILENT_MS = 15_000
+
+export function createLocalDriver(deps: {
+  readonly cells: Pick<Cells, 'start'>
+  readonly place: ProgramPlace
+  /** Holds energy for the cell that is about to start. */
+  readonly admit: (cell: string, account: string) => Promise<void>
+  readonly line: (line: FunctionLine) => void
+}): FunctionDriver {
+  const { cells, place, admit, line } = deps
+  return {
+    async start(spec) {
+      await admit(functionCellOf(spec.id), spec.account)
+      const cell = await cells.start(cellOf(spec, place, (output) => line(lineOf(spec.id, output))))
+      return {
+        address: `unix:${cell.socket}`,
+        async ready(signal) {
+          const limit = AbortSignal.any([signal, AbortSignal.timeout(LOAD_MAX_MS)])
+          try {
+            assertLoaded(await loadedPage(cell, limit))
+          } catch (error) {
+            if (signal.aborted || !limit.aborted) throw error
+            throw failed(`it is not loaded after ${LOAD_MAX_MS / 1000} s`)
+          }
+        },
+        end: () => cell.stop(),
+      }
+    },
+  }
+}
+
+/** A process that has just ended comes back. */
+const GONE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT'])
+const AGAIN_MS = 50
+
+async function loadedPage(cell: Cell, signal: AbortSignal): Promise<unknown> {
+  for (;;) {
+    await cell.ready(signal)
+    try {
+      return await ask(cell.socket, '/-/loaded', signal)
+    } catch (error) {
+      if (!GONE.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+      await sleep(AGAIN_MS, signal)
+    }
+  }
+}
+
+const failed = (why: string) => fault('function_failed', `Could not start the function: ${why}`)
+
+function assertLoaded(page: unknown): void {
+  if (typeof page !== 'object' || page === null || !('failure' in page)) return
+  if (typeof page.failure === 'string') throw failed(page.failure)
+}
+
+function cellOf(
+  { id, account, file, source, env, memoryBytes, timeoutS }: FunctionSpec,
+  place: ProgramPlace,
+  output: (line: OutputLine) => void,
+): CellSpec {
+  const heapMb = Math.floor((memoryBytes * HEAP_SHARE) / MB)
+  const flags = [...NODE24.flags, `--max-old-space-size=${heapMb}`]
+  const timeoutMs = timeoutS * 1000
+  // It reads nothing of ours but the runtime.
+  const { compiled: _, ...spec } = programCell(
+    { ...NODE24, flags },
+    {
+      name: functionCellOf(id),
+      place,
+      config: { file, source, env, timeoutMs },
+      environment: {},
+      socketGroup: FUNCTION_SOCKETS,
+      network: 'none',
+      files: 'programs',
+      syscalls: 'tenant',
+      limits: { memoryBytes, processes: PROCESSES_MAX, files: FILES_MAX },
+      ready: { probe: answers('/-/ready'), timeoutMs: LOAD_MAX_MS },
+      watch: {
+        look: async (socket, signal) => void (await ask(socket, '/-/ready', signal)),
+        everyMs: WATCH_MS,
+        silentMs: timeoutMs + SILENT_MS,
+      },
+      stop: { signal: 'SIGTERM', graceMs: Math.min(timeoutMs, STOP_MAX_MS) },
+      payer: { kind: 'account', account },
+      output,
+    },
+  )
+  return spec
+}
+
+const LEVELS: ReadonlySet<string> = new Set(['debug', 'info', 'warn', 'error'])
+const REQUEST = /^req_[a-z0-9]{1,40}$/
+
+/** A line of the runtime, or any text that the code has written by itself. */
+function lineOf(id: string, { stream, text }: OutputLine): FunctionLine {
+  const level = stream === 'stderr' ? 'error' : 'info'
+  const plain: FunctionLine = { function: id, request: null, level, text }
+  if (!text.startsWith('{"ergon":1,')) return plain
+  try {
+    const made = JSON.parse(text) as Readonly<Record<string, unknown>>
+    if (typeof made['text'] !== 'string' || !LEVELS.has(String(made['level']))) return plain
+    const request = String(made['request'])
+    return {
+      function: id,
+      request: REQUEST.test(request) ? request : null,
+      level: made['level'] as FunctionLine['level'],
+      text: made['text'],
+    }
+  } catch {
+    return plain
+  }
+}

@@ -1,0 +1,121 @@
+// Deployments on a state of their own, without anything that runs them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newEncryptionKey } from '#base/encryption.ts'
+import { FUNCTION_VERSIONS_MAX, FUNCTIONS_MAX } from '#contract/function-limits.ts'
+import type { FunctionReply, FunctionRequest } from '#contract/functions.ts'
+import type { FunctionGatewaySettings } from '#functions/settings.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { createFunctionDeploy } from './function-deploy.ts'
+import { createFunctionRollback } from './function-rollback.ts'
+
+const skip = whyNoState()
+const ACCOUNT = 'acct_a'
+const settings: FunctionGatewaySettings = {
+  address: {
+    host: 'functions.localhost',
+    origin: 'http://localhost:8082',
+    named: 'http://*.functions.localhost:8082',
+  },
+  environmentKey: newEncryptionKey(),
+  region: 'local',
+}
+
+let url: Awaited<ReturnType<typeof openTestUrl>>
+let state: State
+before(async () => {
+  if (skip !== false) return
+  url = await openTestUrl()
+  state = await openLedgerState(url.of, 2)
+  await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+  // The entry of a deployment in the log of acts.
+  await state.query(
+    "insert into members (id, account, name, role, state) values ('mem_a', $1, 'a', 'owner', 'active')",
+    [ACCOUNT],
+  )
+  await state.query(
+    "insert into tokens (id, account, member, hash, hint, name, scope) values ('tok_a', $1, 'mem_a', '\\x00', 'x', 'x', 'deploy')",
+    [ACCOUNT],
+  )
+})
+after(async () => {
+  await state?.[Symbol.asyncDispose]()
+  await url?.[Symbol.asyncDispose]()
+})
+
+const callOf = (body: object, name = '') =>
+  ({
+    who: { account: ACCOUNT, token: 'tok_a', member: 'mem_a' },
+    spend: { requestId: 'req_a' },
+    parameters: { function: name },
+    body,
+  }) as never
+const replyOf = (made: unknown): FunctionReply => (made as { body: () => FunctionReply }).body()
+const deploy = async (body: Partial<FunctionRequest>, given = settings): Promise<FunctionReply> =>
+  replyOf(
+    await createFunctionDeploy({ state, settings: given })(
+      callOf({ file: 'index.mjs', source: 'export default 1', ...body }),
+    ),
+  )
+
+test('a node that runs no functions says so', async () => {
+  await assert.rejects(deploy({ name: 'none' }, { ...settings, address: undefined }), {
+    code: 'functions_off',
+    status: 503,
+  })
+})
+
+test(
+  'members that a deployment leaves out are as before, and old versions go',
+  { skip },
+  async () => {
+    const first = await deploy({ name: 'kept', memory: '96MB', env: { A: 'secret' } })
+    assert.deepEqual(
+      [first.version, first.route, first.memory_bytes, first.env, first.timeout_s],
+      [1, '/kept', 96_000_000, ['A'], 30],
+    )
+    const second = await deploy({ name: 'kept', timeout_s: 5 })
+    assert.deepEqual(
+      [second.id, second.version, second.memory_bytes, second.env, second.timeout_s],
+      [first.id, 2, 96_000_000, ['A'], 5],
+    )
+    const { rows } = await state.query('select * from function_versions where version = 2')
+    assert.ok(!JSON.stringify(rows).includes('secret'))
+    await state.query('update functions set live_version = 1 where id = $1', [first.id])
+    for (let nth = 0; nth < FUNCTION_VERSIONS_MAX; nth++) await deploy({ name: 'kept' })
+    const last = await deploy({ name: 'kept' })
+    const versions = last.versions.map(({ version }) => version)
+    assert.deepEqual(
+      [versions.length, versions.at(0), versions.at(-2), versions.at(-1)],
+      [FUNCTION_VERSIONS_MAX + 1, 13, 4, 1],
+    )
+  },
+)
+
+test('a rollback takes the version before the live one, with its route', { skip }, async () => {
+  const back = (version?: number) =>
+    createFunctionRollback({ state, settings })(
+      callOf(version === undefined ? {} : { version }, 'moved'),
+    )
+  const { id } = await deploy({ name: 'moved', route: '/old' })
+  await deploy({ name: 'moved', route: '/new' })
+  await state.query('update functions set live_version = 2 where id = $1', [id])
+  await assert.rejects(async () => back(7), { code: 'function_version_not_found' })
+  const made = replyOf(await back())
+  assert.deepEqual([made.version, made.route], [1, '/old'])
+})
+
+test(
+  'an account has so many functions at most, and one route belongs to one of them',
+  { skip },
+  async () => {
+    await assert.rejects(deploy({ name: 'other', route: '/kept' }), { code: 'route_taken' })
+    const { rows } = await state.query('select from resources')
+    for (let nth = rows.length; nth < FUNCTIONS_MAX; nth++) await deploy({ name: `f${nth}` })
+    await assert.rejects(deploy({ name: 'more' }), { code: 'too_many_functions', status: 409 })
+    // A further version of one that is there is no further function.
+    assert.equal((await deploy({ name: `f${rows.length}` })).version, 2)
+  },
+)

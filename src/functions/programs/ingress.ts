@@ -1,0 +1,79 @@
+// The ingress as a process: it answers at the address of functions, also while gateways and state are away.
+import { endOnFault } from '#base/crash.ts'
+import { createLogger, type LogLevel } from '#base/log.ts'
+import { createServer } from '#base/node-http.ts'
+import { onParentGone, readConfig } from '#base/parent.ts'
+import { answerRequest } from '#functions/ingress/answer.ts'
+import { followRoutes, RouteTable } from '#functions/ingress/routes.ts'
+import { createTurns } from '#functions/ingress/turns.ts'
+import { createFunctionUses } from '#functions/ingress/uses.ts'
+import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
+import type { FunctionsAddress } from '#contract/functions-address.ts'
+import { serveInside } from '#node/inside.ts'
+import { connectState, type StateAddress } from '#state/connect.ts'
+
+export type IngressConfig = {
+  readonly state: StateAddress
+  readonly agent: AgentSocket
+  readonly address: FunctionsAddress
+  /** The meter whose tariff is billed. */
+  readonly meter: string
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly socket: string
+  readonly logLevel: LogLevel
+}
+
+const PROCESS = 'ingress'
+const STATE_CONNECTIONS = 1
+const HEADER_BYTES_MAX = 32_768
+const HEADERS_MAX = 200
+const HEADERS_MS_MAX = 20_000
+const KEEP_ALIVE_MS = 65_000
+const CONNECTIONS_MAX = 2000
+/** Requests that run may end; then they are cut. */
+const DRAIN_MS = 5000
+
+const config = await readConfig<IngressConfig>()
+const log = createLogger(PROCESS, { level: config.logLevel })
+endOnFault(log)
+const state = connectState({ address: config.state, connections: STATE_CONNECTIONS, log })
+const routes = new RouteTable(config.address)
+const uses = createFunctionUses(config.agent)
+const turns = createTurns()
+const ending = new AbortController()
+const following = followRoutes(routes, { state, meter: config.meter, log }, ending.signal)
+const server = createServer(
+  {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: HEADERS_MS_MAX,
+    // A body may take as long as the function does, which ends the request.
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    insecureHTTPParser: false,
+    noDelay: true,
+  },
+  (request, response) => void answerRequest(request, response, { routes, uses, turns, log }),
+)
+server.maxHeadersCount = HEADERS_MAX
+server.maxConnections = CONNECTIONS_MAX
+await new Promise<void>((resolve, reject) => {
+  server.once('error', reject)
+  server.listen({ host: config.listen.host, port: config.listen.port }, () => resolve())
+})
+const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+
+process.once('SIGTERM', () => {
+  ending.abort()
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  server.close(() => {
+    clearTimeout(cut)
+    uses.close()
+    void following.then(async () => {
+      await inside.close()
+      await state[Symbol.asyncDispose]()
+      process.exit(0)
+    })
+  })
+  server.closeIdleConnections()
+})
+onParentGone(() => process.exit(0))

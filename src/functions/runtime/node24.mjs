@@ -1,0 +1,279 @@
+// Runs one function in its cell: loads the code, and answers requests on the unix socket. Everything here is within reach of
+// that code, so nothing here is believed outside: the figure of CPU is a readout, and the bill is the cell's.
+//
+// A request of the ingress has the header x-ergon-request-id; without it the path is one of the pages of the agent.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { spawnSync } from 'node:child_process'
+import { readSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { env as variables } from 'node:process'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { format } from 'node:util'
+
+const LOG_TEXT_MAX = 8000
+const BODY_KNOWN_MAX = 65_536
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
+const PLACE = /\/tmp\/[^:\s)]+:(\d+)/
+const CHECK_MS = 5000
+const NO_HANDLER =
+  'it exports no handler: export default { fetch(request, env, ctx) }, a default function (request, ctx), or handler(event, context)'
+
+const config = readConfig()
+const current = new AsyncLocalStorage()
+const running = new Set()
+/** Work that handlers have left behind. */
+const waiting = new Set()
+let countedUs = cpuUs()
+
+captureConsole()
+process.on('uncaughtException', (error) => {
+  say('error', [error])
+  process.exit(1)
+})
+process.once('SIGTERM', () => void stop())
+// First: an agent that asks while the code loads gets an answer.
+const server = createServer((request, response) => void answer(request, response))
+server.keepAliveTimeout = 0
+server.requestTimeout = 0
+await new Promise((resolve) => server.listen(config.socket, resolve))
+const loaded = load()
+
+/** The line that the agent writes on the descriptor of every cell. */
+function readConfig() {
+  const chunk = Buffer.alloc(65_536)
+  const parts = []
+  for (;;) {
+    const bytes = readSync(3, chunk)
+    if (bytes === 0) process.exit(1)
+    parts.push(Buffer.from(chunk.subarray(0, bytes)))
+    if (chunk[bytes - 1] === 0x0a) return JSON.parse(Buffer.concat(parts).toString('utf8'))
+  }
+}
+
+/** Resolves with the handler of the code, or why there is none. */
+async function load() {
+  for (const name of Object.keys(variables)) delete variables[name]
+  Object.assign(variables, config.env)
+  // `.js` is a module here, whatever a package.json would say.
+  const file = `/tmp/${config.file.replace(/\.(m?)(js|ts)$/, '.m$2')}`
+  try {
+    writeFileSync(file, config.source)
+    const own = await import(pathToFileURL(file).href)
+    const handle = handlerOf(own)
+    return handle === undefined ? { failure: NO_HANDLER } : { handle }
+  } catch (error) {
+    say('error', [error])
+    return { failure: failureOf(error, file) }
+  }
+}
+
+/** The message, with the place in the file where there is one. */
+function failureOf(error, file) {
+  let text = String(error?.stack ?? error)
+  // The error of a module's syntax does not say where it is.
+  if (error instanceof SyntaxError && !PLACE.test(text))
+    text = String(spawnSync(process.execPath, ['--check', file], { timeout: CHECK_MS }).stderr)
+  const line = PLACE.exec(text)?.[1]
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const words = message.replaceAll('file:///tmp/', '').replaceAll('/tmp/', '').split('\n')[0]
+  return `${line === undefined ? '' : `${config.file}:${line}: `}${words}`.slice(0, 500)
+}
+
+function handlerOf(own) {
+  const main = own.default
+  if (typeof main?.fetch === 'function')
+    return (request, context) => main.fetch(request, config.env, context)
+  if (typeof main === 'function') return (request, context) => main(request, context)
+  const lambda = own.handler ?? main?.handler
+  return typeof lambda === 'function' ? asLambda(lambda) : undefined
+}
+
+/** A Lambda handler of HTTP events, version 2.0. */
+const asLambda = (lambda) => async (request, context) => {
+  const url = new URL(request.url)
+  const text = await request.text()
+  const event = {
+    version: '2.0',
+    rawPath: url.pathname,
+    rawQueryString: url.search.slice(1),
+    queryStringParameters: Object.fromEntries(url.searchParams),
+    headers: Object.fromEntries(request.headers),
+    requestContext: {
+      requestId: context.requestId,
+      http: { method: request.method, path: url.pathname },
+    },
+    ...(text !== '' && { body: text }),
+    isBase64Encoded: false,
+  }
+  const made = await lambda(event, context)
+  if (made === null || typeof made !== 'object' || !('statusCode' in made))
+    return Response.json(made ?? null)
+  const body = made.isBase64Encoded ? Buffer.from(made.body ?? '', 'base64') : made.body
+  return new Response(body ?? null, { status: made.statusCode, headers: made.headers ?? {} })
+}
+
+async function answer(request, response) {
+  const id = request.headers['x-ergon-request-id']
+  if (id === undefined) return await answerAgent(request.url, response)
+  const { handle, failure } = await loaded
+  if (failure !== undefined) return response.writeHead(500, { 'x-ergon-failed': 'load' }).end()
+  const one = { id, cpuUs: 0, njPerCpuS: Number(request.headers['x-ergon-tariff']) }
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  share()
+  running.add(one)
+  try {
+    await current.run(one, async () => {
+      const made = await handle(requestOf(request, gone.signal), contextOf(one))
+      if (!(made instanceof Response)) throw new TypeError('the handler returned no Response')
+      await send(made, response, one)
+    })
+  } catch (error) {
+    current.run(one, () => say('error', [error]))
+    if (response.headersSent) response.destroy()
+    else response.writeHead(500, { 'x-ergon-failed': 'threw' }).end()
+  } finally {
+    share()
+    running.delete(one)
+  }
+}
+
+async function answerAgent(path, response) {
+  if (path === '/-/ready') return response.end('{"ready":true}')
+  if (path === '/-/loaded') {
+    const { failure = null } = await loaded
+    return response.end(JSON.stringify({ failure }))
+  }
+  if (path !== '/-/idle') return response.writeHead(404).end()
+  while (running.size + waiting.size > 0)
+    await (waiting.size > 0 ? Promise.all(waiting) : sleep(50))
+  response.writeHead(204).end()
+}
+
+function requestOf(request, signal) {
+  const { method = 'GET', headers } = request
+  const kept = Object.entries(headers).filter(([name]) => !name.startsWith('x-ergon-'))
+  const list = kept.filter(([name]) => !HOP_BY_HOP.has(name)).flatMap(pairsOf)
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  return new Request(String(headers['x-ergon-url']), {
+    method,
+    headers: list,
+    signal,
+    ...(hasBody && { body: Readable.toWeb(request), duplex: 'half' }),
+  })
+}
+
+const pairsOf = ([name, value]) => [value].flat().map((one) => [name, String(one)])
+
+const contextOf = (one) => ({
+  requestId: one.id,
+  awsRequestId: one.id,
+  /** Work that goes on after the answer; the function stays awake for it, no longer than for a request. */
+  waitUntil(promise) {
+    const limit = new AbortController()
+    const work = Promise.race([
+      Promise.resolve(promise).catch((error) => current.run(one, () => say('error', [error]))),
+      sleep(config.timeoutMs, undefined, { signal: limit.signal }).catch(() => undefined),
+    ]).finally(() => {
+      limit.abort()
+      waiting.delete(work)
+    })
+    waiting.add(work)
+  },
+  /** Joules that this request has used so far. */
+  energy() {
+    share()
+    return (one.cpuUs * one.njPerCpuS) / 1e15
+  },
+})
+
+/** Sends a short body with its figure in the head; of a longer one the figure follows as a trailer. */
+async function send(made, response, one) {
+  const headers = {}
+  for (const [name, value] of made.headers)
+    if (!HOP_BY_HOP.has(name) && name !== 'set-cookie') headers[name] = value
+  const cookies = made.headers.getSetCookie()
+  if (cookies.length > 0) headers['set-cookie'] = cookies
+  const reader = made.body?.getReader()
+  const { chunks, next } = reader === undefined ? EMPTY : await beginning(reader)
+  if (next === undefined) {
+    const body = Buffer.concat(chunks)
+    if (headers['content-length'] === undefined && reader !== undefined)
+      headers['content-length'] = body.length
+    share()
+    return void response
+      .writeHead(made.status, { ...headers, 'x-ergon-cpu-us': Math.round(one.cpuUs) })
+      .end(body)
+  }
+  delete headers['content-length']
+  response.writeHead(made.status, { ...headers, trailer: 'x-ergon-cpu-us' })
+  for (const chunk of chunks) await write(response, chunk)
+  for (let read = next; ; read = reader.read()) {
+    const { done, value } = await read
+    if (done) break
+    if (response.destroyed) return void (await reader.cancel())
+    await write(response, value)
+  }
+  share()
+  response.addTrailers({ 'x-ergon-cpu-us': String(Math.round(one.cpuUs)) })
+  response.end()
+}
+
+const EMPTY = { chunks: [] }
+
+/** The part of a body that is there at once, and the next read where that is not all. */
+async function beginning(reader) {
+  const chunks = []
+  let bytes = 0
+  let next = reader.read()
+  for (;;) {
+    const soon = await Promise.race([next, new Promise((resolve) => setImmediate(resolve))])
+    if (soon === undefined || bytes > BODY_KNOWN_MAX) return { chunks, next }
+    if (soon.done) return { chunks }
+    const chunk = bytesOf(soon.value)
+    chunks.push(chunk)
+    bytes += chunk.length
+    next = reader.read()
+  }
+}
+
+const bytesOf = (value) => (typeof value === 'string' ? Buffer.from(value) : value)
+
+const write = (response, chunk) =>
+  new Promise((resolve, reject) => {
+    response.write(bytesOf(chunk), (error) => (error ? reject(error) : resolve()))
+  })
+
+function cpuUs() {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+/** Gives the CPU since the last call to the requests that run, in equal parts. */
+function share() {
+  const nowUs = cpuUs()
+  for (const one of running) one.cpuUs += (nowUs - countedUs) / running.size
+  countedUs = nowUs
+}
+
+function captureConsole() {
+  const levels = { debug: 'debug', log: 'info', info: 'info', warn: 'warn', error: 'error' }
+  for (const [name, level] of Object.entries(levels))
+    console[name] = (...values) => say(level, values)
+}
+
+function say(level, values) {
+  const text = format(...values).slice(0, LOG_TEXT_MAX)
+  const line = { ergon: 1, request: current.getStore()?.id ?? null, level, text }
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+/** Ends what runs, and then the process; the agent kills what takes too long. */
+async function stop() {
+  server.close()
+  while (running.size + waiting.size > 0)
+    await (waiting.size > 0 ? Promise.all(waiting) : sleep(20))
+  process.exit(0)
+}
