@@ -232,6 +232,13 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await page.getByRole('button', { name: 'balance.low' }).click()
     await page.locator('.story pre', { hasText: PAGE }).waitFor()
     await checkPage(page, 'a delivery')
+    await press('Replay a time')
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/^\d+ due now\.$/)
+      .waitFor()
+    await press('Close')
     await press('Pause')
     await page.getByText('Nothing is sent; deliveries wait').waitFor()
     await press('Delete')

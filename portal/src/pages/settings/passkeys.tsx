@@ -28,7 +28,7 @@ export function Passkeys() {
       <Loaded query={query} what="the list of passkeys">
         {({ data }) => <PasskeyTable passkeys={data} onDo={setDoing} />}
       </Loaded>
-      <div className="tools">
+      <div className="tools after">
         <button type="button" className="btn primary" onClick={() => setDoing({ what: 'add' })}>
           Add a passkey
         </button>

@@ -32,7 +32,7 @@ export function Recovery() {
           </p>
         )}
       </Loaded>
-      <div className="tools">
+      <div className="tools after">
         <button type="button" className="btn" disabled={action.isBusy} onClick={action.run}>
           Make new codes
         </button>
