@@ -1,10 +1,15 @@
 // Our parser against HashiCorp's, as hcl2json gives it: what both read is equal, and what one refuses the other refuses.
 import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { parse } from '@cdktn/hcl2json'
 import { oracleForm } from './oracle-form.ts'
+
+// Its types bring those of browsers, which the whole tree would then have.
+const { parse } = createRequire(import.meta.url)('@cdktn/hcl2json') as {
+  parse(name: string, text: string): Promise<Record<string, unknown>>
+}
 
 const FOLDER = new URL('documents/', import.meta.url)
 const DOCUMENTS = readdirSync(FOLDER).map((name) => ({
