@@ -443,10 +443,15 @@ test('a deleted function answers no more, and its address is free', async () => 
   assert.deepEqual(await textAt('/greetings'), [200, 'second'])
 })
 
-test('functions answer without a gateway, and after a restart', async () => {
+test('functions answer without a gateway, after the ingress was killed, and after a restart', async () => {
   await ergon.killCell('gw-1')
   assert.deepEqual(await textAt('/plain', { method: 'POST', body: 'alone' }), [200, 'alone'])
   await ergon.answers()
+  await ergon.killCell('ingress')
+  await until(
+    () => textAt('/plain', { method: 'POST', body: 'back' }).catch(() => []),
+    ([status]) => status === 200,
+  )
   await ergon.restart()
   assert.deepEqual(await textAt('/plain', { method: 'POST', body: 'again' }), [200, 'again'])
 })
