@@ -7,7 +7,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { oracleForm } from './oracle-form.ts'
 
 // Its types bring those of browsers, which the whole tree would then have.
-const { parse } = createRequire(import.meta.url)('@cdktn/hcl2json') as {
+const require = createRequire(import.meta.url)
+const { parse } = require('@cdktn/hcl2json') as {
   parse(name: string, text: string): Promise<Record<string, unknown>>
 }
 
