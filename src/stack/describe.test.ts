@@ -316,3 +316,22 @@ test('a chain of ten thousand local values is no danger', () => {
   assert.equal(faults.length, 50)
   assert.match(faults[0] ?? '', /Expected at most 100 lists and objects in each other/)
 })
+
+test('a function has the runtimes, the memory and the time that functions have', () => {
+  const faultsOf = (line: string) =>
+    described(`function "hello" {\n  file = "hello.ts"\n  ${line}\n}\n`).faults
+  for (const line of [
+    'runtime = "node24"',
+    'memory = "64MB"',
+    'memory = "1GiB"',
+    'timeout = "900s"',
+  ])
+    assert.deepEqual(faultsOf(line), [], line)
+  for (const line of [
+    'runtime = "python3.11"',
+    'memory = "63MB"',
+    'memory = "2GiB"',
+    'timeout = "16m"',
+  ])
+    assert.equal(faultsOf(line).length, 1, line)
+})

@@ -1,4 +1,5 @@
 // The resources of a description file. The guide is checked against this table.
+import { RUNTIMES, runtimeOf } from '#contract/function-limits.ts'
 import { bytesOfSize } from '#contract/databases.ts'
 import { typeOfWanted } from '#contract/event-samples.ts'
 import type { BlockType, ResourceType, SpecOf } from './block-type.ts'
@@ -134,11 +135,13 @@ const lambda = {
         pattern: /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\s]{1,500}$/,
       }),
     ),
-    runtime: textField({
-      help: 'The language and its version, such as node24; by the end of the file where it is absent',
-      expected: 'a runtime, such as "node24"',
-      pattern: /^[a-z]+[0-9.]*$/,
-    }),
+    runtime: parsedField(
+      {
+        help: 'The language and its version; by the end of the file where it is absent',
+        expected: `a runtime: ${Object.keys(RUNTIMES).join(', ')}`,
+      },
+      runtimeOf,
+    ),
     route: textField({
       help: 'The path at which it answers',
       expected: 'a path such as "/hello"',
@@ -148,8 +151,8 @@ const lambda = {
     schedule: scheduleField,
     region,
     energy_budget: energyBudgetField,
-    memory: memoryField('Memory of an instance', '16MB', '16GB'),
-    timeout: durationField('Time for an answer', '100ms', '15m'),
+    memory: memoryField('Memory of an instance', '64MB', '1GiB'),
+    timeout: durationField('Time for an answer', '1s', '15m'),
     concurrency: integerField('Requests that one instance answers at once', {
       least: 1,
       most: 1000,
