@@ -1,5 +1,4 @@
 // The operator's account: the first of the node, which no deletion makes another one.
-import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { recordOperatorAct, type Act } from './audit.ts'
@@ -8,10 +7,12 @@ import type { Principal } from './principal.ts'
 /** SQL of its id. */
 export const OPERATOR_ACCOUNT = `(select id from accounts where id <> 'nobody' order by created_at, id limit 1)`
 
-/** Records a change of the node, which is of no account: the operator's own account has the entry. */
+/** Records a change of the node, which is of no account: the operator's own account has the entry, once there is one. */
 export async function recordNodeAct(transaction: Queryable, act: Act): Promise<void> {
-  const { rows } = await transaction.query<{ id: string }>(`select ${OPERATOR_ACCOUNT} as id`)
-  await recordOperatorAct(transaction, present(rows[0], 'a row').id, act)
+  const { rows } = await transaction.query<{ id: string }>(
+    `select id from accounts where id = ${OPERATOR_ACCOUNT}`,
+  )
+  for (const { id } of rows) await recordOperatorAct(transaction, id, act)
 }
 
 /** Throws operator_only for a caller of another account. */
