@@ -55,7 +55,7 @@ test('the machine refuses moves that it does not have', { skip }, () =>
           to,
         ])
       ).rows[0]?.moved ?? false
-    for (const to of ['deployed', 'suspended', 'failed']) assert.equal(await move(to), false, to)
+    for (const to of ['deployed', 'failed']) assert.equal(await move(to), false, to)
     for (const to of [
       'deploying',
       'failed',
@@ -164,5 +164,39 @@ test('a change that fails leaves what is deployed, and says why until it is made
       await state.query("select want_resource($1, 'deployed')", [id])
       await reaches(id, { actual: 'deployed', reason: /^null$/ })
     })
+  }),
+)
+
+test(
+  'what is suspended before it was made settles, and holds up nothing that comes later',
+  { skip },
+  () =>
+    withState(async (state) => {
+      const early = await add(state, 'early')
+      await state.query("select want_resource($1, 'suspended')", [early])
+      const later = await add(state, 'later')
+      let suspensions = 0
+      const suspend = async () => void suspensions++
+      await reconciling(state, { suspend }, async (reaches) => {
+        await reaches(early, { actual: 'suspended' })
+        await reaches(later, { actual: 'deployed' })
+        await state.query("select want_resource($1, 'deployed')", [early])
+        await reaches(early, { actual: 'deployed' })
+      })
+      assert.equal(suspensions, 1)
+    }),
+)
+
+test('a move that the machine refuses is tried again later, and not at once', { skip }, () =>
+  withState(async (state) => {
+    const id = await add(state, 'one')
+    let made = 0
+    // The row is gone where the work ends, so no move reaches it.
+    const deploy = async () => {
+      made++
+      await state.query("update resources set actual = 'deleted' where id = $1", [id])
+    }
+    await reconciling(state, { deploy }, () => new Promise((resolve) => setTimeout(resolve, 500)))
+    assert.ok(made <= 1, `${made} times`)
   }),
 )

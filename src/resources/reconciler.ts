@@ -112,8 +112,13 @@ async function settle(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { id } = resource
-  const move = (reached: string, why: string | null = null, of: string | null = null) =>
-    state.query('select move_resource($1, $2, $3, $4)', [id, reached, why, of])
+  const move = async (reached: string, why: string | null = null, of: string | null = null) => {
+    const moves = await state.query<{ isMoved: boolean | null }>(
+      'select move_resource($1, $2, $3, $4) as "isMoved"',
+      [id, reached, why, of],
+    )
+    return moves.rows[0]?.isMoved === true
+  }
   const steps = {
     deployed: () => deps.deploy(resource, signal),
     suspended: () => deps.suspend(resource),
@@ -122,8 +127,8 @@ async function settle(
   try {
     if (wanted === 'deployed') await move('deploying')
     await steps[wanted]()
-    await move(wanted, null, revision)
-    return true
+    // A move that the machine does not have would be wanted again at once.
+    return await move(wanted, null, revision)
   } catch (error) {
     // A stop in the middle: the next start goes on. A new wish: the next query finds it.
     if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return false

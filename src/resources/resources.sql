@@ -44,7 +44,7 @@ language sql as $$
     actual = case when reached = 'failed' and actual in ('deployed', 'suspended') then actual else reached end,
     reached_revision = coalesce(of_revision, reached_revision)
   where id = of_id and (actual, reached) in (
-    ('pending', 'deploying'), ('pending', 'deleted'), ('deploying', 'deployed'), ('deploying', 'failed'),
+    ('pending', 'deploying'), ('pending', 'suspended'), ('pending', 'deleted'), ('deploying', 'deployed'), ('deploying', 'failed'),
     ('deploying', 'suspended'), ('deploying', 'deleted'), ('failed', 'deploying'), ('failed', 'suspended'),
     ('failed', 'deleted'), ('deployed', 'deployed'), ('deployed', 'suspended'), ('deployed', 'deleted'),
     ('suspended', 'suspended'), ('suspended', 'deployed'), ('suspended', 'deleted'),

@@ -33,6 +33,15 @@ export const EVENT_GROUPS: readonly (readonly [subject: string, types: readonly 
   ['Money', ['balance.low', 'balance.depleted']],
   ['Energy budgets', ['energy_budget.warning', 'energy_budget.exceeded']],
   ['Objects and evidence', ['object.created', 'compliance.evidence_ready', 'receipt.published']],
-  ['Account', ['account.deletion_requested', 'account.restored', 'token.exposed']],
+  [
+    'Account',
+    [
+      'account.suspended',
+      'account.resumed',
+      'account.deletion_requested',
+      'account.restored',
+      'token.exposed',
+    ],
+  ],
   ['The service', ['fleet.region_outage', 'webhook.disabled']],
 ]
