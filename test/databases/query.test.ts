@@ -199,6 +199,25 @@ test('a query ends with its client, and at its time limit in any case', async ()
   assert.ok(performance.now() - began >= QUERY_MS_MAX - 100)
 })
 
+test('a statement that changes its session ends as any other, and an account has four at once', async () => {
+  await withClient(owner, (client) =>
+    client.query(`create schema evil;
+      create function evil.format_type(oid, int) returns text language sql
+        as $$ select pg_sleep(60)::text $$;
+      create function evil.unnest(oid[], int[]) returns table (id oid, modifier int) language sql
+        as $$ select 23::oid, pg_sleep(60)::text::int $$;
+      grant usage on schema evil to public`),
+  )
+  const evil = `select set_config('statement_timeout', '0', false),
+    set_config('search_path', 'evil, pg_catalog', false)`
+  const beganMs = performance.now()
+  assert.equal((await ask(evil)).status, 200)
+  assert.ok(performance.now() - beganMs < 30_000)
+  const many = await Promise.all(Array.from({ length: 6 }, () => ask('select pg_sleep(3)')))
+  const codes = many.map(({ status }) => status).toSorted()
+  assert.deepEqual(codes, [200, 200, 200, 200, 429, 429])
+})
+
 test('another account and a token that only reads are refused, and the audit log has the queries without their text', async () => {
   const ergon = sharedErgon()
   const { id: account } = await ergon.control('account.create', {})

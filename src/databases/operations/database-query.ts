@@ -17,8 +17,9 @@ import type { State } from '#state/connect.ts'
 
 type QueryRates = () => { readonly njPerCpuS: bigint; readonly pusdPerJ: bigint }
 
-/** Queries of a gateway that run at once: each may keep 8 MB. */
+/** Queries of a gateway that run at once, each of which may keep 8 MB, and those of one account. */
 const RUNNING_MAX = 24
+const RUNNING_OF_ACCOUNT_MAX = 4
 const RETRY_S = 1
 
 export function createDatabaseQuery(deps: {
@@ -26,17 +27,23 @@ export function createDatabaseQuery(deps: {
   readonly settings: GatewaySettings
   readonly rates: QueryRates
 }): Handler<DatabaseQueryRequest> {
-  let running = 0
+  const running: string[] = []
   return async (call) => {
     const { body, parameters, signal, spend, who } = call
     const { account } = callerOf(who)
     const database = await findDatabase(deps.state, account, parameters['database'] ?? '')
     demandRunnable(database, deps.settings)
-    if (running >= RUNNING_MAX)
+    if (running.filter((one) => one === account).length >= RUNNING_OF_ACCOUNT_MAX)
+      throw fault(
+        'too_many_requests',
+        `Could not run the query: ${RUNNING_OF_ACCOUNT_MAX} of the account run already`,
+        { retryAfterS: RETRY_S },
+      )
+    if (running.length >= RUNNING_MAX)
       throw fault('overloaded', `Could not run the query: ${RUNNING_MAX} run already`, {
         retryAfterS: RETRY_S,
       })
-    running++
+    running.push(account)
     try {
       const login = await loginOf(deps, database, call)
       const asked = { sql: body.sql, rowsMax: body.max_rows }
@@ -45,7 +52,7 @@ export function createDatabaseQuery(deps: {
     } catch (error) {
       throw error instanceof pg.DatabaseError ? refusalOf(error) : error
     } finally {
-      running--
+      running.splice(running.indexOf(account), 1)
     }
   }
 }

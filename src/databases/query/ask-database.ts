@@ -34,6 +34,8 @@ export const SAID_BYTES_MAX = 8_000_000
 /** For the database to wake, and for the role to be made in it. */
 const WAKE_MS = 12_000
 const WAKE_PAUSE_MS = 200
+/** For what comes before and after the statement. */
+const LATE_MS = 5000
 /** The SQLSTATE of a database that is being made ready. */
 const STARTING = '57P03'
 /** A statement has one process: the time limit is then a limit of its CPU. */
@@ -49,21 +51,26 @@ export async function askDatabase(
   { signal, mark }: { readonly signal: AbortSignal; readonly mark: () => void },
 ): Promise<QueryAnswer> {
   const client = await connectAwake(login, signal, mark)
+  // The statement may change its session, the server's time limit for what follows included.
+  const late = setTimeout(() => client.connection.stream.destroy(), QUERY_MS_MAX + LATE_MS)
   try {
     await client.query('begin transaction read only')
-    const answer = await answerOf(client, asked)
-    // A session outside of a transaction leaves its backend to the next one.
+    const { fields, ...answer } = await answerOf(client, asked)
+    // The settings that the statement made end with its transaction; the backend is as for the next session.
     await client.query('rollback')
-    return answer
+    return { ...answer, columns: await columnsOf(client, fields) }
   } catch (error) {
     signal.throwIfAborted()
     throw error
   } finally {
+    clearTimeout(late)
     await client.end()
   }
 }
 
-async function answerOf(client: pg.Client, { sql, rowsMax }: AskedQuery): Promise<QueryAnswer> {
+type Rows = Omit<QueryAnswer, 'columns'> & { readonly fields: readonly QueryColumn[] }
+
+async function answerOf(client: pg.Client, { sql, rowsMax }: AskedQuery): Promise<Rows> {
   const query = new LimitedQuery(sql, { rows: rowsMax, bytes: TEXT_BYTES_MAX })
   const beganMs = performance.now()
   const ended = once(query, 'end')
@@ -72,7 +79,7 @@ async function answerOf(client: pg.Client, { sql, rowsMax }: AskedQuery): Promis
   const durationMs = performance.now() - beganMs
   return {
     command: result.command ?? sql.trim().split(/\s/, 1)[0]?.toUpperCase() ?? '',
-    columns: await columnsOf(client, result.fields),
+    fields: result.fields,
     rows: query.found,
     isCut: query.isCut,
     durationMs,
@@ -148,8 +155,8 @@ function clientOf(
 /** The columns with the names of their types. */
 async function columnsOf(client: pg.Client, fields: readonly QueryColumn[]) {
   const { rows } = await client.query<{ type: string }>(
-    `select format_type(id, modifier) as type
-     from unnest($1::oid[], $2::int[]) with ordinality as asked (id, modifier, place) order by place`,
+    `select pg_catalog.format_type(id, modifier) as type
+     from rows from (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) with ordinality as asked (id, modifier, place) order by place`,
     [
       fields.map(({ dataTypeID }) => dataTypeID),
       fields.map(({ dataTypeModifier }) => dataTypeModifier),
