@@ -1,5 +1,24 @@
 -- Functions: their versions, which of them is wanted, and their logs.
 
+-- Refuses a route that the live version of another function still answers; the index refuses those that are wanted.
+create or replace function assert_route_free(of_id text) returns void language plpgsql as $$
+begin
+  if exists (select from functions f join functions o on o.account = f.account and o.id <> f.id and o.route is not null
+      join function_versions v on v.function = o.id and v.version = o.live_version
+      where f.id = of_id and v.route = f.route) then
+    raise unique_violation;
+  end if;
+end $$;
+
+-- Makes a version that started the live one, with its route and settings; false where another is wanted by now.
+create or replace function make_function_live(of_id text, of_version int) returns boolean language plpgsql as $$
+begin
+  update functions set live_version = of_version where id = of_id and version = of_version;
+  if not found then return false; end if;
+  perform pg_notify('ergon_resources', 'function');
+  return true;
+end $$;
+
 -- Deploys a version: what `wanted` leaves out is as in the version before, or by default. Returns the id.
 create or replace function deploy_function(of_account text, of_name text, in_region text, most int, defaults jsonb,
   wanted jsonb, kept_versions int) returns text language plpgsql as $$
@@ -24,6 +43,7 @@ begin
     update functions set route = given ->> 'route', version = last.version + 1 where id = of_id;
     perform want_resource(of_id, 'deployed');
   end if;
+  perform assert_route_free(of_id);
   insert into function_versions (function, version, route, runtime, memory_bytes, timeout_s, env_names, sealed_env,
     file, source, created_at)
   values (of_id, last.version + 1, given ->> 'route', given ->> 'runtime', (given ->> 'memory_bytes')::bigint,
@@ -34,18 +54,20 @@ begin
   return of_id;
 end $$;
 
--- Makes an earlier version wanted again, also one that failed before; null where there is none.
+-- Makes an earlier version wanted again: one that is named, also if it failed before, or the last before the live one that
+-- did not fail. Null where there is none.
 create or replace function roll_back_function(of_id text, to_version int) returns int language plpgsql as $$
 declare
   found_version int;
 begin
   select max(v.version) into found_version from function_versions v join functions f on f.id = v.function
     where f.id = of_id and v.version = coalesce(to_version, (select max(b.version) from function_versions b
-      where b.function = of_id and b.version < coalesce(f.live_version, f.version)));
+      where b.function = of_id and b.version < coalesce(f.live_version, f.version) and b.failure is null));
   if found_version is null then return null; end if;
   update function_versions set failure = null where function = of_id and version = found_version;
   update functions f set version = found_version, route = v.route from function_versions v
     where f.id = of_id and v.function = of_id and v.version = found_version;
+  perform assert_route_free(of_id);
   perform want_resource(of_id, 'deployed');
   return found_version;
 end $$;

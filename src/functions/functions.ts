@@ -3,7 +3,7 @@ import { decrypt } from '#base/encryption.ts'
 import { ErgonError } from '#base/errors.ts'
 import { Secret, type Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import { createInstances, type Instances } from '#resources/instances.ts'
+import { createInstances, NotWanted, type Instances } from '#resources/instances.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { FunctionDriver, FunctionSpec, RunningFunction } from './driver.ts'
@@ -74,7 +74,12 @@ async function tryVersion(deps: FunctionsDeps, row: CodeRow, signal: AbortSignal
   const one = await driver.start(specOf(deps, row))
   try {
     await one.ready(signal)
-    await state.query('update functions set live_version = $2 where id = $1', [row.id, row.version])
+    const { rows } = await state.query<{ made: boolean }>(
+      'select make_function_live($1, $2) as made',
+      [row.id, row.version],
+    )
+    // Its route may be another function's by now.
+    if (rows[0]?.made !== true) throw new NotWanted(row.id)
   } catch (error) {
     if (!(error instanceof ErgonError) || error.code !== 'function_failed') throw error
     await state.query(

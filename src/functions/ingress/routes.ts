@@ -4,7 +4,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { readTariff, type Tariff } from '#charging/tariff.ts'
 import { hostLabelOf, type FunctionsAddress } from '#contract/functions-address.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 
 export type FunctionRoute = {
   readonly id: string
@@ -30,10 +30,14 @@ export interface Routes {
 
 const AGAIN_MS = 15_000
 const AFTER_FAULT_MS = 2000
-const ROUTES = `select f.id, f.account, n.name, f.route, v.timeout_s as "timeoutS"
+const ROUTES = `select f.id, f.account, n.name, v.route, v.timeout_s as "timeoutS"
   from functions f join resources n using (id) join function_versions v on v.function = f.id
     and v.version = coalesce(f.live_version, f.version)
   where f.route is not null`
+
+/** Each function is found by the route of the version that answers. */
+export const readRoutes = async (state: Queryable): Promise<readonly FunctionRoute[]> =>
+  (await state.query<FunctionRoute>(ROUTES)).rows
 
 export class RouteTable implements Routes {
   /** By the name of the account in hosts; the longest route first. */
@@ -93,7 +97,7 @@ export async function followRoutes(
       })
       while (!signal.aborted) {
         waiting = new AbortController()
-        table.put((await state.query<FunctionRoute>(ROUTES)).rows)
+        table.put(await readRoutes(state))
         const { rows } = await state.query('select body from tariffs where meter = $1', [meter])
         if (rows[0] !== undefined) table.tariff = readTariff(rows[0]['body'])
         await sleep(AGAIN_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)

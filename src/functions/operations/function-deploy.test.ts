@@ -1,6 +1,7 @@
 // Deployments on a state of their own, without anything that runs them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sleep } from '#base/clock.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import { FUNCTION_VERSIONS_MAX, FUNCTIONS_MAX } from '#contract/function-limits.ts'
 import type { FunctionReply, FunctionRequest } from '#contract/functions.ts'
@@ -8,6 +9,7 @@ import type { FunctionGatewaySettings } from '#functions/settings.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
+import { readRoutes } from '#functions/ingress/routes.ts'
 import { createFunctionDeploy } from './function-deploy.ts'
 import { createFunctionRollback } from './function-rollback.ts'
 
@@ -105,6 +107,48 @@ test('a rollback takes the version before the live one, with its route', { skip 
   await assert.rejects(async () => back(7), { code: 'function_version_not_found' })
   const made = replyOf(await back())
   assert.deepEqual([made.version, made.route], [1, '/old'])
+})
+
+test('a rollback without a version passes over those that never started', { skip }, async () => {
+  const { id } = await deploy({ name: 'passed' })
+  for (let nth = 2; nth <= 4; nth++) await deploy({ name: 'passed' })
+  await state.query('update functions set live_version = 3 where id = $1', [id])
+  await state.query(
+    "update function_versions set failure = 'x' where function = $1 and version in (2, 4)",
+    [id],
+  )
+  const back = createFunctionRollback({ state, settings })
+  assert.equal(replyOf(await back(callOf({}, 'passed'))).version, 1)
+})
+
+test('the route of the live version stays its own while another is tried', { skip }, async () => {
+  const { id } = await deploy({ name: 'stays', route: '/stays' })
+  await state.query('update functions set live_version = 1 where id = $1', [id])
+  await deploy({ name: 'stays', route: '/wanted' })
+  const routes = async () =>
+    (await readRoutes(state)).filter((one) => one.id === id).map(({ route }) => route)
+  assert.deepEqual(await routes(), ['/stays'])
+  for (const route of ['/stays', '/wanted'])
+    await assert.rejects(deploy({ name: 'taker', route }), { code: 'route_taken' })
+  await state.query('update functions set live_version = 2 where id = $1', [id])
+  assert.deepEqual(await routes(), ['/wanted'])
+  assert.equal((await deploy({ name: 'taker', route: '/stays' })).route, '/stays')
+  const back = createFunctionRollback({ state, settings })
+  await assert.rejects(async () => back(callOf({}, 'stays')), { code: 'route_taken' })
+})
+
+test('a version that becomes live is told, unless another is wanted by now', { skip }, async () => {
+  const { id } = await deploy({ name: 'told' })
+  await deploy({ name: 'told' })
+  const told: string[] = []
+  await using _ = await state.listen('ergon_resources', (kind) => void told.push(kind))
+  const made = async (version: number) =>
+    (await state.query('select make_function_live($1, $2) as made', [id, version])).rows[0]
+  assert.deepEqual(await made(1), { made: false })
+  assert.deepEqual(await made(2), { made: true })
+  for (const lastMs = performance.now() + 5000; told.length === 0; await sleep(5))
+    assert.ok(performance.now() < lastMs)
+  assert.deepEqual(told, ['function'])
 })
 
 test(
