@@ -11,6 +11,7 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { readRoutes } from '#functions/ingress/routes.ts'
 import { createFunctionDeploy } from './function-deploy.ts'
+import { createFunctionLogs } from './function-logs.ts'
 import { createFunctionRollback } from './function-rollback.ts'
 
 const skip = whyNoState()
@@ -149,6 +150,29 @@ test('a version that becomes live is told, unless another is wanted by now', { s
   for (const lastMs = performance.now() + 5000; told.length === 0; await sleep(5))
     assert.ok(performance.now() < lastMs)
   assert.deepEqual(told, ['function'])
+})
+
+test('logs are in their order, also beyond the tenth line', { skip }, async () => {
+  const { id } = await deploy({ name: 'logged' })
+  const lines = Array.from({ length: 120 }, (_, nth) => ({
+    function: id,
+    at: new Date(nth),
+    level: 'info',
+    text: String(nth),
+  }))
+  await state.query('select log_functions($1, 1000)', [JSON.stringify(lines)])
+  type Lines = { readonly data: readonly { readonly text: string }[]; readonly cursor: string }
+  const read = async (query: Record<string, string>) => {
+    const asked = { query: () => new URLSearchParams(query) }
+    const call = { ...(callOf({}, 'logged') as object), ...asked } as never
+    const made: unknown = await createFunctionLogs({ state })(call)
+    return (made as { body: () => Lines }).body()
+  }
+  const texts = ({ data }: Lines) => data.map(({ text }) => Number(text))
+  assert.deepEqual(texts(await read({})), [...lines.keys()])
+  const first = await read({ limit: '5' })
+  assert.deepEqual(texts(first), [115, 116, 117, 118, 119])
+  assert.deepEqual((await read({ after: first.cursor })).data, [])
 })
 
 test(

@@ -22,7 +22,7 @@ export const createFunctionLogs =
     const { id } = await findFunction(state, callerOf(who).account, parameters['function'] ?? '')
     const { rows } = await state.query<LineRow>(
       `select seq::text, at, request, level, text from function_logs
-       where function = $1 and seq > $2 order by seq desc limit $3`,
+       where function = $1 and seq > $2 order by function_logs.seq desc limit $3`,
       [id, after, limit],
     )
     const data = rows.toReversed().map(({ at, request, level, text }) => ({
