@@ -7,6 +7,7 @@ import { isServiceFault, fault } from '#contract/errors.ts'
 import { renderProblem, toErgonError } from '#http/problem.ts'
 import { forward, NotAnswered } from './forward.ts'
 import type { FoundFunction, Routes } from './routes.ts'
+import { timeLimit } from './time-limit.ts'
 import type { FunctionTurns } from './turns.ts'
 import type { FunctionUse, FunctionUses } from './uses.ts'
 
@@ -15,9 +16,11 @@ export type IngressDeps = {
   readonly uses: Pick<FunctionUses, 'begin'>
   readonly turns: FunctionTurns
   readonly log: Logger
+  /** The time of its start: 60 s. */
+  readonly wakeMs?: number
 }
 
-/** A function that does not start, or has no turn, in this time. */
+/** A function that does not start in this time. */
 const WAKE_MAX_MS = 60_000
 
 /** A process that has ended comes back, or another one follows. */
@@ -53,9 +56,10 @@ async function answer(
   if (found === undefined)
     throw fault('route_not_found', `Could not find a function: ${host}${url.slice(0, 200)}`)
   const { route } = found
-  // Its start has a time of its own.
-  const waking = AbortSignal.any([deps.gone, AbortSignal.timeout(WAKE_MAX_MS)])
-  const endTurn = await turns.take(route.id, waking)
+  const endTurn = await turns.take(route.id, deps.gone)
+  // Its turn and its answer have times of their own.
+  using start = timeLimit({ ms: deps.wakeMs ?? WAKE_MAX_MS, signal: deps.gone }, unstartedFault)
+  const { signal: waking } = start
   try {
     const lastMs = performance.now() + AGAIN_MAX_MS
     for (let resets = 0; ;) {
@@ -95,20 +99,18 @@ async function forwardInTime(
   },
 ): Promise<void> {
   const { timeoutS } = found.route
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(lateFault(timeoutS)), timeoutS * 1000)
-  try {
-    await forward(request, response, {
-      ...found,
-      requestId,
-      address: use.address,
-      tariff: routes.tariff,
-      signal: AbortSignal.any([gone, late.signal, use.refused]),
-    })
-  } finally {
-    clearTimeout(timer)
-  }
+  using limit = timeLimit({ ms: timeoutS * 1000, signal: gone }, () => lateFault(timeoutS))
+  await forward(request, response, {
+    ...found,
+    requestId,
+    address: use.address,
+    tariff: routes.tariff,
+    signal: AbortSignal.any([limit.signal, use.refused]),
+  })
 }
+
+const unstartedFault = () =>
+  fault('function_starting', 'Could not start the function in time', { retryAfterS: 2 })
 
 const lateFault = (timeoutS: number) =>
   fault('function_timeout', `Could not answer: the function has not ended after ${timeoutS} s`)

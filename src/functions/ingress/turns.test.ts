@@ -11,8 +11,9 @@ test('so many requests run at once, further ones wait in their order, and too ma
     Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take('fn_a', signal)),
   )
   const begun: number[] = []
+  const leaving = new AbortController()
   const waiting = Array.from({ length: FUNCTION_WAITING_MAX }, async (_, nth) => {
-    const end = await turns.take('fn_a', signal)
+    const end = await turns.take('fn_a', leaving.signal)
     begun.push(nth)
     return end
   })
@@ -28,6 +29,8 @@ test('so many requests run at once, further ones wait in their order, and too ma
   second?.()
   await waiting[1]
   assert.deepEqual(begun, [0, 1])
+  leaving.abort()
+  await Promise.allSettled(waiting)
 })
 
 test('who leaves while waiting has no turn', async () => {
@@ -42,4 +45,14 @@ test('who leaves while waiting has no turn', async () => {
   await assert.rejects(left, /gone/)
   ends[0]?.()
   ;(await next)()
+})
+
+test('who waits too long is told that the function is busy, and has no turn', async () => {
+  const turns = createTurns(20)
+  const ends = await Promise.all(
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take('fn_a', signal)),
+  )
+  await assert.rejects(turns.take('fn_a', signal), { code: 'function_busy', status: 503 })
+  ends[0]?.()
+  ;(await turns.take('fn_a', signal))()
 })

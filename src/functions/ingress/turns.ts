@@ -1,15 +1,19 @@
 // The requests of a function that run at once are limited; further ones wait for their turn, and too many are refused.
+import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { FUNCTION_CONCURRENCY, FUNCTION_WAITING_MAX } from '#contract/function-limits.ts'
+import { timeLimit } from './time-limit.ts'
+
+const WAIT_MAX_MS = 60_000
 
 type Line = { running: number; readonly waiting: (() => void)[] }
 
 export interface FunctionTurns {
-  /** Resolves with the end of the turn. Throws function_busy. Rejects with the signal's reason. */
+  /** Resolves with the end of the turn. Throws function_busy, also after too long a wait. Rejects with the signal's reason. */
   take(id: string, signal: AbortSignal): Promise<() => void>
 }
 
-export function createTurns(): FunctionTurns {
+export function createTurns(waitMs = WAIT_MAX_MS): FunctionTurns {
   const lines = new Map<string, Line>()
   const end = (id: string, line: Line) => {
     const next = line.waiting.shift()
@@ -22,13 +26,10 @@ export function createTurns(): FunctionTurns {
       const line = lines.get(id) ?? { running: 0, waiting: [] }
       lines.set(id, line)
       if (line.running < FUNCTION_CONCURRENCY) line.running++
-      else if (line.waiting.length < FUNCTION_WAITING_MAX) await turnOf(line, signal)
-      else
-        throw fault(
-          'function_busy',
-          `Could not run the function: ${FUNCTION_CONCURRENCY} requests run and ${FUNCTION_WAITING_MAX} wait`,
-          { retryAfterS: 1 },
-        )
+      else if (line.waiting.length < FUNCTION_WAITING_MAX) {
+        using limit = timeLimit({ ms: waitMs, signal }, () => busy('no turn in time'))
+        await turnOf(line, limit.signal)
+      } else throw busy(`${FUNCTION_CONCURRENCY} requests run and ${FUNCTION_WAITING_MAX} wait`)
       let isEnded = false
       return () => {
         if (isEnded) return
@@ -38,6 +39,9 @@ export function createTurns(): FunctionTurns {
     },
   }
 }
+
+const busy = (why: string): ErgonError =>
+  fault('function_busy', `Could not run the function: ${why}`, { retryAfterS: 1 })
 
 /** Takes over the turn of a request that ends. */
 const turnOf = (line: Line, signal: AbortSignal): Promise<void> =>

@@ -1,0 +1,29 @@
+// Requests that get no answer of a function, at a server of their own.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { createLogger } from '#base/log.ts'
+import { answerRequest, type IngressDeps } from './answer.ts'
+import { RouteTable } from './routes.ts'
+import { createTurns } from './turns.ts'
+
+test('a function that does not start in time is function_starting', async () => {
+  const origin = 'http://localhost'
+  const routes = new RouteTable({ host: 'functions.localhost', origin, named: origin })
+  routes.put([{ id: 'fn_a', account: 'acct_a', name: 'n', route: '/', timeoutS: 1 }])
+  const log = createLogger('test', { level: 'error' })
+  const never: IngressDeps['uses'] = { begin: () => new Promise(() => undefined) }
+  const deps = { routes, uses: never, turns: createTurns(), log, wakeMs: 20 }
+  const server = createServer((request, response) => void answerRequest(request, response, deps))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  try {
+    const { port } = server.address() as AddressInfo
+    const answer = await fetch(`http://127.0.0.1:${port}/~acct_a/`)
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '2'])
+    assert.match(await answer.text(), /function_starting/)
+  } finally {
+    server.close()
+  }
+})
