@@ -4,13 +4,13 @@
 import { ErgonError } from '#base/errors.ts'
 import { add, nj, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
+import type { CellOperation } from '#contract/cell-operation.ts'
 import type { Charging } from './charging.ts'
 import { silent } from './faults.ts'
 import type { OpenSpend } from './open-spend.ts'
 import type { Payer } from './spend.ts'
 import type { Due } from './standing.ts'
 
-export const CELL_OPERATION = 'cell.standing'
 /** Of one charge: beyond what a machine can use in a minute. */
 const CEILING_NJ = nj(10n ** 18n)
 const NONE = nj(0n)
@@ -26,6 +26,7 @@ export class CellHold {
   /** It stands still while its clients get their last message. */
   isFrozen = false
   readonly #charging: Pick<Charging, 'open'>
+  readonly #operation: CellOperation
   /** In windows, and not charged yet. */
   #measuredNj = NONE
   #work: OpenSpend | undefined
@@ -33,8 +34,13 @@ export class CellHold {
   /** While it is released: what the hold before covers beyond what is measured. */
   #leftNj: Nj | undefined
 
-  private constructor(charging: Pick<Charging, 'open'>, payer: CellPayer) {
+  private constructor(
+    charging: Pick<Charging, 'open'>,
+    payer: CellPayer,
+    operation: CellOperation,
+  ) {
     this.#charging = charging
+    this.#operation = operation
     this.payer = payer
   }
 
@@ -46,11 +52,12 @@ export class CellHold {
     charging: Pick<Charging, 'open'>,
     payer: CellPayer,
     leastNj: Nj,
+    operation: CellOperation = 'cell.standing',
   ): Promise<CellHold> {
-    const hold = new CellHold(charging, payer)
+    const hold = new CellHold(charging, payer, operation)
     const work = charging.open()
     try {
-      await work.admit(payer, CELL_OPERATION, CEILING_NJ, leastNj)
+      await work.admit(payer, operation, CEILING_NJ, leastNj)
       // A first hold that was there at once may be less.
       if (!(await work.fill(leastNj))) throw work.refusal
     } catch (error) {
@@ -155,7 +162,7 @@ export class CellHold {
     const work = this.#charging.open()
     let asked: void | Promise<void>
     try {
-      asked = work.admit(this.payer, CELL_OPERATION, CEILING_NJ)
+      asked = work.admit(this.payer, this.#operation, CEILING_NJ)
       if (asked !== undefined) work.takeLeft()
     } catch (error) {
       work.drop()

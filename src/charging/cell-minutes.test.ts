@@ -5,11 +5,13 @@ import fc from 'fast-check'
 import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
+import { cellOperationOf } from '#contract/cell-operation.ts'
 import { brokenInvariants } from '#ledger/model-books.ts'
 import type { CellWindows } from '#ledger/cell-windows.ts'
 import { windowBytes } from '#metering/window-record.ts'
 import type { Share, MeterWindow } from '#metering/window.ts'
 import { openTestCharging, type TestCharging } from './charging.fixture.ts'
+import { CellHold } from './cell-hold.ts'
 import { createCellMinutes, type CellMinutes } from './cell-minutes.ts'
 
 const J = 1_000_000_000n
@@ -53,7 +55,7 @@ function windowAt(k: number, shares: readonly Share[]): MeterWindow {
 const chargesOf = (bench: TestCharging): Charge[] =>
   [...bench.books.records.values()]
     .flat()
-    .filter((text) => text.includes('"operation":"cell.standing"'))
+    .filter((text) => /"operation":"(cell|function)\.standing"/.test(text))
     .map((text) => parseCharge(Buffer.from(text)))
 
 async function posted(bench: TestCharging): Promise<Charge[]> {
@@ -197,4 +199,29 @@ test('what the ledger does not answer for is kept, and charged when it answers',
   await bench.session.tickNow(AbortSignal.timeout(60_000))
   await minutes.charge('over')
   assert.deepEqual((await posted(bench)).map(chargeEnergy), [J, 2n * J])
+})
+
+test('a minute of a function is charged as of functions, held or not', async () => {
+  await using bench = await openTestCharging()
+  const payer = bench.payer('acct_1', FUNDS)
+  const holds = new Map<string, CellHold>()
+  const minutes = createCellMinutes({
+    charging: bench.charging,
+    payerOf: () => payer,
+    meter: 'm1',
+    stateOf: () => 'ready',
+    holds,
+    log,
+  })
+  const share = { ...shareOf(0, J, 0n), name: 'fn-1' }
+  minutes.add(windowAt(61, [share]))
+  await minutes.charge('all')
+  holds.set('fn-1', await CellHold.take(bench.charging, payer, nj(J), cellOperationOf('fn-1')))
+  minutes.add(windowAt(62, [share]))
+  await minutes.charge('all')
+  const charges = await posted(bench)
+  assert.deepEqual(
+    charges.map(({ operation }) => operation),
+    ['function.standing', 'function.standing'],
+  )
 })

@@ -4,12 +4,13 @@
 // windows behind the last charge are what is left.
 import { add, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
+import { cellOperationOf } from '#contract/cell-operation.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
 import { resourceOfCell } from '#ledger/budgets.ts'
 import type { CellWindows } from '#ledger/cell-windows.ts'
 import { parseWindow } from '#metering/window-record.ts'
 import type { MeterWindow } from '#metering/window.ts'
-import { CELL_OPERATION, type CellHold } from './cell-hold.ts'
+import type { CellHold } from './cell-hold.ts'
 import { chargeDues, type Due, type StandingDeps, type StandingProduct } from './standing.ts'
 
 export interface CellMinutes {
@@ -48,7 +49,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
   const { stateOf, left, holds } = deps
   const known = { method: 'model', bandPct: 0 } as const
   const product: StandingProduct = {
-    operation: CELL_OPERATION,
+    operation: 'cell.standing',
     meter: deps.meter,
     known,
     name: 'cells of accounts',
@@ -120,7 +121,9 @@ function duesOf(window: MeterWindow): Map<string, Due & { readonly known: Energy
     if (payer.kind !== 'account' || energyNj === 0n) continue
     const { account } = payer
     const resource = resourceOf(name)
-    dues.set(name, { account, resource, energyNj, fromMs, toMs, known: { method, bandPct } })
+    const operation = cellOperationOf(name)
+    const known = { method, bandPct }
+    dues.set(name, { account, resource, operation, energyNj, fromMs, toMs, known })
   }
   return dues
 }

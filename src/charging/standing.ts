@@ -19,8 +19,9 @@ export type Due = {
   readonly energyNj: Nj
   readonly fromMs: number
   readonly toMs: number
-  /** Where it differs from the product's. */
+  /** These two where they differ from the product's. */
   readonly known?: EnergyBand
+  readonly operation?: OperationName
 }
 
 export type StandingProduct = {
@@ -107,7 +108,7 @@ async function chargeDue(
   if (energyNj === 0n) return
   const work = charging.open({ fromMs, toMs })
   try {
-    await work.admit(await payerOf(due.account, resource), operation, energyNj)
+    await work.admit(await payerOf(due.account, resource), due.operation ?? operation, energyNj)
     const isWhole = await work.fill()
     work.served({ resource })
     work.claim({ kind: 'upstream', meter, energyNj, ...(due.known ?? known) })

@@ -68,6 +68,7 @@ test(
       ['window', windowOf(K + 1002, { kind: 'account', account: 'acct_1' })],
       ['charge', chargeOf('rcpt_1', 'cell.standing', (K + 1000) * 1000)],
       ['charge', chargeOf('rcpt_2', 'cell.standing', (K + 1) * 1000)],
+      ['charge', chargeOf('rcpt_4', 'function.standing', (K + 1001) * 1000)],
       ['charge', chargeOf('rcpt_3', 'storage.standing', (K + 1002) * 1000)],
     ]
     const records = bytes.map(([kind, each], place) => ({
@@ -83,7 +84,7 @@ test(
       left.windows.map((each) => parseWindow(each).k),
       [K + 1000, K + 1002],
     )
-    assert.deepEqual([...left.chargedToMs], [['database:db_1', (K + 1000) * 1000]])
+    assert.deepEqual([...left.chargedToMs], [['database:db_1', (K + 1001) * 1000]])
     const others = await readCellWindows(state, { meter: 'm1', process: 'gw-1' })
     assert.equal(others.chargedToMs.size, 0)
   },

@@ -1,5 +1,6 @@
 // The windows of cells that accounts pay for, and how far they are charged: what a new life of the process that
 // charges them begins with.
+import { CELL_OPERATIONS } from '#contract/cell-operation.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export type CellWindows = {
@@ -28,9 +29,9 @@ export async function readCellWindows(
   const charged = await state.query<{ resource: string; to_ms: string }>(
     `select convert_from(bytes, 'UTF8')::jsonb ->> 'resource' as resource,
        max(extract(epoch from to_at) * 1000)::bigint as to_ms
-     from charges where operation = 'cell.standing' and session = any (array(
+     from charges where operation = any ($3) and session = any (array(
        select id from sessions where process = $1 order by life desc limit $2)) group by 1`,
-    [process, LIVES_MAX],
+    [process, LIVES_MAX, CELL_OPERATIONS],
   )
   return {
     windows: windows.rows.map(({ bytes }) => bytes),

@@ -104,6 +104,7 @@ test('cells of an account have their shares of the last window, unless it is old
       elapsed_ns: '2000000000',
       shares: [
         { ...share, payer: 'account', account: ACCOUNT },
+        { ...share, name: 'fn-x', payer: 'account', account: ACCOUNT },
         { ...share, payer: 'account', account: 'acct_b' },
         { ...share, payer: 'operator' },
       ],
@@ -111,6 +112,10 @@ test('cells of an account have their shares of the last window, unless it is old
   )
   const read = (nowMs: number) => meter.read({ accounts, charged: [], window, ...at(nowMs) })
   // 21 mJ in 2 s.
-  assert.deepEqual(read(1_001_000).get(ACCOUNT), new Map([['databases', 10_500]]))
+  const used = new Map([
+    ['databases', 10_500],
+    ['functions', 10_500],
+  ])
+  assert.deepEqual(read(1_001_000).get(ACCOUNT), used)
   assert.equal(read(1_006_000).size, 0)
 })

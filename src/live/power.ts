@@ -1,6 +1,7 @@
 // The power of accounts by service. Each joule counts in one second: the use of running requests of this gateway since
 // the last reading, then the rest of each new charge. Cells have their shares of the meter's last window.
 import type { Charging } from '#charging/charging.ts'
+import { cellOperationOf } from '#contract/cell-operation.ts'
 import { serviceOf } from '#contract/operations.ts'
 import type { WindowRecord } from '#metering/window-record.ts'
 import type { NewCharges } from './read-accounts.ts'
@@ -8,8 +9,6 @@ import type { NewCharges } from './read-accounts.ts'
 /** Microwatts by account and service. */
 export type Power = Map<string, Map<string, number>>
 
-/** The services of cells, by the beginning of their names. */
-const CELL_SERVICES: Readonly<Record<string, string>> = { db: 'databases' }
 /** A window that is older says nothing of now. */
 const WINDOW_S_MAX = 5
 /** An ended request whose charge does not come is forgotten after this time. */
@@ -84,7 +83,7 @@ function* cellsIn(bytes: Uint8Array | undefined, nowMs: number) {
   const elapsedMs = Number(window.elapsed_ns) / 1_000_000
   for (const { name, account, dynamic_nj: dynamic, idle_nj: idle } of window.shares) {
     if (account === undefined) continue
-    const service = CELL_SERVICES[name.split('-', 1)[0] ?? ''] ?? 'other'
+    const service = serviceOf(cellOperationOf(name))
     yield { account, service, microwatts: (Number(dynamic) + Number(idle)) / elapsedMs }
   }
 }

@@ -7,6 +7,7 @@ import type { Cell } from '#cells/cell.ts'
 import { CellHold } from '#charging/cell-hold.ts'
 import type { Charging } from '#charging/charging.ts'
 import { isUnpayable } from '#charging/faults.ts'
+import { cellOperationOf } from '#contract/cell-operation.ts'
 import { CHECK_MAX_MS, checkCell, isHeldAgain, STOP_NJ } from './cell-guard.ts'
 import { keepPayers, type CellPayersDeps } from './cell-payers.ts'
 import type { CellAhead } from './meter/meter.ts'
@@ -154,7 +155,8 @@ function createTake(deps: AccountCellsDeps) {
     settle(cell)
     before?.end()
     holds.delete(cell)
-    holds.set(cell, await CellHold.take(charging, await payerOf(account, cell), leastNj))
+    const payer = await payerOf(account, cell)
+    holds.set(cell, await CellHold.take(charging, payer, leastNj, cellOperationOf(cell)))
   }
   return (cell: string, account: string, leastNj: Nj): Promise<void> => {
     const before = taking.get(cell) ?? Promise.resolve()

@@ -104,6 +104,6 @@ end $$;
 create or replace function end_intervals(of_kind text, by_cause text) returns void language sql as $$
   update resource_intervals i set slept_by = by_cause, to_at = greatest(i.from_at, (
     select max(c.to_at) from charges c
-    where c.resource = i.resource and c.operation = 'cell.standing' and c.to_at > i.from_at))
+    where c.resource = i.resource and c.operation in ('cell.standing', 'function.standing') and c.to_at > i.from_at))
   from resources r where r.id = i.resource and r.kind = of_kind and i.to_at is null
 $$;

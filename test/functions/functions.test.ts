@@ -427,10 +427,13 @@ test('the energy is billed to the function, and ends with its budget', async () 
   )
   assert.ok((used.energy_budget_used_j ?? 0) <= 10)
   const [charge] = await ergon.sql(
-    "select count(*) from charges where resource = $1 and operation = 'cell.standing'",
+    "select count(*) from charges where resource = $1 and operation = 'function.standing'",
     [used.id],
   )
   assert.notEqual(charge?.['count'], '0')
+  const byService = await ergon.cli('usage', '--group-by', 'service', '--json')
+  assert.match(byService.stdout, /"functions"/)
+  assert.doesNotMatch(byService.stdout, /"databases"/)
   const raised = await ergon.cli('fn', 'budget', 'burner', 'none')
   assert.equal(raised.code, 0, raised.stderr)
 })

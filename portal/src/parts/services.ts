@@ -30,6 +30,7 @@ export const operationName = (operation: string): string =>
 
 const OPERATION_NAMES: Readonly<Record<string, string>> = {
   'cell.standing': 'database server',
+  'function.standing': 'function',
   'embedding.create': 'embeddings',
   'chat.create': 'chat',
   'completion.create': 'completion',

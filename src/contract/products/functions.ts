@@ -15,6 +15,14 @@ export const FUNCTIONS = defineProduct({
     'function.update': change,
     'function.rollback': change,
     'function.delete': change,
+    /** No request: what the cell of a function used for a minute. */
+    'function.standing': {
+      ...look,
+      service: 'functions',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
   },
   routes: [
     { method: 'POST', path: '/v1/functions', operation: 'function.deploy', query: [] },

@@ -14,7 +14,7 @@ export const STATUS = defineProduct({
       service: 'accounts',
       remembered: false,
     },
-    /** No request: what a cell of an account used for a minute. Such cells are the servers of databases. */
+    /** No request: what a cell of an account used for a minute: a database's server. Functions have one of their own. */
     'cell.standing': {
       ...look,
       service: 'databases',
