@@ -20,7 +20,7 @@ export async function changeSuspension(
   state: State,
   { account, reason }: SuspensionChange,
   signal: AbortSignal,
-  record?: RecordAsked,
+  record: RecordAsked,
 ): Promise<void> {
   const epoch = await state.transaction(async (transaction) => {
     await lockAccount(transaction, account)
@@ -28,7 +28,7 @@ export async function changeSuspension(
     const action = reason === undefined ? 'account.resume' : 'account.suspend'
     const details = reason === undefined ? {} : { reason }
     await recordOperatorAct(transaction, account, { action, target: account, details })
-    await record?.(transaction)
+    await record(transaction)
     const change = reason === undefined ? 'release_resources' : 'hold_resources'
     await transaction.query(`select ${change}($1, 'suspended')`, [account])
     // It writes an event, whose lock a tick waits for: last.

@@ -87,6 +87,10 @@ test('account.suspend refuses requests with account_suspended, ends databases, a
     await woken?.end()
     return woken !== undefined
   })
+  for (const action of ['account.suspend', 'account.resume']) {
+    const log = await ergon.cli('audit', '--action', action, '--target', account)
+    assert.match(log.stdout, new RegExp(account), `the operator's audit log has ${action}`)
+  }
   const events = await ergon.sql<{ type: string }>(
     "select type from events where account = $1 and type like 'account.%' order by sequence",
     [account],

@@ -9,6 +9,7 @@ import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import { inviteMember } from '#identity/member-changes.ts'
 import { firstOwner, lockAccount } from '#identity/members.ts'
+import { recordNodeAct } from '#identity/operator-account.ts'
 import { changeSuspension } from '#identity/suspensions.ts'
 import { createToken, revokeToken } from '#identity/tokens.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -43,11 +44,19 @@ export const accountHandlers = (
     return { account, refuse_token_presign: refuses }
   },
   'account.suspend': async ({ account, reason }, { signal }) => {
-    await changeSuspension(state, { account, reason }, signal)
+    await changeSuspension(state, { account, reason }, signal, (transaction) =>
+      recordNodeAct(transaction, {
+        action: 'account.suspend',
+        target: account,
+        details: { reason },
+      }),
+    )
     return { account, suspended: true }
   },
   'account.resume': async ({ account }, { signal }) => {
-    await changeSuspension(state, { account, reason: undefined }, signal)
+    await changeSuspension(state, { account, reason: undefined }, signal, (transaction) =>
+      recordNodeAct(transaction, { action: 'account.resume', target: account, details: {} }),
+    )
     return { account, suspended: false }
   },
   'funds.add': ({ account, pusd }) => addFunds(state, account, pusd),

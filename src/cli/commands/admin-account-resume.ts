@@ -6,5 +6,5 @@ import { printJson, tell } from '#cli/output.ts'
 export async function run({ options, words: [account = ''] }: CommandCall): Promise<void> {
   const changed = await control(options, 'account.resume', { account })
   if (options.json) return printJson(changed)
-  tell(`${account} is active: its databases wake with the next connection`)
+  tell(`${account} is active: its databases and functions wake with the next use`)
 }

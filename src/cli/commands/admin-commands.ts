@@ -34,7 +34,7 @@ export const ADMIN_COMMANDS: CommandList = {
     },
     {
       usage: 'admin account suspend <account>',
-      help: 'Refuse the requests of an account and end its databases; nothing is deleted',
+      help: 'Refuse the requests of an account and end its databases and functions; nothing is deleted',
       options: [['--reason <text>', 'why; its owners read it']],
       load: () => import('./admin-account-suspend.ts'),
     },

@@ -31,7 +31,8 @@ export const OPERATOR_DESCRIPTIONS: Descriptions<typeof OPERATOR> = {
     refusals: only,
   },
   'operator-account.suspend': {
-    summary: 'Suspend an account: its requests are refused with the reason, its databases end',
+    summary:
+      'Suspend an account: its requests are refused with the reason, its databases and functions end',
     request: operator.accountSuspension,
     replies: ok('It is suspended', json(operator.operatorAccountChanged)),
     refusals: [...only, 'not_found', 'operator_account', 'account_suspended'],
