@@ -4,6 +4,7 @@ import { sleep } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 import type { Logger } from '#base/log.ts'
 import { isServiceFault, fault } from '#contract/errors.ts'
+import { checkForm } from '#http/limits.ts'
 import { renderProblem, toErgonError } from '#http/problem.ts'
 import { forward, NotAnswered } from './forward.ts'
 import type { FoundFunction, Routes } from './routes.ts'
@@ -49,6 +50,7 @@ async function answer(
   response: ServerResponse,
   deps: IngressDeps & { readonly requestId: string; readonly gone: AbortSignal },
 ): Promise<void> {
+  checkForm(request)
   const { routes, uses, turns } = deps
   const { url = '/', headers } = request
   const host = headers.host ?? ''

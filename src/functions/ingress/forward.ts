@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { carbonOf, nj, printJoules, printMilligrams } from '#base/units.ts'
+import { ErgonError } from '#base/errors.ts'
 import { request as ask } from '#base/node-http.ts'
 import type { Tariff } from '#charging/tariff.ts'
 import { fault } from '#contract/errors.ts'
@@ -30,7 +31,15 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ])
+/** Headers of the service, and those that bind a client to an address that other functions have too. */
+const OURS =
+  /^(x-(ergon|energy|workload)-.*|x-(carbon-mg|receipt-id|routed-to|tier)|strict-transport-security|alt-svc|clear-site-data)$/i
 const CPU_HEADER = 'x-ergon-cpu-us'
+const SWITCHING_PROTOCOLS = 101
+const STATUS_MIN = 200
+const STATUS_MAX = 599
+/** No body follows them (RFC 9110, 15.3.5, 15.3.6 and 15.4.5). */
+const BODILESS = new Set([204, 205, 304])
 /** Nobody listens there: the process has just ended, or another version follows. */
 const GONE = new Set(['ECONNREFUSED', 'ENOENT'])
 const RESET = new Set(['ECONNRESET', 'EPIPE'])
@@ -51,12 +60,17 @@ export async function forward(
   given: ForwardedRequest,
 ): Promise<void> {
   const answer = await send(request, given)
-  if (answer.headers['x-ergon-failed'] !== undefined) {
-    answer.resume()
-    throw fault('function_failed', 'Could not answer: the function failed')
+  const { headers, statusCode = 0 } = answer
+  const isAnswer = statusCode >= STATUS_MIN && statusCode <= STATUS_MAX
+  if (headers['x-ergon-failed'] !== undefined || !isAnswer) {
+    answer.on('error', () => undefined).destroy()
+    throw failed()
   }
   await passOn(answer, response, given)
 }
+
+/** Also where its answer is not HTTP: what code sends is no fault of ours. */
+const failed = () => fault('function_failed', 'Could not answer: the function failed')
 
 /** Nothing of the body is read before the function has taken the connection. */
 function send(request: IncomingMessage, given: ForwardedRequest): Promise<IncomingMessage> {
@@ -77,9 +91,17 @@ function send(request: IncomingMessage, given: ForwardedRequest): Promise<Incomi
       const { code = '' } = error
       const isReset = RESET.has(code)
       if (given.signal.aborted) reject(given.signal.reason)
-      else reject(isReset || GONE.has(code) ? new NotAnswered(isReset) : error)
+      else if (error instanceof ErgonError) reject(error)
+      else reject(isReset || GONE.has(code) ? new NotAnswered(isReset) : failed())
     })
     sent.once('response', resolve)
+    sent.once('upgrade', (_answer, socket) => {
+      socket.destroy()
+      reject(failed())
+    })
+    sent.on('information', ({ statusCode }) => {
+      if (statusCode === SWITCHING_PROTOCOLS) sent.destroy(failed())
+    })
     sent.once('socket', (socket) =>
       socket.once('connect', () => {
         let bytes = 0
@@ -108,6 +130,8 @@ function headersTo(
     ...rest,
     ...(cookies && { cookie: cookies }),
     connection: 'close',
+    // Of some methods Node frames no body by itself.
+    ...(headers['transfer-encoding'] !== undefined && { 'transfer-encoding': 'chunked' }),
     'x-forwarded-for': [headers['x-forwarded-for'], socket.remoteAddress]
       .filter(Boolean)
       .join(', '),
@@ -131,23 +155,20 @@ function passOn(
   response: ServerResponse,
   given: ForwardedRequest,
 ): Promise<void> {
-  const headers: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(answer.headers))
-    if (value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith('x-ergon-'))
-      headers[name] = name === 'set-cookie' ? ownCookies(value) : value
   const known = answer.headers[CPU_HEADER]
-  if (known !== undefined) Object.assign(headers, energyHeaders(String(known), given))
-  else headers['trailer'] = TRAILERS
-  response.writeHead(answer.statusCode ?? 502, {
-    ...headers,
+  const isFollowed = known === undefined && isChunked(answer, response)
+  const added =
+    known === undefined ? isFollowed && { trailer: TRAILERS } : energyHeaders(String(known), given)
+  writeHead(answer, response, {
+    ...headersOf(answer),
+    ...added,
     'x-request-id': given.requestId,
     ...(given.tariff && { 'X-Routed-To': given.tariff.routedTo }),
   })
   return new Promise((resolve, reject) => {
-    answer.once('error', reject)
+    answer.on('error', () => reject(failed()))
     answer.once('end', () => {
-      if (known === undefined)
-        response.addTrailers(energyHeaders(answer.trailers[CPU_HEADER] ?? '', given))
+      if (isFollowed) response.addTrailers(energyHeaders(answer.trailers[CPU_HEADER] ?? '', given))
     })
     response.once('close', () => {
       answer.destroy()
@@ -157,6 +178,36 @@ function passOn(
     given.signal.addEventListener('abort', () => response.destroy(), { once: true })
     answer.pipe(response)
   })
+}
+
+/** True where the client gets chunks: trailers may follow those alone. */
+const isChunked = ({ statusCode = 0, headers }: IncomingMessage, { req }: ServerResponse) =>
+  req.method !== 'HEAD' &&
+  req.httpVersion !== '1.0' &&
+  !BODILESS.has(statusCode) &&
+  headers['content-length'] === undefined
+
+function headersOf(answer: IncomingMessage): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(answer.headers))
+    if (value !== undefined && !HOP_BY_HOP.has(name) && !OURS.test(name))
+      headers[name] = name === 'set-cookie' ? ownCookies(value) : value
+  return headers
+}
+
+function writeHead(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  headers: Record<string, string | string[]>,
+): void {
+  try {
+    response.writeHead(answer.statusCode ?? 0, headers)
+  } catch {
+    // A header that Node reads and does not write. Our refusal has a reason of its own.
+    response.statusMessage = ''
+    answer.on('error', () => undefined).destroy()
+    throw failed()
+  }
 }
 
 const ownCookies = (value: string | string[]): string[] =>

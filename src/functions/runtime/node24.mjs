@@ -198,9 +198,12 @@ async function send(made, response, one) {
   if (cookies.length > 0) headers['set-cookie'] = cookies
   const reader = made.body?.getReader()
   const { chunks, next } = reader === undefined ? EMPTY : await beginning(reader)
-  if (next === undefined) {
+  const isHead = response.req.method === 'HEAD'
+  if (next === undefined || isHead) {
+    // The figure comes in the head: what is not read of the body has no reader.
+    if (next !== undefined) reader.cancel().catch(() => undefined)
     const body = Buffer.concat(chunks)
-    if (headers['content-length'] === undefined && reader !== undefined)
+    if (headers['content-length'] === undefined && reader !== undefined && next === undefined)
       headers['content-length'] = body.length
     share()
     return void response
