@@ -87,7 +87,8 @@ async function tryVersion(deps: FunctionsDeps, row: CodeRow, signal: AbortSignal
       [row.id, row.version, whyOf(error)],
     )
   } finally {
-    await one.end()
+    // Nobody has asked it anything yet.
+    await one.end('failed')
   }
 }
 

@@ -3,6 +3,7 @@
 import { sleep } from '#base/clock.ts'
 import type { Cell, Cells, CellSpec, OutputLine } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
+import type { SleepCause } from '#contract/intervals.ts'
 import { answers, ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import type { Program } from '#node/program-flags.ts'
 import { functionCellOf } from './cell-name.ts'
@@ -23,6 +24,7 @@ const HEAP_SHARE = 0.6
 const LOAD_MAX_MS = 15_000
 const STOP_MAX_MS = 30_000
 const WATCH_MS = 5000
+const FAILURE_MAX = 500
 /** Beyond the time of a request: code that blocks its process for longer is ended. */
 const SILENT_MS = 15_000
 
@@ -49,14 +51,16 @@ export function createLocalDriver(deps: {
             throw failed(`it is not loaded after ${LOAD_MAX_MS / 1000} s`)
           }
         },
-        end: () => cell.stop(),
+        end: (cause) => cell.stop(AT_ONCE.has(cause) ? 0 : undefined),
       }
     },
   }
 }
 
-/** A process that has just ended comes back. */
-const GONE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT'])
+/** These end the requests that run: a held account's functions end one after the other, and none waits for another. */
+const AT_ONCE: ReadonlySet<SleepCause> = new Set(['suspended', 'balance', 'failed'])
+/** A process that has just ended comes back; one that is still loading is silent. */
+const GONE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'cell_silent'])
 const AGAIN_MS = 50
 
 async function loadedPage(cell: Cell, signal: AbortSignal): Promise<unknown> {
@@ -75,7 +79,14 @@ const failed = (why: string) => fault('function_failed', `Could not start the fu
 
 function assertLoaded(page: unknown): void {
   if (typeof page !== 'object' || page === null || !('failure' in page)) return
-  if (typeof page.failure === 'string') throw failed(page.failure)
+  // The text is the tenant's: code can answer in place of the runtime.
+  if (typeof page.failure === 'string')
+    throw failed(
+      page.failure
+        .slice(0, FAILURE_MAX)
+        .replaceAll(/\p{Cc}+/gu, ' ')
+        .toWellFormed(),
+    )
 }
 
 function cellOf(

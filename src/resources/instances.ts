@@ -11,8 +11,8 @@ import type { Resource } from './resource.ts'
 export interface Instance {
   /** Resolves when it can be used; rejects when it is ended first, or with the signal's reason. */
   ready(signal: AbortSignal): Promise<void>
-  /** Resolves when nothing of it is left; may be called again after it has failed. */
-  end(): Promise<void>
+  /** Resolves when nothing of it is left; may be called again after it has failed. The cause may shorten its grace. */
+  end(cause: SleepCause): Promise<void>
 }
 
 export interface Instances<R extends Resource, I extends Instance> {
@@ -163,7 +163,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     one.ending ??= cause
     clearTimeout(one.timer)
     const instance = await one.instance.catch(() => undefined)
-    await instance?.end()
+    await instance?.end(cause)
     this.#running.delete(id)
     const interval = await one.interval
     if (interval !== undefined)

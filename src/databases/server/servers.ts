@@ -157,7 +157,7 @@ export function createServers(deps: ServersDeps): Servers {
         await server.ready(closing.signal)
         return await work()
       } finally {
-        await server.end()
+        await server.end('change')
       }
     },
     running: () => instances.running(),
