@@ -30,6 +30,9 @@ test('a suspended function says why, and one that starts says when to come back'
     return [code, status, retryAfterS]
   }
   assert.deepEqual(errorOf(suspendedLine('hello', 'balance')), ['balance_depleted', 402, undefined])
+  // Its owner cannot resume it: the advice is that of the account.
+  assert.equal(errorOf(suspendedLine('hello', 'suspended'))[0], 'account_suspended')
+  assert.equal(errorOf(suspendedLine('hello', 'deleting'))[0], 'account_deleting')
   assert.deepEqual(errorOf(suspendedLine('hello', null)), ['function_suspended', 503, undefined])
   assert.deepEqual(errorOf(unstarted('hello')), ['function_starting', 503, 2])
 })

@@ -43,8 +43,8 @@ export const unstarted = (name: string): FunctionAwakeLine => ({
 
 const HELD: Readonly<Record<NonNullable<HeldFor>, readonly [Code, string]>> = {
   balance: ['balance_depleted', 'its account cannot pay for its energy'],
-  suspended: ['function_suspended', 'its account is suspended'],
-  deleting: ['function_suspended', 'its account is being deleted'],
+  suspended: ['account_suspended', 'its account is suspended'],
+  deleting: ['account_deleting', 'its account is being deleted'],
 }
 
 /** The refusal of a function that its owner, or the service, holds suspended. */
