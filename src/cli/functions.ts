@@ -1,6 +1,7 @@
 // Functions that the commands of functions share.
 import { sleep } from '#base/clock.ts'
 import { CHANGE_UNDER_WAY } from '#contract/function-limits.ts'
+import { TRIED_AGAIN } from '#contract/tried-again.ts'
 import { apiGet, apiPatch } from './client.ts'
 import { CommandError, EXIT, print } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
@@ -54,40 +55,59 @@ export const changeFunction = async (
 
 const WAIT_MS = 120_000
 const LOOK_MS = 100
+const LOOK_MAX_MS = 2000
+const LOOK_GROWTH = 1.5
+/** Reasons that go by themselves. */
+const PASSING: ReadonlySet<string | null> = new Set([null, CHANGE_UNDER_WAY, TRIED_AGAIN])
 
-/** Waits until a version answers. Throws a CommandError with why it cannot. */
+/** Waits until a version answers; without one, until any does. Throws a CommandError with why it cannot. */
 export async function waitForVersion(
   options: GlobalOptions,
   name: string,
-  version: number,
+  version?: number,
 ): Promise<DeployedFunction> {
   const lastMs = performance.now() + WAIT_MS
-  for (;;) {
+  for (let lookMs = LOOK_MS; ; lookMs = Math.min(lookMs * LOOK_GROWTH, LOOK_MAX_MS)) {
     const one = await getFunction(options, name)
-    if (one.status === 'deployed' && one.live_version === version) return one
-    const failure = one.versions.find((kept) => kept.version === version)?.failure
-    if (typeof failure === 'string')
-      throw new CommandError(
-        `Could not start version ${version} of ${name}: ${failure}`,
-        EXIT.failed,
-        one.live_version === null
-          ? `ergon fn logs ${name}`
-          : `version ${one.live_version} still answers; ergon fn logs ${name}`,
-      )
-    if (one.status === 'suspended' && one.reason !== CHANGE_UNDER_WAY)
-      throw new CommandError(
-        `${name} is suspended: ${one.reason ?? 'its account asked for that'}`,
-        EXIT.failed,
-        `ergon fn resume ${name}`,
-      )
+    if (isAnswering(one, version)) return one
+    const error = whyNever(one, version ?? one.version)
+    if (error !== undefined) throw error
     if (performance.now() > lastMs)
       throw new CommandError(
         `${name} does not answer yet${one.reason === null ? '' : `: ${one.reason}`}`,
         EXIT.failed,
         `ergon fn show ${name}`,
       )
-    await sleep(LOOK_MS)
+    await sleep(lookMs)
   }
+}
+
+const isAnswering = ({ status, live_version: live }: DeployedFunction, version?: number): boolean =>
+  status === 'deployed' && live !== null && (version === undefined || live === version)
+
+/** Why a version will not answer unless its account does something. */
+function whyNever(one: DeployedFunction, version: number): CommandError | undefined {
+  const { name, status, reason, live_version: live } = one
+  if (status === 'suspended' && reason === null)
+    return new CommandError(
+      `${name} is suspended: its account asked for that`,
+      EXIT.failed,
+      `ergon fn resume ${name}`,
+    )
+  const still = live === null || status !== 'deployed' ? '' : `version ${live} still answers; `
+  const failure = one.versions.find((kept) => kept.version === version)?.failure
+  if (typeof failure === 'string' && live !== version && status !== 'suspended')
+    return new CommandError(
+      `Could not start version ${version} of ${name}: ${failure}`,
+      EXIT.failed,
+      `${still}ergon fn logs ${name}`,
+    )
+  if (PASSING.has(reason)) return undefined
+  return new CommandError(
+    `Version ${version} of ${name} does not answer: ${reason}`,
+    EXIT.failed,
+    `${still}ergon fn show ${name}`,
+  )
 }
 
 const LABEL_WIDTH = 14

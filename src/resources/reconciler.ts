@@ -4,6 +4,7 @@
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { TRIED_AGAIN } from '#contract/tried-again.ts'
 import type { State } from '#state/connect.ts'
 import { NotWanted } from './instances.ts'
 import type { Resource } from './resource.ts'
@@ -34,7 +35,6 @@ const AGAIN_MS = 15_000
 /** Accounts whose resources are worked on side by side, one resource of each: none makes the others wait. */
 const ACCOUNTS_MAX = 4
 const INTERNAL = 500
-const TRIED_AGAIN = 'the last change failed; it is tried again every 15 seconds'
 /** The change that has waited longest of each account. */
 const UNSETTLED = `select id, account, name, wanted, revision::text from (
     select distinct on (account) * from resources
@@ -78,6 +78,8 @@ function createWork(
 ) {
   const running = new Map<string, Promise<void>>()
   const resting = new Set<string>()
+  /** The revision of each resource that failed last: its next failures are no news. */
+  const failed = new Map<string, string>()
   const rest = (change: string) => {
     resting.add(change)
     setTimeout(() => {
@@ -87,11 +89,16 @@ function createWork(
   }
   const work = async (change: Unsettled) => {
     const { id, account, revision } = change
-    const isSettled = await settle(deps, change, signal).catch((error: unknown) => {
+    const isAgain = failed.get(id) === revision
+    const isSettled = await settle(deps, { ...change, isAgain }, signal).catch((error: unknown) => {
       if (!signal.aborted) deps.log.warn('A change waits', { id, error: messageOf(error) })
       return false
     })
-    if (!isSettled) rest(`${id} ${revision}`)
+    if (isSettled) failed.delete(id)
+    else {
+      failed.set(id, revision)
+      rest(`${id} ${revision}`)
+    }
     running.delete(account)
     wake()
   }
@@ -108,7 +115,7 @@ function createWork(
 /** Makes one change; resolves with false when it failed, or must wait. Rejects while the state is away. */
 async function settle(
   { state, log, kind, ...deps }: ReconcilerDeps,
-  { wanted, revision, ...resource }: Unsettled,
+  { wanted, revision, isAgain, ...resource }: Unsettled & { readonly isAgain: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { id } = resource
@@ -132,7 +139,7 @@ async function settle(
   } catch (error) {
     // A stop in the middle: the next start goes on. A new wish: the next query finds it.
     if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return false
-    log.error('A resource could not be changed', { kind, id, wanted, error })
+    log[isAgain ? 'debug' : 'error']('A resource could not be changed', { kind, id, wanted, error })
     await move('failed', whyOf(error))
     return false
   }

@@ -23,13 +23,14 @@ begin
   return made;
 end $$;
 
--- Sets what the account wants of a resource, or repeats it after a change of the product's own table; false for a
--- resource that is deleted.
+-- Sets what the account wants of a resource, or repeats it after a change of the product's own table; the reason of an
+-- earlier change is gone. False for a resource that is deleted.
 create or replace function want_resource(of_id text, wanted text) returns boolean language plpgsql as $$
 declare
   of_kind text;
 begin
-  update resources set desired = want_resource.wanted, revision = revision + 1, changed_at = ledger_now()
+  update resources set desired = want_resource.wanted, revision = revision + 1, reason = null,
+    changed_at = ledger_now()
   where id = of_id and desired <> 'deleted' returning kind into of_kind;
   if of_kind is not null then perform pg_notify('ergon_resources', of_kind); end if;
   return of_kind is not null;

@@ -411,6 +411,18 @@ test('a suspended function says so, and answers again when it is resumed', async
   assert.equal((await textAt('/plain'))[0], 200)
 })
 
+test('a function whose wanted version failed is resumed with the one that answers', async () => {
+  await deploy('steady', 'export const nothing = 3')
+  assert.equal((await ergon.cli('fn', 'suspend', 'steady')).code, 0)
+  await until(
+    () => show('steady'),
+    ({ status }) => status === 'suspended',
+  )
+  const { code, stderr } = await ergon.cli('fn', 'resume', 'steady')
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(await textAt('/steady'), [200, 'one'])
+})
+
 test('the energy is billed to the function, and ends with its budget', async () => {
   await deploy('burner', `export default () => { for (;;); }`, {
     energy_budget: '10 J/day',
@@ -434,6 +446,11 @@ test('the energy is billed to the function, and ends with its budget', async () 
   const byService = await ergon.cli('usage', '--group-by', 'service', '--json')
   assert.match(byService.stdout, /"functions"/)
   assert.doesNotMatch(byService.stdout, /"databases"/)
+  const beganMs = performance.now()
+  const late = await ergon.cli('fn', 'deploy', fileOf('burner.mjs', 'export default () => 1'))
+  assert.notEqual(late.code, 0)
+  assert.match(late.stderr, /does not answer: Could not go on: the energy budget is used up/)
+  assert.ok(performance.now() - beganMs < WAIT_MS)
   const raised = await ergon.cli('fn', 'budget', 'burner', 'none')
   assert.equal(raised.code, 0, raised.stderr)
 })

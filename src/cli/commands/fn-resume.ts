@@ -4,8 +4,8 @@ import { changeFunction, waitForVersion } from '#cli/functions.ts'
 import { print, printJson } from '#cli/output.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const { version } = await changeFunction(options, name, { suspended: false })
-  const made = await waitForVersion(options, name, version)
+  await changeFunction(options, name, { suspended: false })
+  const made = await waitForVersion(options, name)
   if (options.json) printJson(made)
   else print(made.url)
 }

@@ -34,7 +34,7 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
   const { rows } = await state.query<FunctionRow>(
     `select n.id, n.account, n.name, n.region, f.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names,
        n.actual, n.reached_revision < n.revision as is_pending, f.version, f.live_version, n.created_at,
-       coalesce('version ' || f.version || ' cannot be started: ' || v.failure, n.reason,
+       coalesce(case when n.actual <> 'suspended' then 'version ' || f.version || ' cannot be started: ' || v.failure end, n.reason,
          case n.held when 'balance' then 'the account cannot pay'
            when 'suspended' then 'the operator suspended the account'
            when 'deleting' then 'the account is being deleted' end) as reason,
