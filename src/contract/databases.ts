@@ -217,9 +217,11 @@ export const databaseQueryReply = z.object({
   cut: z.boolean(),
   /** From the statement to its last row here. */
   duration_ms: z.number().min(0),
-  /** An estimate of its part of what its server is charged by the minute; the request's own is in X-Energy-Joules. */
+  /** The most that is its part of what its server is charged by the minute; the request's own is in X-Energy-Joules. */
   server_j: z.number().min(0),
-  basis: z.literal('the time of the query at the tariff of a CPU-second; billed with the server'),
+  basis: z.literal(
+    "an upper bound: the query's time at one processor; the server's cell is billed by the minute",
+  ),
 })
 
 export const databaseQueryCeiling = z.object({
@@ -228,7 +230,7 @@ export const databaseQueryCeiling = z.object({
   ceiling_j: z.number().min(0),
   ceiling_nj: wholeText,
   ceiling_pusd: wholeText,
-  /** Of the server: one CPU for the whole time that a query may run, as an estimate. */
+  /** Of the server, an upper bound: one processor for the whole time that a query may run. */
   server_j: z.number().min(0),
   time_limit_ms: z.int(),
 })

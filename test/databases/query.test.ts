@@ -36,6 +36,7 @@ type Answer = {
   readonly command?: string
   readonly duration_ms?: number
   readonly server_j?: number
+  readonly basis?: string
   readonly code?: string
   readonly detail?: string
   readonly sqlstate?: string
@@ -71,6 +72,8 @@ test('database.query answers with columns, types, rows, time and joules, and dat
   ])
   assert.deepEqual([answer.command, answer.row_count, answer.cut], ['SELECT', 2, false])
   assert.ok((answer.duration_ms ?? 0) > 0 && (answer.server_j ?? 0) > 0)
+  const asleep = await ask('select pg_sleep(0.5)')
+  assert.match(asleep.basis ?? '', /^an upper bound/, 'a query that waits uses less')
   const { baseUrl, token } = sharedErgon()
   const told = await fetch(`${baseUrl}/v1/databases/${NAME}/query/ceiling`, {
     headers: { authorization: `Bearer ${token}` },
@@ -250,7 +253,7 @@ test('ergon db query prints a table, JSON or CSV', async () => {
   const shown = await ergon.cli('db', 'query', NAME, sql)
   assert.equal(shown.code, 0, shown.stderr)
   assert.match(shown.stdout, /^id +text\n1 +a "b",1\n$/)
-  assert.match(shown.stderr, /^1 row, [\d.]+ ms, [\d.]+ J and about [\d.]+ J of the server$/m)
+  assert.match(shown.stderr, /^1 row, [\d.]+ ms, [\d.]+ J and at most [\d.]+ J of the server$/m)
   const csv = await ergon.cli('db', 'query', NAME, sql, '--csv')
   assert.equal(csv.stdout, 'id,text\n1,"a ""b"",1"\n')
   const json = await ergon.cli(
@@ -267,6 +270,23 @@ test('ergon db query prints a table, JSON or CSV', async () => {
   const wrong = await ergon.cli('db', 'query', NAME, 'select x')
   assert.equal(wrong.code, 1)
   assert.match(wrong.stderr, /column "x" does not exist/)
+})
+
+const BURNS = 'select count(*) from generate_series(1, 1000000000)'
+
+test('a used-up budget is no fault of the statement: 429 budget_exhausted', async () => {
+  const ergon = sharedErgon()
+  assert.equal((await ergon.cli('db', 'budget', NAME, '10 J/day')).code, 0)
+  try {
+    let refused: Answer = { status: 0 }
+    await until('it is used up', async () => {
+      refused = await ask(BURNS)
+      return refused.sqlstate === '53400'
+    })
+    assert.deepEqual([refused.status, refused.code], [429, 'budget_exhausted'], refused.detail)
+  } finally {
+    assert.equal((await ergon.cli('db', 'budget', NAME, 'none')).code, 0)
+  }
 })
 
 test('a suspended database is not woken, and says so; the books are right', async () => {

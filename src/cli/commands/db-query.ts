@@ -37,7 +37,9 @@ function tellCost(
   own: string | string[] | undefined,
 ) {
   const rows = `${count} ${count === 1 ? 'row' : 'rows'}`
-  tell(`${rows}, ${ms.toFixed(1)} ms, ${String(own ?? '?')} J and about ${server} J of the server`)
+  tell(
+    `${rows}, ${ms.toFixed(1)} ms, ${String(own ?? '?')} J and at most ${server} J of the server`,
+  )
   if (cut) tell('There are more rows: ask for more with --max-rows, or for less with a condition')
 }
 

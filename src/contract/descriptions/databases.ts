@@ -60,7 +60,8 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
     refusals: ['database_not_found'],
   },
   'database.query': {
-    summary: 'Run one statement that reads, and wake the database for it',
+    summary:
+      'Run one statement that reads, and wake the database for it; Idempotency-Key is ignored, for nothing is changed',
     request: databases.databaseQueryRequest,
     replies: ok('The rows', json(databases.databaseQueryReply)),
     refusals: [

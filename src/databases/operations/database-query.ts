@@ -8,6 +8,7 @@ import { rawNumber } from '#contract/raw-json.ts'
 import { passwordOf } from '#databases/logins/passwords.ts'
 import { findDatabase, type DatabaseRow } from '#databases/operations/find-database.ts'
 import { askDatabase, type QueryAnswer } from '#databases/query/ask-database.ts'
+import { queryRefusal } from '#databases/query/query-refusal.ts'
 import { wantQueryRole } from '#databases/query/query-role.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
@@ -50,7 +51,7 @@ export function createDatabaseQuery(deps: {
       const answer = await askDatabase(login, asked, { signal, mark: () => spend.mark() })
       return replyOf(answer, deps.rates)
     } catch (error) {
-      throw error instanceof pg.DatabaseError ? refusalOf(error) : error
+      throw error instanceof pg.DatabaseError ? queryRefusal(error) : error
     } finally {
       running.splice(running.indexOf(account), 1)
     }
@@ -120,14 +121,3 @@ const NS_PER_S = 1_000_000_000n
 
 const energyOfMs = (ms: number, rates: QueryRates): Nj =>
   nj((BigInt(Math.round(ms * NS_PER_MS)) * rates().njPerCpuS) / NS_PER_S)
-
-/** The refusal of the server or the proxy, with its place in the statement. */
-function refusalOf(error: pg.DatabaseError): Error {
-  const { code = '', message, position, hint } = error
-  const details = {
-    sqlstate: code,
-    ...(position !== undefined && { position: Number(position) }),
-    ...(hint !== undefined && { hint }),
-  }
-  return fault('database_query_failed', `Could not run the query: ${message}`, { details })
-}

@@ -77,7 +77,7 @@ function Most({ database }: { readonly database: Database }) {
   if (data === undefined) return <span className="small">Ctrl+Enter runs it.</span>
   return (
     <span className="small">
-      At most {energyShort(BigInt(data.ceiling_nj))} for the request, and about{' '}
+      At most {energyShort(BigInt(data.ceiling_nj))} for the request, and at most{' '}
       {energyShort(inNj(data.server_j))} of its server. Ctrl+Enter runs it.
     </span>
   )
@@ -91,7 +91,7 @@ function After({ result, cost }: { readonly result: QueryResult; readonly cost?:
         {count} {count === 1 ? 'row' : 'rows'}
       </b>{' '}
       in {ms.toFixed(1)} ms
-      {cost !== undefined && ` for ${energyShort(cost.figure.nj)}`}, and about{' '}
+      {cost !== undefined && ` for ${energyShort(cost.figure.nj)}`}, and at most{' '}
       {energyShort(inNj(server))} of its server{cut && '. There are more rows'}.
     </p>
   )

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { energyWords } from '#databases/agent-socket/energy-words.ts'
+import { STARTING } from '#databases/agent-socket/state-words.ts'
+import { fault } from '#contract/errors.ts'
+import { queryRefusal } from './query-refusal.ts'
+
+const said = (severity: string, { code, message }: { code: string; message: string }) =>
+  Object.assign(new pg.DatabaseError(message, 0, 'error'), { severity, code })
+const wordsOf = (code: 'budget_exhausted' | 'balance_depleted' | 'state_unavailable') =>
+  energyWords(fault(code, 'x'), 'notes') ?? assert.fail(code)
+
+test('a session that ends for want of energy or a server is no fault of the statement', () => {
+  for (const [words, code] of [
+    [wordsOf('balance_depleted'), 'balance_depleted'],
+    [wordsOf('budget_exhausted'), 'budget_exhausted'],
+    [wordsOf('state_unavailable'), 'database_not_ready'],
+    [STARTING, 'database_not_ready'],
+    [{ code: '53300', message: 'too many' }, 'overloaded'],
+    [{ code: '57014', message: 'canceled' }, 'database_query_failed'],
+  ] as const) {
+    assert.equal(queryRefusal(said('FATAL', words)).code, code)
+    assert.equal(queryRefusal(said('FATAL', words)).details['sqlstate'], words.code)
+    assert.equal(queryRefusal(said('ERROR', words)).code, 'database_query_failed', 'raised by SQL')
+  }
+})

@@ -1,0 +1,35 @@
+// The refusal of a query by the server or the proxy, as an error of the API.
+import type pg from 'pg'
+import type { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { UNPAID } from '#databases/agent-socket/energy-words.ts'
+
+/** Ends of a session that are no fault of its statement, by SQLSTATE. */
+const ENDS: Readonly<Record<string, 'budget_exhausted' | 'database_not_ready' | 'overloaded'>> = {
+  '53300': 'overloaded',
+  '53400': 'budget_exhausted',
+  '57P03': 'database_not_ready',
+}
+const RETRY_S = 1
+
+/** With the place in the statement. */
+export function queryRefusal(error: pg.DatabaseError): ErgonError {
+  const { code = '', message, position, hint } = error
+  const details = {
+    sqlstate: code,
+    ...(position !== undefined && { position: Number(position) }),
+    ...(hint !== undefined && { hint }),
+  }
+  const refusal = refusalOf(error)
+  return fault(refusal, `Could not run the query: ${message}`, {
+    details,
+    ...(refusal === 'overloaded' && { retryAfterS: RETRY_S }),
+  })
+}
+
+/** A statement may raise any SQLSTATE, but not end its session with one. */
+function refusalOf({ severity, code = '', message }: pg.DatabaseError) {
+  if (severity !== 'FATAL') return 'database_query_failed'
+  if (message === UNPAID.message) return 'balance_depleted'
+  return ENDS[code] ?? 'database_query_failed'
+}
