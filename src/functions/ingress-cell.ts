@@ -23,6 +23,7 @@ export async function startIngress(
     agent,
     address,
     meter: meterName,
+    trustedProxies: config.trustedProxies,
     listen: { host: config.host, port: data.port + FUNCTIONS_PORT_OFFSET },
   }
   return await cells.start(

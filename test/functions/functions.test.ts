@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -230,6 +231,25 @@ test('all three forms of handlers answer, and bodies are streamed both ways', as
   const reader = answer.body?.getReader()
   assert.equal(Buffer.from((await reader?.read())?.value ?? []).toString(), 'a')
   assert.equal(Buffer.from((await reader?.read())?.value ?? []).toString(), 'b')
+  assert.deepEqual(await textAt('/slow', { method: 'HEAD' }), [200, ''])
+  assert.doesNotMatch(await logsOf('slow'), /TRAILER/)
+})
+
+test('one address does not hold all connections, and silent ones are cut', async () => {
+  const { port, hostname } = new URL(url)
+  const many = Array.from({ length: 250 }, () =>
+    connect(Number(port), hostname)
+      .on('error', () => undefined)
+      .resume(),
+  )
+  await until(
+    () => Promise.resolve(many.filter(({ destroyed }) => !destroyed).length),
+    (count) => count === 0,
+  )
+  // Who is late with a header is told so; who is beyond the share of an address reads nothing.
+  const refused = many.filter(({ bytesRead }) => bytesRead === 0).length
+  assert.ok(refused >= 50 && refused < 150, `${refused} refused`)
+  assert.equal((await textAt('/plain'))[0], 200)
 })
 
 test('a function sleeps when nobody uses it, but not before its own work is done', async () => {

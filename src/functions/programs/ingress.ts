@@ -7,8 +7,11 @@ import { answerRequest } from '#functions/ingress/answer.ts'
 import { followRoutes, RouteTable } from '#functions/ingress/routes.ts'
 import { createTurns } from '#functions/ingress/turns.ts'
 import { createFunctionUses } from '#functions/ingress/uses.ts'
+import { limitAddresses } from '#http/address-limit.ts'
+import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import type { FunctionsAddress } from '#contract/functions-address.ts'
+import { FUNCTION_TIMEOUT_S_MAX } from '#contract/function-limits.ts'
 import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 
@@ -19,6 +22,8 @@ export type IngressConfig = {
   /** The meter whose tariff is billed. */
   readonly meter: string
   readonly listen: { readonly host: string; readonly port: number }
+  /** Connections of these are those of many clients. */
+  readonly trustedProxies: readonly string[]
   readonly socket: string
   readonly logLevel: LogLevel
 }
@@ -27,9 +32,10 @@ const PROCESS = 'ingress'
 const STATE_CONNECTIONS = 1
 const HEADER_BYTES_MAX = 32_768
 const HEADERS_MAX = 200
-const HEADERS_MS_MAX = 20_000
-const KEEP_ALIVE_MS = 65_000
 const CONNECTIONS_MAX = 2000
+const CONNECTIONS_OF_ADDRESS_MAX = 200
+/** A connection on which nothing moves: longer than a function may take to start and to answer. */
+const SILENCE_MS_MAX = (FUNCTION_TIMEOUT_S_MAX + 90) * 1000
 /** Requests that run may end; then they are cut. */
 const DRAIN_MS = 5000
 
@@ -45,10 +51,13 @@ const following = followRoutes(routes, { state, meter: config.meter, log }, endi
 const server = createServer(
   {
     maxHeaderSize: HEADER_BYTES_MAX,
-    headersTimeout: HEADERS_MS_MAX,
+    headersTimeout: HEADERS_TIMEOUT_MS,
     // A body may take as long as the function does, which ends the request.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    // Our own check answers, with a body.
+    requireHostHeader: false,
     insecureHTTPParser: false,
     noDelay: true,
   },
@@ -56,6 +65,8 @@ const server = createServer(
 )
 server.maxHeadersCount = HEADERS_MAX
 server.maxConnections = CONNECTIONS_MAX
+server.timeout = SILENCE_MS_MAX
+limitAddresses(server, CONNECTIONS_OF_ADDRESS_MAX, config.trustedProxies)
 await new Promise<void>((resolve, reject) => {
   server.once('error', reject)
   server.listen({ host: config.listen.host, port: config.listen.port }, () => resolve())

@@ -1,9 +1,9 @@
 // The server of the status page: three files, GET and HEAD, nothing else. It reads no cookie, no credential, no query
 // and no Host, so no request changes an answer, and a cache in front cannot be poisoned.
 import { createHash } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from '#base/node-http.ts'
+import { limitAddresses } from '#http/address-limit.ts'
 import { PAGES, readStatusFile, type PagePath } from './files.ts'
 
 const HEADER_BYTES_MAX = 8192
@@ -60,7 +60,7 @@ export async function serveStatus(deps: {
   server.maxConnections = CONNECTIONS_MAX
   server.maxRequestsPerSocket = REQUESTS_OF_CONNECTION_MAX
   server.timeout = SILENCE_MS_MAX
-  limitAddresses(server)
+  limitAddresses(server, CONNECTIONS_OF_ADDRESS_MAX)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host: deps.host, port: deps.port }, () => resolve())
@@ -129,23 +129,4 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.setHeader('cache-control', 'no-store')
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
   response.end(`${text}\n`)
-}
-
-/** No address holds all connections. */
-function limitAddresses(server: Server): void {
-  const open = new Map<string, number>()
-  server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? ''
-    const count = (open.get(address) ?? 0) + 1
-    if (count > CONNECTIONS_OF_ADDRESS_MAX) {
-      socket.destroy()
-      return
-    }
-    open.set(address, count)
-    socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1
-      if (left === 0) open.delete(address)
-      else open.set(address, left)
-    })
-  })
 }

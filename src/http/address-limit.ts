@@ -1,0 +1,30 @@
+// No address holds all connections of a listener: who opens many is refused before others are.
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { bareAddress, networkOf, parseSubnet } from '#base/subnets.ts'
+
+/** Closes each connection beyond `most` of one network. Proxies in front bring the connections of many: they have no limit. */
+export function limitAddresses(
+  server: Server,
+  most: number,
+  proxies: readonly string[] = [],
+): void {
+  const trusted = proxies.flatMap((text) => parseSubnet(text) ?? [])
+  const open = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    const address = bareAddress(socket.remoteAddress ?? '')
+    if (trusted.some((subnet) => subnet.includes(address))) return
+    const network = networkOf(address)
+    const count = (open.get(network) ?? 0) + 1
+    if (count > most) {
+      socket.destroy()
+      return
+    }
+    open.set(network, count)
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 1) - 1
+      if (left === 0) open.delete(network)
+      else open.set(network, left)
+    })
+  })
+}
