@@ -246,7 +246,7 @@ test('one address does not hold all connections, and silent ones are cut', async
     () => Promise.resolve(many.filter(({ destroyed }) => !destroyed).length),
     (count) => count === 0,
   )
-  // Who is late with a header is told so; who is beyond the share of an address reads nothing.
+  // A head that comes late is answered with 408. A connection beyond the share of its address reads nothing.
   const refused = many.filter(({ bytesRead }) => bytesRead === 0).length
   assert.ok(refused >= 50 && refused < 150, `${refused} refused`)
   assert.equal((await textAt('/plain'))[0], 200)
