@@ -121,7 +121,7 @@ export const functionReply = z.object({
   object: z.literal('function'),
   name: z.string(),
   region: z.string(),
-  /** Where it answers. */
+  /** Where it answers; this and what follows is as the live version has it, or the wanted one before any is live. */
   url: z.string(),
   route: z.string(),
   runtime: z.string(),

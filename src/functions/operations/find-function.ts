@@ -29,12 +29,12 @@ export type FunctionRow = {
   readonly created_at: Date
 }
 
-/** The functions of an account, or the one that has this id or name. */
+/** As their live versions are, or as is wanted before there is one: the functions of an account, or the one that has this id or name. */
 async function rowsOf(state: Queryable, account: string, wanted: string | null) {
   const { rows } = await state.query<FunctionRow>(
-    `select n.id, n.account, n.name, n.region, f.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names,
+    `select n.id, n.account, n.name, n.region, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names,
        n.actual, n.reached_revision < n.revision as is_pending, f.version, f.live_version, n.created_at,
-       coalesce(case when n.actual <> 'suspended' then 'version ' || f.version || ' cannot be started: ' || v.failure end, n.reason,
+       coalesce(case when n.actual <> 'suspended' then 'version ' || f.version || ' cannot be started: ' || w.failure end, n.reason,
          case n.held when 'balance' then 'the account cannot pay'
            when 'suspended' then 'the operator suspended the account'
            when 'deleting' then 'the account is being deleted' end) as reason,
@@ -44,7 +44,8 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
            to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by o.version desc)
          from function_versions o where o.function = n.id) as versions
      from resources n join functions f using (id)
-       join function_versions v on v.function = f.id and v.version = f.version
+       join function_versions w on w.function = f.id and w.version = f.version
+       join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
        left join budgets b using (id)
      where n.account = $1 and n.kind = 'function' and n.desired <> 'deleted'
        and ($2::text is null or n.id = $2 or n.name = $2)

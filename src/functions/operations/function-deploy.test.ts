@@ -10,6 +10,8 @@ import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { readRoutes } from '#functions/ingress/routes.ts'
+import { FUNCTIONS_OF } from '#functions/gateway.ts'
+import { findFunction } from './find-function.ts'
 import { createFunctionDeploy } from './function-deploy.ts'
 import { createFunctionLogs } from './function-logs.ts'
 import { createFunctionRollback } from './function-rollback.ts'
@@ -107,7 +109,22 @@ test('a rollback takes the version before the live one, with its route', { skip 
   await state.query('update functions set live_version = 2 where id = $1', [id])
   await assert.rejects(async () => back(7), { code: 'function_version_not_found' })
   const made = replyOf(await back())
-  assert.deepEqual([made.version, made.route], [1, '/old'])
+  assert.deepEqual([made.version, made.route, made.live_version], [1, '/new', 2])
+  await state.query('select make_function_live($1, 1)', [id])
+  assert.equal((await findFunction(state, ACCOUNT, id)).route, '/old')
+})
+
+test('a function is shown as its live version is, also in the export', { skip }, async () => {
+  const { id } = await deploy({ name: 'shown', memory: '96MB', source: 'export default 1' })
+  await state.query('select make_function_live($1, 1)', [id])
+  const made = await deploy({ name: 'shown', memory: '256MB', source: 'export default 2' })
+  assert.deepEqual(
+    [made.version, made.memory_bytes, made.versions[0]?.memory_bytes],
+    [2, 96_000_000, 256_000_000],
+  )
+  const { rows } = await state.query(FUNCTIONS_OF, [ACCOUNT, '', 100])
+  const [exported] = rows.filter((row) => row['id'] === id)
+  assert.deepEqual([exported?.['source'], exported?.['version']], ['export default 1', 2])
 })
 
 test('a rollback without a version passes over those that never started', { skip }, async () => {
