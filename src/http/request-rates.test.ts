@@ -88,6 +88,13 @@ test('take() says what is left of each limit, and counts nothing of what it refu
   assert.equal(rates.take(WHO)[3], '"account";r=594;t=1')
 })
 
+test('take() says whole seconds as they are, whatever the fractions of the clock', () => {
+  const { rates, pass } = ratesAt(2)
+  // A time whose sum with a minute is rounded up.
+  pass(1_046_605.3255372316 - 1000)
+  assert.equal(rates.take(WHO)[3], '"account";r=1;t=30')
+})
+
 test('take() keeps no bucket that is full, and none is forgotten earlier', () => {
   const { waitOf, pass } = ratesAt(60)
   for (let nth = 0; nth < 60; nth++) waitOf(WHO)

@@ -124,7 +124,7 @@ class Allowance {
   standing(nowMs: number): string {
     const usedMs = Math.max(0, this.#fullMs - nowMs)
     const left = Math.floor((WINDOW_MS - usedMs + TOLERANCE_MS) / this.#eachMs)
-    return `"${this.name}";r=${left};t=${Math.ceil(usedMs / 1000)}`
+    return `"${this.name}";r=${left};t=${Math.ceil((usedMs - TOLERANCE_MS) / 1000)}`
   }
 }
 

@@ -12,7 +12,7 @@ import {
 
 const CHROMIUM = '/usr/bin/chromium'
 const ARGUMENTS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
-const PAGE_TIMEOUT_MS = 30_000
+const PAGE_TIMEOUT_MS = 60_000
 const CLOSE_MS_MAX = 5000
 
 /** A reason to skip the tests that need a browser, or false. */
