@@ -123,13 +123,16 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await go('/storage/pages-of-services/')
     await page.locator('input[type=file]').setInputFiles(file)
     await fifth.promise
-    assert.deepEqual(sent, ['1', '2', '2', '3', '4', '5'])
+    // A part may be sent again on a busy machine; the second must be.
+    assert.deepEqual([...new Set(sent)], ['1', '2', '3', '4', '5'])
+    assert.ok(sent.filter((one) => one === '2').length >= 2)
+    const before = sent.length
     await page.reload()
     await page.getByText('is not finished').waitFor()
     await checkPage(page, 'an upload that was cut off')
     await page.locator('input[type=file]').setInputFiles(file)
     await row('large.bin').waitFor()
-    assert.deepEqual(sent.slice(6), ['5', '6', '7', '8'])
+    assert.deepEqual([...new Set(sent.slice(before))], ['5', '6', '7', '8'])
     const answer = await page.evaluateHandle(`fetch('/s3/pages-of-services/large.bin')
       .then((answer) => answer.arrayBuffer())
       .then((all) => crypto.subtle.digest('SHA-256', all))
