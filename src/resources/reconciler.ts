@@ -13,8 +13,8 @@ export type ReconcilerDeps = {
   readonly state: State
   readonly log: Logger
   readonly kind: string
-  /** Makes what is there when the resource is deployed; again after each change. */
-  readonly deploy: (resource: Resource, signal: AbortSignal) => Promise<void>
+  /** Makes what is there when the resource is deployed; again after each change. Resolves with what is reached. */
+  readonly deploy: (resource: Resource, signal: AbortSignal) => Promise<void | 'crash_loop'>
   /** Ends what runs for the resource, and keeps its files. */
   readonly suspend: (resource: Resource) => Promise<void>
   /** Removes everything of the resource. */
@@ -24,6 +24,7 @@ export type ReconcilerDeps = {
 /** A resource that is not in the state in which it should be. */
 type Unsettled = Resource & {
   readonly wanted: 'deployed' | 'suspended' | 'deleted'
+  readonly actual: string
   readonly revision: string
 }
 
@@ -35,10 +36,13 @@ const AGAIN_MS = 15_000
 /** Accounts whose resources are worked on side by side, one resource of each: none makes the others wait. */
 const ACCOUNTS_MAX = 4
 const INTERNAL = 500
+/** States before anything of a resource was there. */
+const NOT_MADE: ReadonlySet<string> = new Set(['pending', 'failed'])
 /** The change that has waited longest of each account. */
-const UNSETTLED = `select id, account, name, wanted, revision::text from (
+const UNSETTLED = `select id, account, name, wanted, actual, revision::text from (
     select distinct on (account) * from resources
     where kind = $1 and (actual <> wanted or reached_revision < revision)
+      and (actual <> 'crash_loop' or wanted <> 'deployed' or reached_revision < revision)
       and account <> all ($2) and id || ' ' || revision <> all ($3)
     order by account, changed_at, id
   ) n order by changed_at, id limit $4`
@@ -115,12 +119,12 @@ function createWork(
 /** Makes one change; resolves with false when it failed, or must wait. Rejects while the state is away. */
 async function settle(
   { state, log, kind, ...deps }: ReconcilerDeps,
-  { wanted, revision, isAgain, ...resource }: Unsettled & { readonly isAgain: boolean },
+  { wanted, actual, revision, isAgain, ...resource }: Unsettled & { readonly isAgain: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { id } = resource
   const move = async (reached: string, why: string | null = null, of: string | null = null) => {
-    const moves = await state.query<{ isMoved: boolean | null }>(
+    const moves = await state.query<{ isMoved: boolean }>(
       'select move_resource($1, $2, $3, $4) as "isMoved"',
       [id, reached, why, of],
     )
@@ -132,10 +136,8 @@ async function settle(
     deleted: () => deps.remove(resource),
   }
   try {
-    if (wanted === 'deployed') await move('deploying')
-    await steps[wanted]()
-    // A move that the machine does not have would be wanted again at once.
-    return await move(wanted, null, revision)
+    if (wanted === 'deployed' && NOT_MADE.has(actual)) await move('deploying')
+    return await move((await steps[wanted]()) ?? wanted, null, revision)
   } catch (error) {
     // A stop in the middle: the next start goes on. A new wish: the next query finds it.
     if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return false

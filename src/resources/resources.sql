@@ -15,8 +15,8 @@ begin
     raise exception 'there are % already', most using errcode = 'EG020';
   end if;
   insert into resources (id, kind, account, name, region, created_at, changed_at)
-  values (new_id(case of_kind when 'database' then 'db' when 'function' then 'fn' else of_kind end, now_at), of_kind, of_account, of_name,
-    in_region, now_at, now_at)
+  values (new_id(case of_kind when 'database' then 'db' when 'function' then 'fn' when 'workload' then 'wl' else of_kind end,
+    now_at), of_kind, of_account, of_name, in_region, now_at, now_at)
   on conflict (account, kind, name) where desired <> 'deleted' do nothing
   returning id into made;
   if made is not null then perform pg_notify('ergon_resources', of_kind); end if;
@@ -36,22 +36,32 @@ begin
   return of_kind is not null;
 end $$;
 
--- Records what is there now. A move that the machine does not have changes nothing and returns false. A change that
--- failed leaves what is there as it is, with the reason: only what was never made is failed.
+-- Records what is there now; raises for a move that the machine does not have. A change that failed leaves what is there
+-- as it is, with the reason: only what was never made is failed.
 create or replace function move_resource(of_id text, reached text, why text default null,
   of_revision bigint default null) returns boolean
-language sql as $$
+language plpgsql as $$
+declare
+  was text;
+begin
+  select actual into was from resources where id = of_id for update;
+  if (was, reached) not in (
+    ('pending', 'deploying'), ('pending', 'failed'), ('pending', 'suspended'), ('pending', 'deleted'),
+    ('deploying', 'deployed'), ('deploying', 'failed'), ('deploying', 'suspended'), ('deploying', 'deleted'),
+    ('failed', 'deploying'), ('failed', 'failed'), ('failed', 'suspended'), ('failed', 'deleted'),
+    ('deployed', 'deployed'), ('deployed', 'crash_loop'), ('deployed', 'failed'), ('deployed', 'suspended'),
+    ('deployed', 'deleted'),
+    ('crash_loop', 'crash_loop'), ('crash_loop', 'deployed'), ('crash_loop', 'failed'), ('crash_loop', 'suspended'),
+    ('crash_loop', 'deleted'),
+    ('suspended', 'suspended'), ('suspended', 'deployed'), ('suspended', 'failed'), ('suspended', 'deleted')) then
+    raise exception 'the resource % cannot move from % to %', of_id, was, reached using errcode = 'EG023';
+  end if;
   update resources set reason = why, changed_at = ledger_now(),
-    actual = case when reached = 'failed' and actual in ('deployed', 'suspended') then actual else reached end,
+    actual = case when reached = 'failed' and was in ('deployed', 'crash_loop', 'suspended') then was else reached end,
     reached_revision = coalesce(of_revision, reached_revision)
-  where id = of_id and (actual, reached) in (
-    ('pending', 'deploying'), ('pending', 'suspended'), ('pending', 'deleted'), ('deploying', 'deployed'), ('deploying', 'failed'),
-    ('deploying', 'suspended'), ('deploying', 'deleted'), ('failed', 'deploying'), ('failed', 'suspended'),
-    ('failed', 'deleted'), ('deployed', 'deployed'), ('deployed', 'suspended'), ('deployed', 'deleted'),
-    ('suspended', 'suspended'), ('suspended', 'deployed'), ('suspended', 'deleted'),
-    ('deployed', 'failed'), ('suspended', 'failed'), ('failed', 'failed'))
-  returning true
-$$;
+  where id = of_id;
+  return found;
+end $$;
 
 -- Holds the resources of an account suspended, for a reason: it is being deleted, the operator suspended it, or it
 -- cannot pay. Each of these outlasts the next. Returns how many.
