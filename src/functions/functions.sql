@@ -1,21 +1,27 @@
 -- Functions: their versions, which of them is wanted, and their logs.
 
--- Refuses a route that the live version of another function still answers; the index refuses those that are wanted.
+-- Refuses a route that another function answers; the index refuses those that are wanted.
 create or replace function assert_route_free(of_id text) returns void language plpgsql as $$
 begin
-  if exists (select from functions f join functions o on o.account = f.account and o.id <> f.id and o.route is not null
-      join function_versions v on v.function = o.id and v.version = o.live_version
-      where f.id = of_id and v.route = f.route) then
+  if exists (select from functions f join ingress_routes i on i.account = f.account and i.host is null and i.path = f.route
+      where f.id = of_id and i.resource <> of_id) then
     raise unique_violation;
   end if;
 end $$;
+
+-- Routes requests to the version that answers, or to the wanted one before there is any.
+create or replace function route_function(of_id text) returns void language sql as $$
+  select set_routes(of_id, jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s)))
+  from functions f join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
+  where f.id = of_id and f.route is not null
+$$;
 
 -- Makes a version that started the live one, with its route and settings; false where another is wanted by now.
 create or replace function make_function_live(of_id text, of_version int) returns boolean language plpgsql as $$
 begin
   update functions set live_version = of_version where id = of_id and version = of_version;
   if not found then return false; end if;
-  perform pg_notify('ergon_resources', 'function');
+  perform route_function(of_id);
   return true;
 end $$;
 
@@ -49,6 +55,7 @@ begin
   values (of_id, last.version + 1, given ->> 'route', given ->> 'runtime', (given ->> 'memory_bytes')::bigint,
     (given ->> 'timeout_s')::int, array(select jsonb_array_elements_text(given -> 'env_names')),
     given ->> 'sealed_env', given ->> 'file', given ->> 'source', ledger_now());
+  perform route_function(of_id);
   delete from function_versions v using functions f where v.function = of_id and f.id = of_id
     and v.version <= last.version + 1 - kept_versions and v.version is distinct from f.live_version;
   return of_id;
@@ -68,6 +75,7 @@ begin
   update functions f set version = found_version, route = v.route from function_versions v
     where f.id = of_id and v.function = of_id and v.version = found_version;
   perform assert_route_free(of_id);
+  perform route_function(of_id);
   perform want_resource(of_id, 'deployed');
   return found_version;
 end $$;
@@ -75,6 +83,7 @@ end $$;
 -- Deletes a function: its route is free again.
 create or replace function delete_function(of_id text) returns void language sql as $$
   update functions set route = null where id = of_id;
+  select set_routes(of_id, '[]');
   select set_budget(of_id, null, null);
   select want_resource(of_id, 'deleted');
 $$;

@@ -113,6 +113,7 @@ function specOf({ environmentKey }: FunctionsDeps, row: CodeRow): FunctionSpec {
   }
 }
 
+/** Throws NotWanted where there is none. */
 async function readVersion(
   state: Queryable,
   id: string,
@@ -127,6 +128,6 @@ async function readVersion(
     [id, which],
   )
   const [row] = rows
-  if (row === undefined) throw fault('function_not_found', `Could not find a version: ${id}`)
+  if (row === undefined) throw new NotWanted(`No version of it: ${id}`)
   return row
 }

@@ -5,12 +5,10 @@ import type { Cell, Cells, CellSpec, OutputLine } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'
 import { answers, ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
+import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import type { Program } from '#node/program-flags.ts'
 import { functionCellOf } from './cell-name.ts'
 import type { FunctionDriver, FunctionLine, FunctionSpec } from './driver.ts'
-
-/** The group of their sockets, which the ingress calls. */
-export const FUNCTION_SOCKETS = 'functions'
 
 const NODE24: Program = {
   file: 'functions/runtime/node24.mjs',
@@ -105,7 +103,7 @@ function cellOf(
       place,
       config: { file, source, env, timeoutMs },
       environment: {},
-      socketGroup: FUNCTION_SOCKETS,
+      socketGroup: INSTANCE_SOCKETS,
       network: 'none',
       files: 'programs',
       syscalls: 'tenant',

@@ -8,6 +8,7 @@ import type { AccountCells } from './account-cells.ts'
 import type { ProgramPlace } from './cell-specs.ts'
 import type { ControlPart } from './control/control.ts'
 import type { DataFolder } from './data-folder.ts'
+import type { NodeIngress } from './ingress.ts'
 import type { KeptJournals } from './kept-journals.ts'
 import type { Meter } from './meter/meter.ts'
 import type { Program } from './program-flags.ts'
@@ -29,6 +30,8 @@ export type AgentCore = {
   readonly routedTo: string
   /** Energy that is held ahead for cells that accounts pay for. */
   readonly accountCells: AccountCells
+  /** The program that answers at the routes of resources. */
+  readonly ingress: NodeIngress
   readonly artifacts: Artifacts
   readonly journals: KeptJournals
   readonly report: Reporter

@@ -31,6 +31,7 @@ import {
   type OpenFolder,
 } from '#node/data-folder.ts'
 import { firstAccount, setPrice } from '#node/first-start.ts'
+import { createIngress } from '#ingress/agent.ts'
 import { startGateways } from './gateways.ts'
 import { createKeptJournals } from '#node/kept-journals.ts'
 import { settleLeftJournals } from '#node/left-journals.ts'
@@ -154,7 +155,7 @@ function coreOf(
     Pick<Surroundings, 'logTail'>,
 ): AgentCore {
   const { config, data, log, logTail } = given
-  return {
+  const core = {
     ...given,
     meterName: METER,
     place: programPlace(config, data, logTail),
@@ -166,6 +167,7 @@ function coreOf(
     }),
     keyPairOf: createDerivedKeys(new Secret(data.secrets.state)).pair,
   }
+  return { ...core, ingress: createIngress(core) }
 }
 
 const openCells = (config: Config, folder: OpenFolder, log: Logger) =>

@@ -4,6 +4,7 @@ import { COMPLIANCE_SCHEMA } from '#compliance/schema.ts'
 import { DATABASES_SCHEMA } from '#databases/schema.ts'
 import { RESOURCES_SCHEMA } from '#resources/schema.ts'
 import { FUNCTIONS_SCHEMA } from '#functions/schema.ts'
+import { INGRESS_SCHEMA } from '#ingress/schema.ts'
 import { IDEMPOTENCY_SCHEMA } from '#http/schema.ts'
 import { IDENTITY_SCHEMA } from '#identity/schema.ts'
 import { MODELS_SCHEMA } from '#inference/schema.ts'
@@ -26,6 +27,7 @@ export const SCHEMAS: readonly Schema[] = [
   MODELS_SCHEMA,
   OBJECTS_SCHEMA,
   RESOURCES_SCHEMA,
+  INGRESS_SCHEMA,
   DATABASES_SCHEMA,
   FUNCTIONS_SCHEMA,
   PAYMENTS_SCHEMA,

@@ -28,6 +28,8 @@ export const ADVISORY_LOCKS = {
   accountPacks: 4_207_715,
   /** Members, tokens, cards and payments of an account, and its deletion (identity/account-lock.sql). */
   account: 4_207_716,
+  /** The account of a host (ingress/routes.sql). */
+  routedHost: 4_207_717,
   /** One node has the state. */
   node: 4_207_720,
 } as const

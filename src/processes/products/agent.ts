@@ -5,6 +5,7 @@ import { DATABASES_AGENT } from '#databases/agent.ts'
 import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
 import { FUNCTIONS_AGENT } from '#functions/agent.ts'
 import { INFERENCE_AGENT } from '#inference/agent.ts'
+import { INGRESS_AGENT } from '#ingress/agent.ts'
 import type { AgentProduct } from '#node/agent-part.ts'
 import { PAYMENTS_AGENT } from '#payments/agent.ts'
 import { PORTAL_AGENT } from '#portal/agent.ts'
@@ -20,6 +21,7 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   STATUS_AGENT,
   DATABASES_AGENT,
   FUNCTIONS_AGENT,
+  INGRESS_AGENT,
   PAYMENTS_AGENT,
   WEBHOOKS_AGENT,
   COMPLIANCE_AGENT,

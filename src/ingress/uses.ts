@@ -1,20 +1,22 @@
-// The functions that requests use now. Each has one open request to the agent, for as long as any request runs and the
-// function has work of its own left.
+// The resources that requests use now. Each has one open request to the agent, for as long as any request runs and the
+// resource has work of its own left.
 import { callUnix } from '#base/unix-client.ts'
 import { fault } from '#contract/errors.ts'
 import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
-import { errorOfLine, type FunctionAwakeLine } from '#functions/awake/awake.ts'
+import { errorOfLine, type WakeLine } from './awake/awake.ts'
+import { kindRules } from './kinds.ts'
+import type { IngressRoute } from './routes.ts'
 
-export type FunctionUse = {
+export type InstanceUse = {
   readonly address: string
-  /** Aborts with the error for requests that run, when the function must not be used any more. */
+  /** Aborts with the error for requests that run, when the resource must not be used any more. */
   readonly refused: AbortSignal
   end(): void
 }
 
-export interface FunctionUses {
+export interface InstanceUses {
   /** Rejects with why there is none. */
-  begin(id: string): Promise<FunctionUse>
+  begin(route: Pick<IngressRoute, 'id' | 'kind'>): Promise<InstanceUse>
   close(): void
 }
 
@@ -24,15 +26,16 @@ const START_MS = 60_000
 const IDLE_MAX_MS = 920_000
 
 type Held = {
+  readonly kind: IngressRoute['kind']
   readonly address: Promise<string>
   readonly answer: AgentAnswer
   readonly refused: AbortSignal
   users: number
 }
 
-export function createFunctionUses(agent: AgentSocket): FunctionUses {
+export function createInstanceUses(agent: AgentSocket): InstanceUses {
   const uses = new Map<string, Held>()
-  const open = (id: string): Held => {
+  const open = ({ id, kind }: Parameters<InstanceUses['begin']>[0]): Held => {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     // Nobody may wait any more.
     promise.catch(() => undefined)
@@ -44,10 +47,10 @@ export function createFunctionUses(agent: AgentSocket): FunctionUses {
       path: `/${id}`,
       firstLineMs: START_MS,
       take(value) {
-        const line = value as FunctionAwakeLine
+        const line = value as WakeLine
         if ('address' in line) return resolve(line.address)
         forget()
-        if (!('refused' in line)) return reject(replaced())
+        if (!('refused' in line)) return reject(replaced(kind))
         const error = errorOfLine(line)
         reject(error)
         refused.abort(error)
@@ -55,21 +58,21 @@ export function createFunctionUses(agent: AgentSocket): FunctionUses {
     })
     void answer.ended.then(() => {
       forget()
-      reject(replaced())
+      reject(replaced(kind))
     })
-    const use: Held = { address: promise, answer, refused: refused.signal, users: 0 }
+    const use: Held = { kind, address: promise, answer, refused: refused.signal, users: 0 }
     uses.set(id, use)
     return use
   }
   const release = async (use: Held, address: string) => {
     use.users--
     if (use.users > 0) return
-    await untilIdle(address)
+    if (kindRules(use.kind).hasOurRuntime) await untilIdle(address)
     if (use.users === 0) use.answer.end()
   }
   return {
-    async begin(id) {
-      const use = uses.get(id) ?? open(id)
+    async begin(route) {
+      const use = uses.get(route.id) ?? open(route)
       use.users++
       try {
         const address = await use.address
@@ -83,10 +86,12 @@ export function createFunctionUses(agent: AgentSocket): FunctionUses {
   }
 }
 
-const replaced = () =>
-  fault('function_starting', 'Could not run the function: it is being replaced', { retryAfterS: 1 })
+const replaced = (kind: IngressRoute['kind']) =>
+  fault(kindRules(kind).refusals.starting, `Could not run the ${kind}: it is being replaced`, {
+    retryAfterS: 1,
+  })
 
-/** Resolves when the function has no work left; at once where it is gone. */
+/** Resolves when the code has no work left; at once where it is gone. */
 const untilIdle = (address: string): Promise<unknown> =>
   callUnix({
     socketPath: socketPathOf(address),
@@ -97,5 +102,5 @@ const untilIdle = (address: string): Promise<unknown> =>
 /** The socket of an address; throws for a kind that there is not yet. */
 export function socketPathOf(address: string): string {
   if (address.startsWith('unix:')) return address.slice('unix:'.length)
-  throw new TypeError(`Not the address of a function: ${address}`)
+  throw new TypeError(`Not the address of an instance: ${address}`)
 }

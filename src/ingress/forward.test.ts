@@ -10,7 +10,8 @@ import { test, type TestContext } from 'node:test'
 import { createLogger } from '#base/log.ts'
 import { hostLabelOf } from '#contract/functions-address.ts'
 import { answerRequest } from './answer.ts'
-import { RouteTable } from './routes.ts'
+import { testRoute } from './route.fixture.ts'
+import { RouteTable, type IngressRoute } from './routes.ts'
 import { createTurns } from './turns.ts'
 
 const ACCOUNT = 'acct_a'
@@ -21,7 +22,12 @@ const DEADLINE_MS = 3000
 type Seen = { readonly text: string; readonly asked: string; readonly logged: string }
 
 /** Sends text to the ingress in front of a function that answers with `answer`, and reads until the end. */
-async function exchange(t: TestContext, sent: string, answer: string): Promise<Seen> {
+async function exchange(
+  t: TestContext,
+  sent: string,
+  answer: string,
+  more: Partial<IngressRoute> = {},
+): Promise<Seen> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-forward-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const socketPath = join(folder, 'function')
@@ -39,8 +45,7 @@ async function exchange(t: TestContext, sent: string, answer: string): Promise<S
   let logged = ''
   const log = createLogger('test', { level: 'info', write: (line) => (logged += line) })
   const routes = new RouteTable(ADDRESS)
-  const route = { id: 'fn_a', account: ACCOUNT, name: 'a', route: '/', timeoutS: 2 }
-  routes.put([route])
+  routes.put([testRoute({ account: ACCOUNT, timeoutS: 2, ...more })])
   const use = { address: `unix:${socketPath}`, refused: new AbortController().signal, end() {} }
   const uses = { begin: () => Promise.resolve(use) }
   const deps = { routes, uses, turns: createTurns(), log }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { testRoute } from './route.fixture.ts'
 import { RouteTable } from './routes.ts'
 
 const ADDRESS = {
@@ -15,13 +16,9 @@ const table = (address: ConstructorParameters<typeof RouteTable>[0] = ADDRESS) =
       ['a', '/hello'],
       ['a', '/hello/deep'],
       ['b', '/hello'],
-    ].map(([account = '', route = '']) => ({
-      id: `${account}${route}`,
-      account: `acct_${account}`,
-      name: 'n',
-      route,
-      timeoutS: 1,
-    })),
+    ].map(([account = '', path = '']) =>
+      testRoute({ id: `${account}${path}`, account: `acct_${account}`, path }),
+    ),
   )
   return made
 }
@@ -60,4 +57,19 @@ test('nothing is found for strangers', () => {
     ['', ''],
   ] as const
   for (const [host, url] of strangers) assert.equal(idOf(host, url), undefined, `${host}${url}`)
+})
+
+test('a whole name has routes of its own, also where accounts have no addresses', () => {
+  for (const address of [ADDRESS, undefined]) {
+    const made = new RouteTable(address)
+    made.put([
+      testRoute({ id: 'api', host: 'api.example.com' }),
+      testRoute({ id: 'v2', host: 'api.example.com', path: '/v2' }),
+    ])
+    const found = ['/v1', '/v2/x', '/v20'].map((url) => idOf('API.example.com:8082', url, made))
+    assert.deepEqual(found, ['api', 'v2', 'api'])
+    for (const host of ['example.com', 'x.api.example.com', 'localhost', ''])
+      assert.equal(idOf(host, '/', made), undefined, host)
+    assert.equal(idOf('localhost', '/~acct_a/', made), undefined)
+  }
 })

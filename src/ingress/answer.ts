@@ -1,4 +1,4 @@
-// A request at the address of functions: its function is found and woken, and answers within its time.
+// A request at the ingress: its resource is found and woken, and answers within its time.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sleep } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
@@ -7,21 +7,22 @@ import { isServiceFault, fault } from '#contract/errors.ts'
 import { checkForm } from '#http/limits.ts'
 import { renderProblem, toErgonError } from '#http/problem.ts'
 import { forward, NotAnswered } from './forward.ts'
-import type { FoundFunction, Routes } from './routes.ts'
+import { kindRules } from './kinds.ts'
+import type { FoundRoute, IngressRoute, Routes } from './routes.ts'
 import { timeLimit } from './time-limit.ts'
-import type { FunctionTurns } from './turns.ts'
-import type { FunctionUse, FunctionUses } from './uses.ts'
+import type { RequestTurns } from './turns.ts'
+import type { InstanceUse, InstanceUses } from './uses.ts'
 
 export type IngressDeps = {
   readonly routes: Routes
-  readonly uses: Pick<FunctionUses, 'begin'>
-  readonly turns: FunctionTurns
+  readonly uses: Pick<InstanceUses, 'begin'>
+  readonly turns: RequestTurns
   readonly log: Logger
   /** The time of its start: 60 s. */
   readonly wakeMs?: number
 }
 
-/** A function that does not start in this time. */
+/** A resource that does not start in this time. */
 const WAKE_MAX_MS = 60_000
 
 /** A process that has ended comes back, or another one follows. */
@@ -56,24 +57,25 @@ async function answer(
   const host = headers.host ?? ''
   const found = routes.find(host, url)
   if (found === undefined)
-    throw fault('route_not_found', `Could not find a function: ${host}${url.slice(0, 200)}`)
+    throw fault('route_not_found', `Could not find a route: ${host}${url.slice(0, 200)}`)
   const { route } = found
-  const endTurn = await turns.take(route.id, deps.gone)
+  const endTurn = await turns.take(route, deps.gone)
   // Its turn and its answer have times of their own.
-  using start = timeLimit({ ms: deps.wakeMs ?? WAKE_MAX_MS, signal: deps.gone }, unstartedFault)
+  using start = timeLimit({ ms: deps.wakeMs ?? WAKE_MAX_MS, signal: deps.gone }, () =>
+    unstartedFault(route),
+  )
   const { signal: waking } = start
   try {
     const lastMs = performance.now() + AGAIN_MAX_MS
     for (let resets = 0; ;) {
-      const use = await within(uses.begin(route.id), waking)
+      const use = await within(uses.begin(route), waking)
       try {
         return await forwardInTime(request, response, { ...deps, found, use })
       } catch (error) {
         if (!(error instanceof NotAnswered)) throw error
         if (error.isReset) resets++
         const mayRepeat = resets === 0 || (resets === 1 && ONCE_MORE.has(request.method ?? ''))
-        if (!mayRepeat || performance.now() > lastMs)
-          throw fault('function_crashed', 'Could not answer: the process of the function has ended')
+        if (!mayRepeat || performance.now() > lastMs) throw crashedFault(route)
       } finally {
         use.end()
       }
@@ -96,14 +98,15 @@ async function forwardInTime(
   }: Pick<IngressDeps, 'routes'> & {
     readonly requestId: string
     readonly gone: AbortSignal
-    readonly found: FoundFunction
-    readonly use: FunctionUse
+    readonly found: FoundRoute
+    readonly use: InstanceUse
   },
 ): Promise<void> {
   const { timeoutS } = found.route
-  using limit = timeLimit({ ms: timeoutS * 1000, signal: gone }, () => lateFault(timeoutS))
+  using limit = timeLimit({ ms: timeoutS * 1000, signal: gone }, () => lateFault(found.route))
   await forward(request, response, {
     ...found,
+    kind: found.route.kind,
     requestId,
     address: use.address,
     tariff: routes.tariff,
@@ -111,11 +114,19 @@ async function forwardInTime(
   })
 }
 
-const unstartedFault = () =>
-  fault('function_starting', 'Could not start the function in time', { retryAfterS: 2 })
+const unstartedFault = ({ kind }: IngressRoute) =>
+  fault(kindRules(kind).refusals.starting, `Could not start the ${kind} in time`, {
+    retryAfterS: 2,
+  })
 
-const lateFault = (timeoutS: number) =>
-  fault('function_timeout', `Could not answer: the function has not ended after ${timeoutS} s`)
+const lateFault = ({ kind, timeoutS }: IngressRoute) =>
+  fault(
+    kindRules(kind).refusals.timeout,
+    `Could not answer: the ${kind} has not ended after ${timeoutS} s`,
+  )
+
+const crashedFault = ({ kind }: IngressRoute) =>
+  fault(kindRules(kind).refusals.crashed, `Could not answer: the process of the ${kind} has ended`)
 
 /** A use that begins after the signal has aborted is ended. */
 function within<T extends { end(): void }>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -140,7 +151,7 @@ function refuse(
 ): void {
   if (response.destroyed) return
   const error = toErgonError(thrown)
-  if (error.code === 'internal') log.error('A request of a function failed', { requestId, thrown })
+  if (error.code === 'internal') log.error('A request failed', { requestId, thrown })
   else if (isServiceFault(error))
     log.debug('A request was refused', { requestId, code: error.code })
   if (response.headersSent) return void response.destroy()

@@ -6,13 +6,14 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { createLogger } from '#base/log.ts'
 import { answerRequest, type IngressDeps } from './answer.ts'
+import { testRoute } from './route.fixture.ts'
 import { RouteTable } from './routes.ts'
 import { createTurns } from './turns.ts'
 
 test('a function that does not start in time is function_starting', async () => {
   const origin = 'http://localhost'
   const routes = new RouteTable({ host: 'functions.localhost', origin, named: origin })
-  routes.put([{ id: 'fn_a', account: 'acct_a', name: 'n', route: '/', timeoutS: 1 }])
+  routes.put([testRoute()])
   const log = createLogger('test', { level: 'error' })
   const never: IngressDeps['uses'] = { begin: () => new Promise(() => undefined) }
   const deps = { routes, uses: never, turns: createTurns(), log, wakeMs: 20 }

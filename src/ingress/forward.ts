@@ -1,5 +1,5 @@
-// One request to a running function, and its answer: both are streamed, and neither side sees the other's headers of this
-// connection. The figure of energy is of the function's own count of its CPU: a readout, which no bill is made of.
+// One request to a running instance, and its answer: both are streamed, and neither side sees the other's headers of this
+// connection. The figure of energy is of the runtime's own count of its CPU: a readout, which no bill is made of.
 import { lstatSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { carbonOf, nj, printJoules, printMilligrams } from '#base/units.ts'
@@ -7,13 +7,14 @@ import { ErgonError } from '#base/errors.ts'
 import { request as ask } from '#base/node-http.ts'
 import type { Tariff } from '#charging/tariff.ts'
 import { fault } from '#contract/errors.ts'
-import { FUNCTION_BODY_BYTES_MAX } from '#contract/function-limits.ts'
+import { kindRules, type RoutedKind } from './kinds.ts'
 import { socketPathOf } from './uses.ts'
 
 export type ForwardedRequest = {
   readonly requestId: string
   readonly address: string
-  /** As the function sees it. */
+  readonly kind: RoutedKind
+  /** As the resource sees it. */
   readonly path: string
   readonly url: string
   readonly prefix: string
@@ -31,7 +32,7 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ])
-/** Headers of the service, and those that bind a client to an address that other functions have too. */
+/** Headers of the service, and those that bind a client to an address that others have too. */
 const OURS =
   /^(x-(ergon|energy|workload)-.*|x-(carbon-mg|receipt-id|routed-to|tier)|strict-transport-security|alt-svc|clear-site-data)$/i
 const CPU_HEADER = 'x-ergon-cpu-us'
@@ -44,11 +45,11 @@ const BODILESS = new Set([204, 205, 304])
 const GONE = new Set(['ECONNREFUSED', 'ENOENT'])
 const RESET = new Set(['ECONNRESET', 'EPIPE'])
 
-/** The function has not answered. `isReset`: it may have begun, which does not matter for a GET (RFC 9110, 9.2.2). */
+/** It has not answered. `isReset`: it may have begun, which does not matter for a GET (RFC 9110, 9.2.2). */
 export class NotAnswered extends Error {
   readonly isReset: boolean
   constructor(isReset: boolean) {
-    super('the process of the function has ended')
+    super('the process has ended')
     this.isReset = isReset
   }
 }
@@ -62,21 +63,24 @@ export async function forward(
   const answer = await send(request, given)
   const { headers, statusCode = 0 } = answer
   const isAnswer = statusCode >= STATUS_MIN && statusCode <= STATUS_MAX
-  if (headers['x-ergon-failed'] !== undefined || !isAnswer) {
+  const { hasOurRuntime } = kindRules(given.kind)
+  if ((hasOurRuntime && headers['x-ergon-failed'] !== undefined) || !isAnswer) {
     answer.on('error', () => undefined).destroy()
-    throw failed()
+    throw failed(given)
   }
   await passOn(answer, response, given)
 }
 
 /** Also where its answer is not HTTP: what code sends is no fault of ours. */
-const failed = () => fault('function_failed', 'Could not answer: the function failed')
+const failed = ({ kind }: ForwardedRequest) =>
+  fault(kindRules(kind).refusals.failed, `Could not answer: the ${kind} failed`)
 
-/** Nothing of the body is read before the function has taken the connection. */
+/** Nothing of the body is read before the process has taken the connection. */
 function send(request: IncomingMessage, given: ForwardedRequest): Promise<IncomingMessage> {
+  const { bodyBytesMax } = kindRules(given.kind)
   return new Promise((resolve, reject) => {
     const socketPath = socketPathOf(given.address)
-    // The folder is the function's own: a link there could name a socket that only the ingress may call.
+    // The folder is the code's own: a link there could name a socket that only the ingress may call.
     if (!lstatSync(socketPath, { throwIfNoEntry: false })?.isSocket())
       return reject(new NotAnswered(false))
     const sent = ask({
@@ -92,23 +96,23 @@ function send(request: IncomingMessage, given: ForwardedRequest): Promise<Incomi
       const isReset = RESET.has(code)
       if (given.signal.aborted) reject(given.signal.reason)
       else if (error instanceof ErgonError) reject(error)
-      else reject(isReset || GONE.has(code) ? new NotAnswered(isReset) : failed())
+      else reject(isReset || GONE.has(code) ? new NotAnswered(isReset) : failed(given))
     })
     sent.once('response', resolve)
     sent.once('upgrade', (_answer, socket) => {
       socket.destroy()
-      reject(failed())
+      reject(failed(given))
     })
     sent.on('information', ({ statusCode }) => {
-      if (statusCode === SWITCHING_PROTOCOLS) sent.destroy(failed())
+      if (statusCode === SWITCHING_PROTOCOLS) sent.destroy(failed(given))
     })
     sent.once('socket', (socket) =>
       socket.once('connect', () => {
         let bytes = 0
         request.on('data', (chunk: Buffer) => {
           bytes += chunk.length
-          if (bytes <= FUNCTION_BODY_BYTES_MAX) return
-          const most = `${FUNCTION_BODY_BYTES_MAX} bytes`
+          if (bytes <= bodyBytesMax) return
+          const most = `${bodyBytesMax} bytes`
           sent.destroy(fault('body_too_large', `Could not take the body: the most is ${most}`))
         })
         request.pipe(sent)
@@ -137,11 +141,15 @@ function headersTo(
       .join(', '),
     'x-request-id': given.requestId,
     ...(given.prefix !== '' && { 'x-forwarded-prefix': given.prefix }),
-    'x-ergon-request-id': given.requestId,
-    'x-ergon-url': given.url,
-    'x-ergon-tariff': String(given.tariff?.njPerCpuS ?? 0n),
+    ...(kindRules(given.kind).hasOurRuntime && toRuntime(given)),
   }
 }
+
+const toRuntime = ({ requestId, url, tariff }: ForwardedRequest) => ({
+  'x-ergon-request-id': requestId,
+  'x-ergon-url': url,
+  'x-ergon-tariff': String(tariff?.njPerCpuS ?? 0n),
+})
 
 /** The portal's cookies are nobody else's. */
 const withoutOurs = (cookie: string): string =>
@@ -155,18 +163,19 @@ function passOn(
   response: ServerResponse,
   given: ForwardedRequest,
 ): Promise<void> {
-  const known = answer.headers[CPU_HEADER]
-  const isFollowed = known === undefined && isChunked(answer, response)
+  const { hasOurRuntime } = kindRules(given.kind)
+  const known = hasOurRuntime ? answer.headers[CPU_HEADER] : undefined
+  const isFollowed = hasOurRuntime && known === undefined && isChunked(answer, response)
   const added =
     known === undefined ? isFollowed && { trailer: TRAILERS } : energyHeaders(String(known), given)
-  writeHead(answer, response, {
+  writeHead(answer, response, given, {
     ...headersOf(answer),
     ...added,
     'x-request-id': given.requestId,
     ...(given.tariff && { 'X-Routed-To': given.tariff.routedTo }),
   })
   return new Promise((resolve, reject) => {
-    answer.on('error', () => reject(failed()))
+    answer.on('error', () => reject(failed(given)))
     answer.once('end', () => {
       if (isFollowed) response.addTrailers(energyHeaders(answer.trailers[CPU_HEADER] ?? '', given))
     })
@@ -198,6 +207,7 @@ function headersOf(answer: IncomingMessage): Record<string, string | string[]> {
 function writeHead(
   answer: IncomingMessage,
   response: ServerResponse,
+  given: ForwardedRequest,
   headers: Record<string, string | string[]>,
 ): void {
   try {
@@ -206,7 +216,7 @@ function writeHead(
     // A header that Node reads and does not write. Our refusal has a reason of its own.
     response.statusMessage = ''
     answer.on('error', () => undefined).destroy()
-    throw failed()
+    throw failed(given)
   }
 }
 

@@ -1,12 +1,12 @@
-// The ingress as a process: it answers at the address of functions, also while gateways and state are away.
+// The ingress as a process: it answers at the routes of what accounts run, also while gateways and state are away.
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { createServer } from '#base/node-http.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
-import { answerRequest } from '#functions/ingress/answer.ts'
-import { followRoutes, RouteTable } from '#functions/ingress/routes.ts'
-import { createTurns } from '#functions/ingress/turns.ts'
-import { createFunctionUses } from '#functions/ingress/uses.ts'
+import { answerRequest } from '#ingress/answer.ts'
+import { followRoutes, RouteTable } from '#ingress/routes.ts'
+import { createTurns } from '#ingress/turns.ts'
+import { createInstanceUses } from '#ingress/uses.ts'
 import { limitAddresses } from '#http/address-limit.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
@@ -18,7 +18,8 @@ import { connectState, type StateAddress } from '#state/connect.ts'
 export type IngressConfig = {
   readonly state: StateAddress
   readonly agent: AgentSocket
-  readonly address: FunctionsAddress
+  /** Where accounts have addresses; undefined where they have none. */
+  readonly address: FunctionsAddress | undefined
   /** The meter whose tariff is billed. */
   readonly meter: string
   readonly listen: { readonly host: string; readonly port: number }
@@ -44,7 +45,7 @@ const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 const state = connectState({ address: config.state, connections: STATE_CONNECTIONS, log })
 const routes = new RouteTable(config.address)
-const uses = createFunctionUses(config.agent)
+const uses = createInstanceUses(config.agent)
 const turns = createTurns()
 const ending = new AbortController()
 const following = followRoutes(routes, { state, meter: config.meter, log }, ending.signal)

@@ -1,22 +1,25 @@
-// The ingress as a cell: it answers at the address of functions from the first function on.
+// The ingress as a cell.
 import type { Cell } from '#cells/cell.ts'
+import type { FunctionsAddress } from '#contract/functions-address.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { programCell } from '#node/cell-specs.ts'
-import type { FunctionsAddress } from '#contract/functions-address.ts'
+import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import { FUNCTIONS_PORT_OFFSET } from '#node/ports.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
-import { FUNCTION_AGENT_SOCKETS } from './awake/awake.ts'
-import { FUNCTION_SOCKETS } from './local-driver.ts'
+import { INGRESS_AGENT_SOCKETS } from './awake/awake.ts'
 import type { IngressConfig } from './programs/ingress.ts'
 
-export const INGRESS: Program = { file: 'functions/programs/ingress.ts', flags: [ONE_COLLECTOR] }
+export const INGRESS: Program = { file: 'ingress/programs/ingress.ts', flags: [ONE_COLLECTOR] }
 export const INGRESS_CELL = 'ingress'
 
 export async function startIngress(
-  { cells, config, data, place, address: state, meterName }: AgentCore,
-  { agent, address }: { readonly agent: AgentSocket; readonly address: FunctionsAddress },
+  { cells, config, data, place, address: state, meterName }: Omit<AgentCore, 'ingress'>,
+  {
+    agent,
+    address,
+  }: { readonly agent: AgentSocket; readonly address: FunctionsAddress | undefined },
 ): Promise<Cell> {
   const settings: Omit<IngressConfig, 'socket' | 'logLevel'> = {
     state,
@@ -32,7 +35,7 @@ export async function startIngress(
       place,
       config: settings,
       socketGroup: INGRESS_CELL,
-      calls: [STATE_SOCKETS, FUNCTION_AGENT_SOCKETS, FUNCTION_SOCKETS],
+      calls: [STATE_SOCKETS, INGRESS_AGENT_SOCKETS, INSTANCE_SOCKETS],
     }),
   )
 }

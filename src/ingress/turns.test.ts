@@ -4,22 +4,23 @@ import { FUNCTION_CONCURRENCY, FUNCTION_WAITING_MAX } from '#contract/function-l
 import { createTurns } from './turns.ts'
 
 const { signal } = new AbortController()
+const ROUTE = { id: 'fn_a', kind: 'function', concurrency: null } as const
 
 test('so many requests run at once, further ones wait in their order, and too many are function_busy', async () => {
   const turns = createTurns()
   const running = await Promise.all(
-    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take('fn_a', signal)),
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, signal)),
   )
   const begun: number[] = []
   const leaving = new AbortController()
   const waiting = Array.from({ length: FUNCTION_WAITING_MAX }, async (_, nth) => {
-    const end = await turns.take('fn_a', leaving.signal)
+    const end = await turns.take(ROUTE, leaving.signal)
     begun.push(nth)
     return end
   })
-  await assert.rejects(turns.take('fn_a', signal), { code: 'function_busy', status: 503 })
+  await assert.rejects(turns.take(ROUTE, signal), { code: 'function_busy', status: 503 })
   // Another function has turns of its own.
-  ;(await turns.take('fn_b', signal))()
+  ;(await turns.take({ ...ROUTE, id: 'fn_b' }, signal))()
   assert.deepEqual(begun, [])
   const [first, second] = running
   first?.()
@@ -36,11 +37,11 @@ test('so many requests run at once, further ones wait in their order, and too ma
 test('who leaves while waiting has no turn', async () => {
   const turns = createTurns()
   const ends = await Promise.all(
-    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take('fn_a', signal)),
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, signal)),
   )
   const leaving = new AbortController()
-  const left = turns.take('fn_a', leaving.signal)
-  const next = turns.take('fn_a', signal)
+  const left = turns.take(ROUTE, leaving.signal)
+  const next = turns.take(ROUTE, signal)
   leaving.abort(new Error('gone'))
   await assert.rejects(left, /gone/)
   ends[0]?.()
@@ -50,9 +51,24 @@ test('who leaves while waiting has no turn', async () => {
 test('who waits too long is told that the function is busy, and has no turn', async () => {
   const turns = createTurns(20)
   const ends = await Promise.all(
-    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take('fn_a', signal)),
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, signal)),
   )
-  await assert.rejects(turns.take('fn_a', signal), { code: 'function_busy', status: 503 })
+  await assert.rejects(turns.take(ROUTE, signal), { code: 'function_busy', status: 503 })
   ends[0]?.()
-  ;(await turns.take('fn_a', signal))()
+  ;(await turns.take(ROUTE, signal))()
+})
+
+test('a route may have fewer turns than its kind', async () => {
+  const turns = createTurns()
+  const one = { ...ROUTE, concurrency: 1 }
+  const end = await turns.take(one, signal)
+  let hasBegun = false
+  const second = turns.take(one, signal).then((endSecond) => {
+    hasBegun = true
+    endSecond()
+  })
+  await Promise.resolve()
+  assert.equal(hasBegun, false)
+  end()
+  await second
 })

@@ -1,0 +1,78 @@
+// The ingress in the agent: its cell, which starts with the first kind that needs it, and the running instances that it asks for.
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { invariant } from '#base/errors.ts'
+import { onceDone } from '#base/once-done.ts'
+import { makeOpenFolder } from '#cells/place.ts'
+import type { AgentCore, AgentProduct } from '#node/agent-part.ts'
+import { START_TIMEOUT_MS } from '#node/cell-specs.ts'
+import { functionsAddress } from '#node/functions-address.ts'
+import type { NodeIngress, ServedKind, ServedResources } from '#node/ingress.ts'
+import { INGRESS_AGENT_SOCKETS, refusalLine, suspendedLine } from './awake/awake.ts'
+import { createWakeServer, type WakeServer } from './awake/awake-server.ts'
+import { INGRESS, INGRESS_CELL, startIngress } from './ingress-cell.ts'
+import { isRoutedKind } from './kinds.ts'
+
+/** Its process, beside the products that it answers for. */
+export const INGRESS_AGENT: AgentProduct = {
+  name: 'ingress',
+  programs: [INGRESS],
+  open: ({ ingress }) => ({
+    cells: [{ stage: 'gateways', name: INGRESS_CELL }],
+    close: () => ingress.close(),
+  }),
+}
+
+export function createIngress(core: Omit<AgentCore, 'ingress'>): NodeIngress {
+  const { state, log, data } = core
+  const kinds = new Map<string, ServedKind>()
+  const server = createWakeServer({ state, log, kinds })
+  const folder = join(data.runFolder, INGRESS_AGENT_SOCKETS)
+  const agent = {
+    socketPath: join(folder, 'awake.sock'),
+    secret: randomBytes(32).toString('base64url'),
+  }
+  const listening = onceDone(async () => {
+    makeOpenFolder(folder)
+    await server.listen(agent)
+  })
+  const starting = onceDone(() => startIngress(core, { agent, address: functionsAddress(core) }))
+  const ready = async () => {
+    await listening()
+    await (await starting()).ready(AbortSignal.timeout(START_TIMEOUT_MS))
+  }
+  return {
+    serve(served) {
+      kinds.set(served.kind, served)
+      return servedBy(core, { server, kind: served.kind, ready })
+    },
+    close: () => server.close(),
+  }
+}
+
+function servedBy(
+  { state }: Pick<AgentCore, 'state'>,
+  {
+    server,
+    kind,
+    ready,
+  }: { readonly server: WakeServer; readonly kind: string; ready(): Promise<void> },
+): ServedResources {
+  invariant(isRoutedKind(kind), `no kind of routes: ${kind}`)
+  return {
+    ready,
+    replace: (id) => server.end(id),
+    suspend: ({ id, name }, held) => server.end(id, suspendedLine({ kind, name }, held)),
+    async refuse(id, why) {
+      const { rows } = await state.query<{ name: string }>(
+        'select name from resources where id = $1',
+        [id],
+      )
+      const line = refusalLine(why, { kind, name: rows[0]?.name ?? id })
+      if (line === undefined) return
+      server.refuse(id, line)
+      server.end(id, line)
+    },
+    allow: (id) => server.refuse(id, undefined),
+  }
+}

@@ -1,0 +1,118 @@
+// The agent's side of awake.ts.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from '#base/log.ts'
+import type { UnixServer } from '#base/unix-server.ts'
+import { isRoutedKind, type RoutedKind } from '#ingress/kinds.ts'
+import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
+import { lineOf } from '#node/agent-socket/json-lines.ts'
+import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import type { ServedKind } from '#node/ingress.ts'
+import { NotWanted } from '#resources/instances.ts'
+import type { HeldFor, Resource } from '#resources/resource.ts'
+import type { Queryable } from '#state/connect.ts'
+import { refusalLine, suspendedLine, unstarted, type WakeLine } from './awake.ts'
+
+export interface WakeServer {
+  listen(agent: AgentSocket): Promise<void>
+  /** Ends the use of a resource by all requests of now: with why, or because another instance runs from now on. */
+  end(id: string, line?: WakeLine): void
+  /** Refuses every request until the line is undefined. */
+  refuse(id: string, line: WakeLine | undefined): void
+  close(): Promise<void>
+}
+
+export type WakeServerDeps = {
+  readonly state: Queryable
+  readonly log: Logger
+  /** By their names. */
+  readonly kinds: ReadonlyMap<string, ServedKind>
+}
+
+type Question = {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly keep: (id: string, response: ServerResponse) => void
+  readonly refusals: ReadonlyMap<string, WakeLine>
+}
+
+export function createWakeServer(deps: WakeServerDeps): WakeServer {
+  const used = new Map<string, Set<ServerResponse>>()
+  const refusals = new Map<string, WakeLine>()
+  let server: UnixServer | undefined
+  const end: WakeServer['end'] = (id, line = { replaced: true }) =>
+    used.get(id)?.forEach((response) => endWith(response, line))
+  const keep = (id: string, response: ServerResponse) => {
+    const all = used.get(id) ?? new Set()
+    used.set(id, all.add(response))
+    response.once('close', () => {
+      all.delete(response)
+      if (all.size === 0) used.delete(id)
+    })
+  }
+  return {
+    end,
+    refuse: (id, line) => void (line ? refusals.set(id, line) : refusals.delete(id)),
+    async listen(agent) {
+      server = await serveAgent(agent, (request, response) => {
+        answer(deps, { request, response, keep, refusals }).catch((error: unknown) => {
+          deps.log.error('The ingress got no answer', { error })
+          response.destroy()
+        })
+      })
+    },
+    async close() {
+      for (const id of used.keys()) end(id)
+      await server?.close()
+    },
+  }
+}
+
+async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
+  const { state, log, kinds } = deps
+  const { request, response, keep, refusals } = question
+  const id = (request.url ?? '').slice(1)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  response.writeHead(200)
+  const known = await readAsked(state, id)
+  if (known === undefined) return void response.destroy()
+  if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
+  try {
+    const use = await kinds.get(known.kind)?.use(known, gone.signal)
+    const refusal = refusals.get(id)
+    if (use === undefined || refusal !== undefined || gone.signal.aborted) {
+      use?.release()
+      return endWith(response, refusal ?? unstarted(known))
+    }
+    response.once('close', () => use.release())
+    keep(id, response)
+    response.write(lineOf({ address: use.instance.address } satisfies WakeLine))
+  } catch (error) {
+    if (gone.signal.aborted) return
+    if (error instanceof NotWanted)
+      return endWith(response, unwanted((await readAsked(state, id)) ?? known))
+    const line = refusalLine(error, known)
+    if (line === undefined) log.error('A resource did not start', { id, error })
+    endWith(response, line ?? unstarted(known))
+  }
+}
+
+type Asked = Resource & {
+  readonly kind: RoutedKind
+  readonly wanted: string
+  readonly held: HeldFor
+}
+
+async function readAsked(state: Queryable, id: string): Promise<Asked | undefined> {
+  const { rows } = await state.query<Asked>(
+    'select id, kind, account, name, wanted, held from resources where id = $1',
+    [id],
+  )
+  return rows.find(({ kind }) => isRoutedKind(kind))
+}
+
+const unwanted = (known: Asked): WakeLine =>
+  known.wanted === 'suspended' ? suspendedLine(known, known.held) : unstarted(known)
+
+const endWith = (response: ServerResponse, line: WakeLine) =>
+  void (response.writableEnded || response.end(lineOf(line)))

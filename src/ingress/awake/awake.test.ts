@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fault, type Code } from '#contract/errors.ts'
+import { errorOfLine, refusalLine, suspendedLine, unstarted, type RefusedLine } from './awake.ts'
+
+const HELLO = { kind: 'function', name: 'hello' } as const
+const refusalOf = (code: Code) => refusalLine(fault(code, 'Could not: x'), HELLO)
+
+test('what charging and drivers throw becomes a refusal that names the function', () => {
+  const codes = {
+    budget_exhausted: 'function_budget_exhausted',
+    balance_depleted: 'balance_depleted',
+    free_tier_exceeded: 'balance_depleted',
+    state_unavailable: 'function_starting',
+    function_failed: 'function_failed',
+  } as const
+  for (const [thrown, refused] of Object.entries(codes)) {
+    const line = refusalOf(thrown as keyof typeof codes)
+    assert.ok(line !== undefined)
+    assert.equal(line.refused, refused)
+    assert.match(line.message, /the function "hello"/)
+  }
+  assert.equal(refusalOf('internal'), undefined)
+  assert.equal(refusalLine(new Error('no room'), HELLO), undefined)
+})
+
+test('a suspended function says why, and one that starts says when to come back', () => {
+  const errorOf = (line: RefusedLine) => {
+    const { code, status, retryAfterS } = errorOfLine(line)
+    return [code, status, retryAfterS]
+  }
+  assert.deepEqual(errorOf(suspendedLine(HELLO, 'balance')), ['balance_depleted', 402, undefined])
+  // Its owner cannot resume it: the advice is that of the account.
+  assert.equal(errorOf(suspendedLine(HELLO, 'suspended'))[0], 'account_suspended')
+  assert.equal(errorOf(suspendedLine(HELLO, 'deleting'))[0], 'account_deleting')
+  assert.deepEqual(errorOf(suspendedLine(HELLO, null)), ['function_suspended', 503, undefined])
+  assert.deepEqual(errorOf(unstarted(HELLO)), ['function_starting', 503, 2])
+  assert.deepEqual(refusalLine(fault('state_unavailable', 'Could not: x'), HELLO)?.retryAfterS, 2)
+})

@@ -1,0 +1,68 @@
+// The request of the ingress to the agent to keep a resource running. It stays open while requests use the resource. Its
+// end, also that of a killed ingress, lets the resource stop when it is idle.
+import { ErgonError } from '#base/errors.ts'
+import { fault, type Code } from '#contract/errors.ts'
+import { kindRules, type RoutedKind } from '#ingress/kinds.ts'
+import type { HeldFor } from '#resources/resource.ts'
+
+/** The group of the agent's socket. */
+export const INGRESS_AGENT_SOCKETS = 'in-agent'
+
+export type NamedResource = { readonly kind: RoutedKind; readonly name: string }
+
+export type RefusedLine = {
+  readonly refused: Code
+  readonly message: string
+  readonly retryAfterS?: number
+}
+
+/** The lines of the answer: where it listens; or, as the last one, why it must not be used. */
+export type WakeLine = { readonly address: string } | RefusedLine | { readonly replaced: true }
+
+const AGAIN_S = 2
+
+const lineOf = ({ kind, name }: NamedResource, refused: Code, why: string): RefusedLine => ({
+  refused,
+  message: `Could not run the ${kind} "${name}": ${why}`,
+  ...(refused === kindRules(kind).refusals.starting && { retryAfterS: AGAIN_S }),
+})
+
+/** The refusal for a request to the resource: a used budget is no fault of the caller. */
+export function refusalLine(error: unknown, named: NamedResource): RefusedLine | undefined {
+  if (!(error instanceof ErgonError)) return undefined
+  const { budgetExhausted, starting, failed } = kindRules(named.kind).refusals
+  switch (error.code) {
+    case 'budget_exhausted':
+      return lineOf(named, budgetExhausted, "today's energy budget is used up")
+    case 'balance_depleted':
+    case 'free_tier_exceeded':
+      return lineOf(named, 'balance_depleted', 'its account cannot pay for its energy')
+    case 'state_unavailable':
+      return lineOf(named, starting, 'its energy cannot be charged now')
+    default:
+      return error.code === failed ? lineOf(named, failed, 'its code cannot be loaded') : undefined
+  }
+}
+
+/** An end that says nothing: the node stops, or the cell could not be made. */
+export const unstarted = ({ kind, name }: NamedResource): RefusedLine => ({
+  refused: kindRules(kind).refusals.starting,
+  message: `Could not start the ${kind} "${name}" now`,
+  retryAfterS: AGAIN_S,
+})
+
+const HELD: Readonly<Record<NonNullable<HeldFor>, readonly [Code, string]>> = {
+  balance: ['balance_depleted', 'its account cannot pay for its energy'],
+  suspended: ['account_suspended', 'its account is suspended'],
+  deleting: ['account_deleting', 'its account is being deleted'],
+}
+
+/** The refusal of a resource that its owner, or the service, holds suspended. */
+export function suspendedLine(named: NamedResource, held: HeldFor): RefusedLine {
+  const own = [kindRules(named.kind).refusals.suspended, 'it is suspended'] as const
+  return lineOf(named, ...(held === null ? own : HELD[held]))
+}
+
+/** The error of a refusal. */
+export const errorOfLine = ({ refused, message, retryAfterS }: RefusedLine): ErgonError =>
+  fault(refused, message, retryAfterS === undefined ? {} : { retryAfterS })

@@ -1,0 +1,46 @@
+// The kinds of resources that the ingress routes to: their refusals and limits. A product that answers at routes adds a row.
+import type { Code } from '#contract/errors.ts'
+import { FUNCTION_BODY_BYTES_MAX, FUNCTION_CONCURRENCY } from '#contract/function-limits.ts'
+
+export type KindRules = {
+  readonly refusals: {
+    /** It does not run now, and soon may. */
+    readonly starting: Code
+    /** Its answer is not to be passed on. */
+    readonly failed: Code
+    /** Its process has ended before an answer. */
+    readonly crashed: Code
+    readonly timeout: Code
+    readonly busy: Code
+    readonly suspended: Code
+    readonly budgetExhausted: Code
+  }
+  /** Requests of one resource that run at once, where its route does not say. */
+  readonly concurrency: number
+  readonly bodyBytesMax: number
+  /** Its process runs our runtime: it counts the CPU of requests, says when it has no work left, and knows our headers. */
+  readonly hasOurRuntime: boolean
+}
+
+export const ROUTED_KINDS = {
+  function: {
+    refusals: {
+      starting: 'function_starting',
+      failed: 'function_failed',
+      crashed: 'function_crashed',
+      timeout: 'function_timeout',
+      busy: 'function_busy',
+      suspended: 'function_suspended',
+      budgetExhausted: 'function_budget_exhausted',
+    },
+    concurrency: FUNCTION_CONCURRENCY,
+    bodyBytesMax: FUNCTION_BODY_BYTES_MAX,
+    hasOurRuntime: true,
+  },
+} as const satisfies Readonly<Record<string, KindRules>>
+
+export type RoutedKind = keyof typeof ROUTED_KINDS
+
+export const kindRules = (kind: RoutedKind): KindRules => ROUTED_KINDS[kind]
+
+export const isRoutedKind = (kind: string): kind is RoutedKind => Object.hasOwn(ROUTED_KINDS, kind)

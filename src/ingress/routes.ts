@@ -1,0 +1,127 @@
+// The routes of all resources, as the state has them. While the state is away the last table serves.
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { readTariff, type Tariff } from '#charging/tariff.ts'
+import { hostLabelOf, type FunctionsAddress } from '#contract/functions-address.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { isRoutedKind, type RoutedKind } from './kinds.ts'
+
+export type IngressRoute = {
+  /** Of the resource. */
+  readonly id: string
+  readonly kind: RoutedKind
+  readonly account: string
+  /** A whole name; null for the addresses of the account. */
+  readonly host: string | null
+  readonly path: string
+  readonly timeoutS: number
+  /** Null: that of the kind. */
+  readonly concurrency: number | null
+}
+
+/** The route of a request, and its path and address as the resource sees them. */
+export type FoundRoute = {
+  readonly route: IngressRoute
+  readonly path: string
+  readonly url: string
+  readonly prefix: string
+}
+
+export interface Routes {
+  find(host: string, url: string): FoundRoute | undefined
+  /** The tariff of now; undefined before the first. */
+  readonly tariff: Tariff | undefined
+}
+
+const AGAIN_MS = 15_000
+const AFTER_FAULT_MS = 2000
+const ROUTES = `select i.resource as id, r.kind, i.account, i.host, i.path, i.timeout_s as "timeoutS", i.concurrency
+  from ingress_routes i join resources r on r.id = i.resource`
+
+export const readRoutes = async (state: Queryable): Promise<readonly IngressRoute[]> =>
+  (await state.query<IngressRoute>(ROUTES)).rows.filter(({ kind }) => isRoutedKind(kind))
+
+export class RouteTable implements Routes {
+  /** The longest path first. */
+  #hosts: ReadonlyMap<string | null, readonly IngressRoute[]> = new Map()
+  /** By the name of the account in hosts; the longest path first. */
+  #accounts: ReadonlyMap<string, readonly IngressRoute[]> = new Map()
+  tariff: Tariff | undefined
+  readonly #address: FunctionsAddress | undefined
+
+  constructor(address: FunctionsAddress | undefined) {
+    this.#address = address
+  }
+
+  put(routes: readonly IngressRoute[]): void {
+    const sorted = routes.toSorted((a, b) => b.path.length - a.path.length)
+    this.#hosts = Map.groupBy(sorted, ({ host }) => host)
+    const ofAccounts = this.#hosts.get(null) ?? []
+    this.#accounts = Map.groupBy(ofAccounts, ({ account }) => hostLabelOf(account))
+  }
+
+  find(host: string, url: string): FoundRoute | undefined {
+    const name = host.toLowerCase().replace(/:\d+$/, '')
+    const routes = this.#hosts.get(name)
+    if (routes === undefined) return this.#findOfAccount(host, name, url)
+    const route = routes.find(({ path }) => isBelow(url, path))
+    return route && { route, path: url, url: `${this.#protocol}//${host}${url}`, prefix: '' }
+  }
+
+  #findOfAccount(host: string, name: string, url: string): FoundRoute | undefined {
+    if (this.#address === undefined) return undefined
+    const below = `.${this.#address.host}`
+    const isNamed = name.endsWith(below)
+    if (!isNamed && (this.#address.origin === undefined || !HERE.has(name))) return undefined
+    const [, account, rest = ''] = (isNamed ? undefined : IN_PATH.exec(url)) ?? []
+    const label = isNamed ? name.slice(0, -below.length) : hostLabelOf(account ?? '')
+    const path = isNamed ? url : rest.replace(/^(?!\/)/, '/')
+    const route = this.#accounts.get(label)?.find((one) => isBelow(path, one.path))
+    return (
+      route && {
+        route,
+        path,
+        url: `${this.#protocol}//${host}${path}`,
+        prefix: account === undefined ? '' : `/~${account}`,
+      }
+    )
+  }
+
+  get #protocol(): string {
+    return this.#address?.named.split('//', 1)[0] ?? 'http:'
+  }
+}
+
+/** Of the addresses that begin with an account. */
+const HERE = new Set(['localhost', '127.0.0.1', '[::1]'])
+const IN_PATH = /^\/~([A-Za-z0-9_]+)(.*)$/s
+
+function isBelow(url: string, route: string): boolean {
+  const [path = ''] = url.split('?', 1)
+  return route === '/' || path === route || path.startsWith(`${route}/`)
+}
+
+/** Keeps the table as the state has it, until the signal aborts. Never rejects. */
+export async function followRoutes(
+  table: RouteTable,
+  { state, meter, log }: { readonly state: State; readonly meter: string; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted)
+    try {
+      let waiting = new AbortController()
+      await using _ = await state.listen('ergon_routes', () => waiting.abort())
+      while (!signal.aborted) {
+        waiting = new AbortController()
+        table.put(await readRoutes(state))
+        const { rows } = await state.query('select body from tariffs where meter = $1', [meter])
+        if (rows[0] !== undefined) table.tariff = readTariff(rows[0]['body'])
+        await sleep(AGAIN_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      log.warn('Routes are as they were: the state is away', { error: messageOf(error) })
+      await sleep(AFTER_FAULT_MS, signal).catch(() => undefined)
+    }
+}
