@@ -4,25 +4,15 @@ import { energyBudget } from './energy-budget.ts'
 import { interval } from './intervals.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
+import { bytesOfSize } from './sizes.ts'
 
 /** Databases that an account has at most. */
 export const DATABASES_MAX = 20
-const DATABASE_BYTES_MIN = 64_000_000
-const DATABASE_BYTES_MAX = 1_000_000_000_000
+export const DATABASE_SIZES = { least: '64MB', most: '1TB' } as const
 export const DATABASE_SIZE_DEFAULT = '1GB'
 
-const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const
-const SIZE = /^(\d{1,6})(MB|GB|TB|MiB|GiB|TiB)$/
 /** Databases that PostgreSQL makes by itself. */
 const TAKEN: ReadonlySet<string> = new Set(['postgres', 'template0', 'template1'])
-
-/** Bytes of a size with its unit, such as 1GB; undefined where it is none or out of range. */
-export function bytesOfSize(text: string): number | undefined {
-  const [, figure, unit] = SIZE.exec(text) ?? []
-  if (figure === undefined || unit === undefined) return undefined
-  const bytes = Number(figure) * UNITS[unit as keyof typeof UNITS]
-  return bytes >= DATABASE_BYTES_MIN && bytes <= DATABASE_BYTES_MAX ? bytes : undefined
-}
 
 export const databaseRequest = ownObject({
   /** The name of the database for SQL, too. */
@@ -38,7 +28,10 @@ export const databaseRequest = ownObject({
   region: z.string().max(100).default('auto'),
   size: z
     .string()
-    .refine((text) => bytesOfSize(text) !== undefined, 'must be from 64MB to 1TB, such as 1GB')
+    .refine(
+      (text) => bytesOfSize(text, DATABASE_SIZES) !== undefined,
+      'must be from 64MB to 1TB, such as 1GB',
+    )
     .optional(),
   /** The most energy that its server may use on a day of UTC. */
   energy_budget: energyBudget.optional(),

@@ -12,6 +12,11 @@ export const FUNCTION_ENVIRONMENT_MAX = 32_768
 export const FUNCTION_TIMEOUT_S_DEFAULT = 30
 export const FUNCTION_TIMEOUT_S_MAX = 900
 export const FUNCTION_MEMORY_DEFAULT = '128MB'
+export const FUNCTION_MEMORIES = { least: '64MB', most: '1GiB' } as const
+/** The path below the account's address of functions. */
+export const FUNCTION_ROUTE = /^(?=.{1,200}$)(\/|(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+)$/
+/** Names of variables; those of the service begin with SVC_. */
+export const VARIABLE_NAME = /^(?!SVC_)[A-Za-z_][A-Za-z0-9_]{0,63}$/
 /** Requests that run in a function at once; further ones wait. */
 export const FUNCTION_CONCURRENCY = 20
 /** Requests of a function that wait for their turn. */

@@ -4,26 +4,16 @@ import { energyBudget } from './energy-budget.ts'
 import * as limits from './function-limits.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
-
-const MEMORY_BYTES_MIN = 64_000_000
-const MEMORY_BYTES_MAX = 1_073_741_824
-const UNITS = { MB: 1e6, MiB: 2 ** 20, GB: 1e9, GiB: 2 ** 30 } as const
-const MEMORY = /^(\d{1,5})(MB|MiB|GB|GiB)$/
-
-/** Bytes of a memory with its unit, such as 128MB; undefined where it is none or out of range. */
-export function bytesOfMemory(text: string): number | undefined {
-  const [, figure, unit] = MEMORY.exec(text) ?? []
-  if (figure === undefined || unit === undefined) return undefined
-  const bytes = Number(figure) * UNITS[unit as keyof typeof UNITS]
-  return bytes >= MEMORY_BYTES_MIN && bytes <= MEMORY_BYTES_MAX ? bytes : undefined
-}
+import { bytesOfSize } from './sizes.ts'
 
 const environment = z
   .record(
     z
       .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and _')
-      .refine((name) => !name.startsWith('SVC_'), 'must not begin with SVC_, which is reserved'),
+      .regex(
+        limits.VARIABLE_NAME,
+        'must be letters, digits and _, and not begin with SVC_, which is reserved',
+      ),
     z.string().refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be text'),
   )
   .refine(
@@ -46,9 +36,8 @@ export const functionRequest = ownObject({
   /** The path below the account's address of functions; by default the name. Paths below it are the function's too. */
   route: z
     .string()
-    .max(200)
     .regex(
-      /^(\/|(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+)$/,
+      limits.FUNCTION_ROUTE,
       'must be a path of letters, digits, ".", "_" and "-", such as /hello',
     )
     .optional(),
@@ -56,7 +45,10 @@ export const functionRequest = ownObject({
   runtime: z.string().max(50).optional(),
   memory: z
     .string()
-    .refine((text) => bytesOfMemory(text) !== undefined, 'must be from 64MB to 1GiB, such as 128MB')
+    .refine(
+      (text) => bytesOfSize(text, limits.FUNCTION_MEMORIES) !== undefined,
+      'must be from 64MB to 1GiB, such as 128MB',
+    )
     .optional(),
   /** The longest time of a request. */
   timeout_s: z.int().min(1).max(limits.FUNCTION_TIMEOUT_S_MAX).optional(),

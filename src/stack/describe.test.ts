@@ -169,7 +169,7 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
   ],
   [
     'memory = "1 TB"',
-    '3:10: Expected a size from 16MB to 256GB in kB, MB, GB, KiB, MiB or GiB, such as "256MB", found "1 TB"',
+    '3:10: Expected a size from 16MB to 256GB in kB, MB, GB, TB, KiB, MiB, GiB or TiB, such as "256MB", found "1 TB"',
   ],
   [
     'scale_to_zero_after = "5 days"',
@@ -177,7 +177,7 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
   ],
   [
     'env = { "a b" = 1 }',
-    '3:7: Expected an object of texts, whose keys have letters, digits and _, such as { LOG = "info" }, found an object',
+    '3:7: Expected an object of texts, whose keys have letters, digits and _ and do not begin with SVC_, such as { LOG = "info" }, found an object',
   ],
   ['env {\n}', '3:1: env of workload api is an attribute; write env = …'],
   ['scale = 3', '3:1: scale of workload api is a block; write scale { … }'],

@@ -1,4 +1,5 @@
 // An attribute of the description file as data: what it must be, how it is read, and the words of its guide.
+import { VARIABLE_NAME } from '#contract/function-limits.ts'
 import {
   asFlag,
   asNumber,
@@ -90,12 +91,11 @@ export const textsField = (
   },
 })
 
-const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
-
 /** An object of texts by names of environment variables; some texts may be pending. */
 export const environmentField = (help: string): StackField<Record<string, string | Pending>> => ({
   help,
-  expected: 'an object of texts, whose keys have letters, digits and _, such as { LOG = "info" }',
+  expected:
+    'an object of texts, whose keys have letters, digits and _ and do not begin with SVC_, such as { LOG = "info" }',
   read: (value) => {
     if (value === null || !isObject(value) || value.size > ITEMS_MAX) return undefined
     const read = [...value].map(([name, item]) => {

@@ -1,6 +1,7 @@
 // Rules for the labels of blocks. A name goes into addresses, file names and command lines: no character of it means
 // anything to a shell.
 import { databaseRequest } from '#contract/databases.ts'
+import { VARIABLE_NAME } from '#contract/function-limits.ts'
 import type { LabelRule } from './block-type.ts'
 
 const matching = (expected: string, pattern: RegExp): LabelRule => ({
@@ -31,6 +32,6 @@ export const IDENTIFIER = matching(
   /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/,
 )
 export const ENVIRONMENT_NAME = matching(
-  'the name of an environment variable: letters, digits and _',
-  /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
+  'the name of an environment variable: letters, digits and _, not beginning with SVC_',
+  VARIABLE_NAME,
 )

@@ -6,7 +6,7 @@ import {
   cpuField,
   durationField,
   energyBudgetField,
-  memoryField,
+  sizeField,
   scheduleField,
 } from './quantities.ts'
 
@@ -34,7 +34,7 @@ test('energy, memory and time have the units that messages list, and bounds', ()
       undefined,
     ],
   )
-  const memory = memoryField('', '16MB', '1GB')
+  const memory = sizeField('', { least: '16MB', most: '1GB' })
   assert.deepEqual(
     ['16MB', '16 MiB', '1GB', '1GiB', '15MB', '1.5GB', 'x'].map((text) => memory.read(text)),
     [16e6, 16 * 2 ** 20, 1e9, undefined, undefined, undefined, undefined],

@@ -1,5 +1,6 @@
 // Fields with units: energy, memory, time, processors, schedules.
 import { energyPerDay } from '#contract/energy-budget.ts'
+import { bytesOfSize, type SizeRange } from '#contract/sizes.ts'
 import { asNumber } from '#hcl/values/value.ts'
 import { Numeric } from '#hcl/values/numeric.ts'
 import { parsedField, type StackField } from './field.ts'
@@ -12,29 +13,15 @@ export const energyBudgetField = parsedField(
   energyPerDay,
 )
 
-const BYTES = { kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 } as const
-const MEMORY = /^(\d{1,7}) ?(kB|MB|GB|KiB|MiB|GiB)$/
-
-/** Memory in bytes, between two sizes that the words name. */
-export const memoryField = (help: string, least: string, most: string): StackField<number> =>
+/** A size in bytes. */
+export const sizeField = (help: string, range: SizeRange): StackField<number> =>
   parsedField(
     {
       help,
-      expected: `a size from ${least} to ${most} in kB, MB, GB, KiB, MiB or GiB, such as "256MB"`,
+      expected: `a size from ${range.least} to ${range.most} in kB, MB, GB, TB, KiB, MiB, GiB or TiB, such as "256MB"`,
     },
-    (text) => {
-      const bytes = bytesOf(text)
-      const [low, high] = [bytesOf(least), bytesOf(most)]
-      if (bytes === undefined || low === undefined || high === undefined) return undefined
-      return bytes >= low && bytes <= high ? bytes : undefined
-    },
+    (text) => bytesOfSize(text, range),
   )
-
-function bytesOf(text: string): number | undefined {
-  const [, figure, unit] = MEMORY.exec(text) ?? []
-  if (figure === undefined || unit === undefined) return undefined
-  return Number(figure) * BYTES[unit as keyof typeof BYTES]
-}
 
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
 const DURATION = /^(\d{1,7}) ?(ms|s|m|h)$/

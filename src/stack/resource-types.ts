@@ -1,6 +1,11 @@
 // The resources of a description file. The guide is checked against this table.
-import { RUNTIMES, runtimeOf } from '#contract/function-limits.ts'
-import { bytesOfSize } from '#contract/databases.ts'
+import {
+  FUNCTION_MEMORIES,
+  FUNCTION_ROUTE,
+  RUNTIMES,
+  runtimeOf,
+} from '#contract/function-limits.ts'
+import { DATABASE_SIZES } from '#contract/databases.ts'
 import { typeOfWanted } from '#contract/event-samples.ts'
 import type { BlockType, ResourceType, SpecOf } from './block-type.ts'
 import {
@@ -18,8 +23,8 @@ import {
   cpuField,
   durationField,
   energyBudgetField,
-  memoryField,
   scheduleField,
+  sizeField,
 } from './quantities.ts'
 
 const region = textField({
@@ -80,7 +85,7 @@ const volume = {
         pattern: /^\/[^\0]{1,1000}$/,
       }),
     ),
-    size: required(memoryField('Its room', '1MB', '1000GB')),
+    size: required(sizeField('Its room', { least: '1MB', most: '1000GB' })),
   },
 } as const satisfies BlockType
 
@@ -103,7 +108,7 @@ const workload = {
     }),
     command: textsField({ help: 'The program and its arguments, in place of those of the image' }),
     cpu: cpuField,
-    memory: memoryField('Memory of an instance', '16MB', '256GB'),
+    memory: sizeField('Memory of an instance', { least: '16MB', most: '256GB' }),
     scale_to_zero_after: durationField('Time without a request until it sleeps', '10s', '24h'),
     env,
   },
@@ -145,13 +150,13 @@ const lambda = {
     route: textField({
       help: 'The path at which it answers',
       expected: 'a path such as "/hello"',
-      pattern: /^\/[A-Za-z0-9._~/-]{0,200}$/,
+      pattern: FUNCTION_ROUTE,
     }),
     on: trigger,
     schedule: scheduleField,
     region,
     energy_budget: energyBudgetField,
-    memory: memoryField('Memory of an instance', '64MB', '1GiB'),
+    memory: sizeField('Memory of an instance', FUNCTION_MEMORIES),
     timeout: durationField('Time for an answer', '1s', '15m'),
     concurrency: integerField('Requests that one instance answers at once', {
       least: 1,
@@ -175,13 +180,7 @@ const database = {
   label: names.DATABASE_NAME,
   attributes: {
     region,
-    size: parsedField(
-      {
-        help: 'The room for its data; 1GB where it is absent',
-        expected: 'a size from 64MB to 1TB, such as "1GB"',
-      },
-      (text) => (bytesOfSize(text) === undefined ? undefined : text),
-    ),
+    size: sizeField('The room for its data; 1GB where it is absent', DATABASE_SIZES),
     energy_budget: energyBudgetField,
   },
   outputs: { id: 'Its id, db_…', url: 'Its connection string', host: 'The host to connect to' },

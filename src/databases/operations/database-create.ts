@@ -1,11 +1,12 @@
 // POST /v1/databases: writes down what is wanted, empty or from backups; the agent's reconciler makes it.
 import {
-  bytesOfSize,
   DATABASE_SIZE_DEFAULT,
+  DATABASE_SIZES,
   DATABASES_MAX,
   type DatabaseRequest,
 } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
+import { bytesOfSize } from '#contract/sizes.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
 import { findDatabase, replyOf } from '#databases/operations/find-database.ts'
@@ -39,7 +40,7 @@ export function createDatabaseCreate(deps: {
       .transaction(async (transaction) => {
         const origin =
           from && (await findOrigin(transaction, { account, keptMs: settings.backupsKeptMs }, from))
-        const bytes = size === undefined ? origin?.sizeBytes : bytesOfSize(size)
+        const bytes = size === undefined ? origin?.sizeBytes : bytesOfSize(size, DATABASE_SIZES)
         const { rows } = await transaction.query<{ id: string | null }>(
           'select add_database($1, $2, $3, $4, $5) as id',
           [
@@ -47,7 +48,7 @@ export function createDatabaseCreate(deps: {
             name,
             settings.region,
             DATABASES_MAX,
-            bytes ?? bytesOfSize(DATABASE_SIZE_DEFAULT),
+            bytes ?? bytesOfSize(DATABASE_SIZE_DEFAULT, DATABASE_SIZES),
           ],
         )
         const id = rows[0]?.id

@@ -1,6 +1,7 @@
 // PATCH /v1/databases/{id or name}: another size or energy budget, suspend or resume. The agent does it.
-import { bytesOfSize, type DatabaseChange } from '#contract/databases.ts'
+import { DATABASE_SIZES, type DatabaseChange } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
+import { bytesOfSize } from '#contract/sizes.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
 import { findDatabase, replyOf } from '#databases/operations/find-database.ts'
@@ -22,7 +23,7 @@ export function createDatabaseUpdate(deps: {
     const wanted = parameters['database'] ?? ''
     const { id, name, actual, stored_bytes: stored } = await findDatabase(state, account, wanted)
     if (!settings.isOn) throw fault('databases_off', `Could not change "${name}"`)
-    const bytes = size === undefined ? undefined : bytesOfSize(size)
+    const bytes = size === undefined ? undefined : bytesOfSize(size, DATABASE_SIZES)
     if (bytes !== undefined && bytes < Number(stored))
       throw fault('invalid_request', `Could not accept size: "${name}" stores ${stored} bytes`, {
         param: 'size',

@@ -1,78 +1,93 @@
 // POST /v1/functions: writes down a version; the agent's reconciler starts it once, and makes it live where that went well.
 import { encrypt } from '#base/encryption.ts'
+import { present } from '#base/errors.ts'
 import { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
-import { bytesOfMemory, type FunctionRequest } from '#contract/functions.ts'
+import type { FunctionRequest } from '#contract/functions.ts'
+import { bytesOfSize } from '#contract/sizes.ts'
 import { FUNCTION_LIMITED } from '#functions/operations/limited-operations.ts'
 import { environmentPurpose, type FunctionGatewaySettings } from '#functions/settings.ts'
 import { known, type Handler } from '#http/reply.ts'
-import { recordAct } from '#identity/audit.ts'
-import { callerOf } from '#identity/principal.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
-import type { State } from '#state/connect.ts'
-import { findFunction, functionReplyOf } from './find-function.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { findFunction, functionReplyOf, type FunctionRow } from './find-function.ts'
 import { asRouteTaken } from './route-taken.ts'
 
 const TOO_MANY = 'EG020'
+const bytesOf = (memory: string) => bytesOfSize(memory, limits.FUNCTION_MEMORIES)
 
-export function createFunctionDeploy(deps: {
-  readonly state: State
-  readonly settings: FunctionGatewaySettings
-}): Handler<FunctionRequest> {
-  const { state, settings } = deps
-  return async (call) => {
-    const { account } = callerOf(call.who)
-    const { name, route, energy_budget: budget } = call.body
-    if (settings.address === undefined) throw fault('functions_off', `Could not deploy "${name}"`)
-    const seal = (env: Readonly<Record<string, string>>) => ({
-      env_names: Object.keys(env).toSorted(),
-      sealed_env: encrypt(
-        new Secret(JSON.stringify(env)),
-        new Secret(settings.environmentKey),
-        environmentPurpose(account),
-      ),
-    })
-    const defaults = {
-      route: `/${name}`,
-      runtime: 'node24',
-      memory_bytes: bytesOfMemory(limits.FUNCTION_MEMORY_DEFAULT),
-      timeout_s: limits.FUNCTION_TIMEOUT_S_DEFAULT,
-      ...seal({}),
-    }
-    const wanted = wantedOf(call.body, seal)
-    const made = await state
-      .transaction(async (transaction) => {
-        const { rows } = await transaction.query<{ id: string }>(
-          'select deploy_function($1, $2, $3, $4, $5, $6, $7) as id',
-          [
-            account,
-            name,
-            settings.region,
-            limits.FUNCTIONS_MAX,
-            JSON.stringify(defaults),
-            JSON.stringify(wanted),
-            limits.FUNCTION_VERSIONS_MAX,
-          ],
-        )
-        const id = rows[0]?.id ?? ''
-        if (budget !== undefined)
-          await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
-        const { source: _, env, ...shown } = call.body
-        const details = { ...shown, ...(env && { env: Object.keys(env) }) }
-        await recordAct(transaction, call, { action: 'function.deploy', target: id, details })
-        return await findFunction(transaction, account, id)
-      })
-      .catch((error: unknown) => {
-        if ((error as { code?: string }).code === TOO_MANY)
-          throw fault(
-            'too_many_functions',
-            `Could not deploy "${name}": an account has at most ${limits.FUNCTIONS_MAX}`,
-          )
-        throw asRouteTaken(error, route ?? `/${name}`)
-      })
+type Deps = { readonly state: State; readonly settings: FunctionGatewaySettings }
+
+export const createFunctionDeploy =
+  ({ state, settings }: Deps): Handler<FunctionRequest> =>
+  async (call) => {
+    const made = await state.transaction((transaction) =>
+      deployFunction(transaction, call, { request: call.body, settings }),
+    )
     return known(functionReplyOf(made, settings), 201)
   }
+
+/** Writes a version down, with its entry in the audit log. Throws what the operation refuses. */
+export async function deployFunction(
+  transaction: Queryable,
+  asker: Asker,
+  given: { readonly request: FunctionRequest; readonly settings: FunctionGatewaySettings },
+): Promise<FunctionRow> {
+  const { name, route, energy_budget: budget, source: _, env, ...more } = given.request
+  const { account } = present(asker.who, 'a deployment is asked for with a token')
+  if (given.settings.address === undefined)
+    throw fault('functions_off', `Could not deploy "${name}"`)
+  const id = await addVersion(transaction, account, given).catch((error: unknown) => {
+    if ((error as { code?: string }).code === TOO_MANY)
+      throw fault(
+        'too_many_functions',
+        `Could not deploy "${name}": an account has at most ${limits.FUNCTIONS_MAX}`,
+      )
+    throw asRouteTaken(error, route ?? `/${name}`)
+  })
+  if (budget !== undefined)
+    await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
+  const shown = { name, route, energy_budget: budget, ...more }
+  const details = { ...shown, ...(env && { env: Object.keys(env) }) }
+  await recordAct(transaction, asker, { action: 'function.deploy', target: id, details })
+  return await findFunction(transaction, account, id)
+}
+
+async function addVersion(
+  transaction: Queryable,
+  account: string,
+  { request, settings }: Parameters<typeof deployFunction>[2],
+): Promise<string> {
+  const seal = (env: Readonly<Record<string, string>>) => ({
+    env_names: Object.keys(env).toSorted(),
+    sealed_env: encrypt(
+      new Secret(JSON.stringify(env)),
+      new Secret(settings.environmentKey),
+      environmentPurpose(account),
+    ),
+  })
+  const defaults = {
+    route: `/${request.name}`,
+    runtime: 'node24',
+    memory_bytes: bytesOf(limits.FUNCTION_MEMORY_DEFAULT),
+    timeout_s: limits.FUNCTION_TIMEOUT_S_DEFAULT,
+    ...seal({}),
+  }
+  const { rows } = await transaction.query<{ id: string }>(
+    'select deploy_function($1, $2, $3, $4, $5, $6, $7) as id',
+    [
+      account,
+      request.name,
+      settings.region,
+      limits.FUNCTIONS_MAX,
+      JSON.stringify(defaults),
+      JSON.stringify(wantedOf(request, seal)),
+      limits.FUNCTION_VERSIONS_MAX,
+    ],
+  )
+  return present(rows[0], 'a deployment has a row').id
 }
 
 /** The members that a request names. Throws runtime_unknown. */
@@ -101,7 +116,7 @@ function wantedOf(
     source,
     ...(known !== undefined && { runtime: known }),
     ...(route !== undefined && { route }),
-    ...(memory !== undefined && { memory_bytes: bytesOfMemory(memory) }),
+    ...(memory !== undefined && { memory_bytes: bytesOf(memory) }),
     ...(timeout_s !== undefined && { timeout_s }),
     ...(env !== undefined && seal(env)),
   }
