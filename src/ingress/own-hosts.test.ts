@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readSettings } from '#config/config.ts'
+import { isOwnHost, ownHosts } from './own-hosts.ts'
+
+const data = { port: 8080 } as Parameters<typeof ownHosts>[0]['data']
+const isOwn = (values: object, host: string) =>
+  isOwnHost(host, ownHosts({ config: readSettings(values, []), data }))
+
+test('no route takes a name of the installation, or one below such a name', () => {
+  const here = ['localhost', 'portal.localhost', 'status.localhost', 'functions.localhost']
+  for (const host of [...here, 'acct-a.functions.localhost', 'x.portal.localhost'])
+    assert.ok(isOwn({}, host), host)
+  for (const host of ['api.acme.localhost', 'example.com', 'myportal.localhost'])
+    assert.ok(!isOwn({}, host), host)
+  const named = {
+    baseUrl: 'https://api.ergon.example',
+    portalUrl: 'https://portal.ergon.example',
+    functionsUrl: 'https://fn.ergon.example',
+    statusUrl: 'https://status.ergon.example',
+    dbHost: 'db.ergon.example',
+  }
+  for (const name of ['api', 'bucket.api', 'portal', 'acct-a.fn', 'status', 'db'])
+    assert.ok(isOwn(named, `${name}.ergon.example`), name)
+  assert.ok(!isOwn(named, 'shop.ergon.example'))
+})

@@ -1,0 +1,19 @@
+// The names of the installation itself: no route of an account takes one, nor a name below one.
+import type { AgentCore } from '#node/agent-part.ts'
+import { functionsAddress } from '#node/functions-address.ts'
+import { baseUrl, portalUrl, statusUrl } from '#node/report.ts'
+
+/** For the settings of a product whose routes have whole names. */
+export function ownHosts(core: Pick<AgentCore, 'config' | 'data'>): readonly string[] {
+  const urls = [baseUrl(core), portalUrl(core), statusUrl(core)]
+  const { dbHost } = core.config
+  const names = [
+    ...urls.flatMap((url) => (url === null ? [] : [new URL(url).hostname])),
+    ...[functionsAddress(core)?.host, dbHost].filter((name) => name !== undefined),
+  ]
+  return [...new Set(names)]
+}
+
+/** Names below localhost lead to this machine, and are free except ours. */
+export const isOwnHost = (host: string, own: readonly string[]): boolean =>
+  own.some((name) => host === name || (name !== 'localhost' && host.endsWith(`.${name}`)))
