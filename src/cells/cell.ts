@@ -44,6 +44,8 @@ export type CellSpec = {
   readonly files?: 'programs'
   /** Takes its lines of output; without it they go to the agent's stderr. */
   readonly output?: (line: OutputLine) => void
+  /** Told of each life that ended by itself, behind its last line of output. */
+  readonly ended?: (exit: Exit) => void
   /** The launcher's test that the cell answers; the cell's socket is `<folder>/<socket>`. */
   readonly ready: {
     readonly probe: (socket: string, signal: AbortSignal) => Promise<void>
@@ -97,6 +99,8 @@ export type Exit = {
   readonly at: number
   /** Why its supervisor ended it, in words, when its watch found it stuck. */
   readonly stuck?: string
+  /** The kernel ended it: its memory limit was reached. */
+  readonly outOfMemory?: true
 }
 
 export interface Cell {

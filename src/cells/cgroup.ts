@@ -1,7 +1,15 @@
 // Control groups of cells. Version 2 meters, freezes and kills: none of that needs a controller, so it
 // works also where the hybrid layout leaves all controllers to version 1. Version 1 only limits.
 // One group per cell below one of our instance, inside the group that the agent was started in.
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+} from 'node:fs'
 import { rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { baseFault } from '#base/own-errors.ts'
@@ -23,6 +31,8 @@ export type Cgroup = {
   readonly joins: readonly string[]
   /** CPU of every process that was ever in it. */
   cpuNs(): bigint
+  /** Processes that the kernel has killed because the limit of memory was reached. */
+  memoryKills(): number
   /** SIGKILL to all of it at once (cgroup.kill, Linux 5.14), also when frozen. */
   kill(): void
   freeze(frozen: boolean): void
@@ -100,6 +110,8 @@ export function createCgroup(
   return {
     joins: [unified, ...limiting].map((folder) => join(folder, 'cgroup.procs')),
     cpuNs,
+    memoryKills: () =>
+      killsIn(unified, 'memory.events') + killsIn(folders.memory, 'memory.oom_control'),
     kill: () => removed || writeFileSync(join(unified, 'cgroup.kill'), '1'),
     freeze: (frozen) => writeFileSync(join(unified, 'cgroup.freeze'), frozen ? '1' : '0'),
     isFrozen: () => hasEvent(unified, 'frozen'),
@@ -160,6 +172,12 @@ export function usageNs(cpuStat: string): bigint {
 
 const hasEvent = (folder: string, event: 'populated' | 'frozen') =>
   readFileSync(join(folder, 'cgroup.events'), 'utf8').includes(`${event} 1`)
+
+/** `oom_kill` of a file of a group; 0 where the group has no such file. */
+function killsIn(folder: string | undefined, file: string): number {
+  if (folder === undefined || !existsSync(join(folder, file))) return 0
+  return Number(/^oom_kill (\d+)$/m.exec(readFileSync(join(folder, file), 'utf8'))?.[1] ?? 0)
+}
 
 function limitVersion2(folder: string, limits: CgroupLimits): void {
   const controllers = readFileSync(join(folder, 'cgroup.controllers'), 'utf8').trim().split(' ')

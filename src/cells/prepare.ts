@@ -76,10 +76,11 @@ export async function prepareCell(
         }
         const meter = createTreeMeter(lineage, place.look)
         const tree = treeOfLineage(lineage, place.clock)
-        return { tree, cpuNs: meter.cpuNs, endLife: meter.endLife }
+        return { tree, cpuNs: meter.cpuNs, memoryKills: () => 0, endLife: meter.endLife }
       }
       const tree = treeOfCgroup(cgroup, place.clock)
-      return { tree, cpuNs: cgroup.cpuNs, endLife: () => undefined }
+      const { cpuNs, memoryKills } = cgroup
+      return { tree, cpuNs, memoryKills, endLife: () => undefined }
     },
     records: {
       write: (pid) => place.records.write(spec.name, pid, identity?.process.uid),

@@ -31,7 +31,13 @@ export type SupervisorDeps = {
   readonly clock: Clock
   readonly log: Logger
 }
-export type Observed = { readonly tree: Tree; cpuNs(): bigint; endLife(): void }
+export type Observed = {
+  readonly tree: Tree
+  cpuNs(): bigint
+  /** Processes that the kernel has killed for want of memory, in all lives. */
+  memoryKills(): number
+  endLife(): void
+}
 
 const EXITS_MAX = 20
 
@@ -124,6 +130,7 @@ class SupervisedCell implements Cell {
       if (lives.length > restart.delaysMs.length) lives.shift()
       if (this.exits.length > EXITS_MAX) this.exits.shift()
       if (this.#stopping.signal.aborted) return
+      this.spec.ended?.(exit)
       const delayMs = nextStart(lives, restart)
       log.warn('A cell has ended and is started again', { cell: name, ...exit, delayMs })
       this.#become('waiting')
@@ -145,6 +152,7 @@ class SupervisedCell implements Cell {
     rmSync(this.socket, { force: true })
     const life = this.#deps.launch()
     this.#life = life
+    const killsBefore = this.#observed.memoryKills()
     const exit = untilExit(life, this.#deps.hasInit, clock)
     if (life.pid !== undefined) this.#record(life.pid)
     const sink = this.spec.output ?? relay
@@ -165,11 +173,12 @@ class SupervisedCell implements Cell {
     ended.abort()
     const stuck = await watching
     await killTree(this.#observed.tree, clock)
+    const isKilled = how.signal === 'SIGKILL' && this.#observed.memoryKills() > killsBefore
     this.#observed.endLife()
     this.#life = undefined
     life.config.destroy()
     records.remove()
-    return stuck === undefined ? how : { ...how, stuck }
+    return { ...how, ...(stuck !== undefined && { stuck }), ...(isKilled && { outOfMemory: true }) }
   }
 
   /** Without a record a later start could not find it: then it must not live. */

@@ -1,13 +1,15 @@
 // A source file and what it imports as one module: types are stripped, the packages of its folder are bundled. This runs on the
 // user's machine, so the service never reads a folder of packages, nor parses code outside of the cell that runs it.
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { messageOf } from '#base/errors.ts'
+import { FUNCTION_SOURCE_MAX } from '#contract/function-limits.ts'
 import { CommandError, EXIT } from './output.ts'
 
 export type FunctionBundle = { readonly file: string; readonly source: string }
 
 const IS_SOURCE = /\.[mc]?[jt]sx?$/
+const MAP_BEFORE = '//# sourceMappingURL=data:application/json;base64,'
 /** CommonJS packages may ask for builtins at run time. */
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
@@ -26,11 +28,21 @@ export async function bundleFile(path: string): Promise<FunctionBundle> {
     target: 'node24',
     logLevel: 'silent',
     charset: 'utf8',
+    // Beside the file: sources in the map are named as from there.
+    outdir: dirname(resolve(path)),
+    sourcemap: 'external',
+    sourcesContent: false,
   }).catch((error: unknown) => {
     throw new CommandError(faultsOf(error), EXIT.failed, 'mend the file, and deploy again')
   })
-  const text = made.outputFiles[0]?.text ?? ''
-  const source = text.includes('__require(') ? `${REQUIRE}\n${text}` : text
+  const text = (end: string) =>
+    made.outputFiles.find(({ path: made }) => made.endsWith(end))?.text ?? ''
+  const code = text('.js')
+  // On the first line, which stays the first: the map counts lines.
+  const module = code.includes('__require(') ? `${REQUIRE} ${code}` : code
+  const map = `\n${MAP_BEFORE}${Buffer.from(text('.map')).toString('base64')}`
+  // Without a map errors name the lines of the bundle.
+  const source = module.length + map.length <= FUNCTION_SOURCE_MAX ? `${module}${map}` : module
   return { file: basename(path).replace(/\.[mc]?[jt]sx?$/, '.mjs'), source }
 }
 

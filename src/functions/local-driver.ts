@@ -1,7 +1,7 @@
 // Functions as cells of this machine: a process with a uid, namespaces and limits of its own, an empty environment, no
 // network, and no file of the machine but what a program needs to run.
 import { sleep } from '#base/clock.ts'
-import type { Cell, Cells, CellSpec, OutputLine } from '#cells/cell.ts'
+import type { Cell, Cells, CellSpec, Exit, OutputLine } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'
 import { answers, ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
@@ -37,7 +37,13 @@ export function createLocalDriver(deps: {
   return {
     async start(spec) {
       await admit(functionCellOf(spec.id), spec.account)
-      const cell = await cells.start(cellOf(spec, place, (output) => line(lineOf(spec.id, output))))
+      const { id } = spec
+      const cell = await cells.start(
+        cellOf(spec, place, {
+          output: (output) => line(lineOf(id, output)),
+          ended: (exit) => line(endLineOf(id, exit)),
+        }),
+      )
       return {
         address: `unix:${cell.socket}`,
         async ready(signal) {
@@ -88,9 +94,9 @@ function assertLoaded(page: unknown): void {
 }
 
 function cellOf(
-  { id, account, file, source, env, memoryBytes, timeoutS }: FunctionSpec,
+  { id, account, name, version, file, source, env, memoryBytes, timeoutS }: FunctionSpec,
   place: ProgramPlace,
-  output: (line: OutputLine) => void,
+  { output, ended }: Required<Pick<CellSpec, 'output' | 'ended'>>,
 ): CellSpec {
   const heapMb = Math.floor((memoryBytes * HEAP_SHARE) / MB)
   const flags = [...NODE24.flags, `--max-old-space-size=${heapMb}`]
@@ -101,7 +107,7 @@ function cellOf(
     {
       name: functionCellOf(id),
       place,
-      config: { file, source, env, timeoutMs },
+      config: { name, version, file, source, env, memoryBytes, timeoutMs },
       environment: {},
       socketGroup: INSTANCE_SOCKETS,
       network: 'none',
@@ -117,6 +123,7 @@ function cellOf(
       stop: { signal: 'SIGTERM', graceMs: Math.min(timeoutMs, STOP_MAX_MS) },
       payer: { kind: 'account', account },
       output,
+      ended,
     },
   )
   return spec
@@ -124,6 +131,19 @@ function cellOf(
 
 const LEVELS: ReadonlySet<string> = new Set(['debug', 'info', 'warn', 'error'])
 const REQUEST = /^req_[a-z0-9]{1,40}$/
+
+/** The end of a process, for the owner of the code. */
+function endLineOf(id: string, { code, signal, stuck, outOfMemory }: Exit): FunctionLine {
+  const why =
+    outOfMemory === true
+      ? 'it needed more than its memory'
+      : stuck !== undefined
+        ? 'it did not answer any more'
+        : signal === null
+          ? `exit code ${code}`
+          : signal
+  return { function: id, request: null, level: 'error', text: `The process ended: ${why}` }
+}
 
 /** A line of the runtime, or any text that the code has written by itself. */
 function lineOf(id: string, { stream, text }: OutputLine): FunctionLine {

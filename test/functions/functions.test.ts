@@ -9,7 +9,9 @@ import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
+import { functionClient, until } from './function-client.ts'
 
+/** Of a command that fails soon. */
 const WAIT_MS = 30_000
 /** ERGON_LONG=1: half a gigabyte of log, and more processes. */
 const IS_LONG = process.env['ERGON_LONG'] === '1'
@@ -33,52 +35,7 @@ const fileOf = (name: string, text: string): string => {
   return path
 }
 
-type Shown = {
-  readonly id: string
-  readonly status: string
-  readonly reason: string | null
-  readonly version: number
-  readonly live_version: number | null
-  readonly energy_budget_used_j: number | null
-  readonly versions: readonly { readonly failure: string | null }[]
-}
-
-const api = async (method: string, path: string, body?: object) => {
-  const answer = await fetch(`${ergon.baseUrl}/v1/functions${path}`, {
-    method,
-    headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  return { status: answer.status, body: (await answer.json()) as Shown & { title?: string } }
-}
-const show = async (name: string): Promise<Shown> => (await api('GET', `/${name}`)).body
-
-async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
-  const lastMs = performance.now() + WAIT_MS
-  for (;;) {
-    const seen = await look()
-    if (holds(seen)) return seen
-    assert.ok(performance.now() < lastMs, JSON.stringify(seen))
-    await pause(50)
-  }
-}
-
-/** Deploys a module, and waits until the version answers or has failed. */
-async function deploy(name: string, source: string, more: object = {}): Promise<Shown> {
-  const made = await api('POST', '', { name, file: 'index.mjs', source, ...more })
-  assert.equal(made.status, 201, JSON.stringify(made.body))
-  const { version } = made.body
-  return await until(
-    () => show(name),
-    (one) => one.live_version === version || one.versions[0]?.failure !== null,
-  )
-}
-
-const textAt = async (path: string, init?: RequestInit): Promise<[number, string]> => {
-  const answer = await fetch(`${url}${path}`, init)
-  return [answer.status, await answer.text()]
-}
-const logsOf = async (name: string): Promise<string> => (await ergon.cli('fn', 'logs', name)).stdout
+const { api, show, deploy, textAt, logsOf } = functionClient(() => ergon)
 
 /** The process of a function; 0 while it sleeps. */
 const pidOf = async (name: string): Promise<number> => {
@@ -149,6 +106,10 @@ test('requests that cannot be served are refused with the reason', async () => {
   }
   assert.equal(await refused({ runtime: 'python3.12' }), '422 runtime_unknown')
   assert.equal(await refused({ route: '/greetings' }), '409 route_taken')
+  const words = await ergon.cli('fn', 'deploy', fileOf('other.mjs', ''), '--runtime', 'python3.12')
+  assert.match(words.stderr, /there are: node24/)
+  // A plan that was refused is none.
+  assert.doesNotMatch(words.stderr, /create other/)
   const rollback = await api('POST', '/hello/rollback', { version: 9 })
   assert.equal(rollback.body.title, 'function_version_not_found')
   const [status, body] = await textAt('/nothing-is-here')

@@ -1,4 +1,4 @@
-// ergon fn deploy: bundles a file, says what will change, and waits until the version answers.
+// ergon fn deploy: bundles a file, says what changes, and waits until the version answers.
 import { basename } from 'node:path'
 import { bundleFile } from '#cli/bundle.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
@@ -19,8 +19,9 @@ export async function run({ options, words: [path = ''] }: CommandCall): Promise
   // A file of another language than the runtime's is for the service to refuse.
   const { file, source } = await bundleFile(path)
   const before = (await listFunctions(options)).data.find((one) => one.name === name)
-  for (const line of planOf(name, wanted, before)) tell(line)
   const { text } = await apiPost(options, '/v1/functions', { name, file, source, ...wanted })
+  // Once the service has taken it: a plan that was refused is none.
+  for (const line of planOf(name, wanted, before)) tell(line)
   const { version } = JSON.parse(text) as DeployedFunction
   tellWork(`version ${version} of ${name} is tried`)
   const made = await waitForVersion(options, name, version)

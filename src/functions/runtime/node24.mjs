@@ -4,18 +4,19 @@
 // A request of the ingress has the header x-ergon-request-id; without it the path is one of the pages of the agent.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { spawnSync } from 'node:child_process'
-import { readSync, writeFileSync } from 'node:fs'
+import { readSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { env as variables } from 'node:process'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { format } from 'node:util'
+import { asLambda } from './lambda.mjs'
+import { createPlaces, writeModule } from './places.mjs'
 
 const LOG_TEXT_MAX = 8000
 const BODY_KNOWN_MAX = 65_536
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
-const PLACE = /\/tmp\/[^:\s)]+:(\d+)/
 const CHECK_MS = 5000
 const NO_HANDLER =
   'it exports no handler: export default { fetch(request, env, ctx) }, a default function (request, ctx), or handler(event, context)'
@@ -26,6 +27,9 @@ const running = new Set()
 /** Work that handlers have left behind. */
 const waiting = new Set()
 let countedUs = cpuUs()
+// `.js` is a module here, whatever a package.json would say.
+const file = `/tmp/${config.file.replace(/\.(m?)(js|ts)$/, '.m$2')}`
+const places = createPlaces(file, config.file)
 
 captureConsole()
 process.on('uncaughtException', (error) => {
@@ -56,29 +60,28 @@ function readConfig() {
 async function load() {
   for (const name of Object.keys(variables)) delete variables[name]
   Object.assign(variables, config.env)
-  // `.js` is a module here, whatever a package.json would say.
-  const file = `/tmp/${config.file.replace(/\.(m?)(js|ts)$/, '.m$2')}`
   try {
-    writeFileSync(file, config.source)
+    writeModule(file, config.source)
     const own = await import(pathToFileURL(file).href)
     const handle = handlerOf(own)
     return handle === undefined ? { failure: NO_HANDLER } : { handle }
   } catch (error) {
     say('error', [error])
-    return { failure: failureOf(error, file) }
+    return { failure: failureOf(error) }
   }
 }
 
 /** The message, with the place in the file where there is one. */
-function failureOf(error, file) {
-  let text = String(error?.stack ?? error)
+function failureOf(error) {
+  let place = places.firstIn(String(error?.stack ?? error))
   // The error of a module's syntax does not say where it is.
-  if (error instanceof SyntaxError && !PLACE.test(text))
-    text = String(spawnSync(process.execPath, ['--check', file], { timeout: CHECK_MS }).stderr)
-  const line = PLACE.exec(text)?.[1]
+  if (error instanceof SyntaxError && place === undefined)
+    place = places.firstIn(
+      String(spawnSync(process.execPath, ['--check', file], { timeout: CHECK_MS }).stderr),
+    )
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  const words = message.replaceAll('file:///tmp/', '').replaceAll('/tmp/', '').split('\n')[0]
-  return `${line === undefined ? '' : `${config.file}:${line}: `}${words}`.slice(0, 500)
+  const words = places.shown(message).split('\n')[0]
+  return `${place === undefined ? '' : `${place}: `}${words}`.slice(0, 500)
 }
 
 function handlerOf(own) {
@@ -87,31 +90,7 @@ function handlerOf(own) {
     return (request, context) => main.fetch(request, config.env, context)
   if (typeof main === 'function') return (request, context) => main(request, context)
   const lambda = own.handler ?? main?.handler
-  return typeof lambda === 'function' ? asLambda(lambda) : undefined
-}
-
-/** A Lambda handler of HTTP events, version 2.0. */
-const asLambda = (lambda) => async (request, context) => {
-  const url = new URL(request.url)
-  const text = await request.text()
-  const event = {
-    version: '2.0',
-    rawPath: url.pathname,
-    rawQueryString: url.search.slice(1),
-    queryStringParameters: Object.fromEntries(url.searchParams),
-    headers: Object.fromEntries(request.headers),
-    requestContext: {
-      requestId: context.requestId,
-      http: { method: request.method, path: url.pathname },
-    },
-    ...(text !== '' && { body: text }),
-    isBase64Encoded: false,
-  }
-  const made = await lambda(event, context)
-  if (made === null || typeof made !== 'object' || !('statusCode' in made))
-    return Response.json(made ?? null)
-  const body = made.isBase64Encoded ? Buffer.from(made.body ?? '', 'base64') : made.body
-  return new Response(body ?? null, { status: made.statusCode, headers: made.headers ?? {} })
+  return typeof lambda === 'function' ? asLambda(lambda, config) : undefined
 }
 
 async function answer(request, response) {
@@ -169,7 +148,6 @@ const pairsOf = ([name, value]) => [value].flat().map((one) => [name, String(one
 
 const contextOf = (one) => ({
   requestId: one.id,
-  awsRequestId: one.id,
   /** Work that goes on after the answer; the function stays awake for it, no longer than for a request. */
   waitUntil(promise) {
     const limit = new AbortController()
@@ -268,7 +246,7 @@ function captureConsole() {
 }
 
 function say(level, values) {
-  const text = format(...values).slice(0, LOG_TEXT_MAX)
+  const text = places.shown(format(...values)).slice(0, LOG_TEXT_MAX)
   const line = { ergon: 1, request: current.getStore()?.id ?? null, level, text }
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }

@@ -1,0 +1,57 @@
+// Steps that tests of functions share: deploy a module, wait, call it, read its log.
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FunctionReply } from '#contract/functions.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+const WAIT_MS = 30_000
+
+export type Answered = {
+  readonly status: number
+  readonly body: FunctionReply & { title?: string }
+}
+
+/** Waits until what is seen holds; fails with what was seen last. */
+export async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  const lastMs = performance.now() + WAIT_MS
+  for (;;) {
+    const seen = await look()
+    if (holds(seen)) return seen
+    assert.ok(performance.now() < lastMs, JSON.stringify(seen))
+    await pause(50)
+  }
+}
+
+/** Functions of the first account, as its owner uses them. */
+export function functionClient(ergonOf: () => Ergon) {
+  const api = async (method: string, path: string, body?: object): Promise<Answered> => {
+    const { baseUrl, token } = ergonOf()
+    const answer = await fetch(`${baseUrl}/v1/functions${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, body: (await answer.json()) as Answered['body'] }
+  }
+  const show = async (name: string): Promise<FunctionReply> => (await api('GET', `/${name}`)).body
+  return {
+    api,
+    show,
+    /** Deploys a module, and waits until the version answers or has failed. */
+    async deploy(name: string, source: string, more: object = {}): Promise<FunctionReply> {
+      const made = await api('POST', '', { name, file: 'index.mjs', source, ...more })
+      assert.equal(made.status, 201, JSON.stringify(made.body))
+      const { version } = made.body
+      return await until(
+        () => show(name),
+        (one) => one.live_version === version || one.versions[0]?.failure !== null,
+      )
+    },
+    async textAt(path: string, init?: RequestInit): Promise<[number, string]> {
+      const answer = await fetch(`${String(ergonOf().ready['functions_url'])}${path}`, init)
+      return [answer.status, await answer.text()]
+    },
+    logsOf: async (name: string): Promise<string> =>
+      (await ergonOf().cli('fn', 'logs', name)).stdout,
+  }
+}
