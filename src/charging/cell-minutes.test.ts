@@ -225,3 +225,24 @@ test('a minute of a function is charged as of functions, held or not', async () 
     ['function.standing', 'function.standing'],
   )
 })
+
+test('each twentieth of a budget is charged before its minute is over', async () => {
+  await using bench = await openTestCharging()
+  const payer = { ...bench.payer('acct_1', FUNDS), njPerDay: String(40n * J) }
+  const holds = new Map<string, CellHold>()
+  const minutes = createCellMinutes({
+    charging: bench.charging,
+    payerOf: () => payer,
+    meter: 'm1',
+    stateOf: () => 'ready',
+    holds,
+    log,
+  })
+  holds.set('db-1', await CellHold.take(bench.charging, payer, nj(J)))
+  const energies = []
+  for (const energy of [J, J, J / 2n, 3n * J]) {
+    minutes.add(windowAt(61 + energies.length, [shareOf(0, energy, 0n)]))
+    energies.push((await posted(bench)).map(chargeEnergy))
+  }
+  assert.deepEqual(energies, [[], [2n * J], [2n * J], [2n * J, (7n * J) / 2n]])
+})

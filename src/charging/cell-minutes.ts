@@ -42,6 +42,8 @@ type Minute = Due & {
 
 const MINUTE_WINDOWS = 60
 const WINDOW_MS = 1000
+/** A part of a day's budget that is used is charged before its minute is over, at most once a window. */
+const BUDGET_PARTS = 20n
 /** Uncharged minutes of all cells together; more are the operator's. */
 const MINUTES_MAX = 10_000
 
@@ -75,6 +77,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
       holds?.get(cell)?.measured(due.energyNj)
       const before = open.get(cell)
       open.set(cell, before ? merged(before, due) : { ...due, minute, state: state(cell) })
+      if (isMuchOfBudget(holds?.get(cell))) end(cell)
     }
     for (const [cell, { state: before }] of open)
       if (window.k % MINUTE_WINDOWS === 0 || state(cell) === undefined || state(cell) !== before)
@@ -108,6 +111,12 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
       await charging
     },
   }
+}
+
+/** What is charged late of a budget is known late: its warning comes with the charge. */
+const isMuchOfBudget = (hold: CellHold | undefined): boolean => {
+  const perDay = hold?.payer.njPerDay
+  return perDay !== undefined && (hold?.measuredNj ?? 0n) * BUDGET_PARTS >= BigInt(perDay)
 }
 
 /** What each cell of an account used in a window, by its name. */
