@@ -3,7 +3,7 @@
 import { ACCEPTANCES_MAX, ACCEPTANCES_PER_MINUTE } from '#accounts/operations/member-accept.ts'
 import * as members from '#contract/members.ts'
 import * as portal from '#contract/portal.ts'
-import { ACCOUNT_TOKENS_MAX } from '#contract/tokens.ts'
+import { ACCOUNT_TOKENS_MAX } from '#contract/token-limits.ts'
 import {
   BROWSER_SESSIONS_MAX,
   SESSION_DAYS_MAX,

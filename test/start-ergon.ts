@@ -234,6 +234,8 @@ async function launch(dataFolder: string, port: number, options: ErgonOptions): 
         ERGON_PARENT_FD: '3',
         // Dozens of instances on one disk: it is for the tests of it.
         ERGON_BALLAST_MIB: '0',
+        // The operator's account is that of most tests: nothing else is billed to it.
+        ERGON_PROBE_SECONDS: '0',
         // Tests of pages build the console by themselves.
         ERGON_PORTAL_BUILD: 'off',
         ...options.env,

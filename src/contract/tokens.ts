@@ -7,8 +7,6 @@ import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 import { plainText } from './plain-text.ts'
 
-/** Tokens of an account that are valid at one time. */
-export const ACCOUNT_TOKENS_MAX = 200
 export const TOKEN_DAYS_MAX = 3650
 /** The longest time for which a token stays valid beside the one that replaces it. */
 export const OVERLAP_MAX_S = 7 * 86_400

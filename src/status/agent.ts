@@ -13,6 +13,8 @@ import { requestHandlers } from './control/requests.ts'
 import { createIncidents } from './incidents.ts'
 import { nodeFactsOf } from './operator/node-facts.ts'
 import { logOf, writeAtLooks } from './operator/write-facts.ts'
+import { reachable } from './page/probes.ts'
+import type { ProbeSettings } from './probe/probe.ts'
 import type { StatusSettings } from './gateway.ts'
 import { STATUS_CELL, STATUS_PROGRAM, startStatusPage } from './status-cell.ts'
 
@@ -21,10 +23,15 @@ export const STATUS_AGENT: AgentProduct = { name: 'status', programs: [STATUS_PR
 async function open(core: AgentCore): Promise<AgentPart> {
   const { config, meterName, state, journals } = core
   const settings: StatusSettings = {
+    probeS: config.probeSeconds,
     countsMs: config.statusSeconds * 1000,
     meter: meterName,
     region: config.region,
     ...(config.metricsToken === undefined ? {} : { metricsToken: config.metricsToken.reveal() }),
+  }
+  const probe: ProbeSettings = {
+    everyS: config.probeSeconds,
+    api: { host: reachable(config.host), port: core.data.port },
   }
   // Before the gateways: the page says that they are not there yet.
   await startStatusPage(core)
@@ -35,6 +42,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
   const looks = await writeAtLooks({ state, facts, log: core.log })
   return {
     gateway: { settings },
+    tasks: { settings: probe },
     cells: [{ stage: 'workers', name: STATUS_CELL }],
     close: async () => await looks[Symbol.asyncDispose](),
     control: {

@@ -11,11 +11,14 @@ import { keepAccountCounts } from './error-rates/keep-counts.ts'
 import { operatorEndpoints } from './operations/operator.ts'
 import { createErrorRateGet, createPublicNameRenew } from './operations/error-rate.ts'
 import { COUNTS_PAGE, type CountsPage } from './page/counts.ts'
+import { createProbeGet } from './operations/probe-get.ts'
 import { createHealth, createMetrics, createReady } from './operations/service.ts'
 
 export type StatusSettings = {
   /** Between two writes of counts by account. */
   readonly countsMs: number
+  /** Between two probes of a component; 0: none. */
+  readonly probeS: number
   readonly meter: string
   readonly region: string
   readonly metricsToken?: string
@@ -28,7 +31,7 @@ export const STATUS_GATEWAY: GatewayProduct<StatusSettings> = { name: 'status', 
 
 function open(
   core: GatewayCore,
-  { countsMs, meter, region, metricsToken }: StatusSettings,
+  { countsMs, probeS, meter, region, metricsToken }: StatusSettings,
 ): GatewayPart {
   const { readers, unready, counts, log } = core
   const { accounts } = counts
@@ -45,6 +48,9 @@ function open(
     endpoints: {
       'service.health': { handle: createHealth() },
       'service.ready': { handle: createReady(unready) },
+      'probe.get': {
+        handle: createProbeGet({ state: readers, everyS: probeS, clock: core.clock }),
+      },
       'error-rate.get': { handle: createErrorRateGet({ state: readers }) },
       'public-name.renew': { handle: createPublicNameRenew({ state: readers }) },
       'service.metrics': { handle: createMetrics({ token, print: metrics.print }) },

@@ -7,5 +7,6 @@ export const STATUS_SCHEMA: Schema = {
   functions: [
     new URL('./incidents.sql', import.meta.url),
     new URL('./error-rates.sql', import.meta.url),
+    new URL('./probes.sql', import.meta.url),
   ],
 }

@@ -92,6 +92,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'service.health': { path: () => '/healthz' },
   'service.ready': { path: () => '/readyz' },
   'service.metrics': { path: () => '/metrics', credential: METRICS_TOKEN },
+  'probe.get': { path: () => '/v1/probe?days=2' },
   'error-rate.get': { path: () => '/v1/account/error-rate' },
   'public-name.renew': { path: () => '/v1/account/public-name' },
   'token.create': {

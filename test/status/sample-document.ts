@@ -79,6 +79,7 @@ const known: KnownStatus = {
     ],
     ledger: 'ok',
     receipts: 'ok',
+    failedProbes: [],
     hasWebhooks: true,
     hasDatabases: true,
   },

@@ -22,6 +22,7 @@ import type * as operator from '#contract/operator.ts'
 import type * as incidents from '#contract/control/incidents.ts'
 import type * as payments from '#contract/payments.ts'
 import type { presignReply, presignRequest } from '#contract/presign.ts'
+import type * as probe from '#contract/probe.ts'
 import type * as service from '#contract/service-replies.ts'
 import type * as tokens from '#contract/tokens.ts'
 import type * as portal from '#contract/portal.ts'
@@ -183,6 +184,7 @@ export type Operations = Checked<{
   'GET /v1/compliance/packs': Of<typeof evidence.packList, never, typeof evidence.packListQuery>
   'POST /v1/compliance/packs': Of<typeof evidence.packReply, typeof evidence.packRequest>
   'DELETE /v1/compliance/packs/:pack': Of<typeof evidence.packDeleted>
+  'GET /v1/probe': Of<typeof probe.probeReply, never, typeof probe.probeQuery>
   'GET /v1/operator/node': Of<typeof operator.operatorNode>
   'GET /v1/operator/log': Of<typeof operator.operatorLog, never, typeof operator.operatorLogQuery>
   'GET /v1/operator/books': Of<typeof operator.operatorBooks>

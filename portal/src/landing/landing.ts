@@ -2,9 +2,12 @@
 import { isCancelled } from '#console/client/problem.ts'
 import { signIn, signUp } from '#console/sign-in/passkey.ts'
 import { applyTheme } from '#console/parts/settings.ts'
+import { showAsked } from './asked.ts'
 import { beginWith } from '#console/sign-up/progress.ts'
 
 applyTheme()
+// The page is whole without it.
+void showAsked().catch(() => undefined)
 void suggestPasskey()
 
 element('join').addEventListener('submit', (event) => {

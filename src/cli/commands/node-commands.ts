@@ -19,6 +19,14 @@ export const NODE_COMMANDS: CommandList = {
     },
     { usage: 'status', help: 'What runs on this node', load: () => import('./status.ts') },
     {
+      usage: 'probe',
+      help: 'What the installation found when it last asked itself',
+      options: [
+        ['--days <count>', 'rows of so many days, 1 to 90 (default: the last probe alone)'],
+      ],
+      load: () => import('./probe.ts'),
+    },
+    {
       usage: 'models list',
       help: 'The models that answer',
       load: () => import('./models-list.ts'),

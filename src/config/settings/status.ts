@@ -16,4 +16,10 @@ export const STATUS_SETTINGS = {
     help: 'Seconds from one writing of the status page to the next (default 60)',
     check: count(1, 60).default(60),
   },
+  probeSeconds: {
+    name: 'ERGON_PROBE_SECONDS',
+    flag: 'probe-seconds',
+    help: "Seconds from one probe of each component to the next, which the operator's account pays; 0: none (default 600)",
+    check: count(0, 86_400).default(600),
+  },
 } satisfies Settings

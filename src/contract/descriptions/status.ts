@@ -1,6 +1,7 @@
 // Requests and replies of the routed operations of status.
 import { json, ok, PLAIN_TEXT, type Descriptions } from '#contract/description.ts'
 import { errorRate } from '#contract/error-rate.ts'
+import { probeQuery, probeReply } from '#contract/probe.ts'
 import * as service from '#contract/service-replies.ts'
 import type { STATUS } from '#contract/products/status.ts'
 
@@ -18,6 +19,11 @@ export const STATUS_DESCRIPTIONS: Descriptions<typeof STATUS> = {
     refusals: ['token_unknown', 'not_found'],
     summary: 'Figures in the Prometheus text format, for the bearer of ERGON_METRICS_TOKEN',
     replies: ok('The figures', PLAIN_TEXT),
+  },
+  'probe.get': {
+    summary: 'What the installation found when it last asked itself, by component and day',
+    query: probeQuery,
+    replies: ok('The results, for anyone', json(probeReply)),
   },
   'error-rate.get': {
     summary: 'Requests of the account that the service failed, and its name on the status page',

@@ -7,6 +7,7 @@ export const STATUS = defineProduct({
     'service.health': { ...look, service: 'service', scope: null, remembered: false },
     'service.ready': { ...look, service: 'service', scope: null, remembered: false },
     'service.metrics': { ...look, service: 'service', scope: null, remembered: false },
+    'probe.get': { ...look, service: 'service', scope: null, remembered: false },
     'error-rate.get': { ...ownView, service: 'accounts', remembered: false },
     'public-name.renew': {
       ...look,
@@ -35,6 +36,7 @@ export const STATUS = defineProduct({
     { method: 'GET', path: '/healthz', operation: 'service.health' },
     { method: 'GET', path: '/readyz', operation: 'service.ready' },
     { method: 'GET', path: '/metrics', operation: 'service.metrics' },
+    { method: 'GET', path: '/v1/probe', operation: 'probe.get', query: ['days'] },
     { method: 'GET', path: '/v1/account/error-rate', operation: 'error-rate.get', query: [] },
     { method: 'PUT', path: '/v1/account/public-name', operation: 'public-name.renew', query: [] },
   ],

@@ -6,9 +6,12 @@ import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate-limits.ts'
 import { fault } from '#contract/errors.ts'
 import type { State } from '#state/connect.ts'
 import type { PartMeasure } from './measure.ts'
+import { INFERENCE_PART } from './parts.ts'
 
 export const INCIDENTS_SHOWN = 50
 export const RATES_SHOWN = 200
+/** A probe tells of so long. */
+const PROBE_HOURS = 1
 const MODELS_SHOWN = 50
 const ANSWER_MS_MAX = 10_000
 /** Signers that a receipt needs. */
@@ -24,6 +27,8 @@ export type StateFacts = {
   readonly rates: readonly AccountRate[]
   readonly ledger: PartMeasure
   readonly receipts: PartMeasure
+  /** Parts that failed the installation's last probe of them. */
+  readonly failedProbes: readonly string[]
   readonly hasWebhooks: boolean
   readonly hasDatabases: boolean
 }
@@ -48,6 +53,12 @@ const BEGUN = `
   select exists (select from webhook_endpoints) as webhooks,
     exists (select from resources where kind = 'database' and desired <> 'deleted') as databases`
 
+const PROBES = `
+  select part from (select distinct on (component) state,
+      case component when 'embeddings' then '${INFERENCE_PART}' else component end as part
+    from probe_results where at > now() - interval '${PROBE_HOURS} hours' order by component, at desc) last
+  where state = 'failed'`
+
 /** Asks the state. Rejects when it does not answer in time. */
 export async function readFacts(state: State): Promise<StateFacts> {
   const rowsOf = async <R extends object>(query: string) =>
@@ -70,6 +81,7 @@ export async function readFacts(state: State): Promise<StateFacts> {
       ledger: books.isHalted ? 'down' : 'ok',
       receipts:
         signersReady === undefined ? undefined : signersReady < SIGNERS_LEAST ? 'down' : 'ok',
+      failedProbes: (await rowsOf<{ part: string }>(PROBES)).map(({ part }) => part),
       hasWebhooks: begun?.webhooks === true,
       hasDatabases: begun?.databases === true,
     }

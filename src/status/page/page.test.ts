@@ -20,6 +20,7 @@ const NO_FACTS: StateFacts = {
   rates: [],
   ledger: 'ok',
   receipts: 'ok',
+  failedProbes: [],
   hasWebhooks: false,
   hasDatabases: false,
 }
@@ -180,6 +181,8 @@ test('measuresOf(): the state that does not answer is down, and so is all that o
   assert.equal(of({ counted: asked, missing: ['payments'] })['payments'], undefined)
   const webhooks = of({ facts: { ...NO_FACTS, hasWebhooks: true } })
   assert.equal(webhooks['webhooks'], 'down')
+  const probed = of({ facts: { ...NO_FACTS, failedProbes: ['storage'] } })
+  assert.deepEqual([probed['storage'], probed['receipts']], ['degraded', 'ok'])
 })
 
 test('measuresOf(): a model that failed degrades inference, and is inference where it is the only one', () => {

@@ -173,7 +173,10 @@ export function measuresOf({
   const measure = (id: string, needsApi: boolean): [string, PartMeasure] => {
     if (missing.includes(id)) return [id, undefined]
     if (needsApi && answers.api === false) return [id, 'down']
-    return [id, worst([looks[id], ofCounts(counted.get(id) ?? { requests: 0, failures: 0 })])]
+    const counts = ofCounts(counted.get(id) ?? { requests: 0, failures: 0 })
+    // One request of our own failed: that is not yet the end of a part.
+    const probe = facts?.failedProbes.includes(id) === true ? 'degraded' : undefined
+    return [id, worst([looks[id], counts, probe])]
   }
   return new Map([
     ...PARTS.map(({ id, needsApi }) => measure(id, needsApi)),

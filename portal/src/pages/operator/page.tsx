@@ -13,6 +13,7 @@ import { Incidents } from './incidents.tsx'
 import { Log } from './log.tsx'
 import { Models } from './models.tsx'
 import { NodeNow } from './node-now.tsx'
+import { Probes } from './probes.tsx'
 import './operator.css'
 
 type Circuit = { readonly name: string; readonly title: string; readonly Part: ComponentType }
@@ -20,6 +21,7 @@ const CIRCUITS: readonly Circuit[] = [
   { name: 'node', title: 'Node', Part: NodeNow },
   { name: 'cells', title: 'Cells', Part: Cells },
   { name: 'models', title: 'Models', Part: Models },
+  { name: 'probes', title: 'Probes', Part: Probes },
   { name: 'accounts', title: 'Accounts', Part: Accounts },
   { name: 'alarms', title: 'Alarms', Part: Alarms },
   { name: 'books', title: 'Books', Part: Books },

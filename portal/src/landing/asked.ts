@@ -1,0 +1,33 @@
+// The register of the landing page: the energy of the latest question that the installation asked itself.
+import type { ProbeReply } from '#contract/probe.ts'
+import { knownBy, knownWords, registerOf, spoken } from '#console/figures/known.ts'
+
+const ASKED = 'inference'
+const ANSWER_MS_MAX = 10_000
+
+/** Fills the places of the page; without an answer they stay as they are. */
+export async function showAsked(): Promise<void> {
+  const [register, how] = ['asked', 'asked-how'].map((id) => document.querySelector(`#${id}`))
+  const answer = await fetch('/v1/probe', { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+  if (!answer.ok || register == null || how == null) return
+  const { components } = (await answer.json()) as ProbeReply
+  const last = components.find(({ id }) => id === ASKED)?.last ?? null
+  if (last === null) return
+  const nj = BigInt(last.energy_nj)
+  const figure = { nj, known: knownBy(last.method), bandPct: Number(last.band_pct) }
+  const { heavy, light } = registerOf(figure)
+  const digits = part('span', '', 'digits')
+  digits.ariaHidden = 'true'
+  digits.append(part('b', heavy), part('i', light), part('span', 'joules', 'unit'))
+  register.replaceChildren(digits, part('span', spoken(figure), 'spoken'))
+  how.textContent =
+    `${knownWords(figure)}. This installation asks itself at a regular pace, and pays for it. ` +
+    `The last answer came after ${last.duration_ms} ms, on ${new Date(last.at).toUTCString()}.`
+}
+
+function part(name: string, text: string, className = ''): HTMLElement {
+  const made = document.createElement(name)
+  made.textContent = text
+  made.className = className
+  return made
+}
