@@ -113,7 +113,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
   }
 }
 
-/** What is charged late of a budget is known late: its warning comes with the charge. */
+/** The warning of a budget comes with a charge: a late one would be a late warning. */
 const isMuchOfBudget = (hold: CellHold | undefined): boolean => {
   const perDay = hold?.payer.njPerDay
   return perDay !== undefined && (hold?.measuredNj ?? 0n) * BUDGET_PARTS >= BigInt(perDay)

@@ -28,11 +28,12 @@ async function open(core: AgentCore): Promise<AgentPart> {
     driver,
     environmentKey,
     idleMs: config.functionIdleSeconds * 1000,
-    ending: (id) => served.replace(id),
+    replaced: (id) => served.replace(id),
   })
   const served = ingress.serve({
     kind: 'function',
-    use: (resource, signal) => functions.use(resource, { cause: 'connection' }, signal),
+    use: functions.use,
+    late: (id) => void functions.unblock(id),
   })
   endUnpaid(core, functions, served)
   await endOpenIntervals(state, 'function')
@@ -70,9 +71,9 @@ const reconcileFunctions = (
       state,
       log,
       kind: 'function',
-      async deploy(resource) {
+      async deploy(resource, until, aside) {
         await served.ready()
-        await functions.deploy(resource, signal)
+        return await functions.deploy(resource, until, aside)
       },
       async suspend(resource) {
         const held = await heldOf(state, resource.id)

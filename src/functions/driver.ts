@@ -27,6 +27,8 @@ export type FunctionLine = {
 export interface RunningFunction extends Instance {
   /** `unix:<path>`, or `http://<host>:<port>`. */
   readonly address: string
+  /** Ends the process where its code blocks it; another one follows. Never rejects. */
+  unblock(): Promise<void>
 }
 
 export interface FunctionDriver {

@@ -1,29 +1,49 @@
 -- Functions: their versions, which of them is wanted, and their logs.
 
--- Refuses a route that another function answers; the index refuses those that are wanted.
+-- Refuses the route of the wanted version where another resource answers there, or the wanted version of another function
+-- will. The hint is the route. The account is locked.
 create or replace function assert_route_free(of_id text) returns void language plpgsql as $$
+declare
+  of_account text;
+  wish text;
 begin
-  if exists (select from functions f join ingress_routes i on i.account = f.account and i.host is null and i.path = f.route
-      where f.id = of_id and i.resource <> of_id) then
-    raise unique_violation;
+  select f.account, v.route into of_account, wish from functions f
+    join function_versions v on v.function = f.id and v.version = f.version where f.id = of_id;
+  if exists (select from ingress_routes where account = of_account and host is null and path = wish and resource <> of_id)
+    or exists (select from functions o join resources r using (id)
+      join function_versions v on v.function = o.id and v.version = o.version
+      where o.account = of_account and o.id <> of_id and r.desired <> 'deleted' and v.failure is null and v.route = wish) then
+    raise unique_violation using hint = wish;
   end if;
 end $$;
 
--- Routes requests to the version that answers, or to the wanted one before there is any.
+-- Routes requests to the version that answers. Before there is one they wait for the wanted one, unless it failed.
 create or replace function route_function(of_id text) returns void language sql as $$
-  select set_routes(of_id, jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s)))
-  from functions f join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
-  where f.id = of_id and f.route is not null
+  select set_routes(of_id, coalesce((
+    select jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s))
+    from functions f join resources r using (id)
+      join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
+    where f.id = of_id and r.desired <> 'deleted' and (f.live_version is not null or v.failure is null)), '[]'))
 $$;
 
--- Makes a version that started the live one, with its route and settings; false where another is wanted by now.
-create or replace function make_function_live(of_id text, of_version int) returns boolean language plpgsql as $$
+-- Makes a version that started the live one, with its route and settings. Returns the one before; null where another is
+-- wanted by now.
+create or replace function make_function_live(of_id text, of_version int) returns int language plpgsql as $$
+declare
+  was functions;
 begin
-  update functions set live_version = of_version where id = of_id and version = of_version;
-  if not found then return false; end if;
+  select * into was from functions where id = of_id for update;
+  if was.version is distinct from of_version then return null; end if;
+  update functions set live_version = of_version where id = of_id;
   perform route_function(of_id);
-  return true;
+  return coalesce(was.live_version, 0);
 end $$;
+
+-- Records why a version cannot be started: it is not tried again, and its route is not kept for it.
+create or replace function fail_function(of_id text, of_version int, why text) returns void language sql as $$
+  update function_versions set failure = why where function = of_id and version = of_version;
+  select route_function(of_id);
+$$;
 
 -- Deploys a version: what `wanted` leaves out is as in the version before, or by default. Returns the id.
 create or replace function deploy_function(of_account text, of_name text, in_region text, most int, defaults jsonb,
@@ -39,22 +59,22 @@ begin
   if of_id is null then
     given := defaults || wanted;
     of_id := add_resource('function', of_account, of_name, in_region, most);
-    insert into functions (id, account, route, version) values (of_id, of_account, given ->> 'route', 1);
+    insert into functions (id, account, version) values (of_id, of_account, 1);
     last.version := 0;
   else
     select v.* into last from function_versions v join functions f on f.id = v.function and f.version = v.version
       where f.id = of_id;
     given := defaults || to_jsonb(last) || wanted;
     last.version := (select max(version) from function_versions where function = of_id);
-    update functions set route = given ->> 'route', version = last.version + 1 where id = of_id;
+    update functions set version = last.version + 1 where id = of_id;
     perform want_resource(of_id, 'deployed');
   end if;
-  perform assert_route_free(of_id);
   insert into function_versions (function, version, route, runtime, memory_bytes, timeout_s, env_names, sealed_env,
     file, source, created_at)
   values (of_id, last.version + 1, given ->> 'route', given ->> 'runtime', (given ->> 'memory_bytes')::bigint,
     (given ->> 'timeout_s')::int, array(select jsonb_array_elements_text(given -> 'env_names')),
     given ->> 'sealed_env', given ->> 'file', given ->> 'source', ledger_now());
+  perform assert_route_free(of_id);
   perform route_function(of_id);
   delete from function_versions v using functions f where v.function = of_id and f.id = of_id
     and v.version <= last.version + 1 - kept_versions and v.version is distinct from f.live_version;
@@ -67,13 +87,13 @@ create or replace function roll_back_function(of_id text, to_version int) return
 declare
   found_version int;
 begin
+  perform pg_advisory_xact_lock(4207714, hashtext(account)) from functions where id = of_id;
   select max(v.version) into found_version from function_versions v join functions f on f.id = v.function
     where f.id = of_id and v.version = coalesce(to_version, (select max(b.version) from function_versions b
       where b.function = of_id and b.version < coalesce(f.live_version, f.version) and b.failure is null));
   if found_version is null then return null; end if;
   update function_versions set failure = null where function = of_id and version = found_version;
-  update functions f set version = found_version, route = v.route from function_versions v
-    where f.id = of_id and v.function = of_id and v.version = found_version;
+  update functions set version = found_version where id = of_id;
   perform assert_route_free(of_id);
   perform route_function(of_id);
   perform want_resource(of_id, 'deployed');
@@ -82,7 +102,6 @@ end $$;
 
 -- Deletes a function: its route is free again.
 create or replace function delete_function(of_id text) returns void language sql as $$
-  update functions set route = null where id = of_id;
   select set_routes(of_id, '[]');
   select set_budget(of_id, null, null);
   select want_resource(of_id, 'deleted');
@@ -111,7 +130,7 @@ create or replace function log_functions(lines jsonb, most int) returns void lan
   insert into function_logs (function, at, request, level, text)
     select l ->> 'function', (l ->> 'at')::timestamptz, l ->> 'request', l ->> 'level', l ->> 'text'
     from jsonb_array_elements(lines) with ordinality as t (l, nth)
-    join functions f on f.id = l ->> 'function' where f.route is not null order by nth;
+    join resources r on r.id = l ->> 'function' where r.desired <> 'deleted' order by nth;
   delete from function_logs l using (
     select f.id, (select seq from function_logs where function = f.id order by seq desc offset most limit 1) as last
     from (select distinct function as id from jsonb_to_recordset(lines) as l (function text)) f

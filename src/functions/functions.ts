@@ -3,22 +3,33 @@ import { decrypt } from '#base/encryption.ts'
 import { ErgonError } from '#base/errors.ts'
 import { Secret, type Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import { createInstances, NotWanted, type Instances } from '#resources/instances.ts'
+import type { SleepCause } from '#contract/intervals.ts'
+import {
+  createInstances,
+  NotWanted,
+  type Instances,
+  type UsedInstance,
+} from '#resources/instances.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { FunctionDriver, FunctionSpec, RunningFunction } from './driver.ts'
 import { environmentPurpose } from './settings.ts'
+import { createTrials } from './trials.ts'
 
-export interface Functions extends Pick<
-  Instances<Resource, RunningFunction>,
-  'use' | 'stop' | 'close'
-> {
+export interface Functions {
+  /** The live version; see Instances. */
+  use(resource: Resource, signal: AbortSignal): Promise<UsedInstance<RunningFunction>>
+  /** Ends all versions now. */
+  stop(id: string, cause: SleepCause): Promise<void>
+  /** A request was late: code that blocks its process is ended. */
+  unblock(id: string): Promise<void>
   /**
-   * Makes the wanted version live, once it has been started alone. A version that cannot be loaded is marked: it is not
-   * tried again. Throws function_failed where no version is live.
+   * Makes the wanted version live, once it has been started beside the live one, which ends when its requests have. A
+   * version that cannot be loaded is marked: it is not tried again. Resolves with 'failed' where no version is live.
    */
-  deploy(resource: Resource, signal: AbortSignal): Promise<void>
+  deploy(resource: Resource, signal: AbortSignal, aside: () => void): Promise<'failed' | undefined>
   remove(id: string): Promise<void>
+  close(): void
 }
 
 export type FunctionsDeps = {
@@ -27,83 +38,106 @@ export type FunctionsDeps = {
   readonly driver: FunctionDriver
   readonly environmentKey: string
   readonly idleMs: number
-  /** Called before a function ends. */
-  readonly ending: (id: string) => void
+  /** Later requests ask again which version runs. */
+  readonly replaced: (id: string) => void
 }
+
+type FunctionVersion = Resource & { readonly version: number }
 
 type CodeRow = Omit<FunctionSpec, 'env' | 'memoryBytes'> & {
   readonly memoryBytes: string
   readonly sealedEnv: string
-  readonly failure: string | null
-  readonly isLive: boolean
 }
 
+const keyOf = ({ id, version }: Pick<FunctionVersion, 'id' | 'version'>) => `${id} ${version}`
+
 export function createFunctions(deps: FunctionsDeps): Functions {
-  const { state, log, driver, idleMs, ending } = deps
-  const instances = createInstances<Resource, RunningFunction>({
+  const { state, log, driver, idleMs, replaced } = deps
+  const trials = createTrials()
+  const instances = createInstances<FunctionVersion, RunningFunction>({
     state,
     log,
     idleMs,
-    start: async ({ id }) => driver.start(specOf(deps, await readVersion(state, id, 'live'))),
+    keyOf,
+    start: async (version) => driver.start(specOf(deps, await readCode(state, version))),
   })
-  const end = (id: string, work: () => Promise<void>) => {
-    ending(id)
-    return instances.without(id, work)
+  const stop = async (id: string, cause: SleepCause) => {
+    replaced(id)
+    const own = instances.running().filter((one) => one.id === id)
+    await Promise.all(own.map(({ key }) => instances.stop(key, cause)))
   }
   return {
-    use: (resource, waker, signal) => instances.use(resource, waker, signal),
-    stop(id, cause) {
-      ending(id)
-      return instances.stop(id, cause)
+    async use(resource, signal) {
+      const { live } = await readVersions(state, resource.id)
+      if (live === null) throw new NotWanted(`No version is live: ${resource.id}`)
+      return await instances.use({ ...resource, version: live }, { cause: 'connection' }, signal)
+    },
+    stop,
+    async unblock(id) {
+      const own = instances.running().filter((one) => one.id === id)
+      await Promise.allSettled(own.map(async ({ instance }) => (await instance).unblock()))
     },
     close: () => instances.close(),
-    async deploy({ id }, signal) {
-      const wanted = await readVersion(state, id, 'wanted')
-      if (wanted.isLive) return
-      if (wanted.failure === null) await end(id, () => tryVersion(deps, wanted, signal))
-      await assertLive(state, id)
+    async deploy(resource, signal, aside) {
+      const { wanted, live, failure } = await readVersions(state, resource.id)
+      if (live !== wanted && failure === null) {
+        aside()
+        const version = { ...resource, version: wanted }
+        await trials.run(
+          resource.account,
+          () => tryVersion({ ...deps, instances }, version, signal),
+          signal,
+        )
+      }
+      return (await readVersions(state, resource.id)).live === null ? 'failed' : undefined
     },
-    remove: (id) =>
-      end(id, async () => void (await state.query('select remove_function($1)', [id]))),
+    async remove(id) {
+      await stop(id, 'change')
+      await state.query('select remove_function($1)', [id])
+    },
   }
 }
 
-/** Starts a version alone, and makes it live, or writes down why it cannot be. */
-async function tryVersion(deps: FunctionsDeps, row: CodeRow, signal: AbortSignal): Promise<void> {
-  const { state, driver } = deps
-  const one = await driver.start(specOf(deps, row))
+/**
+ * Starts a version beside the live one, and makes it live: later requests go to it. Resolves with false where it cannot be
+ * loaded, and writes down why.
+ */
+async function tryVersion(
+  {
+    state,
+    replaced,
+    instances,
+  }: FunctionsDeps & { readonly instances: Instances<FunctionVersion, RunningFunction> },
+  version: FunctionVersion,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { id } = version
   try {
-    await one.ready(signal)
-    const { rows } = await state.query<{ made: boolean }>(
-      'select make_function_live($1, $2) as made',
-      [row.id, row.version],
-    )
-    // Its route may be another function's by now.
-    if (rows[0]?.made !== true) throw new NotWanted(row.id)
+    const { release } = await instances.use(version, { cause: 'change' }, signal)
+    try {
+      const { rows } = await state.query<{ before: number | null }>(
+        'select make_function_live($1, $2) as before',
+        [id, version.version],
+      )
+      const before = rows[0]?.before ?? null
+      if (before === null) throw new NotWanted(id)
+      replaced(id)
+      instances.retire(keyOf({ id, version: before }))
+    } finally {
+      release()
+    }
+    return true
   } catch (error) {
     if (!(error instanceof ErgonError) || error.code !== 'function_failed') throw error
-    await state.query(
-      'update function_versions set failure = $3 where function = $1 and version = $2',
-      [row.id, row.version, whyOf(error)],
-    )
-  } finally {
-    // Nobody has asked it anything yet.
-    await one.end('failed')
+    await state.query('select fail_function($1, $2, $3)', [id, version.version, whyOf(error)])
+    return false
   }
 }
 
 const whyOf = ({ message }: ErgonError): string => message.slice(message.indexOf(': ') + 2)
 
-async function assertLive(state: Queryable, id: string): Promise<void> {
-  const { rowCount } = await state.query(
-    'select from functions where id = $1 and live_version is not null',
-    [id],
-  )
-  if (rowCount === 0) throw fault('function_failed', `Could not start any version: ${id}`)
-}
-
 function specOf({ environmentKey }: FunctionsDeps, row: CodeRow): FunctionSpec {
-  const { sealedEnv, memoryBytes, failure: _, isLive: __, ...rest } = row
+  const { sealedEnv, memoryBytes, ...rest } = row
   const key = new Secret(environmentKey)
   const env = decrypt(sealedEnv, key, environmentPurpose(row.account)).reveal()
   return {
@@ -113,21 +147,33 @@ function specOf({ environmentKey }: FunctionsDeps, row: CodeRow): FunctionSpec {
   }
 }
 
-/** Throws NotWanted where there is none. */
-async function readVersion(
-  state: Queryable,
-  id: string,
-  which: 'live' | 'wanted',
-): Promise<CodeRow> {
+/** The version that answers, the wanted one, and why that cannot be started. */
+async function readVersions(state: Queryable, id: string) {
+  const { rows } = await state.query<{
+    readonly live: number | null
+    readonly wanted: number
+    readonly failure: string | null
+  }>(
+    `select f.live_version as live, f.version as wanted, v.failure from functions f
+       join function_versions v on v.function = f.id and v.version = f.version where f.id = $1`,
+    [id],
+  )
+  return foundOf(rows[0], id)
+}
+
+async function readCode(state: Queryable, { id, version }: FunctionVersion): Promise<CodeRow> {
   const { rows } = await state.query<CodeRow>(
     `select f.id, f.account, n.name, v.version, v.runtime, v.file, v.source, v.memory_bytes::text as "memoryBytes",
-       v.timeout_s as "timeoutS", v.sealed_env as "sealedEnv", v.failure, v.version = f.live_version as "isLive"
-     from functions f join resources n using (id) join function_versions v
-       on v.function = f.id and v.version = case $2 when 'live' then f.live_version else f.version end
+       v.timeout_s as "timeoutS", v.sealed_env as "sealedEnv"
+     from functions f join resources n using (id)
+       join function_versions v on v.function = f.id and v.version = $2
      where f.id = $1`,
-    [id, which],
+    [id, version],
   )
-  const [row] = rows
-  if (row === undefined) throw new NotWanted(`No version of it: ${id}`)
+  return foundOf(rows[0], id)
+}
+
+function foundOf<T>(row: T | undefined, id: string): T {
+  if (row === undefined) throw fault('function_not_found', `Could not find a version: ${id}`)
   return row
 }

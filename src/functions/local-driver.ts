@@ -7,7 +7,7 @@ import type { SleepCause } from '#contract/intervals.ts'
 import { answers, ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import type { Program } from '#node/program-flags.ts'
-import { functionCellOf } from './cell-name.ts'
+import { functionCellOf, functionUserOf } from './cell-name.ts'
 import type { FunctionDriver, FunctionLine, FunctionSpec } from './driver.ts'
 
 const NODE24: Program = {
@@ -23,8 +23,10 @@ const LOAD_MAX_MS = 15_000
 const STOP_MAX_MS = 30_000
 const WATCH_MS = 5000
 const FAILURE_MAX = 500
-/** Beyond the time of a request: code that blocks its process for longer is ended. */
+/** Beyond the time of a request: code that blocks its process for longer is ended, also where nobody waits. */
 const SILENT_MS = 15_000
+/** After a request that was late: a process that is silent for so long is ended. */
+const BLOCKED_MS = 2000
 
 export function createLocalDriver(deps: {
   readonly cells: Pick<Cells, 'start'>
@@ -36,12 +38,16 @@ export function createLocalDriver(deps: {
   const { cells, place, admit, line } = deps
   return {
     async start(spec) {
-      await admit(functionCellOf(spec.id), spec.account)
-      const { id } = spec
+      const { id, version, account } = spec
+      await admit(functionCellOf(id, version), account)
+      let isBlocked = false
       const cell = await cells.start(
         cellOf(spec, place, {
           output: (output) => line(lineOf(id, output)),
-          ended: (exit) => line(endLineOf(id, exit)),
+          ended(exit) {
+            line(endLineOf(id, isBlocked ? { ...exit, stuck: 'blocked' } : exit))
+            isBlocked = false
+          },
         }),
       )
       return {
@@ -56,6 +62,15 @@ export function createLocalDriver(deps: {
           }
         },
         end: (cause) => cell.stop(AT_ONCE.has(cause) ? 0 : undefined),
+        async unblock() {
+          const limit = AbortSignal.timeout(BLOCKED_MS)
+          await ask(cell.socket, '/-/ready', limit).catch(() => {
+            // A process that is just being started refuses at once.
+            if (!limit.aborted || isBlocked) return
+            isBlocked = true
+            cell.kill()
+          })
+        },
       }
     },
   }
@@ -105,7 +120,8 @@ function cellOf(
   const { compiled: _, ...spec } = programCell(
     { ...NODE24, flags },
     {
-      name: functionCellOf(id),
+      name: functionCellOf(id, version),
+      user: functionUserOf(id),
       place,
       config: { name, version, file, source, env, memoryBytes, timeoutMs },
       environment: {},

@@ -61,7 +61,7 @@ function servedBy(
   invariant(isRoutedKind(kind), `no kind of routes: ${kind}`)
   return {
     ready,
-    replace: (id) => server.end(id),
+    replace: (id) => server.replace(id),
     suspend: ({ id, name }, held) => server.end(id, suspendedLine({ kind, name }, held)),
     async refuse(id, why) {
       const { rows } = await state.query<{ name: string }>(

@@ -103,7 +103,10 @@ async function forwardInTime(
   },
 ): Promise<void> {
   const { timeoutS } = found.route
-  using limit = timeLimit({ ms: timeoutS * 1000, signal: gone }, () => lateFault(found.route))
+  using limit = timeLimit({ ms: timeoutS * 1000, signal: gone }, () => {
+    use.late()
+    return lateFault(found.route)
+  })
   await forward(request, response, {
     ...found,
     kind: found.route.kind,

@@ -46,7 +46,12 @@ async function exchange(
   const log = createLogger('test', { level: 'info', write: (line) => (logged += line) })
   const routes = new RouteTable(ADDRESS)
   routes.put([testRoute({ account: ACCOUNT, timeoutS: 2, ...more })])
-  const use = { address: `unix:${socketPath}`, refused: new AbortController().signal, end() {} }
+  const use = {
+    address: `unix:${socketPath}`,
+    refused: new AbortController().signal,
+    late() {},
+    end() {},
+  }
   const uses = { begin: () => Promise.resolve(use) }
   const deps = { routes, uses, turns: createTurns(), log }
   const server = createServer((request, response) => void answerRequest(request, response, deps))

@@ -11,6 +11,8 @@ export type InstanceUse = {
   readonly address: string
   /** Aborts with the error for requests that run, when the resource must not be used any more. */
   readonly refused: AbortSignal
+  /** Tells the agent that a request has not ended in its time. */
+  late(): void
   end(): void
 }
 
@@ -76,7 +78,12 @@ export function createInstanceUses(agent: AgentSocket): InstanceUses {
       use.users++
       try {
         const address = await use.address
-        return { address, refused: use.refused, end: () => void release(use, address) }
+        return {
+          address,
+          refused: use.refused,
+          late: () => use.answer.say({ late: true }),
+          end: () => void release(use, address),
+        }
       } catch (error) {
         use.users--
         throw error

@@ -21,6 +21,8 @@ export type ServedKind = {
     readonly instance: { readonly address: string }
     release(): void
   }>
+  /** A request of the resource has not ended in its time. */
+  late?(id: string): void
 }
 
 export interface ServedResources {

@@ -102,7 +102,9 @@ test(
       one.release()
       await pause(3 * IDLE_MS)
       assert.deepEqual(world.events, ['start'])
-      assert.deepEqual(instances.running(), [{ id: world.resource.id, account: ACCOUNT }])
+      const { id } = world.resource
+      const running = instances.running().map((one) => [one.key, one.id, one.account])
+      assert.deepEqual(running, [[id, id, ACCOUNT]])
       other.release()
       await until(() => world.events.includes('ending'))
       await instances.use(world.resource, WAKER, signal)
@@ -124,6 +126,36 @@ test('a release while the instance is being ended does not end the next one', { 
     second.release()
     await until(() => world.live === 0)
   }),
+)
+
+test(
+  'instances of two keys run side by side, and one that is retired ends with its last use',
+  { skip },
+  () =>
+    withWorld(async (world) => {
+      const { state, resource } = world
+      const instances = createInstances<Resource & { version: number }, OneLife>({
+        state,
+        log: quiet,
+        idleMs: WAIT_MS,
+        keyOf: ({ version }) => `v${version}`,
+        start: async () => startLife(world),
+      })
+      const use = (version: number) => instances.use({ ...resource, version }, WAKER, signal)
+      const [first, again, second] = await Promise.all([use(1), use(1), use(2)])
+      assert.equal(world.live, 2)
+      instances.retire('v1')
+      first.release()
+      await pause(3 * IDLE_MS)
+      assert.equal(world.live, 2)
+      again.release()
+      await until(() => world.live === 1)
+      // One that nobody uses ends at once; a key that runs nothing has nothing to end.
+      second.release()
+      for (const key of ['v2', 'v3']) instances.retire(key)
+      await until(() => world.live === 0)
+      assert.deepEqual(instances.running(), [])
+    }),
 )
 
 test('a use waits for work that needs the instance away, also for work that fails', { skip }, () =>

@@ -1,5 +1,6 @@
 // Instances of one kind of resource: the servers or programs that run for resources on this node. The first use starts
-// an instance, and it ends when nobody has used it for a while. Nothing else starts or ends one. So none runs, and none
+// an instance, and it ends when nobody has used it for a while. Instances of other keys of a resource, such as versions,
+// run beside it. Nothing else starts or ends one. So none runs, and none
 // starts, for a resource that its account does not want deployed, or during work that needs its files at rest.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -15,22 +16,25 @@ export interface Instance {
   end(cause: SleepCause): Promise<void>
 }
 
+export type UsedInstance<I> = { readonly instance: I; release(): void }
+
 export interface Instances<R extends Resource, I extends Instance> {
   /**
    * Resolves with the running instance, which runs until the release and a while longer. Waits for the end of an
    * earlier one. Rejects with NotWanted, or with why it did not start or the earlier one did not end. The interval in
    * which the resource is awake is recorded, with the waker.
    */
-  use(
-    resource: R,
-    waker: Waker,
-    signal: AbortSignal,
-  ): Promise<{ readonly instance: I; release(): void }>
+  use(resource: R, waker: Waker, signal: AbortSignal): Promise<UsedInstance<I>>
   /** Ends the instance now; the next use starts another. */
-  stop(id: string, cause: SleepCause): Promise<void>
+  stop(key: string, cause: SleepCause): Promise<void>
+  /** Ends the instance once nobody uses it. */
+  retire(key: string): void
   /** Does work on a resource that nothing runs for: each use waits for the end of the work. */
-  without<T>(id: string, work: () => Promise<T>): Promise<T>
-  running(): readonly Pick<Resource, 'id' | 'account'>[]
+  without<T>(key: string, work: () => Promise<T>): Promise<T>
+  running(): readonly (Pick<Resource, 'id' | 'account'> & {
+    readonly key: string
+    readonly instance: Promise<I>
+  })[]
   /** No instance starts any more. Those that run go on: the node ends its cells in its own order. */
   close(): void
 }
@@ -41,15 +45,20 @@ export type InstancesDeps<R extends Resource, I extends Instance> = {
   readonly idleMs: number
   /** Starts an instance; resolves before it is ready. */
   readonly start: (resource: R) => Promise<I>
+  /** Instances of one key follow each other; those of other keys run beside. By default a resource has one key: its id. */
+  readonly keyOf?: (resource: R) => string
 }
 
 /** The account does not want the resource deployed any more. */
 export class NotWanted extends Error {}
 
 type Running<I> = {
+  readonly id: string
   readonly account: string
   readonly instance: Promise<I>
   users: number
+  /** The time without a user after which it ends. */
+  idleMs: number
   /** The number of the interval that begins with it; undefined where it was not recorded. */
   interval?: Promise<string | undefined>
   /** Its end was tried: it may be half gone, so nobody uses it any more. */
@@ -75,36 +84,49 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
   }
 
   async use(resource: R, waker: Waker, signal: AbortSignal) {
-    const { id } = resource
-    await this.#whole(id)
+    const key = this.#deps.keyOf?.(resource) ?? resource.id
+    await this.#whole(key)
     signal.throwIfAborted()
-    if (this.#isClosed) throw new NotWanted(`The node stops: ${id}`)
-    const one = this.#running.get(id) ?? this.#started(resource, waker)
-    this.#running.set(id, one)
+    if (this.#isClosed) throw new NotWanted(`The node stops: ${key}`)
+    const one = this.#running.get(key) ?? this.#started(resource, waker)
+    this.#running.set(key, one)
     one.users++
+    one.idleMs = this.#deps.idleMs
     clearTimeout(one.timer)
-    const release = this.#releaseOf(id, one)
+    const release = this.#releaseOf(key, one)
     try {
       const instance = await one.instance
       await instance.ready(AbortSignal.any([signal, AbortSignal.timeout(READY_MAX_MS)]))
       return { instance, release }
     } catch (error) {
       release()
-      if (one.users === 0 && this.#running.get(id) === one) await this.stop(id, 'failed')
+      if (one.users === 0 && this.#running.get(key) === one) await this.stop(key, 'failed')
       throw error
     }
   }
 
-  stop(id: string, cause: SleepCause): Promise<void> {
-    return this.#fenced(id, cause, async () => undefined)
+  stop(key: string, cause: SleepCause): Promise<void> {
+    return this.#fenced(key, cause, async () => undefined)
   }
 
-  without<T>(id: string, work: () => Promise<T>): Promise<T> {
-    return this.#fenced(id, 'change', work)
+  retire(key: string): void {
+    const one = this.#running.get(key)
+    if (one === undefined) return
+    one.idleMs = 0
+    if (one.users === 0) this.#rest(key, one)
+  }
+
+  without<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return this.#fenced(key, 'change', work)
   }
 
   running() {
-    return [...this.#running].map(([id, { account }]) => ({ id, account }))
+    return [...this.#running].map(([key, { id, account, instance }]) => ({
+      key,
+      id,
+      account,
+      instance,
+    }))
   }
 
   close(): void {
@@ -115,7 +137,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
   #started(resource: R, waker: Waker): Running<I> {
     const { id, account } = resource
     const instance = startWanted(this.#deps, resource)
-    const one: Running<I> = { account, instance, users: 0 }
+    const one: Running<I> = { id, account, instance, users: 0, idleMs: this.#deps.idleMs }
     const begun = () => this.#recorded(() => beginInterval(this.#deps.state, id, waker))
     void instance.then(
       () => (one.interval = begun()),
@@ -132,50 +154,45 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     })
   }
 
-  #fenced<T>(id: string, cause: SleepCause, work: () => Promise<T>): Promise<T> {
-    const before = this.#fences.get(id)
+  #fenced<T>(key: string, cause: SleepCause, work: () => Promise<T>): Promise<T> {
+    const before = this.#fences.get(key)
     const done = (async () => {
       await before
-      await this.#end(id, cause)
+      await this.#end(key, cause)
       return await work()
     })()
     const settled = () => {
-      if (this.#fences.get(id) === fence) this.#fences.delete(id)
+      if (this.#fences.get(key) === fence) this.#fences.delete(key)
     }
     const fence: Promise<void> = done.then(settled, settled)
-    this.#fences.set(id, fence)
+    this.#fences.set(key, fence)
     return done
   }
 
   /** Resolves when ends and work are over, with a further try of an end that failed. */
-  async #whole(id: string): Promise<void> {
+  async #whole(key: string): Promise<void> {
     for (;;) {
-      while (this.#fences.has(id)) await this.#fences.get(id)
-      const ending = this.#running.get(id)?.ending
+      while (this.#fences.has(key)) await this.#fences.get(key)
+      const ending = this.#running.get(key)?.ending
       if (ending === undefined) return
-      await this.stop(id, ending)
+      await this.stop(key, ending)
     }
   }
 
-  async #end(id: string, cause: SleepCause): Promise<void> {
-    const one = this.#running.get(id)
+  async #end(key: string, cause: SleepCause): Promise<void> {
+    const one = this.#running.get(key)
     if (one === undefined) return
     one.ending ??= cause
     clearTimeout(one.timer)
     const instance = await one.instance.catch(() => undefined)
     await instance?.end(cause)
-    this.#running.delete(id)
+    this.#running.delete(key)
     const interval = await one.interval
     if (interval !== undefined)
       await this.#recorded(() => endInterval(this.#deps.state, interval, one.ending ?? cause))
   }
 
-  #releaseOf(id: string, one: Running<I>): () => void {
-    const { idleMs, log } = this.#deps
-    const rest = () =>
-      void this.stop(id, 'idle').catch((error: unknown) =>
-        log.error('What runs for a resource could not be ended', { id, error }),
-      )
+  #releaseOf(key: string, one: Running<I>): () => void {
     let isReleased = false
     return () => {
       if (isReleased) return
@@ -183,8 +200,18 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       one.users--
       // A timer would end the next instance, which may be in use.
       if (one.users > 0 || one.ending !== undefined || this.#isClosed) return
-      one.timer = setTimeout(rest, idleMs).unref()
+      this.#rest(key, one)
     }
+  }
+
+  /** Ends an instance that nobody uses, after its idle time. */
+  #rest(key: string, one: Running<I>): void {
+    clearTimeout(one.timer)
+    const end = () =>
+      void this.stop(key, 'idle').catch((error: unknown) =>
+        this.#deps.log.error('An instance could not be ended', { key, error }),
+      )
+    one.timer = setTimeout(end, one.idleMs).unref()
   }
 }
 

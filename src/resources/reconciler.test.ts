@@ -147,6 +147,50 @@ test('work on a resource of one account does not hold up another account', { ski
   }),
 )
 
+test(
+  'work with a limit of its own holds up no other account, however many have such work',
+  { skip },
+  () =>
+    withState(async (state) => {
+      const goOn = Promise.withResolvers<void>()
+      const slow = ['acct_1', 'acct_2', 'acct_3', 'acct_4', 'acct_5']
+      for (const id of slow) await addTestAccount(state, { id, env: 'test', lowWater: 0n })
+      const deploy: ReconcilerDeps['deploy'] = async ({ account }, _, aside) => {
+        if (account === ACCOUNT) return
+        aside()
+        await goOn.promise
+      }
+      await reconciling(state, { deploy }, async (reaches) => {
+        const ids = []
+        for (const account of slow) ids.push(await add(state, 'slow', 9, account))
+        for (const id of ids) await reaches(id, { actual: 'deploying' })
+        await reaches(await add(state, 'quick'), { actual: 'deployed' })
+        goOn.resolve()
+        for (const id of ids) await reaches(id, { actual: 'deployed' })
+      })
+    }),
+)
+
+test('what cannot be made as it is wanted fails once, until it is wanted again', { skip }, () =>
+  withState(async (state) => {
+    let tries = 0
+    const deploy = async ({ name }: { readonly name: string }) => {
+      if (name !== 'bad') return undefined
+      tries++
+      return 'failed' as const
+    }
+    await reconciling(state, { deploy }, async (reaches) => {
+      const id = await add(state, 'bad')
+      await reaches(id, { actual: 'failed' })
+      await reaches(await add(state, 'good'), { actual: 'deployed' })
+      assert.equal(tries, 1)
+      await state.query("select want_resource($1, 'deployed')", [id])
+      await reaches(await add(state, 'better'), { actual: 'deployed' })
+      assert.equal(tries, 2)
+    })
+  }),
+)
+
 test('a change that fails leaves what is deployed, and says why until it is made', { skip }, () =>
   withState(async (state) => {
     let why: string | undefined

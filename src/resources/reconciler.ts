@@ -13,8 +13,15 @@ export type ReconcilerDeps = {
   readonly state: State
   readonly log: Logger
   readonly kind: string
-  /** Makes what is there when the resource is deployed; again after each change. Resolves with what is reached. */
-  readonly deploy: (resource: Resource, signal: AbortSignal) => Promise<void | 'crash_loop'>
+  /**
+   * Makes what is there when the resource is deployed; again after each change. Resolves with what is reached: a
+   * crash loop and a failure are not tried again until the resource is wanted again. Calls `aside` before work that has a limit of its own: changes of other accounts do not wait for it.
+   */
+  readonly deploy: (
+    resource: Resource,
+    signal: AbortSignal,
+    aside: () => void,
+  ) => Promise<void | 'crash_loop' | 'failed'>
   /** Ends what runs for the resource, and keeps its files. */
   readonly suspend: (resource: Resource) => Promise<void>
   /** Removes everything of the resource. */
@@ -42,7 +49,7 @@ const NOT_MADE: ReadonlySet<string> = new Set(['pending', 'failed'])
 const UNSETTLED = `select id, account, name, wanted, actual, revision::text from (
     select distinct on (account) * from resources
     where kind = $1 and (actual <> wanted or reached_revision < revision)
-      and (actual <> 'crash_loop' or wanted <> 'deployed' or reached_revision < revision)
+      and (actual not in ('crash_loop', 'failed') or wanted <> 'deployed' or reached_revision < revision)
       and account <> all ($2) and id || ' ' || revision <> all ($3)
     order by account, changed_at, id
   ) n order by changed_at, id limit $4`
@@ -67,8 +74,8 @@ async function follow(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> 
   await using work = createWork(deps, { wake, signal })
   while (!signal.aborted) {
     waiting = new AbortController()
-    const { running, resting } = work
-    const most = ACCOUNTS_MAX - running.size
+    const { running, aside, resting } = work
+    const most = ACCOUNTS_MAX + aside.size - running.size
     const given = [kind, [...running.keys()], [...resting], most]
     for (const change of (await state.query<Unsettled>(UNSETTLED, given)).rows) work.begin(change)
     await sleep(AGAIN_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
@@ -81,6 +88,8 @@ function createWork(
   { wake, signal }: { readonly wake: () => void; readonly signal: AbortSignal },
 ) {
   const running = new Map<string, Promise<void>>()
+  /** The accounts of those that do not count: their work has a limit of its own. */
+  const aside = new Set<string>()
   const resting = new Set<string>()
   /** The revision of each resource that failed last: its next failures are no news. */
   const failed = new Map<string, string>()
@@ -94,20 +103,28 @@ function createWork(
   const work = async (change: Unsettled) => {
     const { id, account, revision } = change
     const isAgain = failed.get(id) === revision
-    const isSettled = await settle(deps, { ...change, isAgain }, signal).catch((error: unknown) => {
-      if (!signal.aborted) deps.log.warn('A change waits', { id, error: messageOf(error) })
-      return false
-    })
+    const step = () => {
+      aside.add(account)
+      wake()
+    }
+    const isSettled = await settle(deps, { ...change, isAgain, aside: step }, signal).catch(
+      (error: unknown) => {
+        if (!signal.aborted) deps.log.warn('A change waits', { id, error: messageOf(error) })
+        return false
+      },
+    )
     if (isSettled) failed.delete(id)
     else {
       failed.set(id, revision)
       rest(`${id} ${revision}`)
     }
     running.delete(account)
+    aside.delete(account)
     wake()
   }
   return {
     running: running as ReadonlyMap<string, Promise<void>>,
+    aside: aside as ReadonlySet<string>,
     resting: resting as ReadonlySet<string>,
     begin: (change: Unsettled) => void running.set(change.account, work(change)),
     async [Symbol.asyncDispose]() {
@@ -119,7 +136,14 @@ function createWork(
 /** Makes one change; resolves with false when it failed, or must wait. Rejects while the state is away. */
 async function settle(
   { state, log, kind, ...deps }: ReconcilerDeps,
-  { wanted, actual, revision, isAgain, ...resource }: Unsettled & { readonly isAgain: boolean },
+  {
+    wanted,
+    actual,
+    revision,
+    isAgain,
+    aside,
+    ...resource
+  }: Unsettled & { readonly isAgain: boolean; readonly aside: () => void },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { id } = resource
@@ -131,7 +155,7 @@ async function settle(
     return moves.rows[0]?.isMoved === true
   }
   const steps = {
-    deployed: () => deps.deploy(resource, signal),
+    deployed: () => deps.deploy(resource, signal, aside),
     suspended: () => deps.suspend(resource),
     deleted: () => deps.remove(resource),
   }

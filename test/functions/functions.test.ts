@@ -1,6 +1,6 @@
 // Functions as their owners use them: deployed from a file, called, asleep and awake, failing, suspended, rolled back.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -39,8 +39,8 @@ const { api, show, deploy, textAt, logsOf } = functionClient(() => ergon)
 
 /** The process of a function; 0 while it sleeps. */
 const pidOf = async (name: string): Promise<number> => {
-  const { id } = await show(name)
-  return await ergon.pidOf(id.replace('_', '-')).catch(() => 0)
+  const { id, live_version: live } = await show(name)
+  return await ergon.pidOf(`${id.replace('_', '-')}-${live}`).catch(() => 0)
 }
 
 test('fn deploy bundles a file, says what it does, and prints an address that answers', async () => {
@@ -159,6 +159,60 @@ test('no request fails while a version follows another', async () => {
   ending.abort()
   await Promise.all(asking)
   assert.deepEqual([...new Set(answers)], ['200 one', '200 two'])
+})
+
+test('requests of an old version end in their own time, beside the new one', async () => {
+  const source = (word: string) => `
+    export default async (request) => {
+      if (new URL(request.url).pathname.endsWith('/slow'))
+        await new Promise((resolve) => setTimeout(resolve, 4000))
+      return new Response('${word}')
+    }`
+  await deploy('draining', source('one'))
+  let isEnded = false
+  const slow = textAt('/draining/slow').finally(() => (isEnded = true))
+  await until(
+    () => pidOf('draining'),
+    (pid) => pid !== 0,
+  )
+  const oldPid = await pidOf('draining')
+  await deploy('draining', source('two'))
+  assert.deepEqual(await textAt('/draining'), [200, 'two'])
+  assert.equal(isEnded, false)
+  assert.deepEqual(await slow, [200, 'one'])
+  const { id } = await show('draining')
+  await until(
+    () => ergon.pidOf(`${id.replace('_', '-')}-1`).catch(() => 0),
+    (pid) => pid === 0,
+  )
+  assert.ok(oldPid > 0 && !existsSync(`/proc/${oldPid}`))
+  const charged = await ergon.sql('select distinct resource from charges where operation = $1', [
+    'function.standing',
+  ])
+  assert.ok(charged.every(({ resource }) => /^fn_[a-z0-9]+$/.test(String(resource))))
+})
+
+test('code that blocks its process is ended after the time of its request', async () => {
+  await deploy(
+    'blocked',
+    `export default (request) => {
+       if (new URL(request.url).pathname.endsWith('/loop')) for (;;);
+       return new Response('fine')
+     }`,
+    { timeout_s: 1 },
+  )
+  const beganMs = performance.now()
+  assert.equal((await textAt('/blocked/loop'))[0], 504)
+  await until(
+    () => textAt('/blocked'),
+    ([status]) => status === 200,
+  )
+  // By the watch alone it took the time of the request and 15 s more.
+  assert.ok(performance.now() - beganMs < 12_000)
+  await until(
+    () => logsOf('blocked'),
+    (text) => text.includes('The process ended: it did not answer any more'),
+  )
 })
 
 test('all three forms of handlers answer, and bodies are streamed both ways', async () => {

@@ -152,7 +152,17 @@ test('the route of the live version stays its own while another is tried', { ski
   assert.deepEqual(await routes(), ['/wanted'])
   assert.equal((await deploy({ name: 'taker', route: '/stays' })).route, '/stays')
   const back = createFunctionRollback({ state, settings })
-  await assert.rejects(async () => back(callOf({}, 'stays')), { code: 'route_taken' })
+  const taken = { code: 'route_taken', message: /\/stays is another function's/ }
+  await assert.rejects(async () => back(callOf({}, 'stays')), taken)
+})
+
+test('the route of a version that cannot be started is free', { skip }, async () => {
+  const { id } = await deploy({ name: 'broken', route: '/free' })
+  await assert.rejects(deploy({ name: 'waiting', route: '/free' }), { code: 'route_taken' })
+  await state.query("select fail_function($1, 1, 'x')", [id])
+  assert.equal((await deploy({ name: 'waiting', route: '/free' })).route, '/free')
+  const back = createFunctionRollback({ state, settings })
+  await assert.rejects(async () => back(callOf({ version: 1 }, 'broken')), { code: 'route_taken' })
 })
 
 test('a version that becomes live is told, unless another is wanted by now', { skip }, async () => {
@@ -162,8 +172,8 @@ test('a version that becomes live is told, unless another is wanted by now', { s
   await using _ = await state.listen('ergon_routes', (text) => void told.push(text))
   const made = async (version: number) =>
     (await state.query('select make_function_live($1, $2) as made', [id, version])).rows[0]
-  assert.deepEqual(await made(1), { made: false })
-  assert.deepEqual(await made(2), { made: true })
+  assert.deepEqual(await made(1), { made: null })
+  assert.deepEqual(await made(2), { made: 0 })
   for (const lastMs = performance.now() + 5000; told.length === 0; await sleep(5))
     assert.ok(performance.now() < lastMs)
   assert.equal(told.length, 1)

@@ -45,7 +45,7 @@ export async function deployFunction(
         'too_many_functions',
         `Could not deploy "${name}": an account has at most ${limits.FUNCTIONS_MAX}`,
       )
-    throw asRouteTaken(error, route ?? `/${name}`)
+    throw asRouteTaken(error)
   })
   if (budget !== undefined)
     await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })

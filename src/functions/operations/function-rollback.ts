@@ -20,7 +20,7 @@ export const createFunctionRollback =
   async (call) => {
     const { who, parameters, body } = call
     const { account } = callerOf(who)
-    const { id, name, route } = await findFunction(state, account, parameters['function'] ?? '')
+    const { id, name } = await findFunction(state, account, parameters['function'] ?? '')
     const back = state.transaction(async (transaction) => {
       const { rows } = await transaction.query<{ version: number | null }>(
         'select roll_back_function($1, $2) as version',
@@ -36,7 +36,7 @@ export const createFunctionRollback =
       await recordAct(transaction, call, { action: 'function.rollback', target: id, details })
     })
     await back.catch((error: unknown) => {
-      throw asRouteTaken(error, route)
+      throw asRouteTaken(error)
     })
     return known(functionReplyOf(await findFunction(state, account, id), settings))
   }

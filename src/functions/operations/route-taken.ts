@@ -3,10 +3,12 @@ import { fault } from '#contract/errors.ts'
 
 const UNIQUE = '23505'
 
-/** The fault of a change that found the route of another function; another error as it is. */
-export const asRouteTaken = (error: unknown, route: string): unknown =>
-  (error as { code?: string }).code === UNIQUE
-    ? fault('route_taken', `Could not use the route: ${route} is another function's`, {
-        param: 'route',
-      })
-    : error
+/** The fault of a change that found the route of another function, which the error hints at; another error as it is. */
+export function asRouteTaken(error: unknown): unknown {
+  const { code, hint } = error as { readonly code?: string; readonly hint?: string }
+  if (code !== UNIQUE) return error
+  const route = hint ?? 'it'
+  return fault('route_taken', `Could not use the route: ${route} is another function's`, {
+    param: 'route',
+  })
+}

@@ -4,7 +4,7 @@ import type { Logger } from '#base/log.ts'
 import type { UnixServer } from '#base/unix-server.ts'
 import { isRoutedKind, type RoutedKind } from '#ingress/kinds.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
-import { lineOf } from '#node/agent-socket/json-lines.ts'
+import { lineOf, onLines } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import type { ServedKind } from '#node/ingress.ts'
 import { NotWanted } from '#resources/instances.ts'
@@ -14,8 +14,10 @@ import { refusalLine, suspendedLine, unstarted, type WakeLine } from './awake.ts
 
 export interface WakeServer {
   listen(agent: AgentSocket): Promise<void>
-  /** Ends the use of a resource by all requests of now: with why, or because another instance runs from now on. */
-  end(id: string, line?: WakeLine): void
+  /** Ends the use of a resource by all requests of now, with why. */
+  end(id: string, line: WakeLine): void
+  /** Another instance runs from now on. The one before stays in use until its last request has ended. */
+  replace(id: string): void
   /** Refuses every request until the line is undefined. */
   refuse(id: string, line: WakeLine | undefined): void
   close(): Promise<void>
@@ -39,7 +41,7 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
   const used = new Map<string, Set<ServerResponse>>()
   const refusals = new Map<string, WakeLine>()
   let server: UnixServer | undefined
-  const end: WakeServer['end'] = (id, line = { replaced: true }) =>
+  const end: WakeServer['end'] = (id, line) =>
     used.get(id)?.forEach((response) => endWith(response, line))
   const keep = (id: string, response: ServerResponse) => {
     const all = used.get(id) ?? new Set()
@@ -51,6 +53,8 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
   }
   return {
     end,
+    replace: (id) =>
+      used.get(id)?.forEach((response) => isOpen(response) && response.write(lineOf(REPLACED))),
     refuse: (id, line) => void (line ? refusals.set(id, line) : refusals.delete(id)),
     async listen(agent) {
       server = await serveAgent(agent, (request, response) => {
@@ -61,11 +65,13 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
       })
     },
     async close() {
-      for (const id of used.keys()) end(id)
+      for (const id of used.keys()) end(id, REPLACED)
       await server?.close()
     },
   }
 }
+
+const REPLACED: WakeLine = { replaced: true }
 
 async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
   const { state, log, kinds } = deps
@@ -86,6 +92,7 @@ async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
     }
     response.once('close', () => use.release())
     keep(id, response)
+    onLines(request, () => kinds.get(known.kind)?.late?.(id))
     response.write(lineOf({ address: use.instance.address } satisfies WakeLine))
   } catch (error) {
     if (gone.signal.aborted) return
@@ -115,4 +122,7 @@ const unwanted = (known: Asked): WakeLine =>
   known.wanted === 'suspended' ? suspendedLine(known, known.held) : unstarted(known)
 
 const endWith = (response: ServerResponse, line: WakeLine) =>
-  void (response.writableEnded || response.end(lineOf(line)))
+  void (isOpen(response) && response.end(lineOf(line)))
+
+const isOpen = ({ writableEnded, destroyed }: ServerResponse): boolean =>
+  !writableEnded && !destroyed

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { NotYet } from '#resources/reconciler.ts'
+import { createTrials } from './trials.ts'
+
+const { signal } = new AbortController()
+
+test('trials wait for their turn, and those of accounts that never failed are the next', async () => {
+  const trials = createTrials({ most: 1 })
+  const begun: string[] = []
+  const trial = (name: string, isFine: boolean) => async () => {
+    begun.push(name)
+    await pause(5)
+    return isFine
+  }
+  await trials.run('bad', trial('first', false), signal)
+  // Longer than the rest of the account that has failed.
+  await trials.run('other', async () => (await pause(20), true), signal)
+  await Promise.all([
+    trials.run('a', trial('a', true), signal),
+    trials.run('bad', trial('second', true), signal),
+    trials.run('b', trial('b', true), signal),
+  ])
+  assert.deepEqual(begun, ['first', 'a', 'b', 'second'])
+})
+
+test('an account rests the longer, the more of its trials failed; a good one ends that', async () => {
+  const trials = createTrials()
+  const restOf = async (isFine: boolean) => {
+    const beganMs = performance.now()
+    let waitedMs = 0
+    const trial = async () => {
+      waitedMs = performance.now() - beganMs
+      await pause(20)
+      return isFine
+    }
+    await trials.run('a', trial, signal)
+    return waitedMs
+  }
+  await restOf(false)
+  assert.ok((await restOf(false)) >= 15)
+  assert.ok((await restOf(true)) >= 2 * 15)
+  const quick = createTrials({ restHereMs: 0 })
+  await quick.run('a', async () => (await pause(10), false), signal)
+  await assert.rejects(
+    quick.run('a', async () => true, signal),
+    NotYet,
+  )
+  await pause(50)
+  await quick.run('a', async () => true, signal)
+  await quick.run('a', async () => true, signal)
+})
+
+test('a long rest is not waited for, and a turn that is not wanted any more is passed on', async () => {
+  const trials = createTrials({ most: 1, restHereMs: 1 })
+  await trials.run('a', async () => (await pause(10), false), signal)
+  await assert.rejects(
+    trials.run('a', async () => true, signal),
+    NotYet,
+  )
+  const goOn = Promise.withResolvers<boolean>()
+  const holding = trials.run('b', () => goOn.promise, signal)
+  const ending = new AbortController()
+  const left = trials.run('c', async () => true, ending.signal)
+  const last = trials.run('d', async () => true, signal)
+  ending.abort(new Error('it stops'))
+  await assert.rejects(left, /it stops/)
+  goOn.resolve(true)
+  await Promise.all([holding, last])
+})

@@ -1,0 +1,75 @@
+// Turns for trials of new versions. A version that never loads holds its turn for the whole time of a load, so trials have
+// a limit of their own. An account whose trials fail rests before the next, the longer the more of them failed.
+import { sleep } from '#base/clock.ts'
+import { NotYet } from '#resources/reconciler.ts'
+
+/** Trials at once. */
+const TRIALS_MAX = 8
+const REST_MAX_MS = 300_000
+/** A longer rest is not waited for: the account has other changes. */
+const REST_HERE_MS = 5000
+
+type WaitingTrial = { readonly account: string; readonly begin: () => void }
+
+export interface Trials {
+  /** Does a trial when its turn has come; its result is whether it went well. Throws NotYet while the account rests. */
+  run(account: string, trial: () => Promise<boolean>, signal: AbortSignal): Promise<void>
+}
+
+export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = {}): Trials {
+  /** The failed trials in a row of each account, and when it may try again. */
+  const failures = new Map<string, { readonly count: number; readonly againMs: number }>()
+  const waiting: WaitingTrial[] = []
+  let running = 0
+  const countOf = (account: string) => failures.get(account)?.count ?? 0
+  const next = () => {
+    if (running >= most) return
+    // Of those who failed least the first: who never fails waits for nobody who does.
+    const least = Math.min(...waiting.map(({ account }) => countOf(account)))
+    const at = waiting.findIndex(({ account }) => countOf(account) === least)
+    const [one] = at < 0 ? [] : waiting.splice(at, 1)
+    if (one === undefined) return
+    running++
+    one.begin()
+  }
+  const turnOf = (account: string, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const one = {
+        account,
+        begin() {
+          signal.removeEventListener('abort', leave)
+          resolve()
+        },
+      }
+      const leave = () => {
+        waiting.splice(waiting.indexOf(one), 1)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      waiting.push(one)
+      next()
+    })
+  return {
+    async run(account, trial, signal) {
+      const restMs = (failures.get(account)?.againMs ?? 0) - performance.now()
+      if (restMs > restHereMs) throw new NotYet()
+      if (restMs > 0) await sleep(restMs, signal)
+      signal.throwIfAborted()
+      await turnOf(account, signal)
+      const beganMs = performance.now()
+      try {
+        if (await trial()) failures.delete(account)
+        else failures.set(account, failed(countOf(account) + 1, beganMs))
+      } finally {
+        running--
+        next()
+      }
+    },
+  }
+}
+
+/** A quick failure costs a short rest. */
+function failed(count: number, beganMs: number) {
+  const nowMs = performance.now()
+  return { count, againMs: nowMs + Math.min(REST_MAX_MS, count * (nowMs - beganMs)) }
+}
