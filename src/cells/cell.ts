@@ -40,8 +40,11 @@ export type CellSpec = {
   readonly network?: 'host' | 'none'
   /** 'tenant': the program may make only the system calls of tenants' code, where the machine can filter them. */
   readonly syscalls?: 'all' | 'tenant'
-  /** 'programs': of the machine's files it sees those alone that programs need to run (tenants' code). */
-  readonly files?: 'programs'
+  /**
+   * A root folder of its own (tenants' code). Of the machine the cell sees what is named here and in `reads`. It has a
+   * network and a user namespace of its own, and filtered system calls. `Isolation.admitsTenants` tells where it works.
+   */
+  readonly root?: CellRoot
   /** Takes its lines of output; without it they go to the agent's stderr. */
   readonly output?: (line: OutputLine) => void
   /** Told of each life that ended by itself, behind its last line of output. */
@@ -62,6 +65,23 @@ export type CellSpec = {
   readonly payer:
     | { readonly kind: 'account'; readonly account: string }
     | { readonly kind: 'caller' | 'operator' }
+}
+
+export type CellRoot = {
+  /** The unpacked root folder of an image, which the cell cannot change; else the machine's programs and libraries. */
+  readonly image?: string
+  /** The program's user in its own eyes, by default the cell's. Outside it is the cell's in any case. */
+  readonly user?: { readonly uid: number; readonly gid: number }
+  readonly workingFolder?: string
+  /** Folders in memory that the program may write to; there are always /tmp, /run and /dev/shm. */
+  readonly memory?: readonly { readonly path: string; readonly bytes: number }[]
+  /** The name of the cell by default. */
+  readonly hostname?: string
+  /**
+   * The TCP port of the cell's own network that its socket leads to, from the moment on at which the program listens.
+   * Without one the program gets the listening socket as descriptor 4, and its config on 3.
+   */
+  readonly port?: number
 }
 
 /**
@@ -88,6 +108,8 @@ export type Isolation = {
   readonly processLimit: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | 'none'
   /** True where the system calls of tenants' code are filtered. */
   readonly filtersSyscalls: boolean
+  /** True where cells can have a root folder of their own. */
+  readonly admitsTenants: boolean
   readonly reasons: readonly string[]
 }
 

@@ -13,7 +13,7 @@ export type TreeMeter = {
 }
 
 /**
- * A meter of the tree below `leader()`, over all its lives. Each process counts its own CPU and that of the children
+ * A meter of the tree below `leader()`, over all its lives; `hasInit` where an init in it waits for orphans. Each process counts its own CPU and that of the children
  * that it has waited for; a process that vanishes without being waited for inside the tree keeps the last figure
  * seen. Not seen: the CPU of a process after the last poll when its parent lies outside the tree; and a double fork
  * between two polls (measured: 0.00 of 0.2 s) without a pid namespace, whose init waits for every orphan, or a uid of
@@ -22,6 +22,7 @@ export type TreeMeter = {
 export function createTreeMeter(
   lineage: () => Lineage | undefined,
   processes: () => readonly ProcessEntry[],
+  hasInit: boolean,
 ): TreeMeter {
   const known = new Map<number, number>()
   let last = new Map<number, ProcessEntry>()
@@ -38,8 +39,9 @@ export function createTreeMeter(
     for (const entry of last.values()) {
       if (now.get(entry.pid)?.startTicks === entry.startTicks) continue
       known.delete(entry.pid)
-      // A parent in the tree has waited for it and counts it from now on.
-      if (!now.has(entry.parent)) goneTicks += entry.ownTicks + entry.waitedTicks
+      // A parent in the tree, or the init of its namespace, has waited for it and counts it from now on.
+      const isCounted = now.has(entry.parent) || (hasInit && now.size > 0)
+      if (!isCounted) goneTicks += entry.ownTicks + entry.waitedTicks
     }
     for (const entry of now.values()) known.set(entry.pid, entry.startTicks)
     last = now

@@ -12,6 +12,8 @@
 //   sh INIT     as pid 1: asks the agent for leave, sets the environment, starts the program, reaps
 //               orphans
 //
+// In a cell with a root folder of its own, enter.pl takes the place of everything after unshare (root/).
+//
 // Each signal of death is armed a moment after what it depends on could have died: the agent before the
 // first, unshare before the last (seen once in about 100 kills in the middle of a start). So INIT, when
 // all are armed, says so on fd 3 and goes on only when the agent answers: EOF is the answer of a dead one.
@@ -42,6 +44,8 @@ export type LaunchPlan = {
   readonly filter: readonly string[]
   /** The arguments of VIEW_SCRIPT; not used in `plain`. */
   readonly view: readonly string[]
+  /** The command of a cell with a root folder of its own, up to its program. */
+  readonly enter: readonly string[] | undefined
   /** True where `limits.processes` must be an rlimit, which counts per uid. */
   readonly rlimitProcesses: boolean
   /** Uid and gid of the agent, which a user namespace maps back to. */
@@ -75,6 +79,8 @@ shift
 const INIT_SCRIPT = `${BEGIN}exec 4>&2 2>/dev/null; (exec "$@" 2>&4 4>&-); exit $?`
 /** The third argument after the shell, by which our init is known from what runs before it. */
 export const INIT_NAME = 'init'
+/** The name of enter.pl in the list of processes, once it is the pid 1 of its cell. */
+export const ROOT_INIT_NAME = 'cell-init'
 const EXEC_SCRIPT = `${BEGIN}exec "$@"`
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -89,7 +95,7 @@ export function startProcess(spec: CellSpec, plan: LaunchPlan): StartedProcess {
   const [file, ...args] = planCommand(spec, plan)
   const child = spawn(file, args, {
     cwd: '/',
-    env: planEnvironment(spec.environment),
+    env: planEnvironment(spec),
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     // A session of its own: Ctrl-C at the terminal is for the agent, which stops cells in order.
     detached: true,
@@ -116,6 +122,8 @@ export function planCommand(spec: CellSpec, plan: LaunchPlan): [string, ...strin
   const limit = [tools.prlimit, ...resourceLimits(spec, plan)]
   const arm = [tools.setpriv, ...dieWithParent]
   const unshare = [tools.unshare, ...namespaces(spec, plan.level), '--']
+  if (plan.enter !== undefined)
+    return [join, limit, arm, unshare, plan.enter, spec.argv].flat() as [string, ...string[]]
   const view = [tools.sh, '-c', VIEW_SCRIPT, 'view', ...plan.view, '--']
   const become = [tools.setpriv, ...privileges(plan.identity), ...dieWithParent]
   const filter = spec.syscalls === 'tenant' ? plan.filter : []
@@ -132,20 +140,27 @@ export function planCommand(spec: CellSpec, plan: LaunchPlan): [string, ...strin
   return chain[plan.level].flat() as [string, ...string[]]
 }
 
-function namespaces(spec: CellSpec, level: LaunchPlan['level']): string[] {
-  const flags = ['--mount', '--pid', '--ipc', '--fork', '--kill-child=KILL', '--mount-proc']
+export function namespaces(
+  { root, network }: Pick<CellSpec, 'root' | 'network'>,
+  level: LaunchPlan['level'],
+): string[] {
+  const flags = ['--mount', '--pid', '--ipc', '--fork', '--kill-child=KILL']
   if (level === 'userns') flags.push('--user', '--map-root-user')
-  if (spec.network === 'none') flags.push('--net')
+  if (network === 'none' || root !== undefined) flags.push('--net')
+  flags.push(...(root === undefined ? ['--mount-proc'] : ['--uts', '--cgroup']))
   return flags
 }
 
 /** Throws a TypeError for a spec that cannot be started as it is meant. */
 export function checkCommand(spec: CellSpec): void {
   const [file] = spec.argv
-  if (!file.startsWith('/') || file.includes('='))
+  const isShell = spec.root === undefined
+  if (isShell && (!file.startsWith('/') || file.includes('=')))
     throw new TypeError(`The program of a cell must be an absolute path without "=": ${file}`)
+  if (!isShell && spec.writes.length > 0)
+    throw new TypeError(`A cell with a root folder of its own owns no folder: ${spec.name}`)
   for (const [name, value] of Object.entries(spec.environment)) {
-    if (!VARIABLE.test(name) || REFUSED.has(name))
+    if (isShell ? !VARIABLE.test(name) || REFUSED.has(name) : /^$|[=\0]/.test(name))
       throw new TypeError(`Not a name for a variable of a cell: ${name}`)
     if (value.includes('\0')) throw new TypeError(`A variable of a cell holds a NUL: ${name}`)
   }
@@ -171,13 +186,16 @@ function resourceLimits({ limits }: CellSpec, plan: LaunchPlan): string[] {
   return [
     // A core dump would put keys and tenants' data on disk.
     '--core=0',
-    ...(files === undefined ? [] : [`--nofile=${files}`]),
+    // enter.pl limits its program alone, as its own connections need descriptors too.
+    ...(files === undefined || plan.enter !== undefined ? [] : [`--nofile=${files}`]),
     ...(processes === undefined || !plan.rlimitProcesses ? [] : [`--nproc=${processes}`]),
   ]
 }
 
-function planEnvironment(environment: CellSpec['environment']): Record<string, string> {
-  const renamed = Object.entries(environment).map(([name, value]) => [`cell_${name}`, value])
+function planEnvironment({ environment, root }: CellSpec): Record<string, string> {
+  // A shell on the way drops names that are none of its own variables; an image may have them.
+  const named = (name: string) => (root === undefined ? name : Buffer.from(name).toString('hex'))
+  const renamed = Object.entries(environment).map(([name, value]) => [`cell_${named(name)}`, value])
   return { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...Object.fromEntries(renamed) }
 }
 

@@ -5,7 +5,6 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   realpathSync,
   rmSync,
   statSync,
@@ -24,6 +23,8 @@ import { createTreeMeter } from './cpu.ts'
 import { type CellUser, type LaunchPlan, startProcess } from './launch.ts'
 import { isLogLine } from './output.ts'
 import { makeOpenFolder, type Groups, type CellFolders } from './place.ts'
+import { enterCommand } from './root/command.ts'
+import { isOfPrograms } from './root/plan.ts'
 import { treeOfCgroup, treeOfLineage } from './stop.ts'
 import type { Observed, SupervisorDeps } from './supervise.ts'
 import { firstBlocked, planView, type Show } from './view.ts'
@@ -59,7 +60,8 @@ export async function prepareCell(
     identity: identity?.process,
     joins: cgroup?.joins ?? [],
     filter: place.filter,
-    view: viewOf(spec, folder, place),
+    view: spec.root === undefined ? viewOf(spec, folder, place) : [],
+    enter: enterOf(spec, socket, place, identity),
     rlimitProcesses: place.isolation.processLimit === 'rlimit',
     agent: { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 },
   }
@@ -74,7 +76,7 @@ export async function prepareCell(
           const pid = leader()
           return pid === undefined ? undefined : { leader: pid, uid, known: meter.known }
         }
-        const meter = createTreeMeter(lineage, place.look)
+        const meter = createTreeMeter(lineage, place.look, place.isolation.level !== 'plain')
         const tree = treeOfLineage(lineage, place.clock)
         return { tree, cpuNs: meter.cpuNs, memoryKills: () => 0, endLife: meter.endLife }
       }
@@ -128,7 +130,8 @@ function makeRunFolders(
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { mode: 0o700 })
   if (identity === undefined) return
-  chownSync(folder, identity.process.uid, identity.socketGid)
+  // The socket of a cell with a root folder of its own is made outside of it.
+  chownSync(folder, spec.root === undefined ? identity.process.uid : 0, identity.socketGid)
   // Set-group-id: what the cell makes here belongs to the group of its callers, which it is not in.
   chmodSync(folder, 0o2750)
 }
@@ -166,31 +169,37 @@ function viewOf(spec: CellSpec, folder: string, place: CellFolders): string[] {
     ),
   ]
   if (place.isolation.uids) checkReadable(spec, shown, place)
-  const others = spec.files === 'programs' ? besidePrograms() : []
-  const hide = [place.dataFolder, place.runFolder, homedir(), '/tmp', ...others]
+  const hide = [place.dataFolder, place.runFolder, homedir(), '/tmp']
     .filter((path) => path !== '/' && existsSync(path))
     .flatMap(real)
   return planView({ show: shown, hide, blockedFor: place.isolation.uids ? 'others' : 'nobody' })
 }
 
-/** The folders of programs, libraries and devices, and the kernel's view of the processes. */
-const OF_PROGRAMS = new Set([
-  'bin',
-  'dev',
-  'lib',
-  'lib32',
-  'lib64',
-  'libx32',
-  'proc',
-  'sbin',
-  'usr',
-])
-
-/** The other folders of the machine. */
-const besidePrograms = (): string[] =>
-  readdirSync('/', { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !OF_PROGRAMS.has(entry.name))
-    .map(({ name }) => `/${name}`)
+/** Of a cell with a root folder of its own: how it is entered. */
+function enterOf(
+  { root, name, argv, limits, ...spec }: CellSpec,
+  socket: string,
+  place: CellFolders,
+  identity: CellIdentity | undefined,
+): string[] | undefined {
+  if (root === undefined) return undefined
+  const [perl] = place.filter
+  if (!place.isolation.admitsTenants || perl === undefined)
+    throw baseFault('internal', `This machine cannot isolate the code of tenants: ${name}`)
+  const own = root.image === undefined ? foldersOf(argv[0]) : []
+  const callees = spec.calls.map((group) => join(place.runFolder, group))
+  const reads = [...new Set([...own, ...spec.reads, ...callees])]
+  return enterCommand({
+    perl,
+    root,
+    name,
+    socket,
+    identity: identity?.process,
+    stage: dirname(socket),
+    reads: reads.filter((path) => !isOfPrograms(path)),
+    files: limits.files,
+  })
+}
 
 /**
  * Throws when the cell's uid could not use a folder. A mount goes round a closed folder on the way, but

@@ -11,7 +11,8 @@ import { messageOf } from '#base/errors.ts'
 import type { Isolation } from './cell.ts'
 import { type CgroupMounts, findCgroups } from './cgroup.ts'
 import { filteredBy } from './syscalls/filter.ts'
-import { TOOL_NAMES, type Tools } from './launch.ts'
+import { namespaces, TOOL_NAMES, type Tools } from './launch.ts'
+import { enterCommand } from './root/command.ts'
 
 export type IsolationLevel = Isolation['level']
 export type Probe = {
@@ -50,7 +51,11 @@ export function probe(wanted: {
   }
   const memoryLimit = limit('memory')
   const processLimit = limit('pids')
-  const filter = chooseFilter(tools, reasons)
+  const perl = findFile('perl')
+  const filter = chooseFilter(tools, perl, reasons)
+  // What a parent does not wait for is seen by a control group alone.
+  const canAdmit = metered && filter.length > 0
+  const admitsTenants = canAdmit && tryRoot(tools, perl ?? '', { level, uids }, reasons)
   if (memoryLimit === 'none') reasons.push('memory is not limited: no memory controller is ours')
   return {
     isolation: {
@@ -60,6 +65,7 @@ export function probe(wanted: {
       memoryLimit,
       processLimit: processLimit === 'none' && uids ? 'rlimit' : processLimit,
       filtersSyscalls: filter.length > 0,
+      admitsTenants,
       reasons,
     },
     tools,
@@ -116,8 +122,11 @@ function chooseLevel(
 }
 
 /** Tries the filter on a program, and on a call that it must refuse. */
-function chooseFilter({ setpriv, unshare }: Tools, reasons: string[]): readonly string[] {
-  const perl = findFile('perl')
+function chooseFilter(
+  { setpriv, unshare }: Tools,
+  perl: string | undefined,
+  reasons: string[],
+): readonly string[] {
   const command =
     perl === undefined ? [] : filteredBy(perl, process.arch === 'arm64' ? 'arm64' : 'x64')
   const ran = (...program: readonly string[]) =>
@@ -126,6 +135,28 @@ function chooseFilter({ setpriv, unshare }: Tools, reasons: string[]): readonly 
   const why = perl === undefined ? 'perl is missing' : 'the kernel has no filters'
   reasons.push(`system calls of tenants are not filtered: ${why}`)
   return []
+}
+
+/** Starts a program as the code of a tenant is started. */
+function tryRoot(
+  { sh, unshare, env }: Tools,
+  perl: string,
+  { level, uids }: Pick<Isolation, 'level' | 'uids'>,
+  reasons: string[],
+): boolean {
+  if (level === 'plain' || (level === 'root' && !uids)) return false
+  const identity = level === 'root' ? { uid: 65534, gid: 65534, groups: [] } : undefined
+  const enter = enterCommand({ perl, root: {}, name: 'probe', identity, stage: '/tmp', reads: [] })
+  const command = [unshare, ...namespaces({ root: {} }, level), '--', ...enter, env]
+  const { status, stderr } = spawnSync(sh, ['-c', 'exec 3<&0; exec "$@"', 'probe', ...command], {
+    input: '\n',
+    timeout: PROBE_TIMEOUT_MS,
+    encoding: 'utf8',
+    env: {},
+  })
+  if (status !== 0)
+    reasons.push(`no code of tenants: ${stderr.trim() || `it ended with ${status}`}`)
+  return status === 0
 }
 
 function runs([file = '', ...args]: readonly string[]): boolean {

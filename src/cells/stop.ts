@@ -4,7 +4,7 @@ import { baseFault } from '#base/own-errors.ts'
 import { type Clock, sleep } from '#base/clock.ts'
 
 import type { Cgroup } from './cgroup.ts'
-import { INIT_NAME } from './launch.ts'
+import { INIT_NAME, ROOT_INIT_NAME } from './launch.ts'
 import {
   isAlive,
   type Lineage,
@@ -86,10 +86,13 @@ export function findProgram(
   if (!hasInit) return leader
   const childrenOf = (parent: number) => processes.filter((entry) => entry.parent === parent)
   return childrenOf(leader)
-    .filter(({ pid }) => readArguments(pid)[3] === INIT_NAME)
+    .filter(({ pid }) => isInit(readArguments(pid)))
     .flatMap(({ pid }) => childrenOf(pid))
     .toSorted((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)[0]?.pid
 }
+
+const isInit = ([first, , , fourth]: readonly string[]) =>
+  first === ROOT_INIT_NAME || fourth === INIT_NAME
 
 /** Sends a signal to a process that may have ended meanwhile. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {

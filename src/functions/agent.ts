@@ -15,8 +15,7 @@ export const FUNCTIONS_AGENT: AgentProduct = { name: 'functions', open }
 
 async function open(core: AgentCore): Promise<AgentPart> {
   const { config, data, state, log, cells, place, accountCells, ingress } = core
-  // Without namespaces the code of one account could read the files of another.
-  const address = cells.level === 'plain' ? undefined : functionsAddress(core)
+  const address = cells.isolation.admitsTenants ? functionsAddress(core) : undefined
   const environmentKey = environmentKeyOf(data.secrets.state)
   const settings: FunctionGatewaySettings = { address, environmentKey, region: config.region }
   if (address === undefined) return { gateway: { settings } }

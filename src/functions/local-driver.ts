@@ -1,10 +1,11 @@
 // Functions as cells of this machine: a process with a uid, namespaces and limits of its own, an empty environment, no
 // network, and no file of the machine but what a program needs to run.
+import { dirname } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import type { Cell, Cells, CellSpec, Exit, OutputLine } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'
-import { answers, ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
+import { answers, ask, pathOf, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import type { Program } from '#node/program-flags.ts'
 import { functionCellOf, functionUserOf } from './cell-name.ts'
@@ -14,6 +15,7 @@ const NODE24: Program = {
   file: 'functions/runtime/node24.mjs',
   flags: ['--single-threaded-gc', '--disable-warning=ExperimentalWarning'],
 }
+const RUNTIMES = dirname(pathOf(NODE24))
 const PROCESSES_MAX = 64
 const FILES_MAX = 1000
 const MB = 1_000_000
@@ -126,9 +128,8 @@ function cellOf(
       config: { name, version, file, source, env, memoryBytes, timeoutMs },
       environment: {},
       socketGroup: INSTANCE_SOCKETS,
-      network: 'none',
-      files: 'programs',
-      syscalls: 'tenant',
+      root: {},
+      reads: [RUNTIMES],
       limits: { memoryBytes, processes: PROCESSES_MAX, files: FILES_MAX },
       ready: { probe: answers('/-/ready'), timeoutMs: LOAD_MAX_MS },
       watch: {

@@ -1,6 +1,8 @@
 // The filter of system calls as a program of classic BPF. Sources: seccomp(2); linux/filter.h, linux/seccomp.h.
 import { CONDITIONAL, DENIED, LAST_SYSCALL, type Architecture } from './denied.ts'
 
+export type { Architecture }
+
 const LOAD = 0x20
 const AND = 0x54
 const JUMP_EQUAL = 0x15

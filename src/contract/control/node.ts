@@ -24,6 +24,7 @@ export const books = z.strictObject({
 
 const isolation = z.strictObject({
   filtersSyscalls: z.boolean(),
+  admitsTenants: z.boolean(),
   level: z.string(),
   uids: z.boolean(),
   meter: z.string(),

@@ -14,6 +14,8 @@ import { format } from 'node:util'
 import { asLambda } from './lambda.mjs'
 import { createPlaces, writeModule } from './places.mjs'
 
+/** The descriptor of the socket that the launcher has made. */
+const LISTENER = 4
 const LOG_TEXT_MAX = 8000
 const BODY_KNOWN_MAX = 65_536
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
@@ -41,7 +43,7 @@ process.once('SIGTERM', () => void stop())
 const server = createServer((request, response) => void answer(request, response))
 server.keepAliveTimeout = 0
 server.requestTimeout = 0
-await new Promise((resolve) => server.listen(config.socket, resolve))
+await new Promise((resolve) => server.listen({ fd: LISTENER }, resolve))
 const loaded = load()
 
 /** The line that the agent writes on the descriptor of every cell. */

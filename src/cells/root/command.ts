@@ -1,0 +1,47 @@
+// The command that becomes the pid 1 of a cell with a root folder of its own, up to the words of its program.
+import { fileURLToPath } from 'node:url'
+import { syscallFilter, type Architecture } from '#cells/syscalls/filter.ts'
+import type { CellRoot } from '#cells/cell.ts'
+import { planRoot } from './plan.ts'
+
+export type EnterCommand = {
+  readonly perl: string
+  readonly root: CellRoot
+  readonly name: string
+  /** The user of the cell, where the agent can give it one. */
+  readonly identity:
+    | { readonly uid: number; readonly gid: number; readonly groups: readonly number[] }
+    | undefined
+  /** Where the cell's socket is made; none where it is only tried whether such cells can be. */
+  readonly socket?: string
+  readonly stage: string
+  readonly reads: readonly string[]
+  readonly files?: number | undefined
+}
+
+const PROGRAM = fileURLToPath(new URL('enter.pl', import.meta.url))
+/** The user of its own namespace, without uids for cells: what enter.pl is mapped to outside. */
+const MAPPED_ROOT = { uid: 0, gid: 0 }
+
+/** Throws a TypeError for an image whose links lead in circles. */
+export function enterCommand(command: EnterCommand): string[] {
+  const { perl, root, name, identity, socket, stage, reads, files } = command
+  const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
+  const owner = identity ?? MAPPED_ROOT
+  const user = root.user ??
+    identity ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  return [
+    [perl, PROGRAM, architecture, syscallFilter(architecture).toString('hex')],
+    root.port === undefined ? [] : ['port', String(root.port)],
+    socket === undefined ? [] : ['listen', socket],
+    planRoot({ root, stage, hostname: root.hostname ?? name, owner, reads }),
+    'loopback',
+    identity === undefined
+      ? []
+      : ['become', String(identity.uid), String(identity.gid), identity.groups.join()],
+    ['user', String(user.uid), String(user.gid)],
+    files === undefined ? [] : ['files', String(files)],
+    root.workingFolder === undefined ? [] : ['in', root.workingFolder],
+    'run',
+  ].flat()
+}

@@ -1,0 +1,160 @@
+// The root folder of a tenant's cell as steps for enter.pl: a small folder in memory, in which folders of an image, or of
+// the machine's programs, are bound. A place between them (/proc, /etc/hosts, a folder in memory) splits a folder: the
+// folder is made anew, and each of its other entries is bound. So nothing is written to an image.
+import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CellRoot } from '#cells/cell.ts'
+
+const MIB = 1_048_576
+const LINKS_MAX = 40
+const MEMORY_BYTES = { tmp: 64 * MIB, run: 16 * MIB, 'dev/shm': 64 * MIB } as const
+/** The folders of the machine that hold programs and libraries. */
+const OF_PROGRAMS = new Set(['bin', 'lib', 'lib32', 'lib64', 'libx32', 'sbin', 'usr'])
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
+const DEVICE_LINKS = { fd: 'fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2' } as const
+
+/** Those that Docker masks, and others that tell of the machine rather than of the cell. */
+const MASKED =
+  `acpi asound bus cmdline config.gz driver fs interrupts iomem ioports irq kallsyms kcore keys key-users kmsg
+  kpagecgroup kpagecount kpageflags latency_stats modules mtrr sched_debug scsi slabinfo softirqs sysrq-trigger timer_list
+  timer_stats vmallocinfo`.split(/\s+/)
+
+/** True for what every cell sees that has no image. */
+export const isOfPrograms = (path: string): boolean => OF_PROGRAMS.has(path.split('/')[1] ?? '')
+
+export type RootPlan = {
+  readonly root: CellRoot
+  /** An empty folder of the machine, which the new root covers in the cell's own mounts. */
+  readonly stage: string
+  readonly hostname: string
+  /** The user of the cell on this machine, which owns its folders in memory. */
+  readonly owner: { readonly uid: number; readonly gid: number }
+  /** Folders of the machine that the cell reads, at their own paths. */
+  readonly reads: readonly string[]
+}
+
+/** The words of enter.pl that make the root folder and enter it. */
+export function planRoot({ root, stage, hostname, owner, reads }: RootPlan): string[] {
+  const top = new Map<string, Place>()
+  const put: Put = (path, ...steps) => {
+    placeAt(top, path).steps ??= steps
+  }
+  const own = `,uid=${owner.uid},gid=${owner.gid}`
+  // First, as the first one of a path stays.
+  for (const { path, bytes } of root.memory ?? [])
+    put(resolveIn(root.image, path), 'memory', `mode=0755,size=${bytes}${own}`)
+  put('tmp', 'memory', `mode=1777,size=${MEMORY_BYTES.tmp}`)
+  put('run', 'memory', `mode=0755,size=${MEMORY_BYTES.run}${own}`)
+  put('proc', 'processes')
+  put('sys', 'folder')
+  putDevices(put)
+  put('etc/hosts', 'file', `127.0.0.1 localhost ${hostname}\n::1 localhost\n`)
+  put('etc/hostname', 'file', `${hostname}\n`)
+  put('etc/resolv.conf', 'file', '# There is no name server here.\n')
+  for (const path of reads) put(path, 'bind', path)
+  ensureFolder(top, root)
+  const isShown = (name: string) => root.image !== undefined || OF_PROGRAMS.has(name)
+  return [
+    ['root', stage],
+    layOut(root.image ?? '/', '', top, isShown),
+    MASKED.flatMap((name) => ['mask', `proc/${name}`]),
+    ['freeze', 'proc/sys'],
+    ['enter', hostname],
+  ].flat()
+}
+
+/** Puts what a step makes at a path, inside of folders that are ours: links of an image are not followed. */
+type Put = (path: string, step: string, ...words: readonly string[]) => void
+
+function putDevices(put: Put): void {
+  put('dev', 'memory', 'mode=0755,size=64k')
+  for (const name of DEVICES) put(`dev/${name}`, 'device', `/dev/${name}`)
+  for (const [name, to] of Object.entries(DEVICE_LINKS))
+    put(`dev/${name}`, 'link', `/proc/self/${to}`)
+  put('dev/pts', 'terminals')
+  put('dev/ptmx', 'link', 'pts/ptmx')
+  put('dev/shm', 'memory', `mode=1777,size=${MEMORY_BYTES['dev/shm']}`)
+}
+
+/** The folder that the program starts in, where the image has none. */
+function ensureFolder(top: Map<string, Place>, { image, workingFolder }: CellRoot): void {
+  if (workingFolder === undefined) return
+  const path = resolveIn(image, workingFolder)
+  const found = image === undefined ? undefined : statOf(join(image, path))
+  if (found?.isDirectory() !== true) placeAt(top, path)
+}
+
+/** A step and its words for a path, or none for a path that is only on the way to another. */
+type Place = { steps?: readonly string[]; readonly within: Map<string, Place> }
+
+function placeAt(top: Map<string, Place>, path: string): Place {
+  let place: Place = { within: top }
+  for (const part of path.split('/').filter(Boolean)) {
+    const next = place.within.get(part) ?? { within: new Map() }
+    place.within.set(part, next)
+    place = next
+  }
+  return place
+}
+
+/** The steps for a folder: entries of `source`, where that is a folder, and the places in it. */
+function layOut(
+  source: string | undefined,
+  folder: string,
+  places: ReadonlyMap<string, Place>,
+  isShown: (name: string) => boolean = () => true,
+): string[] {
+  const inside = (name: string) => (folder === '' ? name : `${folder}/${name}`)
+  const from = (name: string) =>
+    source === undefined || !isShown(name) ? undefined : join(source, name)
+  const shown = source === undefined ? [] : entriesOf(source)
+  return [
+    ...shown
+      .filter(({ name }) => isShown(name) && !places.has(name))
+      .flatMap((entry) => showEntry(entry, join(source ?? '', entry.name), inside(entry.name))),
+    ...Array.from(places, ([name, { steps, within }]) => [
+      ...makeStep(inside(name), steps),
+      ...layOut(steps === undefined ? from(name) : undefined, inside(name), within),
+    ]).flat(),
+  ]
+}
+
+const MOUNTS: ReadonlySet<string> = new Set(['memory', 'processes', 'terminals'])
+
+function makeStep(path: string, [step = 'folder', ...words]: readonly string[] = []): string[] {
+  return MOUNTS.has(step) ? ['folder', path, step, path, ...words] : [step, path, ...words]
+}
+
+function showEntry(entry: Dirent, from: string, path: string): string[] {
+  if (entry.isSymbolicLink()) return ['link', path, readlinkSync(from)]
+  return entry.isDirectory() || entry.isFile() ? ['bind', path, from] : []
+}
+
+const statOf = (path: string) => lstatSync(path, { throwIfNoEntry: false })
+
+const entriesOf = (folder: string): Dirent[] =>
+  statOf(folder)?.isDirectory() === true ? readdirSync(folder, { withFileTypes: true }) : []
+
+/** A path as a process sees it whose root folder the image is: links are followed inside of it. */
+export function resolveIn(image: string | undefined, path: string): string {
+  const left = path.split('/')
+  let at: string[] = []
+  let links = 0
+  for (let part = left.shift(); part !== undefined; part = left.shift()) {
+    if (part === '' || part === '.') continue
+    if (part === '..') {
+      at.pop()
+      continue
+    }
+    const found = image === undefined ? undefined : join(image, ...at, part)
+    if (found === undefined || statOf(found)?.isSymbolicLink() !== true) {
+      at.push(part)
+      continue
+    }
+    if (++links > LINKS_MAX) throw new TypeError(`The links of an image lead in circles: ${path}`)
+    const target = readlinkSync(found)
+    if (target.startsWith('/')) at = []
+    left.unshift(...target.split('/'))
+  }
+  return at.join('/')
+}

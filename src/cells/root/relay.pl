@@ -1,0 +1,149 @@
+# Leads the cell's unix socket to a TCP port of the cell's own network, inside of pid 1, which nothing in the cell can end or
+# look into. A direction holds at most one chunk: a reader that does not read stops its writer.
+use strict;
+use warnings;
+our ($EPOLL_EVENT, $SIGCHLD_SET, %NUMBER);
+
+my $CHUNK_BYTES = 65_536;
+my $BACKLOG = 511;
+my $EVENTS_MAX = 256;
+my ($IN, $OUT) = (1, 4);
+my ($ADD, $DELETE, $MODIFY) = (1, 2, 3);
+my ($LOOK_MIN_MS, $LOOK_MAX_MS) = (5, 250);
+my $EVENT_BYTES = length pack $EPOLL_EVENT, 0, 0;
+my $NO_WAIT = 1;
+
+my ($EINPROGRESS, $EAGAIN) = (115, 11);
+my $PAIRS_MAX = 4000;
+my $RLIMIT_NOFILE = 7;
+
+my ($epoll, %ends, $address, $listener, $door, $pairs_max);
+
+# Never returns. `reap` is called when a process has ended.
+sub serve {
+    my ($port, $reap);
+    ($listener, $port, $reap) = @_;
+    $address = pack 'S n C4 x8', 2, $port, 127, 0, 0, 1;
+    $pairs_max = pairs_max();
+    $epoll = must('epoll_create1', 0);
+    my $ended = must('signalfd4', -1, $SIGCHLD_SET, 8, 0x800);
+    open my $signals, '<&=', $ended or fail('signalfd4');
+    control($ADD, $ended, $IN);
+    local $SIG{PIPE} = 'IGNORE';
+    unblock($listener);
+    my $look_ms = $LOOK_MIN_MS;
+    my $events = "\0" x ($EVENT_BYTES * $EVENTS_MAX);
+    for (;;) {
+        my $count = syscall $NUMBER{epoll_pwait}, $epoll, $events, $EVENTS_MAX, $look_ms, 0, 8;
+        if ($look_ms > 0) { $look_ms = answers() ? open_door() : $look_ms < $LOOK_MAX_MS ? int($look_ms * 1.5) : $look_ms }
+        my $calls = 0;
+        for my $at (0 .. $count - 1) {
+            my (undef, $number) = unpack $EPOLL_EVENT, substr $events, $at * $EVENT_BYTES, $EVENT_BYTES;
+            if ($number == $ended) { sysread $signals, my $any, 4096; $reap->($NO_WAIT) }
+            elsif (defined $door && $number == $door) { $calls = 1 }
+            elsif (my $end = $ends{$number}) { happen($end) }
+        }
+        # Last: an event above may be of a descriptor that a new connection would get.
+        admit() if $calls;
+    }
+}
+
+sub control { my ($how, $number, $events) = @_; must('epoll_ctl', $epoll, $how, $number, pack $EPOLL_EVENT, $events, $number) }
+sub unblock { my ($socket) = @_; fcntl $socket, 4, 0x800 }
+
+# Two descriptors each, of those that this process may have.
+sub pairs_max {
+    my $limit = pack 'Q2', 0, 0;
+    syscall $NUMBER{prlimit64}, 0, $RLIMIT_NOFILE, 0, $limit;
+    my ($files) = unpack 'Q', $limit;
+    my $pairs = int(($files - 32) / 2);
+    return $pairs < $PAIRS_MAX ? $pairs : $PAIRS_MAX;
+}
+
+# True once the program listens.
+sub answers { socket my $try, 2, 1, 0 or return 0; return connect $try, $address }
+
+sub open_door { listen $listener, $BACKLOG; watch_door(); return -1 }
+
+# While too many are open, new ones wait.
+sub watch_door {
+    my $wanted = keys %ends < 2 * $pairs_max;
+    return if $wanted == defined $door;
+    control($wanted ? $ADD : $DELETE, fileno $listener, $IN);
+    $door = $wanted ? fileno $listener : undef;
+}
+
+sub admit {
+    while (keys %ends < 2 * $pairs_max && accept my $outside, $listener) {
+        socket my $inside, 2, 1, 0 or last;
+        setsockopt $inside, 6, 1, 1;
+        unblock($_) for $outside, $inside;
+        connect $inside, $address or $! == $EINPROGRESS or next;
+        my @pair = map { { socket => $_, number => fileno $_, pending => '', ended => 0, watched => 0 } } $outside, $inside;
+        ($pair[0]{other}, $pair[1]{other}) = reverse @pair;
+        $pair[1]{connecting} = 1;
+        $ends{ $_->{number} } = $_ for @pair;
+        watch($_) for @pair;
+    }
+    watch_door();
+}
+
+# What is waited for: bytes once the other end has taken the last ones, and room for bytes that are left.
+sub watch {
+    my ($end) = @_;
+    my $other = $end->{other};
+    my $is_read = !$end->{ended} && !$end->{connecting} && $other->{pending} eq '' && !$other->{connecting};
+    my $wanted = ($is_read ? $IN : 0) | ($end->{pending} ne '' || $end->{connecting} ? $OUT : 0);
+    my $watched = $end->{watched};
+    return if $wanted == $watched;
+    control($watched == 0 ? $ADD : $wanted == 0 ? $DELETE : $MODIFY, $end->{number}, $wanted);
+    $end->{watched} = $wanted;
+}
+
+sub happen {
+    my ($end) = @_;
+    my $other = $end->{other};
+    if ($end->{connecting}) {
+        return drop($end) if unpack 'i', getsockopt $end->{socket}, 1, 4;
+        $end->{connecting} = 0;
+    }
+    return if $end->{pending} ne '' && !flush_to($end);
+    return if $end->{watched} & $IN && !take($end);
+    return drop($end) if $end->{ended} && $other->{ended} && $end->{pending} . $other->{pending} eq '';
+    watch($end);
+    watch($other);
+}
+
+# False where the pair is gone.
+sub take {
+    my ($end) = @_;
+    my $other = $end->{other};
+    my $count = sysread $end->{socket}, $other->{pending}, $CHUNK_BYTES;
+    if (!defined $count) { return $! == $EAGAIN || drop($end) }
+    return flush_to($other) if $count > 0;
+    $end->{ended} = 1;
+    shutdown $other->{socket}, 1;
+    return 1;
+}
+
+sub flush_to {
+    my ($end) = @_;
+    my $count = syswrite $end->{socket}, $end->{pending};
+    if (!defined $count) { return $! == $EAGAIN || drop($end) }
+    substr($end->{pending}, 0, $count) = '';
+    return 1;
+}
+
+sub drop {
+    my ($end) = @_;
+    my @pair = ($end, $end->{other});
+    for my $one (@pair) {
+        delete $ends{ $one->{number} };
+        close $one->{socket};
+        delete $one->{other};
+    }
+    watch_door();
+    return 0;
+}
+
+1;
