@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +14,8 @@ import { createCells } from './create-cells.ts'
 import { signalProcess } from './stop.ts'
 import type { AgentOptions } from './testing/agent.ts'
 import { eventually, place, survivors } from './testing/harness.ts'
+import { makeImageRoot } from './testing/image-root.ts'
+import { userWithGroup } from './testing/run-once.ts'
 
 const AGENT = fileURLToPath(new URL('testing/agent.ts', import.meta.url))
 const LIMIT_MS = 60_000
@@ -79,6 +82,48 @@ test('kill -9 of the agent ends cells of user namespaces', ROOT, async (t) => {
   await once(agent, 'exit')
   assert.ok(await leavesNothing(where))
 })
+
+test(
+  'kill -9 of the agent ends the cells of tenants, and images, at the levels root and userns',
+  ROOT,
+  async (t) => {
+    const image = mkdtempSync(join(tmpdir(), 'image-'))
+    t.after(() => rmSync(image, { recursive: true }))
+    chmodSync(image, 0o755)
+    makeImageRoot(image, ['/bin/sh', '/bin/sleep', '/usr/bin/setsid'], {})
+    for (const tenant of [{}, { image }])
+      for (const level of ['root', 'userns'] as const) {
+        const where = newPlace(t)
+        chmodSync(where.root, 0o777)
+        using user = userWithGroup()
+        const program = [
+          process.execPath,
+          AGENT,
+          JSON.stringify({ root: where.root, level, tenant }),
+        ]
+        const [file = '', ...args] = [...(level === 'root' ? [] : user.become), ...program]
+        const agent = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+        await once(agent.stdout, 'data', { signal: AbortSignal.timeout(LIMIT_MS) })
+        assert.ok(await eventually(() => survivors(where.root).length >= 4))
+        agent.kill('SIGKILL')
+        await once(agent, 'exit')
+        assert.ok(await leavesNothing(where), level)
+      }
+  },
+)
+
+test(
+  'kill -9 of the agent in the middle of the start of a tenant leaves nothing',
+  ROOT,
+  async (t) => {
+    const where = newPlace(t)
+    for (const dieAfterMs of [0, 3, 6, 10, 14, 18, 25, 40]) {
+      const agent = startAgent(where, { level: 'root', tenant: {}, dieAfterMs })
+      await once(agent, 'exit')
+      assert.ok(await leavesNothing(where), `${dieAfterMs} ms after the start`)
+    }
+  },
+)
 
 test('kill -9 of the agent in the middle of a start leaves nothing', ROOT, async (t) => {
   const moments = [0, 1, 2, 3, 5, 8, 12, 18, 25, 40]

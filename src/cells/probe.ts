@@ -53,7 +53,7 @@ export function probe(wanted: {
   const processLimit = limit('pids')
   const perl = findFile('perl')
   const filter = chooseFilter(tools, perl, reasons)
-  // What a parent does not wait for is seen by a control group alone.
+  // Only a control group sees a process that nobody waits for.
   const canAdmit = metered && filter.length > 0
   const admitsTenants = canAdmit && tryRoot(tools, perl ?? '', { level, uids }, reasons)
   if (memoryLimit === 'none') reasons.push('memory is not limited: no memory controller is ours')

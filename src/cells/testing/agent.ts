@@ -6,12 +6,14 @@ import { join } from 'node:path'
 
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
-import type { CellSpec } from '#cells/cell.ts'
+import type { CellRoot, CellSpec } from '#cells/cell.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { PlaceOptions } from '#cells/place.ts'
 
 export type AgentOptions = Partial<PlaceOptions> & {
   readonly root: string
+  /** Its cell is a tenant's, with this root folder. */
+  readonly tenant?: CellRoot
   /** Ends by SIGKILL that long after the start of its cell. */
   readonly dieAfterMs?: number
 }
@@ -26,7 +28,7 @@ const cells = await createCells({
   clock: systemClock,
   ...options,
 })
-const cell = await cells.start(deafSpec(options.root))
+const cell = await cells.start(deafSpec(options.root, options.tenant))
 if (options.dieAfterMs !== undefined) {
   // Not by a timer, which could not fire in the middle of what starting does.
   const end = performance.now() + options.dieAfterMs
@@ -37,9 +39,11 @@ await cell.ready()
 process.stdout.write('ready\n')
 
 /** Programs that read no fd 3 and have a child in a session of its own, all marked by the root. */
-function deafSpec(root: string): CellSpec {
+function deafSpec(root: string, tenant: CellRoot | undefined): CellSpec {
   const sleeper = 'sleep 120 & sleep 120; : "$0"'
-  const script = '/usr/bin/setsid /bin/sh -c "$1" "$0" & : > "$2"; /bin/sh -c "$1" "$0"; :'
+  // The socket of a tenant's cell is made for it.
+  const ready = tenant === undefined ? ': > "$2"; ' : ''
+  const script = `/usr/bin/setsid /bin/sh -c "$1" "$0" & ${ready}/bin/sh -c "$1" "$0"; :`
   const socket = join(root, 'run', 'deaf', 'deaf', 's')
   return {
     name: 'deaf',
@@ -48,6 +52,7 @@ function deafSpec(root: string): CellSpec {
     config: null,
     reads: [],
     writes: [],
+    ...(tenant && { root: tenant }),
     socketGroup: 'deaf',
     calls: [],
     limits: {},

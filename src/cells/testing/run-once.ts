@@ -1,0 +1,106 @@
+// Runs a program once as a cell, and reports its lines, its end and its CPU. It works in the process of a test, and as a
+// program of a user without privileges:
+//   node run-once.ts '{"level":"userns","argv":["/bin/true"],"root":{}}'   prints the report as one JSON line
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
+import { invariant } from '#base/errors.ts'
+import type { CellSpec, Exit, Isolation } from '#cells/cell.ts'
+import { findCgroups } from '#cells/cgroup.ts'
+import { createCells } from '#cells/create-cells.ts'
+import { echoSpec, eventually, place } from './harness.ts'
+
+export type RunOptions = Pick<CellSpec, 'argv'> &
+  Partial<Pick<CellSpec, 'root' | 'reads' | 'limits'>> & {
+    readonly level: Isolation['level']
+    readonly meter?: Isolation['meter']
+  }
+
+export type RunReport = {
+  readonly lines: readonly string[]
+  readonly exit: Exit | undefined
+  readonly cpuMs: number
+  readonly isolation: Isolation
+}
+
+const RUN_MAX_MS = 120_000
+
+export async function runOnce({ level, meter, ...spec }: RunOptions): Promise<RunReport> {
+  const where = place({ level, ...(meter && { meter }) })
+  const cells = await createCells(where)
+  await using ends = new AsyncDisposableStack()
+  ends.defer(() => rmSync(where.root, { recursive: true }))
+  ends.defer(() => cells.close())
+  const lines: string[] = []
+  const cell = await cells.start(
+    echoSpec(where, {
+      name: 'once',
+      environment: { PATH: '/usr/bin:/bin' },
+      config: null,
+      writes: [],
+      ready: { probe: () => new Promise(() => undefined), timeoutMs: RUN_MAX_MS },
+      restart: { delaysMs: [RUN_MAX_MS], steadyMs: RUN_MAX_MS },
+      output: ({ text }) => void lines.push(text),
+      ...spec,
+    }),
+  )
+  // A tree without a cgroup is known by being looked at.
+  const ended = () => cell.cpuNs() < 0n || cell.exits.length > 0
+  await eventually(ended, { limitMs: RUN_MAX_MS, everyMs: 20 })
+  const exit = cell.exits[0]
+  await cells.close()
+  return { lines, exit, cpuMs: Number(cell.cpuNs()) / 1e6, isolation: cells.isolation }
+}
+
+/**
+ * The same by a process of its own: of root, or for a level that needs no privilege of a user that owns a control group, as
+ * the session of a user does.
+ */
+export async function runApart(options: RunOptions, inherited?: string): Promise<RunReport> {
+  const program = [process.execPath, import.meta.filename, JSON.stringify(options)]
+  if (options.level === 'root')
+    return JSON.parse(await runInheriting(program, inherited)) as RunReport
+  using user = userWithGroup()
+  return JSON.parse(await runInheriting([...user.become, ...program], inherited)) as RunReport
+}
+
+/** The command before a program that is to run as a user with a control group, which goes at the end with all in it. */
+export function userWithGroup(): { readonly become: readonly string[] } & Disposable {
+  const { unified } = findCgroups()
+  const group = join(unified ?? '', `ergon-test-${process.pid}`)
+  mkdirSync(group)
+  const enter = 'chown -R 65534 "$0" && echo $$ > "$0/cgroup.procs" && exec "$@"'
+  const become = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+  return {
+    become: ['sh', '-c', enter, group, ...become],
+    [Symbol.dispose]() {
+      const folders = readdirSync(group, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map((entry) => join(entry.parentPath, entry.name))
+      for (const folder of [group, ...folders].toReversed()) rmdirSync(folder)
+    },
+  }
+}
+
+/** Node closes descriptors near the standard ones for its children, and this one not. */
+const INHERITED = 99
+
+/** The output of a program that has inherited an open file as descriptor 99. */
+export async function runInheriting(
+  [file = '', ...args]: readonly string[],
+  inherited = '/dev/null',
+): Promise<string> {
+  const descriptor = openSync(inherited, 'r')
+  const stdio = [...Array.from({ length: INHERITED }, () => null), descriptor]
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit', ...stdio.slice(3)] })
+  closeSync(descriptor)
+  invariant(child.stdout !== null, 'It has a pipe for its output')
+  return await text(child.stdout)
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const report = await runOnce(JSON.parse(process.argv[2] ?? '{}') as RunOptions)
+  process.stdout.write(`${JSON.stringify(report)}\n`)
+}
