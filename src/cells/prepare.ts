@@ -168,7 +168,7 @@ function viewOf(spec: CellSpec, folder: string, place: CellFolders): string[] {
       [program, ...Object.values(place.tools), ...place.filter.slice(0, 1)].flatMap(foldersOf),
     ),
   ]
-  if (place.isolation.uids) checkReadable(spec, shown, place)
+  if (place.isolation.uids) checkReadable(spec.name, shown, place)
   const hide = [place.dataFolder, place.runFolder, homedir(), '/tmp']
     .filter((path) => path !== '/' && existsSync(path))
     .flatMap(real)
@@ -188,7 +188,14 @@ function enterOf(
     throw baseFault('internal', `This machine cannot isolate the code of tenants: ${name}`)
   const own = root.image === undefined ? foldersOf(argv[0]) : []
   const callees = spec.calls.map((group) => join(place.runFolder, group))
-  const reads = [...new Set([...own, ...spec.reads, ...callees])]
+  const isShown = (path: string) => root.image === undefined && isOfPrograms(path)
+  const reads = [...new Set([...own, ...spec.reads, ...callees])].filter((path) => !isShown(path))
+  if (identity !== undefined)
+    checkReadable(
+      name,
+      reads.map((path) => ({ path, kind: 'read' })),
+      place,
+    )
   return enterCommand({
     perl,
     root,
@@ -196,7 +203,7 @@ function enterOf(
     socket,
     identity: identity?.process,
     stage: dirname(socket),
-    reads: reads.filter((path) => !isOfPrograms(path)),
+    reads,
     files: limits.files,
   })
 }
@@ -205,7 +212,7 @@ function enterOf(
  * Throws when the cell's uid could not use a folder. A mount goes round a closed folder on the way, but
  * not round one that is itself closed; without mounts (plain) the whole way must be open.
  */
-function checkReadable(spec: CellSpec, shown: readonly Show[], place: CellFolders): void {
+function checkReadable(name: string, shown: readonly Show[], place: CellFolders): void {
   for (const { path, kind } of shown) {
     const isClosed = kind !== 'write' && (statSync(path).mode & OPEN) === 0
     const closed = isClosed
@@ -216,7 +223,7 @@ function checkReadable(spec: CellSpec, shown: readonly Show[], place: CellFolder
     if (closed !== undefined)
       throw baseFault(
         'internal',
-        `The cell ${spec.name} has a uid of its own, which may not pass; chmod o+x: ${closed}`,
+        `The cell ${name} has a uid of its own, which may not pass; chmod o+x: ${closed}`,
       )
   }
 }
