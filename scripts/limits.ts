@@ -46,6 +46,7 @@ import { WAYS_MAX, WORK_MAX } from '#inference/engine/grammar/deterministic-gram
 import { SYMBOLS_MAX } from '#inference/engine/grammar/grammar-rules.ts'
 import { DEPTH_MAX } from '#inference/engine/grammar/budget.ts'
 import { PROMPTS_MAX } from '#inference/engine/prompt-limit.ts'
+import { ROUTED_REQUESTS_MAX } from '#ingress/turns.ts'
 import { UPSTREAM_CONNECTIONS_MAX, TIMEOUTS } from '#inference/providers/upstream.ts'
 import { PART_COUNT_MAX, PART_SIZE_MIN } from '#objects/create-uploads.ts'
 import { UPLOAD_BYTES_MAX } from '#s3/body/plan.ts'
@@ -108,6 +109,11 @@ const REQUESTS: LimitSection = {
     [
       'connections, in each gateway',
       count(http.CONNECTIONS_MAX),
+      words('the connection is closed'),
+    ],
+    [
+      'connections of one network, in each gateway',
+      count(http.CONNECTIONS_OF_NETWORK_MAX),
       words('the connection is closed'),
     ],
     [
@@ -375,6 +381,11 @@ const FUNCTIONS: LimitSection = {
     [
       'requests of a function at once',
       `${functions.FUNCTION_CONCURRENCY}, and ${functions.FUNCTION_WAITING_MAX} that wait`,
+      code('function_busy'),
+    ],
+    [
+      'requests of an account at the ingress',
+      `${ROUTED_REQUESTS_MAX} that run or wait`,
       code('function_busy'),
     ],
     ['body of a request', bytes(functions.FUNCTION_BODY_BYTES_MAX), code('body_too_large')],

@@ -133,7 +133,7 @@ export const CONFINED: Record<string, readonly string[]> = {
   'libsodium-wrappers-sumo': ['signers'],
   'node-llama-cpp': ['inference'],
   'find-my-way': ['http'],
-  undici: ['inference', 'http', 'signers', 'metering', 'payments', 'cli'],
+  undici: ['inference', 'http', 'ingress', 'signers', 'metering', 'payments', 'cli'],
   commander: ['cli'],
   esbuild: ['cli'],
   yauzl: ['artifacts', 'cli'],

@@ -5,4 +5,4 @@ import type * as Http from 'node:http'
 
 const http: typeof Http = process.getBuiltinModule('node:http')
 
-export const { createServer, request, Agent, STATUS_CODES } = http
+export const { createServer, request, Agent, ServerResponse, STATUS_CODES } = http

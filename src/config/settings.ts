@@ -4,6 +4,7 @@ import { WEBHOOKS_SETTINGS } from './settings/webhooks.ts'
 import { COMPLIANCE_SETTINGS } from './settings/compliance.ts'
 import { DATABASES_SETTINGS } from './settings/databases.ts'
 import { FUNCTIONS_SETTINGS } from './settings/functions.ts'
+import { INGRESS_SETTINGS } from './settings/ingress.ts'
 import { CORE_SETTINGS } from './settings/core.ts'
 import { INFERENCE_SETTINGS } from './settings/inference.ts'
 import { METER_SETTINGS } from './settings/meter.ts'
@@ -19,6 +20,7 @@ export const SETTINGS = {
   ...STORAGE_SETTINGS,
   ...DATABASES_SETTINGS,
   ...FUNCTIONS_SETTINGS,
+  ...INGRESS_SETTINGS,
   ...WEBHOOKS_SETTINGS,
   ...PAYMENTS_SETTINGS,
   ...COMPLIANCE_SETTINGS,

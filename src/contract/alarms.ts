@@ -32,6 +32,8 @@ const INFERENCE_ALARMS = {
 const DATABASE_ALARMS = {
   database_certificate_refused:
     'the files of the certificate of databases cannot be used; the certificate from before is served',
+  route_certificate_refused:
+    'the files of a certificate of routes cannot be used; the certificate from before is served',
   database_log_waiting:
     'the log of a database could not be stored for five minutes, or 256 MB of it wait',
   database_backup_failing: 'the nightly backups of a database failed three times in a row',

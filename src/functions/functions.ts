@@ -10,6 +10,7 @@ import {
   type Instances,
   type UsedInstance,
 } from '#resources/instances.ts'
+import { createLastKnown } from '#resources/last-known.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { FunctionDriver, FunctionSpec, RunningFunction } from './driver.ts'
@@ -52,7 +53,12 @@ type CodeRow = Omit<FunctionSpec, 'env' | 'memoryBytes'> & {
 const keyOf = ({ id, version }: Pick<FunctionVersion, 'id' | 'version'>) => `${id} ${version}`
 
 export function createFunctions(deps: FunctionsDeps): Functions {
-  const { state, log, driver, idleMs, replaced } = deps
+  const { state, log, driver, idleMs } = deps
+  const versions = createLastKnown((id) => readVersions(state, id))
+  const replaced = (id: string) => {
+    versions.forget(id)
+    deps.replaced(id)
+  }
   const trials = createTrials()
   const instances = createInstances<FunctionVersion, RunningFunction>({
     state,
@@ -68,7 +74,7 @@ export function createFunctions(deps: FunctionsDeps): Functions {
   }
   return {
     async use(resource, signal) {
-      const { live } = await readVersions(state, resource.id)
+      const { live } = await versions.read(resource.id)
       if (live === null) throw new NotWanted(`No version is live: ${resource.id}`)
       return await instances.use({ ...resource, version: live }, { cause: 'connection' }, signal)
     },
@@ -85,7 +91,7 @@ export function createFunctions(deps: FunctionsDeps): Functions {
         const version = { ...resource, version: wanted }
         await trials.run(
           resource.account,
-          () => tryVersion({ ...deps, instances }, version, signal),
+          () => tryVersion({ ...deps, replaced, instances }, version, signal),
           signal,
         )
       }

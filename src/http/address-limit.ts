@@ -1,19 +1,25 @@
 // No address holds all connections of a listener: who opens many is refused before others are.
-import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server as NetServer, Socket } from 'node:net'
 import { bareAddress, networkOf, parseSubnet } from '#base/subnets.ts'
+
+export type Trusts = (address: string) => boolean
+
+/** True for the addresses of proxies that the operator trusts: addresses and networks. */
+export function trustsOf(proxies: readonly string[]): Trusts {
+  const trusted = proxies.flatMap((text) => parseSubnet(text) ?? [])
+  return (address) => trusted.some((subnet) => subnet.includes(bareAddress(address)))
+}
 
 /** Closes each connection beyond `most` of one network. Proxies in front bring the connections of many: they have no limit. */
 export function limitAddresses(
-  server: Server,
+  server: NetServer,
   most: number,
-  proxies: readonly string[] = [],
+  trusts: Trusts = () => false,
 ): void {
-  const trusted = proxies.flatMap((text) => parseSubnet(text) ?? [])
   const open = new Map<string, number>()
   server.on('connection', (socket: Socket) => {
     const address = bareAddress(socket.remoteAddress ?? '')
-    if (trusted.some((subnet) => subnet.includes(address))) return
+    if (trusts(address)) return
     const network = networkOf(address)
     const count = (open.get(network) ?? 0) + 1
     if (count > most) {

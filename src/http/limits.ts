@@ -14,6 +14,8 @@ export const PIECE_BYTES_MIN = 256
 export const PIECES_BYTES_FREE = 64 * 1024
 export const JSON_DEPTH_MAX = 64
 export const CONNECTIONS_MAX = 10_000
+/** Of one network; connections of trusted proxies are those of many. */
+export const CONNECTIONS_OF_NETWORK_MAX = 2500
 export const HEADERS_TIMEOUT_MS = 10_000
 /** How long a JSON body may take to arrive. An object's body has no such limit: only silence ends it. */
 export const BODY_TIMEOUT_MS = 60_000
@@ -36,14 +38,17 @@ export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz']
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
 const TARGET = /^\/[\x21-\x7e]*$/
 
+/** Of HTTP/2 too, where `:authority` has the place of Host. */
+export type RequestForm = Pick<IncomingMessage, 'url' | 'httpVersion' | 'rawHeaders'>
+
 /** Throws malformed_request, uri_too_long. */
-export function checkForm(request: IncomingMessage): void {
+export function checkForm(request: RequestForm): void {
   const target = request.url ?? ''
   if (target.length > TARGET_BYTES_MAX)
     throw fault('uri_too_long', `Could not read the request: its target has ${target.length} bytes`)
   // Absolute-form names a host twice; a proxy and we could believe different ones.
   if (!TARGET.test(target)) throw malformed('the target is not a path of printable ASCII')
-  const hosts = valuesOf(request, 'host')
+  const hosts = valuesOf(request, request.httpVersion === '2.0' ? ':authority' : 'host')
   // RFC 9112 §3.2 asks for a Host in HTTP/1.1 alone; the checks of many a load balancer are 1.0.
   const isCheck = request.httpVersion === '1.0' && HEALTH_PATHS.has(target.split('?', 1)[0] ?? '')
   if (hosts.length !== 1 && !(isCheck && hosts.length === 0))
@@ -76,7 +81,7 @@ export function checkExpectation({ headers: { expect } }: IncomingMessage): void
 export const hostOf = (request: IncomingMessage): string =>
   HOST.exec(request.headers.host ?? '')?.[1]?.toLowerCase() ?? ''
 
-function valuesOf(request: IncomingMessage, name: string): string[] {
+function valuesOf(request: Pick<RequestForm, 'rawHeaders'>, name: string): string[] {
   const values: string[] = []
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2)
     if (isNamed(request.rawHeaders[i] ?? '', name)) values.push(request.rawHeaders[i + 1] ?? '')

@@ -237,3 +237,22 @@ test('requests reach their handlers in objects that V8 reads fast', OPTIONS, asy
   await answers(http)
   assert.deepEqual(seen.map(hasFastProperties), [true, true])
 })
+
+test(
+  'one network leaves connections for others; proxies that are trusted bring those of many',
+  OPTIONS,
+  async () => {
+    await using http = await startTestHttp({ '/ping': pong }, { networkConnectionsMax: 2 })
+    const two = [await open(http.port, ''), await open(http.port, '')]
+    const third = await open(http.port, get('/ping'))
+    await once(third, 'close')
+    two[0]?.destroy()
+    await once(two[0] as Socket, 'close')
+    await using trusting = await startTestHttp(
+      { '/ping': pong },
+      { networkConnectionsMax: 0, trusts: (address) => address === '127.0.0.1' },
+    )
+    await answers(trusting)
+    two[1]?.destroy()
+  },
+)

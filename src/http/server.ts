@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ErgonError } from '#base/errors.ts'
 import { createServer, STATUS_CODES } from '#base/node-http.ts'
 import { fault, type Code } from '#contract/errors.ts'
+import { limitAddresses, type Trusts } from './address-limit.ts'
 import { BODY_MEMORY_BYTES, createBodyMemory } from './body-memory.ts'
 import { Exchange } from './exchange.ts'
 import * as limits from './limits.ts'
@@ -27,6 +28,19 @@ export interface HttpServer {
   drain(limitMs?: number): Promise<void>
 }
 
+const PARSER = {
+  maxHeaderSize: limits.HEADER_BYTES_MAX,
+  headersTimeout: limits.HEADERS_TIMEOUT_MS,
+  // Objects of any size arrive as slowly as their sender's line is; JSON bodies have a time of their own.
+  requestTimeout: 0,
+  keepAliveTimeout: limits.KEEP_ALIVE_MS,
+  connectionsCheckingInterval: limits.CONNECTION_CHECK_MS,
+  noDelay: true,
+  insecureHTTPParser: false,
+  // Our own check answers, with a body.
+  requireHostHeader: false,
+} as const
+
 /** Listens; rejects when the address is taken. */
 export async function listen(
   deps: PipelineDeps & {
@@ -35,28 +49,21 @@ export async function listen(
     shared: boolean
     silenceMs?: number
     bodyMemoryBytes?: number
+    networkConnectionsMax?: number
+    trusts?: Trusts
   },
 ): Promise<HttpServer> {
   const connections = createConnections((socket, refusal) => refuseRaw(socket, refusal, deps))
   const memory = createBodyMemory(deps.bodyMemoryBytes ?? BODY_MEMORY_BYTES)
   let draining = false
-  const server = createServer(
-    {
-      maxHeaderSize: limits.HEADER_BYTES_MAX,
-      headersTimeout: limits.HEADERS_TIMEOUT_MS,
-      // Objects of any size arrive as slowly as their sender's line is; JSON bodies have a time of their own.
-      requestTimeout: 0,
-      keepAliveTimeout: limits.KEEP_ALIVE_MS,
-      connectionsCheckingInterval: limits.CONNECTION_CHECK_MS,
-      noDelay: true,
-      insecureHTTPParser: false,
-      // Our own check answers, with a body.
-      requireHostHeader: false,
-    },
-    accept,
-  )
+  const server = createServer(PARSER, accept)
   server.maxHeadersCount = limits.HEADERS_MAX
   server.maxConnections = limits.CONNECTIONS_MAX
+  limitAddresses(
+    server,
+    deps.networkConnectionsMax ?? limits.CONNECTIONS_OF_NETWORK_MAX,
+    deps.trusts,
+  )
   // Who does not read an answer must not keep it in our memory.
   server.timeout = deps.silenceMs ?? limits.SILENCE_MS_MAX
   server.on('checkContinue', accept)

@@ -1,5 +1,6 @@
 // A listening server for tests: the real pipeline and charging on a ledger in memory, behind a protocol whose
 // endpoints a test gives by path. Whoever asks is one account of the free tier.
+import type { Trusts } from './address-limit.ts'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import {
@@ -36,6 +37,8 @@ export async function startTestHttp(
   }: {
     silenceMs?: number
     bodyMemoryBytes?: number
+    networkConnectionsMax?: number
+    trusts?: Trusts
     accountRequests?: number
     accountRate?: number
     charging?: TestGatewayOptions

@@ -1,15 +1,18 @@
 // The ingress in the agent: its cell, which starts with the first kind that needs it, and the running instances that it asks for.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { invariant } from '#base/errors.ts'
+import { invariant, messageOf } from '#base/errors.ts'
 import { onceDone } from '#base/once-done.ts'
 import { makeOpenFolder } from '#cells/place.ts'
+import type { Config } from '#config/config.ts'
+import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentProduct } from '#node/agent-part.ts'
 import { START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { functionsAddress } from '#node/functions-address.ts'
 import type { NodeIngress, ServedKind, ServedResources } from '#node/ingress.ts'
 import { INGRESS_AGENT_SOCKETS, refusalLine, suspendedLine } from './awake/awake.ts'
 import { createWakeServer, type WakeServer } from './awake/awake-server.ts'
+import { createServedCertificates, type ServedCertificates } from './certificates/served.ts'
 import { INGRESS, INGRESS_CELL, startIngress } from './ingress-cell.ts'
 import { isRoutedKind } from './kinds.ts'
 
@@ -24,9 +27,12 @@ export const INGRESS_AGENT: AgentProduct = {
 }
 
 export function createIngress(core: Omit<AgentCore, 'ingress'>): NodeIngress {
-  const { state, log, data } = core
+  const { state, log, data, config } = core
+  const ending = new AbortController()
+  let watching: Promise<void> | undefined
   const kinds = new Map<string, ServedKind>()
-  const server = createWakeServer({ state, log, kinds })
+  const certificates = createServedCertificates({ folders: foldersOf(core), state, log })
+  const server = createWakeServer({ state, log, kinds, certificates })
   const folder = join(data.runFolder, INGRESS_AGENT_SOCKETS)
   const agent = {
     socketPath: join(folder, 'awake.sock'),
@@ -34,6 +40,8 @@ export function createIngress(core: Omit<AgentCore, 'ingress'>): NodeIngress {
   }
   const listening = onceDone(async () => {
     makeOpenFolder(folder)
+    await lookAtFirst(certificates, config)
+    watching = certificates.watch(ending.signal)
     await server.listen(agent)
   })
   const starting = onceDone(() => startIngress(core, { agent, address: functionsAddress(core) }))
@@ -46,7 +54,26 @@ export function createIngress(core: Omit<AgentCore, 'ingress'>): NodeIngress {
       kinds.set(served.kind, served)
       return servedBy(core, { server, kind: served.kind, ready })
     },
-    close: () => server.close(),
+    async close() {
+      ending.abort()
+      await watching
+      await server.close()
+    },
+  }
+}
+
+const foldersOf = ({ config }: Pick<AgentCore, 'config'>): readonly string[] =>
+  config.ingressCertificates === undefined ? [] : [config.ingressCertificates]
+
+/** Throws settings_invalid for a folder that cannot be read. */
+async function lookAtFirst(
+  certificates: ServedCertificates,
+  { ingressCertificates: folder }: Config,
+): Promise<void> {
+  try {
+    await certificates.look()
+  } catch (cause) {
+    throw fault('settings_invalid', `Could not use ${folder}: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -16,7 +16,7 @@ test('a function that does not start in time is function_starting', async () => 
   routes.put([testRoute()])
   const log = createLogger('test', { level: 'error' })
   const never: IngressDeps['uses'] = { begin: () => new Promise(() => undefined) }
-  const deps = { routes, uses: never, turns: createTurns(), log, wakeMs: 20 }
+  const deps = { routes, uses: never, turns: createTurns(), log, trusts: () => false, wakeMs: 20 }
   const server = createServer((request, response) => void answerRequest(request, response, deps))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   try {

@@ -1,15 +1,26 @@
 // A request at the ingress: its resource is found and woken, and answers within its time.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { sleep } from '#base/clock.ts'
+import type { ErgonError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Logger } from '#base/log.ts'
-import { isServiceFault, fault } from '#contract/errors.ts'
+import { ServerResponse } from '#base/node-http.ts'
+import { fault } from '#contract/errors.ts'
 import { checkForm } from '#http/limits.ts'
-import { renderProblem, toErgonError } from '#http/problem.ts'
-import { forward, NotAnswered } from './forward.ts'
-import { kindRules } from './kinds.ts'
+import {
+  hostOfRequest,
+  type IngressRequest,
+  type IngressResponse,
+  type UpgradeSocket,
+} from './exchange.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
+import { forward, hasBody } from './forward.ts'
+import { redirected, strictHeaders, type Https } from './https-only.ts'
+import { rulesOfKind } from './kinds.ts'
+import { NotAnswered } from './not-answered.ts'
+import { refuseRequest } from './refuse.ts'
 import type { FoundRoute, IngressRoute, Routes } from './routes.ts'
-import { timeLimit } from './time-limit.ts'
+import { abortLate } from './time-limit.ts'
 import type { RequestTurns } from './turns.ts'
 import type { InstanceUse, InstanceUses } from './uses.ts'
 
@@ -18,6 +29,10 @@ export type IngressDeps = {
   readonly uses: Pick<InstanceUses, 'begin'>
   readonly turns: RequestTurns
   readonly log: Logger
+  /** A proxy of the operator, whose headers say who asked. */
+  readonly trusts: (address: string) => boolean
+  /** Undefined: no TLS. */
+  readonly https?: Https
   /** The time of its start: 60 s. */
   readonly wakeMs?: number
 }
@@ -28,108 +43,164 @@ const WAKE_MAX_MS = 60_000
 /** A process that has ended comes back, or another one follows. */
 const AGAIN_MS = 50
 const AGAIN_MAX_MS = 10_000
-const ONCE_MORE = new Set(['GET', 'HEAD'])
+const ONCE_MORE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+type PassOn = (given: ForwardedRequest) => Promise<void>
 
 /** Never rejects. */
-export async function answerRequest(
+export const answerRequest = (
+  request: IngressRequest,
+  response: IngressResponse,
+  deps: IngressDeps,
+): Promise<void> =>
+  answerBy(request, response, { ...deps, pass: (given) => forward(request, response, given) })
+
+/** A request that asks for WebSocket. Never rejects. */
+export function answerUpgrade(
   request: IncomingMessage,
-  response: ServerResponse,
+  upgrade: UpgradeSocket,
   deps: IngressDeps,
 ): Promise<void> {
+  const { socket } = upgrade
+  socket.on('error', () => socket.destroy())
+  // For a refusal, and for an instance that answers in HTTP.
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(request.socket)
+  response.once('finish', () => request.socket.destroySoon())
+  const pass: PassOn = (given) => forward(request, response, given, upgrade)
+  return answerBy(request, response, { ...deps, pass })
+}
+
+/** The answer by a way to pass the request on to an instance. Never rejects. */
+async function answerBy(
+  request: IngressRequest,
+  response: IngressResponse,
+  deps: IngressDeps & { readonly pass: PassOn },
+): Promise<void> {
   const requestId = newId('req')
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
+  /** Of the whole request: aborts with why it ends. */
+  const ending = new AbortController()
+  let isGone = false
+  response.once('close', () => {
+    isGone = true
+    ending.abort()
+  })
   try {
-    await answer(request, response, { ...deps, requestId, gone: gone.signal })
+    checkForm(request)
+    if (redirected(request, response, deps.https)) return
+    await answer(request, { ...deps, requestId, ending })
   } catch (thrown) {
-    refuse(response, thrown, { requestId, log: deps.log })
+    const headers = strictHeaders(request, deps.https)
+    if (!isGone) refuseRequest(request, response, thrown, { requestId, headers, log: deps.log })
   }
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  deps: IngressDeps & { readonly requestId: string; readonly gone: AbortSignal },
-): Promise<void> {
-  checkForm(request)
-  const { routes, uses, turns } = deps
-  const { url = '/', headers } = request
-  const host = headers.host ?? ''
+type Answering = IngressDeps & {
+  readonly pass: PassOn
+  readonly requestId: string
+  readonly ending: AbortController
+}
+
+async function answer(request: IngressRequest, deps: Answering): Promise<void> {
+  const { routes, turns, ending } = deps
+  const { url = '/' } = request
+  const host = hostOfRequest(request)
   const found = routes.find(host, url)
   if (found === undefined)
     throw fault('route_not_found', `Could not find a route: ${host}${url.slice(0, 200)}`)
-  const { route } = found
-  const endTurn = await turns.take(route, deps.gone)
-  // Its turn and its answer have times of their own.
-  using start = timeLimit({ ms: deps.wakeMs ?? WAKE_MAX_MS, signal: deps.gone }, () =>
-    unstartedFault(route),
-  )
-  const { signal: waking } = start
+  const endTurn = await turns.take(found.route, ending.signal)
   try {
-    const lastMs = performance.now() + AGAIN_MAX_MS
-    for (let resets = 0; ;) {
-      const use = await within(uses.begin(route), waking)
-      try {
-        return await forwardInTime(request, response, { ...deps, found, use })
-      } catch (error) {
-        if (!(error instanceof NotAnswered)) throw error
-        if (error.isReset) resets++
-        const mayRepeat = resets === 0 || (resets === 1 && ONCE_MORE.has(request.method ?? ''))
-        if (!mayRepeat || performance.now() > lastMs) throw crashedFault(route)
-      } finally {
-        use.end()
-      }
-      await sleep(AGAIN_MS, waking)
-    }
+    await answerInTurn(request, { ...deps, host, found })
   } finally {
     endTurn()
   }
 }
 
-async function forwardInTime(
-  request: IncomingMessage,
-  response: ServerResponse,
+type FoundRequest = Answering & { readonly host: string; readonly found: FoundRoute }
+
+/** Its start and its answer have times of their own. */
+async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promise<void> {
+  const { uses, ending, found } = deps
+  const { route } = found
+  const wakeMs = deps.wakeMs ?? WAKE_MAX_MS
+  const lastMs = performance.now() + AGAIN_MAX_MS
+  for (let resets = 0; ;) {
+    const use = await startOf(route, { uses, ending, wakeMs })
+    try {
+      return await passInTime(request, use, deps)
+    } catch (error) {
+      if (!(error instanceof NotAnswered)) throw error
+      if (error.isReset) resets++
+      const mayRepeat = resets === 0 || (resets === 1 && isRepeatable(request))
+      if (!mayRepeat || performance.now() > lastMs) throw crashedFault(route)
+    } finally {
+      use.end()
+    }
+    await sleep(AGAIN_MS, ending.signal)
+  }
+}
+
+/** Its code may have begun with the request, which HTTP lets nobody notice (RFC 9110, 9.2.2). */
+const isRepeatable = (request: IngressRequest): boolean =>
+  ONCE_MORE.has(request.method ?? '') && !hasBody(request)
+
+async function startOf(
+  route: IngressRoute,
   {
-    routes,
-    requestId,
-    gone,
-    found,
-    use,
-  }: Pick<IngressDeps, 'routes'> & {
-    readonly requestId: string
-    readonly gone: AbortSignal
-    readonly found: FoundRoute
-    readonly use: InstanceUse
-  },
+    uses,
+    ending,
+    wakeMs,
+  }: Pick<IngressDeps, 'uses'> & { readonly ending: AbortController; readonly wakeMs: number },
+): Promise<InstanceUse> {
+  using _ = abortLate(ending, wakeMs, () => unstartedFault(route))
+  return await within(uses.begin(route, ending), ending.signal)
+}
+
+async function passInTime(
+  request: IngressRequest,
+  use: InstanceUse,
+  { routes, requestId, ending, host, found, pass, trusts, https }: FoundRequest,
 ): Promise<void> {
-  const { timeoutS } = found.route
-  using limit = timeLimit({ ms: timeoutS * 1000, signal: gone }, () => {
+  const { route, path, url, prefix } = found
+  using limit = abortLate(ending, route.timeoutS * 1000, () => {
     use.late()
-    return lateFault(found.route)
+    return lateFault(route)
   })
-  await forward(request, response, {
-    ...found,
-    kind: found.route.kind,
+  await pass({
     requestId,
-    address: use.address,
+    pool: use.pool,
+    kind: route.kind,
+    host,
+    path,
+    url,
+    prefix,
     tariff: routes.tariff,
-    signal: AbortSignal.any([limit.signal, use.refused]),
+    signal: ending.signal,
+    trusts,
+    added: strictHeaders(request, https),
+    begun(isUpgrade) {
+      if (isUpgrade || !rulesOfKind(route.kind).isTimedWhole) limit[Symbol.dispose]()
+    },
   })
 }
 
 const unstartedFault = ({ kind }: IngressRoute) =>
-  fault(kindRules(kind).refusals.starting, `Could not start the ${kind} in time`, {
+  fault(rulesOfKind(kind).refusals.starting, `Could not start the ${kind} in time`, {
     retryAfterS: 2,
   })
 
 const lateFault = ({ kind, timeoutS }: IngressRoute) =>
   fault(
-    kindRules(kind).refusals.timeout,
+    rulesOfKind(kind).refusals.timeout,
     `Could not answer: the ${kind} has not ended after ${timeoutS} s`,
   )
 
-const crashedFault = ({ kind }: IngressRoute) =>
-  fault(kindRules(kind).refusals.crashed, `Could not answer: the process of the ${kind} has ended`)
+const crashedFault = ({ kind }: IngressRoute): ErgonError =>
+  fault(
+    rulesOfKind(kind).refusals.crashed,
+    `Could not answer: the process of the ${kind} has ended`,
+  )
 
 /** A use that begins after the signal has aborted is ended. */
 function within<T extends { end(): void }>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -145,27 +216,4 @@ function within<T extends { end(): void }>(work: Promise<T>, signal: AbortSignal
     signal.addEventListener('abort', leave, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
   })
-}
-
-function refuse(
-  response: ServerResponse,
-  thrown: unknown,
-  { requestId, log }: { readonly requestId: string; readonly log: Logger },
-): void {
-  if (response.destroyed) return
-  const error = toErgonError(thrown)
-  if (error.code === 'internal') log.error('A request failed', { requestId, thrown })
-  else if (isServiceFault(error))
-    log.debug('A request was refused', { requestId, code: error.code })
-  if (response.headersSent) return void response.destroy()
-  const { body, contentType, headers } = renderProblem(error, { requestId })
-  response.writeHead(error.status, {
-    ...headers,
-    'content-type': contentType,
-    'content-length': Buffer.byteLength(body),
-    'x-request-id': requestId,
-    // The rest of the body is not read.
-    connection: 'close',
-  })
-  response.end(body)
 }

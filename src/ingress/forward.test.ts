@@ -13,6 +13,7 @@ import { answerRequest } from './answer.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable, type IngressRoute } from './routes.ts'
 import { createTurns } from './turns.ts'
+import { openInstancePool } from './instance-pool.ts'
 
 const ACCOUNT = 'acct_a'
 const HOST = `${hostLabelOf(ACCOUNT)}.functions.localhost`
@@ -46,14 +47,11 @@ async function exchange(
   const log = createLogger('test', { level: 'info', write: (line) => (logged += line) })
   const routes = new RouteTable(ADDRESS)
   routes.put([testRoute({ account: ACCOUNT, timeoutS: 2, ...more })])
-  const use = {
-    address: `unix:${socketPath}`,
-    refused: new AbortController().signal,
-    late() {},
-    end() {},
-  }
+  const pool = openInstancePool(`unix:${socketPath}`)
+  t.after(() => pool.destroy())
+  const use = { pool, late() {}, end() {} }
   const uses = { begin: () => Promise.resolve(use) }
-  const deps = { routes, uses, turns: createTurns(), log }
+  const deps = { routes, uses, turns: createTurns(), log, trusts: () => false }
   const server = createServer((request, response) => void answerRequest(request, response, deps))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => server.close())

@@ -1,239 +1,206 @@
-// One request to a running instance, and its answer: both are streamed, and neither side sees the other's headers of this
-// connection. The figure of energy is of the runtime's own count of its CPU: a readout, which no bill is made of.
-import { lstatSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { carbonOf, nj, printJoules, printMilligrams } from '#base/units.ts'
+// One request to a running instance, and its answer: both are streamed. The figure of energy is of the runtime's own count of
+// its CPU: a readout, which no bill is made of.
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable, type Duplex } from 'node:stream'
+import type { Dispatcher } from 'undici'
 import { ErgonError } from '#base/errors.ts'
-import { request as ask } from '#base/node-http.ts'
-import type { Tariff } from '#charging/tariff.ts'
 import { fault } from '#contract/errors.ts'
-import { kindRules, type RoutedKind } from './kinds.ts'
-import { socketPathOf } from './uses.ts'
+import { shareHeaders, SHARE_TRAILERS } from './energy-figures.ts'
+import type { IngressRequest, IngressResponse, UpgradeSocket } from './exchange.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
+import { headersFrom, headersTo } from './headers.ts'
+import { joinConnections } from './join-connections.ts'
+import { rulesOfKind, type RoutedKind } from './kinds.ts'
+import { NotAnswered } from './not-answered.ts'
 
-export type ForwardedRequest = {
-  readonly requestId: string
-  readonly address: string
-  readonly kind: RoutedKind
-  /** As the resource sees it. */
-  readonly path: string
-  readonly url: string
-  readonly prefix: string
-  readonly tariff: Tariff | undefined
-  readonly signal: AbortSignal
-}
-
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-/** Headers of the service, and those that bind a client to an address that others have too. */
-const OURS =
-  /^(x-(ergon|energy|workload)-.*|x-(carbon-mg|receipt-id|routed-to|tier)|strict-transport-security|alt-svc|clear-site-data)$/i
-const CPU_HEADER = 'x-ergon-cpu-us'
-const SWITCHING_PROTOCOLS = 101
 const STATUS_MIN = 200
 const STATUS_MAX = 599
 /** No body follows them (RFC 9110, 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = new Set([204, 205, 304])
 /** Nobody listens there: the process has just ended, or another version follows. */
-const GONE = new Set(['ECONNREFUSED', 'ENOENT'])
+const GONE = new Set(['ECONNREFUSED', 'ENOENT', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
 const RESET = new Set(['ECONNRESET', 'EPIPE'])
+/** Of undici, for a connection that ends before the answer. */
+const CLOSED = 'other side closed'
 
-/** It has not answered. `isReset`: it may have begun, which does not matter for a GET (RFC 9110, 9.2.2). */
-export class NotAnswered extends Error {
-  readonly isReset: boolean
-  constructor(isReset: boolean) {
-    super('the process has ended')
-    this.isReset = isReset
-  }
+/**
+ * Resolves when the answer has gone out, or the connection that `upgrade` has become has ended. Rejects with a fault, or
+ * NotAnswered, while nothing of the answer has gone out.
+ */
+export function forward(
+  request: IngressRequest,
+  response: IngressResponse,
+  given: ForwardedRequest,
+  upgrade?: UpgradeSocket,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const passage = new Passage(response, given, { resolve, reject }, upgrade)
+    try {
+      given.pool.dispatch(
+        {
+          method: (request.method ?? 'GET') as Dispatcher.HttpMethod,
+          path: given.path,
+          headers: headersTo(request, given),
+          body: hasBody(request) ? Readable.from(bodyOf(request, given)) : null,
+          ...(upgrade && { upgrade: 'websocket' }),
+        },
+        passage,
+      )
+    } catch (error) {
+      passage.onResponseError(undefined, error as Error)
+    }
+  })
 }
 
-/** Resolves when the answer has gone out. Rejects with a fault, or NotAnswered, while nothing of it has. */
-export async function forward(
-  request: IncomingMessage,
-  response: ServerResponse,
-  given: ForwardedRequest,
-): Promise<void> {
-  const answer = await send(request, given)
-  const { headers, statusCode = 0 } = answer
-  const isAnswer = statusCode >= STATUS_MIN && statusCode <= STATUS_MAX
-  const { hasOurRuntime } = kindRules(given.kind)
-  if ((hasOurRuntime && headers['x-ergon-failed'] !== undefined) || !isAnswer) {
-    answer.on('error', () => undefined).destroy()
-    throw failed(given)
+export const hasBody = (request: IngressRequest): boolean =>
+  'stream' in request
+    ? !request.stream.endAfterHeaders
+    : request.headers['transfer-encoding'] !== undefined ||
+      (request.headers['content-length'] ?? '0') !== '0'
+
+/** Nothing of it is read before the process has taken the connection. */
+async function* bodyOf(
+  request: IngressRequest,
+  { kind }: ForwardedRequest,
+): AsyncGenerator<Buffer, void> {
+  const { bodyBytesMax } = rulesOfKind(kind)
+  let bytes = 0
+  // The client reads why its body is refused: its connection stays.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += (chunk as Buffer).length
+    if (bytes > bodyBytesMax)
+      throw fault('body_too_large', `Could not take the body: the most is ${bodyBytesMax} bytes`)
+    yield chunk as Buffer
   }
-  await passOn(answer, response, given)
 }
 
 /** Also where its answer is not HTTP: what code sends is no fault of ours. */
-const failed = ({ kind }: ForwardedRequest) =>
-  fault(kindRules(kind).refusals.failed, `Could not answer: the ${kind} failed`)
+const failedFault = (kind: RoutedKind): ErgonError =>
+  fault(rulesOfKind(kind).refusals.failed, `Could not answer: the ${kind} failed`)
 
-/** Nothing of the body is read before the process has taken the connection. */
-function send(request: IncomingMessage, given: ForwardedRequest): Promise<IncomingMessage> {
-  const { bodyBytesMax } = kindRules(given.kind)
-  return new Promise((resolve, reject) => {
-    const socketPath = socketPathOf(given.address)
-    // The folder is the code's own: a link there could name a socket that only the ingress may call.
-    if (!lstatSync(socketPath, { throwIfNoEntry: false })?.isSocket())
-      return reject(new NotAnswered(false))
-    const sent = ask({
-      socketPath,
-      method: request.method,
-      path: given.path,
-      headers: headersTo(request, given),
-      agent: false,
-      signal: given.signal,
-    })
-    sent.on('error', (error: NodeJS.ErrnoException) => {
-      const { code = '' } = error
-      const isReset = RESET.has(code)
-      if (given.signal.aborted) reject(given.signal.reason)
-      else if (error instanceof ErgonError) reject(error)
-      else reject(isReset || GONE.has(code) ? new NotAnswered(isReset) : failed(given))
-    })
-    sent.once('response', resolve)
-    sent.once('upgrade', (_answer, socket) => {
-      socket.destroy()
-      reject(failed(given))
-    })
-    sent.on('information', ({ statusCode }) => {
-      if (statusCode === SWITCHING_PROTOCOLS) sent.destroy(failed(given))
-    })
-    sent.once('socket', (socket) =>
-      socket.once('connect', () => {
-        let bytes = 0
-        request.on('data', (chunk: Buffer) => {
-          bytes += chunk.length
-          if (bytes <= bodyBytesMax) return
-          const most = `${bodyBytesMax} bytes`
-          sent.destroy(fault('body_too_large', `Could not take the body: the most is ${most}`))
-        })
-        request.pipe(sent)
-      }),
-    )
-  })
+/** Why the instance has not answered, as the error for the client. */
+function faultOf(error: Error, { kind, signal }: ForwardedRequest): Error {
+  if (signal.aborted) return signal.reason as Error
+  if (error instanceof ErgonError || error instanceof NotAnswered) return error
+  const { code = '' } = error as NodeJS.ErrnoException
+  const isReset = RESET.has(code) || error.message === CLOSED
+  return isReset || GONE.has(code) ? new NotAnswered(isReset) : failedFault(kind)
 }
 
-function headersTo(
-  { headers, socket }: IncomingMessage,
-  given: ForwardedRequest,
-): Record<string, string[] | string> {
-  const kept = Object.entries(headers).filter(
-    ([name, value]) => value !== undefined && !HOP_BY_HOP.has(name) && !name.startsWith('x-ergon-'),
-  ) as [string, string | string[]][]
-  const { cookie, ...rest } = Object.fromEntries(kept)
-  const cookies = cookie === undefined ? undefined : withoutOurs(String(cookie))
-  return {
-    ...rest,
-    ...(cookies && { cookie: cookies }),
-    connection: 'close',
-    // Of some methods Node frames no body by itself.
-    ...(headers['transfer-encoding'] !== undefined && { 'transfer-encoding': 'chunked' }),
-    'x-forwarded-for': [headers['x-forwarded-for'], socket.remoteAddress]
-      .filter(Boolean)
-      .join(', '),
-    'x-request-id': given.requestId,
-    ...(given.prefix !== '' && { 'x-forwarded-prefix': given.prefix }),
-    ...(kindRules(given.kind).hasOurRuntime && toRuntime(given)),
+type Settled = { resolve(): void; reject(error: Error): void }
+
+/** An answer on its way to the client. */
+class Passage implements Dispatcher.DispatchHandler {
+  readonly #response: IngressResponse
+  readonly #given: ForwardedRequest
+  readonly #settled: Settled
+  readonly #upgrade: UpgradeSocket | undefined
+  #controller: Dispatcher.DispatchController | undefined
+  #hasTrailers = false
+  /** All of it is written. */
+  #isWhole = false
+
+  constructor(
+    response: IngressResponse,
+    given: ForwardedRequest,
+    settled: Settled,
+    upgrade: UpgradeSocket | undefined,
+  ) {
+    this.#response = response
+    this.#given = given
+    this.#settled = settled
+    this.#upgrade = upgrade
+    const { signal } = given
+    signal.addEventListener('abort', () => this.#cut(signal.reason as Error), { once: true })
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    const { signal } = this.#given
+    if (signal.aborted) this.#cut(signal.reason as Error)
+  }
+
+  onRequestUpgrade(
+    controller: Dispatcher.DispatchController,
+    _status: number,
+    headers: IncomingHttpHeaders,
+    socket: Duplex,
+  ): void {
+    const upgrade = this.#upgrade
+    if (upgrade === undefined) {
+      socket.destroy()
+      return controller.abort(failedFault(this.#given.kind))
+    }
+    this.#given.begun(true)
+    const head = { ...headersFrom(headers), 'x-request-id': this.#given.requestId }
+    void joinConnections(upgrade, socket, { head, signal: this.#given.signal }).then(
+      this.#settled.resolve,
+    )
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status >= 100 && status < STATUS_MIN) return
+    const { kind } = this.#given
+    const { hasOurRuntime } = rulesOfKind(kind)
+    const isAnswer = status >= STATUS_MIN && status <= STATUS_MAX
+    if (!isAnswer || (hasOurRuntime && headers['x-ergon-failed'] !== undefined))
+      return controller.abort(failedFault(kind))
+    const response = this.#response
+    try {
+      response.writeHead(status, this.#headersFor(status, headers))
+    } catch {
+      // A header that the parser reads and Node does not write. Our refusal has a reason of its own.
+      if (response.req.httpVersion !== '2.0') response.statusMessage = ''
+      return controller.abort(failedFault(kind))
+    }
+    this.#given.begun(false)
+    response.on('drain', () => controller.resume())
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#response.write(chunk)) controller.pause()
+  }
+
+  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
+    if (this.#hasTrailers)
+      this.#response.addTrailers(shareHeaders(trailers['x-ergon-cpu-us'], this.#given.tariff))
+    this.#isWhole = true
+    this.#response.end()
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#cut(faultOf(error, this.#given))
+  }
+
+  #headersFor(status: number, headers: IncomingHttpHeaders): Record<string, string | string[]> {
+    const { requestId, tariff, kind, added } = this.#given
+    const kept = Object.assign(headersFrom(headers), added)
+    kept['x-request-id'] = requestId
+    if (tariff !== undefined) kept['X-Routed-To'] = tariff.routedTo
+    if (!rulesOfKind(kind).hasOurRuntime) return kept
+    const known = headers['x-ergon-cpu-us']
+    if (known !== undefined) return Object.assign(kept, shareHeaders(known, tariff))
+    this.#hasTrailers = isChunked(status, headers, this.#response)
+    if (this.#hasTrailers) kept['trailer'] = SHARE_TRAILERS
+    return kept
+  }
+
+  /** Ends both sides; an answer that has begun is cut off. A whole one ends with its connection, or its stream. */
+  #cut(error: Error): void {
+    if (this.#isWhole) return this.#settled.resolve()
+    this.#controller?.abort(error)
+    if (this.#response.headersSent) this.#response.destroy()
+    this.#settled.reject(error)
   }
 }
 
-const toRuntime = ({ requestId, url, tariff }: ForwardedRequest) => ({
-  'x-ergon-request-id': requestId,
-  'x-ergon-url': url,
-  'x-ergon-tariff': String(tariff?.njPerCpuS ?? 0n),
-})
-
-/** The portal's cookies are nobody else's. */
-const withoutOurs = (cookie: string): string =>
-  cookie
-    .split(/; */)
-    .filter((one) => !/^(__Host-)?ergon_/i.test(one))
-    .join('; ')
-
-function passOn(
-  answer: IncomingMessage,
-  response: ServerResponse,
-  given: ForwardedRequest,
-): Promise<void> {
-  const { hasOurRuntime } = kindRules(given.kind)
-  const known = hasOurRuntime ? answer.headers[CPU_HEADER] : undefined
-  const isFollowed = hasOurRuntime && known === undefined && isChunked(answer, response)
-  const added =
-    known === undefined ? isFollowed && { trailer: TRAILERS } : energyHeaders(String(known), given)
-  writeHead(answer, response, given, {
-    ...headersOf(answer),
-    ...added,
-    'x-request-id': given.requestId,
-    ...(given.tariff && { 'X-Routed-To': given.tariff.routedTo }),
-  })
-  return new Promise((resolve, reject) => {
-    answer.on('error', () => reject(failed(given)))
-    answer.once('end', () => {
-      if (isFollowed) response.addTrailers(energyHeaders(answer.trailers[CPU_HEADER] ?? '', given))
-    })
-    response.once('close', () => {
-      answer.destroy()
-      resolve()
-    })
-    // Also where the client does not read.
-    given.signal.addEventListener('abort', () => response.destroy(), { once: true })
-    answer.pipe(response)
-  })
-}
-
-/** True where the client gets chunks: trailers may follow those alone. */
-const isChunked = ({ statusCode = 0, headers }: IncomingMessage, { req }: ServerResponse) =>
+/** True where the client gets chunks, or frames: trailers may follow those alone. */
+const isChunked = (status: number, headers: IncomingHttpHeaders, { req }: IngressResponse) =>
   req.method !== 'HEAD' &&
   req.httpVersion !== '1.0' &&
-  !BODILESS.has(statusCode) &&
+  !BODILESS.has(status) &&
   headers['content-length'] === undefined
-
-function headersOf(answer: IncomingMessage): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(answer.headers))
-    if (value !== undefined && !HOP_BY_HOP.has(name) && !OURS.test(name))
-      headers[name] = name === 'set-cookie' ? ownCookies(value) : value
-  return headers
-}
-
-function writeHead(
-  answer: IncomingMessage,
-  response: ServerResponse,
-  given: ForwardedRequest,
-  headers: Record<string, string | string[]>,
-): void {
-  try {
-    response.writeHead(answer.statusCode ?? 0, headers)
-  } catch {
-    // A header that Node reads and does not write. Our refusal has a reason of its own.
-    response.statusMessage = ''
-    answer.on('error', () => undefined).destroy()
-    throw failed(given)
-  }
-}
-
-const ownCookies = (value: string | string[]): string[] =>
-  [value].flat().filter((one) => !/^(__Host-)?ergon_/i.test(one))
-
-const TRAILERS = 'X-Energy-Joules, X-Carbon-mg, X-Energy-Method, X-Energy-Estimate'
-const US_PER_S = 1_000_000n
-
-/** `share`: the request's part of its process, as that counted it. */
-function energyHeaders(cpuUs: string, { tariff }: ForwardedRequest): Record<string, string> {
-  if (tariff === undefined || !/^\d{1,12}$/.test(cpuUs)) return {}
-  const energy = nj((BigInt(cpuUs) * tariff.njPerCpuS) / US_PER_S)
-  return {
-    'X-Energy-Joules': printJoules(energy),
-    'X-Carbon-mg': printMilligrams(carbonOf(energy, BigInt(tariff.factor.mg_per_kwh))),
-    'X-Energy-Method': `${tariff.method}; band=${tariff.bandPct}%`,
-    'X-Energy-Estimate': 'share',
-  }
-}

@@ -21,13 +21,17 @@ export async function startIngress(
     address,
   }: { readonly agent: AgentSocket; readonly address: FunctionsAddress | undefined },
 ): Promise<Cell> {
+  const folder = data.at('ingress')
   const settings: Omit<IngressConfig, 'socket' | 'logLevel'> = {
     state,
     agent,
     address,
     meter: meterName,
     trustedProxies: config.trustedProxies,
+    folder,
     listen: { host: config.host, port: data.port + FUNCTIONS_PORT_OFFSET },
+    tlsPort: config.ingressTlsPort,
+    isHttpsOnly: config.ingressHttps === 'only',
   }
   return await cells.start(
     programCell(INGRESS, {
@@ -35,6 +39,7 @@ export async function startIngress(
       place,
       config: settings,
       socketGroup: INGRESS_CELL,
+      writes: [folder],
       calls: [STATE_SOCKETS, INGRESS_AGENT_SOCKETS, INSTANCE_SOCKETS],
     }),
   )

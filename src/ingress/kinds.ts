@@ -18,6 +18,8 @@ export type KindRules = {
   /** Requests of one resource that run at once, where its route does not say. */
   readonly concurrency: number
   readonly bodyBytesMax: number
+  /** The time of a route is that of the whole answer, not of its begin. */
+  readonly isTimedWhole: boolean
   /** Its process runs our runtime: it counts the CPU of requests, says when it has no work left, and knows our headers. */
   readonly hasOurRuntime: boolean
 }
@@ -35,12 +37,13 @@ export const ROUTED_KINDS = {
     },
     concurrency: FUNCTION_CONCURRENCY,
     bodyBytesMax: FUNCTION_BODY_BYTES_MAX,
+    isTimedWhole: true,
     hasOurRuntime: true,
   },
 } as const satisfies Readonly<Record<string, KindRules>>
 
 export type RoutedKind = keyof typeof ROUTED_KINDS
 
-export const kindRules = (kind: RoutedKind): KindRules => ROUTED_KINDS[kind]
+export const rulesOfKind = (kind: RoutedKind): KindRules => ROUTED_KINDS[kind]
 
 export const isRoutedKind = (kind: string): kind is RoutedKind => Object.hasOwn(ROUTED_KINDS, kind)

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { readRoutes } from './routes.ts'
+import { readRoutes } from './follow-routes.ts'
 
 const skip = whyNoState()
 let url: Awaited<ReturnType<typeof openTestUrl>>

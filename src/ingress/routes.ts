@@ -1,11 +1,7 @@
-// The routes of all resources, as the state has them. While the state is away the last table serves.
-import { sleep } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
-import type { Logger } from '#base/log.ts'
-import { readTariff, type Tariff } from '#charging/tariff.ts'
+// The table of routes: which resource a request is for.
+import type { Tariff } from '#charging/tariff.ts'
 import { hostLabelOf, type FunctionsAddress } from '#contract/functions-address.ts'
-import type { Queryable, State } from '#state/connect.ts'
-import { isRoutedKind, type RoutedKind } from './kinds.ts'
+import type { RoutedKind } from './kinds.ts'
 
 export type IngressRoute = {
   /** Of the resource. */
@@ -33,14 +29,6 @@ export interface Routes {
   /** The tariff of now; undefined before the first. */
   readonly tariff: Tariff | undefined
 }
-
-const AGAIN_MS = 15_000
-const AFTER_FAULT_MS = 2000
-const ROUTES = `select i.resource as id, r.kind, i.account, i.host, i.path, i.timeout_s as "timeoutS", i.concurrency
-  from ingress_routes i join resources r on r.id = i.resource`
-
-export const readRoutes = async (state: Queryable): Promise<readonly IngressRoute[]> =>
-  (await state.query<IngressRoute>(ROUTES)).rows.filter(({ kind }) => isRoutedKind(kind))
 
 export class RouteTable implements Routes {
   /** The longest path first. */
@@ -100,28 +88,4 @@ const IN_PATH = /^\/~([A-Za-z0-9_]+)(.*)$/s
 function isBelow(url: string, route: string): boolean {
   const [path = ''] = url.split('?', 1)
   return route === '/' || path === route || path.startsWith(`${route}/`)
-}
-
-/** Keeps the table as the state has it, until the signal aborts. Never rejects. */
-export async function followRoutes(
-  table: RouteTable,
-  { state, meter, log }: { readonly state: State; readonly meter: string; readonly log: Logger },
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted)
-    try {
-      let waiting = new AbortController()
-      await using _ = await state.listen('ergon_routes', () => waiting.abort())
-      while (!signal.aborted) {
-        waiting = new AbortController()
-        table.put(await readRoutes(state))
-        const { rows } = await state.query('select body from tariffs where meter = $1', [meter])
-        if (rows[0] !== undefined) table.tariff = readTariff(rows[0]['body'])
-        await sleep(AGAIN_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
-      }
-    } catch (error) {
-      if (signal.aborted) return
-      log.warn('Routes are as they were: the state is away', { error: messageOf(error) })
-      await sleep(AFTER_FAULT_MS, signal).catch(() => undefined)
-    }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FUNCTION_CONCURRENCY, FUNCTION_WAITING_MAX } from '#contract/function-limits.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, ROUTED_REQUESTS_MAX } from './turns.ts'
 
 const { signal } = new AbortController()
-const ROUTE = { id: 'fn_a', kind: 'function', concurrency: null } as const
+const ROUTE = { id: 'fn_a', account: 'acct_a', kind: 'function', concurrency: null } as const
 
 test('so many requests run at once, further ones wait in their order, and too many are function_busy', async () => {
   const turns = createTurns()
@@ -71,4 +71,18 @@ test('a route may have fewer turns than its kind', async () => {
   assert.equal(hasBegun, false)
   end()
   await second
+})
+
+test('one account leaves room for others, however many resources it has', async () => {
+  const turns = createTurns()
+  const take = (nth: number, account = 'acct_a') =>
+    turns.take({ ...ROUTE, id: `fn_${nth}`, account }, signal)
+  const ends = await Promise.all(
+    Array.from({ length: ROUTED_REQUESTS_MAX }, (_, nth) => take(Math.floor(nth / 20))),
+  )
+  await assert.rejects(take(999), { code: 'function_busy', message: /its account has 500/ })
+  ;(await take(999, 'acct_b'))()
+  ends[0]?.()
+  ;(await take(999))()
+  await assert.rejects(Promise.all([take(999), take(998)]), { code: 'function_busy' })
 })

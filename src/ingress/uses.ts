@@ -1,24 +1,27 @@
 // The resources that requests use now. Each has one open request to the agent, for as long as any request runs and the
-// resource has work of its own left.
+// resource has work of its own left, and the connections to its instance.
 import { callUnix } from '#base/unix-client.ts'
 import { fault } from '#contract/errors.ts'
 import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { errorOfLine, type WakeLine } from './awake/awake.ts'
-import { kindRules } from './kinds.ts'
+import { rulesOfKind } from './kinds.ts'
 import type { IngressRoute } from './routes.ts'
+import { openInstancePool, socketPathOf, type InstancePool } from './instance-pool.ts'
 
 export type InstanceUse = {
-  readonly address: string
-  /** Aborts with the error for requests that run, when the resource must not be used any more. */
-  readonly refused: AbortSignal
+  readonly pool: InstancePool
   /** Tells the agent that a request has not ended in its time. */
   late(): void
   end(): void
 }
 
+type Asked = Pick<IngressRoute, 'id' | 'kind'>
+
 export interface InstanceUses {
-  /** Rejects with why there is none. */
-  begin(route: Pick<IngressRoute, 'id' | 'kind'>): Promise<InstanceUse>
+  /**
+   * Rejects with why there is none. Aborts the request with the error for it, when the resource must not be used any more.
+   */
+  begin(route: Asked, ending: AbortController): Promise<InstanceUse>
   close(): void
 }
 
@@ -27,65 +30,37 @@ const START_MS = 60_000
 /** Work after the last answer: the longest time of a request, and some. */
 const IDLE_MAX_MS = 920_000
 
+type HeldInstance = { readonly address: string; readonly pool: InstancePool }
 type Held = {
   readonly kind: IngressRoute['kind']
-  readonly address: Promise<string>
+  readonly instance: Promise<HeldInstance>
   readonly answer: AgentAnswer
-  readonly refused: AbortSignal
-  users: number
+  /** The requests that run. */
+  readonly users: Set<AbortController>
 }
 
 export function createInstanceUses(agent: AgentSocket): InstanceUses {
   const uses = new Map<string, Held>()
-  const open = ({ id, kind }: Parameters<InstanceUses['begin']>[0]): Held => {
-    const { promise, resolve, reject } = Promise.withResolvers<string>()
-    // Nobody may wait any more.
-    promise.catch(() => undefined)
-    const refused = new AbortController()
-    const forget = () => {
-      if (uses.get(id) === use) uses.delete(id)
-    }
-    const answer = askAgent(agent, {
-      path: `/${id}`,
-      firstLineMs: START_MS,
-      take(value) {
-        const line = value as WakeLine
-        if ('address' in line) return resolve(line.address)
-        forget()
-        if (!('refused' in line)) return reject(replaced(kind))
-        const error = errorOfLine(line)
-        reject(error)
-        refused.abort(error)
-      },
+  const open = (route: Asked): Held => {
+    const use = ask(agent, route, () => {
+      if (uses.get(route.id) === use) uses.delete(route.id)
     })
-    void answer.ended.then(() => {
-      forget()
-      reject(replaced(kind))
-    })
-    const use: Held = { kind, address: promise, answer, refused: refused.signal, users: 0 }
-    uses.set(id, use)
+    uses.set(route.id, use)
     return use
   }
-  const release = async (use: Held, address: string) => {
-    use.users--
-    if (use.users > 0) return
-    if (kindRules(use.kind).hasOurRuntime) await untilIdle(address)
-    if (use.users === 0) use.answer.end()
-  }
   return {
-    async begin(route) {
+    async begin(route, ending) {
       const use = uses.get(route.id) ?? open(route)
-      use.users++
+      use.users.add(ending)
       try {
-        const address = await use.address
+        const instance = await use.instance
         return {
-          address,
-          refused: use.refused,
+          pool: instance.pool,
           late: () => use.answer.say({ late: true }),
-          end: () => void release(use, address),
+          end: () => void release(use, ending, instance),
         }
       } catch (error) {
-        use.users--
+        use.users.delete(ending)
         throw error
       }
     },
@@ -93,8 +68,49 @@ export function createInstanceUses(agent: AgentSocket): InstanceUses {
   }
 }
 
+/** Asks for a running instance. `forget` is called when later requests must ask again. */
+function ask(agent: AgentSocket, { id, kind }: Asked, forget: () => void): Held {
+  const { promise, resolve, reject } = Promise.withResolvers<HeldInstance>()
+  // Nobody may wait any more.
+  promise.catch(() => undefined)
+  const users = new Set<AbortController>()
+  const answer = askAgent(agent, {
+    path: `/${id}`,
+    firstLineMs: START_MS,
+    take(value) {
+      const line = value as WakeLine
+      if ('address' in line)
+        return resolve({ address: line.address, pool: openInstancePool(line.address) })
+      forget()
+      if (!('refused' in line)) return reject(replaced(kind))
+      const error = errorOfLine(line)
+      reject(error)
+      for (const ending of users) ending.abort(error)
+    },
+  })
+  void answer.ended.then(() => {
+    forget()
+    reject(replaced(kind))
+    // Requests that run keep their connections.
+    void promise.then(({ pool }) => pool.close()).catch(() => undefined)
+  })
+  return { kind, instance: promise, answer, users }
+}
+
+async function release(
+  use: Held,
+  ending: AbortController,
+  { address }: HeldInstance,
+): Promise<void> {
+  const { users, kind, answer } = use
+  users.delete(ending)
+  if (users.size > 0) return
+  if (rulesOfKind(kind).hasOurRuntime) await untilIdle(address)
+  if (users.size === 0) answer.end()
+}
+
 const replaced = (kind: IngressRoute['kind']) =>
-  fault(kindRules(kind).refusals.starting, `Could not run the ${kind}: it is being replaced`, {
+  fault(rulesOfKind(kind).refusals.starting, `Could not run the ${kind}: it is being replaced`, {
     retryAfterS: 1,
   })
 
@@ -105,9 +121,3 @@ const untilIdle = (address: string): Promise<unknown> =>
     path: '/-/idle',
     signal: AbortSignal.timeout(IDLE_MAX_MS),
   }).catch(() => undefined)
-
-/** The socket of an address; throws for a kind that there is not yet. */
-export function socketPathOf(address: string): string {
-  if (address.startsWith('unix:')) return address.slice('unix:'.length)
-  throw new TypeError(`Not the address of an instance: ${address}`)
-}

@@ -5,6 +5,7 @@ import { endOnFault } from '#base/crash.ts'
 import { createLogger } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { createAccountLoad } from '#http/account-load.ts'
+import { trustsOf } from '#http/address-limit.ts'
 import { createApiProtocol } from '#http/api-protocol.ts'
 import { createHostRule } from '#http/host-rule.ts'
 import { createIdempotency } from '#http/idempotency.ts'
@@ -43,6 +44,7 @@ const shared = {
   clock: systemClock,
   log,
   bodyMemoryBytes: config.bodyMemoryBytes,
+  trusts: trustsOf(config.trustedProxies),
   ...config.listen,
 }
 const server = await listen({

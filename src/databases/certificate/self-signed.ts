@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { writeDurably } from '#base/durable-file.ts'
-import type { CertificateFiles } from './pair.ts'
+import type { CertificateFiles } from '#node/certificate-pair.ts'
 
 const YEARS = 10
 const YEAR_MS = 365.25 * 24 * 3_600_000

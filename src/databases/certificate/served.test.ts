@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { readPair } from './pair.ts'
+import { readPair } from '#node/certificate-pair.ts'
 import { selfSigned } from './self-signed.ts'
 
 function folderOf(t: TestContext): string {

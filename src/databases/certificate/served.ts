@@ -1,6 +1,5 @@
 // The certificate that the proxies serve: the operator's files, looked at again and again, or one of the node's own. The
 // agent reads the key and sends it to the proxies on their socket to the agent, so their user needs no access to files.
-import { statSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -8,7 +7,7 @@ import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { State } from '#state/connect.ts'
-import { readPair, type CertificateFiles, type Pair } from './pair.ts'
+import { readPair, traceOfPair, type CertificateFiles, type Pair } from '#node/certificate-pair.ts'
 import { selfSigned } from './self-signed.ts'
 
 export interface ServedCertificate {
@@ -50,7 +49,7 @@ export function createServedCertificate(deps: {
     for (const response of followers) tell(response)
   }
   const look = async (files: CertificateFiles): Promise<void> => {
-    const now = traceOf(files)
+    const now = traceOfPair(files)
     if (now === seen) return
     try {
       const pair = readPair(files)
@@ -68,7 +67,7 @@ export function createServedCertificate(deps: {
     async open() {
       if (own === undefined) return await serve(readPair(await selfSigned(folder, host)))
       try {
-        seen = traceOf(own)
+        seen = traceOfPair(own)
         await serve(readPair(own))
       } catch (cause) {
         throw fault('settings_invalid', `Could not use ${own.cert}: ${messageOf(cause)}`, { cause })
@@ -90,10 +89,3 @@ export function createServedCertificate(deps: {
     },
   }
 }
-
-/** Differs when one of the files was changed or replaced. */
-const traceOf = ({ cert, key }: CertificateFiles): string =>
-  [cert, key]
-    .map((path) => statSync(path, { throwIfNoEntry: false }))
-    .map((stat) => `${stat?.dev} ${stat?.ino} ${stat?.size} ${stat?.mtimeMs}`)
-    .join(', ')

@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Logger } from '#base/log.ts'
 import { followAgent, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { CERTIFICATE_PATH } from '#databases/agent-socket/awake.ts'
-import type { Pair } from '#databases/certificate/pair.ts'
+import type { Pair } from '#node/certificate-pair.ts'
 
 export type Certificate = {
   readonly context: SecureContext

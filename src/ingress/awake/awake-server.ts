@@ -2,12 +2,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '#base/log.ts'
 import type { UnixServer } from '#base/unix-server.ts'
+import { CERTIFICATES_PATH, type ServedCertificates } from '#ingress/certificates/served.ts'
 import { isRoutedKind, type RoutedKind } from '#ingress/kinds.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { lineOf, onLines } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import type { ServedKind } from '#node/ingress.ts'
 import { NotWanted } from '#resources/instances.ts'
+import { createLastKnown, type LastKnown } from '#resources/last-known.ts'
 import type { HeldFor, Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import { refusalLine, suspendedLine, unstarted, type WakeLine } from './awake.ts'
@@ -28,6 +30,7 @@ export type WakeServerDeps = {
   readonly log: Logger
   /** By their names. */
   readonly kinds: ReadonlyMap<string, ServedKind>
+  readonly certificates: Pick<ServedCertificates, 'follow'>
 }
 
 type Question = {
@@ -35,14 +38,18 @@ type Question = {
   readonly response: ServerResponse
   readonly keep: (id: string, response: ServerResponse) => void
   readonly refusals: ReadonlyMap<string, WakeLine>
+  readonly resources: LastKnown<Asked | undefined>
 }
 
 export function createWakeServer(deps: WakeServerDeps): WakeServer {
   const used = new Map<string, Set<ServerResponse>>()
   const refusals = new Map<string, WakeLine>()
+  const resources = createLastKnown((id) => readAsked(deps.state, id))
   let server: UnixServer | undefined
-  const end: WakeServer['end'] = (id, line) =>
+  const end: WakeServer['end'] = (id, line) => {
+    resources.forget(id)
     used.get(id)?.forEach((response) => endWith(response, line))
+  }
   const keep = (id: string, response: ServerResponse) => {
     const all = used.get(id) ?? new Set()
     used.set(id, all.add(response))
@@ -58,7 +65,7 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
     refuse: (id, line) => void (line ? refusals.set(id, line) : refusals.delete(id)),
     async listen(agent) {
       server = await serveAgent(agent, (request, response) => {
-        answer(deps, { request, response, keep, refusals }).catch((error: unknown) => {
+        answer(deps, { request, response, keep, refusals, resources }).catch((error: unknown) => {
           deps.log.error('The ingress got no answer', { error })
           response.destroy()
         })
@@ -76,11 +83,12 @@ const REPLACED: WakeLine = { replaced: true }
 async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
   const { state, log, kinds } = deps
   const { request, response, keep, refusals } = question
+  if (request.url === CERTIFICATES_PATH) return deps.certificates.follow(response.writeHead(200))
   const id = (request.url ?? '').slice(1)
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   response.writeHead(200)
-  const known = await readAsked(state, id)
+  const known = await question.resources.read(id)
   if (known === undefined) return void response.destroy()
   if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
   try {

@@ -2,7 +2,7 @@
 // end, also that of a killed ingress, lets the resource stop when it is idle.
 import { ErgonError } from '#base/errors.ts'
 import { fault, type Code } from '#contract/errors.ts'
-import { kindRules, type RoutedKind } from '#ingress/kinds.ts'
+import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
 import type { HeldFor } from '#resources/resource.ts'
 
 /** The group of the agent's socket. */
@@ -24,13 +24,13 @@ const AGAIN_S = 2
 const lineOf = ({ kind, name }: NamedResource, refused: Code, why: string): RefusedLine => ({
   refused,
   message: `Could not run the ${kind} "${name}": ${why}`,
-  ...(refused === kindRules(kind).refusals.starting && { retryAfterS: AGAIN_S }),
+  ...(refused === rulesOfKind(kind).refusals.starting && { retryAfterS: AGAIN_S }),
 })
 
 /** The refusal for a request to the resource: a used budget is no fault of the caller. */
 export function refusalLine(error: unknown, named: NamedResource): RefusedLine | undefined {
   if (!(error instanceof ErgonError)) return undefined
-  const { budgetExhausted, starting, failed } = kindRules(named.kind).refusals
+  const { budgetExhausted, starting, failed } = rulesOfKind(named.kind).refusals
   switch (error.code) {
     case 'budget_exhausted':
       return lineOf(named, budgetExhausted, "today's energy budget is used up")
@@ -46,7 +46,7 @@ export function refusalLine(error: unknown, named: NamedResource): RefusedLine |
 
 /** An end that says nothing: the node stops, or the cell could not be made. */
 export const unstarted = ({ kind, name }: NamedResource): RefusedLine => ({
-  refused: kindRules(kind).refusals.starting,
+  refused: rulesOfKind(kind).refusals.starting,
   message: `Could not start the ${kind} "${name}" now`,
   retryAfterS: AGAIN_S,
 })
@@ -59,7 +59,7 @@ const HELD: Readonly<Record<NonNullable<HeldFor>, readonly [Code, string]>> = {
 
 /** The refusal of a resource that its owner, or the service, holds suspended. */
 export function suspendedLine(named: NamedResource, held: HeldFor): RefusedLine {
-  const own = [kindRules(named.kind).refusals.suspended, 'it is suspended'] as const
+  const own = [rulesOfKind(named.kind).refusals.suspended, 'it is suspended'] as const
   return lineOf(named, ...(held === null ? own : HELD[held]))
 }
 

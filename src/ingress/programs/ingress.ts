@@ -1,17 +1,18 @@
 // The ingress as a process: it answers at the routes of what accounts run, also while gateways and state are away.
+import { join } from 'node:path'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
-import { createServer } from '#base/node-http.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
-import { answerRequest } from '#ingress/answer.ts'
-import { followRoutes, RouteTable } from '#ingress/routes.ts'
+import type { FunctionsAddress } from '#contract/functions-address.ts'
+import { trustsOf } from '#http/address-limit.ts'
+import { createContexts, followCertificates } from '#ingress/certificates/contexts.ts'
+import { routesFile } from '#ingress/kept-routes.ts'
+import { followRoutes } from '#ingress/follow-routes.ts'
+import { RouteTable } from '#ingress/routes.ts'
+import { listenPlain, listenTls } from '#ingress/server.ts'
 import { createTurns } from '#ingress/turns.ts'
 import { createInstanceUses } from '#ingress/uses.ts'
-import { limitAddresses } from '#http/address-limit.ts'
-import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
-import type { FunctionsAddress } from '#contract/functions-address.ts'
-import { FUNCTION_TIMEOUT_S_MAX } from '#contract/function-limits.ts'
 import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 
@@ -22,7 +23,13 @@ export type IngressConfig = {
   readonly address: FunctionsAddress | undefined
   /** The meter whose tariff is billed. */
   readonly meter: string
+  /** Its folder in the data folder. */
+  readonly folder: string
   readonly listen: { readonly host: string; readonly port: number }
+  /** Undefined: no TLS. */
+  readonly tlsPort: number | undefined
+  /** Names with a certificate answer by HTTPS alone. */
+  readonly isHttpsOnly: boolean
   /** Connections of these are those of many clients. */
   readonly trustedProxies: readonly string[]
   readonly socket: string
@@ -31,14 +38,6 @@ export type IngressConfig = {
 
 const PROCESS = 'ingress'
 const STATE_CONNECTIONS = 1
-const HEADER_BYTES_MAX = 32_768
-const HEADERS_MAX = 200
-const CONNECTIONS_MAX = 2000
-const CONNECTIONS_OF_ADDRESS_MAX = 200
-/** A connection on which nothing moves: longer than a function may take to start and to answer. */
-const SILENCE_MS_MAX = (FUNCTION_TIMEOUT_S_MAX + 90) * 1000
-/** Requests that run may end; then they are cut. */
-const DRAIN_MS = 5000
 
 const config = await readConfig<IngressConfig>()
 const log = createLogger(PROCESS, { level: config.logLevel })
@@ -46,46 +45,30 @@ endOnFault(log)
 const state = connectState({ address: config.state, connections: STATE_CONNECTIONS, log })
 const routes = new RouteTable(config.address)
 const uses = createInstanceUses(config.agent)
-const turns = createTurns()
+const trusts = trustsOf(config.trustedProxies)
 const ending = new AbortController()
-const following = followRoutes(routes, { state, meter: config.meter, log }, ending.signal)
-const server = createServer(
-  {
-    maxHeaderSize: HEADER_BYTES_MAX,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    // A body may take as long as the function does, which ends the request.
-    requestTimeout: 0,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: CONNECTION_CHECK_MS,
-    // Our own check answers, with a body.
-    requireHostHeader: false,
-    insecureHTTPParser: false,
-    noDelay: true,
-  },
-  (request, response) => void answerRequest(request, response, { routes, uses, turns, log }),
-)
-server.maxHeadersCount = HEADERS_MAX
-server.maxConnections = CONNECTIONS_MAX
-server.timeout = SILENCE_MS_MAX
-limitAddresses(server, CONNECTIONS_OF_ADDRESS_MAX, config.trustedProxies)
-await new Promise<void>((resolve, reject) => {
-  server.once('error', reject)
-  server.listen({ host: config.listen.host, port: config.listen.port }, () => resolve())
-})
+const file = routesFile(join(config.folder, 'routes.json'), log)
+const following = followRoutes(routes, { state, meter: config.meter, file, log }, ending.signal)
+const contexts = createContexts(log)
+const https = { port: config.tlsPort, isOnly: config.isHttpsOnly, contexts }
+const deps = { routes, uses, turns: createTurns(), log, trusts, https }
+const servers = [await listenPlain({ ...deps, listen: config.listen })]
+const certified = followCertificates(contexts, config.agent, { log, signal: ending.signal })
+if (config.tlsPort !== undefined) {
+  const listen = { host: config.listen.host, port: config.tlsPort }
+  servers.push(await listenTls({ ...deps, listen }, contexts.of))
+}
 const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
 
 process.once('SIGTERM', () => {
   ending.abort()
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-  server.close(() => {
-    clearTimeout(cut)
+  void (async () => {
+    await Promise.all(servers.map((server) => server.drain()))
     uses.close()
-    void following.then(async () => {
-      await inside.close()
-      await state[Symbol.asyncDispose]()
-      process.exit(0)
-    })
-  })
-  server.closeIdleConnections()
+    await Promise.all([following, certified])
+    await inside.close()
+    await state[Symbol.asyncDispose]()
+    process.exit(0)
+  })()
 })
 onParentGone(() => process.exit(0))

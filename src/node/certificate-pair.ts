@@ -1,6 +1,6 @@
 // A certificate with its key, as two PEM files or their texts.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 
 export type CertificateFiles = { readonly cert: string; readonly key: string }
 /** Texts; the certificate may be followed by those of its issuers. */
@@ -13,3 +13,10 @@ export function readPair(files: CertificateFiles): Pair {
     throw new TypeError(`the key of ${files.key} is not that of ${files.cert}`)
   return pair
 }
+
+/** Differs when one of the files was changed or replaced. */
+export const traceOfPair = ({ cert, key }: CertificateFiles): string =>
+  [cert, key]
+    .map((path) => statSync(path, { throwIfNoEntry: false }))
+    .map((stat) => `${stat?.dev} ${stat?.ino} ${stat?.size} ${stat?.mtimeMs}`)
+    .join(', ')

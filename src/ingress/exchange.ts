@@ -1,0 +1,33 @@
+// A request and its answer, of HTTP/1.1 or HTTP/2.
+import type { IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import type { Duplex } from 'node:stream'
+
+export type IngressRequest = IncomingMessage | Http2ServerRequest
+
+/** Of node:http, and of the compatible answers of node:http2. */
+export interface IngressResponse {
+  readonly req: Pick<IngressRequest, 'method' | 'httpVersion'>
+  readonly headersSent: boolean
+  statusMessage: string
+  writeHead(status: number, headers: Record<string, string | string[] | number>): unknown
+  write(chunk: Buffer): boolean
+  end(): unknown
+  end(text: string): unknown
+  addTrailers(headers: Record<string, string>): void
+  on(event: 'drain', listener: () => void): unknown
+  once(event: 'close', listener: () => void): unknown
+  destroy(): unknown
+}
+
+/** The connection of a request for another protocol, and what came behind the request. */
+export type UpgradeSocket = { readonly socket: Duplex; readonly head: Buffer }
+
+export const isHttp2 = ({ httpVersionMajor }: IngressRequest): boolean => httpVersionMajor === 2
+
+/** The name and port that the client asked for; empty where it named none. */
+export const hostOfRequest = (request: IngressRequest): string =>
+  (isHttp2(request) ? String(request.headers[':authority'] ?? '') : request.headers.host) ?? ''
+
+export const isEncrypted = ({ socket }: IngressRequest): boolean =>
+  'encrypted' in socket && socket.encrypted === true

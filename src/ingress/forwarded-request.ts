@@ -1,0 +1,24 @@
+// A request as it goes to an instance.
+import type { Tariff } from '#charging/tariff.ts'
+import type { RoutedKind } from './kinds.ts'
+import type { InstancePool } from './instance-pool.ts'
+
+export type ForwardedRequest = {
+  readonly requestId: string
+  readonly pool: InstancePool
+  readonly kind: RoutedKind
+  /** The name that the client asked for. */
+  readonly host: string
+  /** As the resource sees it. */
+  readonly path: string
+  readonly url: string
+  readonly prefix: string
+  readonly tariff: Tariff | undefined
+  readonly signal: AbortSignal
+  /** Headers of ours for the answer. */
+  readonly added: Readonly<Record<string, string>>
+  /** A proxy of the operator, whose headers say who asked. */
+  trusts(address: string): boolean
+  /** Called when its answer begins, or it is a connection of its own from now on. */
+  begun(isUpgrade: boolean): void
+}

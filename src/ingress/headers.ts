@@ -1,0 +1,93 @@
+// Headers on their way through the ingress: neither side sees those of the other's connection, nor forges those of the service.
+import type { IncomingHttpHeaders } from 'node:http'
+import { isEncrypted, type IngressRequest } from './exchange.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
+import { rulesOfKind } from './kinds.ts'
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+])
+/** The ingress has said "100 Continue" itself. */
+const TAKEN = new Set([...HOP_BY_HOP, 'expect', 'cookie', 'host'])
+/** Believed from proxies that the operator trusts. */
+const FORWARDED = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'])
+/** Headers of the service, and those that bind a client to an address that others have too. */
+const OURS =
+  /^(?:x-(?:ergon|energy|workload)-.*|x-(?:carbon-mg|receipt-id|routed-to|tier)|strict-transport-security|alt-svc|clear-site-data)$/
+const OWN_COOKIE = /^(?:__Host-)?ergon_/i
+
+/** The headers for an instance, name and value in turn. */
+export function headersTo(request: IngressRequest, given: ForwardedRequest): string[] {
+  const { rawHeaders, headers, socket } = request
+  const sent: string[] = []
+  const named = connectionNames(headers.connection)
+  const from = socket.remoteAddress ?? ''
+  const isTrusted = given.trusts(from)
+  let before = ''
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase()
+    if (name.startsWith(':') || name.startsWith('x-ergon-')) continue
+    if (TAKEN.has(name) || named?.has(name) === true) continue
+    if (!isTrusted && FORWARDED.has(name)) continue
+    if (name === 'x-forwarded-for') before += `${rawHeaders[i + 1] ?? ''}, `
+    else sent.push(name, rawHeaders[i + 1] ?? '')
+  }
+  const { cookie } = headers
+  const cookies = cookie === undefined ? '' : withoutOurs(cookie)
+  if (cookies !== '') sent.push('cookie', cookies)
+  sent.push('host', given.host, 'x-forwarded-for', before + from)
+  if (!isTrusted || headers['x-forwarded-proto'] === undefined)
+    sent.push('x-forwarded-proto', isEncrypted(request) ? 'https' : 'http')
+  sent.push('x-request-id', given.requestId)
+  if (given.prefix !== '') sent.push('x-forwarded-prefix', given.prefix)
+  if (rulesOfKind(given.kind).hasOurRuntime)
+    sent.push(
+      'x-ergon-request-id',
+      given.requestId,
+      'x-ergon-url',
+      given.url,
+      'x-ergon-tariff',
+      String(given.tariff?.njPerCpuS ?? 0n),
+    )
+  return sent
+}
+
+/** Headers that Connection names are those of the connection too (RFC 9110, 7.6.1). */
+const connectionNames = (connection: string | undefined): ReadonlySet<string> | undefined =>
+  connection === undefined || /^(?:keep-alive|close)$/i.test(connection)
+    ? undefined
+    : new Set(connection.toLowerCase().split(/\s*,\s*/))
+
+/** The portal's cookies are nobody else's. */
+const withoutOurs = (cookie: string): string =>
+  /ergon_/i.test(cookie)
+    ? cookie
+        .split(/; */)
+        .filter((one) => !OWN_COOKIE.test(one))
+        .join('; ')
+    : cookie
+
+/** The headers of an answer for the client. */
+export function headersFrom(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {}
+  const named = connectionNames(headers.connection)
+  for (const name in headers) {
+    const value = headers[name]
+    if (value === undefined || HOP_BY_HOP.has(name) || named?.has(name) === true) continue
+    if (OURS.test(name)) continue
+    kept[name] = name === 'set-cookie' ? ownCookies(value) : value
+  }
+  return kept
+}
+
+const ownCookies = (value: string | string[]): string[] =>
+  [value].flat().filter((one) => !OWN_COOKIE.test(one))

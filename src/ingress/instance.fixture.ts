@@ -1,0 +1,56 @@
+// The ingress in front of a server that plays a running instance, for tests.
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { RequestListener, Server } from 'node:http'
+import { createServer } from '#base/node-http.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { createLogger } from '#base/log.ts'
+import type { IngressDeps } from './answer.ts'
+import { openInstancePool } from './instance-pool.ts'
+import { testRoute } from './route.fixture.ts'
+import { RouteTable, type IngressRoute } from './routes.ts'
+import { createTurns } from './turns.ts'
+
+export type TestInstance = {
+  readonly server: Server
+  readonly deps: IngressDeps
+  /** The requests that run. */
+  readonly users: ReadonlySet<AbortController>
+}
+
+/** Listens on a socket, and answers all requests for localhost. */
+export async function openInstance(
+  t: TestContext,
+  answer: RequestListener,
+  more: Partial<IngressRoute> = {},
+): Promise<TestInstance> {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-instance-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const socketPath = join(folder, 'instance')
+  const server = createServer(answer)
+  await once(server.listen(socketPath), 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const pool = openInstancePool(`unix:${socketPath}`)
+  t.after(() => pool.destroy())
+  const users = new Set<AbortController>()
+  const routes = new RouteTable(undefined)
+  routes.put([testRoute({ host: 'localhost', timeoutS: 5, ...more })])
+  const deps: IngressDeps = {
+    routes,
+    turns: createTurns(),
+    log: createLogger('test', { level: 'error' }),
+    trusts: () => false,
+    uses: {
+      async begin(_route, ending) {
+        users.add(ending)
+        return { pool, late() {}, end: () => void users.delete(ending) }
+      },
+    },
+  }
+  return { server, deps, users }
+}

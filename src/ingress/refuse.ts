@@ -1,0 +1,46 @@
+// Refusals of the ingress: a page for browsers, problem+json for others, with the reason.
+import type { Logger } from '#base/log.ts'
+import { isServiceFault } from '#contract/errors.ts'
+import { renderProblem, toErgonError } from '#http/problem.ts'
+import { isHttp2, type IngressRequest, type IngressResponse } from './exchange.ts'
+import { refusalPage } from './refusal-page.ts'
+
+/** Answers with what was thrown, or cuts off an answer that has begun. */
+export function refuseRequest(
+  request: IngressRequest,
+  response: IngressResponse,
+  thrown: unknown,
+  {
+    requestId,
+    headers,
+    log,
+  }: {
+    readonly requestId: string
+    readonly headers: Record<string, string>
+    readonly log: Logger
+  },
+): void {
+  const error = toErgonError(thrown)
+  if (error.code === 'internal') log.error('A request failed', { requestId, thrown })
+  else if (isServiceFault(error))
+    log.debug('A request was refused', { requestId, code: error.code })
+  if (response.headersSent) return void response.destroy()
+  const problem = renderProblem(error, { requestId })
+  const { body, contentType } = wantsPage(request) ? refusalPage(error, requestId) : problem
+  response.writeHead(error.status, {
+    ...problem.headers,
+    ...headers,
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    vary: 'accept',
+    // The rest of the body is not read.
+    ...(!isHttp2(request) && { connection: 'close' }),
+  })
+  response.end(body)
+}
+
+/** Browsers name HTML first; clients of an API take anything. */
+const wantsPage = ({ headers }: IngressRequest): boolean =>
+  /^text\/html\b/i.test(headers.accept ?? '')

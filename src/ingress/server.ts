@@ -1,0 +1,132 @@
+// The listeners of the ingress: HTTP/1.1 on a plain port, and on a TLS port HTTP/2 too, with the certificate of the name that
+// the client asks for. Both have the same limits, and drain alike.
+import type { Server } from 'node:http'
+import type { Http2SecureServer } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { SecureContext } from 'node:tls'
+import { createServer } from '#base/node-http.ts'
+import { FUNCTION_TIMEOUT_S_MAX } from '#contract/function-limits.ts'
+import { limitAddresses } from '#http/address-limit.ts'
+import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
+import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
+import type { IngressRequest } from './exchange.ts'
+
+const HEADER_BYTES_MAX = 32_768
+const HEADERS_MAX = 200
+const CONNECTIONS_MAX = 2000
+const CONNECTIONS_OF_ADDRESS_MAX = 200
+/** Requests that one connection of HTTP/2 may have under way. */
+const STREAMS_MAX = 100
+/** A connection on which nothing moves: longer than code may take to start and to answer. */
+const SILENCE_MS_MAX = (FUNCTION_TIMEOUT_S_MAX + 90) * 1000
+/** Requests that run may end; then they are cut. */
+const DRAIN_MS = 5000
+
+export interface IngressServer {
+  /** Accepts nothing more; resolves when no connection is left. */
+  drain(): Promise<void>
+}
+
+export type IngressServerDeps = IngressDeps & {
+  readonly listen: { readonly host: string; readonly port: number }
+}
+
+/** Listens in the clear; rejects when the address is taken. */
+export async function listenPlain(deps: IngressServerDeps): Promise<IngressServer> {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      // A body may take as long as the code does, which ends the request.
+      requestTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+      // Our own check answers, with a body.
+      requireHostHeader: false,
+      insecureHTTPParser: false,
+      noDelay: true,
+      shouldUpgradeCallback: asksForWebSocket,
+    },
+    (request, response) => void answerRequest(request, response, deps),
+  )
+  server.on('upgrade', (request, socket: Duplex, head: Buffer) =>
+    answerUpgrade(request, { socket, head }, deps),
+  )
+  server.maxHeadersCount = HEADERS_MAX
+  server.timeout = SILENCE_MS_MAX
+  return await open(server, deps, () => server.closeIdleConnections())
+}
+
+/** Finds the certificate of a name; undefined where there is none: the client gets an alert. */
+export type ContextOf = (name: string) => SecureContext | undefined
+
+/** Listens with TLS. */
+export async function listenTls(
+  deps: IngressServerDeps,
+  contextOf: ContextOf,
+): Promise<IngressServer> {
+  // Loaded only where there are certificates.
+  const { createSecureServer } = await import('node:http2')
+  const server = createSecureServer(
+    {
+      allowHTTP1: true,
+      minVersion: 'TLSv1.2',
+      SNICallback: (name, done) => done(null, contextOf(name.toLowerCase())),
+      // Browsers open connections of HTTP/1.1 for WebSocket while no extended CONNECT is offered.
+      settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: HEADER_BYTES_MAX },
+      maxHeaderListPairs: HEADERS_MAX,
+    },
+    (request, response) => void answerRequest(request, response, deps),
+  )
+  Object.assign(server, {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeadersCount: HEADERS_MAX,
+    shouldUpgradeCallback: asksForWebSocket,
+  })
+  server.on('upgrade', (request, socket: Duplex, head: Buffer) =>
+    answerUpgrade(request, { socket, head }, deps),
+  )
+  server.on('sessionError', () => undefined)
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
+  server.setTimeout(SILENCE_MS_MAX)
+  const sessions = new Set<{ close(): void }>()
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+  })
+  return await open(server, deps, () => sessions.forEach((session) => session.close()))
+}
+
+/** Other protocols are not entered into: the request is an ordinary one. */
+const asksForWebSocket = ({ headers }: Pick<IngressRequest, 'headers'>): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket'
+
+async function open(
+  server: Server | Http2SecureServer,
+  { listen, trusts }: IngressServerDeps,
+  closeIdle: () => void,
+): Promise<IngressServer> {
+  server.maxConnections = CONNECTIONS_MAX
+  limitAddresses(server, CONNECTIONS_OF_ADDRESS_MAX, trusts)
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(listen, resolve)
+  })
+  return {
+    async drain() {
+      const cut = setTimeout(() => sockets.forEach((socket) => socket.destroy()), DRAIN_MS)
+      const closed = new Promise((resolve) => server.close(resolve))
+      closeIdle()
+      await closed
+      clearTimeout(cut)
+    },
+  }
+}

@@ -1,0 +1,197 @@
+// The ingress of a running product: whole host names, and requests while the state and the gateways are away.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { signalProcess } from '#cells/stop.ts'
+import { testCertificate } from '#ingress/certificate.fixture.ts'
+import { childrenOf, readyProgramOf } from '../faults/processes.ts'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+
+const WAIT_MS = 30_000
+
+let ergon: Ergon
+let port: number
+let tlsPort: number
+let folder: string
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ergon-ingress-'))
+  tlsPort = await freePort()
+  ergon = await startErgon({
+    env: { ERGON_INGRESS_TLS_PORT: String(tlsPort), ERGON_INGRESS_CERTIFICATES: folder },
+  })
+  port = Number(new URL(String(ergon.ready['functions_url'])).port)
+})
+after(async () => {
+  await ergon?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port: free } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return free
+}
+
+type Answer = { readonly status: number; readonly text: string; readonly type: string }
+
+/** A request of its own connection; status 0 where nobody answers. */
+const ask = (host: string, path = '/', headers: Record<string, string> = {}): Promise<Answer> =>
+  new Promise((resolve) => {
+    const sent = request({ port, path, agent: false, headers: { host, ...headers } }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      const { statusCode: status = 0, headers: got } = answer
+      answer.on('close', () => resolve({ status, text, type: String(got['content-type']) }))
+    })
+    sent.once('error', (error) => resolve({ status: 0, text: String(error), type: '' }))
+    sent.end()
+  })
+
+async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  const lastMs = performance.now() + WAIT_MS
+  for (;;) {
+    const seen = await look()
+    if (holds(seen)) return seen
+    assert.ok(performance.now() < lastMs, JSON.stringify(seen))
+    await pause(50)
+  }
+}
+
+const api = async (
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Record<string, unknown>> => {
+  const answer = await fetch(`${ergon.baseUrl}/v1/functions${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return (await answer.json()) as Record<string, unknown>
+}
+
+/** Deploys a module, and gives it a whole host name. */
+async function deploy(name: string, source: string, host: string): Promise<string> {
+  const { id } = await api('POST', '', { name, file: 'index.mjs', source })
+  await eventually(
+    () => api('GET', `/${name}`),
+    (seen) => seen['live_version'] !== null,
+  )
+  await ergon.sql('select set_routes($1, $2)', [
+    String(id),
+    JSON.stringify([{ host, path: '/', timeout_s: 5 }]),
+  ])
+  await eventually(
+    () => ask(host),
+    ({ status }) => status === 200,
+  )
+  return String(id)
+}
+
+test('a host name leads to its resource, and a suspended one tells browsers in HTML', async () => {
+  await deploy(
+    'named',
+    'export default (r) => new Response(new URL(r.url).pathname)',
+    'api.acme.localhost',
+  )
+  assert.equal((await ask('api.acme.localhost', '/x/y')).text, '/x/y')
+  assert.equal((await ask('acme.localhost')).status, 404)
+  await api('PATCH', '/named', { suspended: true })
+  const html = { accept: 'text/html,*/*' }
+  const page = await eventually(
+    () => ask('api.acme.localhost', '/', html),
+    ({ status }) => status === 503,
+  )
+  assert.equal(page.type, 'text/html; charset=utf-8')
+  assert.match(page.text, /it is suspended/)
+  const json = await ask('api.acme.localhost')
+  assert.deepEqual([json.status, json.type], [503, 'application/problem+json'])
+})
+
+test('an ingress that starts while state and gateways are away serves what runs', async () => {
+  await deploy('steady', "export default () => new Response('here')", 'steady.localhost')
+  const ingress = await readyProgramOf(ergon, 'ingress')
+  const pids: number[] = []
+  for (const name of ['postgres', 'gw-1']) {
+    const pid = await readyProgramOf(ergon, name)
+    pids.push(pid, ...childrenOf(pid))
+  }
+  for (const pid of pids) signalProcess(pid, 'SIGSTOP')
+  try {
+    assert.equal((await ask('steady.localhost')).text, 'here')
+    process.kill(ingress, 'SIGKILL')
+    await eventually(
+      () => ask('steady.localhost'),
+      ({ status }) => status === 0,
+    )
+    const answer = await eventually(
+      () => ask('steady.localhost'),
+      ({ status }) => status !== 0,
+    )
+    assert.deepEqual([answer.status, answer.text], [200, 'here'])
+  } finally {
+    for (const pid of pids) signalProcess(pid, 'SIGCONT')
+  }
+})
+
+/** The certificate and the answer at a name by TLS; undefined without a certificate. */
+async function askTls(host: string): Promise<{ cert: string; text: string } | undefined> {
+  const socket = connectTls({
+    port: tlsPort,
+    host: '127.0.0.1',
+    servername: host,
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
+  })
+  try {
+    await once(socket, 'secureConnect')
+    const cert = socket.getPeerX509Certificate()?.toString() ?? ''
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    let text = ''
+    for await (const chunk of socket) text += String(chunk)
+    return { cert, text }
+  } catch {
+    return undefined
+  }
+}
+
+test('a certificate that comes, changes, breaks and goes is taken up without a restart', async () => {
+  const host = 'secure.acme.localhost'
+  await deploy('secure', "export default () => new Response('by tls')", host)
+  assert.equal(await askTls(host), undefined)
+  const put = (pair: { readonly cert: string; readonly key: string }) => {
+    writeFileSync(join(folder, '_.acme.localhost.key'), pair.key)
+    writeFileSync(join(folder, '_.acme.localhost.crt'), pair.cert)
+  }
+  const served = (cert: string) =>
+    eventually(
+      () => askTls(host),
+      (seen) => seen?.cert === cert,
+    )
+  const [one, two] = [testCertificate('*.acme.localhost'), testCertificate('*.acme.localhost')]
+  put(one)
+  assert.match((await served(one.cert))?.text ?? '', /^HTTP\/1\.1 200 [\s\S]*by tls/)
+  put(two)
+  await served(two.cert)
+  put({ cert: one.cert, key: two.key })
+  await eventually(
+    () => ergon.sql("select from alarms where kind = 'route_certificate_refused'"),
+    (rows) => rows.length === 1,
+  )
+  await served(two.cert)
+  rmSync(join(folder, '_.acme.localhost.crt'))
+  await eventually(
+    () => askTls(host),
+    (seen) => seen === undefined,
+  )
+})
