@@ -24,6 +24,7 @@ import { NESTING_MAX } from '#hcl/syntax/syntax-reader.ts'
 import { NUMBER_DIGITS_MAX } from '#hcl/values/numeric.ts'
 import { RESOURCES_MAX } from '#stack/stack.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
+import * as deployments from '#contract/deployment-limits.ts'
 import * as functions from '#contract/function-limits.ts'
 import * as inference from '#contract/inference-limits.ts'
 import * as databases from '#contract/databases.ts'
@@ -397,6 +398,30 @@ const FUNCTIONS: LimitSection = {
   ],
 }
 
+const DEPLOYMENTS: LimitSection = {
+  title: 'Deployments',
+  limits: [
+    [
+      'description',
+      `${count(deployments.DESCRIPTION_CHARACTERS_MAX)} characters`,
+      code('invalid_request'),
+    ],
+    ['variables', count(deployments.DEPLOYMENT_VARIABLES_MAX), code('invalid_request')],
+    ['files of functions', count(deployments.DEPLOYMENT_FILES_MAX), code('invalid_request')],
+    ['deployments of a stack at once', '1', code('deployment_running')],
+    [
+      'time until a change is there',
+      seconds(deployments.DEPLOYMENT_STEP_MS_MAX),
+      words('the step fails'),
+    ],
+    [
+      'ended deployments of an account',
+      `the newest ${count(deployments.DEPLOYMENTS_KEPT)}`,
+      words('older ones go'),
+    ],
+  ],
+}
+
 const DATABASES: LimitSection = {
   title: 'Databases',
   limits: [
@@ -513,6 +538,7 @@ export const LIMITS: readonly LimitSection[] = [
   STORAGE,
   DATABASES,
   FUNCTIONS,
+  DEPLOYMENTS,
   WEBHOOKS,
   EVIDENCE,
   PAYMENTS,

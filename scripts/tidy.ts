@@ -18,6 +18,7 @@ const PRODUCTS = [
   'payments',
   'webhooks',
   'compliance',
+  'deployments',
   'live',
   'mesh',
   'portal',
@@ -103,8 +104,8 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
     'node',
     'tasks',
   ],
-  resources: ['base', 'contract', 'state', 'ledger'],
-  http: ['base', 'contract', 'metering', 'state', 'identity', 'charging'],
+  resources: ['base', 'contract', 'stack', 'state', 'identity', 'ledger'],
+  http: ['base', 'contract', 'metering', 'state', 'identity', 'charging', 'resources'],
   ingress: [
     'base',
     'contract',

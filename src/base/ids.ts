@@ -25,6 +25,7 @@ export type IdPrefix =
   | 'inc'
   | 'passkey'
   | 'login'
+  | 'dep'
 export type Id<P extends IdPrefix> = `${P}_${string}`
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

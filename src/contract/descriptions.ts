@@ -2,6 +2,7 @@
 // this file, as it loads every schema.
 import { WEBHOOKS_DESCRIPTIONS } from './descriptions/webhooks.ts'
 import { COMPLIANCE_DESCRIPTIONS } from './descriptions/compliance.ts'
+import { DEPLOYMENTS_DESCRIPTIONS } from './descriptions/deployments.ts'
 import { DATABASES_DESCRIPTIONS } from './descriptions/databases.ts'
 import type { Description } from './description.ts'
 import { ACCOUNTS_DESCRIPTIONS } from './descriptions/accounts.ts'
@@ -22,6 +23,7 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...STATUS_DESCRIPTIONS,
   ...DATABASES_DESCRIPTIONS,
   ...FUNCTIONS_DESCRIPTIONS,
+  ...DEPLOYMENTS_DESCRIPTIONS,
   ...PAYMENTS_DESCRIPTIONS,
   ...WEBHOOKS_DESCRIPTIONS,
   ...COMPLIANCE_DESCRIPTIONS,

@@ -4,6 +4,7 @@ import { ACCOUNTS_ERRORS } from './errors/accounts.ts'
 import { WEBHOOKS_ERRORS } from './errors/webhooks.ts'
 import { COMPLIANCE_ERRORS } from './errors/compliance.ts'
 import { DATABASES_ERRORS } from './errors/databases.ts'
+import { DEPLOYMENTS_ERRORS } from './errors/deployments.ts'
 import { FUNCTIONS_ERRORS } from './errors/functions.ts'
 import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
@@ -109,6 +110,7 @@ export const ERRORS = {
   ...STORAGE_API_ERRORS,
   ...DATABASES_ERRORS,
   ...FUNCTIONS_ERRORS,
+  ...DEPLOYMENTS_ERRORS,
   ...PAYMENTS_ERRORS,
   ...WEBHOOKS_ERRORS,
   ...COMPLIANCE_ERRORS,

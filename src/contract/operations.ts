@@ -2,6 +2,7 @@
 // operation-matrix test and the OpenAPI page are made from this table.
 import { WEBHOOKS } from './products/webhooks.ts'
 import { DATABASES } from './products/databases.ts'
+import { DEPLOYMENTS } from './products/deployments.ts'
 import { COMPLIANCE } from './products/compliance.ts'
 import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
@@ -22,6 +23,7 @@ export const PRODUCTS = [
   STATUS,
   DATABASES,
   FUNCTIONS,
+  DEPLOYMENTS,
   PAYMENTS,
   WEBHOOKS,
   COMPLIANCE,

@@ -43,11 +43,20 @@ export function meantOrAll(text: string, words: readonly string[]): string {
   return `there are ${listed}${words.length > LISTED_MAX ? ' and others' : ''}`
 }
 
-/** `ergon.hcl:7:19: message`, the line, and a caret below its fault. */
-export function renderDiagnostic(source: SourceText, diagnostic: HclDiagnostic): string {
-  const { range, message, hint } = diagnostic
+/** `ergon.hcl:7:19: message; hint`. */
+export function diagnosticLine(
+  source: SourceText,
+  { range, message, hint }: HclDiagnostic,
+): string {
   const { line, column } = source.placeOf(range.start)
-  const head = `${source.name}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`
+  return `${source.name}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`
+}
+
+/** The same, the line, and a caret below its fault. */
+export function renderDiagnostic(source: SourceText, diagnostic: HclDiagnostic): string {
+  const { range } = diagnostic
+  const { line, column } = source.placeOf(range.start)
+  const head = diagnosticLine(source, diagnostic)
   const text = source.lineOf(range.start)
   if (text.length > LINE_CHARACTERS_MAX) return head
   const margin = ' '.repeat(String(line).length)

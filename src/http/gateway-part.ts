@@ -11,6 +11,7 @@ import type { OperationName } from '#contract/operations.ts'
 import type { Payers } from '#identity/payers.ts'
 import type { Identity } from '#identity/identity.ts'
 import type { Marks } from '#metering/marks.ts'
+import type { StackParts } from '#resources/stack-part.ts'
 import type { State } from '#state/connect.ts'
 import type { ClientOf } from './client-of.ts'
 import type { Exchange } from './exchange.ts'
@@ -56,6 +57,8 @@ export type GatewayCore = {
   readonly liveStates: () => LiveStates
   /** Those of all products. */
   readonly lookups: () => Lookups
+  /** Resources that description files have, by kind. */
+  readonly stackParts: StackParts
 }
 
 /** A product's half of the end of an account; the other half is `leave` of its tasks (node/tasks-part.ts). */

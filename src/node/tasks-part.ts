@@ -2,6 +2,7 @@
 import type { TimerClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { StandingDeps } from '#charging/standing.ts'
+import type { StackParts } from '#resources/stack-part.ts'
 import type { State } from '#state/connect.ts'
 import type { Tasks } from '#tasks/task.ts'
 
@@ -10,6 +11,10 @@ export type TasksCore = StandingDeps & {
   readonly state: State
   readonly clock: TimerClock
   readonly log: Logger
+  /** The secret of the data folder. */
+  readonly secret: string
+  /** Resources that description files have, by kind. Loaded at the first call. */
+  readonly stackParts: () => Promise<StackParts>
   /** The removal of an account from each product, in the order of the list, and then the end of its money. */
   readonly leaves: () => readonly { readonly name: string; readonly leave: Leave }[]
 }

@@ -9,6 +9,7 @@ import { demandHandlers, startControl, type ControlPart } from '#node/control/co
 import { tellDisk } from '#node/disk-full.ts'
 import type { StopBudget } from '#node/stop-budget.ts'
 import type { GatewaysNeeds } from './gateways.ts'
+import { stackSettingsOf } from './stack-parts.ts'
 import { startTasks, TASKS_CELL } from './tasks-cell.ts'
 
 export interface AgentParts {
@@ -65,7 +66,12 @@ export async function openAgentParts(
         tell: (isFull) => tellDisk(cells, isFull, log),
       })
       const given = parts.flatMap(({ name, part: { tasks } }) => (tasks ? [[name, tasks]] : []))
-      const start = (signal: AbortSignal) => startTasks(core, Object.fromEntries(given), signal)
+      const settings = parts.map(({ name, part }) => [name, part.gateway?.settings])
+      const needs = {
+        parts: Object.fromEntries(given),
+        stack: stackSettingsOf(Object.fromEntries(settings)),
+      }
+      const start = (signal: AbortSignal) => startTasks(core, needs, signal)
       const all = [...parts, { name: TASKS_CELL, part: { start } }]
       running = Promise.all(all.map(startPart)).then((failures) => {
         if (!stopping.signal.aborted) complete(failures.flat())

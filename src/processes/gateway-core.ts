@@ -14,6 +14,7 @@ import type { Pages } from '#node/inside.ts'
 import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
 import { connectState, type State } from '#state/connect.ts'
 import type { GatewayConfig } from './gateway-config.ts'
+import { openStackParts } from './stack-parts.ts'
 
 // A pool for each use, so that slow queries of callers delay nobody: without a tick for two seconds the
 // gateway may serve no one, without look-ups no new caller.
@@ -81,6 +82,7 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
     clientOf: createClientOf(config.trustedProxies),
     clock: systemClock,
     log,
+    stackParts: openStackParts({ secret: config.stateKey, settings: config.products }),
     counts: createRequestCounts(),
     refusals,
     figures: accountingFigures(accounting),

@@ -2,6 +2,7 @@
 import { WEBHOOKS_SCHEMA } from '#webhooks/schema.ts'
 import { COMPLIANCE_SCHEMA } from '#compliance/schema.ts'
 import { DATABASES_SCHEMA } from '#databases/schema.ts'
+import { DEPLOYMENTS_SCHEMA } from '#deployments/schema.ts'
 import { RESOURCES_SCHEMA } from '#resources/schema.ts'
 import { FUNCTIONS_SCHEMA } from '#functions/schema.ts'
 import { INGRESS_SCHEMA } from '#ingress/schema.ts'
@@ -35,4 +36,5 @@ export const SCHEMAS: readonly Schema[] = [
   STATUS_SCHEMA,
   COMPLIANCE_SCHEMA,
   PORTAL_SCHEMA,
+  DEPLOYMENTS_SCHEMA,
 ]

@@ -3,17 +3,23 @@ import type { AgentCore, AgentPart } from '#node/agent-part.ts'
 import { programCell, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
+import type { StackConfig } from './stack-parts.ts'
 import type { TasksConfig } from './tasks.ts'
 
 export const TASKS_PROGRAM: Program = { file: 'processes/tasks.ts', flags: [ONE_COLLECTOR] }
 export const TASKS_CELL = 'tasks'
 
-type TasksNeeds = Readonly<Record<string, NonNullable<AgentPart['tasks']>>>
+type TasksNeeds = {
+  /** By the product's name. */
+  readonly parts: Readonly<Record<string, NonNullable<AgentPart['tasks']>>>
+  /** Settings of the parts of description files. */
+  readonly stack: StackConfig['settings']
+}
 
-/** Starts the cell with the settings that the agent halves give, by the product's name; resolves when it answers. */
+/** Starts the cell with the settings that the agent halves give; resolves when it answers. */
 export async function startTasks(
   core: AgentCore,
-  parts: TasksNeeds,
+  { parts, stack }: TasksNeeds,
   signal: AbortSignal,
 ): Promise<void> {
   const { config, cells, data, place, address, meterName } = core
@@ -24,6 +30,7 @@ export async function startTasks(
     journalFolder,
     journalSync: config.journalSync === 'sync',
     meter: meterName,
+    stack: { secret: data.secrets.state, settings: stack },
     products: { ledger: { windowsDays: config.windowsDays }, ...Object.fromEntries(given) },
   }
   const cell = await cells.start(

@@ -3,6 +3,7 @@
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
+import { onceDone } from '#base/once-done.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
 import { nj } from '#base/units.ts'
@@ -15,8 +16,10 @@ import type { TasksCore, TasksPart } from '#node/tasks-part.ts'
 import { createTaskRunner } from '#tasks/runner.ts'
 import type { Tasks } from '#tasks/task.ts'
 import { TASKS_PRODUCTS } from './products/tasks.ts'
+import type { StackConfig } from './stack-parts.ts'
 
 export type TasksConfig = AccountingConfig & {
+  readonly stack: StackConfig
   /** The settings of each product, by its name. */
   readonly products: Readonly<Record<string, object>>
   readonly socket: string
@@ -47,6 +50,8 @@ const core: TasksCore = {
   payerOf: createPayers({ state, clock: systemClock }).payerOf,
   clock: systemClock,
   log,
+  secret: config.stack.secret,
+  stackParts: onceDone(async () => (await import('./stack-parts.ts')).openStackParts(config.stack)),
   leaves: () => [
     ...parts.flatMap(({ name, part: { leave } }) => (leave ? { name, leave } : [])),
     ...parts.flatMap(({ name, part: { settle } }) => (settle ? { name, leave: settle } : [])),

@@ -3,6 +3,7 @@ import { WEBHOOKS_ROWS } from './webhooks-rows.ts'
 import { COMPLIANCE_ROWS } from './compliance-rows.ts'
 import type { Row } from './matrix-row.ts'
 import { DATABASES_ROWS } from './databases-rows.ts'
+import { DEPLOYMENTS_ROWS } from './deployments-rows.ts'
 import { FUNCTIONS_ROWS } from './functions-rows.ts'
 import { OPERATOR_ROWS } from './operator-rows.ts'
 import { PAYMENTS_ROWS } from './payments-rows.ts'
@@ -193,6 +194,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   },
   ...DATABASES_ROWS,
   ...FUNCTIONS_ROWS,
+  ...DEPLOYMENTS_ROWS,
   ...PAYMENTS_ROWS,
   ...WEBHOOKS_ROWS,
   ...COMPLIANCE_ROWS,

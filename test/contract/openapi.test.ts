@@ -119,6 +119,13 @@ test('every GET answers with the documented status, type, schema and headers', a
   })
   const deployed = await ask('/v1/functions', { method: 'POST', headers, body: functionBody })
   await fits('function.deploy', deployed)
+  const described = await ask('/v1/deployments', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ stack: 'documented', description: '' }),
+  })
+  const deployment = ((await described.clone().json()) as { id: string }).id
+  await fits('deployment.create', described)
   const pack = await madePack()
   const values: Record<string, string> = {
     pack,
@@ -129,6 +136,7 @@ test('every GET answers with the documented status, type, schema and headers', a
     backup,
     webhook,
     function: 'documented',
+    deployment,
     member: 'me',
     id: webhook,
     '*': '0/000.p/1',

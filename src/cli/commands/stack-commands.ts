@@ -1,14 +1,76 @@
 // The commands of description files.
-import type { CommandList } from '#cli/command-spec.ts'
+import type { CommandList, OptionSpec } from '#cli/command-spec.ts'
+
+const VARIABLES: readonly OptionSpec[] = [
+  ['--var <name=value>', 'the value of a variable; repeatable', 'repeated'],
+  ['--var-file <path>', 'a file with lines name = value; repeatable', 'repeated'],
+]
+const STACK: readonly OptionSpec[] = [
+  ['--file <path>', 'the description file (default ergon.hcl)'],
+  [
+    '--stack <name>',
+    'the stack whose earlier description it follows (default: the name of its folder)',
+  ],
+]
+const ALLOW_DELETE: OptionSpec = [
+  '--allow-delete',
+  'databases, and buckets with objects, are deleted too where the description leaves them out',
+]
+const DETAILED: OptionSpec = ['--detailed-exitcode', 'exit 2 where there are changes']
+const YES: OptionSpec = ['--yes', 'nothing is asked']
 
 export const STACK_COMMANDS: CommandList = {
+  groups: { deployments: 'Deployments of description files: list, show' },
   commands: [
     {
       usage: 'validate [file]',
       isLocal: true,
       help: 'Check a description file (default ergon.hcl) without a service: exit 1 where it has faults',
-      options: [['--var <name=value>', 'the value of a variable; repeatable', 'repeated']],
+      options: VARIABLES,
       load: () => import('./validate.ts'),
+    },
+    {
+      usage: 'plan',
+      help: 'Show what a deployment of ergon.hcl would change',
+      options: [...STACK, ...VARIABLES, ALLOW_DELETE, DETAILED],
+      load: () => import('./plan.ts'),
+    },
+    {
+      usage: 'deploy',
+      help: 'Show the plan of ergon.hcl, ask, and apply it: what it left out since the last time is deleted',
+      options: [
+        ...STACK,
+        ...VARIABLES,
+        ALLOW_DELETE,
+        DETAILED,
+        YES,
+        [
+          '--watch',
+          'go on with a line of joules each second, also where the output is no terminal',
+        ],
+      ],
+      load: () => import('./deploy.ts'),
+    },
+    {
+      usage: 'destroy',
+      help: 'Delete all that the stack has',
+      options: [...STACK, ALLOW_DELETE, YES],
+      load: () => import('./destroy.ts'),
+    },
+    {
+      usage: 'deployments list',
+      help: 'The deployments, the newest first',
+      options: [
+        ['--stack <name>', 'only those of this stack'],
+        ['--limit <n>', 'at most so many (default 20)'],
+      ],
+      load: () => import('./deployments-list.ts'),
+    },
+    {
+      usage: 'deployments show <id>',
+      help: 'A deployment with its steps',
+      options: [['--watch', 'until its end']],
+      load: () => import('./deployments-show.ts'),
     },
   ],
 }

@@ -3,9 +3,9 @@
 import { findBackedUp } from '#databases/operations/find-backup.ts'
 import { findDatabase } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
-import { recordAct } from '#identity/audit.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
 
 export const createDatabaseDelete =
@@ -19,10 +19,7 @@ export const createDatabaseDelete =
       wanted: id,
       keptMs: settings.backupsKeptMs,
     })
-    await state.transaction(async (transaction) => {
-      await recordAct(transaction, call, { action: 'database.delete', target: id })
-      await transaction.query('select delete_database($1)', [id])
-    })
+    await state.transaction((transaction) => deleteDatabase(transaction, call, id))
     const until = new Date(Date.now() + settings.backupsKeptMs).toISOString()
     const reply = {
       id,
@@ -32,3 +29,13 @@ export const createDatabaseDelete =
     }
     return { kind: 'known', status: 200, body: () => reply }
   }
+
+/** With its entry in the audit log. */
+export async function deleteDatabase(
+  transaction: Queryable,
+  asker: Asker,
+  id: string,
+): Promise<void> {
+  await recordAct(transaction, asker, { action: 'database.delete', target: id })
+  await transaction.query('select delete_database($1)', [id])
+}

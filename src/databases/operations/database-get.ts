@@ -29,16 +29,24 @@ export const createDatabaseGet =
     return { kind: 'known', status: 200, body: () => reply }
   }
 
+/** With the password. */
+export function connectionUrl(
+  { passwordKey, host, port }: GatewaySettings,
+  database: string,
+  role: { readonly name: string; readonly revision: number },
+): string {
+  const password = passwordOf(passwordKey, role.name, role.revision)
+  return `postgresql://${role.name}:${password}@${host}:${port}/${database}?sslmode=require`
+}
+
 export const createDatabaseUrl =
   ({ state, settings }: Deps): Handler =>
   async ({ who, parameters, query }) => {
     const row = await findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
     if (!settings.isOn) throw fault('databases_off', `Could not connect to "${row.name}"`)
     const role = await findRole(state, row.id, query().get('role') ?? OWNER_LABEL)
-    const password = passwordOf(settings.passwordKey, role.name, role.revision)
-    const { host, port } = settings
-    const certificate = await findCertificate(state, host)
-    const url = `postgresql://${role.name}:${password}@${host}:${port}/${row.name}?sslmode=require`
+    const certificate = await findCertificate(state, settings.host)
+    const url = connectionUrl(settings, row.name, role)
     return {
       kind: 'known',
       status: 200,

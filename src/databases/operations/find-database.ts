@@ -64,13 +64,20 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
 export const databasesOf = (state: Queryable, account: string): Promise<DatabaseRow[]> =>
   rowsOf(state, account, null)
 
+/** By its id or its name. */
+export const databaseNamed = async (
+  state: Queryable,
+  account: string,
+  wanted: string,
+): Promise<DatabaseRow | undefined> => (await rowsOf(state, account, wanted))[0]
+
 /** Throws database_not_found. */
 export async function findDatabase(
   state: Queryable,
   account: string,
   wanted: string,
 ): Promise<DatabaseRow> {
-  const [row] = await rowsOf(state, account, wanted)
+  const row = await databaseNamed(state, account, wanted)
   if (row !== undefined) return row
   throw fault('database_not_found', `Could not find the database: "${wanted.slice(0, 100)}"`)
 }

@@ -58,13 +58,20 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
 export const functionsOf = (state: Queryable, account: string): Promise<FunctionRow[]> =>
   rowsOf(state, account, null)
 
+/** By its id or its name. */
+export const functionNamed = async (
+  state: Queryable,
+  account: string,
+  wanted: string,
+): Promise<FunctionRow | undefined> => (await rowsOf(state, account, wanted))[0]
+
 /** Throws function_not_found. */
 export async function findFunction(
   state: Queryable,
   account: string,
   wanted: string,
 ): Promise<FunctionRow> {
-  const [row] = await rowsOf(state, account, wanted)
+  const row = await functionNamed(state, account, wanted)
   if (row !== undefined) return row
   throw fault('function_not_found', `Could not find the function: "${wanted.slice(0, 100)}"`)
 }

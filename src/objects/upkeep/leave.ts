@@ -46,8 +46,12 @@ async function nextBucket(
   return rows.map((row) => toBucket(row, {}))[0]
 }
 
-/** True where there was something to delete. */
-async function emptySome(state: Queryable, objects: Objects, bucket: Bucket): Promise<boolean> {
+/** Deletes up to a thousand versions that no lock holds. True where there was something to delete. */
+export async function emptySome(
+  state: Queryable,
+  objects: Objects,
+  bucket: Bucket,
+): Promise<boolean> {
   const { rows } = await state.query<{ key: string; version_id: string }>(UNLOCKED, [bucket.id])
   const deletions = rows.map(({ key, version_id: versionId }) => ({ key, versionId }))
   if (deletions.length > 0) await objects.delete(bucket, deletions, { bypassGovernance: true })

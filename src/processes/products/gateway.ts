@@ -2,6 +2,7 @@
 import { WEBHOOKS_GATEWAY } from '#webhooks/gateway.ts'
 import { COMPLIANCE_GATEWAY } from '#compliance/gateway.ts'
 import { DATABASES_GATEWAY } from '#databases/gateway.ts'
+import { DEPLOYMENTS_GATEWAY } from '#deployments/gateway.ts'
 import { ACCOUNTS_GATEWAY } from '#accounts/gateway.ts'
 import type { GatewayProduct } from '#http/gateway-part.ts'
 import { FUNCTIONS_GATEWAY } from '#functions/gateway.ts'
@@ -19,6 +20,7 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   STATUS_GATEWAY,
   DATABASES_GATEWAY,
   FUNCTIONS_GATEWAY,
+  DEPLOYMENTS_GATEWAY,
   PAYMENTS_GATEWAY,
   WEBHOOKS_GATEWAY,
   COMPLIANCE_GATEWAY,

@@ -2,6 +2,7 @@
 import { ACCOUNTS_TASKS } from '#accounts/tasks.ts'
 import { WEBHOOKS_TASKS } from '#webhooks/tasks.ts'
 import { COMPLIANCE_TASKS } from '#compliance/tasks.ts'
+import { DEPLOYMENTS_TASKS } from '#deployments/tasks.ts'
 import { DATABASES_TASKS } from '#databases/tasks.ts'
 import { FUNCTIONS_TASKS } from '#functions/tasks.ts'
 import { LEDGER_TASKS } from '#ledger/tasks.ts'
@@ -18,6 +19,7 @@ export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   receiptsTasks([RECEIPTS_TO_ANNOUNCE]),
   STORAGE_TASKS,
   DATABASES_TASKS,
+  DEPLOYMENTS_TASKS,
   FUNCTIONS_TASKS,
   WEBHOOKS_TASKS,
   COMPLIANCE_TASKS,

@@ -84,9 +84,9 @@ async function accessOf(
   }
 }
 
-/** Throws InvalidBucketAclWithObjectOwnership. */
-function configurationsOf(
-  { ownership, acl, tags }: Asked,
+/** The configurations of a new bucket. Throws InvalidBucketAclWithObjectOwnership. */
+export function configurationsOf(
+  { ownership, acl, tags }: Partial<Pick<Asked, 'ownership' | 'acl' | 'tags'>>,
   account: string,
   { acls, encrypts }: StorageSettings,
 ): Bucket['configurations'] {

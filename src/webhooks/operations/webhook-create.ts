@@ -1,4 +1,5 @@
 // POST /v1/webhooks: adds an endpoint; only this answer has the secret.
+import { present } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Secret } from '#base/log.ts'
 import { typeOfWanted } from '#contract/event-samples.ts'
@@ -6,60 +7,73 @@ import { fault } from '#contract/errors.ts'
 import { newSigningSecret } from '#contract/webhook-signature.ts'
 import { WEBHOOKS_MAX, type WebhookRequest } from '#contract/webhooks.ts'
 import type { Handler } from '#http/reply.ts'
-import { recordAct } from '#identity/audit.ts'
-import type { State } from '#state/connect.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import type { AddressRule } from '#egress/addresses.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { maskedUrl, readTarget } from '#webhooks/delivery/target.ts'
 import { findWebhook, webhookReplyOf } from './find-webhook.ts'
 import { callerOf } from '#identity/principal.ts'
 
-export type WebhookDeps = {
-  readonly state: State
+export type WebhookRules = {
   /** Seals the secrets of endpoints. */
   readonly key: Secret
   readonly rule: AddressRule
   readonly isOn: boolean
 }
+export type WebhookDeps = WebhookRules & { readonly state: State }
 
 const TOO_MANY = 'EG021'
 
 export const createWebhookCreate =
-  ({ state, key, rule, isOn }: WebhookDeps): Handler<WebhookRequest> =>
+  (deps: WebhookDeps): Handler<WebhookRequest> =>
   async (call) => {
     const { who, body } = call
     const { account } = callerOf(who)
-    const { url, events, description } = body
-    if (!isOn) throw fault('webhooks_off', 'Could not create the webhook')
-    readTarget(url, rule)
-    checkEvents(events)
-    const signing = newSigningSecret()
-    const id = newId('we')
-    const sealed = sealSecret(signing, key, id)
-    const row = [id, account, url, description, [...new Set(events)], sealed, WEBHOOKS_MAX]
-    await state
-      .transaction(async (transaction) => {
-        const { rows } = await transaction.query<{ id: string | null }>(
-          'select add_webhook($1, $2, $3, $4, $5, $6, $7) as id',
-          row,
-        )
-        if (rows[0]?.id !== id) throw taken(url)
-        await recordAct(transaction, call, {
-          action: 'webhook.create',
-          target: id,
-          details: maskedDetails(body),
-        })
-      })
-      .catch((error: unknown) => {
-        if ((error as { code?: string }).code !== TOO_MANY) throw error
-        throw fault(
-          'too_many_webhooks',
-          `Could not create the webhook: an account has at most ${WEBHOOKS_MAX}`,
-        )
-      })
-    const reply = { ...webhookReplyOf(await findWebhook(state, account, id), url), secret: signing }
+    const { id, secret } = await deps.state.transaction((transaction) =>
+      createWebhook(transaction, call, { request: body, ...deps }),
+    )
+    const row = await findWebhook(deps.state, account, id)
+    const reply = { ...webhookReplyOf(row, body.url), secret }
     return { kind: 'known', status: 201, body: () => reply }
   }
+
+/** With its entry in the audit log. Throws what the operation refuses. */
+export async function createWebhook(
+  transaction: Queryable,
+  asker: Asker,
+  given: WebhookRules & { readonly request: WebhookRequest },
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const { url, events, description } = given.request
+  const { account } = present(asker.who, 'a webhook is asked for with a token')
+  if (!given.isOn) throw fault('webhooks_off', 'Could not create the webhook')
+  readTarget(url, given.rule)
+  checkEvents(events)
+  const secret = newSigningSecret()
+  const id = newId('we')
+  const sealed = sealSecret(secret, given.key, id)
+  const { rows } = await transaction
+    .query<{ id: string | null }>('select add_webhook($1, $2, $3, $4, $5, $6, $7) as id', [
+      id,
+      account,
+      url,
+      description,
+      [...new Set(events)],
+      sealed,
+      WEBHOOKS_MAX,
+    ])
+    .catch((error: unknown) => {
+      if ((error as { code?: string }).code !== TOO_MANY) throw error
+      throw fault(
+        'too_many_webhooks',
+        `Could not create the webhook: an account has at most ${WEBHOOKS_MAX}`,
+      )
+    })
+  if (rows[0]?.id !== id) throw taken(url)
+  const details = maskedDetails(given.request)
+  await recordAct(transaction, asker, { action: 'webhook.create', target: id, details })
+  return { id, secret }
+}
 
 /** Wanted values for the audit log, which more people read. */
 export const maskedDetails = <B extends { readonly url?: string | undefined }>(body: B): B =>

@@ -1,24 +1,30 @@
 // DELETE /v1/webhooks/{id}.
-import { recordAct } from '#identity/audit.ts'
+import { present } from '#base/errors.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { changeWebhook } from './find-webhook.ts'
-import { callerOf } from '#identity/principal.ts'
 
 const DELETE = 'delete from webhook_endpoints where id = $1 and account = $2'
 
 export const createWebhookDelete =
   ({ state }: { readonly state: State }): Handler =>
   async (call) => {
-    const { who, parameters } = call
-    const { account } = callerOf(who)
-    const id = parameters['webhook'] ?? ''
-    await state.transaction(async (transaction) => {
-      await changeWebhook(transaction, DELETE, [id, account])
-      await recordAct(transaction, call, { action: 'webhook.delete', target: id })
-      // Its deliveries, of which there may be many, go with the upkeep.
-      await transaction.query('insert into webhook_deleted values ($1, ledger_now())', [id])
-      await transaction.query('select webhook_changed($1, $2)', [account, id])
-    })
+    const id = call.parameters['webhook'] ?? ''
+    await state.transaction((transaction) => deleteWebhook(transaction, call, id))
     return { kind: 'known', status: 200, body: () => ({ object: 'webhook', id, deleted: true }) }
   }
+
+/** With its entry in the audit log. Throws webhook_not_found. */
+export async function deleteWebhook(
+  transaction: Queryable,
+  asker: Asker,
+  id: string,
+): Promise<void> {
+  const { account } = present(asker.who, 'a deletion is asked for with a token')
+  await changeWebhook(transaction, DELETE, [id, account])
+  await recordAct(transaction, asker, { action: 'webhook.delete', target: id })
+  // Its deliveries, of which there may be many, go with the upkeep.
+  await transaction.query('insert into webhook_deleted values ($1, ledger_now())', [id])
+  await transaction.query('select webhook_changed($1, $2)', [account, id])
+}

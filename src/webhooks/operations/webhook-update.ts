@@ -1,12 +1,19 @@
 // PATCH /v1/webhooks/{id}: another url, other events, pause and resume.
+import { present } from '#base/errors.ts'
 import type { WebhookChange } from '#contract/webhooks.ts'
-import { recordAct } from '#identity/audit.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
 import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
-import { checkEvents, maskedDetails, taken, type WebhookDeps } from './webhook-create.ts'
+import {
+  checkEvents,
+  maskedDetails,
+  taken,
+  type WebhookDeps,
+  type WebhookRules,
+} from './webhook-create.ts'
 import { callerOf } from '#identity/principal.ts'
-import { isUniqueViolation } from '#state/connect.ts'
+import { isUniqueViolation, type Queryable } from '#state/connect.ts'
 
 // An endpoint that is resumed, or has another url, begins anew.
 const UPDATE = `update webhook_endpoints set url = coalesce($3, url), events = coalesce($4, events),
@@ -22,28 +29,37 @@ export const createWebhookUpdate =
   async (call) => {
     const { who, parameters, body } = call
     const { account } = callerOf(who)
-    const { url, events, description, paused } = body
     const id = parameters['webhook'] ?? ''
-    if (url !== undefined) readTarget(url, rule)
-    if (events !== undefined) checkEvents(events)
-    const status = paused === undefined ? null : paused ? 'paused' : 'active'
-    await state
-      .transaction(async (transaction) => {
-        await changeWebhook(transaction, UPDATE, [
-          id,
-          account,
-          url ?? null,
-          events === undefined ? null : [...new Set(events)],
-          description ?? null,
-          status,
-        ])
-        const details = maskedDetails(body)
-        await recordAct(transaction, call, { action: 'webhook.update', target: id, details })
-        await transaction.query('select webhook_changed($1, $2)', [account, id])
-      })
-      .catch((error: unknown) => {
-        throw isUniqueViolation(error) ? taken(url ?? '') : error
-      })
+    await state.transaction((transaction) =>
+      updateWebhook(transaction, call, { id, change: body, rule }),
+    )
     const reply = webhookReplyOf(await findWebhook(state, account, id))
     return { kind: 'known', status: 200, body: () => reply }
   }
+
+/** With its entry in the audit log. Throws what the operation refuses. */
+export async function updateWebhook(
+  transaction: Queryable,
+  asker: Asker,
+  given: Pick<WebhookRules, 'rule'> & { readonly id: string; readonly change: WebhookChange },
+): Promise<void> {
+  const { id, change } = given
+  const { url, events, description, paused } = change
+  const { account } = present(asker.who, 'a change is asked for with a token')
+  if (url !== undefined) readTarget(url, given.rule)
+  if (events !== undefined) checkEvents(events)
+  const status = paused === undefined ? null : paused ? 'paused' : 'active'
+  await changeWebhook(transaction, UPDATE, [
+    id,
+    account,
+    url ?? null,
+    events === undefined ? null : [...new Set(events)],
+    description ?? null,
+    status,
+  ]).catch((error: unknown) => {
+    throw isUniqueViolation(error) ? taken(url ?? '') : error
+  })
+  const details = maskedDetails(change)
+  await recordAct(transaction, asker, { action: 'webhook.update', target: id, details })
+  await transaction.query('select webhook_changed($1, $2)', [account, id])
+}

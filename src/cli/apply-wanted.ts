@@ -1,0 +1,44 @@
+// A plan that is shown, confirmed and applied.
+import { createInterface } from 'node:readline/promises'
+import type { DeploymentReply } from '#contract/deployments.ts'
+import type { CommandCall } from './call.ts'
+import { planOf, planText, startDeployment, type WantedStack } from './deployments.ts'
+import { addressLines, assertDone, followDeployment } from './follow-deployment.ts'
+import { CommandError, EXIT, print, printJson, tell } from './output.ts'
+import { showJoules } from './show-joules.ts'
+
+const EXIT_CHANGES = 2
+
+/** Throws a CommandError where it is not confirmed, refused, or fails. */
+export async function applyWanted(
+  options: CommandCall['options'],
+  wanted: WantedStack,
+  command: 'deploy' | 'destroy',
+): Promise<void> {
+  const plan = await planOf(options, wanted)
+  tell(planText(plan))
+  if (plan.changes > 0) await confirm(options, command)
+  const begun = await startDeployment(options, wanted, plan.plan)
+  const ended = await followDeployment(options, begun)
+  if (options.json) printJson(ended)
+  assertDone(ended)
+  if (options['detailedExitcode'] === true && plan.changes > 0) process.exitCode = EXIT_CHANGES
+  if (options.json) return
+  for (const line of addressLines(ended)) print(line)
+  if (command === 'deploy') await showJoules(options, idsOf(ended))
+}
+
+const idsOf = ({ steps }: DeploymentReply): ReadonlySet<string> =>
+  new Set(steps.flatMap(({ resource }) => resource ?? []))
+
+async function confirm(options: CommandCall['options'], command: string): Promise<void> {
+  if (options['yes'] === true) return
+  const isTerminal = process.stdin.isTTY && process.stderr.isTTY
+  if (!isTerminal || options.json === true)
+    throw new CommandError('The plan is not confirmed', EXIT.usage, `ergon ${command} --yes`)
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await asking.question('Apply the plan? [y/N] ')
+  asking.close()
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new CommandError('Nothing was changed: the plan is not confirmed', EXIT.failed)
+}

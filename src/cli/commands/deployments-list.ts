@@ -1,0 +1,24 @@
+// ergon deployments list.
+import type { DeploymentReply } from '#contract/deployments.ts'
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { apiGet } from '#cli/client.ts'
+import { print, printJson, table } from '#cli/output.ts'
+
+export async function run({ options }: CommandCall): Promise<void> {
+  const stack = textOption(options, 'stack')
+  const query = new URLSearchParams({
+    limit: textOption(options, 'limit') ?? '20',
+    ...(stack !== undefined && { stack }),
+  })
+  const { text } = await apiGet(options, `/v1/deployments?${query}`)
+  const list = JSON.parse(text) as { readonly data: readonly DeploymentReply[] }
+  if (options.json) return printJson(list)
+  const rows = list.data.map(({ id, stack: of, status, changes, created_at: at }) => [
+    id,
+    of,
+    status,
+    String(changes),
+    at,
+  ])
+  print(table(['ID', 'STACK', 'STATUS', 'CHANGES', 'CREATED'], rows))
+}

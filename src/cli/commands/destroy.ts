@@ -1,0 +1,7 @@
+// ergon destroy: removes all that the stack has.
+import { applyWanted } from '#cli/apply-wanted.ts'
+import type { CommandCall } from '#cli/call.ts'
+import { nothingWanted } from '#cli/deployments.ts'
+
+export const run = ({ options }: CommandCall): Promise<void> =>
+  applyWanted(options, nothingWanted(options), 'destroy')

@@ -1,0 +1,146 @@
+// Deployments that the commands of description files share: what is sent, plans in words, and how one goes on.
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { DeploymentPlan, DeploymentReply } from '#contract/deployments.ts'
+import { STACK_NAME } from '#contract/deployment-limits.ts'
+import { bundleFile, type FunctionBundle } from './bundle.ts'
+import { textOption, type CommandCall } from './call.ts'
+import { apiPost } from './client.ts'
+import {
+  assertFaultless,
+  DESCRIPTION_FILE,
+  readDescription,
+  tellFaults,
+  type DescriptionFile,
+} from './description.ts'
+import { CommandError, dim, EXIT, green, red } from './output.ts'
+
+type Options = CommandCall['options']
+
+/** The body of POST /v1/deployments. */
+export type WantedStack = {
+  readonly stack: string
+  readonly file: string
+  readonly description: string
+  readonly variables?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, FunctionBundle>>
+  readonly allow_delete: boolean
+}
+
+/** Checks the description here first, and bundles the code of its functions. Throws a CommandError. */
+export async function wantedOf(options: Options): Promise<WantedStack> {
+  const path = fileOf(options)
+  const described = readDescription(path, options)
+  tellFaults(described.source, described.diagnostics)
+  assertFaultless(described.source, described.diagnostics)
+  return {
+    ...nothingWanted(options),
+    description: described.source.text,
+    variables: Object.fromEntries(described.variables),
+    files: await bundlesOf(path, described),
+  }
+}
+
+/** An empty description: all that the stack has is removed. */
+export const nothingWanted = (options: Options): WantedStack => ({
+  stack: stackOf(options),
+  file: basename(fileOf(options)),
+  description: '',
+  allow_delete: options['allowDelete'] === true,
+})
+
+const fileOf = (options: Options): string => textOption(options, 'file') ?? DESCRIPTION_FILE
+
+/** The name that is given, or that of the file's folder. */
+function stackOf(options: Options): string {
+  const given = textOption(options, 'stack')
+  const folder = basename(dirname(resolve(fileOf(options))))
+  const name =
+    given ??
+    folder
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replace(/^-/, '')
+  if (STACK_NAME.test(name)) return name
+  const what =
+    given === undefined ? `The folder gives no name of a stack: ${folder}` : `Not a stack: ${given}`
+  throw new CommandError(what, EXIT.usage, '--stack <name>, of a-z, 0-9 and -')
+}
+
+async function bundlesOf(
+  path: string,
+  { source, stack }: DescriptionFile,
+): Promise<Record<string, FunctionBundle>> {
+  const bundles: Record<string, FunctionBundle> = {}
+  for (const { type, name, range, spec } of stack.resources) {
+    if (type !== 'function' || typeof spec.file !== 'string') continue
+    const file = join(dirname(path), spec.file)
+    const { line, column } = source.placeOf(range.start)
+    if (!existsSync(file))
+      throw new CommandError(
+        `${source.name}:${line}:${column}: There is no file ${spec.file} of function ${name}`,
+        EXIT.failed,
+      )
+    bundles[spec.file] = await bundleFile(file)
+  }
+  return bundles
+}
+
+export const planOf = async (options: Options, wanted: WantedStack): Promise<DeploymentPlan> =>
+  JSON.parse(
+    (await apiPost(options, '/v1/deployments', { ...wanted, dry_run: true })).text,
+  ) as DeploymentPlan
+
+export const startDeployment = async (
+  options: Options,
+  wanted: WantedStack,
+  plan: string,
+): Promise<DeploymentReply> =>
+  JSON.parse(
+    (await apiPost(options, '/v1/deployments', { ...wanted, plan })).text,
+  ) as DeploymentReply
+
+type PlanStep = DeploymentPlan['steps'][number]
+
+const SIGNS: Readonly<Record<PlanStep['action'], string>> = {
+  none: ' ',
+  adopt: '~',
+  create: '+',
+  update: '~',
+  delete: '-',
+  keep: '!',
+}
+
+/** A line for each step that changes something, or would. */
+export function planText({
+  stack,
+  changes,
+  steps,
+}: Omit<DeploymentPlan, 'object' | 'plan'>): string {
+  const lines = steps.filter(({ action }) => action !== 'none').map(stepText)
+  const count = `${changes} change${changes === 1 ? '' : 's'}`
+  return [`${stack}: ${changes === 0 ? 'nothing to change' : count}`, ...lines].join('\n')
+}
+
+const ADDRESS_WIDTH = 24
+
+function stepText({ address, action, changes, notes }: PlanStep): string {
+  const words = [
+    ...changes.flatMap((change) => changeText(change, action === 'create')),
+    ...notes.map((note) => dim(`(${note})`)),
+    ...(action === 'keep' ? ['is kept: --allow-delete deletes it'] : []),
+  ]
+  const head = `  ${SIGNS[action]} ${address.padEnd(ADDRESS_WIDTH)}`
+  const paint = { create: green, delete: red }[action as string] ?? ((text: string) => text)
+  return `${paint(head)} ${words.join(', ')}`.trimEnd()
+}
+
+function changeText(
+  { attribute, before, after, hidden, pending }: PlanStep['changes'][number],
+  isNew: boolean,
+): string[] {
+  if (pending) return [`${attribute} is known later`]
+  if (hidden) return [`${attribute} (hidden)`]
+  if (isNew) return after === '' ? [] : [`${attribute} ${after}`]
+  return [`${attribute} ${before ?? 'none'} → ${after ?? 'none'}`]
+}

@@ -1,0 +1,123 @@
+// A deployment until its end: a line for each step, the faults with their places, the addresses.
+import { sleep } from '#base/clock.ts'
+import type { DeploymentReply } from '#contract/deployments.ts'
+import type { CommandCall } from './call.ts'
+import { apiGet, ApiRefusal, Unreachable } from './client.ts'
+import { CommandError, EXIT, green, red, tell } from './output.ts'
+
+type Step = DeploymentReply['steps'][number]
+
+const LOOK_MS = 300
+/** A service that is away comes back, or the command ends. */
+const AWAY_MS = 60_000
+const ADDRESS_WIDTH = 26
+const INTERRUPTED = 130
+
+export const deploymentPath = (id: string): string => `/v1/deployments/${encodeURIComponent(id)}`
+
+export const getDeployment = async (
+  options: CommandCall['options'],
+  id: string,
+): Promise<DeploymentReply> =>
+  JSON.parse((await apiGet(options, deploymentPath(id))).text) as DeploymentReply
+
+/** Tells each step on stderr; resolves when the deployment has ended. ^C leaves it running. */
+export async function followDeployment(
+  options: CommandCall['options'],
+  begun: DeploymentReply,
+): Promise<DeploymentReply> {
+  const { id } = begun
+  const interrupted = () => {
+    tell(`\nThe deployment goes on: ergon deployments show ${id}`)
+    process.exit(INTERRUPTED)
+  }
+  process.once('SIGINT', interrupted)
+  const told = new Map<string, Step['status']>()
+  try {
+    let now = begun
+    for (;;) {
+      for (const step of now.steps) tellStep(step, told)
+      if (now.status !== 'running') return now
+      await sleep(LOOK_MS)
+      now = await lookAgain(options, id)
+    }
+  } finally {
+    process.off('SIGINT', interrupted)
+  }
+}
+
+async function lookAgain(options: CommandCall['options'], id: string): Promise<DeploymentReply> {
+  const lastMs = performance.now() + AWAY_MS
+  for (;;) {
+    try {
+      return await getDeployment(options, id)
+    } catch (error) {
+      const isAway =
+        error instanceof Unreachable || (error instanceof ApiRefusal && error.status >= 500)
+      if (!isAway || performance.now() > lastMs) throw error
+      await sleep(LOOK_MS)
+    }
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  adopt: 'is taken over',
+  create: 'is made',
+  update: 'is changed',
+  delete: 'is deleted',
+}
+
+function tellStep(step: Step, told: Map<string, Step['status']>): void {
+  const { address, action, status } = step
+  if (action === 'none' || action === 'keep' || status === 'waiting') return
+  if (told.get(address) === status) return
+  told.set(address, status)
+  const head = `  ${address.padEnd(ADDRESS_WIDTH)}`
+  if (status === 'running') tell(`${head} ${WORDS[action] ?? action} …`)
+  else if (status === 'done') tell(`${head} ${green('done')} ${secondsOf(step)}`)
+  else if (status === 'failed') tell(`${head} ${red('failed')}: ${step.fault?.message ?? ''}`)
+  else tell(`${head} not done`)
+}
+
+const secondsOf = ({ started_at: from, ended_at: to }: Step): string =>
+  from === null || to === null
+    ? ''
+    : `(${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s)`
+
+/** Throws a CommandError of a deployment that failed: what was done, what was not, and why. */
+export function assertDone({ id, file, status, steps }: DeploymentReply): void {
+  if (status === 'done') return
+  const changing = steps.filter(({ action }) => action !== 'none' && action !== 'keep')
+  const named = (wanted: Step['status']) =>
+    changing
+      .filter((step) => step.status === wanted)
+      .map(({ address }) => address)
+      .join(', ') || 'none'
+  const faults = changing.flatMap(({ address, line, column, fault }) =>
+    fault === null
+      ? []
+      : [`${line === null ? '' : `${file}:${line}:${column}: `}${address}: ${fault.message}`],
+  )
+  throw new CommandError(
+    [
+      ...faults,
+      `Done: ${named('done')}. Failed: ${named('failed')}. Not done: ${named('skipped')}.`,
+    ].join('\n'),
+    EXIT.failed,
+    `mend it and deploy again; ergon deployments show ${id}`,
+    'deployment_failed',
+  )
+}
+
+/** Addresses and outputs: `function.hello  https://…`. */
+export function addressLines({ steps, outputs }: DeploymentReply): string[] {
+  return [
+    ...steps.flatMap(({ address, outputs: { url } }) =>
+      url === undefined ? [] : [`${address.padEnd(ADDRESS_WIDTH)} ${url}`],
+    ),
+    ...outputs.map(
+      ({ name, value, sensitive }) =>
+        `${name.padEnd(ADDRESS_WIDTH)} ${sensitive ? '(sensitive)' : typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ),
+  ]
+}

@@ -1,0 +1,74 @@
+// The power of the account, and the joules of a stack today: once, or each second on a terminal until ^C.
+import type { LiveMessage } from '#contract/live.ts'
+import { nj, printJoules } from '#base/units.ts'
+import type { CommandCall } from './call.ts'
+import { apiBytes, apiGet } from './client.ts'
+import { dim, print } from './output.ts'
+
+const ERASE_LINE = '\r\u001b[2K'
+/** A stream of the service ends after this time; another begins. */
+const STREAM_S = 300
+const DATA = 'data: '
+
+/** Without a terminal, and without --watch, one line. */
+export async function showJoules(
+  options: CommandCall['options'],
+  resources: ReadonlySet<string>,
+): Promise<void> {
+  const isScreen = process.stdout.isTTY
+  const isContinuous = isScreen || options['watch'] === true
+  if (isScreen) print(dim('^C leaves it running'))
+  do {
+    for await (const message of messages(options, isContinuous ? STREAM_S : 1)) {
+      if (message.today === undefined) continue
+      const line = lineOf(message, await joulesOf(options, resources))
+      if (isScreen) process.stdout.write(`${ERASE_LINE}${line}`)
+      else print(line)
+      if (!isContinuous) return
+    }
+  } while (isContinuous)
+}
+
+function lineOf({ watts, today }: LiveMessage, ownNj: bigint): string {
+  const sum = Object.values(watts).reduce((all, one) => all + one, 0)
+  return [
+    `joules  ${printJoules(nj(ownNj))} J of this stack today`,
+    `account ${sum.toFixed(2)} W now`,
+    `${printJoules(nj(BigInt(today.energy_nj)))} J today`,
+  ].join(' · ')
+}
+
+async function* messages(
+  options: CommandCall['options'],
+  seconds: number,
+): AsyncGenerator<LiveMessage> {
+  let text = ''
+  for await (const bytes of await apiBytes(options, `/v1/live?seconds=${seconds}`)) {
+    text += bytes.toString()
+    const events = text.split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) {
+      const lines = event.split('\n')
+      const data = lines.find((line) => line.startsWith(DATA))
+      if (data !== undefined && !lines.some((line) => line.startsWith('event:')))
+        yield JSON.parse(data.slice(DATA.length)) as LiveMessage
+    }
+  }
+}
+
+type UsageEntry = { readonly resource?: string; readonly energy_nj: string }
+
+/** Charged since 00:00 UTC. */
+async function joulesOf(
+  options: CommandCall['options'],
+  resources: ReadonlySet<string>,
+): Promise<bigint> {
+  const from = `${new Date().toISOString().slice(0, 10)}T00:00:00Z`
+  const { text } = await apiGet(options, `/v1/usage?group_by=resource&from=${from}`)
+  const { data } = JSON.parse(text) as { data: readonly UsageEntry[] }
+  return data.reduce(
+    (sum, { resource, energy_nj: energy }) =>
+      resource !== undefined && resources.has(resource) ? sum + BigInt(energy) : sum,
+    0n,
+  )
+}

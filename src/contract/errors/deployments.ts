@@ -1,0 +1,16 @@
+// The error codes of deployments.
+import { caller, type ErrorTable } from '#contract/error-entry.ts'
+
+export const DEPLOYMENTS_ERRORS = {
+  description_invalid: caller(422, 'Mend the description at the place that the message names.'),
+  resource_in_other_stack: caller(
+    409,
+    'Deploy it by the stack that has it, or take it out of that description first.',
+  ),
+  deployment_running: caller(
+    409,
+    'Wait until the deployment that the message names has ended: `ergon deployments show`.',
+  ),
+  plan_changed: caller(409, 'Look at the new plan, and apply that.'),
+  deployment_not_found: caller(404, 'Check the id: `ergon deployments list`.', 'not_found_error'),
+} as const satisfies ErrorTable

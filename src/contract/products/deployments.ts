@@ -1,0 +1,24 @@
+// Deployments: description files compared with what is there, and applied.
+import { look } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+const own = { ...look, service: 'deployments', remembered: true } as const
+const view = { ...own, scope: 'read', answeredDeleting: true } as const
+
+export const DEPLOYMENTS = defineProduct({
+  operations: {
+    'deployment.create': { ...own, scope: 'deploy', idempotent: true },
+    'deployment.list': view,
+    'deployment.get': view,
+  },
+  routes: [
+    { method: 'POST', path: '/v1/deployments', operation: 'deployment.create', query: [] },
+    {
+      method: 'GET',
+      path: '/v1/deployments',
+      operation: 'deployment.list',
+      query: ['cursor', 'limit', 'stack'],
+    },
+    { method: 'GET', path: '/v1/deployments/:deployment', operation: 'deployment.get', query: [] },
+  ],
+})

@@ -1,0 +1,98 @@
+// Databases of description files.
+import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { fault } from '#contract/errors.ts'
+import { DATABASE_SIZE_DEFAULT, parseDatabaseRequest } from '#contract/databases.ts'
+import { sizeText } from '#contract/sizes.ts'
+import { assertRegion, NO_BUDGET, printBudget } from '#resources/stack-attributes.ts'
+import {
+  attributeOf,
+  type FoundResource,
+  type StackPart,
+  type StackProduct,
+  type StackWish,
+} from '#resources/stack-part.ts'
+import { createDatabase } from './operations/database-create.ts'
+import { deleteDatabase } from './operations/database-delete.ts'
+import { connectionUrl } from './operations/database-get.ts'
+import { updateDatabase } from './operations/database-update.ts'
+import {
+  databaseNamed,
+  findDatabase,
+  replyOf,
+  type DatabaseRow,
+} from './operations/find-database.ts'
+import type { GatewaySettings } from './settings.ts'
+
+export const DATABASES_STACK: StackProduct<GatewaySettings> = {
+  name: 'databases',
+  open: (_, settings) => ({ database: createDatabasePart(settings) }),
+}
+
+const BUDGET = 'energy_budget'
+
+const createDatabasePart = (settings: GatewaySettings): StackPart<'database'> => ({
+  secretOutputs: ['url'],
+  exclusive: [],
+  wanted({ name, spec }) {
+    if (!settings.isOn) throw fault('databases_off', `Could not create "${name}"`)
+    assertRegion(spec.region, settings.region)
+    return {
+      size: attributeOf(spec.size ?? null, (bytes) =>
+        bytes === null ? DATABASE_SIZE_DEFAULT : sizeText(bytes),
+      ),
+      [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
+    }
+  },
+  async find(state, { account, name }) {
+    const row = await databaseNamed(state, account, name)
+    return row && foundOf(row, settings)
+  },
+  async apply(transaction, asker, { wish, found, changed }) {
+    const request = requestOf(wish)
+    if (found === undefined)
+      return (await createDatabase(transaction, asker, { request, settings })).id
+    const database = await findDatabase(transaction, wish.account, found.id)
+    const change = {
+      ...(changed.has('size') && { size: request.size }),
+      ...(changed.has(BUDGET) && { energy_budget: request.energy_budget ?? null }),
+    }
+    await updateDatabase(transaction, asker, { database, change })
+    return found.id
+  },
+  async remove(transaction, asker, { id }) {
+    await deleteDatabase(transaction, asker, id)
+    return 'removed'
+  },
+})
+
+/** Throws invalid_request. */
+const requestOf = ({ name, spec }: StackWish<'database'>) =>
+  parseDatabaseRequest({
+    name,
+    size: typeof spec.size === 'number' ? sizeText(spec.size) : DATABASE_SIZE_DEFAULT,
+    ...(typeof spec.energy_budget === 'bigint' && {
+      energy_budget: printEnergyPerDay(spec.energy_budget),
+    }),
+  })
+
+function foundOf(row: DatabaseRow, settings: GatewaySettings): FoundResource {
+  const { id, name } = row
+  const shown = replyOf(row, settings)
+  const owner = { name: row.role, revision: row.revision }
+  return {
+    id,
+    attributes: {
+      size: sizeText(shown.size_bytes),
+      [BUDGET]: shown.energy_budget ?? NO_BUDGET,
+    },
+    outputs: { id, url: connectionUrl(settings, name, owner), host: shown.host },
+    progress: progressOf(shown),
+    // Its tables are not looked at: any database may hold data.
+    holds: 'a database',
+  }
+}
+
+function progressOf({ status, reason }: ReturnType<typeof replyOf>): FoundResource['progress'] {
+  if (status === 'deployed' || status === 'suspended') return 'ready'
+  return status === 'failed' ? { failed: reason ?? 'it could not be made' } : 'waiting'
+}

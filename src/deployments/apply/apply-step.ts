@@ -1,0 +1,113 @@
+// A step of a deployment: the change of the resource and that of the step are one transaction, so no kill does it twice.
+import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { stackPartOf } from '#deployments/parts.ts'
+import { changedNames } from '#deployments/plan/compare.ts'
+import { disown, own } from '#deployments/plan/owned.ts'
+import type { StepRow } from '#deployments/rows.ts'
+import type { Asker } from '#identity/audit.ts'
+import { isPending, type StackAttributes } from '#resources/stack-part.ts'
+import { isStateAway, type Queryable } from '#state/connect.ts'
+import { endStep, startStep } from './end-step.ts'
+import type { ReadDescribed } from './read-described.ts'
+import type { DeploymentTurn } from './turn.ts'
+
+/** A refusal ends the step. Throws while the state is away. */
+export async function applyStep(
+  turn: DeploymentTurn,
+  step: StepRow,
+  read: () => Promise<ReadDescribed>,
+): Promise<void> {
+  const { state, log, deployment } = turn
+  try {
+    if (step.action === 'delete') await state.transaction((it) => remove(it, turn, step))
+    else {
+      const again = await read()
+      await state.transaction((it) => change(it, turn, step, again))
+    }
+  } catch (error) {
+    if (isStateAway(error)) throw error
+    const known = error instanceof ErgonError ? error : undefined
+    if (known === undefined)
+      log.error('A step could not be done', {
+        deployment: deployment.id,
+        step: step.address,
+        error,
+      })
+    const { code, message } = known ?? fault('internal', 'Could not do the step')
+    await endStep(state, turn, step, { status: 'failed', fault: { code, message } })
+  }
+}
+
+const askerOf = ({ deployment: { account, token, request } }: DeploymentTurn): Asker => ({
+  who: { account, token },
+  spend: { requestId: request },
+})
+
+async function change(
+  transaction: Queryable,
+  turn: DeploymentTurn,
+  step: StepRow,
+  { input, described }: ReadDescribed,
+): Promise<void> {
+  if (!(await isStillWaiting(transaction, turn, step))) return
+  const { account } = turn.deployment
+  const { address, kind, name } = step
+  const resource = described.revealed.resources.find((one) => one.address === address)
+  if (resource === undefined) throw fault('description_invalid', `Could not find ${address}`)
+  const part = stackPartOf(turn.parts, kind)
+  const wish = { account, name, spec: resource.spec as never, files: input.files }
+  const target = { account, name, spec: wish.spec, id: step.resource ?? undefined }
+  const found = await part.find(transaction, target)
+  const wanted = part.wanted(wish)
+  assertKnown(address, wanted)
+  const changed = changedNames(found?.attributes, wanted)
+  const id =
+    found !== undefined && changed.size === 0
+      ? found.id
+      : await part.apply(transaction, askerOf(turn), { wish, found, changed })
+  const { needs } = resource
+  const owned = { address, kind, name, resource: id, needs: [...needs], applied: null }
+  await own(transaction, turn.deployment, owned)
+  await startStep(transaction, turn, step, id)
+}
+
+function assertKnown(address: string, wanted: StackAttributes): void {
+  for (const [name, value] of Object.entries(wanted))
+    if (isPending(value))
+      throw fault(
+        'description_invalid',
+        `Could not apply ${address}: ${name} needs ${value.pending.join(', ')}, which is not known`,
+      )
+}
+
+async function remove(transaction: Queryable, turn: DeploymentTurn, step: StepRow): Promise<void> {
+  if (!(await isStillWaiting(transaction, turn, step))) return
+  const { deployment } = turn
+  const { address, kind, name, resource } = step
+  const part = stackPartOf(turn.parts, kind)
+  const target = { account: deployment.account, name, id: resource ?? undefined, spec: undefined }
+  const found = await part.find(transaction, target)
+  if (found?.holds !== undefined && !deployment.allows_deletion) {
+    const message = `Could not delete ${address}: it holds data: ${found.holds}`
+    const fault = { code: 'resource_holds_data', message }
+    return await endStep(transaction, turn, step, { status: 'failed', fault })
+  }
+  if (found !== undefined && (await part.remove(transaction, askerOf(turn), found)) === 'more')
+    return
+  await disown(transaction, deployment, address)
+  await endStep(transaction, turn, step, { status: 'done' })
+}
+
+/** Another turn may have done the step. */
+async function isStillWaiting(
+  transaction: Queryable,
+  { deployment }: DeploymentTurn,
+  { place }: StepRow,
+): Promise<boolean> {
+  const { rowCount } = await transaction.query(
+    "select from deployment_steps where deployment = $1 and place = $2 and status = 'waiting' for update",
+    [deployment.id, place],
+  )
+  return rowCount > 0
+}

@@ -1,0 +1,53 @@
+// A turn of a deployment: looks at what was changed, changes what can be changed now, and ends it when nothing is left.
+import { onceDone } from '#base/once-done.ts'
+import { deploymentsWhere, deploymentSteps, type StepRow } from '#deployments/rows.ts'
+import { applyStep } from './apply-step.ts'
+import { endedOutputs } from './ended-outputs.ts'
+import { lookAtStep } from './look-at-step.ts'
+import { readDescribed } from './read-described.ts'
+import type { DeploymentTurn, TurnDeps } from './turn.ts'
+
+/** `changed`: the next turn has something to do at once. Throws while the state is away. */
+export async function takeTurn(deps: TurnDeps, id: string): Promise<'changed' | 'waits'> {
+  const [deployment] = await deploymentsWhere(deps.state, "d.id = $2 and d.status = 'running'", [
+    id,
+  ])
+  if (deployment === undefined) return 'waits'
+  const steps = await deploymentSteps(deps.state, id)
+  const turn: DeploymentTurn = { ...deps, deployment, steps }
+  const running = steps.filter(({ status }) => status === 'running')
+  const looked = await Promise.all(running.map((step) => lookAtStep(turn, step)))
+  if (looked.includes('ended')) return 'changed'
+  const ready = steps.some(({ status }) => status === 'failed') ? [] : readyOf(steps)
+  if (ready.length === 0 && running.length > 0) return 'waits'
+  if (ready.length === 0) await end(turn)
+  else await applyAll(turn, ready)
+  return 'changed'
+}
+
+/** Steps whose needs are done; a need that is no step is there already. */
+function readyOf(steps: readonly StepRow[]): StepRow[] {
+  const open = new Set(
+    steps.filter(({ status }) => status !== 'done').map(({ address }) => address),
+  )
+  return steps.filter(
+    ({ status, needs }) => status === 'waiting' && !needs.some((address) => open.has(address)),
+  )
+}
+
+async function applyAll(turn: DeploymentTurn, ready: readonly StepRow[]): Promise<void> {
+  const needed = new Set(ready.flatMap(({ needs }) => needs))
+  const read = onceDone(() => readDescribed(turn, needed))
+  for (const step of ready) await applyStep(turn, step, read)
+}
+
+async function end(turn: DeploymentTurn): Promise<void> {
+  const { state, deployment, steps } = turn
+  const isDone = steps.every(({ status }) => status === 'done')
+  const outputs = isDone ? await endedOutputs(turn) : []
+  await state.query('select end_deployment($1, $2, $3)', [
+    deployment.id,
+    isDone ? 'done' : 'failed',
+    JSON.stringify(outputs),
+  ])
+}

@@ -1,0 +1,98 @@
+// POST /v1/deployments: the plan of a description, or its application, which the process of tasks brings about.
+import { newId } from '#base/ids.ts'
+import type { DeploymentPlan, DeploymentRequest } from '#contract/deployments.ts'
+import { DEPLOYMENTS_KEPT } from '#contract/deployment-limits.ts'
+import { fault } from '#contract/errors.ts'
+import { makePlan } from '#deployments/plan/make-plan.ts'
+import type { StackPlan } from '#deployments/plan/plan.ts'
+import { deploymentReplyOf, findDeployment, deploymentSteps, CHANGING } from '#deployments/rows.ts'
+import { sealInput } from '#deployments/sealed-input.ts'
+import { known, type Handled, type Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
+import { callerOf } from '#identity/principal.ts'
+import type { StackParts } from '#resources/stack-part.ts'
+import type { Queryable, State } from '#state/connect.ts'
+
+type Deps = { readonly state: State; readonly parts: StackParts; readonly key: string }
+
+export const createDeploymentCreate =
+  ({ state, parts, key }: Deps): Handler<DeploymentRequest> =>
+  async (call) => {
+    const { account } = callerOf(call.who)
+    const { stack, dry_run: isDry, allow_delete: allowsDeletion, plan: asked } = call.body
+    const planned = (from: Queryable) =>
+      makePlan(
+        { state: from, parts, key },
+        { account, stack },
+        { input: call.body, allowsDeletion },
+      )
+    if (isDry) return known(planReplyOf(stack, await planned(state)))
+    const made = await state.transaction(async (transaction) => {
+      await assertNoneRuns(transaction, account, stack)
+      const plan = await planned(transaction)
+      if (asked !== undefined && asked !== plan.hash)
+        throw fault('plan_changed', `Could not apply the plan of "${stack}": it is another by now`)
+      const id = await addDeployment(transaction, call, { plan, key })
+      return {
+        row: await findDeployment(transaction, account, id),
+        steps: await deploymentSteps(transaction, id),
+      }
+    })
+    return known(deploymentReplyOf(made.row, made.steps), 201)
+  }
+
+async function addDeployment(
+  transaction: Queryable,
+  call: Handled & { readonly body: DeploymentRequest },
+  { plan, key }: { readonly plan: StackPlan; readonly key: string },
+): Promise<string> {
+  const { account, token } = callerOf(call.who)
+  const { stack, file, description, variables, files, allow_delete: allowsDeletion } = call.body
+  const id = newId('dep')
+  const { rows } = await transaction.query<{ id: string | null }>(
+    'select add_deployment($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as id',
+    [
+      id,
+      account,
+      stack,
+      file,
+      token,
+      call.spend.requestId,
+      plan.hash,
+      allowsDeletion,
+      sealInput({ description, file, variables, files }, key, id),
+      JSON.stringify(plan.steps),
+      DEPLOYMENTS_KEPT,
+    ],
+  )
+  if (rows[0]?.id !== id) await assertNoneRuns(transaction, account, stack)
+  const changes = plan.steps.filter(({ action }) => CHANGING.has(action))
+  const steps = Object.fromEntries(changes.map(({ address, action }) => [address, action]))
+  const details = { stack, steps, allow_delete: allowsDeletion }
+  await recordAct(transaction, call, { action: 'deployment.create', target: id, details })
+  return id
+}
+
+/** Throws deployment_running. */
+async function assertNoneRuns(state: Queryable, account: string, stack: string): Promise<void> {
+  const { rows } = await state.query<{ id: string }>(
+    "select id from deployments where account = $1 and stack = $2 and status = 'running'",
+    [account, stack],
+  )
+  const [running] = rows
+  if (running !== undefined)
+    throw fault('deployment_running', `Could not deploy "${stack}": ${running.id} runs`, {
+      details: { deployment: running.id },
+    })
+}
+
+const planReplyOf = (stack: string, { hash, steps }: StackPlan): DeploymentPlan => ({
+  object: 'deployment.plan',
+  stack,
+  plan: hash,
+  changes: steps.filter(({ action }) => CHANGING.has(action)).length,
+  steps: steps.map((planned) => {
+    const { needs: _, resource: __, ...step } = planned
+    return step
+  }),
+})

@@ -1,0 +1,157 @@
+// The plan of a description: a step for each resource that it has or leaves out, each after those that it needs.
+import { createHash } from 'node:crypto'
+import { ErgonError } from '#base/errors.ts'
+import type { FoundResource, StackAttributes } from '#resources/stack-part.ts'
+import type { StackResource } from '#stack/stack.ts'
+import {
+  faultAt,
+  NOTHING_KNOWN,
+  readStack,
+  type Described,
+  type DeploymentInput,
+} from '#deployments/described.ts'
+import { publicOutputs } from '#deployments/outputs.ts'
+import { stackPartOf, type AnyPart } from '#deployments/parts.ts'
+import { differences, digestsOf } from './compare.ts'
+import { assertNotOthers, ownedBy, type OwnedResource, type StackId } from './owned.ts'
+import { planRemovals } from './plan-removals.ts'
+import type { StackPlan, PlanDeps, PlannedStep } from './plan.ts'
+
+/** A resource of the description, and what is there of it. */
+type SoughtResource = {
+  readonly resource: StackResource
+  readonly part: AnyPart
+  readonly found: FoundResource | undefined
+  readonly owned: OwnedResource | undefined
+}
+
+/** Throws description_invalid, resource_in_other_stack, and what the state throws. */
+export async function makePlan(
+  deps: PlanDeps,
+  id: StackId,
+  { input, allowsDeletion }: { readonly input: DeploymentInput; readonly allowsDeletion: boolean },
+): Promise<StackPlan> {
+  const first = readStack(input, NOTHING_KNOWN)
+  const owned = await ownedBy(deps.state, id)
+  const sought = new Map<string, SoughtResource>()
+  for (const resource of first.revealed.resources)
+    sought.set(resource.address, await seek(deps, id, { resource, described: first, owned }))
+  const described = readStack(input, {
+    revealed: new Map([...sought].map(([address, { found }]) => [address, allOutputs(found)])),
+    shown: new Map(
+      [...sought].map(([address, { found, part }]) => [
+        address,
+        new Map(Object.entries(found === undefined ? {} : publicOutputs(found.outputs, part))),
+      ]),
+    ),
+  })
+  const wanted = new Map<string, StackAttributes>()
+  const made = described.revealed.resources.map((resource, nth) => {
+    const seen = sought.get(resource.address)
+    const shown = described.shown.resources[nth]
+    if (seen === undefined || shown === undefined) throw new TypeError('Two readings differ')
+    const all = wantedOf(seen.part, resource, { id, input, described })
+    wanted.set(resource.address, all)
+    const visible = wantedOf(seen.part, shown, { id, input, described })
+    return stepOf({ ...seen, resource }, { all, visible, key: deps.key, described })
+  })
+  const left = [...owned.values()].filter(({ address }) => !sought.has(address))
+  const steps = await planRemovals(deps, id, { left, made, wanted, allowsDeletion })
+  const code = [...wanted].map(([address, all]) => [address, digestsOf(all, deps.key)])
+  const text = JSON.stringify([id.stack, steps, code, allowsDeletion])
+  return { hash: createHash('sha256').update(text).digest('base64url'), steps }
+}
+
+async function seek(
+  { state, parts }: PlanDeps,
+  id: StackId,
+  asked: {
+    readonly resource: StackResource
+    readonly described: Described
+    readonly owned: ReadonlyMap<string, OwnedResource>
+  },
+): Promise<SoughtResource> {
+  const { resource, described } = asked
+  const { address, type: kind, name, spec } = resource
+  const part = atPlace(described, resource, () => stackPartOf(parts, kind))
+  const owned = asked.owned.get(address)
+  const target = { account: id.account, name, spec: spec as never, id: owned?.resource }
+  const found = await part.find(state, target)
+  if (found !== undefined && owned === undefined)
+    await assertNotOthers(state, id, { kind, address, resource: found.id })
+  return { resource, part, found, owned }
+}
+
+const allOutputs = (found: FoundResource | undefined): ReadonlyMap<string, string> =>
+  new Map(Object.entries(found?.outputs ?? {}))
+
+/** Throws description_invalid at the place of the resource. */
+function wantedOf(
+  part: AnyPart,
+  resource: StackResource,
+  given: { readonly id: StackId; readonly input: DeploymentInput; readonly described: Described },
+): StackAttributes {
+  const { name, spec } = resource
+  const wish = { account: given.id.account, name, spec: spec as never, files: given.input.files }
+  return atPlace(given.described, resource, () => part.wanted(wish))
+}
+
+function atPlace<T>({ source }: Described, { range }: StackResource, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof ErgonError) throw faultAt(source, range.start, error)
+    throw error
+  }
+}
+
+function stepOf(
+  { resource, part, found, owned }: SoughtResource,
+  {
+    all,
+    visible,
+    key,
+    described: { source },
+  }: {
+    readonly all: StackAttributes
+    readonly visible: StackAttributes
+    readonly key: string
+    readonly described: Described
+  },
+): PlannedStep {
+  const { address, type: kind, name, range, needs } = resource
+  const changes = differences(found?.attributes, all, visible)
+  const isKnown = owned !== undefined && owned.resource === found?.id
+  const otherwise = changes.length > 0 ? 'update' : isKnown ? 'none' : 'adopt'
+  const { line, column } = source.placeOf(range.start)
+  return {
+    address,
+    kind,
+    name,
+    action: found === undefined ? 'create' : otherwise,
+    line,
+    column,
+    changes,
+    outputs: publicOutputs(found?.outputs ?? {}, part),
+    notes: notesOf({ found, owned, isKnown }, key),
+    needs: [...needs],
+    resource: found?.id ?? null,
+  }
+}
+
+function notesOf(
+  {
+    found,
+    owned,
+    isKnown,
+  }: Pick<SoughtResource, 'found' | 'owned'> & { readonly isKnown: boolean },
+  key: string,
+): string[] {
+  if (found === undefined) return owned === undefined ? [] : ['it was deleted by other means']
+  if (!isKnown) return ['it exists already: the stack takes it over']
+  const { applied } = owned ?? {}
+  if (applied === null || applied === undefined) return []
+  const now = digestsOf(found.attributes, key)
+  const other = Object.keys({ ...applied, ...now }).filter((name) => applied[name] !== now[name])
+  return other.length === 0 ? [] : [`changed by other means: ${other.join(', ')}`]
+}

@@ -1,0 +1,71 @@
+// The resources that stacks have, as their last deployments left them.
+import { fault } from '#contract/errors.ts'
+import type { ResourceTypeName } from '#stack/resource-types.ts'
+import type { Queryable } from '#state/connect.ts'
+
+export type OwnedResource = {
+  readonly address: string
+  readonly kind: ResourceTypeName
+  readonly name: string
+  readonly resource: string
+  readonly needs: string[]
+  readonly applied: Readonly<Record<string, string>> | null
+}
+
+export type StackId = { readonly account: string; readonly stack: string }
+
+/** By address. */
+export async function ownedBy(
+  state: Queryable,
+  { account, stack }: StackId,
+): Promise<ReadonlyMap<string, OwnedResource>> {
+  const { rows } = await state.query<OwnedResource>(
+    `select address, kind, name, resource, needs, applied from stack_resources
+     where account = $1 and stack = $2 order by address`,
+    [account, stack],
+  )
+  return new Map(rows.map((row) => [row.address, row]))
+}
+
+/** Throws resource_in_other_stack. */
+export async function assertNotOthers(
+  state: Queryable,
+  { account, stack }: StackId,
+  { kind, address, resource }: { kind: string; address: string; resource: string },
+): Promise<void> {
+  const { rows } = await state.query<{ stack: string }>(
+    `select stack from stack_resources
+     where account = $1 and kind = $2 and resource = $3 and stack <> $4 limit 1`,
+    [account, kind, resource, stack],
+  )
+  const [other] = rows
+  if (other !== undefined)
+    throw fault(
+      'resource_in_other_stack',
+      `Could not deploy ${address}: the stack "${other.stack}" has it`,
+    )
+}
+
+/** From now on the stack has the resource. */
+export const own = async (
+  transaction: Queryable,
+  { account, stack }: StackId,
+  { address, kind, name, resource, needs, applied }: OwnedResource,
+): Promise<void> =>
+  void (await transaction.query(
+    `insert into stack_resources (account, stack, address, kind, name, resource, needs, applied)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (account, stack, address) do update
+       set resource = excluded.resource, needs = excluded.needs, applied = excluded.applied`,
+    [account, stack, address, kind, name, resource, needs, applied && JSON.stringify(applied)],
+  ))
+
+export const disown = async (
+  transaction: Queryable,
+  { account, stack }: StackId,
+  address: string,
+): Promise<void> =>
+  void (await transaction.query(
+    'delete from stack_resources where account = $1 and stack = $2 and address = $3',
+    [account, stack, address],
+  ))

@@ -1,0 +1,22 @@
+// A plan as data.
+import type { DeploymentPlan } from '#contract/deployments.ts'
+import type { StackParts } from '#resources/stack-part.ts'
+import type { ResourceTypeName } from '#stack/resource-types.ts'
+import type { Queryable } from '#state/connect.ts'
+
+export type PlannedStep = Omit<DeploymentPlan['steps'][number], 'kind'> & {
+  readonly kind: ResourceTypeName
+  /** Addresses of steps that must be done before. */
+  readonly needs: readonly string[]
+  /** The id of what is there. */
+  readonly resource: string | null
+}
+
+export type StackPlan = { readonly hash: string; readonly steps: readonly PlannedStep[] }
+
+export type PlanDeps = {
+  readonly state: Queryable
+  readonly parts: StackParts
+  /** Of digests. */
+  readonly key: string
+}

@@ -1,0 +1,204 @@
+// Functions of description files.
+import { createHash } from 'node:crypto'
+import { decrypt } from '#base/encryption.ts'
+import { Secret } from '#base/log.ts'
+import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { fault } from '#contract/errors.ts'
+import * as limits from '#contract/function-limits.ts'
+import { parseFunctionRequest, type FunctionRequest } from '#contract/functions.ts'
+import { sizeText } from '#contract/sizes.ts'
+import { TRIED_AGAIN } from '#contract/tried-again.ts'
+import { assertRegion, NO_BUDGET, printBudget } from '#resources/stack-attributes.ts'
+import {
+  attributeOf,
+  isPending,
+  type FoundResource,
+  type StackAttributes,
+  type StackPart,
+  type StackProduct,
+  type StackWish,
+} from '#resources/stack-part.ts'
+import type { Pending } from '#stack/field.ts'
+import type { Queryable } from '#state/connect.ts'
+import { deleteFunction } from './operations/function-delete.ts'
+import { deployFunction } from './operations/function-deploy.ts'
+import { updateFunction } from './operations/function-update.ts'
+import { functionNamed, functionReplyOf } from './operations/find-function.ts'
+import { environmentPurpose, type FunctionGatewaySettings } from './settings.ts'
+
+export const FUNCTIONS_STACK: StackProduct<FunctionGatewaySettings> = {
+  name: 'functions',
+  open: (_, settings) => ({ function: createFunctionPart(settings) }),
+}
+
+const BUDGET = 'energy_budget'
+
+const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'function'> => ({
+  secretOutputs: [],
+  exclusive: ['route'],
+  wanted(wish) {
+    assertServed(wish, settings)
+    return wantedOf(wish)
+  },
+  find: (state, { account, name }) => findIt(state, settings, account, name),
+  async apply(transaction, asker, { wish, found, changed }) {
+    const request = requestOf(wish)
+    const isOther = [...changed].some((name) => name !== BUDGET)
+    const id =
+      found === undefined || isOther
+        ? (await deployFunction(transaction, asker, { request, settings })).id
+        : found.id
+    if (found !== undefined && changed.has(BUDGET)) {
+      const change = { energy_budget: request.energy_budget ?? null }
+      await updateFunction(transaction, asker, { id, change })
+    }
+    return id
+  },
+  async remove(transaction, asker, { id }) {
+    await deleteFunction(transaction, asker, id)
+    return 'removed'
+  },
+})
+
+type Wish = StackWish<'function'>
+
+/** Attributes that the service does not have yet. */
+const UNSERVED = ['on', 'schedule', 'concurrency'] as const
+
+/** Throws functions_off, invalid_request. */
+function assertServed({ name, spec, files }: Wish, settings: FunctionGatewaySettings): void {
+  if (settings.address === undefined) throw fault('functions_off', `Could not deploy "${name}"`)
+  assertRegion(spec.region, settings.region)
+  const unserved = UNSERVED.find((attribute) => spec[attribute] !== undefined)
+  if (unserved !== undefined)
+    throw fault('invalid_request', `Could not deploy "${name}": ${unserved} is not served yet`)
+  if (isPending(spec.file) || Object.hasOwn(files, spec.file)) return
+  throw fault('invalid_request', `Could not find the file in the deployment: ${spec.file}`)
+}
+
+const SECOND_MS = 1000
+
+function wantedOf({ name, spec, files }: Wish): StackAttributes {
+  const { timeout = limits.FUNCTION_TIMEOUT_S_DEFAULT * SECOND_MS } = spec
+  const code = attributeOf(spec.file, (path) => codeText(files[path]))
+  return {
+    code,
+    runtime: attributeOf(spec.runtime ?? 'node24', String),
+    memory: attributeOf(spec.memory ?? null, (bytes) =>
+      bytes === null ? limits.FUNCTION_MEMORY_DEFAULT : sizeText(bytes),
+    ),
+    timeout: attributeOf(timeout, (ms) => `${ms / SECOND_MS}s`),
+    route: attributeOf(spec.route ?? `/${name}`, String),
+    [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
+    ...variables(spec.env ?? {}),
+    ...variables(secretsOf(spec)),
+  }
+}
+
+const CODE_CHARACTERS = 12
+/** The beginning of its hash. */
+const codeText = (code: { readonly source: string } | undefined): string =>
+  createHash('sha256')
+    .update(code?.source ?? '')
+    .digest('hex')
+    .slice(0, CODE_CHARACTERS)
+
+type Variables = Readonly<Record<string, string | Pending>>
+
+const secretsOf = ({ secret = [] }: Wish['spec']): Variables =>
+  Object.fromEntries(secret.map(({ name, value }) => [name, value]))
+
+/** A variable may hold a secret, also where it is no `secret` of the description. */
+const variables = (env: Variables | Pending): StackAttributes =>
+  isPending(env)
+    ? { env }
+    : Object.fromEntries(
+        Object.entries(env).map(([name, value]) => [
+          `env.${name}`,
+          isPending(value) ? value : { hidden: value },
+        ]),
+      )
+
+/** Throws invalid_request: what the operation would not take. */
+function requestOf({ name, spec, files }: Wish): FunctionRequest {
+  const { runtime, memory, timeout, route, energy_budget: budget } = spec
+  const code = isPending(spec.file) ? undefined : files[spec.file]
+  return parseFunctionRequest({
+    name,
+    ...code,
+    route: route ?? `/${name}`,
+    runtime: runtime ?? 'node24',
+    memory: typeof memory === 'number' ? sizeText(memory) : limits.FUNCTION_MEMORY_DEFAULT,
+    timeout_s:
+      typeof timeout === 'number' ? timeout / SECOND_MS : limits.FUNCTION_TIMEOUT_S_DEFAULT,
+    env: { ...spec.env, ...secretsOf(spec) },
+    ...(typeof budget === 'bigint' && { energy_budget: printEnergyPerDay(budget) }),
+  })
+}
+
+type FunctionVersionRow = {
+  readonly version: number
+  readonly route: string
+  readonly runtime: string
+  readonly memory_bytes: string
+  readonly timeout_s: number
+  readonly sealed_env: string
+  readonly source: string
+}
+
+// A version that could not be started is not there: the plan has its changes again.
+const VERSION = `select v.version, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.sealed_env, v.source
+  from functions f join function_versions w on w.function = f.id and w.version = f.version
+    join function_versions v on v.function = f.id
+      and v.version = case when w.failure is null then f.version else f.live_version end
+  where f.id = $1`
+
+async function findIt(
+  state: Queryable,
+  settings: FunctionGatewaySettings,
+  account: string,
+  name: string,
+): Promise<FoundResource | undefined> {
+  const row = await functionNamed(state, account, name)
+  if (row === undefined) return undefined
+  const { rows } = await state.query<FunctionVersionRow>(VERSION, [row.id])
+  const shown = functionReplyOf(row, settings)
+  const budget = shown.energy_budget ?? NO_BUDGET
+  return {
+    id: row.id,
+    attributes: { [BUDGET]: budget, ...(rows[0] && attributesOf(rows[0], settings, account)) },
+    outputs: { id: row.id, url: shown.url },
+    progress: progressOf(shown),
+  }
+}
+
+function attributesOf(
+  row: FunctionVersionRow,
+  { environmentKey }: FunctionGatewaySettings,
+  account: string,
+): StackAttributes {
+  const purpose = environmentPurpose(account)
+  const env = decrypt(row.sealed_env, new Secret(environmentKey), purpose).reveal()
+  return {
+    code: codeText(row),
+    runtime: row.runtime,
+    memory: sizeText(Number(row.memory_bytes)),
+    timeout: `${row.timeout_s}s`,
+    route: row.route,
+    ...variables(JSON.parse(env) as Record<string, string>),
+  }
+}
+
+/** Reasons that go by themselves. */
+const PASSING: ReadonlySet<string | null> = new Set([null, limits.CHANGE_UNDER_WAY, TRIED_AGAIN])
+
+function progressOf({
+  status,
+  reason,
+  version,
+  live_version: live,
+}: ReturnType<typeof functionReplyOf>): FoundResource['progress'] {
+  if (status === 'suspended' && reason === null) return 'ready'
+  if (status === 'deployed' && live === version && reason === null) return 'ready'
+  return PASSING.has(reason) || reason === null ? 'waiting' : { failed: reason }
+}

@@ -1,0 +1,17 @@
+// Attributes that several kinds of resources have.
+import type { Nj } from '#base/units.ts'
+import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { fault } from '#contract/errors.ts'
+import type { Pending } from '#stack/field.ts'
+
+export const NO_BUDGET = 'none'
+
+/** The attribute energy_budget, as both sides of a comparison have it. */
+export const printBudget = (perDay: Nj | null): string =>
+  perDay === null ? NO_BUDGET : printEnergyPerDay(perDay)
+
+/** Throws invalid_request of another region than the node's. */
+export function assertRegion(asked: string | Pending | undefined, own: string): void {
+  if (asked === undefined || typeof asked !== 'string' || asked === 'auto' || asked === own) return
+  throw fault('invalid_request', `There is no region "${asked}"; there are auto, ${own}`)
+}

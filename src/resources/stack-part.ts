@@ -1,0 +1,85 @@
+// The part of a product by which description files make, change and remove its resources. The part reads what is there in
+// the same attributes as what is wanted, and changes it by the work of the product's own operations. So an application
+// refuses, bills and records the same as the operations do.
+import type { Asker } from '#identity/audit.ts'
+import type { ResourceTypeName, SpecOfType } from '#stack/resource-types.ts'
+import type { Pending } from '#stack/field.ts'
+import type { Queryable } from '#state/connect.ts'
+
+/** A hidden value is compared, and shown to nobody. */
+export type StackAttribute = string | { readonly hidden: string } | Pending
+
+/** Attributes by name. One that is absent differs from every value. */
+export type StackAttributes = Readonly<Record<string, StackAttribute>>
+
+/** The code of functions, by the path that the description has: the name of the bundled file, and its text. */
+export type StackFiles = Readonly<
+  Record<string, { readonly file: string; readonly source: string }>
+>
+
+/** A resource as the description has it. */
+export type StackWish<Type extends ResourceTypeName> = {
+  readonly account: string
+  readonly name: string
+  readonly spec: SpecOfType<Type>
+  readonly files: StackFiles
+}
+
+/** The name in the description, what it wants where the description still has it, and the id that was made of it. */
+export type StackTarget<Type extends ResourceTypeName> = {
+  readonly account: string
+  readonly name: string
+  readonly spec: SpecOfType<Type> | undefined
+  readonly id: string | undefined
+}
+
+export type FoundResource = {
+  readonly id: string
+  readonly attributes: StackAttributes
+  /** Values that other resources may refer to, by the names of the type's outputs. */
+  readonly outputs: Readonly<Record<string, string>>
+  /** ready: it is as it was asked for last. `failed` has the reason why it will not be. */
+  readonly progress: 'ready' | 'waiting' | { readonly failed: string }
+  /** Data that goes with it, in words, such as "12 objects". Then it is removed only where that is allowed. */
+  readonly holds?: string | undefined
+}
+
+export type StackChange<Type extends ResourceTypeName> = {
+  readonly wish: StackWish<Type>
+  readonly found: FoundResource | undefined
+  /** The names of the attributes that differ. */
+  readonly changed: ReadonlySet<string>
+}
+
+export interface StackPart<Type extends ResourceTypeName> {
+  /** Outputs that no plan and no answer shows. */
+  readonly secretOutputs: readonly string[]
+  /**
+   * Attributes that no two resources of the account share: one that gives such a value up is removed before another
+   * takes it.
+   */
+  readonly exclusive: readonly string[]
+  /** With the defaults of what the description leaves out. Throws what the operation would refuse. */
+  wanted(wish: StackWish<Type>): StackAttributes
+  find(state: Queryable, target: StackTarget<Type>): Promise<FoundResource | undefined>
+  /** Makes it, or changes what was found; nothing in the wish is pending. Resolves with its id. */
+  apply(transaction: Queryable, asker: Asker, change: StackChange<Type>): Promise<string>
+  /** Does a bounded piece of the removal; `more` asks to be called again. */
+  remove(transaction: Queryable, asker: Asker, found: FoundResource): Promise<'removed' | 'more'>
+}
+
+export type StackParts = { readonly [Type in ResourceTypeName]?: StackPart<Type> }
+
+/** A product's parts. `Settings` is what its agent half gives the gateways (`AgentPart.gateway`). */
+export type StackProduct<Settings = never> = {
+  /** The name of the product's agent half. */
+  readonly name: string
+  open(deps: { readonly secret: string }, settings: Settings): StackParts
+}
+
+/** The attribute of a value as the description has it; `print` is not asked about a pending one. */
+export const attributeOf = <T>(value: T | Pending, print: (value: T) => string): StackAttribute =>
+  isPending(value) ? value : print(value)
+
+export const isPending = (value: unknown): value is Pending =>
+  typeof value === 'object' && value !== null && 'pending' in value && Array.isArray(value.pending)

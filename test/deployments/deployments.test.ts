@@ -1,0 +1,248 @@
+// Description files as their users deploy them: planned, applied, changed, failing, in each other's way, destroyed.
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { deploymentPlan, deploymentReply } from '#contract/deployments.ts'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import type { Ergon } from '../start-ergon.ts'
+
+product(PLAIN)
+
+const SECRET = 'do-not-show-7f3a'
+
+let ergon: Ergon
+let folder: string
+before(() => {
+  ergon = sharedErgon()
+  folder = mkdtempSync(join(tmpdir(), 'ergon-deployments-'))
+})
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A stack in a folder of its own, which is its name. */
+function stackOf(name: string, files: Readonly<Record<string, string>>): string {
+  mkdirSync(join(folder, name), { recursive: true })
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, name, file), text)
+  return join(folder, name, 'ergon.hcl')
+}
+
+const cli = (...words: readonly string[]) => ergon.cli(...words)
+const plan = (file: string, ...words: readonly string[]) => cli('plan', '--file', file, ...words)
+const deploy = (file: string, ...words: readonly string[]) =>
+  cli('deploy', '--file', file, '--yes', ...words)
+
+async function ask(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
+  const answer = await fetch(`${ergon.baseUrl}/v1/deployments`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+
+const functionOf = (text: string) => `export default () => new Response(${JSON.stringify(text)})\n`
+const textAt = async (path: string): Promise<string> =>
+  await (await fetch(`${String(ergon.ready['functions_url'])}${path}`)).text()
+
+const SHOP = `
+variable "key" {
+  sensitive = true
+}
+bucket "plan-photos" {
+  versioning = true
+}
+function "plan-hello" {
+  file  = "hello.ts"
+  route = "/plan-hello"
+  env   = { BUCKET = bucket.plan-photos.name }
+  secret "KEY" {
+    value = var.key
+  }
+}
+output "address" {
+  value = function.plan-hello.url
+}
+output "key" {
+  value = upper(var.key)
+}
+`
+const HELLO = `export default {
+  fetch(_: Request, env: Record<string, string>) {
+    return new Response(env['BUCKET'] + ' ' + String(env['KEY']).length)
+  },
+}
+`
+const KEY = ['--var', `key=${SECRET}`]
+
+test('deploy shows the plan, makes what the file has, and prints addresses and joules', async () => {
+  const file = stackOf('shop', { 'ergon.hcl': SHOP, 'hello.ts': HELLO })
+  const planned = await plan(file, ...KEY, '--detailed-exitcode')
+  assert.equal(planned.code, 2, planned.stderr)
+  assert.match(planned.stdout, /^shop: 2 changes$/m)
+  assert.match(planned.stdout, /^ {2}\+ bucket\.plan-photos +versioning on$/m)
+  assert.match(planned.stdout, /^ {2}\+ function\.plan-hello .*memory 128MB.*env\.KEY \(hidden\)$/m)
+  const unconfirmed = await cli('deploy', '--file', file, ...KEY)
+  assert.equal(unconfirmed.code, 2)
+  assert.match(unconfirmed.stderr, /The plan is not confirmed\n {2}try: ergon deploy --yes/)
+  const made = await deploy(file, ...KEY)
+  assert.equal(made.code, 0, made.stderr)
+  const url = `${String(ergon.ready['functions_url'])}/plan-hello`
+  assert.match(made.stderr, /^ {2}function\.plan-hello +done \(\d/m)
+  assert.ok(made.stdout.includes(`\naddress                    ${url}\n`), made.stdout)
+  assert.match(made.stdout, /^key +\(sensitive\)$/m)
+  assert.match(made.stdout, /^joules {2}[\d.]+ J of this stack today · account [\d.]+ W now/m)
+  assert.equal(await textAt('/plan-hello'), `plan-photos ${SECRET.length}`)
+  for (const text of [planned.stdout, made.stdout, made.stderr]) assert.ok(!text.includes(SECRET))
+  const again = await plan(file, ...KEY, '--detailed-exitcode')
+  assert.deepEqual([again.code, again.stdout], [0, 'shop: nothing to change\n'])
+})
+
+test('the state has no value of a sensitive variable, nor what an ended deployment was made of', async () => {
+  const [dump] = await ergon.sql<{ text: string }>(
+    `select (select json_agg(d)::text from deployments d) || (select json_agg(s)::text from deployment_steps s)
+       || (select json_agg(r)::text from stack_resources r) as text`,
+  )
+  assert.ok(dump !== undefined && dump.text.includes('plan-photos'))
+  assert.ok(!dump.text.includes(SECRET) && !dump.text.includes(SECRET.toUpperCase()))
+  const open = await ergon.sql(
+    "select id from deployments where sealed_input is not null and status <> 'running'",
+  )
+  assert.deepEqual(open, [])
+})
+
+test('a change is one line of the plan, and changes by other means are said', async () => {
+  const file = stackOf('shop', {
+    'ergon.hcl': SHOP.replace('route =', 'memory = "192MB"\n  route ='),
+  })
+  assert.equal((await cli('fn', 'budget', 'plan-hello', '20 kJ/day')).code, 0)
+  const planned = await plan(file, ...KEY)
+  assert.match(
+    planned.stdout,
+    /~ function\.plan-hello +memory 128MB → 192MB, energy_budget 20 kJ\/day → none, .*changed by other means: energy_budget/,
+  )
+  assert.equal((await deploy(file, ...KEY)).code, 0)
+  assert.match((await cli('fn', 'show', 'plan-hello')).stdout, /^energy budget +none$/m)
+  assert.match((await plan(file, ...KEY)).stdout, /nothing to change/)
+})
+
+test('a version that cannot start fails the deployment, which says what was done; the old one answers', async () => {
+  const file = stackOf('shop', {
+    'ergon.hcl': `${SHOP}bucket "plan-later" {\n}\nfunction "plan-next" {\n  file = "next.ts"\n  env = { A = function.plan-hello.url }\n}\n`,
+    'hello.ts': "throw new Error('not today')\n",
+    'next.ts': functionOf('next'),
+  })
+  const failed = await deploy(file, ...KEY)
+  assert.equal(failed.code, 1)
+  assert.match(failed.stderr, /ergon\.hcl:8:1: function\.plan-hello: .*not today/)
+  assert.match(
+    failed.stderr,
+    /Done: bucket\.plan-later\. Failed: function\.plan-hello\. Not done: function\.plan-next\./,
+  )
+  assert.equal(await textAt('/plan-hello'), `plan-photos ${SECRET.length}`)
+  const planned = await plan(file, ...KEY)
+  assert.match(planned.stdout, /~ function\.plan-hello +code /)
+  stackOf('shop', { 'hello.ts': HELLO.replace("+ ' ' +", "+ ' of ' +") })
+  assert.equal((await deploy(file, ...KEY)).code, 0)
+  assert.equal(await textAt('/plan-hello'), `plan-photos of ${SECRET.length}`)
+  assert.equal(await textAt('/plan-next'), 'next')
+})
+
+test('what left the file is deleted, but data only where that is allowed', async () => {
+  const put = await fetch(`${ergon.baseUrl}/plan-photos/a.txt`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${ergon.token}` },
+    body: 'x',
+  })
+  assert.equal(put.status, 200)
+  const file = stackOf('shop', {
+    'ergon.hcl': 'function "plan-other" {\n  file = "next.ts"\n  route = "/plan-hello"\n}\n',
+  })
+  const kept = await deploy(file)
+  assert.equal(kept.code, 0, kept.stderr)
+  assert.match(kept.stderr, /- bucket\.plan-later/)
+  assert.match(kept.stderr, /! bucket\.plan-photos +.*1 versions of objects.*--allow-delete/)
+  // Its route was another function's, which went first.
+  assert.equal(await textAt('/plan-hello'), 'next')
+  const gone = await deploy(file, '--allow-delete')
+  assert.match(gone.stderr, /bucket\.plan-photos +done/)
+  const destroyed = await cli('destroy', '--file', file, '--yes')
+  assert.equal(destroyed.code, 0, destroyed.stderr)
+  assert.match(destroyed.stderr, /- function\.plan-other/)
+  assert.doesNotMatch((await cli('fn', 'list')).stdout, /plan-/)
+  assert.deepEqual(await ergon.sql("select address from stack_resources where stack = 'shop'"), [])
+})
+
+test('one deployment of a stack runs at a time, and an old plan is refused', async () => {
+  const slow = 'await new Promise((done) => setTimeout(done, 2500))\n' + functionOf('slow')
+  const description = 'function "plan-slow" {\n  file = "slow.mjs"\n}\n'
+  const body = {
+    stack: 'slow',
+    description,
+    files: { 'slow.mjs': { file: 'slow.mjs', source: slow } },
+  }
+  const dry = deploymentPlan.parse((await ask({ ...body, dry_run: true })).body)
+  const old = await ask({
+    ...body,
+    description: `${description}bucket "plan-slow" {\n}\n`,
+    plan: dry.plan,
+  })
+  assert.deepEqual([old.status, old.body['title']], [409, 'plan_changed'])
+  const first = await ask({ ...body, plan: dry.plan })
+  assert.equal(first.status, 201, JSON.stringify(first.body))
+  const begun = deploymentReply.parse(first.body)
+  const second = await ask(body)
+  assert.deepEqual(
+    [second.status, second.body['title'], second.body['deployment']],
+    [409, 'deployment_running', begun.id],
+  )
+  const shown = await cli('deployments', 'show', begun.id, '--watch')
+  assert.equal(shown.code, 0, shown.stderr)
+  assert.equal(await textAt('/plan-slow'), 'slow')
+  assert.match(
+    (await cli('deployments', 'list', '--stack', 'slow')).stdout,
+    new RegExp(`^${begun.id} +slow +done +1 `, 'm'),
+  )
+  assert.match(
+    (await cli('deployments', 'show', 'dep_none', '--json')).stderr,
+    /deployment_not_found/,
+  )
+  const other = await ask({ ...body, stack: 'other', dry_run: true })
+  assert.deepEqual([other.status, other.body['title']], [409, 'resource_in_other_stack'])
+  assert.equal((await ask({ stack: 'slow', description: '' })).status, 201)
+})
+
+test('faults of a description and of what it needs are told with their places', async () => {
+  const refused = async (description: string, more: object = {}) => {
+    const { status, body } = await ask({ stack: 'bad', description, dry_run: true, ...more })
+    assert.equal(status, 422, JSON.stringify(body))
+    assert.equal(body['title'], 'description_invalid')
+    return String(body['detail'])
+  }
+  assert.match(
+    await refused('bucket "a-b" {\n  versionin = 1\n}\n'),
+    /ergon\.hcl:2:3: .*did you mean/,
+  )
+  assert.match(
+    await refused('\nfunction "f" {\n  file = "f.ts"\n}\n'),
+    /ergon\.hcl:2:1: Could not find the file in the deployment: f\.ts/,
+  )
+  assert.match(
+    await refused('function "f" {\n  file = "../f.ts"\n}\n'),
+    /:2:\d+: Expected a relative path/,
+  )
+  assert.match(
+    await refused('bucket "a-b" {\n  region = "moon"\n}\n'),
+    /:1:1: There is no region "moon"/,
+  )
+  const many = Array.from({ length: 201 }, (_, n) => `bucket "many-${n}" {\n}\n`).join('')
+  assert.match(await refused(many), /Expected at most 200 resources in a file/)
+  const missing = stackOf('missing', { 'ergon.hcl': '\nfunction "f" {\n  file = "f.ts"\n}\n' })
+  const { code, stderr } = await plan(missing)
+  assert.equal(code, 1)
+  assert.match(stderr, /ergon\.hcl:2:1: There is no file f\.ts of function f/)
+  const { code: twisted, stderr: why } = await plan(missing, '--var-file', missing)
+  assert.equal(twisted, 1)
+  assert.match(why, /ergon\.hcl:2:1: Expected lines such as tag = "1\.4\.2", found a block/)
+})
