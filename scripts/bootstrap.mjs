@@ -29,6 +29,7 @@ const scripts = {
   ],
   acceptance: [['node', 'scripts/acceptance.ts']],
   bench: [['node', 'bench/run.ts']],
+  pack: [['node', '--disable-warning=ExperimentalWarning', 'scripts/pack.ts']],
   generate: [['node', 'scripts/generate.ts']],
   's3-tests': [['node', 'scripts/s3-tests.ts']],
 }

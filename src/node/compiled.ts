@@ -91,7 +91,7 @@ function versionOfCode(): string {
   const source = join(APP_FOLDER, 'src')
   const hash = createHash('sha256').update(`${process.version} ${APP_FOLDER}\n`)
   const names = readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .filter((name) => /\.[jt]s$/.test(name) && !name.endsWith('.test.ts'))
     .map((name) => join(source, name))
   for (const path of [...names.toSorted(), join(APP_FOLDER, 'package-lock.json')]) {
     const { size, mtimeMs } = statSync(path)
