@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { freeBlock, portFlags } from '../ports.ts'
 import type { ReadyLine } from '../start-ergon.ts'
@@ -35,10 +37,7 @@ test(
       const page = await fetch(`${ready.base_url}/readyz`)
       assert.equal(page.status, 200)
       const portal = new URL(String(ready['portal_url']))
-      const landing = await fetch(`http://127.0.0.1:${portal.port}/`, {
-        headers: { host: portal.host },
-      })
-      assert.match(await landing.text(), /A cloud that bills for joules/)
+      assert.match(await pageOf(portal), /A cloud that bills for joules/)
       // The data is where the command was given, and not in the package, which npm may replace.
       assert.match(run('ls', '-a'), /^\.ergon$/m)
     } finally {
@@ -52,4 +51,12 @@ test(
 async function firstLine(stdout: NodeJS.ReadableStream): Promise<ReadyLine> {
   for await (const line of createInterface({ input: stdout })) return JSON.parse(line) as ReadyLine
   throw new TypeError('the node ended without a line')
+}
+
+/** No resolver need know the name; fetch would ask one. */
+async function pageOf({ port, host }: URL): Promise<string> {
+  const asked = request({ host: '127.0.0.1', port, headers: { host } })
+  asked.end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  return await text(response)
 }
