@@ -16,12 +16,15 @@ const skip = withoutBrowser || (isAsked ? false : 'ERGON_PICTURES=1 writes them'
 /** A guide with larger files is slow to load. */
 const BYTES_MAX = 250_000
 const SETTLED_MS = 2500
+/** A model that is not there yet is asked a minute later. */
+const PROBED_MS_MAX = 150_000
 
 /** Name of the picture → its page. */
 const PAGES: Readonly<Record<string, string>> = {
   overview: '/',
   playground: '/playground',
   models: '/models',
+  functions: '/functions/hello',
   databases: '/databases/notes',
   storage: '/storage/photographs/',
   usage: '/usage',
@@ -35,7 +38,8 @@ const PAGES: Readonly<Record<string, string>> = {
   settings: '/settings',
 }
 
-if (skip === false) product(MODELS)
+// The landing page shows the last probe.
+if (skip === false) product(MODELS, { ERGON_PROBE_SECONDS: '60' })
 let browser: Browser
 before(async () => {
   if (skip !== false) return
@@ -50,6 +54,9 @@ test('pictures of the console', { skip }, async () => {
   await using ada = await newPerson(browser, portal)
   const { page } = ada
   await page.setViewportSize({ width: 1280, height: 800 })
+  await untilProbed(page)
+  await page.reload()
+  await page.locator('#asked b').waitFor()
   await page.waitForTimeout(SETTLED_MS)
   await shoot(page, 'landing')
   await signUp(ada, { name: 'my-team' })
@@ -76,6 +83,19 @@ test('pictures of the console', { skip }, async () => {
   await shoot(page, 'status')
 })
 
+/** The installation has asked its model. */
+async function untilProbed(page: Page): Promise<void> {
+  const endMs = performance.now() + PROBED_MS_MAX
+  for (;;) {
+    const last = await page.evaluate(
+      `fetch('/v1/probe').then((a) => a.json()).then(({ components }) => components[1].last)`,
+    )
+    if (last !== null) return
+    assert.ok(performance.now() < endMs, 'the installation does not ask its model')
+    await page.waitForTimeout(SETTLED_MS)
+  }
+}
+
 async function shoot(page: Page, name: string): Promise<void> {
   const path = join(FOLDER, `${name}.png`)
   await page.screenshot({ path, animations: 'disabled' })
@@ -84,10 +104,18 @@ async function shoot(page: Page, name: string): Promise<void> {
 
 /** So that no page is empty; returns the receipt of a request to a model. */
 async function useEachProduct(ada: Person): Promise<string> {
+  await sharedErgon().waitForModel(CHAT)
   const made = async (path: string, body: object, status = 201) =>
     done(await ada.ask('POST', path, body), status)
   await made('/v1/tokens', { name: 'website', scope: 'read', energy_budget: '5 kJ/day' })
   await made('/v1/databases', { name: 'notes', size: '1GB' }, 201)
+  const source = "export default { fetch() { console.log('asked'); return new Response('hello') } }"
+  await made('/v1/functions', {
+    name: 'hello',
+    file: 'hello.js',
+    source,
+    energy_budget: '10 kJ/day',
+  })
   await made('/v1/webhooks', { url: 'https://example.com/ergon', events: ['balance.low'] })
   await made('/v1/members', { name: 'Grace', role: 'developer' })
   await ada.page.evaluate(`(async () => {

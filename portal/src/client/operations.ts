@@ -13,6 +13,7 @@ import type { intervalList, intervalsQuery } from '#contract/intervals.ts'
 import type { budgetList, budgetListQuery } from '#contract/budgets.ts'
 import type * as evidence from '#contract/compliance.ts'
 import type * as databases from '#contract/databases.ts'
+import type * as functions from '#contract/functions.ts'
 import type * as chat from '#contract/inference-replies.ts'
 import type { chatRequest } from '#contract/inference.ts'
 import type { lookupReply } from '#contract/lookup.ts'
@@ -152,6 +153,22 @@ export type Operations = Checked<{
   >
   'GET /v1/databases/:database/query/ceiling': Of<typeof databases.databaseQueryCeiling>
   'GET /v1/databases/:database/backups': Of<typeof databases.backupList>
+  'GET /v1/functions': Of<typeof functions.functionList>
+  'GET /v1/functions/:function': Of<typeof functions.functionReply>
+  'PATCH /v1/functions/:function': Of<
+    typeof functions.functionReply,
+    typeof functions.functionChange
+  >
+  'DELETE /v1/functions/:function': Of<typeof functions.functionDeleted>
+  'POST /v1/functions/:function/rollback': Of<
+    typeof functions.functionReply,
+    typeof functions.rollbackRequest
+  >
+  'GET /v1/functions/:function/logs': Of<
+    typeof functions.functionLogs,
+    never,
+    typeof functions.functionLogsQuery
+  >
   'GET /v1/webhooks': Of<typeof webhooks.webhookList>
   'POST /v1/webhooks': Of<typeof webhooks.webhookWithSecret, typeof webhooks.webhookRequest>
   'GET /v1/webhooks/:webhook': Of<typeof webhooks.webhookReply>

@@ -21,8 +21,8 @@ export async function showAsked(): Promise<void> {
   digits.append(part('b', heavy), part('i', light), part('span', 'joules', 'unit'))
   register.replaceChildren(digits, part('span', spoken(figure), 'spoken'))
   how.textContent =
-    `${knownWords(figure)}. This installation asks itself at a regular pace, and pays for it. ` +
-    `The last answer came after ${last.duration_ms} ms, on ${new Date(last.at).toUTCString()}.`
+    `The last answer came after ${last.duration_ms} ms, on ${new Date(last.at).toUTCString()}: ` +
+    `${knownWords(figure)}. This installation asks itself at a regular pace, and pays for it.`
 }
 
 function part(name: string, text: string, className = ''): HTMLElement {

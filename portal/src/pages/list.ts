@@ -40,6 +40,14 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./models/page.tsx'),
   },
   {
+    path: '/functions/{-$function}',
+    title: 'Functions',
+    circuit: 'services',
+    key: 'f',
+    service: 'functions',
+    load: () => import('./functions/page.tsx'),
+  },
+  {
     path: '/databases/{-$database}',
     title: 'Databases',
     circuit: 'services',

@@ -1,10 +1,12 @@
 // Four facts of a database: the last minute, today, its budget, its size.
 import { useQuery } from '@tanstack/react-query'
 import { read } from '#console/client/queries.ts'
-import { bytesExact, bytesShort, share } from '#console/figures/amounts.ts'
-import { energyExact, energyShort, power } from '#console/figures/energy.ts'
+import { bytesExact, bytesShort } from '#console/figures/amounts.ts'
+import { power } from '#console/figures/energy.ts'
 import { moneyShort } from '#console/figures/money.ts'
 import { ago } from '#console/figures/time.ts'
+import { budgetWords } from '#console/parts/budget-words.ts'
+import { Energy } from '#console/parts/energy.tsx'
 import { Facts } from '#console/parts/facts.tsx'
 import { useNow } from '#console/parts/zone.ts'
 import { useUnit } from '#console/live/use-unit.ts'
@@ -36,7 +38,7 @@ export function DatabaseFacts({ database }: { readonly database: Database }) {
           energy === undefined ? '' : <Energy key="today" nj={BigInt(energy.energy_nj)} />,
           energy !== undefined && `${moneyShort(BigInt(energy.charge_pusd), unit)} since 00:00 UTC`,
         ],
-        ['Energy budget', ...budgetWords(database)],
+        ['Energy budget', ...budgetWords(database, 'its server')],
         [
           'Size',
           <span key="size" title={bytesExact(BigInt(database.stored_bytes))}>
@@ -49,32 +51,10 @@ export function DatabaseFacts({ database }: { readonly database: Database }) {
   )
 }
 
-const Energy = ({ nj }: { readonly nj: bigint }) => (
-  <span title={energyExact(nj)} data-copy={energyExact(nj)}>
-    {energyShort(nj)}
-  </span>
-)
-
 /** Mean power of the newest minute that was charged, in nanojoules a second; zero when it is long ago. */
 function lastMinute(energy: DatabaseEnergy | undefined, now: Date): bigint | undefined {
   if (energy === undefined) return undefined
   const newest = energy.data.at(-1)
   const isNew = newest !== undefined && now.getTime() - new Date(newest.at).getTime() < LAST_MS
   return isNew ? BigInt(newest.energy_nj) / MINUTE_S : 0n
-}
-
-const MILLIJOULES = 1_000
-
-function budgetWords({ energy_budget, energy_budget_used_j }: Database): readonly [string, string] {
-  if (energy_budget === null) return ['none', 'nothing stops its server but the balance']
-  const used = BigInt(Math.round((energy_budget_used_j ?? 0) * MILLIJOULES))
-  return [share(used, perDay(energy_budget)), `of ${energy_budget}; stops at 100 %`]
-}
-
-const UNITS_MJ: Readonly<Record<string, number>> = { J: 1e3, kJ: 1e6, MJ: 1e9 }
-
-/** Millijoules of "5 kJ/day", as the API prints budgets. */
-function perDay(budget: string): bigint {
-  const [figure = '0', unit = 'J'] = budget.replace('/day', '').split(' ')
-  return BigInt(Math.round(Number(figure) * (UNITS_MJ[unit] ?? 0)))
 }

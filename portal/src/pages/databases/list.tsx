@@ -2,8 +2,8 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { bytesShort } from '#console/figures/amounts.ts'
-import { energyExact, energyShort } from '#console/figures/energy.ts'
 import { Empty } from '#console/parts/empty.tsx'
+import { Energy } from '#console/parts/energy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
@@ -89,10 +89,5 @@ const sizeOf = ({ stored_bytes, size_bytes }: Database): string =>
 function EnergyToday({ database }: { readonly database: Database }) {
   const energy = useEnergyToday(database).data
   if (energy === undefined) return null
-  const nj = BigInt(energy.energy_nj)
-  return (
-    <span title={energyExact(nj)} data-copy={energyExact(nj)}>
-      {energyShort(nj)}
-    </span>
-  )
+  return <Energy nj={BigInt(energy.energy_nj)} />
 }

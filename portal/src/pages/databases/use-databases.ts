@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { changed, read } from '#console/client/queries.ts'
-import { useLive } from '#console/live/use-live.ts'
+import { useResourceChanges } from '#console/live/use-resource-changes.ts'
 import { useNow } from '#console/parts/zone.ts'
 import { isChanging, type Database } from './database.ts'
 
@@ -16,7 +16,7 @@ export const LAST_MS = 180_000
 const INTERVALS_MAX = '1000'
 
 export function useDatabases() {
-  useChanges()
+  useResourceChanges('database', databasesChanged)
   return useQuery({
     ...read('GET /v1/databases', {}),
     refetchInterval: ({ state }) => (state.data?.data.some(isChanging) ? CHANGING_MS : false),
@@ -25,7 +25,7 @@ export function useDatabases() {
 
 /** By name or id. */
 export function useDatabase(name: string) {
-  useChanges()
+  useResourceChanges('database', databasesChanged)
   return useQuery({
     ...read('GET /v1/databases/:database', { path: { database: name } }),
     refetchInterval: ({ state }) =>
@@ -73,17 +73,3 @@ export function useEnergyNow({ id }: Pick<Database, 'id'>) {
 
 export const databasesChanged = (): Promise<void> =>
   changed('GET /v1/databases', 'GET /v1/databases/:database')
-
-function useChanges(): void {
-  const states = useLive(({ resources }) =>
-    [...resources]
-      .filter(([, { kind }]) => kind === 'database')
-      .map(([id, { status, wanted, reason, awake }]) =>
-        [id, status, wanted, reason ?? '', String(awake)].join(' '),
-      )
-      .join('\n'),
-  )
-  useEffect(() => {
-    if (states !== '') void databasesChanged()
-  }, [states])
-}

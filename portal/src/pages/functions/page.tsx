@@ -1,0 +1,9 @@
+// Functions: the list, or one of them.
+import { useParams } from '@tanstack/react-router'
+import { Detail } from './detail.tsx'
+import { List } from './list.tsx'
+
+export function Page() {
+  const { function: name } = useParams({ strict: false }) as { readonly function?: string }
+  return name === undefined ? <List /> : <Detail key={name} name={name} />
+}

@@ -1,0 +1,150 @@
+// The pages of functions in a browser, on a real function: its address, log, versions, budget, suspension and deletion.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Browser } from 'playwright-core'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import { done, newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
+import { buildConsole } from './console-build.ts'
+import { checkPage, loadAxe, pressButton, signUpByPages, watch } from './walk.ts'
+
+product(PLAIN)
+
+const NAME = 'hello'
+const HOSTILE = '<img src=x onerror="document.title=1">'
+const ANSWERS_MS_MAX = 60_000
+const codeOf = (word: string) => `export default {
+  fetch() {
+    console.error(${JSON.stringify(`${HOSTILE} ${word}`)})
+    return new Response(${JSON.stringify(word)})
+  },
+}`
+
+describe('pages of functions', { skip: withoutBrowser }, () => {
+  let browser: Browser
+  let ada: Person
+  let watched: () => readonly string[]
+  before(async () => {
+    await buildConsole()
+    browser = await openBrowser()
+    ada = await newPerson(browser, portal())
+    await signUpByPages(ada, 'functions')
+    await pressButton(ada.page, 'Later')
+    await ada.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await loadAxe(ada.page)
+    watched = watch(ada.page)
+  })
+  after(() => browser?.close())
+  const portal = () => String(sharedErgon().ready['portal_url'])
+  const go = (path: string) => ada.page.goto(portal() + path)
+  const press = (name: string) =>
+    ada.page.getByRole('button', { name, exact: true, disabled: false }).click()
+  const row = (text: string) => ada.page.locator('tr', { hasText: text })
+  const state = (word: string) => ada.page.locator('.head .state', { hasText: word })
+
+  /** A check ends with a small page. */
+  const check = async (name: string) => {
+    await checkPage(ada.page, name)
+    await ada.page.setViewportSize({ width: 1280, height: 800 })
+  }
+  const deploy = async (word: string) => {
+    const body = { name: NAME, file: 'hello.js', source: codeOf(word), energy_budget: '10 kJ/day' }
+    done(await ada.ask('POST', '/v1/functions', body), 201)
+    await answers((text) => text === word)
+  }
+  const own = async () => done(await ada.ask('GET', `/v1/functions/${NAME}`), 200)
+  /** Asks the function by its own address until it answers so. */
+  async function answers(isWanted: (text: string, status: number) => boolean): Promise<void> {
+    const url = String((await own())['url'])
+    const endMs = performance.now() + ANSWERS_MS_MAX
+    for (;;) {
+      // The address listens from the first function on.
+      const answer = await fetch(url).catch(() => undefined)
+      const text = (await answer?.text()) ?? ''
+      if (answer !== undefined && isWanted(text, answer.status)) return
+      assert.ok(performance.now() < endMs, `${answer?.status} ${text}`)
+      await pause(200)
+    }
+  }
+
+  test('without a function the page has the command; with one its state, route and budget', async () => {
+    const { page } = ada
+    await go('/functions')
+    await page.getByRole('heading', { name: 'No functions yet' }).waitFor()
+    await check('no functions')
+    await deploy('one')
+    await go('/functions')
+    await row(NAME).getByText('10 kJ/day').first().waitFor()
+    await row(NAME).locator('.state', { hasText: 'Ready' }).waitFor()
+    await check('functions')
+  })
+
+  test('its page has the address, the deploy command and the log, whose text is never run', async () => {
+    const { page } = ada
+    await go(`/functions/${NAME}`)
+    await page.getByText(String((await own())['url'])).waitFor()
+    await page.getByText(`ergon fn deploy hello.js --name ${NAME}`).waitFor()
+    await row(`${HOSTILE} one`).first().waitFor()
+    await answers((text) => text === 'one')
+    await page.getByLabel('Search').fill('nothing of this kind')
+    await page.getByText('No line').waitFor()
+    await page.getByLabel('Search').fill('')
+    await row(`${HOSTILE} one`).first().waitFor()
+    await check('a function')
+    assert.notEqual(await page.title(), '1')
+  })
+
+  test('a second version answers, and the first one again after a roll back', async () => {
+    const { page } = ada
+    await deploy('two')
+    const answering = (version: number) =>
+      page
+        .getByRole('row', { name: new RegExp(`^${version} hello.js`) })
+        .locator('.state', { hasText: 'Answers' })
+    await answering(2).waitFor()
+    await press('Roll back to version 1')
+    await press('Roll it back')
+    await answers((text) => text === 'one')
+    await answering(1).waitFor()
+  })
+
+  test('a version that cannot be loaded says why, and the one before goes on', async () => {
+    const { page } = ada
+    const body = {
+      name: NAME,
+      file: 'hello.js',
+      source: `throw new Error(${JSON.stringify(HOSTILE)})`,
+    }
+    done(await ada.ask('POST', '/v1/functions', body), 201)
+    await page.getByText('Version 1 goes on answering').waitFor()
+    await row('Could not start').waitFor()
+    await check('a function with a broken version')
+    await answers((text) => text === 'one')
+  })
+
+  test('its budget is changed; it is suspended and resumed', async () => {
+    const { page } = ada
+    await press('Budget')
+    await page.getByLabel('Most that it may use a day').fill('20 kJ')
+    await press('Change it')
+    await page.getByText('of 20 kJ/day').waitFor()
+    await press('Suspend')
+    await press('Suspend it')
+    await page.getByText('Suspended by hand').waitFor()
+    await state('Suspended').waitFor()
+    await answers((_, status) => status === 503)
+    await press('Resume')
+    await answers((text) => text === 'one')
+  })
+
+  test('it is deleted once its name is typed', async () => {
+    const { page } = ada
+    await press('Delete')
+    await page.getByLabel(`Type ${NAME} to go on`).fill(NAME)
+    await press('Delete it')
+    await page.getByRole('heading', { name: 'No functions yet' }).waitFor()
+    assert.equal((await ada.ask('GET', `/v1/functions/${NAME}`)).status, 404)
+    assert.deepEqual(watched(), [])
+  })
+})
