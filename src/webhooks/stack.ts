@@ -64,8 +64,7 @@ const wantedOf = ({
 
 /** The values of a query may be secrets. */
 const urlAttributes = (url: string): StackAttributes => ({
-  url: maskedUrl(url),
-  ...(maskedUrl(url) !== url && { 'url query': { hidden: url } }),
+  url: maskedUrl(url) === url ? url : { hidden: url },
 })
 
 const printEvents = (events: readonly string[]): string => [...new Set(events)].toSorted().join(' ')

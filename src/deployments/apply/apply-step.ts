@@ -3,7 +3,7 @@ import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { stackPartOf } from '#deployments/parts.ts'
 import { changedNames } from '#deployments/plan/compare.ts'
-import { disown, own } from '#deployments/plan/owned.ts'
+import { disown, isFree, own } from '#deployments/plan/owned.ts'
 import type { StepRow } from '#deployments/rows.ts'
 import type { Asker } from '#identity/audit.ts'
 import { isPending, type StackAttributes } from '#resources/stack-part.ts'
@@ -58,7 +58,11 @@ async function change(
   const part = stackPartOf(turn.parts, kind)
   const wish = { account, name, spec: resource.spec as never, files: input.files }
   const target = { account, name, spec: wish.spec, id: step.resource ?? undefined }
-  const found = await part.find(transaction, target)
+  const seen = await part.find(transaction, target)
+  const isOwn =
+    seen !== undefined &&
+    (await isFree(transaction, turn.deployment, { kind, address, resource: seen.id }))
+  const found = isOwn ? seen : undefined
   const wanted = part.wanted(wish)
   assertKnown(address, wanted)
   const changed = changedNames(found?.attributes, wanted)

@@ -14,7 +14,7 @@ export function differences(
   const names = Object.keys({ ...wanted, ...before })
   return names.flatMap((attribute) => {
     const [old, next] = [before?.[attribute], wanted[attribute]]
-    if (isSame(old, next)) return []
+    if (isSameAttribute(old, next)) return []
     const pending = isPending(next)
     const isSensitive = isPending(shown[attribute]) && !pending
     const hidden = isSensitive || isHidden(old) || isHidden(next)
@@ -30,7 +30,11 @@ export const changedNames = (
 ): ReadonlySet<string> =>
   new Set(differences(before, wanted, wanted).map(({ attribute }) => attribute))
 
-function isSame(a: StackAttribute | undefined, b: StackAttribute | undefined): boolean {
+/** Nothing is the same as an attribute that is absent or pending. */
+export function isSameAttribute(
+  a: StackAttribute | undefined,
+  b: StackAttribute | undefined,
+): boolean {
   if (isHidden(a) && isHidden(b)) return a.hidden === b.hidden
   return typeof a === 'string' && a === b
 }

@@ -13,7 +13,8 @@ import {
 import { publicOutputs } from '#deployments/outputs.ts'
 import { stackPartOf, type AnyPart } from '#deployments/parts.ts'
 import { differences, digestsOf } from './compare.ts'
-import { assertNotOthers, ownedBy, type OwnedResource, type StackId } from './owned.ts'
+import { isFree, ownedBy, type OwnedResource, type StackId } from './owned.ts'
+import { withHandovers } from './handovers.ts'
 import { planRemovals } from './plan-removals.ts'
 import type { StackPlan, PlanDeps, PlannedStep } from './plan.ts'
 
@@ -56,7 +57,8 @@ export async function makePlan(
     return stepOf({ ...seen, resource }, { all, visible, key: deps.key, described })
   })
   const left = [...owned.values()].filter(({ address }) => !sought.has(address))
-  const steps = await planRemovals(deps, id, { left, made, wanted, allowsDeletion })
+  const ordered = withHandovers(deps.parts, made, { wanted, found: foundOf(sought) })
+  const steps = await planRemovals(deps, id, { left, made: ordered, wanted, allowsDeletion })
   const code = [...wanted].map(([address, all]) => [address, digestsOf(all, deps.key)])
   const text = JSON.stringify([id.stack, steps, code, allowsDeletion])
   return { hash: createHash('sha256').update(text).digest('base64url'), steps }
@@ -76,11 +78,14 @@ async function seek(
   const part = atPlace(described, resource, () => stackPartOf(parts, kind))
   const owned = asked.owned.get(address)
   const target = { account: id.account, name, spec: spec as never, id: owned?.resource }
-  const found = await part.find(state, target)
-  if (found !== undefined && owned === undefined)
-    await assertNotOthers(state, id, { kind, address, resource: found.id })
-  return { resource, part, found, owned }
+  const seen = await part.find(state, target)
+  const isOwn =
+    seen !== undefined && (await isFree(state, id, { kind, address, resource: seen.id }))
+  return { resource, part, found: isOwn ? seen : undefined, owned }
 }
+
+const foundOf = (sought: ReadonlyMap<string, SoughtResource>) =>
+  new Map([...sought].map(([address, { found }]) => [address, found?.attributes ?? {}]))
 
 const allOutputs = (found: FoundResource | undefined): ReadonlyMap<string, string> =>
   new Map(Object.entries(found?.outputs ?? {}))

@@ -27,23 +27,27 @@ export async function ownedBy(
   return new Map(rows.map((row) => [row.address, row]))
 }
 
-/** Throws resource_in_other_stack. */
-export async function assertNotOthers(
+/**
+ * False of a resource that the stack has under another address. Some kinds have names in descriptions alone: what is there is
+ * found by an url that is about to move. Throws resource_in_other_stack.
+ */
+export async function isFree(
   state: Queryable,
   { account, stack }: StackId,
   { kind, address, resource }: { kind: string; address: string; resource: string },
-): Promise<void> {
+): Promise<boolean> {
   const { rows } = await state.query<{ stack: string }>(
     `select stack from stack_resources
-     where account = $1 and kind = $2 and resource = $3 and stack <> $4 limit 1`,
-    [account, kind, resource, stack],
+     where account = $1 and kind = $2 and resource = $3 and (stack, address) <> ($4, $5) limit 1`,
+    [account, kind, resource, stack, address],
   )
   const [other] = rows
-  if (other !== undefined)
-    throw fault(
-      'resource_in_other_stack',
-      `Could not deploy ${address}: the stack "${other.stack}" has it`,
-    )
+  if (other === undefined) return true
+  if (other.stack === stack) return false
+  throw fault(
+    'resource_in_other_stack',
+    `Could not deploy ${address}: the stack "${other.stack}" has it`,
+  )
 }
 
 /** From now on the stack has the resource. */

@@ -2,6 +2,7 @@
 // new one wants alone, such as a route, goes before that one.
 import { stackPartOf } from '#deployments/parts.ts'
 import type { FoundResource, StackAttributes } from '#resources/stack-part.ts'
+import { isSameAttribute } from './compare.ts'
 import type { OwnedResource, StackId } from './owned.ts'
 import type { PlanDeps, PlannedStep } from './plan.ts'
 
@@ -37,8 +38,7 @@ export async function planRemovals(
         exclusive.some(
           (name) =>
             owned.kind === step.kind &&
-            found?.attributes[name] !== undefined &&
-            found.attributes[name] === wanted.get(step.address)?.[name],
+            isSameAttribute(found?.attributes[name], wanted.get(step.address)?.[name]),
         ),
       )
       return [step.address, taken.map(([address]) => address)] as const
