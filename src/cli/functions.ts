@@ -18,6 +18,11 @@ export type DeployedFunction = {
   readonly env: readonly string[]
   readonly energy_budget: string | null
   readonly energy_budget_used_j: number | null
+  readonly on: readonly string[]
+  readonly schedule: string | null
+  readonly concurrency: number
+  readonly runs_waiting: number
+  readonly runs_failed: number
   readonly status: string
   readonly reason: string | null
   readonly version: number
@@ -123,7 +128,13 @@ export function printFunction(one: DeployedFunction): void {
     ['address', one.url],
     ['version', `${one.live_version ?? 'none'} answers, ${one.version} is wanted`],
     ['runtime', `${one.runtime}, ${mbOf(one.memory_bytes)}, ${one.timeout_s} s a request`],
+    ['at once', `${one.concurrency} requests`],
     ['variables', one.env.join(', ') || 'none'],
+    ...(one.on.length > 0 ? [['objects', one.on.join(', ')] as const] : []),
+    ...(one.schedule === null ? [] : [['schedule', `${one.schedule} (UTC)`] as const]),
+    ...(one.on.length > 0 || one.schedule !== null
+      ? [['runs', `${one.runs_waiting} wait, ${one.runs_failed} failed`] as const]
+      : []),
     [
       'energy budget',
       one.energy_budget === null

@@ -22,6 +22,14 @@ export const FUNCTION_CONCURRENCY = 20
 /** Requests of a function that wait for their turn. */
 export const FUNCTION_WAITING_MAX = 200
 export const FUNCTION_BODY_BYTES_MAX = 16 * 1024 * 1024
+/** Of the setting. */
+export const FUNCTION_CONCURRENCY_MAX = 1000
+/** Buckets whose new objects a function runs for. */
+export const FUNCTION_BUCKETS_MAX = 10
+/** Runs for objects and times that wait for a function; the oldest beyond these are dropped. */
+export const FUNCTION_RUNS_MAX = 100_000
+/** Runs of a function that failed for good, the newest, that are kept. */
+export const FUNCTION_FAILURES_MAX = 1000
 /** The newest lines of its log that are kept. */
 export const FUNCTION_LOG_LINES_MAX = 1000
 

@@ -1,5 +1,6 @@
 // Requests and replies of functions.
 import { z } from 'zod'
+import { parseCron } from './cron.ts'
 import { energyBudget } from './energy-budget.ts'
 import * as limits from './function-limits.ts'
 import { ownObject } from './own-object.ts'
@@ -24,6 +25,8 @@ const environment = z
     (variables) => Object.entries(variables).join('').length <= limits.FUNCTION_ENVIRONMENT_MAX,
     `must have at most ${limits.FUNCTION_ENVIRONMENT_MAX} characters`,
   )
+
+const TRIGGER = /^bucket\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/object-created$/
 
 /** Members that a further deployment leaves out stay as they were. */
 export const functionRequest = ownObject({
@@ -69,6 +72,23 @@ export const functionRequest = ownObject({
     .refine((text) => text.isWellFormed(), 'must be text'),
   /** The most energy that it may use on a day of UTC. */
   energy_budget: energyBudget.optional(),
+  /** Runs it for each new object of a bucket of the account: `bucket/<bucket>/object-created`. */
+  on: z
+    .array(z.string().regex(TRIGGER, 'must be a trigger such as bucket/photos/object-created'))
+    .max(limits.FUNCTION_BUCKETS_MAX)
+    .optional(),
+  /** Runs it at times of UTC, in five fields of cron; null removes the schedule. */
+  schedule: z
+    .string()
+    .max(100)
+    .refine(
+      (text) => parseCron(text) !== undefined,
+      'must be five fields of cron: minute, hour, day, month, day of the week, such as "*/5 * * * *"',
+    )
+    .nullable()
+    .optional(),
+  /** Requests that run at once: 20 by default, and 1 for a handler of Lambda. */
+  concurrency: z.int().min(1).max(limits.FUNCTION_CONCURRENCY_MAX).optional(),
 })
 export type FunctionRequest = z.infer<typeof functionRequest>
 
@@ -124,6 +144,12 @@ export const functionReply = z.object({
   energy_budget: z.string().nullable(),
   /** The part of it that is charged today, at most a minute old; null without a budget. */
   energy_budget_used_j: z.number().min(0).nullable(),
+  on: z.array(z.string()),
+  schedule: z.string().nullable(),
+  concurrency: z.int(),
+  /** Runs for objects and times that have not been yet, and those that failed as often as a run is tried. */
+  runs_waiting: z.int(),
+  runs_failed: z.int(),
   status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
   /** Why the status is not what was asked for, or why the newest version is not live. */
   reason: z.string().nullable(),
@@ -177,4 +203,42 @@ export const functionLogs = z.object({
   ),
   /** For `after` of the next call. */
   cursor: z.string(),
+})
+
+/** The newest first. */
+export const functionFailures = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      id: z.string(),
+      event: z.enum(['bucket.object-created', 'schedule']),
+      /** {bucket, key, version_id}, or {scheduled_at}. */
+      data: z.record(z.string(), z.string()),
+      attempts: z.int(),
+      /** Why the last attempt failed, and its request in the log. */
+      error: z.string().nullable(),
+      request_id: z.string().nullable(),
+      created_at: z.iso.datetime(),
+      attempted_at: z.iso.datetime().nullable(),
+    }),
+  ),
+})
+
+export const replayRequest = ownObject({
+  /** One of them; all without it. */
+  id: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be the id of a failed run')
+    .optional(),
+})
+export type FunctionReplayRequest = z.infer<typeof replayRequest>
+
+/** Throws invalid_request. */
+export const parseFunctionReplayRequest = (json: unknown): FunctionReplayRequest =>
+  parseWith(replayRequest, json)
+
+export const functionReplayed = z.object({
+  object: z.literal('function.replay'),
+  /** Runs that are due again. */
+  runs: z.int(),
 })

@@ -1,4 +1,5 @@
 // Functions in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
+import { urlOfAccount } from '#contract/functions-address.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { functionsAddress } from '#node/functions-address.ts'
 import type { ServedResources } from '#node/ingress.ts'
@@ -9,12 +10,14 @@ import { FUNCTION_CELLS, functionOfCell } from './cell-name.ts'
 import { createFunctions, type Functions } from './functions.ts'
 import { createLogKeeper } from './keep-logs.ts'
 import { createLocalDriver } from './local-driver.ts'
+import type { DueRun } from './runs/attempt.ts'
+import { runFunctions, type RunsDeps } from './runs/run-functions.ts'
 import { environmentKeyOf, type FunctionGatewaySettings } from './settings.ts'
 
 export const FUNCTIONS_AGENT: AgentProduct = { name: 'functions', open }
 
 async function open(core: AgentCore): Promise<AgentPart> {
-  const { config, data, state, log, cells, place, accountCells, ingress } = core
+  const { config, data, state, log, cells, place, accountCells, ingress, presignedUrl } = core
   const address = cells.isolation.admitsTenants ? functionsAddress(core) : undefined
   const environmentKey = environmentKeyOf(data.secrets.state)
   const settings: FunctionGatewaySettings = { address, environmentKey, region: config.region }
@@ -40,6 +43,19 @@ async function open(core: AgentCore): Promise<AgentPart> {
     "select from resources where kind = 'function' and desired <> 'deleted' limit 1",
   )
   if (rows.length > 0) await served.ready()
+  const url = (account: string, route: string) => `${urlOfAccount(address, account)}${route}`
+  const runs: RunsDeps = {
+    state,
+    log,
+    functions,
+    line: logs.add,
+    urlOf: ({ account, route }) => url(account, route),
+    async payloadOf({ event, data, account, deployed_by: token }) {
+      if (event === 'schedule' || token === null) return data
+      const url = await presignedUrl({ account, token, ...objectOf(data) })
+      return { ...data, presigned_url: url }
+    },
+  }
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
   return {
@@ -48,6 +64,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     async start() {
       running = Promise.all([
         logs.run(ending.signal),
+        runFunctions(runs, ending.signal),
         reconcileFunctions(core, { functions, served }, ending.signal),
       ])
     },
@@ -99,3 +116,5 @@ function endUnpaid(
     },
   })
 }
+
+const objectOf = ({ bucket = '', key = '' }: DueRun['data']) => ({ bucket, key })

@@ -13,6 +13,8 @@ export type FunctionSpec = {
   readonly memoryBytes: number
   readonly timeoutS: number
   readonly env: Readonly<Record<string, string>>
+  /** Requests at once; null: as the form of its handler has them. */
+  readonly concurrency: number | null
 }
 
 /** A line that a function has written. */
@@ -27,6 +29,8 @@ export type FunctionLine = {
 export interface RunningFunction extends Instance {
   /** `unix:<path>`, or `http://<host>:<port>`. */
   readonly address: string
+  /** Requests that the code takes at once, once it is ready. */
+  readonly concurrency: number
   /** Ends the process where its code blocks it; another one follows. Never rejects. */
   unblock(): Promise<void>
 }

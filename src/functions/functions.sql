@@ -20,7 +20,7 @@ end $$;
 -- Routes requests to the version that answers. Before there is one they wait for the wanted one, unless it failed.
 create or replace function route_function(of_id text) returns void language sql as $$
   select set_routes(of_id, coalesce((
-    select jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s))
+    select jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s, 'concurrency', v.concurrency))
     from functions f join resources r using (id)
       join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
     where f.id = of_id and r.desired <> 'deleted' and (f.live_version is not null or v.failure is null)), '[]'))
@@ -28,14 +28,21 @@ $$;
 
 -- Makes a version that started the live one, with its route and settings. Returns the one before; null where another is
 -- wanted by now.
-create or replace function make_function_live(of_id text, of_version int) returns int language plpgsql as $$
+create or replace function make_function_live(of_id text, of_version int, by_default int default null) returns int language plpgsql as $$
 declare
   was functions;
 begin
   select * into was from functions where id = of_id for update;
   if was.version is distinct from of_version then return null; end if;
   update functions set live_version = of_version where id = of_id;
+  update function_versions set concurrency = coalesce(concurrency, by_default) where function = of_id and version = of_version;
   perform route_function(of_id);
+  perform follow_buckets(of_id, was.account, v.buckets) from function_versions v
+    where v.function = of_id and v.version = of_version;
+  -- A new schedule begins now.
+  update functions set scheduled_to = date_trunc('minute', ledger_now()) where id = of_id
+    and (select schedule from function_versions where function = of_id and version = of_version) is distinct from
+      (select schedule from function_versions where function = of_id and version = was.live_version);
   return coalesce(was.live_version, 0);
 end $$;
 
@@ -70,10 +77,12 @@ begin
     perform want_resource(of_id, 'deployed');
   end if;
   insert into function_versions (function, version, route, runtime, memory_bytes, timeout_s, env_names, sealed_env,
-    file, source, created_at)
+    file, source, buckets, schedule, concurrency, deployed_by, created_at)
   values (of_id, last.version + 1, given ->> 'route', given ->> 'runtime', (given ->> 'memory_bytes')::bigint,
     (given ->> 'timeout_s')::int, array(select jsonb_array_elements_text(given -> 'env_names')),
-    given ->> 'sealed_env', given ->> 'file', given ->> 'source', ledger_now());
+    given ->> 'sealed_env', given ->> 'file', given ->> 'source',
+    array(select jsonb_array_elements_text(given -> 'buckets')), given ->> 'schedule', (given ->> 'concurrency')::int,
+    given ->> 'deployed_by', ledger_now());
   perform assert_route_free(of_id);
   perform route_function(of_id);
   delete from function_versions v using functions f where v.function = of_id and f.id = of_id
@@ -103,12 +112,14 @@ end $$;
 -- Deletes a function: its route is free again.
 create or replace function delete_function(of_id text) returns void language sql as $$
   select set_routes(of_id, '[]');
+  select follow_buckets(of_id, account, '{}') from functions where id = of_id;
   select set_budget(of_id, null, null);
   select want_resource(of_id, 'deleted');
 $$;
 
 -- Removes what is left of a deleted function.
 create or replace function remove_function(of_id text) returns void language sql as $$
+  delete from function_runs where function = of_id;
   delete from function_logs where function = of_id;
   delete from function_versions where function = of_id;
 $$;

@@ -119,11 +119,11 @@ async function tryVersion(
 ): Promise<boolean> {
   const { id } = version
   try {
-    const { release } = await instances.use(version, { cause: 'change' }, signal)
+    const { instance, release } = await instances.use(version, { cause: 'change' }, signal)
     try {
       const { rows } = await state.query<{ before: number | null }>(
-        'select make_function_live($1, $2) as before',
-        [id, version.version],
+        'select make_function_live($1, $2, $3) as before',
+        [id, version.version, instance.concurrency],
       )
       const before = rows[0]?.before ?? null
       if (before === null) throw new NotWanted(id)
@@ -170,7 +170,7 @@ async function readVersions(state: Queryable, id: string) {
 async function readCode(state: Queryable, { id, version }: FunctionVersion): Promise<CodeRow> {
   const { rows } = await state.query<CodeRow>(
     `select f.id, f.account, n.name, v.version, v.runtime, v.file, v.source, v.memory_bytes::text as "memoryBytes",
-       v.timeout_s as "timeoutS", v.sealed_env as "sealedEnv"
+       v.timeout_s as "timeoutS", v.sealed_env as "sealedEnv", v.concurrency
      from functions f join resources n using (id)
        join function_versions v on v.function = f.id and v.version = $2
      where f.id = $1`,

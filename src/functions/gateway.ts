@@ -1,6 +1,7 @@
 // Functions in a gateway: the API that deploys, lists and deletes them. No request to a function passes here.
 import {
   parseFunctionChange,
+  parseFunctionReplayRequest,
   parseFunctionRequest,
   parseRollbackRequest,
 } from '#contract/functions.ts'
@@ -9,6 +10,7 @@ import { findNamed } from '#http/find-named.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createFunctionDelete } from './operations/function-delete.ts'
 import { createFunctionDeploy } from './operations/function-deploy.ts'
+import { createFunctionFailures, createFunctionReplay } from './operations/function-failures.ts'
 import { createFunctionGet, createFunctionList } from './operations/function-get.ts'
 import { createFunctionLogs } from './operations/function-logs.ts'
 import { createFunctionRollback } from './operations/function-rollback.ts'
@@ -17,7 +19,7 @@ import type { FunctionGatewaySettings } from './settings.ts'
 
 /** For the export: each function as the version that answers has it. */
 export const FUNCTIONS_OF = `select n.id as place, n.id, n.name, n.region, v.route, n.actual as status, f.version, f.live_version,
-    n.created_at, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.file, v.source
+    n.created_at, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule, v.concurrency, v.file, v.source
   from resources n join functions f using (id)
     join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
   where n.account = $1 and n.desired <> 'deleted' and n.id > $2 order by n.id limit $3`
@@ -35,6 +37,11 @@ function open({ readers: state }: GatewayCore, settings: FunctionGatewaySettings
       'function.list': { handle: createFunctionList(deps) },
       'function.get': { handle: createFunctionGet(deps) },
       'function.logs': { handle: createFunctionLogs({ state }) },
+      'function.failures': { handle: createFunctionFailures({ state }) },
+      'function.replay': {
+        parse: parseFunctionReplayRequest,
+        handle: createFunctionReplay({ state }),
+      },
       'function.update': { parse: parseFunctionChange, handle: createFunctionUpdate(deps) },
       'function.rollback': { parse: parseRollbackRequest, handle: createFunctionRollback(deps) },
       'function.delete': { handle: createFunctionDelete({ state }) },

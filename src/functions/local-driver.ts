@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import type { Cell, Cells, CellSpec, Exit, OutputLine } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
+import { FUNCTION_CONCURRENCY, FUNCTION_CONCURRENCY_MAX } from '#contract/function-limits.ts'
 import type { SleepCause } from '#contract/intervals.ts'
 import { answers, ask, pathOf, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'
@@ -43,6 +44,7 @@ export function createLocalDriver(deps: {
       const { id, version, account } = spec
       await admit(functionCellOf(id, version), account)
       let isBlocked = false
+      let concurrency = FUNCTION_CONCURRENCY
       const cell = await cells.start(
         cellOf(spec, place, {
           output: (output) => line(lineOf(id, output)),
@@ -54,10 +56,15 @@ export function createLocalDriver(deps: {
       )
       return {
         address: `unix:${cell.socket}`,
+        get concurrency() {
+          return concurrency
+        },
         async ready(signal) {
           const limit = AbortSignal.any([signal, AbortSignal.timeout(LOAD_MAX_MS)])
           try {
-            assertLoaded(await loadedPage(cell, limit))
+            const page = await loadedPage(cell, limit)
+            assertLoaded(page)
+            concurrency = concurrencyIn(page) ?? concurrency
           } catch (error) {
             if (signal.aborted || !limit.aborted) throw error
             throw failed(`it is not loaded after ${LOAD_MAX_MS / 1000} s`)
@@ -110,8 +117,27 @@ function assertLoaded(page: unknown): void {
     )
 }
 
+/** Code can answer in place of the runtime, and changes nothing but its own requests by that. */
+function concurrencyIn(page: unknown): number | undefined {
+  if (typeof page !== 'object' || page === null || !('concurrency' in page)) return undefined
+  const { concurrency } = page
+  const isOne = Number.isInteger(concurrency) && Number(concurrency) >= 1
+  return isOne ? Math.min(Number(concurrency), FUNCTION_CONCURRENCY_MAX) : undefined
+}
+
 function cellOf(
-  { id, account, name, version, file, source, env, memoryBytes, timeoutS }: FunctionSpec,
+  {
+    id,
+    account,
+    name,
+    version,
+    file,
+    source,
+    env,
+    memoryBytes,
+    timeoutS,
+    concurrency,
+  }: FunctionSpec,
   place: ProgramPlace,
   { output, ended }: Required<Pick<CellSpec, 'output' | 'ended'>>,
 ): CellSpec {
@@ -125,7 +151,7 @@ function cellOf(
       name: functionCellOf(id, version),
       user: functionUserOf(id),
       place,
-      config: { name, version, file, source, env, memoryBytes, timeoutMs },
+      config: { name, version, file, source, env, memoryBytes, timeoutMs, concurrency },
       environment: {},
       socketGroup: INSTANCE_SOCKETS,
       root: {},

@@ -38,6 +38,16 @@ export type AgentCore = {
   readonly log: Logger
   /** The access key of a token, for clients that sign requests. */
   readonly keyPairOf: (token: string) => { readonly id: string; readonly secret: string }
+  /** An address that reads an object for a day, while the token is valid. */
+  readonly presignedUrl: (object: ReadObject) => Promise<string>
+}
+
+/** An object, and the token by which it is read. */
+export type ReadObject = {
+  readonly account: string
+  readonly token: string
+  readonly bucket: string
+  readonly key: string
 }
 
 export type AgentPart = {

@@ -12,7 +12,7 @@ import { tailing, type LogTail } from '#base/log-tail.ts'
 import { createLogger, Secret, type Logger } from '#base/log.ts'
 import { createArtifacts } from '#artifacts/fetch.ts'
 import { toolEnvironment } from '#config/env.ts'
-import type { AgentCore } from '#node/agent-part.ts'
+import type { AgentCore, ReadObject } from '#node/agent-part.ts'
 import { createDerivedKeys } from '#s3/authentication/derived-keys.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
@@ -35,7 +35,7 @@ import { createIngress } from '#ingress/agent.ts'
 import { startGateways } from './gateways.ts'
 import { createKeptJournals } from '#node/kept-journals.ts'
 import { settleLeftJournals } from '#node/left-journals.ts'
-import { portalUrl, type Reporter } from '#node/report.ts'
+import { baseUrl, portalUrl, type Reporter } from '#node/report.ts'
 import { startState } from '#node/state-cell.ts'
 import { refuseNewerJobs } from '#tasks/jobs-schema.ts'
 import { ownerLink } from '#portal/owner-link.ts'
@@ -155,6 +155,7 @@ function coreOf(
     Pick<Surroundings, 'logTail'>,
 ): AgentCore {
   const { config, data, log, logTail } = given
+  const keys = createDerivedKeys(new Secret(data.secrets.state))
   const core = {
     ...given,
     meterName: METER,
@@ -165,7 +166,13 @@ function coreOf(
       ...(config.artifacts === undefined ? {} : { offlineFolder: config.artifacts }),
       log,
     }),
-    keyPairOf: createDerivedKeys(new Secret(data.secrets.state)).pair,
+    keyPairOf: keys.pair,
+    async presignedUrl(object: ReadObject) {
+      // With it come packages that the agent does not need otherwise.
+      const { readAddress } = await import('#s3/authentication/presign.ts')
+      const { origin } = new URL(baseUrl({ config, data }))
+      return readAddress(object, { keys, origin, region: config.region })
+    },
   }
   return { ...core, ingress: createIngress(core) }
 }

@@ -1,4 +1,5 @@
 // Fields with units: energy, memory, time, processors, schedules.
+import { parseCron } from '#contract/cron.ts'
 import { energyPerDay } from '#contract/energy-budget.ts'
 import { bytesOfSize, type SizeRange } from '#contract/sizes.ts'
 import { asNumber } from '#hcl/values/value.ts'
@@ -59,36 +60,11 @@ export const cpuField: StackField<number> = {
   },
 }
 
-/** Least and most of minute, hour, day of the month, month, day of the week. */
-const CRON_FIELDS = [
-  [0, 59],
-  [0, 23],
-  [1, 31],
-  [1, 12],
-  [0, 7],
-] as const
-const CRON_PART = /^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/
-
 export const scheduleField = parsedField(
   {
     help: 'When it runs, as cron writes it, in UTC',
     expected:
       'five fields of cron: minute, hour, day, month, day of the week, such as "*/5 * * * *"',
   },
-  (text) => {
-    const fields = text.split(' ')
-    const isValid =
-      fields.length === CRON_FIELDS.length &&
-      fields.every((field, index) => field.split(',').every((part) => isCronPart(part, index)))
-    return isValid ? text : undefined
-  },
+  (text) => (parseCron(text) === undefined ? undefined : text),
 )
-
-function isCronPart(part: string, index: number): boolean {
-  const [least, most] = CRON_FIELDS[index] ?? [0, 0]
-  const found = CRON_PART.exec(part)
-  if (found === null) return false
-  const from = Number(found[1] ?? least)
-  const to = Number(found[2] ?? (found[1] === undefined ? most : from))
-  return from >= least && to <= most && from <= to && found[3] !== '0' && found[3] !== '00'
-}

@@ -223,14 +223,15 @@ type Document = {
 }
 
 test('every POST refuses an empty body as a problem with the OpenAI error object', async () => {
-  // A backup, a rotation, a restoration, a rollback and another invitation have nothing that must be chosen, a refund is of all by
-  // default, and the webhook of a processor is no JSON of ours.
+  // A backup, a rotation, a restoration, a rollback and another invitation have nothing that must be chosen. A replay is of
+  // all failed runs, a refund is of all by default, and the webhook of a processor is no JSON of ours.
   const takesNothing = [
     'database-backup.create',
     'token.rotate',
     'member.reinvite',
     'account.restore',
     'function.rollback',
+    'function.replay',
     'topup.refund',
     'payment.webhook',
   ]

@@ -15,6 +15,9 @@ export async function run({ options, words: [path = ''] }: CommandCall): Promise
     timeout_s: secondsOf(textOption(options, 'timeout')),
     env: variablesOf(options['env']),
     energy_budget: textOption(options, 'energyBudget'),
+    on: triggersOf(options['on']),
+    schedule: scheduleOf(textOption(options, 'schedule')),
+    concurrency: concurrencyOf(textOption(options, 'concurrency')),
   }
   // A file of another language than the runtime's is for the service to refuse.
   const { file, source } = await bundleFile(path)
@@ -37,6 +40,9 @@ type Change = {
   readonly timeout_s: number | undefined
   readonly env: Readonly<Record<string, string>> | undefined
   readonly energy_budget: string | undefined
+  readonly on: readonly string[] | undefined
+  readonly schedule: string | null | undefined
+  readonly concurrency: number | undefined
 }
 
 /** `hello` of `src/hello.ts`. */
@@ -50,6 +56,19 @@ function secondsOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,4}s?$/.test(text)) return Number(text.replace('s', ''))
   throw new CommandError(`Not a number of seconds: ${text}`, EXIT.usage, '--timeout 30')
+}
+
+const NONE = 'none'
+
+const triggersOf = (given: unknown): readonly string[] | undefined =>
+  Array.isArray(given) ? given.map(String).filter((trigger) => trigger !== NONE) : undefined
+
+const scheduleOf = (text: string | undefined): string | null | undefined =>
+  text === NONE ? null : text
+
+function concurrencyOf(text: string | undefined): number | undefined {
+  if (text === undefined || /^\d{1,4}$/.test(text)) return text === undefined ? text : Number(text)
+  throw new CommandError(`Not a number of requests: ${text}`, EXIT.usage, '--concurrency 20')
 }
 
 function variablesOf(given: unknown): Readonly<Record<string, string>> | undefined {
@@ -67,7 +86,11 @@ function variablesOf(given: unknown): Readonly<Record<string, string>> | undefin
 /** The changes of the deployment, in words. */
 function planOf(name: string, wanted: Change, before: DeployedFunction | undefined): string[] {
   const { route, runtime, memory, timeout_s: timeoutS, env, energy_budget: budget } = wanted
+  const { on, schedule, concurrency } = wanted
   const parts = [
+    ...(on === undefined ? [] : [`runs for ${on.join(', ') || 'no objects'}`]),
+    ...(schedule === undefined ? [] : [schedule === null ? 'no schedule' : `runs at ${schedule}`]),
+    ...(concurrency === undefined ? [] : [`${concurrency} requests at once`]),
     ...(runtime === undefined ? [] : [`runtime ${runtime}`]),
     ...(memory === undefined ? [] : [`memory ${memory}`]),
     ...(timeoutS === undefined ? [] : [`${timeoutS} s a request`]),

@@ -13,6 +13,12 @@ export const FUNCTIONS_COMMANDS: CommandList = {
         ['--runtime <runtime>', 'what runs it (default node24)'],
         ['--memory <size>', 'its memory, such as 128MB (default) up to 1GiB'],
         ['--timeout <seconds>', 'the longest time of a request (default 30)'],
+        [
+          '--on <trigger...>',
+          'run it for new objects: bucket/photos/object-created; none: no more',
+        ],
+        ['--schedule <times>', 'run it at times of UTC, such as "*/5 * * * *"; none: no more'],
+        ['--concurrency <requests>', 'requests that run at once (default 20; 1 for Lambda)'],
         ['--env <assignment...>', 'a variable as NAME=value; all of them, when one is given'],
         [
           '--energy-budget <energy>',
@@ -35,6 +41,17 @@ export const FUNCTIONS_COMMANDS: CommandList = {
         ['--limit <lines>', 'how many of those that are there (default 200)'],
       ],
       load: () => import('./fn-logs.ts'),
+    },
+    {
+      usage: 'fn failures <name>',
+      help: 'The runs for objects and times that failed for good',
+      load: () => import('./fn-failures.ts'),
+    },
+    {
+      usage: 'fn replay <name>',
+      help: 'Run again what failed for good',
+      options: [['--id <run>', 'one of them (default: all)']],
+      load: () => import('./fn-replay.ts'),
     },
     {
       usage: 'fn rollback <name>',

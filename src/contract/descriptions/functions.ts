@@ -11,7 +11,13 @@ export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
       'Deploy a function, or another version of it; what is left out stays as it was. A version that cannot be started never becomes live',
     request: functions.functionRequest,
     replies: { 201: { help: 'The function, on its way', media: shown } },
-    refusals: ['runtime_unknown', 'route_taken', 'too_many_functions', 'functions_off'],
+    refusals: [
+      'runtime_unknown',
+      'function_bucket_not_found',
+      'route_taken',
+      'too_many_functions',
+      'functions_off',
+    ],
   },
   'function.list': {
     summary: 'The functions of the account, the oldest first',
@@ -27,6 +33,17 @@ export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
     query: functions.functionLogsQuery,
     replies: ok('The lines', json(functions.functionLogs)),
     refusals: ['function_not_found'],
+  },
+  'function.failures': {
+    summary: 'The runs for objects and times that failed for good, the newest first',
+    replies: ok('The runs', json(functions.functionFailures)),
+    refusals: ['function_not_found'],
+  },
+  'function.replay': {
+    summary: 'Run again what failed for good: one run, or all of the function',
+    request: functions.replayRequest,
+    replies: ok('The number of runs', json(functions.functionReplayed)),
+    refusals: ['function_not_found', 'function_run_not_found'],
   },
   'function.update': {
     summary: 'Suspend or resume a function, or change its energy budget',

@@ -8,6 +8,8 @@ export const FUNCTIONS_ERRORS = {
     'Choose a version that is kept: `ergon fn show`.',
     'not_found_error',
   ),
+  function_run_not_found: caller(404, 'Check the id: `ergon fn failures`.', 'not_found_error'),
+  function_bucket_not_found: caller(422, 'Create the bucket first: `ergon storage mb`.'),
   runtime_unknown: caller(422, 'Choose a runtime that the message names.'),
   route_taken: caller(409, 'Choose another route, or delete the function that has it.'),
   too_many_functions: caller(409, 'Delete a function that is not needed any more.'),

@@ -12,6 +12,8 @@ export const FUNCTIONS = defineProduct({
     'function.list': view,
     'function.get': view,
     'function.logs': view,
+    'function.failures': view,
+    'function.replay': change,
     'function.update': change,
     'function.rollback': change,
     'function.delete': change,
@@ -25,6 +27,18 @@ export const FUNCTIONS = defineProduct({
     },
   },
   routes: [
+    {
+      method: 'GET',
+      path: '/v1/functions/:function/failures',
+      operation: 'function.failures',
+      query: [],
+    },
+    {
+      method: 'POST',
+      path: '/v1/functions/:function/failures/replay',
+      operation: 'function.replay',
+      query: [],
+    },
     { method: 'POST', path: '/v1/functions', operation: 'function.deploy', query: [] },
     { method: 'GET', path: '/v1/functions', operation: 'function.list', query: [] },
     { method: 'GET', path: '/v1/functions/:function', operation: 'function.get', query: [] },

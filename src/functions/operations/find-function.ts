@@ -2,7 +2,7 @@
 import { nj, printJoules } from '#base/units.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
-import { CHANGE_UNDER_WAY } from '#contract/function-limits.ts'
+import { CHANGE_UNDER_WAY, FUNCTION_CONCURRENCY } from '#contract/function-limits.ts'
 import type { FunctionReply } from '#contract/functions.ts'
 import { urlOfAccount } from '#contract/functions-address.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
@@ -18,6 +18,11 @@ export type FunctionRow = {
   readonly memory_bytes: string
   readonly timeout_s: number
   readonly env_names: string[]
+  readonly buckets: readonly string[]
+  readonly schedule: string | null
+  readonly concurrency: number | null
+  readonly runs_waiting: number
+  readonly runs_failed: number
   readonly nj_per_day: string | null
   readonly used_nj: string
   readonly actual: FunctionReply['status']
@@ -32,7 +37,9 @@ export type FunctionRow = {
 /** As their live versions are, or as is wanted before there is one: the functions of an account, or the one that has this id or name. */
 async function rowsOf(state: Queryable, account: string, wanted: string | null) {
   const { rows } = await state.query<FunctionRow>(
-    `select n.id, n.account, n.name, n.region, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names,
+    `select n.id, n.account, n.name, n.region, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule, v.concurrency,
+       (select count(*)::int from function_runs d where d.function = n.id and d.next_at is not null) as runs_waiting,
+       (select count(*)::int from function_runs d where d.function = n.id and d.next_at is null) as runs_failed,
        n.actual, n.reached_revision < n.revision as is_pending, f.version, f.live_version, n.created_at,
        coalesce(case when n.actual <> 'suspended' then 'version ' || f.version || ' cannot be started: ' || w.failure end, n.reason,
          case n.held when 'balance' then 'the account cannot pay'
@@ -96,6 +103,11 @@ export const functionReplyOf = (
   energy_budget: row.nj_per_day === null ? null : printEnergyPerDay(nj(BigInt(row.nj_per_day))),
   energy_budget_used_j:
     row.nj_per_day === null ? null : Number(printJoules(nj(BigInt(row.used_nj)))),
+  on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`),
+  schedule: row.schedule,
+  concurrency: row.concurrency ?? FUNCTION_CONCURRENCY,
+  runs_waiting: row.runs_waiting,
+  runs_failed: row.runs_failed,
   status: row.actual,
   reason: row.reason ?? (row.is_pending && IS_MADE.has(row.actual) ? CHANGE_UNDER_WAY : null),
   version: row.version,

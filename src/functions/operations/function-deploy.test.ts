@@ -11,6 +11,7 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { readRoutes } from '#ingress/follow-routes.ts'
 import { FUNCTIONS_OF } from '#functions/gateway.ts'
+import { forgetRuns } from '#functions/tasks.ts'
 import { findFunction } from './find-function.ts'
 import { createFunctionDeploy } from './function-deploy.ts'
 import { createFunctionLogs } from './function-logs.ts'
@@ -178,6 +179,30 @@ test('a version that becomes live is told, unless another is wanted by now', { s
     assert.ok(performance.now() < lastMs)
   assert.equal(told.length, 1)
 })
+
+test(
+  'of runs that wait the newest are kept, and those that failed for good',
+  { skip },
+  async () => {
+    const { id } = await deploy({ name: 'late' })
+    await state.query(
+      `insert into function_runs (function, event, data, next_at, created_at)
+     select $1, 'schedule', jsonb_build_object('nth', nth), case when nth > 2 then now() end, now()
+     from generate_series(1, 10) nth`,
+      [id],
+    )
+    await forgetRuns(state, 5)
+    const { rows } = await state.query(
+      "select data ->> 'nth' as nth from function_runs order by id",
+    )
+    assert.deepEqual(
+      rows.map(({ nth }) => Number(nth)),
+      [1, 2, 6, 7, 8, 9, 10],
+    )
+    const log = await state.query('select text from function_logs where function = $1', [id])
+    assert.match(String(log.rows[0]?.['text']), /^3 runs were dropped: more than 5 waited$/)
+  },
+)
 
 test('logs are in their order, also beyond the tenth line', { skip }, async () => {
   const { id } = await deploy({ name: 'logged' })

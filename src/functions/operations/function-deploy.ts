@@ -36,10 +36,12 @@ export async function deployFunction(
   given: { readonly request: FunctionRequest; readonly settings: FunctionGatewaySettings },
 ): Promise<FunctionRow> {
   const { name, route, energy_budget: budget, source: _, env, ...more } = given.request
-  const { account } = present(asker.who, 'a deployment is asked for with a token')
+  const who = present(asker.who, 'a deployment is asked for with a token')
+  const { account } = who
+  await assertBuckets(transaction, account, bucketsOf(given.request))
   if (given.settings.address === undefined)
     throw fault('functions_off', `Could not deploy "${name}"`)
-  const id = await addVersion(transaction, account, given).catch((error: unknown) => {
+  const id = await addVersion(transaction, who, given).catch((error: unknown) => {
     if ((error as { code?: string }).code === TOO_MANY)
       throw fault(
         'too_many_functions',
@@ -57,7 +59,7 @@ export async function deployFunction(
 
 async function addVersion(
   transaction: Queryable,
-  account: string,
+  { account, token }: NonNullable<Asker['who']>,
   { request, settings }: Parameters<typeof deployFunction>[2],
 ): Promise<string> {
   const seal = (env: Readonly<Record<string, string>>) => ({
@@ -73,6 +75,7 @@ async function addVersion(
     runtime: 'node24',
     memory_bytes: bytesOf(limits.FUNCTION_MEMORY_DEFAULT),
     timeout_s: limits.FUNCTION_TIMEOUT_S_DEFAULT,
+    buckets: [],
     ...seal({}),
   }
   const { rows } = await transaction.query<{ id: string }>(
@@ -83,7 +86,7 @@ async function addVersion(
       settings.region,
       limits.FUNCTIONS_MAX,
       JSON.stringify(defaults),
-      JSON.stringify(wantedOf(request, seal)),
+      JSON.stringify({ ...wantedOf(request, seal), deployed_by: token }),
       limits.FUNCTION_VERSIONS_MAX,
     ],
   )
@@ -92,7 +95,7 @@ async function addVersion(
 
 /** The members that a request names. Throws runtime_unknown. */
 function wantedOf(
-  { runtime, memory, timeout_s, env, route, file, source }: FunctionRequest,
+  { runtime, memory, env, file, source, on, ...settings }: FunctionRequest,
   seal: (env: Readonly<Record<string, string>>) => object,
 ): object {
   const known = runtime === undefined ? undefined : limits.runtimeOf(runtime)
@@ -115,9 +118,46 @@ function wantedOf(
     file,
     source,
     ...(known !== undefined && { runtime: known }),
-    ...(route !== undefined && { route }),
+    ...settingsOf(settings),
     ...(memory !== undefined && { memory_bytes: bytesOf(memory) }),
-    ...(timeout_s !== undefined && { timeout_s }),
     ...(env !== undefined && seal(env)),
+    ...(on !== undefined && { buckets: bucketsOf({ on }) }),
   }
+}
+
+/** Those that are kept as they are asked for; what is left out stays as it was. */
+const settingsOf = ({
+  route,
+  timeout_s,
+  schedule,
+  concurrency,
+}: Partial<FunctionRequest>): object => ({
+  ...(route !== undefined && { route }),
+  ...(timeout_s !== undefined && { timeout_s }),
+  ...(schedule !== undefined && { schedule }),
+  ...(concurrency !== undefined && { concurrency }),
+})
+
+/** The buckets of triggers: `bucket/<bucket>/object-created`. */
+const bucketsOf = ({ on = [] }: Pick<FunctionRequest, 'on'>): string[] => [
+  ...new Set(on.map((trigger) => trigger.split('/')[1] ?? '')),
+]
+
+async function assertBuckets(
+  transaction: Queryable,
+  account: string,
+  names: readonly string[],
+): Promise<void> {
+  if (names.length === 0) return
+  const { rows } = await transaction.query<{ name: string }>(
+    `select w.name from unnest($2::text[]) as w (name)
+     where not exists (select from buckets b where b.name = w.name and b.account = $1)`,
+    [account, names],
+  )
+  if (rows[0] !== undefined)
+    throw fault(
+      'function_bucket_not_found',
+      `Could not follow the bucket: the account has no "${rows[0].name}"`,
+      { param: 'on' },
+    )
 }

@@ -5,9 +5,13 @@ import { Buffer } from 'node:buffer'
 const TEXT = /^(text\/|application\/(.*\+)?(json|xml|javascript|x-www-form-urlencoded)\b)/i
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** A Lambda handler as one of requests. */
-export const asLambda = (handler, of) => async (request, context) =>
-  answerOf(await handler(await eventOf(request, context, Date.now()), contextOf(context, of)))
+/** A Lambda handler as one of requests. A new object, or a time, is the event itself, and has no answer. */
+export const asLambda = (handler, of) => async (request, context, svcEvent) => {
+  const event =
+    svcEvent === undefined ? await eventOf(request, context, Date.now()) : await request.json()
+  const made = await handler(event, contextOf(context, of))
+  return svcEvent === undefined ? answerOf(made) : new Response(null, { status: 204 })
+}
 
 /** The event of a request; of headers and parameters that come twice the values are joined by commas. */
 export async function eventOf(request, { requestId }, nowMs) {

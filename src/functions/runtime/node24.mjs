@@ -20,12 +20,15 @@ const LOG_TEXT_MAX = 8000
 const BODY_KNOWN_MAX = 65_536
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
 const CHECK_MS = 5000
+const MOST = 20
 const NO_HANDLER =
   'it exports no handler: export default { fetch(request, env, ctx) }, a default function (request, ctx), or handler(event, context)'
 
 const config = readConfig()
 const current = new AsyncLocalStorage()
 const running = new Set()
+/** Requests that wait, as so many run as may. */
+const turns = []
 /** Work that handlers have left behind. */
 const waiting = new Set()
 let countedUs = cpuUs()
@@ -65,8 +68,9 @@ async function load() {
   try {
     writeModule(file, config.source)
     const own = await import(pathToFileURL(file).href)
-    const handle = handlerOf(own)
-    return handle === undefined ? { failure: NO_HANDLER } : { handle }
+    const { handle, most } = handlerOf(own)
+    if (handle === undefined) return { failure: NO_HANDLER }
+    return { handle, concurrency: config.concurrency ?? most }
   } catch (error) {
     say('error', [error])
     return { failure: failureOf(error) }
@@ -86,28 +90,32 @@ function failureOf(error) {
   return `${place === undefined ? '' : `${place}: `}${words}`.slice(0, 500)
 }
 
+/** The handler, and the requests that it takes at once by default. */
 function handlerOf(own) {
   const main = own.default
   if (typeof main?.fetch === 'function')
-    return (request, context) => main.fetch(request, config.env, context)
-  if (typeof main === 'function') return (request, context) => main(request, context)
+    return { handle: (request, context) => main.fetch(request, config.env, context), most: MOST }
+  if (typeof main === 'function')
+    return { handle: (request, context) => main(request, context), most: MOST }
   const lambda = own.handler ?? main?.handler
-  return typeof lambda === 'function' ? asLambda(lambda, config) : undefined
+  return typeof lambda === 'function' ? { handle: asLambda(lambda, config), most: 1 } : {}
 }
 
 async function answer(request, response) {
   const id = request.headers['x-ergon-request-id']
   if (id === undefined) return await answerAgent(request.url, response)
-  const { handle, failure } = await loaded
+  const { handle, failure, concurrency } = await loaded
   if (failure !== undefined) return response.writeHead(500, { 'x-ergon-failed': 'load' }).end()
   const one = { id, cpuUs: 0, njPerCpuS: Number(request.headers['x-ergon-tariff']) }
   const gone = new AbortController()
   response.once('close', () => gone.abort())
+  while (running.size >= concurrency) await new Promise((resolve) => turns.push(resolve))
   share()
   running.add(one)
   try {
     await current.run(one, async () => {
-      const made = await handle(requestOf(request, gone.signal), contextOf(one))
+      const event = request.headers['x-ergon-event']
+      const made = await handle(requestOf(request, gone.signal), contextOf(one), event)
       if (!(made instanceof Response)) throw new TypeError('the handler returned no Response')
       await send(made, response, one)
     })
@@ -118,14 +126,15 @@ async function answer(request, response) {
   } finally {
     share()
     running.delete(one)
+    turns.shift()?.()
   }
 }
 
 async function answerAgent(path, response) {
   if (path === '/-/ready') return response.end('{"ready":true}')
   if (path === '/-/loaded') {
-    const { failure = null } = await loaded
-    return response.end(JSON.stringify({ failure }))
+    const { failure = null, concurrency } = await loaded
+    return response.end(JSON.stringify({ failure, concurrency }))
   }
   if (path !== '/-/idle') return response.writeHead(404).end()
   while (running.size + waiting.size > 0)
@@ -135,7 +144,11 @@ async function answerAgent(path, response) {
 
 function requestOf(request, signal) {
   const { method = 'GET', headers } = request
-  const kept = Object.entries(headers).filter(([name]) => !name.startsWith('x-ergon-'))
+  const kept = Object.entries(headers).filter(
+    ([name]) => !name.startsWith('x-ergon-') && name !== 'x-svc-event',
+  )
+  // Callers cannot send it: the ingress drops x-ergon-…, and the line above what they call like ours.
+  if (headers['x-ergon-event'] !== undefined) kept.push(['x-svc-event', headers['x-ergon-event']])
   const list = kept.filter(([name]) => !HOP_BY_HOP.has(name)).flatMap(pairsOf)
   const hasBody = method !== 'GET' && method !== 'HEAD'
   return new Request(String(headers['x-ergon-url']), {

@@ -6,9 +6,10 @@ begin
   perform pg_advisory_xact_lock(4207712, hashtext(given ->> 'account'));
   if exists (select from buckets where name = given ->> 'name') then return 'BucketAlreadyExists'; end if;
   if (select count(*) from buckets where account = given ->> 'account') >= most then return 'TooManyBuckets'; end if;
-  insert into buckets (name, account, region, object_lock, versioning, configurations)
+  insert into buckets (name, account, region, object_lock, versioning, configurations, followed)
   values (given ->> 'name', given ->> 'account', given ->> 'region', (given ->> 'objectLock')::boolean,
-    case when (given ->> 'objectLock')::boolean then 'enabled' else 'off' end, given -> 'configurations')
+    case when (given ->> 'objectLock')::boolean then 'enabled' else 'off' end, given -> 'configurations',
+    exists (select from bucket_followers where account = given ->> 'account' and bucket = given ->> 'name'))
   on conflict (name) do nothing;
   return case when not found then 'BucketAlreadyExists' end;
 end $$;

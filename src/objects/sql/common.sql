@@ -17,7 +17,7 @@ declare
   home storage_home;
 begin
   perform pg_advisory_xact_lock_shared(4207710, bucket_id);
-  select b.id, b.account, b.versioning, b.notification into home from buckets b where b.id = bucket_id;
+  select b.id, b.account, b.versioning, b.notification, b.followed into home from buckets b where b.id = bucket_id;
   return home;
 end $$;
 
@@ -192,12 +192,15 @@ begin
     and right(object_key, length(suffix)) = suffix;
 end $$;
 
--- Writes an event when a rule of the bucket matches. At most one rule does, as rules may not overlap.
+-- Tells the followers of the bucket, and writes an event when a rule of it matches. At most one rule does, as rules may not overlap.
 create or replace function storage_tell(home storage_home, event text, object_key text, version text, of_size bigint, of_etag text)
 returns void language plpgsql as $$
 declare
   asked jsonb;
 begin
+  if home.followed and starts_with(event, 'ObjectCreated:') then
+    perform storage_follow(home.id, object_key, version);
+  end if;
   if home.notification is null then return; end if;
   for asked in select jsonb_array_elements(home.notification -> 'rules') loop
     if storage_wants(asked, event, object_key) then

@@ -1,0 +1,56 @@
+// GET /v1/functions/{id or name}/failures and POST …/failures/replay: the runs that failed for good.
+import { fault } from '#contract/errors.ts'
+import { FUNCTION_FAILURES_MAX } from '#contract/function-limits.ts'
+import type { FunctionReplayRequest } from '#contract/functions.ts'
+import { known, type Handler } from '#http/reply.ts'
+import { recordAct } from '#identity/audit.ts'
+import { callerOf } from '#identity/principal.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import { findFunction } from './find-function.ts'
+
+type RunRow = {
+  readonly id: string
+  readonly event: string
+  readonly data: Readonly<Record<string, string>>
+  readonly attempts: number
+  readonly error: string | null
+  readonly request: string | null
+  readonly created_at: Date
+  readonly attempted_at: Date | null
+}
+
+export const createFunctionFailures =
+  ({ state }: { readonly state: Queryable }): Handler =>
+  async ({ who, parameters }) => {
+    const { id } = await findFunction(state, callerOf(who).account, parameters['function'] ?? '')
+    const { rows } = await state.query<RunRow>(
+      `select id::text, event, data, attempts, error, request, created_at, attempted_at from function_runs
+       where function = $1 and next_at is null order by function_runs.id desc limit $2`,
+      [id, FUNCTION_FAILURES_MAX],
+    )
+    const data = rows.map(({ request, created_at: created, attempted_at: attempted, ...row }) => ({
+      ...row,
+      request_id: request,
+      created_at: created.toISOString(),
+      attempted_at: attempted?.toISOString() ?? null,
+    }))
+    return known({ object: 'list', data })
+  }
+
+export const createFunctionReplay =
+  ({ state }: { readonly state: State }): Handler<FunctionReplayRequest> =>
+  async (call) => {
+    const { who, parameters, body } = call
+    const { id } = await findFunction(state, callerOf(who).account, parameters['function'] ?? '')
+    const runs = await state.transaction(async (transaction) => {
+      await recordAct(transaction, call, { action: 'function.replay', target: id, details: body })
+      const { rows } = await transaction.query<{ runs: number }>(
+        'select replay_function_runs($1, $2) as runs',
+        [id, body.id ?? null],
+      )
+      return rows[0]?.runs ?? 0
+    })
+    if (body.id !== undefined && runs === 0)
+      throw fault('function_run_not_found', `Could not find a failed run: ${body.id}`)
+    return known({ object: 'function.replay', runs })
+  }

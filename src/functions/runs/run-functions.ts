@@ -1,0 +1,96 @@
+// Runs functions for new objects and at times: each run at least once, with further tries after failures, and no more of a
+// function at once than it takes. Runs that the agent's end cuts off are due again.
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import { FUNCTION_FAILURES_MAX } from '#contract/function-limits.ts'
+import type { FunctionLine } from '#functions/driver.ts'
+import type { State } from '#state/connect.ts'
+import { attempt, type AttemptDeps, type DueRun, type RunOutcome } from './attempt.ts'
+import { lookAtSchedules } from './schedules.ts'
+
+export type RunsDeps = AttemptDeps & {
+  readonly state: State
+  readonly log: Logger
+  readonly line: (line: FunctionLine) => void
+}
+
+/** Runs at once, of a function and of all. */
+const EACH_MAX = 10
+const MOST = 50
+/** New objects that one pass takes over. */
+const TAKEN_MAX = 500
+/** The waits after each failure; after one more the run is dead. */
+const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000]
+/** A function that may not run is asked again after this time. */
+const HELD_MS = 30_000
+/** A missed notification waits for this. */
+const AGAIN_MS = 15_000
+
+/** Works until the signal aborts. Never rejects. */
+export async function runFunctions(deps: RunsDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted)
+    await follow(deps, signal).catch(async (error: unknown) => {
+      if (signal.aborted) return
+      deps.log.warn('Runs of functions wait', { error: messageOf(error) })
+      await sleep(AGAIN_MS, signal).catch(() => undefined)
+    })
+}
+
+async function follow(deps: RunsDeps, signal: AbortSignal): Promise<void> {
+  const { state } = deps
+  let waiting = new AbortController()
+  const wake = () => waiting.abort()
+  await using _ = await state.listen('ergon_followed', wake)
+  await using __ = await state.listen('ergon_resources', (kind) => {
+    if (kind === 'function') wake()
+  })
+  const running = new Map<string, Promise<void>>()
+  const work = async (run: DueRun) => {
+    await settle(deps, run, signal).catch((error: unknown) => {
+      if (!signal.aborted)
+        deps.log.warn('A run is repeated', { id: run.id, error: messageOf(error) })
+    })
+    running.delete(run.id)
+    wake()
+  }
+  while (!signal.aborted) {
+    waiting = new AbortController()
+    const { rows: taken } = await state.query<{ count: string }>(
+      'select take_followed($1) as count',
+      [TAKEN_MAX],
+    )
+    await lookAtSchedules(state)
+    const given = [EACH_MAX, MOST - running.size, [...running.keys()]]
+    const due = await state.query<DueRun>('select * from function_runs_due($1, $2, $3)', given)
+    for (const run of due.rows) running.set(run.id, work(run))
+    if (Number(taken[0]?.count) === TAKEN_MAX) continue
+    const next = await state.query<{ ms: number | null }>('select function_runs_next_ms() as ms')
+    const restMs = Math.min(AGAIN_MS, Math.max(next.rows[0]?.ms ?? AGAIN_MS, REST_MIN_MS))
+    await sleep(restMs, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
+  }
+  await Promise.all(running.values())
+}
+
+/** Runs that are due and have no place are not looked for without end. */
+const REST_MIN_MS = 250
+
+/** Makes an attempt, and records it. Rejects while the state is away: the run stays due. */
+async function settle(deps: RunsDeps, run: DueRun, signal: AbortSignal): Promise<void> {
+  const made = await attempt(run, deps, signal)
+  if (made.outcome === 'failed') tell(deps, run, made)
+  const result = { id: run.id, ...made, delay_ms: delayOf(run, made) }
+  await deps.state.query('select settle_function_runs($1, $2)', [
+    JSON.stringify([result]),
+    FUNCTION_FAILURES_MAX,
+  ])
+}
+
+const delayOf = ({ attempts }: DueRun, { outcome }: RunOutcome): number | null =>
+  outcome === 'waits' ? HELD_MS : (RETRY_MS[attempts] ?? null)
+
+function tell({ line }: RunsDeps, run: DueRun, { request, error }: RunOutcome): void {
+  const again = run.attempts < RETRY_MS.length ? 'it is tried again' : 'it is not tried again'
+  const text = `The run for ${run.event} failed: ${error}; ${again}`
+  line({ function: run.function, request: request ?? null, level: 'error', text })
+}

@@ -1,0 +1,190 @@
+// Functions that run for new objects and at times: at least once, again after failures, and never in a storm.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import { functionClient, until } from './function-client.ts'
+
+product(PLAIN)
+const { api, deploy, show, textAt, logsOf } = functionClient(sharedErgon)
+
+/** A function that keeps the events that it got, and tells callers. */
+const KEEPER = `const seen = []
+  export default async (request) => {
+    const event = request.headers.get('x-svc-event')
+    if (event === null) return Response.json(seen)
+    seen.push({ event, ...await request.json() })
+    return new Response()
+  }`
+
+type Seen = Readonly<Record<string, string>> & { readonly event: string }
+const seenBy = async (name: string): Promise<readonly Seen[]> =>
+  JSON.parse((await textAt(`/${name}`))[1]) as Seen[]
+
+async function makeBucket(name: string): Promise<void> {
+  const made = await sharedErgon().cli('storage', 'mb', `s3://${name}`)
+  assert.equal(made.code, 0, made.stderr)
+}
+
+async function put(bucket: string, key: string): Promise<void> {
+  const { url } = (await (
+    await fetch(`${sharedErgon().baseUrl}/v1/storage/presigned`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${sharedErgon().token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ bucket, key, method: 'PUT' }),
+    })
+  ).json()) as { url: string }
+  assert.equal((await fetch(url, { method: 'PUT', body: `the body of ${key}` })).status, 200)
+}
+
+test('a new object runs the function, with an address that reads the object', async () => {
+  await makeBucket('runs-photos')
+  const missing = await api('POST', '', {
+    name: 'follower',
+    file: 'index.mjs',
+    source: KEEPER,
+    on: ['bucket/runs-nothing/object-created'],
+  })
+  assert.equal(missing.body.title, 'function_bucket_not_found')
+  await deploy('follower', KEEPER, { on: ['bucket/runs-photos/object-created'] })
+  await put('runs-photos', 'a b/ä.jpg')
+  const [seen] = await until(
+    () => seenBy('follower'),
+    ({ length }) => length > 0,
+  )
+  assert.deepEqual(
+    [seen?.event, seen?.['key'], seen?.['bucket']],
+    ['bucket.object-created', 'a b/ä.jpg', 'runs-photos'],
+  )
+  const body = await fetch(String(seen?.['presigned_url']))
+  assert.equal(await body.text(), 'the body of a b/ä.jpg')
+  const { on, runs_waiting: waiting, runs_failed: failed } = await show('follower')
+  assert.deepEqual([on, waiting, failed], [['bucket/runs-photos/object-created'], 0, 0])
+  // Callers cannot send what the service sends.
+  const forged = { 'x-svc-event': 'bucket.object-created', 'x-ergon-event': 'schedule' }
+  await textAt('/follower', { method: 'POST', headers: forged, body: '{}' })
+  assert.equal((await seenBy('follower')).length, 1)
+  // No trigger, no run.
+  await deploy('follower', KEEPER, { on: [] })
+  await put('runs-photos', 'later')
+  assert.deepEqual(await seenBy('follower'), [])
+  assert.equal((await show('follower')).runs_waiting, 0)
+})
+
+test('a Lambda handler gets the object as its event', async () => {
+  await makeBucket('runs-lambda')
+  const { concurrency } = await deploy(
+    'lambda-follower',
+    'export const handler = async (event) => console.log(JSON.stringify(event))',
+    { on: ['bucket/runs-lambda/object-created'] },
+  )
+  assert.equal(concurrency, 1)
+  await put('runs-lambda', 'one')
+  const log = await until(
+    () => logsOf('lambda-follower'),
+    (text) => text.includes('"key":"one"'),
+  )
+  assert.match(log, /info  req_\w+ \{.*"bucket":"runs-lambda",.*"presigned_url":"http/)
+})
+
+test('runs that fail are tried again, listed once they are dead, and replayed', async () => {
+  await makeBucket('runs-broken')
+  const broken = "export default () => { throw new Error('not today') }"
+  const { id } = await deploy('broken', broken, { on: ['bucket/runs-broken/object-created'] })
+  await put('runs-broken', 'one')
+  const { sql, cli } = sharedErgon()
+  const tried = (attempts: number) =>
+    until(
+      async () => (await sql('select attempts from function_runs where function = $1', [id]))[0],
+      (row) => Number(row?.['attempts']) === attempts,
+    )
+  await tried(1)
+  await until(
+    () => logsOf('broken'),
+    (text) =>
+      /req_\w+ The run for bucket\.object-created failed: its code failed; it is tried again/.test(
+        text,
+      ),
+  )
+  assert.equal((await cli('fn', 'failures', 'broken')).stdout, '')
+  await sql('update function_runs set attempts = 5, next_at = now() where function = $1', [id])
+  await sql('update functions set rest_until = null where id = $1', [id])
+  await sql("select pg_notify('ergon_followed', '')")
+  await tried(6)
+  assert.equal((await show('broken')).runs_failed, 1)
+  const listed = await cli('fn', 'failures', 'broken')
+  assert.match(
+    listed.stdout,
+    /^\d+ \S+ bucket\.object-created runs-broken\/one: its code failed \(req_\w+\)$/m,
+  )
+  const none = await cli('fn', 'replay', 'broken', '--id', '1234567')
+  assert.match(none.stderr, /function_run_not_found|Could not find a failed run/)
+  await deploy('broken', KEEPER)
+  const replayed = await cli('fn', 'replay', 'broken')
+  assert.match(replayed.stderr, /1 run is due again/)
+  await until(
+    () => seenBy('broken'),
+    ({ length }) => length === 1,
+  )
+})
+
+test('a suspended function runs for its objects once it is resumed', async () => {
+  await makeBucket('runs-held')
+  await deploy('held', KEEPER, { on: ['bucket/runs-held/object-created'] })
+  await api('PATCH', '/held', { suspended: true })
+  await until(
+    () => show('held'),
+    ({ status }) => status === 'suspended',
+  )
+  await put('runs-held', 'one')
+  await until(
+    () => show('held'),
+    ({ runs_waiting: waiting }) => waiting === 1,
+  )
+  await api('PATCH', '/held', { suspended: false })
+  await until(
+    () => seenBy('held').catch(() => []),
+    ({ length }) => length === 1,
+  )
+})
+
+test('a schedule runs the function once for the times that passed', async () => {
+  const { id } = await deploy('clock', KEEPER, { schedule: '* * * * *' })
+  assert.equal((await show('clock')).schedule, '* * * * *')
+  const { sql, cli } = sharedErgon()
+  await sql(
+    "update functions set scheduled_to = scheduled_to - interval '10 minutes' where id = $1",
+    [id],
+  )
+  await sql("select pg_notify('ergon_followed', '')")
+  const seen = await until(
+    () => seenBy('clock'),
+    ({ length }) => length > 0,
+  )
+  // A minute may have begun meanwhile.
+  assert.ok(seen.length <= 2)
+  assert.equal(seen[0]?.event, 'schedule')
+  assert.match((await cli('fn', 'show', 'clock')).stdout, /^schedule +\* \* \* \* \* \(UTC\)$/m)
+  await api('POST', '', { name: 'clock', file: 'index.mjs', source: KEEPER, schedule: null })
+  await until(
+    () => show('clock'),
+    ({ schedule }) => schedule === null,
+  )
+})
+
+test('so many requests run at once as the function takes', async () => {
+  const source = `let now = 0, most = 0
+    export default async () => {
+      most = Math.max(most, ++now)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      now--
+      return new Response(String(most))
+    }`
+  const { concurrency } = await deploy('narrow', source, { concurrency: 2 })
+  assert.equal(concurrency, 2)
+  const answers = await Promise.all(Array.from({ length: 8 }, () => textAt('/narrow')))
+  assert.deepEqual([...new Set(answers.map(([, text]) => text))].toSorted().at(-1), '2')
+})
