@@ -517,6 +517,38 @@ test('functions answer without a gateway, after the ingress was killed, and afte
   assert.deepEqual(await textAt('/plain', { method: 'POST', body: 'again' }), [200, 'again'])
 })
 
+test('a run that the end of the agent cuts off is made again', async () => {
+  assert.equal((await ergon.cli('storage', 'mb', 's3://cut-off')).code, 0)
+  await deploy(
+    'cut',
+    `let begun = 0
+     export default async (request) => {
+       if (request.method === 'GET') return new Response(String(begun))
+       begun++
+       await new Promise((resolve) => setTimeout(resolve, 1500))
+       console.log('the run has ended')
+       return new Response()
+     }`,
+    { on: ['bucket/cut-off/object-created'] },
+  )
+  const path = fileOf('object.txt', 'x')
+  assert.equal((await ergon.cli('storage', 'cp', path, 's3://cut-off/one')).code, 0)
+  await until(
+    () => textAt('/cut'),
+    ([, begun]) => begun === '1',
+  )
+  await ergon.kill()
+  await ergon.restart()
+  await until(
+    () => logsOf('cut'),
+    (text) => text.includes('the run has ended'),
+  )
+  await until(
+    async () => (await api('GET', '/cut')).body.runs_waiting,
+    (waiting) => waiting === 0,
+  )
+})
+
 test('the books agree, and the log of acts has no variable', async () => {
   const acts = await ergon.sql(
     "select details::text from audit_entries where action = 'function.deploy'",
