@@ -1,4 +1,4 @@
-// The stream of what an account uses now: one message a second.
+// The stream of what an account uses now: one message a second, or each three while nothing changes.
 import { z } from 'zod'
 import { ENERGY_METHODS } from '#contract/charge.ts'
 

@@ -8,6 +8,8 @@ const ACCOUNTS_MAX = 100_000
 
 export interface AccountCounts {
   add(account: string, isFailed: boolean): void
+  /** The requests that were counted since the counts were last taken. */
+  requestsOf(account: string): number
   /** The counts so far; counting begins anew. */
   take(): ReadonlyMap<string, Readonly<AccountCount>>
   /** Puts back counts that could not be kept. */
@@ -29,6 +31,7 @@ export function createAccountCounts(): AccountCounts {
       count.requests++
       if (isFailed) count.failures++
     },
+    requestsOf: (account) => counts.get(account)?.requests ?? 0,
     take() {
       const taken = counts
       counts = new Map()

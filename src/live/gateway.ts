@@ -22,7 +22,7 @@ export const LIVE_GATEWAY: GatewayProduct<object> = { name: 'live', open }
 function open(core: GatewayCore): GatewayPart {
   // The products that open after this one have their states then too.
   const read = () => createReadAccounts(core.readers, core.meter, core.liveStates())
-  const watcher = createWatcher({ ...core, read })
+  const watcher = createWatcher({ ...core, read, requestsOf: core.counts.accounts.requestsOf })
   return {
     live: CORE_STATES,
     endpoints: { 'live.get': { handle: createLiveGet({ ...core, watcher }) } },

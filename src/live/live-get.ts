@@ -1,5 +1,6 @@
-// GET /v1/live: what the account uses now, a message a second. The stream is a request like any other: it is admitted
-// with a ceiling, pays for what it reads, and ends when its token is revoked, its time is over or the process stops.
+// GET /v1/live: what the account uses now, a message a second, and fewer while nothing changes. The stream is a request
+// like any other: it is admitted with a ceiling, pays for what it reads, and ends when its token is revoked, its time is over
+// or the process stops.
 import type { Clock } from '#base/clock.ts'
 import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
@@ -15,6 +16,8 @@ import type { Watcher } from './watcher.ts'
 
 /** For each second: 3 ms of CPU at 3.5 J/s. A message takes a third of that. */
 const SECOND_NJ = 10_000_000n
+/** The message after the time of a stream is waited for so long. */
+const LAST_MS_MAX = 500
 /** A client that lost the stream asks again after this time. */
 const RETRY_MS = 1000
 const NUMBER = /^\d{1,18}$/
@@ -52,12 +55,15 @@ async function* messages(
   { seconds, after }: Asked,
 ): AsyncGenerator<string> {
   const untilMs = clock.monotonicMs() + seconds * 1000
+  // An account at rest has no reading for seconds: the stream ends at its time all the same.
+  const over = AbortSignal.timeout(seconds * 1000 + LAST_MS_MAX)
+  const ending = AbortSignal.any([signal, over])
   const subscription = watcher.subscribe(account, () => spend.mark())
   let seen: SeenByClient = { isNew: true, charges: after, states: new Map() }
   let begin = `retry: ${RETRY_MS}\n`
   try {
     do {
-      const now = await subscription.next(signal)
+      const now = await subscription.next(ending)
       const { method, bandPct } = readTariff(session.latest?.tariff)
       const message = liveMessageOf(now, seen, {
         nowMs: clock.wallMs(),
@@ -68,6 +74,8 @@ async function* messages(
       yield `${begin}id: ${now.charges}\ndata: ${JSON.stringify(message)}\n\n`
       begin = ''
     } while (clock.monotonicMs() < untilMs)
+  } catch (error) {
+    if (!over.aborted || signal.aborted || error !== over.reason) throw error
   } finally {
     subscription.end()
   }

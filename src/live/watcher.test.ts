@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { nj } from '#base/units.ts'
+import type { Charging } from '#charging/charging.ts'
 import { quiet } from '#postgres/testing.ts'
 import type { DaySums, ReadAccounts } from './read-accounts.ts'
 import { NO_SUMS } from './watched-account.ts'
 import { createWatcher } from './watcher.ts'
 
+type OpenSpend = Charging['spends'] extends Iterable<infer One> ? One : never
 const MIDNIGHT_MS = Date.UTC(2026, 0, 2)
 
 /** A watcher by a clock that the test moves, over accounts that the test charges. */
@@ -16,6 +19,8 @@ function watched() {
   let charges = 0
   let charged: { readonly day: string; readonly sums: DaySums }[] = []
   let fails = false
+  let requests = 0
+  const spends: OpenSpend[] = []
   const read: ReadAccounts = {
     now: async (accounts) => {
       begunMs.push(nowMs)
@@ -57,7 +62,13 @@ function watched() {
   return {
     begunMs,
     daysRead: () => days,
-    watcher: createWatcher({ charging: { spends: [] }, clock, log: quiet, read: () => read }),
+    watcher: createWatcher({
+      charging: { spends },
+      requestsOf: () => requests,
+      clock,
+      log: quiet,
+      read: () => read,
+    }),
     /** Charges so many requests, by the day on which they end. */
     charge(requests: Readonly<Record<string, number>>) {
       charged = Object.entries(requests).map(([day, count]) => ({
@@ -65,6 +76,11 @@ function watched() {
         sums: { ...NO_SUMS, requests: count },
       }))
       charges += charged.reduce((sum, { sums }) => sum + sums.requests, 0)
+    },
+    spends,
+    /** A request is answered: it was short, and no reading saw it run. */
+    answer() {
+      requests++
     },
     /** Readings fail from now on, or do not. */
     fail(does: boolean) {
@@ -94,6 +110,32 @@ test('accounts are read once a second, and streams that come and go make no more
   }
   const rests = begunMs.slice(1).map((ms, nth) => ms - (begunMs[nth] ?? 0))
   assert.ok(begunMs.length >= 2 && rests.every((ms) => ms >= 200), begunMs.join(' '))
+})
+
+test('an account at rest is read each three seconds, and at once when it asks for something', async () => {
+  const { watcher, pass, begunMs, charge, answer, spends } = watched()
+  const stream = watcher.subscribe('acct_a', () => undefined)
+  const readingsIn = async (ms: number) => {
+    const before = begunMs.length
+    await pass(ms)
+    return begunMs.length - before
+  }
+  // The second reading finds nothing new.
+  assert.equal(await readingsIn(1500), 2)
+  assert.equal(await readingsIn(9000), 3)
+  answer()
+  assert.equal(await readingsIn(1100), 1)
+  const own = { receiptId: 'rcpt_1', payer: { account: 'acct_a' }, measured: () => nj(0n) }
+  const running = { ...own, operation: 'chat.create' } as unknown as OpenSpend
+  spends.push(running)
+  assert.equal(await readingsIn(5000), 5)
+  spends.splice(0, 1, { ...running, operation: 'live.get' } as OpenSpend)
+  await pass(2000)
+  assert.equal(await readingsIn(6000), 2)
+  charge({ '2026-01-02': 1 })
+  await pass(3100)
+  assert.equal((await stream.next(soon())).charges, '1')
+  stream.end()
 })
 
 test('a day begins with what was counted of it already, and reads no account again', async () => {

@@ -1,4 +1,5 @@
-// The reader of a gateway: it reads all accounts that have live streams, once a second, in the same statements.
+// The reader of a gateway: it reads all accounts that have live streams in the same statements, once a second, and less often
+// while nothing changes (quiet.ts).
 import type { TimerClock } from '#base/clock.ts'
 import { messageOf, type ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -6,6 +7,7 @@ import type { Charging } from '#charging/charging.ts'
 import { fault } from '#contract/errors.ts'
 import { LIVE_STREAMS_MAX, LIVE_STREAMS_OF_ALL_MAX } from '#contract/live.ts'
 import { createPowerMeter } from './power.ts'
+import { createQuiet } from './quiet.ts'
 import { readAll, type AccountReading } from './read-all.ts'
 import type { ReadAccounts } from './read-accounts.ts'
 import { Subscription } from './subscription.ts'
@@ -26,6 +28,7 @@ export interface Watcher {
 
 type Deps = {
   readonly charging: Pick<Charging, 'spends'>
+  readonly requestsOf: (account: string) => number
   readonly clock: TimerClock
   readonly log: Logger
   /** Called at the first stream. */
@@ -44,6 +47,7 @@ class OwnWatcher {
   readonly #deps: Deps
   readonly #subscriptions = new Set<Subscription>()
   readonly #power
+  readonly #quiet
   #read: ReadAccounts | undefined
   #known: AccountReading = new Map()
   #isReading = false
@@ -57,6 +61,7 @@ class OwnWatcher {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#power = createPowerMeter(deps.charging)
+    this.#quiet = createQuiet(deps)
   }
 
   subscribe(account: string, mark: () => void): Subscription {
@@ -93,6 +98,8 @@ class OwnWatcher {
   async #turn(): Promise<void> {
     const { clock, log } = this.#deps
     const begunMs = clock.monotonicMs()
+    if (this.#subscriptions.size > 0 && this.#quiet.rests(this.#accounts(), begunMs))
+      return this.#schedule(READ_MS)
     this.#isReading = true
     try {
       await this.#readOnce()
@@ -108,6 +115,10 @@ class OwnWatcher {
     this.#schedule(Math.max(REST_MS_MIN, READ_MS - (clock.monotonicMs() - begunMs)))
   }
 
+  #accounts(): ReadonlySet<string> {
+    return new Set([...this.#subscriptions].map(({ account }) => account))
+  }
+
   #fail(error: ErgonError): void {
     for (const subscription of this.#subscriptions) subscription.fail(error)
   }
@@ -117,13 +128,16 @@ class OwnWatcher {
     // Each pays in turn for what is read for all, and is the first to get it.
     const first = this.#turns++ % Math.max(1, subscriptions.length)
     const inTurn = [...subscriptions.slice(first), ...subscriptions.slice(0, first)]
-    const accounts = new Set(subscriptions.map(({ account }) => account))
+    const accounts = this.#accounts()
     this.#read ??= paidBy(this.#deps.read(), () => this.#payer?.mark())
     this.#payer = inTurn[0]
     const { clock } = this.#deps
     const times = { nowMs: clock.wallMs(), monotonicMs: clock.monotonicMs() }
     const parts = { read: this.#read, power: this.#power }
-    this.#known = await readAll(parts, this.#known, { accounts, ...times })
+    const before = this.#known
+    const read = this.#quiet.begin(accounts, times.monotonicMs)
+    this.#known = await readAll(parts, before, { accounts, ...times })
+    read(before, this.#known)
     for (const subscription of inTurn) subscription.give(this.#known.get(subscription.account))
   }
 }

@@ -8,7 +8,8 @@ const ADDRESS = '/v1/live'
 const LOCK = 'ergon-live'
 const CHANNEL = 'ergon-live'
 /** Two messages were missed. */
-const SILENCE_MS = 3_500
+/** Twice the time between two messages of an account at rest. */
+const SILENCE_MS = 6_500
 const RETRY_MS = 2_000
 const RETRY_MS_MAX = 30_000
 
