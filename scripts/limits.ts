@@ -26,6 +26,7 @@ import { RESOURCES_MAX } from '#stack/stack.ts'
 import { ERRORS, type Code } from '#contract/errors.ts'
 import * as deployments from '#contract/deployment-limits.ts'
 import * as functions from '#contract/function-limits.ts'
+import * as workloads from '#contract/workload-limits.ts'
 import * as inference from '#contract/inference-limits.ts'
 import * as databases from '#contract/databases.ts'
 import * as live from '#contract/live.ts'
@@ -422,6 +423,25 @@ const DEPLOYMENTS: LimitSection = {
   ],
 }
 
+const WORKLOADS: LimitSection = {
+  title: 'Workloads',
+  limits: [
+    ['workloads of an account', count(workloads.WORKLOADS_MAX), code('too_many_workloads')],
+    ['host names of a workload', count(workloads.WORKLOAD_HOSTS_MAX), code('invalid_request')],
+    [
+      'requests of a workload at once',
+      `${workloads.WORKLOAD_CONCURRENCY}; further ones wait`,
+      code('workload_busy'),
+    ],
+    ['body of a request', bytes(workloads.WORKLOAD_BODY_BYTES_MAX), code('body_too_large')],
+    [
+      'lines of a log',
+      `the newest ${count(workloads.WORKLOAD_LOG_LINES_MAX)}`,
+      words('older ones go'),
+    ],
+  ],
+}
+
 const DATABASES: LimitSection = {
   title: 'Databases',
   limits: [
@@ -539,6 +559,7 @@ export const LIMITS: readonly LimitSection[] = [
   DATABASES,
   FUNCTIONS,
   DEPLOYMENTS,
+  WORKLOADS,
   WEBHOOKS,
   EVIDENCE,
   PAYMENTS,

@@ -35,6 +35,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   'ingress/programs/ingress.ts': ['node:tls', 'pg', 'undici'],
   'status/programs/status-page.ts': ['pg'],
   'webhooks/programs/webhooks.ts': ['lru-cache', 'node:tls', 'pg'],
+  'workloads/programs/pull-image.ts': ['node:http', 'node:tls', 'tar-stream', 'zod'],
   'compliance/programs/packs.ts': ['@node-rs/crc32', 'lru-cache', 'pg', 'yazl'],
   'payments/programs/test-processor.ts': ['pg'],
   'receipts/programs/jobs.ts': ['libsodium-wrappers-sumo', 'pg'],

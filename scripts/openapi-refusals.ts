@@ -78,7 +78,7 @@ export const UNNAMED: ReadonlySet<Code> = new Set<Code>([
   'not_implemented',
   'storage_away',
   'draining',
-  // At the address of functions, which has no operations.
+  // At the addresses of functions and workloads, which have no operations.
   'route_not_found',
   'function_failed',
   'function_crashed',
@@ -87,6 +87,13 @@ export const UNNAMED: ReadonlySet<Code> = new Set<Code>([
   'function_starting',
   'function_suspended',
   'function_budget_exhausted',
+  'workload_failed',
+  'workload_crashed',
+  'workload_timeout',
+  'workload_busy',
+  'workload_starting',
+  'workload_suspended',
+  'workload_budget_exhausted',
 ])
 
 /** Status → codes that the operation can refuse with, in the order of their statuses. */

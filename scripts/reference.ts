@@ -6,7 +6,6 @@ import { SETTINGS } from '#config/settings.ts'
 import { ERRORS } from '#contract/errors.ts'
 import type { EventTable } from '#contract/event.ts'
 import { EVENTS } from '#contract/events.ts'
-import { ANNOUNCED_EVENTS } from '#contract/events/announced.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { beyondText, LIMITS } from './limits.ts'
 
@@ -74,12 +73,7 @@ export function eventsPage(): string {
 
 Facts about an account, in the order of \`sequence\`. Each is written in the transaction of its cause. [Webhooks](../guide/webhooks.md) deliver them; \`GET /v1/events\` lists them.
 
-${sectionsOf(EVENTS)}
-# Events of later products
-
-Endpoints can ask for these types and test them; nothing emits them yet.
-
-${sectionsOf(ANNOUNCED_EVENTS)}`
+${sectionsOf(EVENTS)}`
 }
 
 /** How a request names the operation: method, level, subresource and condition. */

@@ -14,6 +14,7 @@ import { SELF_COMMANDS } from './commands/self-commands.ts'
 import { STORAGE_COMMANDS } from './commands/storage-commands.ts'
 import { MEMBERS_COMMANDS } from './commands/members-commands.ts'
 import { STACK_COMMANDS } from './commands/stack-commands.ts'
+import { WORKLOADS_COMMANDS } from './commands/workloads-commands.ts'
 import { TOKENS_COMMANDS } from './commands/tokens-commands.ts'
 
 const LISTS: readonly CommandList[] = [
@@ -26,6 +27,7 @@ const LISTS: readonly CommandList[] = [
   SELF_COMMANDS,
   DATABASES_COMMANDS,
   FUNCTIONS_COMMANDS,
+  WORKLOADS_COMMANDS,
   TOKENS_COMMANDS,
   MEMBERS_COMMANDS,
   PAYMENTS_COMMANDS,

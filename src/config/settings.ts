@@ -12,6 +12,7 @@ import { PAYMENTS_SETTINGS } from './settings/payments.ts'
 import { STATUS_SETTINGS } from './settings/status.ts'
 import { PORTAL_SETTINGS } from './settings/portal.ts'
 import { STORAGE_SETTINGS } from './settings/storage.ts'
+import { WORKLOADS_SETTINGS } from './settings/workloads.ts'
 
 export const SETTINGS = {
   ...CORE_SETTINGS,
@@ -21,6 +22,7 @@ export const SETTINGS = {
   ...DATABASES_SETTINGS,
   ...FUNCTIONS_SETTINGS,
   ...INGRESS_SETTINGS,
+  ...WORKLOADS_SETTINGS,
   ...WEBHOOKS_SETTINGS,
   ...PAYMENTS_SETTINGS,
   ...COMPLIANCE_SETTINGS,

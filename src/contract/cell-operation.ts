@@ -1,10 +1,13 @@
 // The operations of what cells of accounts use while they run, by what a cell runs. No request asks for them.
 
-export const CELL_OPERATIONS = ['cell.standing', 'function.standing'] as const
+export const CELL_OPERATIONS = ['cell.standing', 'function.standing', 'workload.standing'] as const
 export type CellOperation = (typeof CELL_OPERATIONS)[number]
 
 /** The kinds of cells are the beginnings of their names: `fn-x` runs the function `fn_x`. */
-const OF_PREFIX: Readonly<Record<string, CellOperation>> = { fn: 'function.standing' }
+const OF_PREFIX: Readonly<Record<string, CellOperation>> = {
+  fn: 'function.standing',
+  wl: 'workload.standing',
+}
 
 export const cellOperationOf = (cell: string): CellOperation =>
   OF_PREFIX[cell.split('-', 1)[0] ?? ''] ?? 'cell.standing'

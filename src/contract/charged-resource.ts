@@ -1,7 +1,11 @@
 // The user of the energy of a charge: kind and id. A name would also be that of the next thing of this name.
 
 /** The kinds that ids abbreviate. */
-const KINDS: Readonly<Record<string, string>> = { db: 'database', fn: 'function' }
+const KINDS: Readonly<Record<string, string>> = {
+  db: 'database',
+  fn: 'function',
+  wl: 'workload',
+}
 
 /** The resource of an id as charges name it: `database:db_x` of `db_x`. */
 export function chargedResource(id: string): string {

@@ -14,6 +14,7 @@ import { PAYMENTS_DESCRIPTIONS } from './descriptions/payments.ts'
 import { PORTAL_DESCRIPTIONS } from './descriptions/portal.ts'
 import { STATUS_DESCRIPTIONS } from './descriptions/status.ts'
 import { STORAGE_DESCRIPTIONS } from './descriptions/storage.ts'
+import { WORKLOADS_DESCRIPTIONS } from './descriptions/workloads.ts'
 import type { RoutedName } from './operations.ts'
 
 export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
@@ -24,6 +25,7 @@ export const DESCRIPTIONS: Readonly<Record<RoutedName, Description>> = {
   ...DATABASES_DESCRIPTIONS,
   ...FUNCTIONS_DESCRIPTIONS,
   ...DEPLOYMENTS_DESCRIPTIONS,
+  ...WORKLOADS_DESCRIPTIONS,
   ...PAYMENTS_DESCRIPTIONS,
   ...WEBHOOKS_DESCRIPTIONS,
   ...COMPLIANCE_DESCRIPTIONS,

@@ -6,6 +6,7 @@ import { COMPLIANCE_ERRORS } from './errors/compliance.ts'
 import { DATABASES_ERRORS } from './errors/databases.ts'
 import { DEPLOYMENTS_ERRORS } from './errors/deployments.ts'
 import { FUNCTIONS_ERRORS } from './errors/functions.ts'
+import { WORKLOADS_ERRORS } from './errors/workloads.ts'
 import { ErgonError, type FaultOptions } from '#base/errors.ts'
 import { BASE_ERRORS } from '#base/own-errors.ts'
 import { account, caller, final, service, type ErrorEntry, type ErrorTable } from './error-entry.ts'
@@ -111,6 +112,7 @@ export const ERRORS = {
   ...DATABASES_ERRORS,
   ...FUNCTIONS_ERRORS,
   ...DEPLOYMENTS_ERRORS,
+  ...WORKLOADS_ERRORS,
   ...PAYMENTS_ERRORS,
   ...WEBHOOKS_ERRORS,
   ...COMPLIANCE_ERRORS,

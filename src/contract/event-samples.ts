@@ -1,11 +1,6 @@
 // Samples of the data of each event type, for synthetic events: made from the schemas, so each type has one.
 import { z } from 'zod'
-import { ANNOUNCED_EVENTS } from './events/announced.ts'
 import { EVENTS } from './events.ts'
-import type { EventTable } from './event.ts'
-
-/** Every type that an endpoint can ask for. */
-export const SENT_EVENTS: EventTable = { ...EVENTS, ...ANNOUNCED_EVENTS }
 
 /** The rest of a type: `bucket/<bucket>/object-created` asks for the objects of one bucket. */
 const BUCKET = /^bucket\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/object-created$/
@@ -13,12 +8,12 @@ const BUCKET = /^bucket\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/object-created$/
 /** The type that a word of an endpoint asks for; undefined where it is none. */
 export function typeOfWanted(wanted: string): string | undefined {
   if (BUCKET.test(wanted)) return 'object.created'
-  return Object.hasOwn(SENT_EVENTS, wanted) ? wanted : undefined
+  return Object.hasOwn(EVENTS, wanted) ? wanted : undefined
 }
 
 /** Data of a synthetic event, without its account and sequence; undefined for an unknown type. */
 export function sampleOf(type: string): Record<string, unknown> | undefined {
-  const entry = Object.hasOwn(SENT_EVENTS, type) ? SENT_EVENTS[type] : undefined
+  const entry = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined
   if (entry === undefined) return undefined
   const {
     account_id: _account,

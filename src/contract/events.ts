@@ -5,10 +5,12 @@ import { COMPLIANCE_EVENTS } from './events/compliance.ts'
 import type { EventTable } from './event.ts'
 import { ACCOUNTS_EVENTS } from './events/accounts.ts'
 import { STATUS_EVENTS } from './events/status.ts'
+import { WORKLOADS_EVENTS } from './events/workloads.ts'
 
 export const EVENTS: EventTable = {
   ...ACCOUNTS_EVENTS,
   ...WEBHOOKS_EVENTS,
   ...STATUS_EVENTS,
   ...COMPLIANCE_EVENTS,
+  ...WORKLOADS_EVENTS,
 }

@@ -7,6 +7,7 @@ import { COMPLIANCE } from './products/compliance.ts'
 import type { Operation } from './operation.ts'
 import { ACCOUNTS } from './products/accounts.ts'
 import { FUNCTIONS } from './products/functions.ts'
+import { WORKLOADS } from './products/workloads.ts'
 import { INFERENCE } from './products/inference.ts'
 import { LIVE } from './products/live.ts'
 import { OPERATOR } from './products/operator.ts'
@@ -24,6 +25,7 @@ export const PRODUCTS = [
   DATABASES,
   FUNCTIONS,
   DEPLOYMENTS,
+  WORKLOADS,
   PAYMENTS,
   WEBHOOKS,
   COMPLIANCE,

@@ -22,7 +22,7 @@ export const OPERATOR_ERRORS = {
     422,
     'A layer has an entry that leads out of the image, or more entries than an image needs: build the image anew.',
   ),
-  registry_unreachable: operator(503, 'The registry does not answer: try again later.'),
+  registry_unreachable: operator(424, 'The registry does not answer: try again later.'),
   artifact_folder_unwritable: operator(
     503,
     'The folder of artifacts may not be written: check its owner.',

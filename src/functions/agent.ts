@@ -1,14 +1,15 @@
 // Functions in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
 import { urlOfAccount } from '#contract/functions-address.ts'
+import { FUNCTION_LOG_LINES_MAX } from '#contract/function-limits.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { functionsAddress } from '#node/functions-address.ts'
 import type { ServedResources } from '#node/ingress.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
+import { createLogKeeper } from '#resources/keep-logs.ts'
 import { heldOf } from '#resources/resource.ts'
 import { FUNCTION_CELLS, functionOfCell } from './cell-name.ts'
 import { createFunctions, type Functions } from './functions.ts'
-import { createLogKeeper } from './keep-logs.ts'
 import { createLocalDriver } from './local-driver.ts'
 import type { DueRun } from './runs/attempt.ts'
 import { runFunctions, type RunsDeps } from './runs/run-functions.ts'
@@ -22,7 +23,12 @@ async function open(core: AgentCore): Promise<AgentPart> {
   const environmentKey = environmentKeyOf(data.secrets.state)
   const settings: FunctionGatewaySettings = { address, environmentKey, region: config.region }
   if (address === undefined) return { gateway: { settings } }
-  const logs = createLogKeeper({ state, log })
+  const logs = createLogKeeper({
+    state,
+    log,
+    linesMax: FUNCTION_LOG_LINES_MAX,
+    ownLevel: 'warn',
+  })
   const driver = createLocalDriver({ cells, place, admit: accountCells.admit, line: logs.add })
   const functions: Functions = createFunctions({
     state,

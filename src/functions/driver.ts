@@ -17,14 +17,6 @@ export type FunctionSpec = {
   readonly concurrency: number | null
 }
 
-/** A line that a function has written. */
-export type FunctionLine = {
-  readonly function: string
-  readonly request: string | null
-  readonly level: 'debug' | 'info' | 'warn' | 'error'
-  readonly text: string
-}
-
 /** `ready` rejects with function_failed where the code cannot be loaded. */
 export interface RunningFunction extends Instance {
   /** `unix:<path>`, or `http://<host>:<port>`. */

@@ -120,7 +120,7 @@ $$;
 -- Removes what is left of a deleted function.
 create or replace function remove_function(of_id text) returns void language sql as $$
   delete from function_runs where function = of_id;
-  delete from function_logs where function = of_id;
+  delete from resource_logs where resource = of_id;
   delete from function_versions where function = of_id;
 $$;
 
@@ -135,15 +135,3 @@ begin
   update resources set name = id where account = of_account and kind = 'function' and name <> id;
   return null;
 end $$;
-
--- Adds lines to logs, and keeps the newest of each function.
-create or replace function log_functions(lines jsonb, most int) returns void language sql as $$
-  insert into function_logs (function, at, request, level, text)
-    select l ->> 'function', (l ->> 'at')::timestamptz, l ->> 'request', l ->> 'level', l ->> 'text'
-    from jsonb_array_elements(lines) with ordinality as t (l, nth)
-    join resources r on r.id = l ->> 'function' where r.desired <> 'deleted' order by nth;
-  delete from function_logs l using (
-    select f.id, (select seq from function_logs where function = f.id order by seq desc offset most limit 1) as last
-    from (select distinct function as id from jsonb_to_recordset(lines) as l (function text)) f
-  ) old where l.function = old.id and l.seq <= old.last;
-$$;

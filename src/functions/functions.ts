@@ -15,7 +15,7 @@ import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { FunctionDriver, FunctionSpec, RunningFunction } from './driver.ts'
 import { environmentPurpose } from './settings.ts'
-import { createTrials } from './trials.ts'
+import { createTrials } from '#resources/trials.ts'
 
 export interface Functions {
   /** The live version; see Instances. */

@@ -9,8 +9,9 @@ import type { SleepCause } from '#contract/intervals.ts'
 import { answers, ask, pathOf, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import type { Program } from '#node/program-flags.ts'
+import type { ResourceLine } from '#resources/keep-logs.ts'
 import { functionCellOf, functionUserOf } from './cell-name.ts'
-import type { FunctionDriver, FunctionLine, FunctionSpec } from './driver.ts'
+import type { FunctionDriver, FunctionSpec } from './driver.ts'
 
 const NODE24: Program = {
   file: 'functions/runtime/node24.mjs',
@@ -36,7 +37,7 @@ export function createLocalDriver(deps: {
   readonly place: ProgramPlace
   /** Holds energy for the cell that is about to start. */
   readonly admit: (cell: string, account: string) => Promise<void>
-  readonly line: (line: FunctionLine) => void
+  readonly line: (line: ResourceLine) => void
 }): FunctionDriver {
   const { cells, place, admit, line } = deps
   return {
@@ -176,7 +177,7 @@ const LEVELS: ReadonlySet<string> = new Set(['debug', 'info', 'warn', 'error'])
 const REQUEST = /^req_[a-z0-9]{1,40}$/
 
 /** The end of a process, for the owner of the code. */
-function endLineOf(id: string, { code, signal, stuck, outOfMemory }: Exit): FunctionLine {
+function endLineOf(id: string, { code, signal, stuck, outOfMemory }: Exit): ResourceLine {
   const why =
     outOfMemory === true
       ? 'it needed more than its memory'
@@ -185,22 +186,22 @@ function endLineOf(id: string, { code, signal, stuck, outOfMemory }: Exit): Func
         : signal === null
           ? `exit code ${code}`
           : signal
-  return { function: id, request: null, level: 'error', text: `The process ended: ${why}` }
+  return { resource: id, source: null, level: 'error', text: `The process ended: ${why}` }
 }
 
 /** A line of the runtime, or any text that the code has written by itself. */
-function lineOf(id: string, { stream, text }: OutputLine): FunctionLine {
+function lineOf(id: string, { stream, text }: OutputLine): ResourceLine {
   const level = stream === 'stderr' ? 'error' : 'info'
-  const plain: FunctionLine = { function: id, request: null, level, text }
+  const plain: ResourceLine = { resource: id, source: null, level, text }
   if (!text.startsWith('{"ergon":1,')) return plain
   try {
     const made = JSON.parse(text) as Readonly<Record<string, unknown>>
     if (typeof made['text'] !== 'string' || !LEVELS.has(String(made['level']))) return plain
     const request = String(made['request'])
     return {
-      function: id,
-      request: REQUEST.test(request) ? request : null,
-      level: made['level'] as FunctionLine['level'],
+      resource: id,
+      source: REQUEST.test(request) ? request : null,
+      level: made['level'] as string,
       text: made['text'],
     }
   } catch {

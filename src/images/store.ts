@@ -1,7 +1,7 @@
 // The images of a node: blobs by their digest, which several images share, and a root folder for each image.
 import { hash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFile } from '#base/lock.ts'
 import { fault } from '#contract/errors.ts'
@@ -16,6 +16,7 @@ import {
   type ImageConfig,
 } from './manifest.ts'
 import { fetchBlob, digestHex } from './blobs.ts'
+import { pruneImages } from './prune.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
 import { unpackLayer, type Layer, type Room } from './unpack.ts'
@@ -81,14 +82,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       await unpackRoot(root, layers, { bytes: bytesMax, entries: entriesMax, bytesMax }, signal)
       return { digest, config, root }
     },
-    async prune(keep) {
-      const kept = new Set(Array.from(keep, digestHex))
-      const isKept = (name: string) => kept.has(name.split('.')[0] ?? '')
-      for (const folder of [blobs, roots])
-        for (const name of await readdir(folder).catch(() => []))
-          if (folder === blobs || !isKept(name))
-            await rm(join(folder, name), { recursive: true, force: true })
-    },
+    prune: (keep) => pruneImages(options.folder, keep),
   }
 }
 

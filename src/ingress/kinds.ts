@@ -1,6 +1,7 @@
 // The kinds of resources that the ingress routes to: their refusals and limits. A product that answers at routes adds a row.
 import type { Code } from '#contract/errors.ts'
 import { FUNCTION_BODY_BYTES_MAX, FUNCTION_CONCURRENCY } from '#contract/function-limits.ts'
+import { WORKLOAD_BODY_BYTES_MAX, WORKLOAD_CONCURRENCY } from '#contract/workload-limits.ts'
 
 export type KindRules = {
   readonly refusals: {
@@ -15,6 +16,8 @@ export type KindRules = {
     readonly suspended: Code
     readonly budgetExhausted: Code
   }
+  /** Why it does not run, where its own part has failed. */
+  readonly whyFailed: string
   /** Requests of one resource that run at once, where its route does not say. */
   readonly concurrency: number
   readonly bodyBytesMax: number
@@ -35,10 +38,27 @@ export const ROUTED_KINDS = {
       suspended: 'function_suspended',
       budgetExhausted: 'function_budget_exhausted',
     },
+    whyFailed: 'its code cannot be loaded',
     concurrency: FUNCTION_CONCURRENCY,
     bodyBytesMax: FUNCTION_BODY_BYTES_MAX,
     isTimedWhole: true,
     hasOurRuntime: true,
+  },
+  workload: {
+    refusals: {
+      starting: 'workload_starting',
+      failed: 'workload_failed',
+      crashed: 'workload_crashed',
+      timeout: 'workload_timeout',
+      busy: 'workload_busy',
+      suspended: 'workload_suspended',
+      budgetExhausted: 'workload_budget_exhausted',
+    },
+    whyFailed: 'it ends, or does not become ready',
+    concurrency: WORKLOAD_CONCURRENCY,
+    bodyBytesMax: WORKLOAD_BODY_BYTES_MAX,
+    isTimedWhole: false,
+    hasOurRuntime: false,
   },
 } as const satisfies Readonly<Record<string, KindRules>>
 

@@ -1,6 +1,6 @@
 // The names of the installation itself: no route of an account takes one, nor a name below one.
 import type { AgentCore } from '#node/agent-part.ts'
-import { functionsAddress } from '#node/functions-address.ts'
+import { ingressAddress } from '#node/functions-address.ts'
 import { baseUrl, portalUrl, statusUrl } from '#node/report.ts'
 
 /** For the settings of a product whose routes have whole names. */
@@ -9,7 +9,7 @@ export function ownHosts(core: Pick<AgentCore, 'config' | 'data'>): readonly str
   const { dbHost } = core.config
   const names = [
     ...urls.flatMap((url) => (url === null ? [] : [new URL(url).hostname])),
-    ...[functionsAddress(core)?.host, dbHost].filter((name) => name !== undefined),
+    ...[ingressAddress(core)?.host, dbHost].filter((name) => name !== undefined),
   ]
   return [...new Set(names)]
 }

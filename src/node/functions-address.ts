@@ -8,8 +8,11 @@ import { FUNCTIONS_PORT_OFFSET } from './ports.ts'
 type Node = { readonly config: Config; readonly data: Pick<DataFolder, 'port'> }
 
 /** Undefined where functions answer at no address. */
-export function functionsAddress({ config, data }: Node): FunctionsAddress | undefined {
-  if (!config.functions) return undefined
+export const functionsAddress = (node: Node): FunctionsAddress | undefined =>
+  node.config.functions ? ingressAddress(node) : undefined
+
+/** Of all that accounts run; undefined where there is none. */
+export function ingressAddress({ config, data }: Node): FunctionsAddress | undefined {
   if (config.functionsUrl !== undefined) {
     const { protocol, host, hostname } = new URL(config.functionsUrl)
     return { host: hostname, origin: undefined, named: `${protocol}//*.${host}` }

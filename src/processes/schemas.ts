@@ -17,6 +17,7 @@ import { RECEIPTS_SCHEMA } from '#receipts/schema.ts'
 import { STATUS_SCHEMA } from '#status/schema.ts'
 import { STATE_SCHEMA, type Schema } from '#state/schema.ts'
 import { TASKS_SCHEMA } from '#tasks/schema.ts'
+import { WORKLOADS_SCHEMA } from '#workloads/schema.ts'
 
 export const SCHEMAS: readonly Schema[] = [
   STATE_SCHEMA,
@@ -31,6 +32,7 @@ export const SCHEMAS: readonly Schema[] = [
   INGRESS_SCHEMA,
   DATABASES_SCHEMA,
   FUNCTIONS_SCHEMA,
+  WORKLOADS_SCHEMA,
   PAYMENTS_SCHEMA,
   WEBHOOKS_SCHEMA,
   STATUS_SCHEMA,

@@ -42,7 +42,10 @@ export interface Instances<R extends Resource, I extends Instance> {
 export type InstancesDeps<R extends Resource, I extends Instance> = {
   readonly state: Queryable
   readonly log: Logger
-  readonly idleMs: number
+  /** The time without a user after which an instance ends. */
+  readonly idleMs: number | ((resource: R) => number)
+  /** The longest time until one is ready: 60 s. */
+  readonly readyMs?: number
   /** Starts an instance; resolves before it is ready. */
   readonly start: (resource: R) => Promise<I>
   /** Instances of one key follow each other; those of other keys run beside. By default a resource has one key: its id. */
@@ -91,12 +94,14 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     const one = this.#running.get(key) ?? this.#started(resource, waker)
     this.#running.set(key, one)
     one.users++
-    one.idleMs = this.#deps.idleMs
+    one.idleMs = this.#idleMs(resource)
     clearTimeout(one.timer)
     const release = this.#releaseOf(key, one)
     try {
       const instance = await one.instance
-      await instance.ready(AbortSignal.any([signal, AbortSignal.timeout(READY_MAX_MS)]))
+      await instance.ready(
+        AbortSignal.any([signal, AbortSignal.timeout(this.#deps.readyMs ?? READY_MAX_MS)]),
+      )
       return { instance, release }
     } catch (error) {
       release()
@@ -134,10 +139,15 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     for (const { timer } of this.#running.values()) clearTimeout(timer)
   }
 
+  #idleMs(resource: R): number {
+    const { idleMs } = this.#deps
+    return typeof idleMs === 'number' ? idleMs : idleMs(resource)
+  }
+
   #started(resource: R, waker: Waker): Running<I> {
     const { id, account } = resource
     const instance = startWanted(this.#deps, resource)
-    const one: Running<I> = { id, account, instance, users: 0, idleMs: this.#deps.idleMs }
+    const one: Running<I> = { id, account, instance, users: 0, idleMs: this.#idleMs(resource) }
     const begun = () => this.#recorded(() => beginInterval(this.#deps.state, id, waker))
     void instance.then(
       () => (one.interval = begun()),

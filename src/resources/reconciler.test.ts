@@ -49,7 +49,7 @@ test('the machine refuses moves that it does not have', { skip }, () =>
   withState(async (state) => {
     const id = await add(state, 'one')
     const move = (to: string) => state.query('select move_resource($1, $2)', [id, to])
-    const refused = { code: 'EG023' }
+    const refused = { code: 'EG025' }
     for (const to of ['deployed', 'crash_loop']) await assert.rejects(move(to), refused, to)
     for (const to of [
       'deploying',

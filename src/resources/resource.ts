@@ -8,7 +8,7 @@ export type Resource = {
 }
 
 /** Why the service holds a resource suspended; null: it does not. */
-export type HeldFor = 'balance' | 'suspended' | 'deleting' | null
+export type HeldFor = 'budget' | 'balance' | 'suspended' | 'deleting' | null
 
 /** Why the service holds one suspended now. */
 export async function heldOf(state: Queryable, id: string): Promise<HeldFor> {

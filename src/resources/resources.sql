@@ -54,7 +54,7 @@ begin
     ('crash_loop', 'crash_loop'), ('crash_loop', 'deployed'), ('crash_loop', 'failed'), ('crash_loop', 'suspended'),
     ('crash_loop', 'deleted'),
     ('suspended', 'suspended'), ('suspended', 'deployed'), ('suspended', 'failed'), ('suspended', 'deleted')) then
-    raise exception 'the resource % cannot move from % to %', of_id, was, reached using errcode = 'EG023';
+    raise exception 'the resource % cannot move from % to %', of_id, was, reached using errcode = 'EG025';
   end if;
   update resources set reason = why, changed_at = ledger_now(),
     actual = case when reached = 'failed' and was in ('deployed', 'crash_loop', 'suspended') then was else reached end,
@@ -115,6 +115,37 @@ end $$;
 create or replace function end_intervals(of_kind text, by_cause text) returns void language sql as $$
   update resource_intervals i set slept_by = by_cause, to_at = greatest(i.from_at, (
     select max(c.to_at) from charges c
-    where c.resource = i.resource and c.operation in ('cell.standing', 'function.standing') and c.to_at > i.from_at))
+    where c.resource = i.resource and c.operation in ('cell.standing', 'function.standing', 'workload.standing') and c.to_at > i.from_at))
   from resources r where r.id = i.resource and r.kind = of_kind and i.to_at is null
+$$;
+
+-- Holds a resource suspended because its energy budget is used up.
+create or replace function hold_by_budget(of_id text) returns void language sql as $$
+  with held as (
+    update resources set held = 'budget', revision = revision + 1, changed_at = ledger_now()
+    where id = of_id and desired = 'deployed' and held is null returning kind
+  ) select pg_notify('ergon_resources', kind) from held
+$$;
+
+-- Lets go the resources of a kind whose budgets have `least_nj` left again: on the next day, or after a raise.
+create or replace function release_by_budget(of_kind text, least_nj numeric) returns void language sql as $$
+  with released as (
+    update resources n set revision = revision + 1, changed_at = ledger_now(),
+      held = (select 'suspended' from account_suspensions s where s.account = n.account)
+    where kind = of_kind and held = 'budget' and not exists (
+      select from budgets b where b.id = n.id and b.nj_per_day - budget_used_nj(n.id) < least_nj)
+    returning kind
+  ) select pg_notify('ergon_resources', of_kind) from released limit 1
+$$;
+
+-- Adds lines to the logs of resources that are not deleted, and keeps the newest of each.
+create or replace function log_resources(lines jsonb, most int) returns void language sql as $$
+  insert into resource_logs (resource, at, source, level, text)
+    select l ->> 'resource', (l ->> 'at')::timestamptz, l ->> 'source', l ->> 'level', l ->> 'text'
+    from jsonb_array_elements(lines) with ordinality as t (l, nth)
+    join resources n on n.id = l ->> 'resource' where n.desired <> 'deleted' order by nth;
+  delete from resource_logs l using (
+    select f.id, (select seq from resource_logs where resource = f.id order by seq desc offset most limit 1) as last
+    from (select distinct resource as id from jsonb_to_recordset(lines) as l (resource text)) f
+  ) old where l.resource = old.id and l.seq <= old.last;
 $$;

@@ -211,11 +211,11 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
   ['workload "api" {\nimage = "b"\n}', '4:10: Expected one workload api, found another'],
   [
     'workload {\nimage = "b"\n}',
-    '4:1: Expected a name of a-z, 0-9 and -, which begins with a letter and has at most 63 characters after workload',
+    '4:1: Expected a name of a-z, 0-9 and -, which begins with a letter and has at most 31 characters after workload',
   ],
   [
     'workload "a$(id)" {\nimage = "b"\n}',
-    '4:10: Expected a name of a-z, 0-9 and -, which begins with a letter and has at most 63 characters, found "a$(id)"',
+    '4:10: Expected a name of a-z, 0-9 and -, which begins with a letter and has at most 31 characters, found "a$(id)"',
   ],
   [
     'workload "x" {\nimage = "b;rm -rf"\n}',

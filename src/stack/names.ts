@@ -2,6 +2,7 @@
 // anything to a shell.
 import { databaseRequest } from '#contract/databases.ts'
 import { VARIABLE_NAME } from '#contract/function-limits.ts'
+import { HOST_NAME, WORKLOAD_NAME } from '#contract/workload-limits.ts'
 import type { LabelRule } from './block-type.ts'
 
 const matching = (expected: string, pattern: RegExp): LabelRule => ({
@@ -13,6 +14,11 @@ export const RESOURCE_NAME = matching(
   'a name of a-z, 0-9 and -, which begins with a letter and has at most 63 characters',
   /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
 )
+/** It is part of a host name beside the account. */
+export const NAME_OF_WORKLOAD = matching(
+  'a name of a-z, 0-9 and -, which begins with a letter and has at most 31 characters',
+  WORKLOAD_NAME,
+)
 export const BUCKET_NAME = matching(
   'a name of 3 to 63 characters of a-z, 0-9, . and -, with a letter or digit at both ends',
   /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
@@ -22,10 +28,7 @@ export const DATABASE_NAME: LabelRule = {
     'the name of a database: a-z, 0-9, - and _, beginning with a letter, and none of PostgreSQL itself',
   isValid: (text) => databaseRequest.shape.name.safeParse(text).success,
 }
-export const HOSTNAME = matching(
-  'a hostname in lower case, such as api.example.com',
-  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/,
-)
+export const HOSTNAME = matching('a hostname in lower case, such as api.example.com', HOST_NAME)
 /** Of variables, outputs, secrets and volumes: what an expression can name. */
 export const IDENTIFIER = matching(
   'a name of letters, digits, _ and -, which begins with a letter or _',

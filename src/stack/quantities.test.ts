@@ -39,7 +39,7 @@ test('energy, memory and time have the units that messages list, and bounds', ()
     ['16MB', '16 MiB', '1GB', '1GiB', '15MB', '1.5GB', 'x'].map((text) => memory.read(text)),
     [16e6, 16 * 2 ** 20, 1e9, undefined, undefined, undefined, undefined],
   )
-  const duration = durationField('', '1s', '1h')
+  const duration = durationField('', { least: '1s', most: '1h' })
   assert.deepEqual(
     ['1s', '1500ms', '2 m', '1h', '2h', '999ms', '1d'].map((text) => duration.read(text)),
     [1000, 1500, 120_000, 3_600_000, undefined, undefined, undefined],

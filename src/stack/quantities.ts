@@ -1,5 +1,6 @@
 // Fields with units: energy, memory, time, processors, schedules.
 import { parseCron } from '#contract/cron.ts'
+import { msOfDuration, type DurationRange } from '#contract/durations.ts'
 import { energyPerDay } from '#contract/energy-budget.ts'
 import { bytesOfSize, type SizeRange } from '#contract/sizes.ts'
 import { asNumber } from '#hcl/values/value.ts'
@@ -24,26 +25,15 @@ export const sizeField = (help: string, range: SizeRange): StackField<number> =>
     (text) => bytesOfSize(text, range),
   )
 
-const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
-const DURATION = /^(\d{1,7}) ?(ms|s|m|h)$/
-
 /** A duration in milliseconds. */
-export const durationField = (help: string, least: string, most: string): StackField<number> =>
+export const durationField = (help: string, range: DurationRange): StackField<number> =>
   parsedField(
-    { help, expected: `a duration from ${least} to ${most} in ms, s, m or h, such as "10s"` },
-    (text) => {
-      const ms = msOf(text)
-      const [low, high] = [msOf(least), msOf(most)]
-      if (ms === undefined || low === undefined || high === undefined) return undefined
-      return ms >= low && ms <= high ? ms : undefined
+    {
+      help,
+      expected: `a duration from ${range.least} to ${range.most} in ms, s, m or h, such as "10s"`,
     },
+    (text) => msOfDuration(text, range),
   )
-
-function msOf(text: string): number | undefined {
-  const [, figure, unit] = DURATION.exec(text) ?? []
-  if (figure === undefined || unit === undefined) return undefined
-  return Number(figure) * MS[unit as keyof typeof MS]
-}
 
 const MILLI = Numeric.of(1000)
 const MILLICORES = { least: 50, most: 64_000 }

@@ -6,6 +6,7 @@ import {
   runtimeOf,
 } from '#contract/function-limits.ts'
 import { DATABASE_SIZES } from '#contract/databases.ts'
+import * as workloads from '#contract/workload-limits.ts'
 import { typeOfWanted } from '#contract/event-samples.ts'
 import type { BlockType, ResourceType, SpecOf } from './block-type.ts'
 import {
@@ -49,9 +50,12 @@ const scale = {
   attributes: {
     min: integerField('Instances at least; with 0 it sleeps while no request comes', {
       least: 0,
-      most: 100,
+      most: workloads.WORKLOAD_INSTANCES_MAX,
     }),
-    max: integerField('Instances at most', { least: 1, most: 100 }),
+    max: integerField('Instances at most', {
+      least: 1,
+      most: workloads.WORKLOAD_INSTANCES_MAX,
+    }),
   },
   check: ({ min, max }) =>
     Number(min ?? 0) > Number(max ?? Infinity) ? 'Expected min to be no more than max' : undefined,
@@ -68,8 +72,8 @@ const health = {
         pattern: /^\/[^\s\0]{0,1000}$/,
       }),
     ),
-    interval: durationField('Time between two requests', '1s', '5m'),
-    timeout: durationField('Time for an answer', '100ms', '1m'),
+    interval: durationField('Time between two requests', workloads.HEALTH_INTERVAL),
+    timeout: durationField('Time for an answer', workloads.HEALTH_TIMEOUT),
   },
 } as const satisfies BlockType
 
@@ -91,13 +95,13 @@ const volume = {
 
 const workload = {
   help: 'A container that serves requests',
-  label: names.RESOURCE_NAME,
+  label: names.NAME_OF_WORKLOAD,
   attributes: {
     image: required(
       textField({
         help: 'The image, best with its digest; or oci: or docker-archive: and a path',
         expected: 'a reference to an image, such as "registry.example.com/api:1.4.2"',
-        pattern: /^[a-z0-9][A-Za-z0-9._/:@+-]{0,511}$/,
+        pattern: workloads.IMAGE_NAME,
       }),
     ),
     region,
@@ -108,8 +112,11 @@ const workload = {
     }),
     command: textsField({ help: 'The program and its arguments, in place of those of the image' }),
     cpu: cpuField,
-    memory: sizeField('Memory of an instance', { least: '16MB', most: '256GB' }),
-    scale_to_zero_after: durationField('Time without a request until it sleeps', '10s', '24h'),
+    memory: sizeField('Memory of an instance', workloads.WORKLOAD_MEMORY),
+    scale_to_zero_after: durationField(
+      'Time without a request until it sleeps',
+      workloads.WORKLOAD_SLEEP,
+    ),
     env,
   },
   blocks: { scale, health, secret, volume },
@@ -157,7 +164,7 @@ const lambda = {
     region,
     energy_budget: energyBudgetField,
     memory: sizeField('Memory of an instance', FUNCTION_MEMORIES),
-    timeout: durationField('Time for an answer', '1s', '15m'),
+    timeout: durationField('Time for an answer', { least: '1s', most: '15m' }),
     concurrency: integerField('Requests that one instance answers at once', {
       least: 1,
       most: 1000,

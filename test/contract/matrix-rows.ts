@@ -8,6 +8,7 @@ import { FUNCTIONS_ROWS } from './functions-rows.ts'
 import { OPERATOR_ROWS } from './operator-rows.ts'
 import { PAYMENTS_ROWS } from './payments-rows.ts'
 import { PORTAL_ROWS } from './portal-rows.ts'
+import { WORKLOADS_ROWS } from './workloads-rows.ts'
 import { METRICS_TOKEN } from '../settings.ts'
 import { CHAT, EMBEDDING, world } from './matrix-world.ts'
 
@@ -195,6 +196,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   ...DATABASES_ROWS,
   ...FUNCTIONS_ROWS,
   ...DEPLOYMENTS_ROWS,
+  ...WORKLOADS_ROWS,
   ...PAYMENTS_ROWS,
   ...WEBHOOKS_ROWS,
   ...COMPLIANCE_ROWS,

@@ -126,6 +126,9 @@ test('every GET answers with the documented status, type, schema and headers', a
   })
   const deployment = ((await described.clone().json()) as { id: string }).id
   await fits('deployment.create', described)
+  const workloadBody = JSON.stringify({ name: 'documented', image: '127.0.0.1:1/documented' })
+  const running = await ask('/v1/workloads', { method: 'POST', headers, body: workloadBody })
+  await fits('workload.deploy', running)
   const pack = await madePack()
   const values: Record<string, string> = {
     pack,
@@ -137,6 +140,7 @@ test('every GET answers with the documented status, type, schema and headers', a
     webhook,
     function: 'documented',
     deployment,
+    workload: 'documented',
     member: 'me',
     id: webhook,
     '*': '0/000.p/1',
@@ -157,6 +161,10 @@ test('every GET answers with the documented status, type, schema and headers', a
   await fits(
     'function.delete',
     await ask('/v1/functions/documented', { method: 'DELETE', headers }),
+  )
+  await fits(
+    'workload.delete',
+    await ask('/v1/workloads/documented', { method: 'DELETE', headers }),
   )
   await fits('webhook.delete', await ask(`/v1/webhooks/${webhook}`, { method: 'DELETE', headers }))
   assert.ok(asked.includes('usage.last') && asked.includes('receipt.tile'), asked.join(' '))
@@ -232,6 +240,9 @@ test('every POST refuses an empty body as a problem with the OpenAI error object
     'account.restore',
     'function.rollback',
     'function.replay',
+    'workload.rollback',
+    'workload.suspend',
+    'workload.resume',
     'topup.refund',
     'payment.webhook',
   ]

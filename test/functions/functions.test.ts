@@ -431,7 +431,7 @@ test('a log keeps its newest lines, and says what was dropped', async () => {
     (text) => /lines were dropped/.test(text),
   )
   const [{ bytes = '0' } = {}] = await ergon.sql(
-    'select coalesce(sum(length(text)), 0) as bytes from function_logs',
+    'select coalesce(sum(length(text)), 0) as bytes from resource_logs',
   )
   assert.ok(Number(bytes) < 2_000_000, String(bytes))
 })

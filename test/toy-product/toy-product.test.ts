@@ -208,7 +208,7 @@ test('a cell of an account is charged by its share of the meter', async () => {
     return all.length > 0 ? all : undefined
   })
   for (const { resource, energy_nj: energy } of charges) {
-    assert.match(resource ?? '', /^toy:toy_acct-/)
+    assert.match(resource ?? '', /^toy:toy_[a-z0-9]+$/)
     assert.ok(BigInt(energy) > 0n)
   }
 })

@@ -1,13 +1,15 @@
-// ergon energy: joules and carbon of the account over a period.
+// ergon energy: joules and carbon of the account, or of a workload, over a period.
 import { apiGet } from '#cli/client.ts'
 import { sinceOf } from '#cli/duration.ts'
+import { printWorkloadEnergy } from '#cli/workload-energy.ts'
 import { print, printJson } from '#cli/output.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 type EnergyEntry = { requests: number; energy_nj: string; carbon_mg: number }
 
-export async function run({ options }: CommandCall): Promise<void> {
+export async function run({ options, words: [workload] }: CommandCall): Promise<void> {
+  if (workload !== undefined) return await printWorkloadEnergy(options, workload)
   const from = sinceOf(options['since'])
   const { text } = await apiGet(options, `/v1/usage?from=${from.toISOString()}`)
   const { data } = JSON.parse(text) as { data: EnergyEntry[] }

@@ -46,8 +46,8 @@ export const NODE_COMMANDS: CommandList = {
       load: () => import('./usage.ts'),
     },
     {
-      usage: 'energy',
-      help: 'Energy and carbon of the account over a period',
+      usage: 'energy [workload]',
+      help: 'Energy and carbon of the account, or of a workload, over a period',
       options: [['--since <duration>', 'for example 1h, 24h, 7d (default 24h)']],
       load: () => import('./energy.ts'),
     },

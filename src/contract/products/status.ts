@@ -40,5 +40,4 @@ export const STATUS = defineProduct({
     { method: 'GET', path: '/v1/account/error-rate', operation: 'error-rate.get', query: [] },
     { method: 'PUT', path: '/v1/account/public-name', operation: 'public-name.renew', query: [] },
   ],
-  unserved: [{ method: 'GET', path: '/v1/workloads/:workload/logs' }],
 })

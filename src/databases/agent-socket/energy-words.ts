@@ -10,7 +10,7 @@ export const UNPAID: FatalError = {
 }
 const raise = (name: string) =>
   `Raise it: ergon db budget ${name} "<energy>/day", or wait until it is renewed at 00:00 UTC.`
-const exhausted = (name: string): FatalError => ({
+export const budgetUsed = (name: string): FatalError => ({
   code: '53400',
   message: "today's energy budget of this database is used up",
   hint: raise(name),
@@ -24,7 +24,7 @@ const UNHELD: FatalError = {
 /** The words for an error of charging, of the database with this name; undefined for another error. */
 export function energyWords(error: unknown, name: string): FatalError | undefined {
   if (!(error instanceof ErgonError)) return undefined
-  if (error.code === 'budget_exhausted') return exhausted(name)
+  if (error.code === 'budget_exhausted') return budgetUsed(name)
   if (error.code === 'balance_depleted' || error.code === 'free_tier_exceeded') return UNPAID
   return error.code === 'state_unavailable' ? UNHELD : undefined
 }

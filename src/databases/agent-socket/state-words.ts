@@ -1,7 +1,7 @@
 // The last messages of databases that cannot be used now, for the drivers of their clients.
 import type { FatalError } from '#databases/proxy/wire.ts'
 import type { HeldFor } from '#resources/resource.ts'
-import { UNPAID } from './energy-words.ts'
+import { budgetUsed, UNPAID } from './energy-words.ts'
 
 export const STARTING: FatalError = {
   code: '57P03',
@@ -9,7 +9,7 @@ export const STARTING: FatalError = {
   hint: 'Try again in a few seconds.',
 }
 
-const HELD: Readonly<Record<NonNullable<HeldFor>, FatalError>> = {
+const HELD: Readonly<Record<Exclude<HeldFor, 'budget' | null>, FatalError>> = {
   balance: UNPAID,
   suspended: {
     code: '57P03',
@@ -37,4 +37,6 @@ export const suspendedWords = ({
         message: 'the database is suspended',
         hint: `Wake it up: ergon db resume ${name}`,
       }
-    : HELD[held]
+    : held === 'budget'
+      ? budgetUsed(name)
+      : HELD[held]

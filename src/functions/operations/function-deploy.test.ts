@@ -207,12 +207,12 @@ test(
 test('logs are in their order, also beyond the tenth line', { skip }, async () => {
   const { id } = await deploy({ name: 'logged' })
   const lines = Array.from({ length: 120 }, (_, nth) => ({
-    function: id,
+    resource: id,
     at: new Date(nth),
     level: 'info',
     text: String(nth),
   }))
-  await state.query('select log_functions($1, 1000)', [JSON.stringify(lines)])
+  await state.query('select log_resources($1, 1000)', [JSON.stringify(lines)])
   type Lines = { readonly data: readonly { readonly text: string }[]; readonly cursor: string }
   const read = async (query: Record<string, string>) => {
     const asked = { query: () => new URLSearchParams(query) }

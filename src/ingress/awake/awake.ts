@@ -33,14 +33,16 @@ export function refusalLine(error: unknown, named: NamedResource): RefusedLine |
   const { budgetExhausted, starting, failed } = rulesOfKind(named.kind).refusals
   switch (error.code) {
     case 'budget_exhausted':
-      return lineOf(named, budgetExhausted, "today's energy budget is used up")
+      return lineOf(named, budgetExhausted, USED_UP)
     case 'balance_depleted':
     case 'free_tier_exceeded':
       return lineOf(named, 'balance_depleted', 'its account cannot pay for its energy')
     case 'state_unavailable':
       return lineOf(named, starting, 'its energy cannot be charged now')
     default:
-      return error.code === failed ? lineOf(named, failed, 'its code cannot be loaded') : undefined
+      return error.code === failed
+        ? lineOf(named, failed, rulesOfKind(named.kind).whyFailed)
+        : undefined
   }
 }
 
@@ -51,7 +53,8 @@ export const unstarted = ({ kind, name }: NamedResource): RefusedLine => ({
   retryAfterS: AGAIN_S,
 })
 
-const HELD: Readonly<Record<NonNullable<HeldFor>, readonly [Code, string]>> = {
+const USED_UP = "today's energy budget is used up"
+const HELD: Readonly<Record<Exclude<HeldFor, 'budget' | null>, readonly [Code, string]>> = {
   balance: ['balance_depleted', 'its account cannot pay for its energy'],
   suspended: ['account_suspended', 'its account is suspended'],
   deleting: ['account_deleting', 'its account is being deleted'],
@@ -59,8 +62,9 @@ const HELD: Readonly<Record<NonNullable<HeldFor>, readonly [Code, string]>> = {
 
 /** The refusal of a resource that its owner, or the service, holds suspended. */
 export function suspendedLine(named: NamedResource, held: HeldFor): RefusedLine {
-  const own = [rulesOfKind(named.kind).refusals.suspended, 'it is suspended'] as const
-  return lineOf(named, ...(held === null ? own : HELD[held]))
+  const { suspended, budgetExhausted } = rulesOfKind(named.kind).refusals
+  if (held === null) return lineOf(named, suspended, 'it is suspended')
+  return lineOf(named, ...(held === 'budget' ? ([budgetExhausted, USED_UP] as const) : HELD[held]))
 }
 
 /** The error of a refusal. */

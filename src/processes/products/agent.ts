@@ -1,5 +1,6 @@
 // The products of the agent: one line each, in the order of opening.
 import { WEBHOOKS_AGENT } from '#webhooks/agent.ts'
+import { WORKLOADS_AGENT } from '#workloads/agent.ts'
 import { COMPLIANCE_AGENT } from '#compliance/agent.ts'
 import { DATABASES_AGENT } from '#databases/agent.ts'
 import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
@@ -21,6 +22,7 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   STATUS_AGENT,
   DATABASES_AGENT,
   FUNCTIONS_AGENT,
+  WORKLOADS_AGENT,
   INGRESS_AGENT,
   PAYMENTS_AGENT,
   WEBHOOKS_AGENT,

@@ -1,5 +1,6 @@
 // The products of a gateway: one line each, in the order of opening.
 import { WEBHOOKS_GATEWAY } from '#webhooks/gateway.ts'
+import { WORKLOADS_GATEWAY } from '#workloads/gateway.ts'
 import { COMPLIANCE_GATEWAY } from '#compliance/gateway.ts'
 import { DATABASES_GATEWAY } from '#databases/gateway.ts'
 import { DEPLOYMENTS_GATEWAY } from '#deployments/gateway.ts'
@@ -21,6 +22,7 @@ export const GATEWAY_PRODUCTS: readonly GatewayProduct[] = [
   DATABASES_GATEWAY,
   FUNCTIONS_GATEWAY,
   DEPLOYMENTS_GATEWAY,
+  WORKLOADS_GATEWAY,
   PAYMENTS_GATEWAY,
   WEBHOOKS_GATEWAY,
   COMPLIANCE_GATEWAY,

@@ -1,6 +1,7 @@
 // The background halves of all areas. A product adds one line.
 import { ACCOUNTS_TASKS } from '#accounts/tasks.ts'
 import { WEBHOOKS_TASKS } from '#webhooks/tasks.ts'
+import { WORKLOADS_TASKS } from '#workloads/tasks.ts'
 import { COMPLIANCE_TASKS } from '#compliance/tasks.ts'
 import { DEPLOYMENTS_TASKS } from '#deployments/tasks.ts'
 import { DATABASES_TASKS } from '#databases/tasks.ts'
@@ -21,6 +22,7 @@ export const TASKS_PRODUCTS: readonly TasksProduct[] = [
   DATABASES_TASKS,
   DEPLOYMENTS_TASKS,
   FUNCTIONS_TASKS,
+  WORKLOADS_TASKS,
   WEBHOOKS_TASKS,
   COMPLIANCE_TASKS,
   STATUS_TASKS,

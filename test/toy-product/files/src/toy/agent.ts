@@ -13,7 +13,7 @@ const START_MS = 30_000
 export const TOY_AGENT: AgentProduct = { name: 'toy', programs: [SPINNER], open }
 
 function open({ config, state, cells, place }: AgentCore): AgentPart {
-  const nameOf = (account: string) => `${CELLS}${account.replace('_', '-')}`
+  const nameOf = (account: string) => `${CELLS}${account.slice(account.indexOf('_') + 1)}`
   return {
     gateway: { settings: { greeting: config.toyGreeting } },
     cells: [{ stage: 'workers', name: CELLS }],

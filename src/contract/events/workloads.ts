@@ -1,5 +1,4 @@
-// Types of the interface whose facts come with later products. Endpoints can ask for them and test them today; nothing
-// emits them yet.
+// The events of workloads.
 import { z } from 'zod'
 import { eventOf, type EventTable } from '#contract/event.ts'
 
@@ -8,14 +7,14 @@ const workload = {
   workload_name: z.string(),
 }
 
-export const ANNOUNCED_EVENTS = {
+export const WORKLOADS_EVENTS = {
   'workload.deployed': eventOf('A workload finished its first deploy and serves traffic.', {
     ...workload,
     url: z.string(),
   }),
   'workload.suspended': eventOf('A workload was paused, by hand or by its budget.', {
     ...workload,
-    reason: z.enum(['manual', 'energy_budget', 'balance']),
+    reason: z.enum(['manual', 'energy_budget', 'balance', 'account']),
   }),
   'workload.crashed': eventOf('A workload entered a crash loop.', {
     ...workload,

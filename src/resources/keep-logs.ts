@@ -1,24 +1,31 @@
-// The lines that functions write, into the state: a second's lines of all functions at once. A function that writes more than
-// its share of a second loses the rest, and its log says so.
+// The lines that resources write, into the state: the lines of half a second of all resources at once. A resource that
+// writes more than its share of that time loses the rest, and its log says so.
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import { FUNCTION_LOG_LINES_MAX } from '#contract/function-limits.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { FunctionLine } from './driver.ts'
 
 const FLUSH_MS = 500
 const LINES_MAX = 200
 const CHARACTERS_MAX = 65_536
 
+export type ResourceLine = {
+  /** The id of the resource. */
+  readonly resource: string
+  /** The part of the resource that wrote it. */
+  readonly source: string | null
+  readonly level: string
+  readonly text: string
+}
+
 type LinesOfNow = {
-  readonly lines: (FunctionLine & { readonly at: string })[]
+  readonly lines: (ResourceLine & { readonly at: string })[]
   characters: number
   dropped: number
 }
 
-export interface FunctionLogs {
-  add(line: FunctionLine): void
+export interface LogKeeper {
+  add(line: ResourceLine): void
   /** Works until the signal aborts, and then writes what is left. Never rejects. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -26,26 +33,32 @@ export interface FunctionLogs {
 export function createLogKeeper({
   state,
   log,
+  linesMax,
+  ownLevel,
 }: {
   readonly state: Queryable
   readonly log: Logger
-}): FunctionLogs {
+  /** The newest lines that are kept of a resource. */
+  readonly linesMax: number
+  /** The level of lines of the service itself. */
+  readonly ownLevel: string
+}): LogKeeper {
   let waiting = new Map<string, LinesOfNow>()
   const flush = async () => {
     if (waiting.size === 0) return
     const all = [...waiting.values()]
     waiting = new Map()
-    const lines = all.flatMap((one) => [...one.lines, ...droppedOf(one)])
+    const lines = all.flatMap((one) => [...one.lines, ...droppedOf(one, ownLevel)])
     await state
-      .query('select log_functions($1, $2)', [JSON.stringify(lines), FUNCTION_LOG_LINES_MAX])
+      .query('select log_resources($1, $2)', [JSON.stringify(lines), linesMax])
       .catch((error: unknown) =>
-        log.warn('Lines of functions are lost', { lines: lines.length, error: messageOf(error) }),
+        log.warn('Lines of logs are lost', { lines: lines.length, error: messageOf(error) }),
       )
   }
   return {
     add(line) {
-      const one = waiting.get(line.function) ?? { lines: [], characters: 0, dropped: 0 }
-      waiting.set(line.function, one)
+      const one = waiting.get(line.resource) ?? { lines: [], characters: 0, dropped: 0 }
+      waiting.set(line.resource, one)
       const isFull =
         one.lines.length >= LINES_MAX || one.characters + line.text.length > CHARACTERS_MAX
       if (isFull) return void one.dropped++
@@ -65,8 +78,8 @@ export function createLogKeeper({
 /** As PostgreSQL takes it: no NUL, no half of a pair. */
 const textOf = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
 
-function droppedOf({ lines: [first], dropped }: LinesOfNow) {
+function droppedOf({ lines: [first], dropped }: LinesOfNow, level: string) {
   if (first === undefined || dropped === 0) return []
   const text = `${dropped} lines were dropped: more than ${LINES_MAX}, or ${CHARACTERS_MAX} characters, in ${FLUSH_MS} ms`
-  return [{ ...first, request: null, level: 'warn' as const, text, at: new Date().toISOString() }]
+  return [{ ...first, level, text, at: new Date().toISOString() }]
 }

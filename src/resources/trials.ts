@@ -1,7 +1,7 @@
 // Turns for trials of new versions. A version that never loads holds its turn for the whole time of a load, so trials have
 // a limit of their own. An account whose trials fail rests before the next, the longer the more of them failed.
 import { sleep } from '#base/clock.ts'
-import { NotYet } from '#resources/reconciler.ts'
+import { NotYet } from './reconciler.ts'
 
 /** Trials at once. */
 const TRIALS_MAX = 8

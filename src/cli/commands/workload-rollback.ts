@@ -1,0 +1,16 @@
+// ergon rollback.
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
+import { askWorkload, waitForLive } from '#cli/workloads.ts'
+
+export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
+  const to = textOption(options, 'to')
+  if (to !== undefined && !/^\d{1,9}$/.test(to))
+    throw new CommandError(`Not a version: ${to}`, EXIT.usage, `ergon workloads show ${name}`)
+  const body = to === undefined ? {} : { version: Number(to) }
+  const { version } = await askWorkload(options, name, 'rollback', body)
+  const made = await waitForLive(options, name, version)
+  if (options.json) return printJson(made)
+  tell(`version ${version} of ${name} answers`)
+  print(made.url)
+}

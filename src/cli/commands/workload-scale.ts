@@ -1,0 +1,22 @@
+// ergon scale.
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+import { askWorkload } from '#cli/workloads.ts'
+
+export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
+  const given = ['min', 'max'].flatMap((key) => {
+    const text = textOption(options, key)
+    if (text === undefined) return []
+    if (/^\d{1,3}$/.test(text)) return [[key, Number(text)]]
+    throw new CommandError(
+      `Not a number of instances: ${text}`,
+      EXIT.usage,
+      `ergon scale ${name} --max 3`,
+    )
+  })
+  if (given.length === 0)
+    throw new CommandError('Nothing to change', EXIT.usage, `ergon scale ${name} --min 1 --max 3`)
+  const made = await askWorkload(options, name, 'scale', Object.fromEntries(given))
+  if (options.json) printJson(made)
+  else tell(`${name} has ${made.scale.min} to ${made.scale.max} instances`)
+}

@@ -1,0 +1,58 @@
+// The commands of workloads.
+import type { CommandList } from '#cli/command-spec.ts'
+
+export const WORKLOADS_COMMANDS: CommandList = {
+  groups: { workloads: 'Workloads, which are containers: list, show' },
+  commands: [
+    {
+      usage: 'workloads list',
+      help: 'The workloads',
+      load: () => import('./workloads-list.ts'),
+    },
+    {
+      usage: 'workloads show <workload>',
+      help: 'One workload, with its versions',
+      load: () => import('./workloads-show.ts'),
+    },
+    {
+      usage: 'logs <workload>',
+      help: 'The newest lines that a workload has written',
+      options: [
+        ['-f, --follow', 'go on with new lines'],
+        ['--lines <lines>', 'how many of those that are there (default 200)'],
+      ],
+      load: () => import('./workload-logs.ts'),
+    },
+    {
+      usage: 'scale <workload>',
+      help: 'Set how many instances a workload has; with --min 0 it sleeps while no request comes',
+      options: [
+        ['--min <instances>', 'at least'],
+        ['--max <instances>', 'at most'],
+      ],
+      load: () => import('./workload-scale.ts'),
+    },
+    {
+      usage: 'suspend <workload>',
+      help: 'Stop a workload until it is resumed: requests get 503',
+      load: () => import('./workload-suspend.ts'),
+    },
+    {
+      usage: 'resume <workload>',
+      help: 'Let a suspended workload run again',
+      load: () => import('./workload-resume.ts'),
+    },
+    {
+      usage: 'rollback <workload>',
+      help: 'Make an earlier version of a workload answer again',
+      options: [['--to <version>', 'which one (default: the one before the live one)']],
+      load: () => import('./workload-rollback.ts'),
+    },
+    {
+      usage: 'delete <workload>',
+      help: 'Delete a workload with its versions and its log',
+      options: [['--force', 'nothing is asked']],
+      load: () => import('./workload-delete.ts'),
+    },
+  ],
+}

@@ -1,0 +1,40 @@
+// The settings of workloads.
+import { z } from 'zod'
+import { count, onOff } from '#config/checks.ts'
+import type { Settings } from '#config/setting.ts'
+
+const REGISTRY = /^(?:http:\/\/)?(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/
+
+export const WORKLOADS_SETTINGS = {
+  workloads: {
+    name: 'ERGON_WORKLOADS',
+    flag: 'workloads',
+    help: 'on or off: containers of accounts on this node (default on)',
+    check: onOff.default(true),
+  },
+  workloadReadySeconds: {
+    name: 'ERGON_WORKLOAD_READY_SECONDS',
+    flag: 'workload-ready-seconds',
+    help: 'Seconds until an instance must be ready: a new version that is not is given up (default 120)',
+    check: count(1, 3600).default(120),
+  },
+  privateRegistries: {
+    name: 'ERGON_PRIVATE_REGISTRIES',
+    flag: 'private-registries',
+    help: 'Registries on private addresses that images may be pulled from, by comma, such as registry.internal:5000; with http:// before it one is asked without TLS (default: none)',
+    check: z
+      .string()
+      .transform((text) => text.split(',').map((one) => one.trim()))
+      .refine(
+        (all) => all.every((one) => REGISTRY.test(one)),
+        'must be hosts with ports by comma, such as http://127.0.0.1:5000',
+      )
+      .default([]),
+  },
+  imageFolder: {
+    name: 'ERGON_IMAGE_FOLDER',
+    flag: 'image-folder',
+    help: 'Folder of images in files: accounts may run oci: and docker-archive: paths below it, and no others (default: none)',
+    check: z.string().startsWith('/', 'must be an absolute path').optional(),
+  },
+} satisfies Settings

@@ -1,0 +1,74 @@
+// Requests and replies of the routed operations of workloads.
+import { json, ok, type Descriptions } from '#contract/description.ts'
+import type { WORKLOADS } from '#contract/products/workloads.ts'
+import * as replies from '#contract/workload-replies.ts'
+import * as workloads from '#contract/workloads.ts'
+
+const shown = json(replies.workloadReply)
+const refusals = ['workload_not_found'] as const
+
+export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
+  'workload.deploy': {
+    summary:
+      'Run an image as a workload, or another version of it; what is left out stays as it was. A version that does not become ready never answers',
+    request: workloads.workloadRequest,
+    replies: { 201: { help: 'The workload, on its way', media: shown } },
+    refusals: ['image_refused', 'host_taken', 'too_many_workloads', 'workloads_off'],
+  },
+  'workload.list': {
+    summary: 'The workloads of the account, the oldest first',
+    replies: ok('The workloads', json(replies.workloadList)),
+  },
+  'workload.get': {
+    summary: 'A workload, by its id or its name',
+    replies: ok('The workload', shown),
+    refusals,
+  },
+  'workload.update': {
+    summary: 'Change a workload; another image, environment or size is another version',
+    request: workloads.workloadChange,
+    replies: ok('The workload', shown),
+    refusals: [...refusals, 'image_refused', 'host_taken', 'workloads_off'],
+  },
+  'workload.delete': {
+    summary: 'Delete a workload with its versions and its log',
+    replies: ok('It is being deleted', json(replies.workloadDeleted)),
+    refusals,
+  },
+  'workload.logs': {
+    summary: 'The newest lines that a workload has written',
+    query: replies.workloadLogsQuery,
+    replies: ok('The lines', json(replies.workloadLogs)),
+    refusals,
+  },
+  'workload.energy': {
+    summary: 'The energy, carbon and charges of a workload, by the hour',
+    query: replies.workloadEnergyQuery,
+    replies: ok('The figures', json(replies.workloadEnergy)),
+    refusals,
+  },
+  'workload.scale': {
+    summary: 'Set how many instances a workload has',
+    request: workloads.workloadScale,
+    replies: ok('The workload', shown),
+    refusals,
+  },
+  'workload.suspend': {
+    summary: 'Stop a workload until it is resumed',
+    request: workloads.nothingToChoose,
+    replies: ok('The workload', shown),
+    refusals,
+  },
+  'workload.resume': {
+    summary: 'Let a suspended workload run again',
+    request: workloads.nothingToChoose,
+    replies: ok('The workload', shown),
+    refusals,
+  },
+  'workload.rollback': {
+    summary: 'Make an earlier version of a workload live again',
+    request: workloads.workloadRollback,
+    replies: ok('The workload', shown),
+    refusals: [...refusals, 'workload_version_not_found'],
+  },
+}

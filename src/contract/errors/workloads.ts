@@ -1,0 +1,30 @@
+// The error codes of workloads: of the API, and of requests to their hosts.
+import { account, caller, final, service, type ErrorTable } from '#contract/error-entry.ts'
+
+export const WORKLOADS_ERRORS = {
+  workload_not_found: caller(404, 'Check the name: `ergon workloads list`.', 'not_found_error'),
+  workload_version_not_found: caller(
+    404,
+    'Choose a version that is kept: `ergon workloads show`.',
+    'not_found_error',
+  ),
+  image_refused: caller(
+    422,
+    'Name an image of a registry; images in files, and registries on private addresses, are those that the operator names.',
+  ),
+  host_taken: caller(409, 'Choose another host name: a workload has it, or it is our own.'),
+  too_many_workloads: caller(409, 'Delete a workload that is not needed any more.'),
+  workloads_off: service(
+    503,
+    'The service runs no containers: the operator starts it with ERGON_WORKLOADS=on, on a machine that can isolate them.',
+  ),
+  workload_failed: service(502, 'Its owner finds why in its log: `ergon logs`.'),
+  workload_crashed: service(502, 'Its owner finds why in its log: `ergon logs`.'),
+  workload_timeout: service(504, 'The workload took too long: its owner finds why in its log.'),
+  workload_busy: service(503, 'Retry after the time in Retry-After.'),
+  workload_starting: service(503, 'Retry after the time in Retry-After.'),
+  workload_suspended: final(account(503, 'api_error', 'Its owner resumes it: `ergon resume`.')),
+  workload_budget_exhausted: final(
+    account(503, 'api_error', 'Its owner raises the budget, or it is renewed at 00:00 UTC.'),
+  ),
+} as const satisfies ErrorTable

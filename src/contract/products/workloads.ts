@@ -1,0 +1,45 @@
+// Workloads: images of accounts that run as containers, woken by requests to their hosts or kept running.
+import { look } from '#contract/operation.ts'
+import { defineProduct } from '#contract/product.ts'
+
+const own = { ...look, service: 'workloads', remembered: true } as const
+const view = { ...own, scope: 'read', answeredDeleting: true } as const
+const change = { ...own, scope: 'deploy' } as const
+const ONE = '/v1/workloads/:workload'
+
+export const WORKLOADS = defineProduct({
+  operations: {
+    'workload.deploy': { ...change, idempotent: true },
+    'workload.list': view,
+    'workload.get': view,
+    'workload.update': change,
+    'workload.delete': change,
+    'workload.logs': view,
+    'workload.energy': view,
+    'workload.scale': change,
+    'workload.suspend': change,
+    'workload.resume': change,
+    'workload.rollback': change,
+    /** No request: what the cells of a workload used for a minute. */
+    'workload.standing': {
+      ...look,
+      service: 'workloads',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
+  },
+  routes: [
+    { method: 'POST', path: '/v1/workloads', operation: 'workload.deploy', query: [] },
+    { method: 'GET', path: '/v1/workloads', operation: 'workload.list', query: [] },
+    { method: 'GET', path: ONE, operation: 'workload.get', query: [] },
+    { method: 'PATCH', path: ONE, operation: 'workload.update', query: [] },
+    { method: 'DELETE', path: ONE, operation: 'workload.delete', query: [] },
+    { method: 'GET', path: `${ONE}/logs`, operation: 'workload.logs', query: ['lines', 'after'] },
+    { method: 'GET', path: `${ONE}/energy`, operation: 'workload.energy', query: ['since'] },
+    { method: 'POST', path: `${ONE}/scale`, operation: 'workload.scale', query: [] },
+    { method: 'POST', path: `${ONE}/suspend`, operation: 'workload.suspend', query: [] },
+    { method: 'POST', path: `${ONE}/resume`, operation: 'workload.resume', query: [] },
+    { method: 'POST', path: `${ONE}/rollback`, operation: 'workload.rollback', query: [] },
+  ],
+})

@@ -1,0 +1,146 @@
+// Requests and replies of workloads: images of accounts that run as containers.
+import { z } from 'zod'
+import { energyBudget } from './energy-budget.ts'
+import { VARIABLE_NAME } from './function-limits.ts'
+import { ownObject } from './own-object.ts'
+import { parseWith } from './parse.ts'
+import { msOfDuration, type DurationRange } from './durations.ts'
+import { bytesOfSize, type SizeRange } from './sizes.ts'
+import * as limits from './workload-limits.ts'
+
+const size = (range: SizeRange) =>
+  z
+    .string()
+    .refine(
+      (text) => bytesOfSize(text, range) !== undefined,
+      `must be from ${range.least} to ${range.most}, such as 256MB`,
+    )
+const duration = (range: DurationRange) =>
+  z
+    .string()
+    .refine(
+      (text) => msOfDuration(text, range) !== undefined,
+      `must be from ${range.least} to ${range.most} in ms, s, m or h, such as 10s`,
+    )
+const text = z
+  .string()
+  .max(8192)
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be text')
+const environment = z
+  .record(
+    z
+      .string()
+      .regex(
+        VARIABLE_NAME,
+        'must be letters, digits and _, and not begin with SVC_, which is reserved',
+      ),
+    text,
+  )
+  .refine(
+    (variables) => Object.keys(variables).length <= limits.WORKLOAD_VARIABLES_MAX,
+    `must have at most ${limits.WORKLOAD_VARIABLES_MAX} variables`,
+  )
+  .refine(
+    (variables) => Object.entries(variables).join('').length <= limits.WORKLOAD_ENVIRONMENT_MAX,
+    `must have at most ${limits.WORKLOAD_ENVIRONMENT_MAX} characters`,
+  )
+const instances = z.int().min(0).max(limits.WORKLOAD_INSTANCES_MAX)
+const port = z.int().min(1).max(65_535)
+
+/** Of `scale`: with `min` 0 it sleeps while no request comes. */
+export const workloadScale = ownObject({
+  min: instances.optional(),
+  max: instances.min(1).optional(),
+})
+  .refine(({ min, max }) => min !== undefined || max !== undefined, 'must have min or max')
+  .refine(({ min = 0, max }) => max === undefined || min <= max, 'must have min no more than max')
+export type WorkloadScale = z.infer<typeof workloadScale>
+
+const health = ownObject({
+  path: z.string().regex(/^\/[!-~]{0,1000}$/, 'must be a path such as /healthz'),
+  interval: duration(limits.HEALTH_INTERVAL).optional(),
+  timeout: duration(limits.HEALTH_TIMEOUT).optional(),
+})
+
+/** Members that a change may name; the others stay as they were. Those down to `health` make a version. */
+const settings = {
+  image: z
+    .string()
+    .regex(
+      limits.IMAGE_NAME,
+      'must be a reference to an image, such as registry.example.com/api:1.4.2',
+    ),
+  /** The port that it listens on, which PORT names too. Null: that of the image, or 8080. */
+  port: port.nullable().optional(),
+  /** In place of the program and the arguments of the image. Null: those. */
+  command: z.array(text).min(1).max(100).nullable().optional(),
+  /** The whole environment beside that of the image. */
+  env: environment.optional(),
+  /** Variables whose values are encrypted and never shown again. */
+  secrets: environment.optional(),
+  /** Processors of an instance. */
+  cpu: z.number().min(limits.WORKLOAD_CPU.least).max(limits.WORKLOAD_CPU.most).optional(),
+  memory: size(limits.WORKLOAD_MEMORY).optional(),
+  /** The request that tells whether an instance is ready. Null: its port is open for a second. */
+  health: health.nullable().optional(),
+  scale: workloadScale.optional(),
+  scale_to_zero_after: duration(limits.WORKLOAD_SLEEP).optional(),
+  /** Host names at which it answers too. */
+  routes: z
+    .array(
+      z
+        .string()
+        .regex(limits.HOST_NAME, 'must be a host name in lower case, such as api.example.com'),
+    )
+    .max(limits.WORKLOAD_HOSTS_MAX)
+    .optional(),
+}
+
+export const workloadRequest = ownObject({
+  name: z
+    .string()
+    .regex(
+      limits.WORKLOAD_NAME,
+      'must begin with a letter and have at most 31 characters of a-z, 0-9 and -',
+    ),
+  /** The region of this service, or auto. */
+  region: z.string().max(63).optional(),
+  ...settings,
+  /** The most energy that it may use on a day of UTC. */
+  energy_budget: energyBudget.optional(),
+})
+export type WorkloadRequest = z.infer<typeof workloadRequest>
+
+/** Throws invalid_request. */
+export const parseWorkloadRequest = (json: unknown): WorkloadRequest =>
+  parseWith(workloadRequest, json)
+
+export const workloadChange = ownObject({
+  ...settings,
+  image: settings.image.optional(),
+  /** Null removes it. */
+  energy_budget: energyBudget.nullable().optional(),
+}).refine((change) => Object.keys(change).length > 0, 'must name something to change')
+export type WorkloadChange = z.infer<typeof workloadChange>
+
+/** Throws invalid_request. */
+export const parseWorkloadChange = (json: unknown): WorkloadChange =>
+  parseWith(workloadChange, json)
+
+/** Throws invalid_request. */
+export const parseWorkloadScale = (json: unknown): WorkloadScale => parseWith(workloadScale, json)
+
+/** Of a request that has nothing to choose. */
+export const nothingToChoose = ownObject({})
+/** Throws invalid_request. */
+export const parseNothing = (json: unknown): object => parseWith(nothingToChoose, json)
+
+export const workloadRollback = ownObject({
+  /** By default the version before the live one. */
+  version: z.int().min(1).max(2_147_483_647).optional(),
+})
+export type WorkloadRollback = z.infer<typeof workloadRollback>
+
+/** Throws invalid_request. */
+export const parseWorkloadRollback = (json: unknown): WorkloadRollback =>
+  parseWith(workloadRollback, json)

@@ -1,0 +1,163 @@
+// Workloads in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import { WORKLOAD_LOG_LINES_MAX } from '#contract/workload-limits.ts'
+import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { ingressAddress } from '#node/functions-address.ts'
+import type { ServedResources } from '#node/ingress.ts'
+import { ownHosts } from '#ingress/own-hosts.ts'
+import { endOpenIntervals } from '#resources/intervals.ts'
+import { createLogKeeper } from '#resources/keep-logs.ts'
+import { reconcile } from '#resources/reconciler.ts'
+import { heldOf } from '#resources/resource.ts'
+import { WORKLOAD_CELLS, workloadOfCell } from './cell-name.ts'
+import { createCellDriver } from './local-driver.ts'
+import { PULL_IMAGE, type NodePulls } from './pull-image.ts'
+import { workloadKeyOf, type WorkloadGatewaySettings } from './settings.ts'
+import { workloadUrl } from './workload-url.ts'
+import { createWorkloads, type Workloads, type WorkloadsDeps } from './workloads.ts'
+
+export const WORKLOADS_AGENT: AgentProduct = { name: 'workloads', programs: [PULL_IMAGE], open }
+
+/** The time between two looks at what must run. */
+const TEND_MS = 5000
+const OWN_LEVEL = 'service'
+
+async function open(core: AgentCore): Promise<AgentPart> {
+  const { config, data, state, log, cells, ingress } = core
+  const isOn = config.workloads && cells.isolation.admitsTenants
+  const address = isOn ? ingressAddress(core) : undefined
+  const environmentKey = workloadKeyOf(data.secrets.state)
+  const images = {
+    privateRegistries: config.privateRegistries,
+    imageFolder: config.imageFolder ?? null,
+  }
+  const settings: WorkloadGatewaySettings = {
+    address,
+    environmentKey,
+    images,
+    region: config.region,
+    ownHosts: ownHosts(core),
+  }
+  if (address === undefined) return { gateway: { settings } }
+  const logs = createLogKeeper({
+    state,
+    log,
+    linesMax: WORKLOAD_LOG_LINES_MAX,
+    ownLevel: OWN_LEVEL,
+  })
+  const workloads = workloadsOf(core, {
+    settings: images,
+    environmentKey,
+    line: logs.add,
+    replaced: (id) => served.replace(id),
+    urlOf: (host) => workloadUrl(address, host),
+  })
+  const served = ingress.serve({
+    kind: 'workload',
+    use: (resource, signal) => workloads.use(resource, { cause: 'connection' }, signal),
+  })
+  endUnpaid(core, workloads, served)
+  await endOpenIntervals(state, 'workload')
+  await state.query('select rehost_workloads($1)', [address.host])
+  const { rows } = await state.query(
+    "select from resources where kind = 'workload' and desired <> 'deleted' limit 1",
+  )
+  if (rows.length > 0) await served.ready()
+  const ending = new AbortController()
+  let running: Promise<unknown> = Promise.resolve()
+  return {
+    gateway: { settings },
+    cells: [{ stage: 'workers', name: WORKLOAD_CELLS }],
+    async start() {
+      running = Promise.all([
+        logs.run(ending.signal),
+        reconcileWorkloads(core, { workloads, served }, ending.signal),
+        tend(core, workloads, ending.signal),
+      ])
+    },
+    async close() {
+      ending.abort()
+      workloads.close()
+      await running
+    },
+  }
+}
+
+function workloadsOf(
+  core: AgentCore,
+  {
+    settings,
+    ...given
+  }: Pick<WorkloadsDeps, 'environmentKey' | 'line' | 'replaced' | 'urlOf'> &
+    Pick<NodePulls, 'settings'>,
+): Workloads {
+  const { config, data, state, log, cells, place, accountCells } = core
+  const readyMs = config.workloadReadySeconds * 1000
+  const driver = createCellDriver({
+    cells,
+    place,
+    settings,
+    readyMs,
+    programs: () => cells.programs(),
+    admit: accountCells.admit,
+    folder: data.at('images'),
+  })
+  return createWorkloads({ state, log, driver, readyMs, ...given })
+}
+
+/** Works until the signal aborts. Never rejects. */
+const reconcileWorkloads = (
+  { state, log }: AgentCore,
+  { workloads, served }: { readonly workloads: Workloads; readonly served: ServedResources },
+  signal: AbortSignal,
+): Promise<void> =>
+  reconcile(
+    {
+      state,
+      log,
+      kind: 'workload',
+      async deploy(resource, _, aside) {
+        await served.ready()
+        return await workloads.deploy(resource, signal, aside)
+      },
+      async suspend(resource) {
+        const held = await heldOf(state, resource.id)
+        served.suspend(resource, held)
+        await workloads.stop(
+          resource.id,
+          held === 'balance' || held === 'budget' ? held : 'suspended',
+        )
+      },
+      remove: ({ id }) => workloads.remove(id),
+    },
+    signal,
+  )
+
+/** Never rejects. */
+async function tend({ log }: AgentCore, workloads: Workloads, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await workloads.tend(signal).catch((error: unknown) => {
+      if (!signal.aborted) log.warn('Workloads are not tended', { error: messageOf(error) })
+    })
+    await sleep(TEND_MS, signal).catch(() => undefined)
+  }
+}
+
+/** Workloads whose energy cannot be paid end, and requests get the reason. A used budget holds one until there is some again. */
+function endUnpaid(
+  { accountCells, state }: AgentCore,
+  workloads: Pick<Workloads, 'stop'>,
+  served: ServedResources,
+): void {
+  accountCells.onUnpaid(WORKLOAD_CELLS, {
+    tell: ({ spec }, why) => served.refuse(workloadOfCell(spec.name), why),
+    async stop({ spec }, why) {
+      const id = workloadOfCell(spec.name)
+      const isBudget = why.code === 'budget_exhausted'
+      if (isBudget) await state.query('select hold_by_budget($1)', [id])
+      await workloads.stop(id, isBudget ? 'budget' : 'balance')
+      served.allow(id)
+    },
+  })
+}

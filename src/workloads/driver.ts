@@ -1,0 +1,66 @@
+// The interface of drivers, which run workloads: cells of this machine today, an engine for containers and a cluster later. A
+// driver gets an image by its name and gives an address; paths and process ids stay inside.
+import type { ImageConfig } from '#images/manifest.ts'
+import type { Instance } from '#resources/instances.ts'
+
+export type WorkloadHealth = {
+  readonly path: string
+  readonly intervalMs: number
+  readonly timeoutMs: number
+}
+
+/** A version of a workload as a driver runs it. */
+export type WorkloadSpec = {
+  readonly id: string
+  readonly account: string
+  readonly name: string
+  readonly version: number
+  readonly image: string
+  readonly digest: string
+  /** The process that the image describes. */
+  readonly config: ImageConfig
+  readonly port: number
+  readonly command: readonly string[] | null
+  readonly env: Readonly<Record<string, string>>
+  readonly cpuMilli: number
+  readonly memoryBytes: number
+  readonly health: WorkloadHealth | null
+}
+
+export type WorkloadPull = Pick<WorkloadSpec, 'id' | 'account' | 'version' | 'image'>
+export type WorkloadPulled = { readonly digest: string; readonly config: ImageConfig }
+export type WorkloadProgress = { readonly doneBytes: number; readonly totalBytes: number }
+
+/** The end of a life of an instance that nobody asked for: 137 where the memory ran out. */
+export type WorkloadEnd = { readonly exitCode: number; readonly words: string }
+
+/** Events of an instance. */
+export type WorkloadEvents = {
+  readonly line: (stream: 'stdout' | 'stderr', text: string) => void
+  /** It is started again by the driver, later after each end. */
+  readonly ended: (end: WorkloadEnd) => void
+}
+
+/** `ready` rejects with workload_failed where it does not become ready, and says what was seen of it. */
+export interface RunningWorkload extends Instance {
+  /** `unix:<path>`, or `http://<host>:<port>`. */
+  readonly address: string
+}
+
+export interface WorkloadDriver {
+  /**
+   * Brings the image of a version to where it runs; charged to its account. Throws the image_… codes, and
+   * registry_unreachable, after which another try may succeed.
+   */
+  pull(
+    wanted: WorkloadPull,
+    progress: (told: WorkloadProgress) => void,
+    signal: AbortSignal,
+  ): Promise<WorkloadPulled>
+  /** True where the image is there already. */
+  has(digest: string): boolean
+  /** Starts an instance; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up. */
+  start(spec: WorkloadSpec, events: WorkloadEvents): Promise<RunningWorkload>
+  /** Removes images but those of the digests. */
+  prune(keep: ReadonlySet<string>): Promise<void>
+}

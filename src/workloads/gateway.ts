@@ -1,0 +1,72 @@
+// Workloads in a gateway: the API that deploys, lists and changes them. No request to a workload passes here.
+import * as workloads from '#contract/workloads.ts'
+import { recordsOf } from '#http/account-records.ts'
+import { findNamed } from '#http/find-named.ts'
+import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createWorkloadDeploy } from './operations/workload-deploy.ts'
+import { createWorkloadEnergy } from './operations/workload-energy.ts'
+import { createWorkloadGet, createWorkloadList } from './operations/workload-get.ts'
+import { createWorkloadLogs } from './operations/workload-logs.ts'
+import { createWorkloadRollback } from './operations/workload-rollback.ts'
+import { createWorkloadScale, createWorkloadUpdate } from './operations/workload-update.ts'
+import {
+  createWorkloadDelete,
+  createWorkloadResume,
+  createWorkloadSuspend,
+} from './operations/workload-wish.ts'
+import type { WorkloadGatewaySettings } from './settings.ts'
+
+/** For the export: each workload as the version that answers has it. */
+const WORKLOADS_OF = `select n.id as place, n.id, n.name, n.region, w.host, w.hosts, n.actual as status, w.version,
+    w.live_version, w.scale_min, w.scale_max, w.sleep_after_ms, n.created_at, v.image, v.digest, v.port, v.command,
+    v.env_names, v.secret_names, v.cpu_milli, v.memory_bytes::text, v.health
+  from resources n join workloads w using (id)
+    join workload_versions v on v.workload = w.id and v.version = coalesce(w.live_version, w.version)
+  where n.account = $1 and n.desired <> 'deleted' and n.id > $2 order by n.id limit $3`
+
+export const WORKLOADS_GATEWAY: GatewayProduct<WorkloadGatewaySettings> = {
+  name: 'workloads',
+  open,
+}
+
+function open(
+  { readers: state, clock }: GatewayCore,
+  settings: WorkloadGatewaySettings,
+): GatewayPart {
+  const deps = { state, settings }
+  const { parseWorkloadRequest, parseWorkloadChange, parseWorkloadScale } = workloads
+  return {
+    endpoints: {
+      'workload.deploy': { parse: parseWorkloadRequest, handle: createWorkloadDeploy(deps) },
+      'workload.list': { handle: createWorkloadList(deps) },
+      'workload.get': { handle: createWorkloadGet(deps) },
+      'workload.update': { parse: parseWorkloadChange, handle: createWorkloadUpdate(deps) },
+      'workload.delete': { handle: createWorkloadDelete({ state }) },
+      'workload.logs': { handle: createWorkloadLogs({ state }) },
+      'workload.energy': {
+        handle: createWorkloadEnergy({ state, now: () => clock.wallMs() }),
+      },
+      'workload.scale': { parse: parseWorkloadScale, handle: createWorkloadScale(deps) },
+      'workload.suspend': {
+        parse: workloads.parseNothing,
+        handle: createWorkloadSuspend(deps),
+      },
+      'workload.resume': { parse: workloads.parseNothing, handle: createWorkloadResume(deps) },
+      'workload.rollback': {
+        parse: workloads.parseWorkloadRollback,
+        handle: createWorkloadRollback(deps),
+      },
+    },
+    lookups: {
+      wl: {
+        kind: 'workload',
+        find: findNamed(
+          state,
+          `select name, '/v1/workloads/' || id as path from resources
+           where account = $1 and id = $2 and kind = 'workload' and desired <> 'deleted'`,
+        ),
+      },
+    },
+    account: { records: { workload: recordsOf(state, WORKLOADS_OF) } },
+  }
+}

@@ -1,0 +1,237 @@
+// Deployments, holds and events of workloads on a state of their own, without anything that runs them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newEncryptionKey } from '#base/encryption.ts'
+import { WORKLOADS_MAX, WORKLOAD_VERSIONS_MAX } from '#contract/workload-limits.ts'
+import type { WorkloadReply } from '#contract/workload-replies.ts'
+import type { WorkloadChange } from '#contract/workloads.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
+import { createWorkloadDeploy } from './workload-deploy.ts'
+import { createWorkloadRollback } from './workload-rollback.ts'
+import { createWorkloadScale, createWorkloadUpdate } from './workload-update.ts'
+import { createWorkloadDelete, createWorkloadSuspend } from './workload-wish.ts'
+
+const skip = whyNoState()
+const ACCOUNTS = ['acct_a', 'acct_b', 'acct_many']
+const settings: WorkloadGatewaySettings = {
+  address: {
+    host: 'functions.localhost',
+    origin: 'http://localhost:8082',
+    named: 'http://*.functions.localhost:8082',
+  },
+  environmentKey: newEncryptionKey(),
+  region: 'local',
+  ownHosts: ['portal.localhost'],
+  images: { imageFolder: '/srv/images' },
+}
+
+let url: Awaited<ReturnType<typeof openTestUrl>>
+let state: State
+before(async () => {
+  if (skip !== false) return
+  url = await openTestUrl()
+  state = await openLedgerState(url.of, 2)
+  for (const id of ACCOUNTS) {
+    await addTestAccount(state, { id, env: 'test', lowWater: 0n })
+    await state.query(
+      "insert into members (id, account, name, role, state) values ('mem_' || $1, $1, 'a', 'owner', 'active')",
+      [id],
+    )
+    await state.query(
+      "insert into tokens (id, account, member, hash, hint, name, scope) values ('tok_' || $1, $1, 'mem_' || $1, $1::bytea, 'x', 'x', 'deploy')",
+      [id],
+    )
+  }
+})
+after(async () => {
+  await state?.[Symbol.asyncDispose]()
+  await url?.[Symbol.asyncDispose]()
+})
+
+const callOf = (body: object, name = '', account = 'acct_a') =>
+  ({
+    who: { account, token: `tok_${account}`, member: `mem_${account}` },
+    spend: { requestId: 'req_a' },
+    parameters: { workload: name },
+    body,
+  }) as never
+const replyOf = (made: unknown): WorkloadReply => (made as { body: () => WorkloadReply }).body()
+const deploy = async (
+  body: WorkloadChange & { readonly name: string; readonly region?: string },
+  given: Partial<WorkloadGatewaySettings> & { readonly account?: string } = {},
+): Promise<WorkloadReply> => {
+  const handle = createWorkloadDeploy({ state, settings: { ...settings, ...given } })
+  return replyOf(await handle(callOf({ image: 'api:1', ...body }, '', given.account)))
+}
+const change = async (name: string, body: WorkloadChange) =>
+  replyOf(await createWorkloadUpdate({ state, settings })(callOf(body, name)))
+const query = async (text: string, ...values: unknown[]) =>
+  (await state.query<Record<string, unknown>>(text, values)).rows
+const eventsOf = async (id: string) =>
+  (
+    await query(
+      "select type, data from events where data ->> 'workload_id' = $1 order by sequence",
+      id,
+    )
+  ).map(({ type, data }) => [type, data as Record<string, unknown>] as const)
+/** As the reconciler does. */
+async function makeLive({ id, version }: WorkloadReply): Promise<void> {
+  await query('select make_workload_live($1, $2, $3)', id, version, 'http://x')
+  await query(
+    "select move_resource(id, 'deploying') from resources where id = $1 and actual = 'pending'",
+    id,
+  )
+  await query("select move_resource($1, 'deployed')", id)
+}
+
+test('a node that runs no containers says so', async () => {
+  await assert.rejects(deploy({ name: 'none' }, { address: undefined }), {
+    code: 'workloads_off',
+    status: 503,
+  })
+})
+
+test('a further deployment makes a version, and keeps what it leaves out', { skip }, async () => {
+  const first = await deploy({
+    name: 'api',
+    env: { B: '1', A: '2' },
+    secrets: { KEY: 'x' },
+    health: { path: '/healthz' },
+    scale: { min: 2 },
+    memory: '64MB',
+  })
+  assert.deepEqual(
+    [first.version, first.env, first.secrets, first.scale, first.memory_bytes, first.cpu],
+    [1, ['A', 'B'], ['KEY'], { min: 2, max: 2 }, 64_000_000, 1],
+  )
+  assert.deepEqual(first.health, { path: '/healthz', interval: '10s', timeout: '5s' })
+  assert.equal(first.url, 'http://api-acct-a.functions.localhost:8082')
+  const second = await deploy({ name: 'api', image: 'api:2', health: null })
+  assert.deepEqual(
+    [second.id, second.version, second.env, second.image, second.health],
+    [first.id, 2, ['A', 'B'], 'api:2', null],
+  )
+  // Neither a budget nor a scale is a version.
+  const third = await change('api', { scale: { max: 3 }, energy_budget: '10 J/day' })
+  assert.deepEqual(
+    [third.version, third.scale, third.energy_budget],
+    [2, { min: 2, max: 3 }, '10 J/day'],
+  )
+  assert.deepEqual(
+    (await eventsOf(first.id)).map(([type, { min, max }]) => [type, min, max]),
+    [['workload.scaled', 2, 3]],
+  )
+  await assert.rejects(
+    async () => createWorkloadScale({ state, settings })(callOf({ min: 4 }, 'api')),
+    {
+      code: 'invalid_request',
+      param: 'scale',
+    },
+  )
+  const [{ sealed = '' } = {}] = await query(
+    'select string_agg(sealed_env || sealed_secrets, $$ $$) as sealed from workload_versions where workload = $1',
+    first.id,
+  )
+  assert.doesNotMatch(String(sealed), /KEY/)
+})
+
+test('an account has so many workloads, and a workload so many versions', { skip }, async () => {
+  const account = 'acct_many'
+  for (let nth = 0; nth < WORKLOADS_MAX; nth++) await deploy({ name: `many-${nth}` }, { account })
+  await assert.rejects(deploy({ name: 'more' }, { account }), { code: 'too_many_workloads' })
+  for (let nth = 0; nth < WORKLOAD_VERSIONS_MAX + 3; nth++) await deploy({ name: 'versions' })
+  assert.equal((await deploy({ name: 'versions' })).versions.length, WORKLOAD_VERSIONS_MAX)
+})
+
+test('a host belongs to one account, and to one workload', { skip }, async () => {
+  const routes = ['api.example.com']
+  const { id } = await deploy({ name: 'host', routes })
+  const taken = { code: 'host_taken', status: 409 }
+  await assert.rejects(deploy({ name: 'other', routes }), taken)
+  await assert.rejects(deploy({ name: 'theirs', routes }, { account: 'acct_b' }), taken)
+  await assert.rejects(deploy({ name: 'own', routes: ['portal.localhost'] }), taken)
+  await assert.rejects(deploy({ name: 'below', routes: ['a.portal.localhost'] }), taken)
+  const hosts = async () =>
+    (await query('select host from ingress_routes where resource = $1 order by host', id)).map(
+      ({ host }) => host,
+    )
+  assert.deepEqual(await hosts(), ['api.example.com', 'host-acct-a.functions.localhost'])
+  await query('select rehost_workloads($1)', 'apps.example.com')
+  assert.deepEqual(await hosts(), ['api.example.com', 'host-acct-a.apps.example.com'])
+  await query('select rehost_workloads($1)', 'functions.localhost')
+  await createWorkloadDelete({ state })(callOf({}, 'host'))
+  assert.deepEqual(await hosts(), [])
+  assert.equal(
+    (await deploy({ name: 'theirs', routes }, { account: 'acct_b' })).routes[0],
+    routes[0],
+  )
+})
+
+test('another region, and files of the machine, are refused', { skip }, async () => {
+  await assert.rejects(deploy({ name: 'far', region: 'mars' }), { param: 'region' })
+  assert.equal((await deploy({ name: 'near', region: 'auto' })).region, 'local')
+  for (const image of [
+    'oci:/etc',
+    'oci:/srv/images/../etc',
+    'oci:images',
+    'docker-archive:/srv/images2/a',
+  ])
+    await assert.rejects(
+      deploy({ name: 'files', image }),
+      { code: 'image_refused', param: 'image' },
+      image,
+    )
+  assert.equal((await deploy({ name: 'files', image: 'oci:/srv/images/a' })).version, 1)
+})
+
+test('a rollback finds the last version that did not fail', { skip }, async () => {
+  const back = async (body: object) =>
+    replyOf(await createWorkloadRollback({ state, settings })(callOf(body, 'back')))
+  await deploy({ name: 'back' })
+  await assert.rejects(back({}), { code: 'workload_version_not_found' })
+  const { id } = await deploy({ name: 'back' })
+  const third = await deploy({ name: 'back' })
+  await makeLive(third)
+  await query("update workload_versions set failure = 'x' where workload = $1 and version = 2", id)
+  assert.equal((await back({})).version, 1)
+  const named = await back({ version: 2 })
+  assert.deepEqual(
+    [named.version, named.versions.map(({ failure }) => failure)],
+    [2, [null, null, null]],
+  )
+})
+
+test('the facts of a workload are told once, in order', { skip }, async () => {
+  const made = await deploy({ name: 'facts' })
+  const { id } = made
+  await makeLive(made)
+  await makeLive(await deploy({ name: 'facts' }))
+  const crashed = async (version: number) =>
+    (await query('select mark_crash_loop($1, $2, 137, $3, 100) as is_told', id, version, 'why'))[0]
+  assert.deepEqual(await crashed(1), { is_told: false })
+  assert.deepEqual(await crashed(2), { is_told: true })
+  assert.deepEqual(await crashed(2), { is_told: false })
+  await query('select end_crash_loop($1)', id)
+  await query('select hold_by_budget($1)', id)
+  await query("select move_resource($1, 'suspended')", id)
+  // Its budget is gone: nothing holds it any more.
+  await query("select release_by_budget('workload', 1)")
+  const [{ wanted } = {}] = await query('select wanted from resources where id = $1', id)
+  assert.equal(wanted, 'deployed')
+  await query("select move_resource($1, 'deployed')", id)
+  await createWorkloadSuspend({ state, settings })(callOf({}, 'facts'))
+  await query("select move_resource($1, 'suspended')", id)
+  await query("select move_resource($1, 'suspended')", id)
+  assert.deepEqual(
+    (await eventsOf(id)).map(([type, { reason, exit_code: code }]) => [type, reason ?? code]),
+    [
+      ['workload.deployed', undefined],
+      ['workload.crashed', 137],
+      ['workload.suspended', 'energy_budget'],
+      ['workload.suspended', 'manual'],
+    ],
+  )
+})

@@ -1,0 +1,122 @@
+// Deployments and changes of workloads in a transaction, for the operations of the API and for deployments of a stack.
+import { present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { WORKLOADS_MAX, WORKLOAD_VERSIONS_MAX } from '#contract/workload-limits.ts'
+import type { WorkloadChange, WorkloadRequest } from '#contract/workloads.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
+import { setEnergyBudget } from '#resources/set-energy-budget.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
+import { findWorkload, type WorkloadRow } from './find-workload.ts'
+import { WORKLOAD_LIMITED } from './limited-operations.ts'
+import { defaultsOf, hostTaken, wantedWorkload } from './wanted-of.ts'
+
+const TOO_MANY = 'EG020'
+const UNIQUE = '23505'
+const CHECK = '23514'
+const OTHERS_HOST = 'EG023'
+const AUTO = 'auto'
+
+/** Writes a version down, with its entry in the audit log. Throws what the operation refuses. */
+export async function deployWorkload(
+  transaction: Queryable,
+  asker: Asker,
+  given: { readonly request: WorkloadRequest; readonly settings: WorkloadGatewaySettings },
+): Promise<WorkloadRow> {
+  const { request, settings } = given
+  const { name, region = AUTO, energy_budget: budget, ...wanted } = request
+  const { account } = present(asker.who, 'a deployment is asked for with a token')
+  const { address } = settings
+  if (address === undefined) throw fault('workloads_off', `Could not deploy "${name}"`)
+  if (region !== AUTO && region !== settings.region)
+    throw fault('invalid_request', `Could not run in ${region}: there is ${settings.region}`, {
+      param: 'region',
+    })
+  const made = transaction.query<{ id: string }>(
+    'select deploy_workload($1, $2, $3, $4, $5, $6, $7, $8) as id',
+    [
+      account,
+      name,
+      settings.region,
+      WORKLOADS_MAX,
+      address.host,
+      JSON.stringify(defaultsOf(wanted, account, settings)),
+      JSON.stringify(wantedWorkload(wanted, account, settings)),
+      WORKLOAD_VERSIONS_MAX,
+    ],
+  )
+  const { rows } = await made.catch((error: unknown) => {
+    throw refusalOf(error, name)
+  })
+  const { id } = present(rows[0], 'a deployment has a row')
+  await setBudget(transaction, { id, account, budget })
+  const details = shownOf(request)
+  await recordAct(transaction, asker, { action: 'workload.deploy', target: id, details })
+  return await findWorkload(transaction, account, id)
+}
+
+/** Changes a workload, with an entry in the audit log. Throws what the operation refuses. */
+export async function changeWorkload(
+  transaction: Queryable,
+  asker: Asker,
+  given: {
+    readonly action: 'workload.update' | 'workload.scale'
+    readonly workload: string
+    readonly change: WorkloadChange
+    readonly settings: WorkloadGatewaySettings
+  },
+): Promise<WorkloadRow> {
+  const { action, change, settings } = given
+  const { account } = present(asker.who, 'a change is asked for with a token')
+  const { id, name } = await findWorkload(transaction, account, given.workload)
+  const { energy_budget: budget, ...wanted } = change
+  await transaction
+    .query('select change_workload($1, $2, $3)', [
+      id,
+      JSON.stringify(wantedWorkload(wanted, account, settings)),
+      WORKLOAD_VERSIONS_MAX,
+    ])
+    .catch((error: unknown) => {
+      throw refusalOf(error, name)
+    })
+  await setBudget(transaction, { id, account, budget })
+  await transaction.query('select want_resource(id, desired) from resources where id = $1', [id])
+  await recordAct(transaction, asker, { action, target: id, details: shownOf(change) })
+  return await findWorkload(transaction, account, id)
+}
+
+async function setBudget(
+  transaction: Queryable,
+  given: {
+    readonly id: string
+    readonly account: string
+    readonly budget: string | null | undefined
+  },
+): Promise<void> {
+  const { id, account, budget } = given
+  if (budget !== undefined)
+    await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
+}
+
+/** A request without the values of its variables. */
+const shownOf = ({
+  env,
+  secrets,
+  ...shown
+}: WorkloadChange): Readonly<Record<string, unknown>> => ({
+  ...shown,
+  ...(env && { env: Object.keys(env) }),
+  ...(secrets && { secrets: Object.keys(secrets) }),
+})
+
+function refusalOf(error: unknown, name: string): unknown {
+  const { code } = error as { readonly code?: string }
+  if (code === TOO_MANY)
+    return fault(
+      'too_many_workloads',
+      `Could not deploy "${name}": an account has at most ${WORKLOADS_MAX}`,
+    )
+  if (code === CHECK)
+    return fault('invalid_request', 'Could not scale: min is more than max', { param: 'scale' })
+  return code === UNIQUE || code === OTHERS_HOST ? hostTaken('one of its routes') : error
+}

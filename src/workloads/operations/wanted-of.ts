@@ -1,0 +1,90 @@
+// The members of a request, as deploy_workload() and change_workload() take them.
+import { encrypt } from '#base/encryption.ts'
+import { Secret } from '#base/log.ts'
+import { msOfDuration, type DurationRange } from '#contract/durations.ts'
+import { fault } from '#contract/errors.ts'
+import { bytesOfSize } from '#contract/sizes.ts'
+import * as limits from '#contract/workload-limits.ts'
+import type { WorkloadChange } from '#contract/workloads.ts'
+import { isOwnHost } from '#ingress/own-hosts.ts'
+import { allowedImage } from '#workloads/image-rule.ts'
+import { workloadPurpose, type WorkloadGatewaySettings } from '#workloads/settings.ts'
+
+const MILLI = 1000
+const ms = (text: string | undefined, range: DurationRange & { readonly byDefault: string }) =>
+  msOfDuration(text ?? range.byDefault, range)
+const cpu = (cores: number) => Math.round(cores * MILLI)
+
+/** The members that a change names. Throws image_refused and host_taken. */
+export function wantedWorkload(
+  change: WorkloadChange,
+  account: string,
+  settings: WorkloadGatewaySettings,
+): object {
+  const { image, port, command, env, secrets, health, scale, memory, routes } = change
+  if (image !== undefined) allowedImage(image, settings.images)
+  const taken = routes?.find((host) => isOwnHost(host, settings.ownHosts))
+  if (taken !== undefined) throw hostTaken(taken)
+  const seal = sealOf(account, settings)
+  return {
+    ...(image !== undefined && { image }),
+    ...(port !== undefined && { port }),
+    ...(command !== undefined && { command }),
+    ...(env && { env_names: namesOf(env), sealed_env: seal(env) }),
+    ...(secrets && { secret_names: namesOf(secrets), sealed_secrets: seal(secrets) }),
+    ...(change.cpu !== undefined && { cpu_milli: cpu(change.cpu) }),
+    ...(memory !== undefined && { memory_bytes: bytesOfSize(memory, limits.WORKLOAD_MEMORY) }),
+    ...(health !== undefined && {
+      health: health && {
+        path: health.path,
+        intervalMs: ms(health.interval, limits.HEALTH_INTERVAL),
+        timeoutMs: ms(health.timeout, limits.HEALTH_TIMEOUT),
+      },
+    }),
+    ...(scale?.min !== undefined && { scale_min: scale.min }),
+    ...(scale?.max !== undefined && { scale_max: scale.max }),
+    ...(change.scale_to_zero_after !== undefined && {
+      sleep_after_ms: ms(change.scale_to_zero_after, limits.WORKLOAD_SLEEP),
+    }),
+    ...(routes !== undefined && { hosts: [...new Set(routes)] }),
+  }
+}
+
+/** The members of a new workload that its request leaves out. */
+export function defaultsOf(
+  { scale }: Pick<WorkloadChange, 'scale'>,
+  account: string,
+  settings: WorkloadGatewaySettings,
+): object {
+  const seal = sealOf(account, settings)
+  const { WORKLOAD_MEMORY, WORKLOAD_CPU, WORKLOAD_SLEEP } = limits
+  return {
+    port: null,
+    command: null,
+    health: null,
+    hosts: [],
+    scale_min: 0,
+    scale_max: Math.max(1, scale?.min ?? 0),
+    env_names: [],
+    sealed_env: seal({}),
+    secret_names: [],
+    sealed_secrets: seal({}),
+    cpu_milli: cpu(WORKLOAD_CPU.byDefault),
+    memory_bytes: bytesOfSize(WORKLOAD_MEMORY.byDefault, WORKLOAD_MEMORY),
+    sleep_after_ms: ms(undefined, WORKLOAD_SLEEP),
+  }
+}
+
+const sealOf =
+  (account: string, { environmentKey }: Pick<WorkloadGatewaySettings, 'environmentKey'>) =>
+  (variables: Readonly<Record<string, string>>): string =>
+    encrypt(
+      new Secret(JSON.stringify(variables)),
+      new Secret(environmentKey),
+      workloadPurpose(account),
+    )
+
+const namesOf = (variables: object): string[] => Object.keys(variables).toSorted()
+
+export const hostTaken = (host: string) =>
+  fault('host_taken', `Could not use the host: ${host} is taken`, { param: 'routes' })

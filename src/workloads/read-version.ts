@@ -1,0 +1,77 @@
+// Versions of workloads as drivers run them.
+import { decrypt } from '#base/encryption.ts'
+import { Secret } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
+import { WORKLOAD_PORT_DEFAULT } from '#contract/workload-limits.ts'
+import type { ImageConfig } from '#images/manifest.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { WorkloadSpec } from './driver.ts'
+import { workloadPurpose } from './settings.ts'
+
+export type WorkloadVersion = Omit<
+  WorkloadSpec,
+  'digest' | 'config' | 'port' | 'env' | 'memoryBytes'
+> & {
+  readonly digest: string | null
+  readonly config: ImageConfig | null
+  readonly port: number | null
+  readonly memoryBytes: string
+  readonly sealedEnv: string
+  readonly sealedSecrets: string
+  readonly failure: string | null
+  readonly isLive: boolean
+  readonly scaleMin: number
+  readonly sleepAfterMs: number
+}
+
+/** Throws workload_not_found where there is none. */
+export async function readWorkloadVersion(
+  state: Queryable,
+  id: string,
+  which: 'live' | 'wanted' | number,
+): Promise<WorkloadVersion> {
+  const { rows } = await state.query<WorkloadVersion>(
+    `select w.id, w.account, n.name, v.version, v.image, v.digest, v.config, v.port, v.command,
+       v.cpu_milli as "cpuMilli", v.memory_bytes::text as "memoryBytes", v.health, v.sealed_env as "sealedEnv",
+       v.sealed_secrets as "sealedSecrets", v.failure, coalesce(v.version = w.live_version, false) as "isLive",
+       w.scale_min as "scaleMin", w.sleep_after_ms as "sleepAfterMs"
+     from workloads w join resources n using (id) join workload_versions v
+       on v.workload = w.id and v.version = case $2 when 'live' then w.live_version when 'wanted' then w.version else $2::int end
+     where w.id = $1`,
+    [id, String(which)],
+  )
+  const [row] = rows
+  if (row === undefined) throw fault('workload_not_found', `Could not find a version: ${id}`)
+  return row
+}
+
+/** A version whose image is pulled. */
+export function workloadSpecOf(
+  version: WorkloadVersion,
+  pulled: { readonly digest: string; readonly config: ImageConfig },
+  environmentKey: string,
+): WorkloadSpec {
+  const { sealedEnv, sealedSecrets, memoryBytes, port, ...rest } = version
+  const open = (sealed: string) => {
+    const purpose = workloadPurpose(version.account)
+    return JSON.parse(decrypt(sealed, new Secret(environmentKey), purpose).reveal()) as object
+  }
+  const { id, account, name, version: number, image, command, cpuMilli, health } = rest
+  return {
+    id,
+    account,
+    name,
+    version: number,
+    image,
+    command,
+    cpuMilli,
+    health,
+    ...pulled,
+    port: port ?? pulled.config.ports[0] ?? WORKLOAD_PORT_DEFAULT,
+    env: {
+      ...open(sealedEnv),
+      ...open(sealedSecrets),
+    },
+    memoryBytes: Number(memoryBytes),
+  }
+}

@@ -1,0 +1,8 @@
+// The tables of workloads.
+import type { Schema } from '#state/schema.ts'
+
+export const WORKLOADS_SCHEMA: Schema = {
+  area: 'workloads',
+  tables: new URL('./schema/', import.meta.url),
+  functions: [new URL('./workloads.sql', import.meta.url)],
+}

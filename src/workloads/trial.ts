@@ -1,0 +1,68 @@
+// The start of an instance: output, checks and its end, so that a failure says why.
+import type { Cell, Cells } from '#cells/cell.ts'
+import { fault } from '#contract/errors.ts'
+import type { WorkloadEnd, WorkloadSpec } from './driver.ts'
+import { openPorts } from './open-ports.ts'
+
+const LINES_SHOWN = 20
+const LINE_SHOWN = 200
+const LINES_TEXT_MAX = 1000
+
+export interface Trial {
+  wrote(line: string): void
+  /** Why it is not ready, by the newest check. */
+  saw(words: string): void
+  ended(end: WorkloadEnd): void
+  /** Rejects with workload_failed where it ends first, or is not ready in time. */
+  ready(cell: Cell, signal: AbortSignal): Promise<void>
+}
+
+export function createTrial(
+  { port }: Pick<WorkloadSpec, 'port'>,
+  { readyMs, programs }: { readonly readyMs: number; readonly programs: Cells['programs'] },
+): Trial {
+  const lines: string[] = []
+  let seen: string | undefined
+  let end: WorkloadEnd | undefined
+  let told = new AbortController()
+  const failed = (why: string) => {
+    const last = lines.join(' | ').slice(-LINES_TEXT_MAX)
+    const more = last === '' ? '' : `; its last lines: ${last}`
+    return fault('workload_failed', `Could not start the workload: ${why}${more}`)
+  }
+  return {
+    wrote(line) {
+      lines.push(plain(line).slice(0, LINE_SHOWN))
+      if (lines.length > LINES_SHOWN) lines.shift()
+    },
+    saw: (words) => void (seen = words),
+    ended(of) {
+      end = of
+      told.abort()
+      told = new AbortController()
+    },
+    async ready(cell, signal) {
+      if (cell.state === 'waiting' && end !== undefined) throw failed(end.words)
+      const late = AbortSignal.timeout(readyMs)
+      const ended = told.signal
+      try {
+        await cell.ready(AbortSignal.any([signal, late, ended]))
+      } catch (error) {
+        if (ended.aborted && end !== undefined) throw failed(`${end.words} before it was ready`)
+        if (signal.aborted || !late.aborted) throw error
+        const pid = programs().get(cell)
+        const open = pid === undefined ? [] : openPorts(pid)
+        throw failed(`it was not ready after ${readyMs / 1000} s: ${portsText(open, port, seen)}`)
+      }
+    },
+  }
+}
+
+function portsText(open: readonly number[], port: number, seen: string | undefined): string {
+  if (open.length === 0) return `nothing listens on port ${port}`
+  if (!open.includes(port)) return `port ${open.join(', ')} is open, and ${port} is configured`
+  return seen ?? `port ${port} is open`
+}
+
+/** The text is the tenant's. */
+const plain = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').toWellFormed()

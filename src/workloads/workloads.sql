@@ -1,0 +1,179 @@
+-- Workloads: their versions, which of them is wanted, their hosts, and their events.
+
+-- Takes the hosts of a workload. Raises EG023 or unique_violation for a host that another resource has.
+create or replace function host_workload(of_id text) returns void language sql as $$
+  select set_routes(of_id, (select jsonb_agg(jsonb_build_object('host', h, 'path', '/', 'timeout_s', 3600))
+    from unnest(array_prepend(w.host, w.hosts)) as h)) from workloads w where w.id = of_id
+$$;
+
+-- Adds a version: the members of the last one, and above them those that are wanted.
+create or replace function add_workload_version(of_id text, given jsonb, kept_versions int) returns void
+language plpgsql as $$
+declare
+  next constant int := 1 + coalesce((select max(version) from workload_versions where workload = of_id), 0);
+begin
+  insert into workload_versions (workload, version, image, port, command, env_names, secret_names, sealed_env, sealed_secrets,
+    cpu_milli, memory_bytes, health, created_at)
+  select of_id, next, r.image, r.port, r.command, r.env_names, r.secret_names, r.sealed_env, r.sealed_secrets,
+    r.cpu_milli, r.memory_bytes, nullif(r.health, 'null'), ledger_now()
+  from jsonb_populate_record(null::workload_versions, given) r;
+  update workloads set version = next where id = of_id;
+  delete from workload_versions v using workloads w where v.workload = of_id and w.id = of_id
+    and v.version <= next - kept_versions and v.version is distinct from w.live_version;
+end $$;
+
+-- Changes a workload: `wanted` has members of a version, which make another one, and those of the workload itself.
+create or replace function change_workload(of_id text, wanted jsonb, kept_versions int) returns void language plpgsql as $$
+declare
+  of_version constant jsonb := wanted - array['scale_min', 'scale_max', 'sleep_after_ms', 'hosts'];
+  before workloads;
+  after workloads;
+begin
+  select * into before from workloads where id = of_id for update;
+  if of_version <> '{}' then
+    perform add_workload_version(of_id, to_jsonb(v) || of_version, kept_versions)
+      from workload_versions v where v.workload = of_id and v.version = before.version;
+  end if;
+  update workloads w set scale_min = r.scale_min, scale_max = r.scale_max, sleep_after_ms = r.sleep_after_ms, hosts = r.hosts
+    from jsonb_populate_record(before, wanted) r where w.id = of_id returning w.* into after;
+  if after.hosts <> before.hosts then perform host_workload(of_id); end if;
+  if (after.scale_min, after.scale_max) <> (before.scale_min, before.scale_max) then
+    perform emit_event(after.account, 'workload.scaled', jsonb_build_object('workload_id', of_id,
+      'workload_name', (select name from resources where id = of_id), 'min', after.scale_min, 'max', after.scale_max,
+      'instances', workload_instances(of_id)));
+  end if;
+end $$;
+
+-- The instances that run now.
+create or replace function workload_instances(of_id text) returns bigint language sql stable as $$
+  select count(*) from resource_intervals where resource = of_id and to_at is null
+$$;
+
+-- Deploys a workload: a new one by `defaults` and what is wanted, another version of one that is there. Returns the id.
+create or replace function deploy_workload(of_account text, of_name text, in_region text, most int, below text,
+  defaults jsonb, wanted jsonb, kept_versions int) returns text language plpgsql as $$
+declare
+  of_id text;
+  given jsonb;
+begin
+  perform pg_advisory_xact_lock(4207714, hashtext(of_account));
+  select id into of_id from resources
+    where account = of_account and kind = 'workload' and name = of_name and desired <> 'deleted';
+  if of_id is not null then
+    perform change_workload(of_id, wanted, kept_versions);
+    perform want_resource(of_id, 'deployed');
+    return of_id;
+  end if;
+  given := defaults || wanted;
+  of_id := add_resource('workload', of_account, of_name, in_region, most);
+  insert into workloads (id, account, version, scale_min, scale_max, sleep_after_ms, host, hosts)
+    select of_id, of_account, 1, r.scale_min, r.scale_max, r.sleep_after_ms, workload_host(of_name, of_account, below), r.hosts
+    from jsonb_populate_record(null::workloads, given) r;
+  perform add_workload_version(of_id, given, kept_versions);
+  perform host_workload(of_id);
+  return of_id;
+end $$;
+
+-- The host of a workload, below the host of what accounts run: one label, as a certificate for all of them has one.
+create or replace function workload_host(of_name text, of_account text, below text) returns text
+language sql immutable as $$
+  select of_name || '-' || replace(of_account, '_', '-') || '.' || below
+$$;
+
+-- Gives all workloads their hosts below another one.
+create or replace function rehost_workloads(below text) returns void language sql as $$
+  with moved as (
+    update workloads w set host = workload_host(n.name, n.account, below) from resources n
+    where n.id = w.id and n.desired <> 'deleted' and w.host <> workload_host(n.name, n.account, below)
+    returning w.id
+  ) select host_workload(id) from moved
+$$;
+
+-- Makes a version that is ready the live one; false where another is wanted by now.
+create or replace function make_workload_live(of_id text, of_version int, at_url text) returns boolean
+language plpgsql as $$
+declare
+  is_first constant boolean := (select live_version is null from workloads where id = of_id);
+begin
+  update workloads set live_version = of_version where id = of_id and version = of_version;
+  if not found then return false; end if;
+  if is_first then
+    perform emit_event(account, 'workload.deployed', jsonb_build_object('workload_id', id, 'workload_name', name, 'url', at_url))
+      from resources where id = of_id;
+  end if;
+  return true;
+end $$;
+
+-- Makes an earlier version wanted again: one that is named, also if it failed before, or the last before the live one that
+-- did not fail. Null where there is none.
+create or replace function roll_back_workload(of_id text, to_version int) returns int language plpgsql as $$
+declare
+  found_version int;
+begin
+  select max(v.version) into found_version from workload_versions v join workloads w on w.id = v.workload
+    where w.id = of_id and v.version = coalesce(to_version, (select max(b.version) from workload_versions b
+      where b.workload = of_id and b.version < coalesce(w.live_version, w.version) and b.failure is null));
+  if found_version is null then return null; end if;
+  update workload_versions set failure = null where workload = of_id and version = found_version;
+  update workloads set version = found_version where id = of_id;
+  perform want_resource(of_id, 'deployed');
+  return found_version;
+end $$;
+
+-- Records that the live version of a workload ends again and again, once until it is steady; tells its account.
+create or replace function mark_crash_loop(of_id text, of_version int, exit_code int, why text, log_lines int) returns boolean
+language plpgsql as $$
+declare
+  named resources;
+begin
+  select n.* into named from resources n join workloads w using (id)
+    where n.id = of_id and n.actual = 'deployed' and w.live_version = of_version for update of n;
+  if not found then return false; end if;
+  perform move_resource(of_id, 'crash_loop', why);
+  perform emit_event(named.account, 'workload.crashed', jsonb_build_object('workload_id', of_id,
+    'workload_name', named.name, 'exit_code', exit_code,
+    'last_log_url', '/v1/workloads/' || of_id || '/logs?lines=' || log_lines));
+  return true;
+end $$;
+
+-- Ends a crash loop.
+create or replace function end_crash_loop(of_id text) returns void language sql as $$
+  select move_resource(id, 'deployed') from resources where id = of_id and actual = 'crash_loop'
+$$;
+
+-- Deletes a workload: its hosts are free again.
+create or replace function delete_workload(of_id text) returns void language sql as $$
+  select set_routes(of_id, '[]');
+  select set_budget(of_id, null, null);
+  select want_resource(of_id, 'deleted');
+$$;
+
+-- Removes what is left of a deleted workload.
+create or replace function remove_workload(of_id text) returns void language sql as $$
+  delete from resource_logs where resource = of_id;
+  delete from workload_versions where workload = of_id;
+$$;
+
+-- Removes the workloads of an account that is being deleted; returns what it waits for.
+create or replace function leave_workloads(of_account text) returns text language plpgsql as $$
+begin
+  perform delete_workload(id) from resources
+    where account = of_account and kind = 'workload' and desired <> 'deleted' order by id;
+  if exists (select from resources where account = of_account and kind = 'workload' and actual <> 'deleted') then
+    return 'workloads are being removed';
+  end if;
+  update resources set name = id where account = of_account and kind = 'workload' and name <> id;
+  return null;
+end $$;
+
+-- Tells the account of a workload that has been suspended, in the transaction that records it.
+create or replace function tell_workload_suspended() returns trigger language plpgsql as $$
+begin
+  perform emit_event(new.account, 'workload.suspended', jsonb_build_object('workload_id', new.id, 'workload_name', new.name,
+    'reason', case when new.desired = 'suspended' then 'manual' else
+      case new.held when 'budget' then 'energy_budget' when 'balance' then 'balance' else 'account' end end));
+  return null;
+end $$;
+create or replace trigger workload_suspended after update of actual on resources for each row
+  when (new.kind = 'workload' and new.actual = 'suspended' and old.actual <> 'suspended')
+  execute function tell_workload_suspended();
