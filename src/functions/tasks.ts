@@ -36,14 +36,14 @@ export async function forgetRuns(state: Queryable, most = FUNCTION_RUNS_MAX): Pr
   )
   const at = new Date().toISOString()
   const lines = rows.map(({ function: id, dropped }) => ({
-    function: id,
+    resource: id,
     at,
-    request: null,
+    source: null,
     level: 'error',
     text: `${dropped} runs were dropped: more than ${most} waited`,
   }))
   if (lines.length > 0)
-    await state.query('select log_functions($1, $2)', [
+    await state.query('select log_resources($1, $2)', [
       JSON.stringify(lines),
       FUNCTION_LOG_LINES_MAX,
     ])

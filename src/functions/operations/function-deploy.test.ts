@@ -199,7 +199,7 @@ test(
       rows.map(({ nth }) => Number(nth)),
       [1, 2, 6, 7, 8, 9, 10],
     )
-    const log = await state.query('select text from function_logs where function = $1', [id])
+    const log = await state.query('select text from resource_logs where resource = $1', [id])
     assert.match(String(log.rows[0]?.['text']), /^3 runs were dropped: more than 5 waited$/)
   },
 )

@@ -4,7 +4,7 @@ import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { FUNCTION_FAILURES_MAX } from '#contract/function-limits.ts'
-import type { FunctionLine } from '#functions/driver.ts'
+import type { ResourceLine } from '#resources/keep-logs.ts'
 import type { State } from '#state/connect.ts'
 import { attempt, type AttemptDeps, type DueRun, type RunOutcome } from './attempt.ts'
 import { lookAtSchedules } from './schedules.ts'
@@ -12,7 +12,7 @@ import { lookAtSchedules } from './schedules.ts'
 export type RunsDeps = AttemptDeps & {
   readonly state: State
   readonly log: Logger
-  readonly line: (line: FunctionLine) => void
+  readonly line: (line: ResourceLine) => void
 }
 
 /** Runs at once, of a function and of all. */
@@ -92,5 +92,5 @@ const delayOf = ({ attempts }: DueRun, { outcome }: RunOutcome): number | null =
 function tell({ line }: RunsDeps, run: DueRun, { request, error }: RunOutcome): void {
   const again = run.attempts < RETRY_MS.length ? 'it is tried again' : 'it is not tried again'
   const text = `The run for ${run.event} failed: ${error}; ${again}`
-  line({ function: run.function, request: request ?? null, level: 'error', text })
+  line({ resource: run.function, source: request ?? null, level: 'error', text })
 }
