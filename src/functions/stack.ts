@@ -63,7 +63,9 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
 type Wish = StackWish<'function'>
 
 /** Attributes that the service does not have yet. */
-const UNSERVED = ['on', 'schedule', 'concurrency'] as const
+const UNSERVED = ['concurrency'] as const
+/** No trigger, no schedule. */
+const NONE = 'none'
 
 /** Throws functions_off, invalid_request. */
 function assertServed({ name, spec, files }: Wish, settings: FunctionGatewaySettings): void {
@@ -89,6 +91,8 @@ function wantedOf({ name, spec, files }: Wish): StackAttributes {
     ),
     timeout: attributeOf(timeout, (ms) => `${ms / SECOND_MS}s`),
     route: attributeOf(spec.route ?? `/${name}`, String),
+    on: attributeOf(spec.on ?? NONE, String),
+    schedule: attributeOf(spec.schedule ?? NONE, String),
     [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
     ...variables(spec.env ?? {}),
     ...variables(secretsOf(spec)),
@@ -131,6 +135,8 @@ function requestOf({ name, spec, files }: Wish): FunctionRequest {
     memory: typeof memory === 'number' ? sizeText(memory) : limits.FUNCTION_MEMORY_DEFAULT,
     timeout_s:
       typeof timeout === 'number' ? timeout / SECOND_MS : limits.FUNCTION_TIMEOUT_S_DEFAULT,
+    on: typeof spec.on === 'string' ? [spec.on] : [],
+    schedule: typeof spec.schedule === 'string' ? spec.schedule : null,
     env: { ...spec.env, ...secretsOf(spec) },
     ...(typeof budget === 'bigint' && { energy_budget: printEnergyPerDay(budget) }),
   })
@@ -142,12 +148,14 @@ type FunctionVersionRow = {
   readonly runtime: string
   readonly memory_bytes: string
   readonly timeout_s: number
+  readonly buckets: readonly string[]
+  readonly schedule: string | null
   readonly sealed_env: string
   readonly source: string
 }
 
 // A version that could not be started is not there: the plan has its changes again.
-const VERSION = `select v.version, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.sealed_env, v.source
+const VERSION = `select v.version, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.buckets, v.schedule, v.sealed_env, v.source
   from functions f join function_versions w on w.function = f.id and w.version = f.version
     join function_versions v on v.function = f.id
       and v.version = case when w.failure is null then f.version else f.live_version end
@@ -185,6 +193,8 @@ function attributesOf(
     memory: sizeText(Number(row.memory_bytes)),
     timeout: `${row.timeout_s}s`,
     route: row.route,
+    on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`).join(', ') || NONE,
+    schedule: row.schedule ?? NONE,
     ...variables(JSON.parse(env) as Record<string, string>),
   }
 }

@@ -56,6 +56,8 @@ bucket "plan-photos" {
 function "plan-hello" {
   file  = "hello.ts"
   route = "/plan-hello"
+  on = "bucket/plan-photos/object-created"
+  schedule = "0 6 1 1 *"
   env   = { BUCKET = bucket.plan-photos.name }
   secret "KEY" {
     value = var.key
