@@ -9,6 +9,7 @@ export type IngressRequest = IncomingMessage | Http2ServerRequest
 export interface IngressResponse {
   readonly req: Pick<IngressRequest, 'method' | 'httpVersion'>
   readonly headersSent: boolean
+  readonly writableEnded: boolean
   statusMessage: string
   writeHead(status: number, headers: Record<string, string | string[] | number>): unknown
   write(chunk: Buffer): boolean

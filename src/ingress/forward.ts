@@ -169,6 +169,8 @@ class Passage implements Dispatcher.DispatchHandler {
     if (this.#hasTrailers)
       this.#response.addTrailers(shareHeaders(trailers['x-ergon-cpu-us'], this.#given.tariff))
     this.#isWhole = true
+    // A whole answer ends with its connection, or its stream.
+    this.#response.once('close', this.#settled.resolve)
     this.#response.end()
   }
 
@@ -189,7 +191,7 @@ class Passage implements Dispatcher.DispatchHandler {
     return kept
   }
 
-  /** Ends both sides; an answer that has begun is cut off. A whole one ends with its connection, or its stream. */
+  /** Ends both sides; an answer that has begun is cut off. */
   #cut(error: Error): void {
     if (this.#isWhole) return this.#settled.resolve()
     this.#controller?.abort(error)

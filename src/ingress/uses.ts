@@ -25,6 +25,8 @@ export interface InstanceUses {
   close(): void
 }
 
+/** Requests that follow each other ask the agent once. */
+const REST_MS = 1000
 /** Its start, and the end of an earlier version before it. */
 const START_MS = 60_000
 /** Work after the last answer: the longest time of a request, and some. */
@@ -37,6 +39,8 @@ type Held = {
   readonly answer: AgentAnswer
   /** The requests that run. */
   readonly users: Set<AbortController>
+  /** Ends the use when no request has followed. */
+  rest?: NodeJS.Timeout
 }
 
 export function createInstanceUses(agent: AgentSocket): InstanceUses {
@@ -52,12 +56,13 @@ export function createInstanceUses(agent: AgentSocket): InstanceUses {
     async begin(route, ending) {
       const use = uses.get(route.id) ?? open(route)
       use.users.add(ending)
+      clearTimeout(use.rest)
       try {
         const instance = await use.instance
         return {
           pool: instance.pool,
           late: () => use.answer.say({ late: true }),
-          end: () => void release(use, ending, instance),
+          end: () => release(use, ending, instance),
         }
       } catch (error) {
         use.users.delete(ending)
@@ -97,14 +102,15 @@ function ask(agent: AgentSocket, { id, kind }: Asked, forget: () => void): Held 
   return { kind, instance: promise, answer, users }
 }
 
-async function release(
-  use: Held,
-  ending: AbortController,
-  { address }: HeldInstance,
-): Promise<void> {
-  const { users, kind, answer } = use
+function release(use: Held, ending: AbortController, instance: HeldInstance): void {
+  const { users } = use
   users.delete(ending)
   if (users.size > 0) return
+  clearTimeout(use.rest)
+  use.rest = setTimeout(() => void endUnused(use, instance), REST_MS)
+}
+
+async function endUnused({ users, kind, answer }: Held, { address }: HeldInstance): Promise<void> {
   if (rulesOfKind(kind).hasOurRuntime) await untilIdle(address)
   if (users.size === 0) answer.end()
 }
