@@ -89,7 +89,13 @@ async function deploy(name: string, source: string, host: string): Promise<strin
   )
   await ergon.sql('select set_routes($1, $2)', [
     String(id),
-    JSON.stringify([{ host, path: '/', timeout_s: 5 }]),
+    JSON.stringify(
+      [host, null].map((one) => ({
+        host: one,
+        path: one === null ? `/${name}` : '/',
+        timeout_s: 5,
+      })),
+    ),
   ])
   await eventually(
     () => ask(host),
@@ -116,6 +122,32 @@ test('a host name leads to its resource, and a suspended one tells browsers in H
   assert.match(page.text, /it is suspended/)
   const json = await ask('api.acme.localhost')
   assert.deepEqual([json.status, json.type], [503, 'application/problem+json'])
+})
+
+test('no request fails while versions follow each other under load', async () => {
+  const name = 'rolled'
+  const source = (version: number) => `export default () => new Response('${version}')`
+  await deploy(name, source(1), 'rolled.localhost')
+  const path = `/~${ergon.account}/${name}`
+  const answers: Answer[] = []
+  let isOver = false
+  const clients = Array.from({ length: 4 }, async () => {
+    while (!isOver) answers.push(await ask('localhost', path))
+  })
+  for (const version of [2, 3]) {
+    await api('POST', '', { name, file: 'index.mjs', source: source(version) })
+    await eventually(
+      () => ask('localhost', path),
+      ({ text }) => text === String(version),
+    )
+  }
+  isOver = true
+  await Promise.all(clients)
+  assert.deepEqual(
+    answers.filter(({ status }) => status !== 200),
+    [],
+  )
+  assert.deepEqual([...new Set(answers.map(({ text }) => text))], ['1', '2', '3'])
 })
 
 test('an ingress that starts while state and gateways are away serves what runs', async () => {

@@ -1,0 +1,38 @@
+// The uses of instances at an agent of their own.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { lineOf } from '#node/agent-socket/json-lines.ts'
+import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { createInstanceUses } from './uses.ts'
+
+const ROUTE = { id: 'fn_a', kind: 'function' } as const
+
+test('requests that follow each other ask the agent once, and a refusal ends those that run', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-uses-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const agent = { socketPath: join(folder, 'agent'), secret: 'secret' }
+  const refusing = Promise.withResolvers<void>()
+  let asked = 0
+  const server = await serveAgent(agent, (_request, response) => {
+    asked++
+    response.writeHead(200).write(lineOf({ address: `unix:${folder}/none` }))
+    const line = { refused: 'function_suspended', message: 'Could not run it: it is suspended' }
+    void refusing.promise.then(() => response.end(lineOf(line)))
+  })
+  t.after(() => server.close())
+  const uses = createInstanceUses(agent)
+  t.after(() => uses.close())
+  const ending = new AbortController()
+  for (let nth = 0; nth < 5; nth++) (await uses.begin(ROUTE, ending)).end()
+  await uses.begin(ROUTE, ending)
+  assert.equal(asked, 1)
+  refusing.resolve()
+  await new Promise((resolve) => ending.signal.addEventListener('abort', resolve))
+  assert.equal((ending.signal.reason as { code: string }).code, 'function_suspended')
+  // The next request asks again.
+  await uses.begin(ROUTE, new AbortController()).catch(() => undefined)
+  assert.equal(asked, 2)
+})
