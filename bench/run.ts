@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   databases: async () => (await import('./databases.ts')).runDatabases,
   storage: async () => (await import('./storage.ts')).runStorage,
   webhooks: async () => (await import('./webhooks.ts')).runWebhooks,
+  ingress: async () => (await import('./ingress.ts')).runIngress,
   live: async () => (await import('./live.ts')).runLive,
   console: async () => (await import('./console.ts')).runConsole,
   memory: async () => (await import('./memory.ts')).runMemory,
@@ -25,7 +26,15 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 
 const QUICK = '--quick'
 /** Benches that have a short run. */
-const QUICK_ONES = ['databases', 'webhooks', 'ledger-pages', 'ledger-bundles', 'live', 'console']
+const QUICK_ONES = [
+  'databases',
+  'webhooks',
+  'ledger-pages',
+  'ledger-bundles',
+  'live',
+  'console',
+  'ingress',
+]
 
 const isQuick = process.argv.includes(QUICK)
 const names = process.argv.slice(2).filter((word) => word !== QUICK)

@@ -1,0 +1,30 @@
+// The ingress of the product in front of one instance: its routes, turns, uses and limits; the agent is the parent's.
+import { createLogger } from '#base/log.ts'
+import { RouteTable } from '#ingress/routes.ts'
+import { listenPlain } from '#ingress/server.ts'
+import { createTurns } from '#ingress/turns.ts'
+import { createInstanceUses } from '#ingress/uses.ts'
+
+const [socketPath = '', secret = '', port = ''] = process.argv.slice(2)
+const routes = new RouteTable(undefined)
+routes.put([
+  {
+    id: 'fn_a',
+    kind: 'function',
+    account: 'acct_a',
+    host: 'localhost',
+    path: '/',
+    timeoutS: 30,
+    concurrency: 200,
+  },
+])
+await listenPlain({
+  routes,
+  uses: createInstanceUses({ socketPath, secret }),
+  turns: createTurns(),
+  log: createLogger('bench', { level: 'error' }),
+  trusts: () => false,
+  listen: { host: '127.0.0.1', port: Number(port) },
+})
+process.send?.({ port: Number(port) })
+process.once('disconnect', () => process.exit(0))
