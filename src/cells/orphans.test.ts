@@ -95,7 +95,7 @@ test(
       for (const level of ['root', 'userns'] as const) {
         const where = newPlace(t)
         chmodSync(where.root, 0o777)
-        using user = userWithGroup()
+        await using user = userWithGroup()
         const program = [
           process.execPath,
           AGENT,

@@ -2,13 +2,14 @@
 // program of a user without privileges:
 //   node run-once.ts '{"level":"userns","argv":["/bin/true"],"root":{}}'   prints the report as one JSON line
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
+import { systemClock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { CellSpec, Exit, Isolation } from '#cells/cell.ts'
-import { findCgroups } from '#cells/cgroup.ts'
+import { findCgroups, removeFolder } from '#cells/cgroup.ts'
 import { createCells } from '#cells/create-cells.ts'
 import { echoSpec, eventually, place } from './harness.ts'
 
@@ -62,12 +63,12 @@ export async function runApart(options: RunOptions, inherited?: string): Promise
   const program = [process.execPath, import.meta.filename, JSON.stringify(options)]
   if (options.level === 'root')
     return JSON.parse(await runInheriting(program, inherited)) as RunReport
-  using user = userWithGroup()
+  await using user = userWithGroup()
   return JSON.parse(await runInheriting([...user.become, ...program], inherited)) as RunReport
 }
 
 /** The command before a program that is to run as a user with a control group, which goes at the end with all in it. */
-export function userWithGroup(): { readonly become: readonly string[] } & Disposable {
+export function userWithGroup(): { readonly become: readonly string[] } & AsyncDisposable {
   const { unified } = findCgroups()
   const group = join(unified ?? '', `ergon-test-${process.pid}`)
   mkdirSync(group)
@@ -75,11 +76,11 @@ export function userWithGroup(): { readonly become: readonly string[] } & Dispos
   const become = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
   return {
     become: ['sh', '-c', enter, group, ...become],
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       const folders = readdirSync(group, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map((entry) => join(entry.parentPath, entry.name))
-      for (const folder of [group, ...folders].toReversed()) rmdirSync(folder)
+      for (const folder of [group, ...folders].toReversed()) await removeFolder(folder, systemClock)
     },
   }
 }

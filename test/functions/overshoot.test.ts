@@ -1,0 +1,106 @@
+// Energy budgets of functions: code that uses all it can is ended by its budget, never billed above it, and burns little beyond
+// it, also while the control plane is blocked or killed. The long form (ERGON_LONG=1) has a storm of processes too, and repeats
+// each 20 times; it needs a machine that does nothing else.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+import { functionClient } from './function-client.ts'
+
+const LONG = process.env['ERGON_LONG'] === '1'
+const ROUNDS = LONG ? 20 : 1
+/** The least that a budget may be: a second or two of one processor. */
+const BUDGET_J = 10
+const NJ_PER_J = 1_000_000_000
+/** Beyond a budget the machine may spend so much, which is the operator's. */
+const LOSS_MAX_J = 1
+const SETTLED_MAX_MS = 60_000
+
+let ergon: Ergon
+before(async () => {
+  ergon = await startErgon({ models: 'none' })
+})
+after(() => ergon?.stop())
+const { deploy, textAt } = functionClient(() => ergon)
+
+const LOOP = 'for (;;);'
+const BURNERS: Readonly<Record<string, string>> = {
+  'two threads': `import { Worker } from 'node:worker_threads'
+    export default () => { new Worker('${LOOP}', { eval: true }); ${LOOP} }`,
+  ...(LONG && {
+    'a fork storm': `import { spawn } from 'node:child_process'
+    export default () => {
+      for (let nth = 0; nth < 12; nth++)
+        spawn('/bin/sh', ['-c', 'while :; do (:) & wait; done'], { detached: true, stdio: 'ignore' }).unref()
+      return new Promise(() => {})
+    }`,
+  }),
+}
+
+type Joules = { readonly burnt: number; readonly billed: number }
+
+/** Of one function: the shares of its cells in the windows, and its charges. */
+async function joules(id: string): Promise<Joules> {
+  const [row] = await ergon.sql<{ burnt: string; billed: string }>(
+    `select (select coalesce(sum((s ->> 'dynamic_nj')::numeric + (s ->> 'idle_nj')::numeric), 0)
+        from windows, jsonb_array_elements(convert_from(bytes, 'UTF8')::jsonb -> 'shares') s
+        where s ->> 'name' like $1)::text as burnt,
+      (select coalesce(sum(energy_nj), 0) from charges where resource = $2)::text as billed`,
+    [`${id.replace('_', '-')}%`, id],
+  )
+  return { burnt: Number(row?.burnt) / NJ_PER_J, billed: Number(row?.billed) / NJ_PER_J }
+}
+
+/** When neither figure has changed for longer than a window. */
+async function settled(id: string): Promise<Joules> {
+  const lastMs = performance.now() + SETTLED_MAX_MS
+  for (let before = ''; ;) {
+    await pause(2500)
+    const now = await joules(id)
+    if (JSON.stringify(now) === before && now.billed > 0) return now
+    assert.ok(performance.now() < lastMs, JSON.stringify(now))
+    before = JSON.stringify(now)
+  }
+}
+
+async function burn(name: string, source: string, disturb: Disturbance): Promise<Joules> {
+  const { id } = await deploy(name, source, { energy_budget: `${BUDGET_J} J/day`, timeout_s: 60 })
+  const answer = textAt(`/${name}`).catch(() => undefined)
+  await disturb(name)
+  await answer
+  return await settled(id)
+}
+
+type Disturbance = (name: string) => Promise<unknown>
+
+const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
+  'an idle control plane': async () => undefined,
+  ...(LONG && {
+    async 'a blocked control plane'() {
+      await pause(300)
+      const pid = await ergon.pidOf('postgres')
+      process.kill(pid, 'SIGSTOP')
+      await pause(3000)
+      process.kill(pid, 'SIGCONT')
+    },
+    async 'a killed control plane'(name) {
+      await pause(1000)
+      await ergon.kill()
+      await ergon.resume()
+      // It goes on with what the first life has left of the budget.
+      return await textAt(`/${name}`)
+    },
+  }),
+}
+
+for (const [disturbed, disturb] of Object.entries(DISTURBANCES))
+  for (const [kind, source] of Object.entries(BURNERS))
+    for (let round = 1; round <= ROUNDS; round++)
+      test(`${kind} beside ${disturbed} stays in its budget (${round})`, async (t) => {
+        const name = `burner-${Object.keys(BURNERS).indexOf(kind)}-${round}-${disturbed.split(' ')[1]}`
+        const { burnt, billed } = await burn(name, source, disturb)
+        t.diagnostic(`billed ${billed} J, burnt ${burnt} J of ${BUDGET_J} J`)
+        assert.ok(billed <= BUDGET_J, `${billed} J billed`)
+        assert.ok(burnt <= BUDGET_J + LOSS_MAX_J, `${burnt} J burnt`)
+        assert.ok(burnt > BUDGET_J / 2, `only ${burnt} J burnt`)
+      })
