@@ -215,6 +215,19 @@ test('one deployment of a stack runs at a time, and an old plan is refused', asy
   assert.equal((await ask({ stack: 'slow', description: '' })).status, 201)
 })
 
+test('a deployment that cannot be read fails, and others go on', async () => {
+  const slow = 'await new Promise((done) => setTimeout(done, 1500))\n' + functionOf('torn')
+  const files = { 'torn.mjs': { file: 'torn.mjs', source: slow } }
+  const description =
+    'function "plan-torn" {\n  file = "torn.mjs"\n}\nbucket "plan-torn" {\n}\nwebhook "w" {\n  url = "https://example.com/torn"\n  events = ["balance.low"]\n  description = function.plan-torn.url\n}\n'
+  const begun = deploymentReply.parse((await ask({ stack: 'torn', description, files })).body)
+  await ergon.sql("update deployments set sealed_input = 'e1.AAAA' where id = $1", [begun.id])
+  const shown = await cli('deployments', 'show', begun.id, '--watch')
+  assert.equal(shown.code, 1)
+  assert.match(shown.stderr, /Could not decrypt a secret/)
+  assert.equal((await ask({ stack: 'torn', description: '' })).status, 201)
+})
+
 test('faults of a description and of what it needs are told with their places', async () => {
   const refused = async (description: string, more: object = {}) => {
     const { status, body } = await ask({ stack: 'bad', description, dry_run: true, ...more })

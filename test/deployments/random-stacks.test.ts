@@ -10,7 +10,7 @@ import type { Ergon } from '../start-ergon.ts'
 
 product(PLAIN)
 
-const RUNS = process.env['ERGON_LONG'] === '1' ? 200 : 12
+const RUNS = process.env['ERGON_LONG'] === '1' ? 200 : 6
 const LOOK_MS = 30
 const STACK = 'random'
 

@@ -1,5 +1,4 @@
 // A step of a deployment: the change of the resource and that of the step are one transaction, so no kill does it twice.
-import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { stackPartOf } from '#deployments/parts.ts'
 import { changedNames } from '#deployments/plan/compare.ts'
@@ -7,8 +6,8 @@ import { disown, isFree, own } from '#deployments/plan/owned.ts'
 import type { StepRow } from '#deployments/rows.ts'
 import type { Asker } from '#identity/audit.ts'
 import { isPending, type StackAttributes } from '#resources/stack-part.ts'
-import { isStateAway, type Queryable } from '#state/connect.ts'
-import { endStep, startStep } from './end-step.ts'
+import type { Queryable } from '#state/connect.ts'
+import { endStep, failStep, startStep } from './end-step.ts'
 import type { ReadDescribed } from './read-described.ts'
 import type { DeploymentTurn } from './turn.ts'
 
@@ -18,7 +17,7 @@ export async function applyStep(
   step: StepRow,
   read: () => Promise<ReadDescribed>,
 ): Promise<void> {
-  const { state, log, deployment } = turn
+  const { state } = turn
   try {
     if (step.action === 'delete') await state.transaction((it) => remove(it, turn, step))
     else {
@@ -26,16 +25,7 @@ export async function applyStep(
       await state.transaction((it) => change(it, turn, step, again))
     }
   } catch (error) {
-    if (isStateAway(error)) throw error
-    const known = error instanceof ErgonError ? error : undefined
-    if (known === undefined)
-      log.error('A step could not be done', {
-        deployment: deployment.id,
-        step: step.address,
-        error,
-      })
-    const { code, message } = known ?? fault('internal', 'Could not do the step')
-    await endStep(state, turn, step, { status: 'failed', fault: { code, message } })
+    await failStep(turn, step, error)
   }
 }
 

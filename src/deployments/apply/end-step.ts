@@ -1,7 +1,9 @@
 // The beginning and the end of a step.
+import { ErgonError } from '#base/errors.ts'
 import type { DeploymentReply } from '#contract/deployments.ts'
+import { fault } from '#contract/errors.ts'
 import type { StepRow } from '#deployments/rows.ts'
-import type { Queryable } from '#state/connect.ts'
+import { isStateAway, type Queryable } from '#state/connect.ts'
 import type { DeploymentTurn } from './turn.ts'
 
 type Step = DeploymentReply['steps'][number]
@@ -40,3 +42,17 @@ export const endStep = async (
       ended.status === 'failed' ? JSON.stringify(ended.fault) : null,
     ],
   ))
+
+/** Ends a step by what it threw. Throws that while the state is away: the step goes on later. */
+export async function failStep(turn: DeploymentTurn, step: StepRow, error: unknown): Promise<void> {
+  if (isStateAway(error)) throw error
+  const known = error instanceof ErgonError ? error : undefined
+  if (known === undefined)
+    turn.log.error('A step could not be done', {
+      deployment: turn.deployment.id,
+      step: step.address,
+      error,
+    })
+  const { code, message } = known ?? fault('internal', 'Could not do the step')
+  await endStep(turn.state, turn, step, { status: 'failed', fault: { code, message } })
+}

@@ -1,8 +1,10 @@
 // A turn of a deployment: looks at what was changed, changes what can be changed now, and ends it when nothing is left.
 import { onceDone } from '#base/once-done.ts'
 import { deploymentsWhere, deploymentSteps, type StepRow } from '#deployments/rows.ts'
+import { isStateAway } from '#state/connect.ts'
 import { applyStep } from './apply-step.ts'
 import { endedOutputs } from './ended-outputs.ts'
+import { failStep } from './end-step.ts'
 import { lookAtStep } from './look-at-step.ts'
 import { readDescribed } from './read-described.ts'
 import type { DeploymentTurn, TurnDeps } from './turn.ts'
@@ -16,7 +18,7 @@ export async function takeTurn(deps: TurnDeps, id: string): Promise<'changed' | 
   const steps = await deploymentSteps(deps.state, id)
   const turn: DeploymentTurn = { ...deps, deployment, steps }
   const running = steps.filter(({ status }) => status === 'running')
-  const looked = await Promise.all(running.map((step) => lookAtStep(turn, step)))
+  const looked = await Promise.all(running.map((step) => lookOrFail(turn, step)))
   if (looked.includes('ended')) return 'changed'
   const ready = steps.some(({ status }) => status === 'failed') ? [] : readyOf(steps)
   if (ready.length === 0 && running.length > 0) return 'waits'
@@ -24,6 +26,12 @@ export async function takeTurn(deps: TurnDeps, id: string): Promise<'changed' | 
   else await applyAll(turn, ready)
   return 'changed'
 }
+
+const lookOrFail = (turn: DeploymentTurn, step: StepRow) =>
+  lookAtStep(turn, step).catch(async (error: unknown) => {
+    await failStep(turn, step, error)
+    return 'ended' as const
+  })
 
 /** Steps whose needs are done; a need that is no step is there already. */
 function readyOf(steps: readonly StepRow[]): StepRow[] {
@@ -44,10 +52,18 @@ async function applyAll(turn: DeploymentTurn, ready: readonly StepRow[]): Promis
 async function end(turn: DeploymentTurn): Promise<void> {
   const { state, deployment, steps } = turn
   const isDone = steps.every(({ status }) => status === 'done')
-  const outputs = isDone ? await endedOutputs(turn) : []
+  const outputs = isDone ? await outputsOf(turn) : []
   await state.query('select end_deployment($1, $2, $3)', [
     deployment.id,
     isDone ? 'done' : 'failed',
     JSON.stringify(outputs),
   ])
 }
+
+/** A fault here is no fault of what was made. */
+const outputsOf = (turn: DeploymentTurn) =>
+  endedOutputs(turn).catch((error: unknown) => {
+    if (isStateAway(error)) throw error
+    turn.log.error('Outputs could not be read', { deployment: turn.deployment.id, error })
+    return []
+  })
