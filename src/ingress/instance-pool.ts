@@ -1,8 +1,6 @@
 // The connections to one running instance: kept while requests follow each other, so that a request mostly finds one open.
-import { lstatSync } from 'node:fs'
 import { connect } from 'node:net'
 import { Pool } from 'undici'
-import { NotAnswered } from './not-answered.ts'
 
 /** The code behind it may close an idle connection at any time: after this time a new one is safer. */
 const IDLE_MS = 1000
@@ -22,9 +20,6 @@ export function openInstancePool(address: string): InstancePool {
     keepAliveMaxTimeout: IDLE_MS,
     maxHeaderSize: HEADER_BYTES_MAX,
     connect(_options, done) {
-      // The folder is the code's own: a link there could name a socket that only the ingress may call.
-      if (!lstatSync(path, { throwIfNoEntry: false })?.isSocket())
-        return done(new NotAnswered(false), null)
       const socket = connect(path)
       socket.once('error', (error) => done(error, null))
       socket.once('connect', () => done(null, socket))
