@@ -35,6 +35,8 @@ export type CellSpec = {
     readonly memoryBytes?: number
     readonly files?: number
     readonly processes?: number
+    /** Thousandths of a processor that all of its processes together may use of each tenth of a second. */
+    readonly cpuMilli?: number
   }
   /** 'none': a network namespace of its own without devices (tenants' code); unix sockets still work. */
   readonly network?: 'host' | 'none'
@@ -106,6 +108,7 @@ export type Isolation = {
   readonly meter: 'cgroup-v2' | 'process-tree'
   readonly memoryLimit: 'cgroup-v2' | 'cgroup-v1' | 'none'
   readonly processLimit: 'cgroup-v2' | 'cgroup-v1' | 'rlimit' | 'none'
+  readonly cpuLimit: 'cgroup-v2' | 'cgroup-v1' | 'none'
   /** True where the system calls of tenants' code are filtered. */
   readonly filtersSyscalls: boolean
   /** True where cells can have a root folder of their own. */

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 
 import { sleep } from '#base/clock.ts'
@@ -317,4 +318,19 @@ test('a cell that says that it is stuck, or answers no more, is ended and starte
   assert.ok(refusals >= 4, `${refusals} looks, 20 ms apart, are no 80 ms`)
   await eventually(() => all.every((cell) => cell.state === 'ready'))
   assert.equal(three.exits.length, 0)
+})
+
+test('a limit of processors holds for all processes of a cell together', ROOT, async (t) => {
+  const { cells, where } = await open(t)
+  if (cells.isolation.cpuLimit === 'none') return t.skip('no cpu controller here')
+  const burn = 'while :; do :; done & while :; do :; done'
+  const cell = await cells.start(scriptSpec(where, burn, { limits: { cpuMilli: 50 } }))
+  await eventually(() => cell.cpuNs() > 0n)
+  const begun = performance.now()
+  const before = cell.cpuNs()
+  await pause(2000)
+  const usedMs = Number(cell.cpuNs() - before) / 1e6
+  const passedMs = performance.now() - begun
+  assert.ok(usedMs < passedMs * 0.1, `${usedMs} ms in ${passedMs} ms`)
+  await cell.stop()
 })

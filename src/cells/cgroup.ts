@@ -22,9 +22,22 @@ export type CgroupMounts = {
   /** Our own version 1 groups of the controllers that limit. */
   readonly memory: string | undefined
   readonly pids: string | undefined
+  readonly cpu: string | undefined
 }
 
-export type CgroupLimits = { readonly memoryBytes?: number; readonly processes?: number }
+export type CgroupLimits = {
+  readonly memoryBytes?: number
+  readonly processes?: number
+  readonly cpuMilli?: number
+}
+
+/** Our groups of one cell, by controller. */
+type CgroupFolders = {
+  readonly unified: string
+  readonly memory?: string
+  readonly pids?: string
+  readonly cpu?: string
+}
 
 export type Cgroup = {
   /** The files that a process writes its pid to in order to join. */
@@ -43,6 +56,9 @@ export type Cgroup = {
 }
 
 const REMOVE_TIMEOUT_MS = 5000
+/** The kernel's default: a cell that has used its part waits for the rest of it. */
+const CPU_PERIOD_US = 100_000
+const MILLI = 1000
 const NS_PER_US = 1000n
 
 /** Where cgroups are, by /proc/self/mountinfo and /proc/self/cgroup. cgroups(7). */
@@ -69,6 +85,7 @@ export function findCgroups(): CgroupMounts {
     unified: ownGroup('cgroup2', ''),
     memory: ownGroup('cgroup', 'memory'),
     pids: ownGroup('cgroup', 'pids'),
+    cpu: ownGroup('cgroup', 'cpu'),
   }
 }
 
@@ -85,11 +102,7 @@ function parseMount(line: string): {
 }
 
 /** Makes the group of a cell, or takes it over when it exists and is empty. */
-export function createCgroup(
-  folders: { readonly unified: string; readonly memory?: string; readonly pids?: string },
-  limits: CgroupLimits,
-  clock: Clock,
-): Cgroup {
+export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock: Clock): Cgroup {
   const { unified } = folders
   mkdirSync(unified, { recursive: true })
   limitVersion2(unified, limits)
@@ -187,12 +200,14 @@ function limitVersion2(folder: string, limits: CgroupLimits): void {
   }
   if (controllers.includes('pids'))
     writeFileSync(join(folder, 'pids.max'), String(limits.processes ?? 'max'))
+  if (controllers.includes('cpu'))
+    writeFileSync(join(folder, 'cpu.max'), `${cpuQuotaUs(limits) ?? 'max'} ${CPU_PERIOD_US}`)
 }
 
-function limitVersion1(
-  folders: { readonly memory?: string; readonly pids?: string },
-  limits: CgroupLimits,
-): string[] {
+const cpuQuotaUs = ({ cpuMilli }: CgroupLimits): number | undefined =>
+  cpuMilli === undefined ? undefined : (cpuMilli * CPU_PERIOD_US) / MILLI
+
+function limitVersion1(folders: Omit<CgroupFolders, 'unified'>, limits: CgroupLimits): string[] {
   const limiting: string[] = []
   if (folders.memory !== undefined && limits.memoryBytes !== undefined) {
     mkdirSync(folders.memory, { recursive: true })
@@ -203,6 +218,13 @@ function limitVersion1(
     mkdirSync(folders.pids, { recursive: true })
     writeFileSync(join(folders.pids, 'pids.max'), String(limits.processes))
     limiting.push(folders.pids)
+  }
+  const quotaUs = cpuQuotaUs(limits)
+  if (folders.cpu !== undefined && quotaUs !== undefined) {
+    mkdirSync(folders.cpu, { recursive: true })
+    writeFileSync(join(folders.cpu, 'cpu.cfs_period_us'), String(CPU_PERIOD_US))
+    writeFileSync(join(folders.cpu, 'cpu.cfs_quota_us'), String(quotaUs))
+    limiting.push(folders.cpu)
   }
   return limiting
 }

@@ -51,7 +51,7 @@ export type CellFolders = Probe & {
   readonly log: Logger
   close(): Promise<void>
 }
-export type Groups = { unified?: string; memory?: string; pids?: string }
+export type Groups = { unified?: string; memory?: string; pids?: string; cpu?: string }
 
 const UID_CLAIMS = '/var/lib/ergon/uids'
 
@@ -144,4 +144,5 @@ function enableLimits(unified: string | undefined, isolation: Isolation): void {
   const control = join(unified, 'cgroup.subtree_control')
   if (isolation.memoryLimit === 'cgroup-v2') writeFileSync(control, '+memory')
   if (isolation.processLimit === 'cgroup-v2') writeFileSync(control, '+pids')
+  if (isolation.cpuLimit === 'cgroup-v2') writeFileSync(control, '+cpu')
 }

@@ -45,18 +45,20 @@ export function probe(wanted: {
   const cgroups = chooseCgroups(wanted, reasons)
   const metered = cgroups.unified !== undefined
   const controllers = cgroups.unified === undefined ? [] : enableControllers(cgroups.unified)
-  const limit = (name: 'memory' | 'pids') => {
+  const limit = (name: 'memory' | 'pids' | 'cpu') => {
     if (controllers.includes(name)) return 'cgroup-v2'
     return cgroups[name] === undefined ? 'none' : 'cgroup-v1'
   }
   const memoryLimit = limit('memory')
   const processLimit = limit('pids')
+  const cpuLimit = limit('cpu')
   const perl = findFile('perl')
   const filter = chooseFilter(tools, perl, reasons)
   // Only a control group sees a process that nobody waits for.
   const canAdmit = metered && filter.length > 0
   const admitsTenants = canAdmit && tryRoot(tools, perl ?? '', { level, uids }, reasons)
   if (memoryLimit === 'none') reasons.push('memory is not limited: no memory controller is ours')
+  if (cpuLimit === 'none') reasons.push('processors are not limited: no cpu controller is ours')
   return {
     isolation: {
       level,
@@ -64,6 +66,7 @@ export function probe(wanted: {
       meter: metered ? 'cgroup-v2' : 'process-tree',
       memoryLimit,
       processLimit: processLimit === 'none' && uids ? 'rlimit' : processLimit,
+      cpuLimit,
       filtersSyscalls: filter.length > 0,
       admitsTenants,
       reasons,
@@ -74,6 +77,7 @@ export function probe(wanted: {
       unified: cgroups.unified,
       memory: memoryLimit === 'cgroup-v1' ? cgroups.memory : undefined,
       pids: processLimit === 'cgroup-v1' ? cgroups.pids : undefined,
+      cpu: cpuLimit === 'cgroup-v1' ? cgroups.cpu : undefined,
     },
   }
 }
@@ -168,7 +172,7 @@ function chooseCgroups(
   wanted: { readonly group: string; readonly meter?: Isolation['meter'] | undefined },
   reasons: string[],
 ): CgroupMounts {
-  const none = { unified: undefined, memory: undefined, pids: undefined }
+  const none = { unified: undefined, memory: undefined, pids: undefined, cpu: undefined }
   if (wanted.meter === 'process-tree') {
     reasons.push('process-tree: asked for')
     return none
@@ -183,7 +187,12 @@ function chooseCgroups(
     reasons.push(`process-tree: cgroup v2 is not ours (${trouble})`)
     return none
   }
-  return { unified: found.unified, memory: writable(found.memory), pids: writable(found.pids) }
+  return {
+    unified: found.unified,
+    memory: writable(found.memory),
+    pids: writable(found.pids),
+    cpu: writable(found.cpu),
+  }
 }
 
 /** Makes a group, joins it with a process, reads it; the trouble in words, or undefined. */
@@ -222,7 +231,7 @@ function writable(folder: string | undefined): string | undefined {
  */
 function enableControllers(folder: string): string[] {
   const offered = readFileSync(join(folder, 'cgroup.controllers'), 'utf8').trim().split(' ')
-  return ['memory', 'pids'].filter((name) => {
+  return ['memory', 'pids', 'cpu'].filter((name) => {
     if (!offered.includes(name)) return false
     try {
       writeFileSync(join(folder, 'cgroup.subtree_control'), `+${name}`)

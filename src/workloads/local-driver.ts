@@ -100,6 +100,7 @@ function cellOf(
     calls: [],
     limits: {
       memoryBytes: spec.memoryBytes,
+      cpuMilli: spec.cpuMilli,
       processes: PROCESSES_MAX,
       files: FILES_MAX,
     },

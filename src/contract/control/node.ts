@@ -30,6 +30,7 @@ const isolation = z.strictObject({
   meter: z.string(),
   memoryLimit: z.string(),
   processLimit: z.string(),
+  cpuLimit: z.string(),
   reasons: z.array(z.string()).readonly(),
 })
 
