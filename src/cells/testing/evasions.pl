@@ -30,9 +30,9 @@ sub until_told { Time::HiRes::sleep($_[0]) }
 my %PROGRAMS = (
     'one process' => sub { work($SHARE_MS) },
     'a child that is waited for' => sub { waitpid child(sub { work($SHARE_MS) }), 0 },
-    'a child that nobody waits for' => sub { child(sub { work($SHARE_MS) }); until_told(2) },
-    'a double fork' => sub { waitpid child(sub { child(sub { work($SHARE_MS) }) }), 0; until_told(2) },
-    'a session of its own' => sub { waitpid child(sub { POSIX::setsid(); child(sub { POSIX::setsid(); work($SHARE_MS) }) }), 0; until_told(2) },
+    'a child that nobody waits for' => sub { child(sub { work($SHARE_MS, 10) }); until_told(4) },
+    'a double fork' => sub { waitpid child(sub { child(sub { work($SHARE_MS, 10) }) }), 0; until_told(4) },
+    'a session of its own' => sub { waitpid child(sub { POSIX::setsid(); child(sub { POSIX::setsid(); work($SHARE_MS, 10) }) }), 0; until_told(4) },
     'children that vanish' => sub { local $SIG{CHLD} = 'IGNORE'; for (1 .. 30) { child(sub { work(10) }); until_told(0.03) } until_told(0.5) },
     'many short processes' => sub { for (1 .. 60) { waitpid child(sub { work(5) }), 0 } },
     'two at once' => sub { my @pids = map { child(sub { work($SHARE_MS / 2) }) } 1, 2; waitpid $_, 0 for @pids },
