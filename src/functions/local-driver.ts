@@ -6,7 +6,7 @@ import type { Cell, Cells, CellSpec, Exit, OutputLine } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import { FUNCTION_CONCURRENCY, FUNCTION_CONCURRENCY_MAX } from '#contract/function-limits.ts'
 import type { SleepCause } from '#contract/intervals.ts'
-import { answers, ask, pathOf, programCell, type ProgramPlace } from '#node/cell-specs.ts'
+import { answers, askTenant, pathOf, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import type { Program } from '#node/program-flags.ts'
 import type { ResourceLine } from '#resources/keep-logs.ts'
@@ -74,7 +74,7 @@ export function createLocalDriver(deps: {
         end: (cause) => cell.stop(AT_ONCE.has(cause) ? 0 : undefined),
         async unblock() {
           const limit = AbortSignal.timeout(BLOCKED_MS)
-          await ask(cell.socket, '/-/ready', limit).catch(() => {
+          await askTenant(cell.socket, '/-/ready', limit).catch(() => {
             // A process that is just being started refuses at once.
             if (!limit.aborted || isBlocked) return
             isBlocked = true
@@ -96,7 +96,7 @@ async function loadedPage(cell: Cell, signal: AbortSignal): Promise<unknown> {
   for (;;) {
     await cell.ready(signal)
     try {
-      return await ask(cell.socket, '/-/loaded', signal)
+      return await askTenant(cell.socket, '/-/loaded', signal)
     } catch (error) {
       if (!GONE.has((error as NodeJS.ErrnoException).code ?? '')) throw error
       await sleep(AGAIN_MS, signal)
@@ -158,9 +158,9 @@ function cellOf(
       root: {},
       reads: [RUNTIMES],
       limits: { memoryBytes, processes: PROCESSES_MAX, files: FILES_MAX },
-      ready: { probe: answers('/-/ready'), timeoutMs: LOAD_MAX_MS },
+      ready: { probe: answers('/-/ready', askTenant), timeoutMs: LOAD_MAX_MS },
       watch: {
-        look: async (socket, signal) => void (await ask(socket, '/-/ready', signal)),
+        look: async (socket, signal) => void (await askTenant(socket, '/-/ready', signal)),
         everyMs: WATCH_MS,
         silentMs: timeoutMs + SILENT_MS,
       },

@@ -35,20 +35,22 @@ begin
   end if;
 end $$;
 
--- The next due runs of functions that may run, each account in turn: at most `each_max` of a function, and one of a
--- function that fails. Those that are known are in work.
+-- The next due runs of functions that may run, each account in turn: at most `each_max` of an account with those that are
+-- known, which are in work, and one of a function that fails.
 create or replace function function_runs_due(each_max int, most int, known bigint[])
 returns table (id bigint, function text, account text, name text, event text, data jsonb, attempts int, route text,
   timeout_s int, deployed_by text) language sql stable as $$
-  select w.id, f.id, f.account, r.name, w.event, w.data, w.attempts, v.route, v.timeout_s, v.deployed_by
+  select due.id, due.function, account, name, event, data, attempts, route, timeout_s, deployed_by from (
+  select w.*, f.account, r.name, v.route, v.timeout_s, v.deployed_by,
+    row_number() over (partition by f.account order by w.id = any (known) desc, w.next_at, w.id) as turn
   from functions f join resources r using (id)
     join function_versions v on v.function = f.id and v.version = f.live_version
     cross join lateral (
       select * from function_runs d where d.function = f.id and d.next_at <= ledger_now()
       order by d.next_at, d.id limit case when f.failures >= 5 then 1 else least(each_max, coalesce(v.concurrency, each_max)) end
     ) w
-  where r.wanted = 'deployed' and (f.rest_until is null or f.rest_until <= ledger_now()) and w.id <> all (known)
-  order by row_number() over (partition by f.account order by w.next_at, w.id), w.id limit most
+  where r.wanted = 'deployed' and (f.rest_until is null or f.rest_until <= ledger_now())
+  ) due where turn <= each_max and due.id <> all (known) order by turn, due.id limit most
 $$;
 
 -- Records attempts: {id, outcome: done | failed | waits, request, error, delay_ms}. A run that waits for its function was

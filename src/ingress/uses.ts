@@ -1,8 +1,8 @@
 // The resources that requests use now. Each has one open request to the agent, for as long as any request runs and the
 // resource has work of its own left, and the connections to its instance.
-import { callUnix } from '#base/unix-client.ts'
 import { fault } from '#contract/errors.ts'
 import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
+import { untilIdle } from '#node/until-idle.ts'
 import { errorOfLine, type WakeLine } from './awake/awake.ts'
 import { rulesOfKind } from './kinds.ts'
 import type { IngressRoute } from './routes.ts'
@@ -29,8 +29,6 @@ export interface InstanceUses {
 const REST_MS = 1000
 /** Its start, and the end of an earlier version before it. */
 const START_MS = 60_000
-/** Work after the last answer: the longest time of a request, and some. */
-const IDLE_MAX_MS = 920_000
 
 type HeldInstance = { readonly address: string; readonly pool: InstancePool }
 type Held = {
@@ -111,7 +109,7 @@ function release(use: Held, ending: AbortController, instance: HeldInstance): vo
 }
 
 async function endUnused({ users, kind, answer }: Held, { address }: HeldInstance): Promise<void> {
-  if (rulesOfKind(kind).hasOurRuntime) await untilIdle(address)
+  if (rulesOfKind(kind).hasOurRuntime) await untilIdle(socketPathOf(address))
   if (users.size === 0) answer.end()
 }
 
@@ -119,11 +117,3 @@ const replaced = (kind: IngressRoute['kind']) =>
   fault(rulesOfKind(kind).refusals.starting, `Could not run the ${kind}: it is being replaced`, {
     retryAfterS: 1,
   })
-
-/** Resolves when the code has no work left; at once where it is gone. */
-const untilIdle = (address: string): Promise<unknown> =>
-  callUnix({
-    socketPath: socketPathOf(address),
-    path: '/-/idle',
-    signal: AbortSignal.timeout(IDLE_MAX_MS),
-  }).catch(() => undefined)

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { tailing, type LogTail } from '#base/log-tail.ts'
-import { callUnix, keepConnections, type UnixConnections } from '#base/unix-client.ts'
+import { callUnix, keepConnections, type UnixCall } from '#base/unix-client.ts'
 import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
 import { fault } from '#contract/errors.ts'
@@ -20,6 +20,7 @@ export const START_TIMEOUT_MS = 90_000
 const SOCKET = 'http.sock'
 /** The longest silence of a cell after a request. */
 const SILENT_MS_MAX = 5000
+const TENANT_BYTES_MAX = 16_384
 /** Of what a cell says of itself, which goes into alarms. */
 const WORDS_MAX = 200
 /** In the data folder: what compilePrograms() makes. */
@@ -90,9 +91,9 @@ function relay({ logLevel, logTail }: ProgramPlace, cell: string): (line: Output
 
 /** A readiness probe: the page answers 200. */
 export const answers =
-  (page: string): CellSpec['ready']['probe'] =>
+  (page: string, asked = ask): CellSpec['ready']['probe'] =>
   async (socket, signal) =>
-    void (await ask(socket, page, signal))
+    void (await asked(socket, page, signal))
 
 /** A watch: the page answers `{ "stuck": null }`, or why the cell is to be ended. */
 export const stuckAt =
@@ -106,17 +107,21 @@ export const stuckAt =
 /** GETs a page of a cell's own socket as JSON; rejects on anything but 200. */
 export type Ask = (socketPath: string, path: string, signal: AbortSignal) => Promise<unknown>
 
+/** Of a cell that may answer as it likes, as the code of tenants does. */
+export const askTenant: Ask = (socketPath, path, signal) =>
+  askOn({ bytesMax: TENANT_BYTES_MAX }, socketPath, path, signal)
+
 /** On a connection of its own. */
-export const ask: Ask = (...page) => askOn(undefined, ...page)
+export const ask: Ask = (...page) => askOn({}, ...page)
 
 /** For callers that ask again and again: connections are kept. */
 export function openAsk(): { readonly ask: Ask; close(): void } {
   const connections = keepConnections()
-  return { ask: (...page) => askOn(connections, ...page), close: connections.close }
+  return { ask: (...page) => askOn({ connections }, ...page), close: connections.close }
 }
 
 async function askOn(
-  connections: UnixConnections | undefined,
+  more: Pick<UnixCall, 'connections' | 'bytesMax'>,
   ...[socketPath, path, signal]: Parameters<Ask>
 ): Promise<unknown> {
   const { status, text } = await callUnix({
@@ -124,7 +129,7 @@ async function askOn(
     path,
     signal,
     silence: { ms: SILENT_MS_MAX, fault: () => fault('cell_silent', `${path} timed out`) },
-    ...(connections && { connections }),
+    ...more,
   })
   if (status === 200) return parse(text)
   throw fault('cell_not_ready', `${path} answered ${status}`)

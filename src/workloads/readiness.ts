@@ -8,6 +8,8 @@ import type { WorkloadHealth } from './driver.ts'
 const OPEN_MS = 1000
 const CONNECT_MS = 2000
 const BODY_SHOWN = 500
+/** A health page is read whole. */
+const ANSWER_BYTES_MAX = 65_536
 const STATUS_LEAST = 200
 const STATUS_MOST = 399
 
@@ -22,6 +24,7 @@ export const lookAt = (health: WorkloadHealth | null): Look =>
         const { status, text } = await callUnix({
           socketPath: socket,
           path,
+          bytesMax: ANSWER_BYTES_MAX,
           signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
           silence: { ms: timeoutMs, fault: () => seen(`GET ${path} is not answered`) },
         })

@@ -215,7 +215,7 @@ test('an endpoint that hangs does not hold up the other endpoints of its account
 
 test('a service without webhooks says so (webhooks_off)', async () => {
   const create = createWebhookCreate({
-    state: undefined as never,
+    state: { transaction: (work: (none: never) => unknown) => work(undefined as never) } as never,
     key: new Secret(''),
     rule: createAddressRule([]),
     isOn: false,

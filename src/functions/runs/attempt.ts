@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { request } from '#base/node-http.ts'
-import { callUnix } from '#base/unix-client.ts'
 import type { RunningFunction } from '#functions/driver.ts'
 import type { Functions } from '#functions/functions.ts'
+import { untilIdle } from '#node/until-idle.ts'
 import { NotWanted } from '#resources/instances.ts'
 
 export type DueRun = {
@@ -38,8 +38,6 @@ export type AttemptDeps = {
 
 const ANSWER_BYTES_MAX = 65_536
 const FAILED_FROM = 400
-/** Work after the answer: the longest time of a request, and some. */
-const IDLE_MAX_MS = 920_000
 
 /** Rejects with the signal's reason alone. */
 export async function attempt(
@@ -54,7 +52,7 @@ export async function attempt(
     try {
       return { request: requestId, ...(await ask(instance, { ...deps, run, requestId }, signal)) }
     } finally {
-      void untilIdle(instance).finally(release)
+      void untilIdle(socketOf(instance)).finally(release)
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -71,7 +69,7 @@ async function ask(
   const body = Buffer.from(JSON.stringify(await payloadOf(run)))
   try {
     const sent = request({
-      socketPath: instance.address.replace(/^unix:/, ''),
+      socketPath: socketOf(instance),
       path: run.route,
       method: 'POST',
       agent: false,
@@ -101,6 +99,8 @@ async function ask(
   }
 }
 
+const socketOf = ({ address }: RunningFunction): string => address.replace(/^unix:/, '')
+
 const failed = (error: string): RunOutcome => ({ outcome: 'failed', error })
 
 /** To its end, which is that of the work; a long answer is cut. */
@@ -111,13 +111,6 @@ async function readAway(answer: IncomingMessage): Promise<void> {
     if (bytes > ANSWER_BYTES_MAX) return void answer.destroy()
   }
 }
-
-const untilIdle = ({ address }: RunningFunction): Promise<unknown> =>
-  callUnix({
-    socketPath: address.replace(/^unix:/, ''),
-    path: '/-/idle',
-    signal: AbortSignal.timeout(IDLE_MAX_MS),
-  }).catch(() => undefined)
 
 /** Why the function does not run: code that cannot be loaded is the only fault of the function. */
 function outcomeOf(error: unknown): RunOutcome {
