@@ -30,6 +30,8 @@ export const ADVISORY_LOCKS = {
   account: 4_207_716,
   /** The account of a host (ingress/routes.sql). */
   routedHost: 4_207_717,
+  /** The resources that stacks of an account have (deployments/plan/owned.ts). */
+  stacks: 4_207_718,
   /** One node has the state. */
   node: 4_207_720,
 } as const

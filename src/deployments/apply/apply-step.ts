@@ -2,7 +2,7 @@
 import { fault } from '#contract/errors.ts'
 import { stackPartOf } from '#deployments/parts.ts'
 import { changedNames } from '#deployments/plan/compare.ts'
-import { disown, isFree, own } from '#deployments/plan/owned.ts'
+import { disown, findOwned, isFree, lockOwned, own } from '#deployments/plan/owned.ts'
 import type { StepRow } from '#deployments/rows.ts'
 import type { Asker } from '#identity/audit.ts'
 import { isPending, type StackAttributes } from '#resources/stack-part.ts'
@@ -46,6 +46,7 @@ async function change(
   const resource = described.revealed.resources.find((one) => one.address === address)
   if (resource === undefined) throw fault('description_invalid', `Could not find ${address}`)
   const part = stackPartOf(turn.parts, kind)
+  await lockOwned(transaction, account)
   const wish = { account, name, spec: resource.spec as never, files: input.files }
   const target = { account, name, spec: wish.spec, id: step.resource ?? undefined }
   const seen = await part.find(transaction, target)
@@ -53,6 +54,11 @@ async function change(
     seen !== undefined &&
     (await isFree(transaction, turn.deployment, { kind, address, resource: seen.id }))
   const found = isOwn ? seen : undefined
+  if (found !== undefined && found.id !== step.resource)
+    throw fault(
+      'plan_changed',
+      `Could not apply ${address}: there is one by now that was not there for the plan`,
+    )
   const wanted = part.wanted(wish)
   assertKnown(address, wanted)
   const changed = changedNames(found?.attributes, wanted)
@@ -80,8 +86,8 @@ async function remove(transaction: Queryable, turn: DeploymentTurn, step: StepRo
   const { deployment } = turn
   const { address, kind, name, resource } = step
   const part = stackPartOf(turn.parts, kind)
-  const target = { account: deployment.account, name, id: resource ?? undefined, spec: undefined }
-  const found = await part.find(transaction, target)
+  const owned = { account: deployment.account, name, resource }
+  const found = await findOwned(transaction, part, owned)
   if (found?.holds !== undefined && !deployment.allows_deletion) {
     const message = `Could not delete ${address}: it holds data: ${found.holds}`
     const fault = { code: 'resource_holds_data', message }

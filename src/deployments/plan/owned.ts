@@ -1,6 +1,9 @@
 // The resources that stacks have, as their last deployments left them.
 import { fault } from '#contract/errors.ts'
+import type { AnyPart } from '#deployments/parts.ts'
+import type { FoundResource } from '#resources/stack-part.ts'
 import type { ResourceTypeName } from '#stack/resource-types.ts'
+import { ADVISORY_LOCKS } from '#state/advisory-locks.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export type OwnedResource = {
@@ -26,6 +29,24 @@ export async function ownedBy(
   )
   return new Map(rows.map((row) => [row.address, row]))
 }
+
+/** The resource itself; not another one that has its name since. */
+export async function findOwned(
+  state: Queryable,
+  part: AnyPart,
+  { account, name, resource }: { account: string; name: string; resource: string | null },
+): Promise<FoundResource | undefined> {
+  if (resource === null) return undefined
+  const found = await part.find(state, { account, name, id: resource, spec: undefined })
+  return found?.id === resource ? found : undefined
+}
+
+/** Until the end of the transaction no other one gives a resource of the account to a stack. */
+export const lockOwned = async (transaction: Queryable, account: string): Promise<void> =>
+  void (await transaction.query(
+    `select pg_advisory_xact_lock(${ADVISORY_LOCKS.stacks}, hashtext($1))`,
+    [account],
+  ))
 
 /**
  * False of a resource that the stack has under another address. Some kinds have names in descriptions alone: what is there is

@@ -3,7 +3,7 @@
 import { stackPartOf } from '#deployments/parts.ts'
 import type { FoundResource, StackAttributes } from '#resources/stack-part.ts'
 import { isSameAttribute } from './compare.ts'
-import type { OwnedResource, StackId } from './owned.ts'
+import { findOwned, type OwnedResource, type StackId } from './owned.ts'
 import type { PlanDeps, PlannedStep } from './plan.ts'
 
 type Left = {
@@ -27,9 +27,9 @@ export async function planRemovals(
 ): Promise<PlannedStep[]> {
   const gone = new Map<string, Left>()
   for (const owned of left) {
-    const { kind, name, resource: id, address } = owned
-    const found = await stackPartOf(parts, kind).find(state, { account, name, id, spec: undefined })
-    gone.set(address, { owned, found })
+    const part = stackPartOf(parts, owned.kind)
+    const found = await findOwned(state, part, { account, ...owned })
+    gone.set(owned.address, { owned, found })
   }
   const rivals = new Map(
     made.map((step) => {

@@ -1,0 +1,152 @@
+// Deployments on a state of their own, with the parts of products, and a turn whenever a test takes one.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newEncryptionKey } from '#base/encryption.ts'
+import type { Logger } from '#base/log.ts'
+import { parseDeploymentRequest, type DeploymentReply } from '#contract/deployments.ts'
+import { createDeploymentCreate } from '#deployments/operations/deployment-create.ts'
+import { deploymentReplyOf, deploymentSteps, findDeployment } from '#deployments/rows.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { openStackParts } from '#processes/stack-parts.ts'
+import type { State } from '#state/connect.ts'
+import { takeTurn } from './take-turn.ts'
+
+const skip = whyNoState()
+const ACCOUNT = 'acct_a'
+const key = newEncryptionKey()
+const parts = openStackParts({
+  secret: key,
+  settings: {
+    storage: {
+      storage: { region: 'local', bucketsMax: 50, keyIds: [], acls: false, encrypts: true },
+    },
+    functions: {
+      address: {
+        host: 'functions.localhost',
+        origin: 'http://localhost:8082',
+        named: 'http://*.functions.localhost:8082',
+      },
+      environmentKey: newEncryptionKey(),
+      region: 'local',
+    },
+    webhooks: { isOn: true, networks: [] },
+  },
+})
+const nothing = () => undefined
+const log: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+
+let url: Awaited<ReturnType<typeof openTestUrl>>
+let state: State
+before(async () => {
+  if (skip !== false) return
+  url = await openTestUrl()
+  state = await openLedgerState(url.of, 4)
+  await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+  await state.query(
+    "insert into members (id, account, name, role, state) values ('mem_a', $1, 'a', 'owner', 'active')",
+    [ACCOUNT],
+  )
+  await state.query(
+    "insert into tokens (id, account, member, hash, hint, name, scope) values ('tok_a', $1, 'mem_a', '\\x00', 'x', 'x', 'deploy')",
+    [ACCOUNT],
+  )
+})
+after(async () => {
+  await state?.[Symbol.asyncDispose]()
+  await url?.[Symbol.asyncDispose]()
+})
+
+/** The plan of a dry run, or the deployment before its first turn. */
+async function ask<Reply = DeploymentReply>(body: object): Promise<Reply> {
+  const made = await createDeploymentCreate({ state, parts, key })({
+    who: { account: ACCOUNT, token: 'tok_a', member: 'mem_a' },
+    spend: { requestId: 'req_a' },
+    parameters: {},
+    body: parseDeploymentRequest(body),
+  } as never)
+  return (made as unknown as { body: () => Reply }).body()
+}
+
+async function read(id: string): Promise<DeploymentReply> {
+  const row = await findDeployment(state, ACCOUNT, id)
+  return deploymentReplyOf(row, await deploymentSteps(state, id))
+}
+
+const turn = (id: string) => takeTurn({ state, parts, key, log }, id)
+
+/** Takes turns until it has ended, or waits for what only a reconciler brings about. */
+async function follow({ id }: { id: string }): Promise<DeploymentReply> {
+  while ((await turn(id)) === 'changed');
+  return await read(id)
+}
+
+const deploy = async (stack: string, description: string, more: object = {}) =>
+  await follow(await ask({ stack, description, ...more }))
+
+const bucketOf = (name: string) => `bucket "${name}" {\n}\n`
+const deleteByHand = (name: string) => state.query('delete from buckets where name = $1', [name])
+const bucketIds = async (name: string) =>
+  (await state.query<{ id: string }>('select id::text from buckets where name = $1', [name])).rows
+const faultOf = ({ steps }: DeploymentReply) => steps.find(({ fault }) => fault)?.fault
+
+test('a stack deletes what it made, not what has its name since', { skip }, async () => {
+  const first = await deploy('mine', bucketOf('again'))
+  assert.equal(first.status, 'done', JSON.stringify(first.steps))
+  await deleteByHand('again')
+  assert.equal((await deploy('theirs', bucketOf('again'))).status, 'done')
+  const held = await bucketIds('again')
+  const destroyed = await deploy('mine', '')
+  assert.deepEqual(destroyed.steps[0]?.notes, ['it was deleted by other means'])
+  assert.deepEqual([destroyed.status, await bucketIds('again')], ['done', held])
+
+  const late = await ask({ stack: 'theirs', description: '' })
+  await deleteByHand('again')
+  assert.equal((await deploy('mine', bucketOf('again'))).status, 'done')
+  const made = await bucketIds('again')
+  assert.notDeepEqual(made, held)
+  assert.equal((await follow(late)).status, 'done')
+  assert.deepEqual(await bucketIds('again'), made)
+  const { rows } = await state.query("select stack from stack_resources where name = 'again'")
+  assert.deepEqual(rows, [{ stack: 'mine' }])
+})
+
+test('a step does not take over what came after the plan', { skip }, async () => {
+  const planned = await ask({ stack: 'planned', description: bucketOf('came') })
+  await deploy('owner', 'bucket "came" {\n  versioning = true\n}\n')
+  const taken = await follow(planned)
+  assert.deepEqual([taken.status, faultOf(taken)?.code], ['failed', 'resource_in_other_stack'])
+  const later = await ask({ stack: 'later', description: bucketOf('by-hand') })
+  await deploy('maker', 'bucket "by-hand" {\n  versioning = true\n}\n')
+  await state.query("delete from stack_resources where stack = 'maker'")
+  const refused = await follow(later)
+  assert.deepEqual([refused.status, faultOf(refused)?.code], ['failed', 'plan_changed'])
+  const { rows } = await state.query(
+    "select versioning from buckets where name in ('came', 'by-hand')",
+  )
+  assert.deepEqual(rows, [{ versioning: 'enabled' }, { versioning: 'enabled' }])
+})
+
+test('two stacks that take a resource over at once do not both have it', { skip }, async () => {
+  await deploy('before', bucketOf('shared'))
+  await state.query("delete from stack_resources where stack = 'before'")
+  const asked = await Promise.all(
+    ['left', 'right'].map((stack) => ask({ stack, description: bucketOf('shared') })),
+  )
+  const ended = await Promise.all(asked.map(follow))
+  assert.deepEqual(ended.map(({ status }) => status).toSorted(), ['done', 'failed'])
+  assert.ok(ended.some((one) => faultOf(one)?.code === 'resource_in_other_stack'))
+})
+
+test('data that came after the plan is not deleted without the word', { skip }, async () => {
+  await deploy('full', bucketOf('filled'))
+  const going = await ask({ stack: 'full', description: '' })
+  const [bucket] = await bucketIds('filled')
+  await state.query(
+    'insert into bucket_usage (bucket, stripe, bytes, versions) values ($1, 0, 1, 1)',
+    [bucket?.id],
+  )
+  const kept = await follow(going)
+  assert.deepEqual([kept.status, faultOf(kept)?.code], ['failed', 'resource_holds_data'])
+  assert.deepEqual(await bucketIds('filled'), [bucket])
+})
