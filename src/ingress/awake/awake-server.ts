@@ -38,12 +38,14 @@ type Question = {
   readonly response: ServerResponse
   readonly keep: (id: string, response: ServerResponse) => void
   readonly refusals: ReadonlyMap<string, WakeLine>
+  readonly replacements: ReadonlyMap<string, number>
   readonly resources: LastKnown<Asked | undefined>
 }
 
 export function createWakeServer(deps: WakeServerDeps): WakeServer {
   const used = new Map<string, Set<ServerResponse>>()
   const refusals = new Map<string, WakeLine>()
+  const replacements = new Map<string, number>()
   const resources = createLastKnown((id) => readAsked(deps.state, id))
   let server: UnixServer | undefined
   const end: WakeServer['end'] = (id, line) => {
@@ -60,15 +62,19 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
   }
   return {
     end,
-    replace: (id) =>
-      used.get(id)?.forEach((response) => isOpen(response) && response.write(lineOf(REPLACED))),
+    replace(id) {
+      replacements.set(id, (replacements.get(id) ?? 0) + 1)
+      used.get(id)?.forEach((response) => isOpen(response) && response.write(lineOf(REPLACED)))
+    },
     refuse: (id, line) => void (line ? refusals.set(id, line) : refusals.delete(id)),
     async listen(agent) {
       server = await serveAgent(agent, (request, response) => {
-        answer(deps, { request, response, keep, refusals, resources }).catch((error: unknown) => {
-          deps.log.error('The ingress got no answer', { error })
-          response.destroy()
-        })
+        answer(deps, { request, response, keep, refusals, replacements, resources }).catch(
+          (error: unknown) => {
+            deps.log.error('The ingress got no answer', { error })
+            response.destroy()
+          },
+        )
       })
     },
     async close() {
@@ -81,8 +87,7 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
 const REPLACED: WakeLine = { replaced: true }
 
 async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
-  const { state, log, kinds } = deps
-  const { request, response, keep, refusals } = question
+  const { request, response } = question
   if (request.url === CERTIFICATES_PATH) return deps.certificates.follow(response.writeHead(200))
   const id = (request.url ?? '').slice(1)
   const gone = new AbortController()
@@ -91,25 +96,50 @@ async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
   const known = await question.resources.read(id)
   if (known === undefined) return void response.destroy()
   if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
+  await wake(deps, question, known, gone.signal)
+}
+
+async function wake(
+  deps: WakeServerDeps,
+  question: Question,
+  known: Asked,
+  gone: AbortSignal,
+): Promise<void> {
+  const { request, response, keep, refusals, replacements } = question
+  const { id } = known
+  const kind = deps.kinds.get(known.kind)
+  const replacedBefore = replacements.get(id)
   try {
-    const use = await kinds.get(known.kind)?.use(known, gone.signal)
+    const use = await kind?.use(known, gone)
     const refusal = refusals.get(id)
-    if (use === undefined || refusal !== undefined || gone.signal.aborted) {
+    if (use === undefined || refusal !== undefined || gone.aborted) {
       use?.release()
       return endWith(response, refusal ?? unstarted(known))
     }
+    // What has started is of an earlier version, and nobody would tell this request so.
+    if (replacements.get(id) !== replacedBefore) {
+      use.release()
+      return await wake(deps, question, known, gone)
+    }
     response.once('close', () => use.release())
     keep(id, response)
-    onLines(request, () => kinds.get(known.kind)?.late?.(id))
+    onLines(request, () => kind?.late?.(id))
     response.write(lineOf({ address: use.instance.address } satisfies WakeLine))
   } catch (error) {
-    if (gone.signal.aborted) return
-    if (error instanceof NotWanted)
-      return endWith(response, unwanted((await readAsked(state, id)) ?? known))
-    const line = refusalLine(error, known)
-    if (line === undefined) log.error('A resource did not start', { id, error })
-    endWith(response, line ?? unstarted(known))
+    if (!gone.aborted) endWith(response, await lineOfFailure(deps, known, error))
   }
+}
+
+async function lineOfFailure(
+  { state, log }: WakeServerDeps,
+  known: Asked,
+  error: unknown,
+): Promise<WakeLine> {
+  const { id } = known
+  if (error instanceof NotWanted) return unwanted((await readAsked(state, id)) ?? known)
+  const line = refusalLine(error, known)
+  if (line === undefined) log.error('A resource did not start', { id, error })
+  return line ?? unstarted(known)
 }
 
 type Asked = Resource & {
