@@ -72,6 +72,15 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     const own = instances.running().filter((one) => one.id === id)
     await Promise.all(own.map(({ key }) => instances.stop(key, cause)))
   }
+  /** Later requests go to the live version, and others end with their requests. Resolves with false where none is live. */
+  const answerByLive = async (id: string): Promise<boolean> => {
+    const { live } = await readVersions(state, id)
+    if (live === null) return false
+    replaced(id)
+    for (const one of instances.running())
+      if (one.id === id && one.key !== keyOf({ id, version: live })) instances.retire(one.key)
+    return true
+  }
   return {
     async use(resource, signal) {
       const { live } = await versions.read(resource.id)
@@ -91,11 +100,12 @@ export function createFunctions(deps: FunctionsDeps): Functions {
         const version = { ...resource, version: wanted }
         await trials.run(
           resource.account,
-          () => tryVersion({ ...deps, replaced, instances }, version, signal),
+          () => tryVersion({ ...deps, instances }, version, signal),
           signal,
         )
       }
-      return (await readVersions(state, resource.id)).live === null ? 'failed' : undefined
+      // Also where nothing was tried: an earlier try may have made it live without hearing so.
+      return (await answerByLive(resource.id)) ? undefined : 'failed'
     },
     async remove(id) {
       await stop(id, 'change')
@@ -105,13 +115,12 @@ export function createFunctions(deps: FunctionsDeps): Functions {
 }
 
 /**
- * Starts a version beside the live one, and makes it live: later requests go to it. Resolves with false where it cannot be
- * loaded, and writes down why.
+ * Starts a version beside the live one, and makes it live. Resolves with false where it cannot be loaded, and writes down
+ * why.
  */
 async function tryVersion(
   {
     state,
-    replaced,
     instances,
   }: FunctionsDeps & { readonly instances: Instances<FunctionVersion, RunningFunction> },
   version: FunctionVersion,
@@ -125,10 +134,7 @@ async function tryVersion(
         'select make_function_live($1, $2, $3) as before',
         [id, version.version, instance.concurrency],
       )
-      const before = rows[0]?.before ?? null
-      if (before === null) throw new NotWanted(id)
-      replaced(id)
-      instances.retire(keyOf({ id, version: before }))
+      if ((rows[0]?.before ?? null) === null) throw new NotWanted(id)
     } finally {
       release()
     }

@@ -135,13 +135,14 @@ async function deploy(
     const trial = () => tryVersion(parts, wanted, signal)
     await parts.trials.run(resource.account, trial, signal)
   }
-  await parts.kept.keep(resource, signal)
-  await prune(parts)
   const { rows } = await state.query<{ live: number | null }>(
     'select live_version as live from workloads where id = $1',
     [id],
   )
   const version = rows[0]?.live ?? null
+  // Also where nothing was tried: an earlier try may have made it live without hearing so.
+  if (version !== null) await answerByLive(parts, { ...resource, version }, signal)
+  await prune(parts)
   if (version === null) return 'failed'
   return parts.crashes.isLooping({ id, version }) ? 'crash_loop' : undefined
 }
@@ -152,7 +153,7 @@ async function tryVersion(
   wanted: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { state, instances, crashes, replaced } = parts
+  const { state, instances, crashes } = parts
   const { id, account, name, version, sleepAfterMs } = wanted
   const own = { id, account, name, version, sleepAfterMs }
   try {
@@ -174,9 +175,6 @@ async function tryVersion(
     return false
   }
   crashes.forget(id)
-  replaced(id)
-  await parts.kept.keep(own, signal)
-  retireOthers(parts, own)
   return true
 }
 
@@ -191,8 +189,14 @@ async function makeLive(
   if (rows[0]?.made !== true) throw new NotWanted(id)
 }
 
-/** Earlier versions go on for the requests that they answer. */
-function retireOthers({ instances, kept }: WorkloadParts, live: Versioned): void {
+/** Later requests go to the live version. Others go on for the requests that they answer. */
+async function answerByLive(
+  { instances, kept, replaced }: WorkloadParts,
+  live: Resource & Pick<Versioned, 'version'>,
+  signal: AbortSignal,
+): Promise<void> {
+  replaced(live.id)
+  await kept.keep(live, signal)
   for (const { id, key } of instances.running()) {
     if (id !== live.id || key === keyOfVersion(live)) continue
     kept.letGo(key)
