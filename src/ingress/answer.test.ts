@@ -1,11 +1,13 @@
 // Requests that get no answer of a function, at a server of their own.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { answerRequest, type IngressDeps } from './answer.ts'
+import { openInstance } from './instance.fixture.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable } from './routes.ts'
 import { createTurns } from './turns.ts'
@@ -27,4 +29,27 @@ test('a function that does not start in time is function_starting', async () => 
   } finally {
     server.close()
   }
+})
+
+test('a function that waits for its turn has its time from its begin, and no longer', async (t) => {
+  const waitsBefore = async (path: string, response: ServerResponse) => {
+    for (let sign = 0; sign < Number(path.slice(1)); sign++) {
+      await sleep(700)
+      response.writeProcessing()
+    }
+    await sleep(700)
+    response.end('ended')
+  }
+  const { deps } = await openInstance(
+    t,
+    (request, response) => void waitsBefore(request.url ?? '', response),
+    { timeoutS: 1 },
+  )
+  const server = createServer((request, response) => void answerRequest(request, response, deps))
+  await once(server.listen(0, 'localhost'), 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const statusOf = async (signs: number) =>
+    (await fetch(`http://localhost:${port}/${signs}`)).status
+  assert.deepEqual(await Promise.all([statusOf(2), statusOf(5)]), [200, 504])
 })

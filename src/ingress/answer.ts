@@ -20,7 +20,7 @@ import { rulesOfKind } from './kinds.ts'
 import { NotAnswered } from './not-answered.ts'
 import { refuseRequest } from './refuse.ts'
 import type { FoundRoute, IngressRoute, Routes } from './routes.ts'
-import { abortLate } from './time-limit.ts'
+import { abortLate, abortUnlessWaiting } from './time-limit.ts'
 import type { RequestTurns } from './turns.ts'
 import type { InstanceUse, InstanceUses } from './uses.ts'
 
@@ -166,7 +166,7 @@ async function passInTime(
   { routes, requestId, ending, host, found, pass, trusts, https }: FoundRequest,
 ): Promise<void> {
   const { route, path, url, prefix } = found
-  using limit = abortLate(ending, route.timeoutS * 1000, () => {
+  using limit = abortUnlessWaiting(ending, route.timeoutS * 1000, () => {
     use.late()
     return lateFault(route)
   })
@@ -182,6 +182,7 @@ async function passInTime(
     signal: ending.signal,
     trusts,
     added: strictHeaders(request, https),
+    waits: limit.waits,
     begun(isUpgrade) {
       if (isUpgrade || !rulesOfKind(route.kind).isTimedWhole) limit[Symbol.dispose]()
     },

@@ -13,6 +13,8 @@ import { joinConnections } from './join-connections.ts'
 import { rulesOfKind, type RoutedKind } from './kinds.ts'
 import { NotAnswered } from './not-answered.ts'
 
+/** Of our runtime: processing. */
+const WAITS = 102
 const STATUS_MIN = 200
 const STATUS_MAX = 599
 /** No body follows them (RFC 9110, 15.3.5, 15.3.6 and 15.4.5). */
@@ -143,9 +145,10 @@ class Passage implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (status >= 100 && status < STATUS_MIN) return
     const { kind } = this.#given
     const { hasOurRuntime } = rulesOfKind(kind)
+    if (hasOurRuntime && status === WAITS) return this.#given.waits()
+    if (status >= 100 && status < STATUS_MIN) return
     const isAnswer = status >= STATUS_MIN && status <= STATUS_MAX
     if (!isAnswer || (hasOurRuntime && headers['x-ergon-failed'] !== undefined))
       return controller.abort(failedFault(kind))

@@ -19,6 +19,8 @@ export type ForwardedRequest = {
   readonly added: Readonly<Record<string, string>>
   /** A proxy of the operator, whose headers say who asked. */
   trusts(address: string): boolean
+  /** Called when our runtime says that the request waits for its turn, and that it begins. */
+  waits(): void
   /** Called when its answer begins, or it is a connection of its own from now on. */
   begun(isUpgrade: boolean): void
 }

@@ -6,3 +6,31 @@ export function abortLate(ending: AbortController, ms: number, late: () => Ergon
   const timer = setTimeout(() => ending.abort(late()), ms)
   return { [Symbol.dispose]: () => clearTimeout(timer) }
 }
+
+/** That a request waits in its process, and that it begins there. */
+const SIGNS_MAX = 2
+/** The process ends what is in front of a request a little later than that began. */
+const SIGN_MS = 1000
+
+export type WaitingLimit = Disposable & {
+  /** Begins the time again, as often as a request waits and begins. */
+  waits(): void
+}
+
+/** The limit of a request that may wait for its turn in its process: the wait has the same time again. */
+export function abortUnlessWaiting(
+  ending: AbortController,
+  ms: number,
+  late: () => ErgonError,
+): WaitingLimit {
+  let limit = abortLate(ending, ms, late)
+  let signs = 0
+  return {
+    waits() {
+      if (++signs > SIGNS_MAX) return
+      limit[Symbol.dispose]()
+      limit = abortLate(ending, ms + SIGN_MS, late)
+    },
+    [Symbol.dispose]: () => limit[Symbol.dispose](),
+  }
+}

@@ -3,8 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { request } from '#base/node-http.ts'
+import { fault } from '#contract/errors.ts'
 import type { RunningFunction } from '#functions/driver.ts'
 import type { Functions } from '#functions/functions.ts'
+import { abortUnlessWaiting } from '#ingress/time-limit.ts'
 import { untilIdle } from '#node/until-idle.ts'
 import { NotWanted } from '#resources/instances.ts'
 
@@ -65,7 +67,9 @@ async function ask(
   { run, requestId, urlOf, payloadOf }: AttemptDeps & { run: DueRun; requestId: string },
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const limit = AbortSignal.timeout(run.timeout_s * 1000)
+  const limit = new AbortController()
+  const late = () => fault('function_timeout', `It has not ended after ${run.timeout_s} s`)
+  using time = abortUnlessWaiting(limit, run.timeout_s * 1000, late)
   const body = Buffer.from(JSON.stringify(await payloadOf(run)))
   try {
     const sent = request({
@@ -73,7 +77,7 @@ async function ask(
       path: run.route,
       method: 'POST',
       agent: false,
-      signal: AbortSignal.any([signal, limit]),
+      signal: AbortSignal.any([signal, limit.signal]),
       headers: {
         'content-type': 'application/json',
         'content-length': body.length,
@@ -83,6 +87,8 @@ async function ask(
         'x-ergon-tariff': '0',
       },
     })
+    // That it waits for its turn among the requests of callers, and that it begins.
+    sent.on('information', time.waits)
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.once('response', resolve).once('error', reject)
       sent.end(body)
@@ -93,7 +99,7 @@ async function ask(
     return statusCode < FAILED_FROM ? { outcome: 'done' } : failed(`it answered ${statusCode}`)
   } catch (error) {
     signal.throwIfAborted()
-    if (!limit.aborted) return failed(`its process has ended: ${messageOf(error)}`)
+    if (!limit.signal.aborted) return failed(`its process has ended: ${messageOf(error)}`)
     void instance.unblock()
     return failed(`it has not ended after ${run.timeout_s} s`)
   }

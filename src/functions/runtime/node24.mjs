@@ -25,6 +25,7 @@ const NO_HANDLER =
   'it exports no handler: export default { fetch(request, env, ctx) }, a default function (request, ctx), or handler(event, context)'
 
 const config = readConfig()
+const NOT_ENDED = `The request has not ended after ${config.timeoutMs / 1000} s: others take its place`
 const current = new AsyncLocalStorage()
 const running = new Set()
 /** Requests that wait, as so many run as may. */
@@ -104,14 +105,16 @@ function handlerOf(own) {
 async function answer(request, response) {
   const id = request.headers['x-ergon-request-id']
   if (id === undefined) return await answerAgent(request.url, response)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
   const { handle, failure, concurrency } = await loaded
   if (failure !== undefined) return response.writeHead(500, { 'x-ergon-failed': 'load' }).end()
   const one = { id, cpuUs: 0, njPerCpuS: Number(request.headers['x-ergon-tariff']) }
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  while (running.size >= concurrency) await new Promise((resolve) => turns.push(resolve))
-  share()
-  running.add(one)
+  if (!(await turnOf(one, { concurrency, response, gone: gone.signal }))) return
+  const limit = setTimeout(() => {
+    current.run(one, () => say('error', [NOT_ENDED]))
+    leave(one)
+  }, config.timeoutMs)
   try {
     await current.run(one, async () => {
       const event = request.headers['x-ergon-event']
@@ -124,10 +127,41 @@ async function answer(request, response) {
     if (response.headersSent) response.destroy()
     else response.writeHead(500, { 'x-ergon-failed': 'threw' }).end()
   } finally {
-    share()
-    running.delete(one)
-    turns.shift()?.()
+    clearTimeout(limit)
+    leave(one)
   }
+}
+
+/** Resolves with whether the request runs: not where its caller has left. One that waits says so, and when it begins. */
+function turnOf(one, { concurrency, response, gone }) {
+  if (gone.aborted) return false
+  if (running.size < concurrency) return enter(one)
+  response.writeProcessing()
+  return new Promise((resolve) => {
+    const begin = () => {
+      gone.removeEventListener('abort', left)
+      response.writeProcessing()
+      resolve(enter(one))
+    }
+    const left = () => {
+      turns.splice(turns.indexOf(begin), 1)
+      resolve(false)
+    }
+    gone.addEventListener('abort', left, { once: true })
+    turns.push(begin)
+  })
+}
+
+function enter(one) {
+  share()
+  running.add(one)
+  return true
+}
+
+/** Gives its place to the request that has waited longest; once. */
+function leave(one) {
+  share()
+  if (running.delete(one)) turns.shift()?.()
 }
 
 async function answerAgent(path, response) {
