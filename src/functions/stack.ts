@@ -7,8 +7,13 @@ import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
 import { parseFunctionRequest, type FunctionRequest } from '#contract/functions.ts'
 import { sizeText } from '#contract/sizes.ts'
-import { TRIED_AGAIN } from '#contract/tried-again.ts'
-import { assertRegion, NO_BUDGET, printBudget } from '#resources/stack-attributes.ts'
+import {
+  assertRegion,
+  NO_BUDGET,
+  printBudget,
+  secretsOf,
+  variableAttributes,
+} from '#resources/stack-attributes.ts'
 import {
   attributeOf,
   isPending,
@@ -18,7 +23,7 @@ import {
   type StackProduct,
   type StackWish,
 } from '#resources/stack-part.ts'
-import type { Pending } from '#stack/field.ts'
+import { progressOfVersions } from '#resources/stack-progress.ts'
 import type { Queryable } from '#state/connect.ts'
 import { deleteFunction } from './operations/function-delete.ts'
 import { deployFunction } from './operations/function-deploy.ts'
@@ -94,8 +99,8 @@ function wantedOf({ name, spec, files }: Wish): StackAttributes {
     on: attributeOf(spec.on ?? NONE, String),
     schedule: attributeOf(spec.schedule ?? NONE, String),
     [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
-    ...variables(spec.env ?? {}),
-    ...variables(secretsOf(spec)),
+    ...variableAttributes('env', spec.env ?? {}),
+    ...variableAttributes('env', secretsOf(spec.secret)),
   }
 }
 
@@ -106,22 +111,6 @@ const codeText = (code: { readonly source: string } | undefined): string =>
     .update(code?.source ?? '')
     .digest('hex')
     .slice(0, CODE_CHARACTERS)
-
-type Variables = Readonly<Record<string, string | Pending>>
-
-const secretsOf = ({ secret = [] }: Wish['spec']): Variables =>
-  Object.fromEntries(secret.map(({ name, value }) => [name, value]))
-
-/** A variable may hold a secret, also where it is no `secret` of the description. */
-const variables = (env: Variables | Pending): StackAttributes =>
-  isPending(env)
-    ? { env }
-    : Object.fromEntries(
-        Object.entries(env).map(([name, value]) => [
-          `env.${name}`,
-          isPending(value) ? value : { hidden: value },
-        ]),
-      )
 
 /** Throws invalid_request: what the operation would not take. */
 function requestOf({ name, spec, files }: Wish): FunctionRequest {
@@ -137,7 +126,7 @@ function requestOf({ name, spec, files }: Wish): FunctionRequest {
       typeof timeout === 'number' ? timeout / SECOND_MS : limits.FUNCTION_TIMEOUT_S_DEFAULT,
     on: typeof spec.on === 'string' ? [spec.on] : [],
     schedule: typeof spec.schedule === 'string' ? spec.schedule : null,
-    env: { ...spec.env, ...secretsOf(spec) },
+    env: { ...spec.env, ...secretsOf(spec.secret) },
     ...(typeof budget === 'bigint' && { energy_budget: printEnergyPerDay(budget) }),
   })
 }
@@ -176,7 +165,7 @@ async function findIt(
     id: row.id,
     attributes: { [BUDGET]: budget, ...(rows[0] && attributesOf(rows[0], settings, account)) },
     outputs: { id: row.id, url: shown.url },
-    progress: progressOf(shown),
+    progress: progressOfVersions(shown),
   }
 }
 
@@ -195,20 +184,6 @@ function attributesOf(
     route: row.route,
     on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`).join(', ') || NONE,
     schedule: row.schedule ?? NONE,
-    ...variables(JSON.parse(env) as Record<string, string>),
+    ...variableAttributes('env', JSON.parse(env) as Record<string, string>),
   }
-}
-
-/** Reasons that go by themselves. */
-const PASSING: ReadonlySet<string | null> = new Set([null, limits.CHANGE_UNDER_WAY, TRIED_AGAIN])
-
-function progressOf({
-  status,
-  reason,
-  version,
-  live_version: live,
-}: ReturnType<typeof functionReplyOf>): FoundResource['progress'] {
-  if (status === 'suspended' && reason === null) return 'ready'
-  if (status === 'deployed' && live === version && reason === null) return 'ready'
-  return PASSING.has(reason) || reason === null ? 'waiting' : { failed: reason }
 }

@@ -3,6 +3,7 @@ import type { Nj } from '#base/units.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import type { Pending } from '#stack/field.ts'
+import { isPending, type StackAttributes } from './stack-part.ts'
 
 export const NO_BUDGET = 'none'
 
@@ -15,3 +16,24 @@ export function assertRegion(asked: string | Pending | undefined, own: string): 
   if (asked === undefined || typeof asked !== 'string' || asked === 'auto' || asked === own) return
   throw fault('invalid_request', `There is no region "${asked}"; there are auto, ${own}`)
 }
+
+export type Variables = Readonly<Record<string, string | Pending>>
+
+/** The blocks `secret` of a description. */
+export const secretsOf = (
+  secrets: readonly { readonly name: string; readonly value: string | Pending }[] = [],
+): Variables => Object.fromEntries(secrets.map(({ name, value }) => [name, value]))
+
+/** An attribute for each variable, such as env.KEY. Any may hold a secret, also where it is no `secret` of the description. */
+export const variableAttributes = (
+  prefix: 'env' | 'secret',
+  variables: Variables | Pending,
+): StackAttributes =>
+  isPending(variables)
+    ? { [prefix]: variables }
+    : Object.fromEntries(
+        Object.entries(variables).map(([name, value]) => [
+          `${prefix}.${name}`,
+          isPending(value) ? value : { hidden: value },
+        ]),
+      )

@@ -83,3 +83,9 @@ export const attributeOf = <T>(value: T | Pending, print: (value: T) => string):
 
 export const isPending = (value: unknown): value is Pending =>
   typeof value === 'object' && value !== null && 'pending' in value && Array.isArray(value.pending)
+
+/** A value in an application, where nothing is pending. */
+export function settled<T>(value: T | Pending): T {
+  if (isPending(value)) throw new TypeError(`Pending in an application: ${value.pending.join()}`)
+  return value
+}

@@ -52,10 +52,7 @@ export function workloadSpecOf(
   environmentKey: string,
 ): WorkloadSpec {
   const { sealedEnv, sealedSecrets, memoryBytes, port, ...rest } = version
-  const open = (sealed: string) => {
-    const purpose = workloadPurpose(version.account)
-    return JSON.parse(decrypt(sealed, new Secret(environmentKey), purpose).reveal()) as object
-  }
+  const open = (sealed: string) => openVariables(sealed, version.account, environmentKey)
   const { id, account, name, version: number, image, command, cpuMilli, health } = rest
   return {
     id,
@@ -75,3 +72,13 @@ export function workloadSpecOf(
     memoryBytes: Number(memoryBytes),
   }
 }
+
+/** Sealed variables by name. */
+export const openVariables = (
+  sealed: string,
+  account: string,
+  environmentKey: string,
+): Readonly<Record<string, string>> =>
+  JSON.parse(
+    decrypt(sealed, new Secret(environmentKey), workloadPurpose(account)).reveal(),
+  ) as Record<string, string>

@@ -72,13 +72,20 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
 export const workloadsOf = (state: Queryable, account: string): Promise<WorkloadRow[]> =>
   rowsOf(state, account, null)
 
+/** By its id or name. */
+export const workloadNamed = async (
+  state: Queryable,
+  account: string,
+  wanted: string,
+): Promise<WorkloadRow | undefined> => (await rowsOf(state, account, wanted))[0]
+
 /** Throws workload_not_found. */
 export async function findWorkload(
   state: Queryable,
   account: string,
   wanted: string,
 ): Promise<WorkloadRow> {
-  const [row] = await rowsOf(state, account, wanted)
+  const row = await workloadNamed(state, account, wanted)
   if (row !== undefined) return row
   throw fault('workload_not_found', `Could not find the workload: "${wanted.slice(0, 100)}"`)
 }

@@ -1,8 +1,8 @@
 // POST /v1/workloads/{id or name}/suspend and /resume, and DELETE /v1/workloads/{id or name}.
 import { known, type Handler } from '#http/reply.ts'
-import { recordAct } from '#identity/audit.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { findWorkload, workloadReplyOf } from './find-workload.ts'
 
@@ -33,9 +33,16 @@ export const createWorkloadDelete =
   async (call) => {
     const { account } = callerOf(call.who)
     const { id } = await findWorkload(state, account, call.parameters['workload'] ?? '')
-    await state.transaction(async (transaction) => {
-      await recordAct(transaction, call, { action: 'workload.delete', target: id })
-      await transaction.query('select delete_workload($1)', [id])
-    })
+    await state.transaction((transaction) => deleteWorkload(transaction, call, id))
     return known({ id, object: 'workload', deleted: true })
   }
+
+/** With its entry in the audit log. */
+export async function deleteWorkload(
+  transaction: Queryable,
+  asker: Asker,
+  id: string,
+): Promise<void> {
+  await recordAct(transaction, asker, { action: 'workload.delete', target: id })
+  await transaction.query('select delete_workload($1)', [id])
+}

@@ -1,0 +1,95 @@
+// Routes of description files: a route is a host name of a workload, and has the host as its id.
+import { ErgonError, present } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { parseWorkloadChange } from '#contract/workloads.ts'
+import type { Asker } from '#identity/audit.ts'
+import { isOwnHost } from '#ingress/own-hosts.ts'
+import { attributeOf, settled, type StackPart } from '#resources/stack-part.ts'
+import type { Queryable } from '#state/connect.ts'
+import { changeWorkload } from './operations/deploy-workload.ts'
+import { hostTaken } from './operations/wanted-of.ts'
+import type { WorkloadGatewaySettings } from './settings.ts'
+import { workloadUrl } from './workload-url.ts'
+
+const WORKLOAD = 'workload.'
+
+export const createRoutePart = (settings: WorkloadGatewaySettings): StackPart<'route'> => ({
+  secretOutputs: [],
+  exclusive: [],
+  wanted({ name, spec }) {
+    if (settings.address === undefined) throw fault('workloads_off', `Could not route ${name}`)
+    if (isOwnHost(name, settings.ownHosts)) throw hostTaken(name)
+    if (typeof spec.to === 'string' && !spec.to.startsWith(WORKLOAD))
+      throw fault('invalid_request', `Could not route ${name}: functions have no hosts yet`)
+    return { to: attributeOf(spec.to, String) }
+  },
+  async find(state, { account, name }) {
+    const { rows } = await state.query<HostedWorkload>(
+      `${HOSTED} where n.account = $1 and $2 = any (w.hosts) and n.desired <> 'deleted'`,
+      [account, name],
+    )
+    const [workload] = rows
+    const { address } = settings
+    return (
+      workload && {
+        id: name,
+        attributes: { to: WORKLOAD + workload.name },
+        outputs: address === undefined ? {} : { url: workloadUrl(address, name) },
+        progress: 'ready',
+      }
+    )
+  },
+  async apply(transaction, asker, { wish: { name, spec } }) {
+    const to = settled(spec.to).slice(WORKLOAD.length)
+    await moveHost(transaction, asker, { host: name, to, settings })
+    return name
+  },
+  async remove(transaction, asker, { id }) {
+    await moveHost(transaction, asker, { host: id, to: undefined, settings })
+    return 'removed'
+  },
+})
+
+type HostedWorkload = { readonly id: string; readonly name: string; readonly hosts: string[] }
+
+const HOSTED = 'select n.id, n.name, w.hosts from workloads w join resources n using (id)'
+
+/** Takes the host from the workload that has it, and gives it to another. Throws host_taken, workload_not_found. */
+async function moveHost(
+  transaction: Queryable,
+  asker: Asker,
+  {
+    host,
+    to,
+    settings,
+  }: {
+    readonly host: string
+    readonly to: string | undefined
+    readonly settings: WorkloadGatewaySettings
+  },
+): Promise<void> {
+  const { account } = present(asker.who, 'a route is asked for with a token')
+  // Both are locked, so that no host that another deployment adds meanwhile is lost.
+  const { rows } = await transaction.query<HostedWorkload>(
+    `${HOSTED} where n.account = $1 and (n.name = $3 or $2 = any (w.hosts)) and n.desired <> 'deleted'
+     order by n.id for update of w`,
+    [account, host, to],
+  )
+  const set = (workload: string, routes: readonly string[]) =>
+    changeWorkload(transaction, asker, {
+      action: 'workload.update',
+      workload,
+      change: parseWorkloadChange({ routes }),
+      settings,
+    })
+  for (const { name, hosts } of rows)
+    if (name !== to && hosts.includes(host)) await set(name, without(hosts, host))
+  if (to === undefined) return
+  const { hosts = [] } = rows.find(({ name }) => name === to) ?? {}
+  await set(to, [...without(hosts, host), host]).catch((error: unknown) => {
+    throw error instanceof ErgonError && error.code === 'host_taken' ? hostTaken(host) : error
+  })
+}
+
+const without = (hosts: readonly string[], host: string): string[] =>
+  hosts.filter((one) => one !== host)

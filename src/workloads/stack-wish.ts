@@ -1,0 +1,104 @@
+// A workload as a description has it: its attributes with their defaults, and the request that asks for them.
+import { durationText } from '#contract/durations.ts'
+import { printEnergyPerDay } from '#contract/energy-budget.ts'
+import { fault } from '#contract/errors.ts'
+import { sizeText } from '#contract/sizes.ts'
+import * as limits from '#contract/workload-limits.ts'
+import { parseWorkloadRequest, type WorkloadRequest } from '#contract/workloads.ts'
+import {
+  assertRegion,
+  printBudget,
+  secretsOf,
+  variableAttributes,
+} from '#resources/stack-attributes.ts'
+import {
+  attributeOf,
+  settled,
+  type StackAttributes,
+  type StackWish,
+} from '#resources/stack-part.ts'
+import { allowedImage } from './image-rule.ts'
+import type { WorkloadGatewaySettings } from './settings.ts'
+
+export const BUDGET = 'energy_budget'
+
+type Wish = StackWish<'workload'>
+
+/** Instances of a workload that run at once. */
+const INSTANCES_SERVED = 1
+
+/** Throws workloads_off, image_refused, and invalid_request of what the service does not have yet. */
+export function assertWorkloadServed(
+  { name, spec }: Wish,
+  settings: WorkloadGatewaySettings,
+): void {
+  if (settings.address === undefined) throw fault('workloads_off', `Could not deploy "${name}"`)
+  assertRegion(spec.region, settings.region)
+  if (typeof spec.image === 'string') allowedImage(spec.image, settings.images)
+  const { min, max } = spec.scale ?? {}
+  const isMany = [min, max].some((count) => typeof count === 'number' && count > INSTANCES_SERVED)
+  const unserved = isMany
+    ? `scale above ${INSTANCES_SERVED}`
+    : spec.volume?.length
+      ? 'volume'
+      : null
+  if (unserved !== null)
+    throw fault('invalid_request', `Could not deploy "${name}": ${unserved} is not served yet`)
+}
+
+const MILLI = 1000
+export const commandText = (value: unknown): string => JSON.stringify(value)
+
+/** Port, command and health have no default, and are attributes only where the description has them. */
+export function workloadAttributes({ spec }: Wish): StackAttributes {
+  const { port, command, cpu, memory, scale, scale_to_zero_after: sleep, health } = spec
+  return {
+    image: attributeOf(spec.image, String),
+    ...(port !== undefined && { port: attributeOf(port, String) }),
+    ...(command !== undefined && { command: attributeOf(command, commandText) }),
+    cpu: attributeOf(cpu ?? limits.WORKLOAD_CPU.byDefault * MILLI, cpuText),
+    memory: memory === undefined ? limits.WORKLOAD_MEMORY.byDefault : attributeOf(memory, sizeText),
+    ...(health && {
+      'health.path': attributeOf(health.path, String),
+      'health.interval': attributeOf(health.interval ?? limits.HEALTH_INTERVAL.byDefault, timeText),
+      'health.timeout': attributeOf(health.timeout ?? limits.HEALTH_TIMEOUT.byDefault, timeText),
+    }),
+    'scale.min': attributeOf(scale?.min ?? 0, String),
+    'scale.max': attributeOf(scale?.max ?? INSTANCES_SERVED, String),
+    scale_to_zero_after: attributeOf(sleep ?? limits.WORKLOAD_SLEEP.byDefault, timeText),
+    [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
+    ...variableAttributes('env', spec.env ?? {}),
+    ...variableAttributes('secret', secretsOf(spec.secret)),
+  }
+}
+
+export const cpuText = (milli: number): string => String(milli / MILLI)
+/** Of milliseconds, or of a default. */
+const timeText = (time: number | string): string =>
+  typeof time === 'number' ? durationText(time) : time
+
+/** With all that the operation has by default. Throws invalid_request: what the operation would not take. */
+export function stackedWorkload({ name, spec }: Wish): WorkloadRequest {
+  const { port = null, command = null, health, scale, energy_budget: budget } = spec
+  const { WORKLOAD_CPU, WORKLOAD_MEMORY, WORKLOAD_SLEEP } = limits
+  return parseWorkloadRequest({
+    name,
+    image: spec.image,
+    port,
+    command,
+    env: spec.env ?? {},
+    secrets: secretsOf(spec.secret),
+    cpu: settled(spec.cpu ?? WORKLOAD_CPU.byDefault * MILLI) / MILLI,
+    memory: spec.memory === undefined ? WORKLOAD_MEMORY.byDefault : sizeText(settled(spec.memory)),
+    health: health
+      ? {
+          path: health.path,
+          interval: timeText(settled(health.interval ?? limits.HEALTH_INTERVAL.byDefault)),
+          timeout: timeText(settled(health.timeout ?? limits.HEALTH_TIMEOUT.byDefault)),
+        }
+      : null,
+    scale: { min: scale?.min ?? 0, max: scale?.max ?? INSTANCES_SERVED },
+    scale_to_zero_after: timeText(settled(spec.scale_to_zero_after ?? WORKLOAD_SLEEP.byDefault)),
+    ...(budget !== undefined && { energy_budget: printEnergyPerDay(settled(budget)) }),
+  })
+}

@@ -1,0 +1,130 @@
+// Workloads of description files.
+import { durationText } from '#contract/durations.ts'
+import { sizeText } from '#contract/sizes.ts'
+import { NO_BUDGET, variableAttributes } from '#resources/stack-attributes.ts'
+import type {
+  FoundResource,
+  StackAttributes,
+  StackPart,
+  StackProduct,
+} from '#resources/stack-part.ts'
+import { progressOfVersions } from '#resources/stack-progress.ts'
+import type { Queryable } from '#state/connect.ts'
+import { changeWorkload, deployWorkload } from './operations/deploy-workload.ts'
+import { workloadNamed, workloadReplyOf, type WorkloadRow } from './operations/find-workload.ts'
+import { deleteWorkload } from './operations/workload-wish.ts'
+import { openVariables, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
+import { createRoutePart } from './route-stack.ts'
+import type { WorkloadGatewaySettings } from './settings.ts'
+import {
+  assertWorkloadServed,
+  BUDGET,
+  cpuText,
+  commandText,
+  stackedWorkload,
+  workloadAttributes,
+} from './stack-wish.ts'
+
+export const WORKLOADS_STACK: StackProduct<WorkloadGatewaySettings> = {
+  name: 'workloads',
+  open: (_, settings) => ({
+    workload: createWorkloadPart(settings),
+    route: createRoutePart(settings),
+  }),
+}
+
+/** Attributes that make no version. */
+const OF_WORKLOAD: ReadonlySet<string> = new Set([
+  'scale.min',
+  'scale.max',
+  'scale_to_zero_after',
+  BUDGET,
+])
+
+const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workload'> => ({
+  secretOutputs: [],
+  exclusive: [],
+  wanted(wish) {
+    assertWorkloadServed(wish, settings)
+    return workloadAttributes(wish)
+  },
+  find: (state, { account, name }) => findIt(state, settings, account, name),
+  async apply(transaction, asker, { wish, found, changed }) {
+    const request = stackedWorkload(wish)
+    const names = [...changed]
+    const isVersion = names.some((name) => !OF_WORKLOAD.has(name))
+    const id =
+      found === undefined || isVersion
+        ? (await deployWorkload(transaction, asker, { request, settings })).id
+        : found.id
+    if (found !== undefined && names.some((name) => OF_WORKLOAD.has(name))) {
+      const { scale, scale_to_zero_after, energy_budget = null } = request
+      await changeWorkload(transaction, asker, {
+        action: 'workload.update',
+        workload: id,
+        change: { scale, scale_to_zero_after, energy_budget },
+        settings,
+      })
+    }
+    return id
+  },
+  async remove(transaction, asker, { id }) {
+    await deleteWorkload(transaction, asker, id)
+    return 'removed'
+  },
+})
+
+async function findIt(
+  state: Queryable,
+  settings: WorkloadGatewaySettings,
+  account: string,
+  name: string,
+): Promise<FoundResource | undefined> {
+  const row = await workloadNamed(state, account, name)
+  if (row === undefined) return undefined
+  const shown = workloadReplyOf(row, settings)
+  const version = await versionOf(state, row)
+  return {
+    id: row.id,
+    attributes: {
+      'scale.min': String(row.scale_min),
+      'scale.max': String(row.scale_max),
+      scale_to_zero_after: shown.scale_to_zero_after,
+      [BUDGET]: shown.energy_budget ?? NO_BUDGET,
+      ...(version && attributesOf(version, settings)),
+    },
+    outputs: { id: row.id, url: shown.url },
+    progress: progressOfVersions(shown),
+  }
+}
+
+/** A version that did not become ready is not there: the plan has its changes again. */
+async function versionOf(
+  state: Queryable,
+  { id, version, live_version: live, versions }: WorkloadRow,
+): Promise<WorkloadVersion | undefined> {
+  const { failure = null } = versions.find((one) => one.version === version) ?? {}
+  const there = failure === null ? version : live
+  return there === null ? undefined : await readWorkloadVersion(state, id, there)
+}
+
+function attributesOf(
+  { account, image, port, command, cpuMilli, memoryBytes, health, ...version }: WorkloadVersion,
+  { environmentKey }: WorkloadGatewaySettings,
+): StackAttributes {
+  const open = (sealed: string) => openVariables(sealed, account, environmentKey)
+  return {
+    image,
+    ...(port !== null && { port: String(port) }),
+    ...(command && { command: commandText(command) }),
+    cpu: cpuText(cpuMilli),
+    memory: sizeText(Number(memoryBytes)),
+    ...(health && {
+      'health.path': health.path,
+      'health.interval': durationText(health.intervalMs),
+      'health.timeout': durationText(health.timeoutMs),
+    }),
+    ...variableAttributes('env', open(version.sealedEnv)),
+    ...variableAttributes('secret', open(version.sealedSecrets)),
+  }
+}

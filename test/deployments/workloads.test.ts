@@ -1,0 +1,180 @@
+// Workloads and routes of description files, from an image: deployed, changed, refused, failing, destroyed.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+import { writeServerImage } from '../workloads/image.ts'
+import { ask as askAt, until, workloadClient } from '../workloads/workload-client.ts'
+
+let ergon: Ergon
+let folder: string
+let image: string
+let client: ReturnType<typeof workloadClient>
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ergon-stacks-'))
+  // Cells have uids of their own.
+  chmodSync(folder, 0o755)
+  writeServerImage(join(folder, 'images/server'))
+  image = `oci:${folder}/images/server:v1`
+  ergon = await startErgon({ env: { ERGON_IMAGE_FOLDER: join(folder, 'images') } })
+  client = workloadClient(ergon)
+})
+after(async () => {
+  await ergon?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The file of the stack "api". */
+function write(description: string): string {
+  mkdirSync(join(folder, 'api'), { recursive: true })
+  const file = join(folder, 'api/ergon.hcl')
+  writeFileSync(file, description)
+  return file
+}
+
+const STACK = () => `workload "api" {
+  image         = "${image}"
+  region        = "auto"
+  energy_budget = "250 kJ/day"
+}
+
+route "api.example.com" {
+  to = workload.api
+}
+`
+/** With further attributes. */
+const stackWith = (more: string): string => STACK().replace('\n}', `\n${more}\n}`)
+
+const plan = (description: string) => ergon.cli('plan', '--file', write(description))
+async function deploy(description: string): Promise<string> {
+  const made = await ergon.cli('deploy', '--file', write(description), '--yes')
+  assert.equal(made.code, 0, made.stderr)
+  assert.match((await plan(description)).stdout, /^api: nothing to change$/m)
+  return made.stderr
+}
+/** A request with that Host. */
+const ask = async (host: string, path = '/') =>
+  await askAt(String(ergon.ready['functions_url']).replace(/\/\/[^:]+/, `//${host}`), path)
+const answers = (host: string, wanted: string) =>
+  until(
+    () => ask(host),
+    ({ text }) => text === wanted,
+  )
+const routes = () =>
+  ergon.sql<{ host: string }>('select host from ingress_routes where host is not null')
+
+test('a workload and its route deploy, and answer at the host', async () => {
+  const planned = await plan(STACK())
+  assert.match(planned.stdout, /^ {2}\+ workload\.api +image oci:.*energy_budget 250 kJ\/day/m)
+  assert.match(planned.stdout, /^ {2}\+ route\.api\.example\.com +to workload\.api$/m)
+  await deploy(STACK())
+  assert.deepEqual(await ask('api.example.com'), { status: 200, text: 'hello from version ?\n' })
+  assert.equal((await client.show('api')).version, 1)
+})
+
+test('a change makes another version, and one of the scale none', async () => {
+  const more = `
+    port    = 8080
+    command = ["/usr/bin/perl", "/app/server.pl"]
+    cpu     = 0.5
+    memory  = "64MB"
+    env     = { VERSION = "two" }
+    health {
+      path = "/healthz"
+    }
+    secret "KEY" {
+      value = "s3cret"
+    }`
+  const planned = await plan(stackWith(more))
+  for (const change of [
+    'memory 256MB → 64MB',
+    'cpu 1 → 0.5',
+    'env.VERSION (hidden)',
+    'secret.KEY (hidden)',
+    'health.path none → /healthz',
+  ])
+    assert.ok(planned.stdout.includes(change), planned.stdout)
+  await deploy(stackWith(more))
+  await answers('api.example.com', 'hello from version two\n')
+  assert.match((await ask('api.example.com', '/env')).text, /^KEY=s3cret$/m)
+  assert.equal((await client.show('api')).live_version, 2)
+  const scaled = `${more}\nscale_to_zero_after = "1m"\nscale {\n min = 1\n}`
+  assert.match(await deploy(stackWith(scaled)), /scale\.min 0 → 1, scale_to_zero_after 5m → 1m/)
+  assert.equal((await client.show('api')).version, 2)
+  // An attribute that is left out has its default again.
+  await deploy(STACK())
+  await answers('api.example.com', 'hello from version ?\n')
+})
+
+test('a version that does not become ready fails the deployment, and the live one answers', async () => {
+  const broken = stackWith('env = { EXIT_AT_START = "7" }')
+  const failed = await ergon.cli('deploy', '--file', write(broken), '--yes')
+  assert.equal(failed.code, 1)
+  assert.match(failed.stderr, /ergon\.hcl:1:1: workload\.api: .*exit code 7/)
+  assert.equal((await ask('api.example.com')).status, 200)
+  assert.match((await plan(broken)).stdout, /~ workload\.api +env\.EXIT_AT_START \(hidden\)$/m)
+})
+
+test('what is not served is refused with its place', async () => {
+  const refused: readonly (readonly [description: string, why: RegExp])[] = [
+    [stackWith('volume "d" {\n path = "/d"\n size = "1GB"\n}'), /:1:1: .*volume is not served yet/],
+    [stackWith('scale {\n max = 2\n}'), /:1:1: .*scale above 1 is not served yet/],
+    [STACK().replaceAll(image, 'oci:/etc/passwd'), /:1:1: .*the operator's folder/],
+    [STACK().replace('api.example.com', 'a.portal.localhost'), /:7:1: .*localhost is taken/],
+    [
+      `${STACK()}function "f" {\n file = "f.mjs"\n}\nroute "f.example.com" {\n to = function.f\n}`,
+      /:13:1: .*functions have no hosts yet/,
+    ],
+  ]
+  writeFileSync(join(folder, 'api/f.mjs'), 'export default () => new Response()\n')
+  for (const [description, why] of refused) {
+    const { code, stderr } = await plan(description)
+    assert.equal(code, 1)
+    assert.match(stderr, why)
+  }
+})
+
+test('a route moves to another workload, and a host of another account is refused', async () => {
+  const { id } = await ergon.control('account.create', { env: 'test' })
+  const { token } = await ergon.control('token.create', { account: id, scope: 'deploy' })
+  const other = workloadClient({ baseUrl: ergon.baseUrl, token })
+  const theirs = { name: 'theirs', image, routes: ['theirs.example.com'] }
+  assert.equal((await other.api('POST', '', theirs)).status, 201)
+  const next = `workload "next" {\n image = "${image}"\n env = { VERSION = "next" }\n}\n`
+  const moved = `${STACK().replace('to = workload.api', 'to = workload.next')}${next}`
+  assert.match(await deploy(moved), /~ route\.api\.example\.com +to workload\.api → workload\.next/)
+  await answers('api.example.com', 'hello from version next\n')
+  const taken = `${moved}route "theirs.example.com" {\n to = workload.api\n}`
+  const failed = await ergon.cli('deploy', '--file', write(taken), '--yes')
+  assert.equal(failed.code, 1)
+  assert.match(failed.stderr, /route\.theirs\.example\.com: .*theirs\.example\.com is taken/)
+  // A route that left the file is no host any more; the workload stays.
+  await deploy(`${next}${STACK().slice(0, STACK().indexOf('route'))}`)
+  assert.equal((await ask('api.example.com')).status, 404)
+})
+
+test('destroy leaves nothing of the stack', async () => {
+  await deploy(STACK())
+  const gone = await ergon.cli('destroy', '--file', join(folder, 'api/ergon.hcl'), '--yes')
+  assert.equal(gone.code, 0, gone.stderr)
+  for (const name of ['api', 'next'])
+    assert.equal((await client.api('GET', `/${name}`)).status, 404)
+  assert.deepEqual(
+    (await routes()).map(({ host }) => host).filter((host) => !host.startsWith('theirs')),
+    [],
+  )
+  assert.deepEqual(await ergon.sql('select address from stack_resources'), [])
+})
+
+test('the example site deploys, answers and goes', async () => {
+  const file = join(import.meta.dirname, '../../examples/site/ergon.hcl')
+  const given = ['--file', file, '--var', `image=${image}`]
+  const made = await ergon.cli('deploy', ...given, '--yes')
+  assert.equal(made.code, 0, made.stderr)
+  assert.match(made.stdout, /^address +http:\/\/example-site\.localhost:\d+$/m)
+  await answers('example-site.localhost', 'hello from version example\n')
+  const gone = await ergon.cli('destroy', '--file', file, '--yes')
+  assert.equal(gone.code, 0, gone.stderr)
+})
