@@ -15,6 +15,8 @@ export const WORKLOAD_VARIABLES_MAX = 100
 /** Characters of all variables and secrets with their names. */
 export const WORKLOAD_ENVIRONMENT_MAX = 32_768
 export const WORKLOAD_INSTANCES_MAX = 20
+/** More are refused: they would be kept without effect. */
+export const WORKLOAD_INSTANCES_SERVED = 1
 export const WORKLOAD_MEMORY = { least: '16MB', most: '256GB', byDefault: '256MB' } as const
 export const WORKLOAD_CPU = { least: 0.05, most: 64, byDefault: 1 } as const
 /** Time without a request until it sleeps, where it needs no instance at least. */

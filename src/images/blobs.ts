@@ -33,13 +33,15 @@ export async function fetchBlob(
       await rename(part, path)
       return path
     } catch (error) {
-      const isFinal = error instanceof ErgonError && error.code !== 'registry_unreachable'
+      const code = error instanceof ErgonError ? error.code : 'registry_unreachable'
+      if (code === 'image_damaged') await rm(part, { force: true })
+      const isFinal = code !== 'registry_unreachable'
       if (tries === TRIES || isFinal || signal.aborted) throw error
       await sleep(RETRY_MS * 2 ** tries, signal)
     }
 }
 
-/** Completes the part file and checks it; a file that is not of the digest is removed. */
+/** Completes the part file and checks it. Throws image_damaged where it is not of the digest. */
 async function append(
   source: ImageSource,
   descriptor: Descriptor,
@@ -58,7 +60,7 @@ async function append(
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       at += chunk.length
-      if (at > size) break
+      if (at > size) throw damaged(digest)
       hash.update(chunk)
       yield chunk
     }
@@ -71,7 +73,8 @@ async function append(
   )
   if (at < size && !source.isLocal)
     throw fault('registry_unreachable', 'Could not pull the image: a blob broke off')
-  if (at === size && `sha256:${hash.digest('hex')}` === digest) return
-  await rm(part)
-  throw fault('image_damaged', `Could not use the image: a blob is not ${digest}`)
+  if (at < size || `sha256:${hash.digest('hex')}` !== digest) throw damaged(digest)
 }
+
+const damaged = (digest: string) =>
+  fault('image_damaged', `Could not use the image: a blob is not ${digest}`)

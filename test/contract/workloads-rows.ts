@@ -54,7 +54,7 @@ export const WORKLOADS_ROWS: Readonly<Record<string, Row>> = {
   },
   'workload.scale': {
     path: () => `${path()}/scale`,
-    body: { min: 0, max: 2 },
+    body: { min: 0, max: 1 },
     statuses,
     badBodies: [
       { body: {}, param: null },

@@ -1,67 +1,45 @@
 // Images of a real registry (Debian's docker-registry), and archives that skopeo writes.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { createAddressRule } from '#egress/addresses.ts'
 import { createCheckedConnections } from '#egress/connections.ts'
 import { createResolve } from '#egress/resolve.ts'
 import { openImage } from '#images/open-image.ts'
 import { createImageStore, type ImageStore } from '#images/store.ts'
 import { layerOf, writeLayout } from '#images/testing.ts'
-import { freeBlock } from '../ports.ts'
+import {
+  noRegistry,
+  openRegistryProxy,
+  startRegistry,
+  type Registry,
+  type RegistryProxyHandler,
+} from './docker-registry.ts'
 
-const PROGRAMS = ['/usr/bin/docker-registry', '/usr/bin/skopeo']
-const absent = PROGRAMS.filter((path) => !existsSync(path))
-const START_MS_MAX = 20_000
 const { signal } = new AbortController()
 
-describe('images of a registry', { skip: absent.length > 0 && `missing: ${absent.join()}` }, () => {
+describe('images of a registry', { skip: noRegistry }, () => {
   const home = mkdtempSync(join(tmpdir(), 'ergon-registry-'))
+  let server: Registry
   let registry = ''
   let digest = ''
-  let child: ReturnType<typeof spawn> | undefined
-  const skopeo = (...words: string[]) =>
-    execFileSync('skopeo', ['--insecure-policy', '--tmpdir', home, ...words], { stdio: 'pipe' })
 
   before(async () => {
-    const port = await freeBlock()
-    registry = `127.0.0.1:${port}`
-    const config = join(home, 'registry.yml')
-    const storage = join(home, 'registry')
-    writeFileSync(
-      config,
-      `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ${storage}}}\nhttp: {addr: "${registry}"}\n`,
-    )
-    child = spawn('docker-registry', ['serve', config], { stdio: 'ignore' })
-    const ending = AbortSignal.timeout(START_MS_MAX)
-    while (
-      !(await fetch(`http://${registry}/v2/`).then(
-        ({ ok }) => ok,
-        () => false,
-      ))
-    )
-      await pause(50, undefined, { signal: ending })
+    server = await startRegistry(home)
+    registry = server.host
     const layers = [
       await layerOf([{ name: 'large', text: randomBytes(3_000_000).toString('base64') }]),
       await layerOf([{ name: 'app', text: 'hello' }]),
     ]
     digest = writeLayout(join(home, 'layout'), { layers, config: { Cmd: ['/app'] } })
-    skopeo(
-      'copy',
-      '--dest-tls-verify=false',
-      `oci:${home}/layout:v1`,
-      `docker://${registry}/acme/api:v1`,
-    )
+    server.push(join(home, 'layout'), 'acme/api')
   })
   after(() => {
-    child?.kill()
+    server?.stop()
     rmSync(home, { recursive: true })
   })
 
@@ -100,24 +78,7 @@ describe('images of a registry', { skip: absent.length > 0 && `missing: ${absent
     })
   })
 
-  /** A proxy in front of the registry that a test can make fail. */
-  async function proxy(
-    handle: (incoming: IncomingMessage, outgoing: ServerResponse, pass: () => void) => void,
-  ): Promise<string> {
-    const server = createServer((incoming, outgoing) => {
-      const pass = () => {
-        const options = { headers: { ...incoming.headers, host: registry } }
-        request(`http://${registry}${incoming.url}`, options, (answer) => {
-          outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-          answer.pipe(outgoing)
-        }).end()
-      }
-      handle(incoming, outgoing, pass)
-    }).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    server.unref()
-    return `127.0.0.1:${(server.address() as AddressInfo).port}`
-  }
+  const proxy = (handle: RegistryProxyHandler) => openRegistryProxy(registry, handle)
 
   test('a blob that breaks off goes on where it was', async () => {
     const ranges: string[] = []
@@ -154,6 +115,12 @@ describe('images of a registry', { skip: absent.length > 0 && `missing: ${absent
     })
     const named = newStore().pull(`${at}/acme/api:v1@${digest}`, signal)
     await assert.rejects(named, { code: 'image_damaged' })
+    const longer = await proxy((incoming, outgoing, pass) => {
+      if (incoming.url?.includes('/blobs/') !== true) return pass()
+      outgoing.end(Buffer.alloc(100_000))
+    })
+    const damaged = newStore().pull(`${longer}/acme/api:v1`, signal)
+    await assert.rejects(damaged, { code: 'image_damaged' })
   })
 
   test('a registry that asks for a token gets one, and the token goes nowhere else', async () => {
@@ -184,7 +151,7 @@ describe('images of a registry', { skip: absent.length > 0 && `missing: ${absent
   test('archives of skopeo are read: of docker save, and of a layout', async () => {
     for (const kind of ['docker-archive', 'oci-archive']) {
       const path = join(home, `${kind}.tar`)
-      skopeo('copy', `oci:${home}/layout:v1`, `${kind}:${path}:api:v1`)
+      server.skopeo('copy', `oci:${home}/layout:v1`, `${kind}:${path}:api:v1`)
       const image = await newStore().pull(
         `${kind.replace('-archive', kind === 'oci-archive' ? '' : '-archive')}:${path}`,
         signal,

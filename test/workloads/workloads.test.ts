@@ -315,12 +315,13 @@ test('a suspended workload answers 503, and is resumed', async () => {
     () => ask(made.url),
     ({ status }) => status === 200,
   )
-  const { body } = await client.api('POST', '/rest/scale', { min: 0, max: 2 })
+  const { body } = await client.api('POST', '/rest/scale', { min: 0 })
   assert.equal(body.id, made.id)
   assert.deepEqual(await eventsOf('workload.scaled', made), [
-    { workload_id: made.id, workload_name: 'rest', min: 0, max: 2, instances: 1 },
+    { workload_id: made.id, workload_name: 'rest', min: 0, max: 1, instances: 1 },
   ])
-  assert.equal((await client.api('POST', '/rest/scale', { min: 3 })).status, 400)
+  const refused = await client.api('POST', '/rest/scale', { max: 2 })
+  assert.deepEqual([refused.status, refused.body.error?.code], [422, 'scale_not_served'])
 })
 
 test('a used budget suspends a workload, and a raise resumes it', async () => {
@@ -372,8 +373,8 @@ test('the command line shows and changes a workload', async () => {
   assert.equal(((await json('energy', 'cli')) as { object: string }).object, 'workload.energy')
   assert.equal((await cli('rollback', 'cli')).trim(), made.url)
   assert.match((await ask(made.url)).text, /version one/)
-  const scaled = (await json('scale', 'cli', '--min', '1', '--max', '2')) as { scale: object }
-  assert.deepEqual(scaled.scale, { min: 1, max: 2 })
+  const scaled = (await json('scale', 'cli', '--min', '1', '--max', '1')) as { scale: object }
+  assert.deepEqual(scaled.scale, { min: 1, max: 1 })
   await cli('suspend', 'cli')
   await until(
     () => client.show('cli'),

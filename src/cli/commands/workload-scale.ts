@@ -11,11 +11,11 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     throw new CommandError(
       `Not a number of instances: ${text}`,
       EXIT.usage,
-      `ergon scale ${name} --max 3`,
+      `ergon scale ${name} --min 1`,
     )
   })
   if (given.length === 0)
-    throw new CommandError('Nothing to change', EXIT.usage, `ergon scale ${name} --min 1 --max 3`)
+    throw new CommandError('Nothing to change', EXIT.usage, `ergon scale ${name} --min 1`)
   const made = await askWorkload(options, name, 'scale', Object.fromEntries(given))
   if (options.json) printJson(made)
   else tell(`${name} has ${made.scale.min} to ${made.scale.max} instances`)

@@ -28,7 +28,7 @@ export const WORKLOADS_COMMANDS: CommandList = {
       help: 'Set how many instances a workload has; with --min 0 it sleeps while no request comes',
       options: [
         ['--min <instances>', 'at least'],
-        ['--max <instances>', 'at most'],
+        ['--max <instances>', 'at most; more than 1 is not served yet'],
       ],
       load: () => import('./workload-scale.ts'),
     },

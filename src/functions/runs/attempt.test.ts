@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sleep } from '#base/clock.ts'
-import { createServer, type ServerResponse } from '#base/node-http.ts'
+import type { ServerResponse } from 'node:http'
+import { createServer } from '#base/node-http.ts'
 import { attempt, type DueRun } from './attempt.ts'
 
 const RUN: DueRun = {

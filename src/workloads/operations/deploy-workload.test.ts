@@ -100,12 +100,12 @@ test('a further deployment makes a version, and keeps what it leaves out', { ski
     env: { B: '1', A: '2' },
     secrets: { KEY: 'x' },
     health: { path: '/healthz' },
-    scale: { min: 2 },
+    scale: { min: 1 },
     memory: '64MB',
   })
   assert.deepEqual(
     [first.version, first.env, first.secrets, first.scale, first.memory_bytes, first.cpu],
-    [1, ['A', 'B'], ['KEY'], { min: 2, max: 2 }, 64_000_000, 1],
+    [1, ['A', 'B'], ['KEY'], { min: 1, max: 1 }, 64_000_000, 1],
   )
   assert.deepEqual(first.health, { path: '/healthz', interval: '10s', timeout: '5s' })
   assert.equal(first.url, 'http://api-acct-a.functions.localhost:8082')
@@ -115,22 +115,23 @@ test('a further deployment makes a version, and keeps what it leaves out', { ski
     [first.id, 2, ['A', 'B'], 'api:2', null],
   )
   // Neither a budget nor a scale is a version.
-  const third = await change('api', { scale: { max: 3 }, energy_budget: '10 J/day' })
+  const third = await change('api', { scale: { min: 0 }, energy_budget: '10 J/day' })
   assert.deepEqual(
     [third.version, third.scale, third.energy_budget],
-    [2, { min: 2, max: 3 }, '10 J/day'],
+    [2, { min: 0, max: 1 }, '10 J/day'],
   )
   assert.deepEqual(
     (await eventsOf(first.id)).map(([type, { min, max }]) => [type, min, max]),
-    [['workload.scaled', 2, 3]],
+    [['workload.scaled', 0, 1]],
   )
-  await assert.rejects(
-    async () => createWorkloadScale({ state, settings })(callOf({ min: 4 }, 'api')),
-    {
-      code: 'invalid_request',
-      param: 'scale',
-    },
-  )
+  const scale = async (body: object) =>
+    createWorkloadScale({ state, settings })(callOf(body, 'api'))
+  for (const body of [{ min: 2 }, { max: 2 }])
+    await assert.rejects(scale(body), { code: 'scale_not_served', status: 422, param: 'scale' })
+  await assert.rejects(deploy({ name: 'many', scale: { max: 2 } }), { code: 'scale_not_served' })
+  // As an earlier release kept it.
+  await query('update workloads set scale_min = 2, scale_max = 2 where id = $1', first.id)
+  await assert.rejects(scale({ max: 1 }), { code: 'invalid_request', param: 'scale' })
   const [{ sealed = '' } = {}] = await query(
     'select string_agg(sealed_env || sealed_secrets, $$ $$) as sealed from workload_versions where workload = $1',
     first.id,

@@ -40,7 +40,7 @@ export async function deployWorkload(
       settings.region,
       WORKLOADS_MAX,
       address.host,
-      JSON.stringify(defaultsOf(wanted, account, settings)),
+      JSON.stringify(defaultsOf(account, settings)),
       JSON.stringify(wantedWorkload(wanted, account, settings)),
       WORKLOAD_VERSIONS_MAX,
     ],

@@ -5,7 +5,7 @@ import { msOfDuration, type DurationRange } from '#contract/durations.ts'
 import { fault } from '#contract/errors.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import * as limits from '#contract/workload-limits.ts'
-import type { WorkloadChange } from '#contract/workloads.ts'
+import type { WorkloadChange, WorkloadScale } from '#contract/workloads.ts'
 import { isOwnHost } from '#ingress/own-hosts.ts'
 import { allowedImage } from '#workloads/image-rule.ts'
 import { workloadPurpose, type WorkloadGatewaySettings } from '#workloads/settings.ts'
@@ -15,7 +15,7 @@ const ms = (text: string | undefined, range: DurationRange & { readonly byDefaul
   msOfDuration(text ?? range.byDefault, range)
 const cpu = (cores: number) => Math.round(cores * MILLI)
 
-/** The members that a change names. Throws image_refused and host_taken. */
+/** The members that a change names. Throws image_refused, host_taken and scale_not_served. */
 export function wantedWorkload(
   change: WorkloadChange,
   account: string,
@@ -25,6 +25,7 @@ export function wantedWorkload(
   if (image !== undefined) allowedImage(image, settings.images)
   const taken = routes?.find((host) => isOwnHost(host, settings.ownHosts))
   if (taken !== undefined) throw hostTaken(taken)
+  assertServed(scale)
   const seal = sealOf(account, settings)
   return {
     ...(image !== undefined && { image }),
@@ -51,11 +52,7 @@ export function wantedWorkload(
 }
 
 /** The members of a new workload that its request leaves out. */
-export function defaultsOf(
-  { scale }: Pick<WorkloadChange, 'scale'>,
-  account: string,
-  settings: WorkloadGatewaySettings,
-): object {
+export function defaultsOf(account: string, settings: WorkloadGatewaySettings): object {
   const seal = sealOf(account, settings)
   const { WORKLOAD_MEMORY, WORKLOAD_CPU, WORKLOAD_SLEEP } = limits
   return {
@@ -64,7 +61,7 @@ export function defaultsOf(
     health: null,
     hosts: [],
     scale_min: 0,
-    scale_max: Math.max(1, scale?.min ?? 0),
+    scale_max: limits.WORKLOAD_INSTANCES_SERVED,
     env_names: [],
     sealed_env: seal({}),
     secret_names: [],
@@ -73,6 +70,18 @@ export function defaultsOf(
     memory_bytes: bytesOfSize(WORKLOAD_MEMORY.byDefault, WORKLOAD_MEMORY),
     sleep_after_ms: ms(undefined, WORKLOAD_SLEEP),
   }
+}
+
+function assertServed({ min = 0, max = 0 }: WorkloadScale = {}): void {
+  const { WORKLOAD_INSTANCES_SERVED: most } = limits
+  if (Math.max(min, max) > most)
+    throw fault(
+      'scale_not_served',
+      `Could not scale: more than ${most} instance is not served yet`,
+      {
+        param: 'scale',
+      },
+    )
 }
 
 const sealOf =

@@ -1,0 +1,87 @@
+// A real registry for tests (Debian's docker-registry), the images that skopeo pushes to it, and a proxy in front of it.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { freeBlock } from '../ports.ts'
+
+const PROGRAMS = ['/usr/bin/docker-registry', '/usr/bin/skopeo']
+const absent = PROGRAMS.filter((path) => !existsSync(path))
+const START_MS_MAX = 20_000
+
+/** Of `test`: why these tests cannot run here, or false. */
+export const noRegistry: string | false = absent.length > 0 && `missing: ${absent.join()}`
+
+export interface Registry {
+  /** Host and port. */
+  readonly host: string
+  skopeo(...words: readonly string[]): void
+  /** Pushes the image `v1` of a layout. */
+  push(layout: string, repository: string): void
+  stop(): void
+}
+
+/** Starts one whose files are below `home`. */
+export async function startRegistry(home: string): Promise<Registry> {
+  const host = `127.0.0.1:${await freeBlock()}`
+  const config = join(home, 'registry.yml')
+  const storage = join(home, 'registry')
+  writeFileSync(
+    config,
+    `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ${storage}}}\nhttp: {addr: "${host}"}\n`,
+  )
+  const child = spawn('docker-registry', ['serve', config], { stdio: 'ignore' })
+  const ending = AbortSignal.timeout(START_MS_MAX)
+  const answers = () =>
+    fetch(`http://${host}/v2/`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await answers())) await pause(50, undefined, { signal: ending })
+  const skopeo: Registry['skopeo'] = (...words) =>
+    void execFileSync('skopeo', ['--insecure-policy', '--tmpdir', home, ...words], {
+      stdio: 'pipe',
+    })
+  return {
+    host,
+    skopeo,
+    push: (layout, repository) =>
+      skopeo(
+        'copy',
+        '--dest-tls-verify=false',
+        `oci:${layout}:v1`,
+        `docker://${host}/${repository}:v1`,
+      ),
+    stop: () => void child.kill(),
+  }
+}
+
+export type RegistryProxyHandler = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  pass: () => void,
+) => void
+
+/** A proxy in front of a registry that a test can make fail; its host and port. */
+export async function openRegistryProxy(
+  registry: string,
+  handle: RegistryProxyHandler,
+  port = 0,
+): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    const pass = () => {
+      const options = { headers: { ...incoming.headers, host: registry } }
+      request(`http://${registry}${incoming.url}`, options, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(outgoing)
+      }).end()
+    }
+    handle(incoming, outgoing, pass)
+  }).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  server.unref()
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
