@@ -19,12 +19,14 @@ my %PAGES = (
     '/fork' => sub { my $made = 0; while ($made < 5000 && defined(my $pid = fork)) { if (!$pid) { sleep 60; exit } $made++ } "$made\n" },
     '/log' => sub { print 'x' x 99, "\n" for 1 .. 200_000; 'written' },
     '/work' => sub { if (!fork) { 1 while (times)[0] < 2; print "worked\n"; exit } 'answered' },
+    '/hide' => sub { if (!fork) { exit if fork; 1 while (times)[0] < 0.5; print "hidden\n"; exit } 'answered' },
     '/slow' => sub { select undef, undef, undef, 2; 'slow from version ' . ($ENV{VERSION} // '?') },
 );
 while (1) {
     accept my $client, $server or next;
     my $head = '';
     while ($head !~ /\r\n\r\n/) { sysread($client, $head, 4096, length $head) or last }
+    if ($head =~ /^Sec-WebSocket-Key: *(\S+)/mi) { if (!fork) { echo($client, $1); exit } close $client; next }
     my ($path) = $head =~ /^\S+ ([^? ]+)/ or next;
     my $page = $PAGES{$path};
     my $body = $page ? $page->() : 'nothing here';
@@ -32,4 +34,37 @@ while (1) {
     $body //= 'sick';
     print $client "HTTP/1.1 $status\r\ncontent-length: " . length($body) . "\r\nconnection: close\r\n\r\n$body";
     close $client;
+}
+
+# A WebSocket that says again what it is told, in frames of 125 bytes at most.
+sub echo {
+    my ($client, $key) = @_;
+    my $accept = pack 'u', sha1($key . '258EAFA5-E914-47DA-95CA-C5AB0DC85B11');
+    ($accept = substr $accept, 1, 27) =~ tr#` -_#AA-Za-z0-9+/#;
+    syswrite $client, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: $accept=\r\n\r\n";
+    while (sysread $client, my $frame, 131) {
+        my ($kind, $length, $mask) = unpack 'CCa4', $frame;
+        $length &= 0x7f;
+        my $text = substr($frame, 6, $length) ^ substr($mask x 32, 0, $length);
+        syswrite $client, pack('CC', $kind, $length) . $text;
+    }
+}
+
+sub sha1 {
+    my ($text) = @_;
+    my @sum = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0);
+    my $turn = sub { my ($x, $by) = @_; ($x << $by | $x >> 32 - $by) & 0xFFFFFFFF };
+    for my $block (unpack '(a64)*', $text . "\x80" . "\0" x ((55 - length $text) % 64) . pack 'NN', 0, 8 * length $text) {
+        my @w = unpack 'N16', $block;
+        push @w, $turn->($w[-3] ^ $w[-8] ^ $w[-14] ^ $w[-16], 1) for 16 .. 79;
+        my ($a, $b, $c, $d, $e) = @sum;
+        for my $i (0 .. 79) {
+            my $f = $i < 20 ? $b & $c | ~$b & $d : $i < 40 || $i > 59 ? $b ^ $c ^ $d : $b & $c | $b & $d | $c & $d;
+            my $k = (0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC, 0xCA62C1D6)[$i / 20];
+            ($a, $b, $c, $d, $e) = (($turn->($a, 5) + ($f & 0xFFFFFFFF) + $e + $k + $w[$i]) & 0xFFFFFFFF, $a, $turn->($b, 30), $c, $d);
+        }
+        my @now = ($a, $b, $c, $d, $e);
+        $sum[$_] = ($sum[$_] + $now[$_]) & 0xFFFFFFFF for 0 .. 4;
+    }
+    return pack 'N5', @sum;
 }
