@@ -36,21 +36,34 @@ export const FUNCTION_LOG_LINES_MAX = 1000
 /** The reason of a function whose state is not yet what its account wants. */
 export const CHANGE_UNDER_WAY = 'a change is under way'
 
-type Runtime = {
-  /** The names that are taken for it. */
-  readonly names: readonly string[]
-  /** The ends of the files that it runs. */
+type Language = {
+  /** The names that are taken for its runtimes, and the name that is kept. */
+  readonly names: RegExp
+  readonly kept: string
+  /** The ends of the files that they run. */
   readonly extensions: readonly string[]
 }
 
-/** The runtimes of this node. */
-export const RUNTIMES: Readonly<Record<string, Runtime>> = {
-  node24: {
-    names: ['node24', 'node-24', 'nodejs24', 'nodejs24.x'],
+const LANGUAGES: readonly Language[] = [
+  {
+    names: /^node(?:js)?-?24(?:\.x)?$/,
+    kept: 'node24',
     extensions: ['.js', '.mjs', '.ts', '.mts'],
   },
+  { names: /^python-?3\.?(\d{1,2})$/, kept: 'python3.$1', extensions: ['.py'] },
+]
+
+/** Names as they are expected; which versions there are is the node's. */
+export const RUNTIME_EXAMPLES = ['node24', 'python3.11'] as const
+
+const languageOf = (name: string) => LANGUAGES.find(({ names }) => names.test(name))
+
+/** The runtime that a name means; undefined where it is of no known language. */
+export function runtimeOf(name: string): string | undefined {
+  const language = languageOf(name)
+  return language && name.replace(language.names, language.kept)
 }
 
-/** The runtime that a name means; undefined where there is none. */
-export const runtimeOf = (name: string): string | undefined =>
-  Object.keys(RUNTIMES).find((runtime) => RUNTIMES[runtime]?.names.includes(name))
+/** The ends of the files that a runtime runs. */
+export const extensionsOf = (runtime: string): readonly string[] =>
+  languageOf(runtime)?.extensions ?? []

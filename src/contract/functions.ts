@@ -44,7 +44,7 @@ export const functionRequest = ownObject({
       'must be a path of letters, digits, ".", "_" and "-", such as /hello',
     )
     .optional(),
-  /** Default: node24. */
+  /** Default: that of the version before, else the newest that runs such files. */
   runtime: z.string().max(50).optional(),
   memory: z
     .string()

@@ -1,5 +1,5 @@
 // Functions in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
-import { urlOfAccount } from '#contract/functions-address.ts'
+import { urlOfAccount, type FunctionsAddress } from '#contract/functions-address.ts'
 import { FUNCTION_LOG_LINES_MAX } from '#contract/function-limits.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { functionsAddress } from '#node/functions-address.ts'
@@ -13,15 +13,22 @@ import { createFunctions, type Functions } from './functions.ts'
 import { createLocalDriver } from './local-driver.ts'
 import type { DueRun } from './runs/attempt.ts'
 import { runFunctions, type RunsDeps } from './runs/run-functions.ts'
+import { findRuntimes } from './runtimes.ts'
 import { environmentKeyOf, type FunctionGatewaySettings } from './settings.ts'
 
 export const FUNCTIONS_AGENT: AgentProduct = { name: 'functions', open }
 
 async function open(core: AgentCore): Promise<AgentPart> {
-  const { config, data, state, log, cells, place, accountCells, ingress, presignedUrl } = core
+  const { config, data, state, log, cells, place, accountCells, ingress } = core
   const address = cells.isolation.admitsTenants ? functionsAddress(core) : undefined
   const environmentKey = environmentKeyOf(data.secrets.state)
-  const settings: FunctionGatewaySettings = { address, environmentKey, region: config.region }
+  const runtimes = findRuntimes()
+  const settings: FunctionGatewaySettings = {
+    address,
+    runtimes: [...runtimes.keys()],
+    environmentKey,
+    region: config.region,
+  }
   if (address === undefined) return { gateway: { settings } }
   const logs = createLogKeeper({
     state,
@@ -29,7 +36,13 @@ async function open(core: AgentCore): Promise<AgentPart> {
     linesMax: FUNCTION_LOG_LINES_MAX,
     ownLevel: 'warn',
   })
-  const driver = createLocalDriver({ cells, place, admit: accountCells.admit, line: logs.add })
+  const driver = createLocalDriver({
+    cells,
+    place,
+    runtimes,
+    admit: accountCells.admit,
+    line: logs.add,
+  })
   const functions: Functions = createFunctions({
     state,
     log,
@@ -49,19 +62,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     "select from resources where kind = 'function' and desired <> 'deleted' limit 1",
   )
   if (rows.length > 0) await served.ready()
-  const url = (account: string, route: string) => `${urlOfAccount(address, account)}${route}`
-  const runs: RunsDeps = {
-    state,
-    log,
-    functions,
-    line: logs.add,
-    urlOf: ({ account, route }) => url(account, route),
-    async payloadOf({ event, data, account, deployed_by: token }) {
-      if (event === 'schedule' || token === null) return data
-      const url = await presignedUrl({ account, token, ...objectOf(data) })
-      return { ...data, presigned_url: url }
-    },
-  }
+  const runs = runsOf(core, { functions, line: logs.add, address })
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
   return {
@@ -81,6 +82,26 @@ async function open(core: AgentCore): Promise<AgentPart> {
     },
   }
 }
+
+const runsOf = (
+  { state, log, presignedUrl }: AgentCore,
+  {
+    functions,
+    line,
+    address,
+  }: Pick<RunsDeps, 'functions' | 'line'> & { readonly address: FunctionsAddress },
+): RunsDeps => ({
+  state,
+  log,
+  functions,
+  line,
+  urlOf: ({ account, route }) => `${urlOfAccount(address, account)}${route}`,
+  async payloadOf({ event, data, account, deployed_by: token }) {
+    if (event === 'schedule' || token === null) return data
+    const url = await presignedUrl({ account, token, ...objectOf(data) })
+    return { ...data, presigned_url: url }
+  },
+})
 
 /** Works until the signal aborts. Never rejects. */
 const reconcileFunctions = (

@@ -12,17 +12,10 @@ import type { Program } from '#node/program-flags.ts'
 import type { ResourceLine } from '#resources/keep-logs.ts'
 import { functionCellOf, functionUserOf } from './cell-name.ts'
 import type { FunctionDriver, FunctionSpec } from './driver.ts'
+import type { Runtimes } from './runtimes.ts'
 
-const NODE24: Program = {
-  file: 'functions/runtime/node24.mjs',
-  flags: ['--single-threaded-gc', '--disable-warning=ExperimentalWarning'],
-}
-const RUNTIMES = dirname(pathOf(NODE24))
 const PROCESSES_MAX = 64
 const FILES_MAX = 1000
-const MB = 1_000_000
-/** Of the memory: the rest is for code, buffers and the runtime itself. */
-const HEAP_SHARE = 0.6
 const LOAD_MAX_MS = 15_000
 const STOP_MAX_MS = 30_000
 const WATCH_MS = 5000
@@ -35,25 +28,32 @@ const BLOCKED_MS = 2000
 export function createLocalDriver(deps: {
   readonly cells: Pick<Cells, 'start'>
   readonly place: ProgramPlace
+  readonly runtimes: Runtimes
   /** Holds energy for the cell that is about to start. */
   readonly admit: (cell: string, account: string) => Promise<void>
   readonly line: (line: ResourceLine) => void
 }): FunctionDriver {
-  const { cells, place, admit, line } = deps
+  const { cells, place, runtimes, admit, line } = deps
   return {
     async start(spec) {
       const { id, version, account } = spec
+      const program = runtimes.get(spec.runtime)?.(spec.memoryBytes)
+      if (program === undefined) throw failed(`there is no ${spec.runtime} on this node any more`)
       await admit(functionCellOf(id, version), account)
       let isBlocked = false
       let concurrency = FUNCTION_CONCURRENCY
       const cell = await cells.start(
-        cellOf(spec, place, {
-          output: (output) => line(lineOf(id, output)),
-          ended(exit) {
-            line(endLineOf(id, isBlocked ? { ...exit, stuck: 'blocked' } : exit))
-            isBlocked = false
+        cellOf(
+          spec,
+          { program, place },
+          {
+            output: (output) => line(lineOf(id, output)),
+            ended(exit) {
+              line(endLineOf(id, isBlocked ? { ...exit, stuck: 'blocked' } : exit))
+              isBlocked = false
+            },
           },
-        }),
+        ),
       )
       return {
         address: `unix:${cell.socket}`,
@@ -139,37 +139,32 @@ function cellOf(
     timeoutS,
     concurrency,
   }: FunctionSpec,
-  place: ProgramPlace,
+  { program, place }: { readonly program: Program; readonly place: ProgramPlace },
   { output, ended }: Required<Pick<CellSpec, 'output' | 'ended'>>,
 ): CellSpec {
-  const heapMb = Math.floor((memoryBytes * HEAP_SHARE) / MB)
-  const flags = [...NODE24.flags, `--max-old-space-size=${heapMb}`]
   const timeoutMs = timeoutS * 1000
   // It reads nothing of ours but the runtime.
-  const { compiled: _, ...spec } = programCell(
-    { ...NODE24, flags },
-    {
-      name: functionCellOf(id, version),
-      user: functionUserOf(id),
-      place,
-      config: { name, version, file, source, env, memoryBytes, timeoutMs, concurrency },
-      environment: {},
-      socketGroup: INSTANCE_SOCKETS,
-      root: {},
-      reads: [RUNTIMES],
-      limits: { memoryBytes, processes: PROCESSES_MAX, files: FILES_MAX },
-      ready: { probe: answers('/-/ready', askTenant), timeoutMs: LOAD_MAX_MS },
-      watch: {
-        look: async (socket, signal) => void (await askTenant(socket, '/-/ready', signal)),
-        everyMs: WATCH_MS,
-        silentMs: timeoutMs + SILENT_MS,
-      },
-      stop: { signal: 'SIGTERM', graceMs: Math.min(timeoutMs, STOP_MAX_MS) },
-      payer: { kind: 'account', account },
-      output,
-      ended,
+  const { compiled: _, ...spec } = programCell(program, {
+    name: functionCellOf(id, version),
+    user: functionUserOf(id),
+    place,
+    config: { name, version, file, source, env, memoryBytes, timeoutMs, concurrency },
+    environment: {},
+    socketGroup: INSTANCE_SOCKETS,
+    root: {},
+    reads: [dirname(pathOf(program))],
+    limits: { memoryBytes, processes: PROCESSES_MAX, files: FILES_MAX },
+    ready: { probe: answers('/-/ready', askTenant), timeoutMs: LOAD_MAX_MS },
+    watch: {
+      look: async (socket, signal) => void (await askTenant(socket, '/-/ready', signal)),
+      everyMs: WATCH_MS,
+      silentMs: timeoutMs + SILENT_MS,
     },
-  )
+    stop: { signal: 'SIGTERM', graceMs: Math.min(timeoutMs, STOP_MAX_MS) },
+    payer: { kind: 'account', account },
+    output,
+    ended,
+  })
   return spec
 }
 

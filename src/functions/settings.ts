@@ -5,6 +5,8 @@ import type { FunctionsAddress } from '#contract/functions-address.ts'
 export type FunctionGatewaySettings = {
   /** Where they answer; undefined where the node runs none: those that there are can be listed and deleted. */
   readonly address: FunctionsAddress | undefined
+  /** The runtimes of this node, of each language the newest first. */
+  readonly runtimes: readonly string[]
   /** The key of all variables. */
   readonly environmentKey: string
   readonly region: string

@@ -29,6 +29,7 @@ import { deleteFunction } from './operations/function-delete.ts'
 import { deployFunction } from './operations/function-deploy.ts'
 import { updateFunction } from './operations/function-update.ts'
 import { functionNamed, functionReplyOf } from './operations/find-function.ts'
+import { chooseRuntime } from './runtimes.ts'
 import { environmentPurpose, type FunctionGatewaySettings } from './settings.ts'
 
 export const FUNCTIONS_STACK: StackProduct<FunctionGatewaySettings> = {
@@ -43,11 +44,11 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
   exclusive: ['route'],
   wanted(wish) {
     assertServed(wish, settings)
-    return wantedOf(wish)
+    return wantedOf(wish, settings)
   },
   find: (state, { account, name }) => findIt(state, settings, account, name),
   async apply(transaction, asker, { wish, found, changed }) {
-    const request = requestOf(wish)
+    const request = requestOf(wish, settings)
     const isOther = [...changed].some((name) => name !== BUDGET)
     const id =
       found === undefined || isOther
@@ -85,12 +86,13 @@ function assertServed({ name, spec, files }: Wish, settings: FunctionGatewaySett
 
 const SECOND_MS = 1000
 
-function wantedOf({ name, spec, files }: Wish): StackAttributes {
+function wantedOf(wish: Wish, settings: FunctionGatewaySettings): StackAttributes {
+  const { name, spec, files } = wish
   const { timeout = limits.FUNCTION_TIMEOUT_S_DEFAULT * SECOND_MS } = spec
   const code = attributeOf(spec.file, (path) => codeText(files[path]))
   return {
     code,
-    runtime: attributeOf(spec.runtime ?? 'node24', String),
+    runtime: attributeOf(runtimeOf(wish, settings), String),
     memory: attributeOf(spec.memory ?? null, (bytes) =>
       bytes === null ? limits.FUNCTION_MEMORY_DEFAULT : sizeText(bytes),
     ),
@@ -104,6 +106,14 @@ function wantedOf({ name, spec, files }: Wish): StackAttributes {
   }
 }
 
+/** Throws runtime_unknown, invalid_request. */
+function runtimeOf({ spec, files }: Wish, { runtimes }: FunctionGatewaySettings): string | Pending {
+  const { file: path, runtime: asked } = spec
+  if (isPending(path)) return path
+  if (isPending(asked)) return asked
+  return chooseRuntime(runtimes, { asked, file: files[path]?.file ?? path })
+}
+
 const CODE_CHARACTERS = 12
 /** The beginning of its hash. */
 const codeText = (code: { readonly source: string } | undefined): string =>
@@ -113,14 +123,16 @@ const codeText = (code: { readonly source: string } | undefined): string =>
     .slice(0, CODE_CHARACTERS)
 
 /** Throws invalid_request: what the operation would not take. */
-function requestOf({ name, spec, files }: Wish): FunctionRequest {
-  const { runtime, memory, timeout, route, energy_budget: budget } = spec
+function requestOf(wish: Wish, settings: FunctionGatewaySettings): FunctionRequest {
+  const { name, spec, files } = wish
+  const runtime = runtimeOf(wish, settings)
+  const { memory, timeout, route, energy_budget: budget } = spec
   const code = isPending(spec.file) ? undefined : files[spec.file]
   return parseFunctionRequest({
     name,
     ...code,
     route: route ?? `/${name}`,
-    runtime: runtime ?? 'node24',
+    ...(!isPending(runtime) && { runtime }),
     memory: typeof memory === 'number' ? sizeText(memory) : limits.FUNCTION_MEMORY_DEFAULT,
     timeout_s:
       typeof timeout === 'number' ? timeout / SECOND_MS : limits.FUNCTION_TIMEOUT_S_DEFAULT,

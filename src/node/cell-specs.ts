@@ -48,7 +48,7 @@ export function programCell(program: Program, spec: ProgramSpec): CellSpec {
   const { place, config, ...given } = spec
   const compiled = join(place.dataFolder, COMPILED_FOLDER)
   return {
-    argv: [process.execPath, ...program.flags, pathOf(program)],
+    argv: [program.interpreter ?? process.execPath, ...program.flags, pathOf(program)],
     // A uid without a passwd entry has no home, and some libraries ask for one while they load.
     environment: { NODE_ENV: 'production', HOME: '/', NODE_COMPILE_CACHE: compiled },
     config: {

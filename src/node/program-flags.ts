@@ -4,9 +4,11 @@ import { setFlagsFromString } from 'node:v8'
 
 /** A program that runs as a cell. */
 export type Program = {
+  /** The program that runs its file, by default the Node.js of this process. */
+  readonly interpreter?: string
   /** Its file, from src/. */
   readonly file: string
-  /** V8's settings on its command line. */
+  /** V8's settings on its command line, or those of its interpreter. */
   readonly flags: readonly string[]
 }
 

@@ -322,13 +322,14 @@ test('a function has the runtimes, the memory and the time that functions have',
     described(`function "hello" {\n  file = "hello.ts"\n  ${line}\n}\n`).faults
   for (const line of [
     'runtime = "node24"',
+    'runtime = "python311"',
     'memory = "64MB"',
     'memory = "1GiB"',
     'timeout = "900s"',
   ])
     assert.deepEqual(faultsOf(line), [], line)
   for (const line of [
-    'runtime = "python3.11"',
+    'runtime = "python2.7"',
     'memory = "63MB"',
     'memory = "2GiB"',
     'timeout = "16m"',

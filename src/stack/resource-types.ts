@@ -2,7 +2,7 @@
 import {
   FUNCTION_MEMORIES,
   FUNCTION_ROUTE,
-  RUNTIMES,
+  RUNTIME_EXAMPLES,
   runtimeOf,
 } from '#contract/function-limits.ts'
 import { DATABASE_SIZES } from '#contract/databases.ts'
@@ -150,7 +150,7 @@ const lambda = {
     runtime: parsedField(
       {
         help: 'The language and its version; by the end of the file where it is absent',
-        expected: `a runtime: ${Object.keys(RUNTIMES).join(', ')}`,
+        expected: `a runtime such as ${RUNTIME_EXAMPLES.join(' or ')}`,
       },
       runtimeOf,
     ),

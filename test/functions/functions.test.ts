@@ -104,9 +104,9 @@ test('requests that cannot be served are refused with the reason', async () => {
     const { status, body } = await api('POST', '', { ...other, ...more })
     return `${status} ${body.title}`
   }
-  assert.equal(await refused({ runtime: 'python3.12' }), '422 runtime_unknown')
+  assert.equal(await refused({ runtime: 'python3.99' }), '422 runtime_unknown')
   assert.equal(await refused({ route: '/greetings' }), '409 route_taken')
-  const words = await ergon.cli('fn', 'deploy', fileOf('other.mjs', ''), '--runtime', 'python3.12')
+  const words = await ergon.cli('fn', 'deploy', fileOf('other.mjs', ''), '--runtime', 'python3.99')
   assert.match(words.stderr, /there are: node24/)
   // A plan that was refused is none.
   assert.doesNotMatch(words.stderr, /create other/)

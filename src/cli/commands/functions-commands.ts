@@ -10,7 +10,10 @@ export const FUNCTIONS_COMMANDS: CommandList = {
       options: [
         ['--name <name>', 'its name (default: that of the file)'],
         ['--route <path>', 'where it answers, such as /hello (default: its name)'],
-        ['--runtime <runtime>', 'what runs it (default node24)'],
+        [
+          '--runtime <runtime>',
+          'what runs it, such as node24 or python3.11 (default: the newest for such files)',
+        ],
         ['--memory <size>', 'its memory, such as 128MB (default) up to 1GiB'],
         ['--timeout <seconds>', 'the longest time of a request (default 30)'],
         [

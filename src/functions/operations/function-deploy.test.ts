@@ -25,6 +25,7 @@ const settings: FunctionGatewaySettings = {
     origin: 'http://localhost:8082',
     named: 'http://*.functions.localhost:8082',
   },
+  runtimes: ['node24', 'python3.12', 'python3.9'],
   environmentKey: newEncryptionKey(),
   region: 'local',
 }

@@ -7,6 +7,7 @@ import * as limits from '#contract/function-limits.ts'
 import type { FunctionRequest } from '#contract/functions.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import { FUNCTION_LIMITED } from '#functions/operations/limited-operations.ts'
+import { chooseRuntime } from '#functions/runtimes.ts'
 import { environmentPurpose, type FunctionGatewaySettings } from '#functions/settings.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
@@ -72,12 +73,16 @@ async function addVersion(
   })
   const defaults = {
     route: `/${request.name}`,
-    runtime: 'node24',
     memory_bytes: bytesOf(limits.FUNCTION_MEMORY_DEFAULT),
     timeout_s: limits.FUNCTION_TIMEOUT_S_DEFAULT,
     buckets: [],
     ...seal({}),
   }
+  const runtime = chooseRuntime(settings.runtimes, {
+    asked: request.runtime,
+    before: await runtimeBefore(transaction, account, request.name),
+    file: request.file,
+  })
   const { rows } = await transaction.query<{ id: string }>(
     'select deploy_function($1, $2, $3, $4, $5, $6, $7) as id',
     [
@@ -86,38 +91,37 @@ async function addVersion(
       settings.region,
       limits.FUNCTIONS_MAX,
       JSON.stringify(defaults),
-      JSON.stringify({ ...wantedOf(request, seal), deployed_by: token }),
+      JSON.stringify({ ...wantedOf(request, runtime, seal), deployed_by: token }),
       limits.FUNCTION_VERSIONS_MAX,
     ],
   )
   return present(rows[0], 'a deployment has a row').id
 }
 
-/** The members that a request names. Throws runtime_unknown. */
+async function runtimeBefore(
+  transaction: Queryable,
+  account: string,
+  name: string,
+): Promise<string | undefined> {
+  const { rows } = await transaction.query<{ runtime: string }>(
+    `select v.runtime from resources n join functions f using (id)
+       join function_versions v on v.function = f.id and v.version = f.version
+     where n.account = $1 and n.kind = 'function' and n.name = $2 and n.desired <> 'deleted'`,
+    [account, name],
+  )
+  return rows[0]?.runtime
+}
+
+/** The members that a request names. */
 function wantedOf(
-  { runtime, memory, env, file, source, on, ...settings }: FunctionRequest,
+  { memory, env, file, source, on, ...settings }: FunctionRequest,
+  runtime: string,
   seal: (env: Readonly<Record<string, string>>) => object,
 ): object {
-  const known = runtime === undefined ? undefined : limits.runtimeOf(runtime)
-  if (runtime !== undefined && known === undefined)
-    throw fault(
-      'runtime_unknown',
-      `Could not run "${runtime}"; there are: ${Object.keys(limits.RUNTIMES).join(', ')}`,
-      { param: 'runtime' },
-    )
-  const { extensions } = limits.RUNTIMES[known ?? 'node24'] ?? { extensions: [] }
-  if (!extensions.some((end) => file.endsWith(end)))
-    throw fault(
-      'invalid_request',
-      `Could not accept file: it must end with ${extensions.join(', ')}`,
-      {
-        param: 'file',
-      },
-    )
   return {
     file,
     source,
-    ...(known !== undefined && { runtime: known }),
+    runtime,
     ...settingsOf(settings),
     ...(memory !== undefined && { memory_bytes: bytesOf(memory) }),
     ...(env !== undefined && seal(env)),

@@ -1,0 +1,17 @@
+"""The line that the agent writes on a descriptor of every cell."""
+import json
+import os
+
+CONFIG = 3
+
+
+def read_config():
+    parts = []
+    while not (parts and parts[-1].endswith(b'\n')):
+        parts.append(os.read(CONFIG, 65_536))
+        if not parts[-1]:
+            os._exit(1)
+    return json.loads(b''.join(parts))
+
+
+config = read_config()
