@@ -1,7 +1,7 @@
 // The description of a deployment, read again whenever attributes of resources have become known. Two readings: with
 // sensitive values, for the comparison, and without them, for everything that anybody sees.
 import { fault } from '#contract/errors.ts'
-import { diagnosticLine, type HclDiagnostic } from '#hcl/diagnostics.ts'
+import { diagnosticLine, withoutValues, type HclDiagnostic } from '#hcl/diagnostics.ts'
 import { SourceText } from '#hcl/source-text.ts'
 import { describeStack } from '#stack/describe.ts'
 import type { ResourceStack } from '#stack/stack.ts'
@@ -35,10 +35,13 @@ export function readStack(
   const variables = new Map(Object.entries(given))
   const read = (isRevealed: boolean, outputs: KnownOutputs) => {
     const { stack, diagnostics } = describeStack({ source, variables, isRevealed, known: outputs })
-    if (diagnostics.length > 0) throw invalid(source, diagnostics)
+    const told = isRevealed ? diagnostics.map(withoutValues) : diagnostics
+    if (told.length > 0) throw invalid(source, told)
     return stack
   }
-  return { source, revealed: read(true, known.revealed), shown: read(false, known.shown) }
+  // First without sensitive values, so that a fault of the second reading is of these alone, and quotes nothing.
+  const shown = read(false, known.shown)
+  return { source, shown, revealed: read(true, known.revealed) }
 }
 
 export const NOTHING_KNOWN = { revealed: new Map(), shown: new Map() } as const

@@ -8,6 +8,8 @@ export type HclDiagnostic = {
   readonly message: string
   /** A way to mend it; undefined where the message says it all. */
   readonly hint: string | undefined
+  /** The same without a value of an expression; undefined where the message or the hint may quote one. */
+  readonly withoutValues?: string
 }
 
 /** Diagnostics of a file at most: the first ones matter, the later ones follow from them. */
@@ -18,11 +20,21 @@ const LINE_CHARACTERS_MAX = 200
 export class HclFault extends Error {
   override readonly name = 'HclFault'
   readonly diagnostic: HclDiagnostic
-  constructor(range: TextRange, message: string, hint?: string) {
+  constructor(range: TextRange, message: string, hint?: string, withoutValues?: string) {
     super(message)
-    this.diagnostic = { range, message, hint }
+    const said = { range, message, hint }
+    this.diagnostic = withoutValues === undefined ? said : { ...said, withoutValues }
   }
 }
+
+export const HIDDEN_VALUE_MISFITS = 'A hidden value does not fit here'
+
+/** The fault as it may be told where its values are hidden. */
+export const withoutValues = ({ range, withoutValues: said }: HclDiagnostic): HclDiagnostic => ({
+  range,
+  message: said ?? HIDDEN_VALUE_MISFITS,
+  hint: undefined,
+})
 
 /** Words that a hint looks at, and those that it lists, at most: a file can have thousands of names. */
 const WORDS_MAX = 500

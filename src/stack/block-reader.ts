@@ -75,8 +75,7 @@ export class BlockReader {
     if (value === null) return undefined
     if (value instanceof UnknownValue) return pendingOf(value)
     const read = field.read(value)
-    if (read === undefined)
-      throw new HclFault(node.range, `Expected ${field.expected}, found ${foundText(value)}`)
+    if (read === undefined) throw unexpectedValue(node.range, field.expected, value)
     return read
   }
 
@@ -147,7 +146,18 @@ function unknownAttribute({ block, type }: Owner, name: NameNode): HclFault {
 const titleOf = ({ type, labels }: BlockNode): string =>
   [type.text, labels[0]?.text.slice(0, SHOWN_MAX)].filter((word) => word !== undefined).join(' ')
 
-export function foundText(value: HclValue): string {
+/** `Expected a name, found "…"`; the value is undefined where it is hidden. */
+export function unexpectedValue(
+  range: HclDiagnostic['range'],
+  expected: string,
+  value: HclValue | undefined,
+): HclFault {
+  const hidden = `Expected ${expected}, found a hidden value`
+  const shown = value === undefined ? hidden : `Expected ${expected}, found ${foundText(value)}`
+  return new HclFault(range, shown, undefined, hidden)
+}
+
+function foundText(value: HclValue): string {
   if (value instanceof Numeric) return value.toString().slice(0, SHOWN_MAX)
   if (typeof value !== 'string') return kindOf(value)
   return value.length > SHOWN_MAX ? `"${value.slice(0, SHOWN_MAX)}…"` : `"${value}"`

@@ -5,7 +5,7 @@ import { parseFile } from '#hcl/syntax/parse-body.ts'
 import type { BlockNode, Expression } from '#hcl/syntax/nodes.ts'
 import { asFlag, asNumber, asText, isList, isObject, UnknownValue } from '#hcl/values/value.ts'
 import type { HclValue } from '#hcl/values/value.ts'
-import { foundText, type BlockReader } from './block-reader.ts'
+import { unexpectedValue, type BlockReader } from './block-reader.ts'
 import { IDENTIFIER } from './names.ts'
 
 export type VariableValues = {
@@ -65,11 +65,9 @@ function variableValue(block: BlockNode, name: string, values: VariableValues): 
   const unknown = isHidden && !values.isRevealed ? new UnknownValue([`var.${name}`]) : undefined
   if (text === undefined && fallback === undefined) {
     if (unknown !== undefined) return unknown
-    throw new HclFault(
-      block.type.range,
-      `The variable ${name} has no value`,
-      `give it by --var ${name}=…`,
-    )
+    const message = `The variable ${name} has no value`
+    const hint = `give it by --var ${name}=…`
+    throw new HclFault(block.type.range, message, hint, `${message}; ${hint}`)
   }
   const value =
     text === undefined && fallback !== undefined
@@ -77,8 +75,11 @@ function variableValue(block: BlockNode, name: string, values: VariableValues): 
       : givenValue(text ?? '', type, values)
   const converted = value === null ? null : convert(value)
   if (converted !== undefined) return unknown ?? converted
-  const found = unknown === undefined ? foundText(value) : 'something else'
-  throw new HclFault(place.range, `Expected ${name} to be ${typeText(type)}, found ${found}`)
+  throw unexpectedValue(
+    place.range,
+    `${name} to be ${typeText(type)}`,
+    isHidden ? undefined : value,
+  )
 }
 
 /** A list or an object is written as in the file; everything else is plain text. */

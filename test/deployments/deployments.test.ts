@@ -251,6 +251,12 @@ test('faults of a description and of what it needs are told with their places', 
     await refused('bucket "a-b" {\n  region = "moon"\n}\n'),
     /:1:1: There is no region "moon"/,
   )
+  const hidden = `variable "key" {\n  sensitive = true\n}\n`
+  for (const wrong of ['region = var.key', 'versioning = "${var.key}"'])
+    assert.match(
+      await refused(`bucket "a-b" {\n  ${wrong}\n}\n${hidden}`, { variables: { key: SECRET } }),
+      /:[12]:\d+: (A hidden value does not fit here|Expected true or false, found a hidden value)$/,
+    )
   const many = Array.from({ length: 201 }, (_, n) => `bucket "many-${n}" {\n}\n`).join('')
   assert.match(await refused(many), /Expected at most 200 resources in a file/)
   const missing = stackOf('missing', { 'ergon.hcl': '\nfunction "f" {\n  file = "f.ts"\n}\n' })

@@ -1,6 +1,7 @@
 // The plan of a description: a step for each resource that it has or leaves out, each after those that it needs.
 import { createHash } from 'node:crypto'
 import { ErgonError } from '#base/errors.ts'
+import { HIDDEN_VALUE_MISFITS } from '#hcl/diagnostics.ts'
 import type { FoundResource, StackAttributes } from '#resources/stack-part.ts'
 import type { StackResource } from '#stack/stack.ts'
 import {
@@ -51,9 +52,11 @@ export async function makePlan(
     const seen = sought.get(resource.address)
     const shown = described.shown.resources[nth]
     if (seen === undefined || shown === undefined) throw new TypeError('Two readings differ')
-    const all = wantedOf(seen.part, resource, { id, input, described })
-    wanted.set(resource.address, all)
     const visible = wantedOf(seen.part, shown, { id, input, described })
+    // Refused with its hidden values alone: the message may quote them.
+    const told = HIDDEN_VALUE_MISFITS
+    const all = wantedOf(seen.part, resource, { id, input, described, told })
+    wanted.set(resource.address, all)
     return stepOf({ ...seen, resource }, { all, visible, key: deps.key, described })
   })
   const left = [...owned.values()].filter(({ address }) => !sought.has(address))
@@ -94,18 +97,32 @@ const allOutputs = (found: FoundResource | undefined): ReadonlyMap<string, strin
 function wantedOf(
   part: AnyPart,
   resource: StackResource,
-  given: { readonly id: StackId; readonly input: DeploymentInput; readonly described: Described },
+  given: {
+    readonly id: StackId
+    readonly input: DeploymentInput
+    readonly described: Described
+    readonly told?: string
+  },
 ): StackAttributes {
   const { name, spec } = resource
   const wish = { account: given.id.account, name, spec: spec as never, files: given.input.files }
-  return atPlace(given.described, resource, () => part.wanted(wish))
+  return atPlace(given.described, resource, () => part.wanted(wish), given.told)
 }
 
-function atPlace<T>({ source }: Described, { range }: StackResource, work: () => T): T {
+/** A refusal has the place of the resource, and says what is given instead of its own message. */
+function atPlace<T>(
+  { source }: Described,
+  { range }: StackResource,
+  work: () => T,
+  told?: string,
+): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof ErgonError) throw faultAt(source, range.start, error)
+    if (error instanceof ErgonError) {
+      const { code, message } = error
+      throw faultAt(source, range.start, { code, message: told ?? message })
+    }
     throw error
   }
 }
