@@ -108,7 +108,8 @@ export function createFunctions(deps: FunctionsDeps): Functions {
       return (await answerByLive(resource.id)) ? undefined : 'failed'
     },
     async remove(id) {
-      await stop(id, 'change')
+      // At once: the changes of others wait for it.
+      await stop(id, 'suspended')
       await state.query('select remove_function($1)', [id])
     },
   }

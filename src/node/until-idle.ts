@@ -6,7 +6,7 @@ const IDLE_MAX_MS = 920_000
 /** The code can answer in place of the runtime: nothing of its answer is kept. */
 const ANSWER_BYTES_MAX = 1024
 
-/** One question for each instance, whoever waits. */
+/** A request for each instance, which all callers share. */
 const asked = new Map<string, Promise<void>>()
 
 /** Resolves when the code at the socket has no work left; at once where it is gone. */

@@ -24,7 +24,7 @@ const CONFIG = {
   stopSignal: 'SIGTERM',
 }
 
-/** What runs, by its version. */
+/** Running instances, by their version. */
 const driverOf = (running: number[]): WorkloadDriver => ({
   pull: async () => ({ digest: 'sha256:0', config: CONFIG }),
   has: () => true,
