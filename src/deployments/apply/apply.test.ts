@@ -1,6 +1,7 @@
 // Deployments on a state of their own, with the parts of products, and a turn whenever a test takes one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sleep } from '#base/clock.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import type { Logger } from '#base/log.ts'
 import { parseDeploymentRequest, type DeploymentReply } from '#contract/deployments.ts'
@@ -10,6 +11,7 @@ import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { openStackParts } from '#processes/stack-parts.ts'
 import type { State } from '#state/connect.ts'
+import { followDeployments } from './follow-deployments.ts'
 import { takeTurn } from './take-turn.ts'
 
 const skip = whyNoState()
@@ -149,4 +151,41 @@ test('data that came after the plan is not deleted without the word', { skip }, 
   const kept = await follow(going)
   assert.deepEqual([kept.status, faultOf(kept)?.code], ['failed', 'resource_holds_data'])
   assert.deepEqual(await bucketIds('filled'), [bucket])
+})
+
+test('an output that the state cannot hold ends its deployment', { skip }, async () => {
+  const output = 'output "torn" {\n  value = "a\\u0000b"\n}\n'
+  const ended = await deploy('torn', `${bucketOf('torn')}${output}`)
+  assert.equal(ended.status, 'failed')
+  assert.equal(ended.steps[0]?.status, 'done')
+})
+
+const SLOW = { files: { 'f.mjs': { file: 'f.mjs', source: 'export default 1' } } }
+const functionOf = (name: string) => `function "${name}" {\n  file = "f.mjs"\n}\n`
+const endedOf = async (id: string): Promise<string> => {
+  for (;;) {
+    const { rows } = await state.query<{ status: string }>(
+      'select status from deployments where id = $1',
+      [id],
+    )
+    if (rows[0]?.status !== 'running') return rows[0]?.status ?? ''
+    await sleep(20)
+  }
+}
+
+test('deployments that wait, or whose turns fail, make no other one wait', { skip }, async () => {
+  const waiting: string[] = []
+  for (let n = 0; n < 21; n++) {
+    const asked = { stack: `slow-${n}`, description: functionOf(`slow-${n}`), ...SLOW }
+    waiting.push((await ask(asked)).id)
+  }
+  const { id } = await ask({ stack: 'quick', description: bucketOf('quick') })
+  const stop = new AbortController()
+  const takes = (one: string) =>
+    one === waiting[0] ? Promise.reject(new TypeError('torn')) : turn(one)
+  const following = followDeployments({ state, log, takeTurn: takes }, stop.signal)
+  const status = await Promise.race([endedOf(id), sleep(10_000).then(() => 'late')])
+  stop.abort()
+  await following
+  assert.equal(status, 'done')
 })

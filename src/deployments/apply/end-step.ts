@@ -26,7 +26,7 @@ export const startStep = async (
 
 export const endStep = async (
   state: Queryable,
-  { deployment }: Pick<DeploymentTurn, 'deployment'>,
+  { deployment }: { readonly deployment: { readonly id: string } },
   { place }: StepRow,
   ended: Ended,
 ): Promise<void> =>

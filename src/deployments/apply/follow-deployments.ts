@@ -1,4 +1,5 @@
-// Running deployments, each a turn at a time. All that a turn knows is in the state, so a killed process goes on where it was.
+// Running deployments: a turn at a time of each account, and several accounts side by side. All that a turn knows is in the
+// state, so a killed process goes on where it was.
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -8,8 +9,14 @@ import type { State } from '#state/connect.ts'
 const LOOK_MS = 200
 /** Without a running deployment, and after a fault. */
 const REST_MS = 5000
-/** Deployments that have turns side by side. */
-const RUNNING_MAX = 20
+/** Accounts that have a turn side by side. */
+const ACCOUNTS_MAX = 8
+/** Any of each account, and any accounts: so no deployment is always the last. */
+const NEXT = `select id, account from (
+    select distinct on (account) id, account from deployments
+    where status = 'running' and account <> all ($1) and id <> all ($2)
+    order by account, random()
+  ) n order by random() limit $3`
 
 type Deps = {
   readonly state: State
@@ -17,6 +24,7 @@ type Deps = {
   /** Takes a turn of the deployment with this id. */
   readonly takeTurn: (id: string) => Promise<'changed' | 'waits'>
 }
+type Running = { readonly id: string; readonly account: string }
 
 /** Works until the signal aborts. Never rejects. */
 export async function followDeployments(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -30,14 +38,45 @@ export async function followDeployments(deps: Deps, signal: AbortSignal): Promis
 
 async function follow(deps: Deps, signal: AbortSignal): Promise<void> {
   let waiting = new AbortController()
-  await using _ = await deps.state.listen('ergon_deployments', () => waiting.abort())
+  const wake = () => waiting.abort()
+  await using _ = await deps.state.listen('ergon_deployments', wake)
+  await using turns = createTurns(deps, wake)
   while (!signal.aborted) {
     waiting = new AbortController()
-    const { rows } = await deps.state.query<{ id: string }>(
-      `select id from deployments where status = 'running' order by id limit ${RUNNING_MAX}`,
+    const given = [[...turns.inWork.keys()], [...turns.resting], ACCOUNTS_MAX - turns.inWork.size]
+    for (const one of (await deps.state.query<Running>(NEXT, given)).rows) turns.begin(one)
+    await sleep(REST_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
+  }
+}
+
+/** The accounts that have a turn, and the deployments that rest between two. */
+function createTurns({ takeTurn, log }: Deps, wake: () => void) {
+  const inWork = new Map<string, Promise<void>>()
+  const resting = new Set<string>()
+  const rest = (id: string, ms: number) => {
+    resting.add(id)
+    setTimeout(() => {
+      resting.delete(id)
+      wake()
+    }, ms).unref()
+  }
+  const turn = async ({ id, account }: Running) => {
+    await takeTurn(id).then(
+      (reached) => reached === 'waits' && rest(id, LOOK_MS),
+      (error: unknown) => {
+        log.warn('A deployment waits', { id, error: messageOf(error) })
+        rest(id, REST_MS)
+      },
     )
-    const turns = await Promise.all(rows.map(({ id }) => deps.takeTurn(id)))
-    const ms = turns.includes('changed') ? 0 : turns.length > 0 ? LOOK_MS : REST_MS
-    await sleep(ms, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
+    inWork.delete(account)
+    wake()
+  }
+  return {
+    inWork: inWork as ReadonlyMap<string, Promise<void>>,
+    resting: resting as ReadonlySet<string>,
+    begin: (one: Running) => void inWork.set(one.account, turn(one)),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(inWork.values())
+    },
   }
 }

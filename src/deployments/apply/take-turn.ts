@@ -4,13 +4,24 @@ import { deploymentsWhere, deploymentSteps, type StepRow } from '#deployments/ro
 import { isStateAway } from '#state/connect.ts'
 import { applyStep } from './apply-step.ts'
 import { endedOutputs } from './ended-outputs.ts'
-import { failStep } from './end-step.ts'
+import { endStep, failStep } from './end-step.ts'
 import { lookAtStep } from './look-at-step.ts'
 import { readDescribed } from './read-described.ts'
 import type { DeploymentTurn, TurnDeps } from './turn.ts'
 
-/** `changed`: the next turn has something to do at once. Throws while the state is away. */
-export async function takeTurn(deps: TurnDeps, id: string): Promise<'changed' | 'waits'> {
+/**
+ * `changed`: the next turn has something to do at once. Throws while the state is away; any other fault ends the
+ * deployment.
+ */
+export const takeTurn = (deps: TurnDeps, id: string): Promise<'changed' | 'waits'> =>
+  goOn(deps, id).catch(async (error: unknown) => {
+    if (isStateAway(error)) throw error
+    deps.log.error('A deployment could not go on', { deployment: id, error })
+    await giveUp(deps.state, id)
+    return 'changed' as const
+  })
+
+async function goOn(deps: TurnDeps, id: string): Promise<'changed' | 'waits'> {
   const [deployment] = await deploymentsWhere(deps.state, "d.id = $2 and d.status = 'running'", [
     id,
   ])
@@ -26,6 +37,8 @@ export async function takeTurn(deps: TurnDeps, id: string): Promise<'changed' | 
   else await applyAll(turn, ready)
   return 'changed'
 }
+
+const STUCK = { code: 'internal', message: 'Could not go on with the deployment' }
 
 const lookOrFail = (turn: DeploymentTurn, step: StepRow) =>
   lookAtStep(turn, step).catch(async (error: unknown) => {
@@ -66,4 +79,13 @@ const outputsOf = (turn: DeploymentTurn) =>
     if (isStateAway(error)) throw error
     turn.log.error('Outputs could not be read', { deployment: turn.deployment.id, error })
     return []
+  })
+
+const giveUp = (state: TurnDeps['state'], id: string): Promise<void> =>
+  state.transaction(async (transaction) => {
+    const deployment = { id }
+    for (const step of await deploymentSteps(transaction, id))
+      if (step.status === 'running')
+        await endStep(transaction, { deployment }, step, { status: 'failed', fault: STUCK })
+    await transaction.query("select end_deployment($1, 'failed', '[]')", [id])
   })
