@@ -7,6 +7,7 @@ import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
 import { parseFunctionRequest, type FunctionRequest } from '#contract/functions.ts'
 import { sizeText } from '#contract/sizes.ts'
+import type { Asker } from '#identity/audit.ts'
 import {
   assertRegion,
   NO_BUDGET,
@@ -29,7 +30,8 @@ import type { Pending } from '#stack/field.ts'
 import { deleteFunction } from './operations/function-delete.ts'
 import { deployFunction } from './operations/function-deploy.ts'
 import { updateFunction } from './operations/function-update.ts'
-import { functionNamed, functionReplyOf } from './operations/find-function.ts'
+import { rollBackFunction } from './operations/function-rollback.ts'
+import { findFunction, functionNamed, functionReplyOf } from './operations/find-function.ts'
 import { chooseRuntime } from './runtimes.ts'
 import { environmentPurpose, type FunctionGatewaySettings } from './settings.ts'
 
@@ -55,6 +57,7 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
       found === undefined || isOther
         ? (await deployFunction(transaction, asker, { request, settings })).id
         : found.id
+    if (found !== undefined && !isOther) await wantLive(transaction, asker, wish.account, found)
     if (found !== undefined && changed.has(BUDGET)) {
       const change = { energy_budget: request.energy_budget ?? null }
       await updateFunction(transaction, asker, { id, change })
@@ -66,6 +69,25 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
     return 'removed'
   },
 })
+
+/** Where the wanted version failed and the live one is as wished, the live one is wanted again. */
+async function wantLive(
+  transaction: Queryable,
+  asker: Asker,
+  account: string,
+  { id, progress }: FoundResource,
+): Promise<void> {
+  if (typeof progress === 'string') return
+  const {
+    name,
+    version,
+    live_version: live,
+    versions,
+  } = await findFunction(transaction, account, id)
+  const { failure = null } = versions.find((one) => one.version === version) ?? {}
+  if (live === null || failure === null) return
+  await rollBackFunction(transaction, asker, { id, name, version: live })
+}
 
 type Wish = StackWish<'function'>
 

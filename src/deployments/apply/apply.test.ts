@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sleep } from '#base/clock.ts'
+import { present } from '#base/errors.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import type { Logger } from '#base/log.ts'
 import { parseDeploymentRequest, type DeploymentReply } from '#contract/deployments.ts'
@@ -184,8 +185,47 @@ test('deployments that wait, or whose turns fail, make no other one wait', { ski
   const takes = (one: string) =>
     one === waiting[0] ? Promise.reject(new TypeError('torn')) : turn(one)
   const following = followDeployments({ state, log, takeTurn: takes }, stop.signal)
-  const status = await Promise.race([endedOf(id), sleep(10_000).then(() => 'late')])
+  const status = await Promise.race([endedOf(id), sleep(30_000).then(() => 'late')])
   stop.abort()
   await following
   assert.equal(status, 'done')
 })
+
+const functionRow = async (name: string) => {
+  const { rows } = await state.query<{ id: string; version: number; revision: string }>(
+    'select id, f.version, revision::text from functions f join resources using (id) where name = $1',
+    [name],
+  )
+  return present(rows[0], 'it was deployed')
+}
+/** As its reconciler does where the wanted version starts. */
+async function start(name: string): Promise<void> {
+  const { id, version, revision } = await functionRow(name)
+  await state.query('select make_function_live($1, $2)', [id, version])
+  await state.query(
+    "select move_resource($1, 'deploying') from resources where id = $1 and actual = 'pending'",
+    [id],
+  )
+  await state.query("select move_resource($1, 'deployed', null, $2)", [id, revision])
+}
+
+test(
+  'after a version that failed, the live one with a budget is wanted again',
+  { skip },
+  async () => {
+    const first = await deploy('back', functionOf('back'), SLOW)
+    await start('back')
+    assert.equal((await follow(first)).status, 'done')
+    const broken = await deploy('back', functionOf('back'), {
+      files: { 'f.mjs': { file: 'f.mjs', source: 'throw 1' } },
+    })
+    const { id } = await functionRow('back')
+    await state.query("select fail_function($1, 2, 'it throws')", [id])
+    assert.equal(faultOf(await follow(broken))?.code, 'resource_failed')
+    const budget = functionOf('back').replace('}', '  energy_budget = "5 kJ/day"\n}')
+    const again = await deploy('back', budget, SLOW)
+    assert.deepEqual([again.status, (await functionRow('back')).version], ['running', 1])
+    await start('back')
+    assert.equal((await follow(again)).status, 'done')
+  },
+)
