@@ -13,7 +13,7 @@ begin
     s -> 'changes', s -> 'notes', s -> 'outputs', array(select jsonb_array_elements_text(s -> 'needs')),
     case when s ->> 'action' in ('none', 'keep') then 'done' else 'waiting' end, s ->> 'resource'
   from jsonb_array_elements(steps) with ordinality as given (s, n);
-  delete from deployments where account = of_account and status <> 'running' and id < (
+  delete from deployments where account = of_account and status <> 'running' and id <= (
     select id from deployments where account = of_account order by id desc offset kept limit 1);
   if jsonb_array_length(steps) = 0 then perform end_deployment(of_id, 'done', '[]');
   else perform pg_notify('ergon_deployments', of_id);

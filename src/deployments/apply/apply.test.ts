@@ -7,6 +7,7 @@ import { newEncryptionKey } from '#base/encryption.ts'
 import type { Logger } from '#base/log.ts'
 import { parseDeploymentRequest, type DeploymentReply } from '#contract/deployments.ts'
 import { createDeploymentCreate } from '#deployments/operations/deployment-create.ts'
+import { makePlan } from '#deployments/plan/make-plan.ts'
 import { deploymentReplyOf, deploymentSteps, findDeployment } from '#deployments/rows.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
@@ -229,3 +230,58 @@ test(
     assert.equal((await follow(again)).status, 'done')
   },
 )
+
+test(
+  'a plan has a keyed name: nobody without the key can try values of variables',
+  { skip },
+  async () => {
+    const asked = parseDeploymentRequest({ stack: 'keyed', description: bucketOf('keyed') })
+    const planWith = (one: string) =>
+      makePlan(
+        { state, parts, key: one },
+        { account: ACCOUNT, stack: 'keyed' },
+        { input: asked, allowsDeletion: false },
+      )
+    const [plan, same, other] = [await planWith(key), await planWith(key), await planWith('other')]
+    assert.equal(plan.hash, same.hash)
+    assert.notEqual(plan.hash, other.hash)
+  },
+)
+
+test('so many deployments are kept, the newest of them', { skip }, async () => {
+  await addTestAccount(state, { id: 'acct_b', env: 'test', lowWater: 0n })
+  for (const n of [1, 2, 3, 4, 5])
+    await state.query(
+      `select add_deployment($1, 'acct_b', $2, 'f', 't', 'r', 'p', false, 's', '[]', 3)`,
+      [`dep_${n}`, `kept-${n}`],
+    )
+  const { rows } = await state.query<{ id: string }>(
+    "select id from deployments where account = 'acct_b' order by id",
+  )
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ['dep_3', 'dep_4', 'dep_5'],
+  )
+})
+
+test('a step that is not there in its time is late', { skip }, async () => {
+  const { id } = await deploy('late', functionOf('late'), SLOW)
+  await state.query(
+    "update deployment_steps set started_at = now() - interval '301 s' where deployment = $1",
+    [id],
+  )
+  const late = await follow({ id })
+  assert.deepEqual([late.status, faultOf(late)?.code], ['failed', 'resource_late'])
+})
+
+test('what a resource needs is as its last deployment has it', { skip }, async () => {
+  const both = `${bucketOf('need-one')}${bucketOf('need-two')}`
+  const hookOf = (bucket: string) =>
+    `webhook "w" {\n  url = "https://example.com/needs"\n  events = ["balance.low"]\n  description = bucket.${bucket}.name\n}\n`
+  assert.equal((await deploy('needs', `${both}${hookOf('need-one')}`)).status, 'done')
+  assert.equal((await deploy('needs', `${both}${hookOf('need-two')}`)).status, 'done')
+  const { rows } = await state.query(
+    "select needs from stack_resources where stack = 'needs' and kind = 'webhook'",
+  )
+  assert.deepEqual(rows, [{ needs: ['bucket.need-two'] }])
+})

@@ -1,5 +1,5 @@
 // The plan of a description: a step for each resource that it has or leaves out, each after those that it needs.
-import { createHash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { ErgonError } from '#base/errors.ts'
 import { HIDDEN_VALUE_MISFITS } from '#hcl/diagnostics.ts'
 import type { FoundResource, StackAttributes } from '#resources/stack-part.ts'
@@ -64,7 +64,7 @@ export async function makePlan(
   const steps = await planRemovals(deps, id, { left, made: ordered, wanted, allowsDeletion })
   const code = [...wanted].map(([address, all]) => [address, digestsOf(all, deps.key)])
   const text = JSON.stringify([id.stack, steps, code, allowsDeletion])
-  return { hash: createHash('sha256').update(text).digest('base64url'), steps }
+  return { hash: createHmac('sha256', deps.key).update(text).digest('base64url'), steps }
 }
 
 async function seek(
