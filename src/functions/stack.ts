@@ -25,6 +25,7 @@ import {
   type StackWish,
 } from '#resources/stack-part.ts'
 import { progressOfVersions } from '#resources/stack-progress.ts'
+import type { Pending } from '#stack/field.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Pending } from '#stack/field.ts'
 import { deleteFunction } from './operations/function-delete.ts'

@@ -31,6 +31,7 @@ const parts = openStackParts({
         origin: 'http://localhost:8082',
         named: 'http://*.functions.localhost:8082',
       },
+      runtimes: ['node24'],
       environmentKey: newEncryptionKey(),
       region: 'local',
     },
