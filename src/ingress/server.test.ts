@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { connect as connectTls, createSecureContext } from 'node:tls'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fault } from '#contract/errors.ts'
+import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS } from '#http/limits.ts'
 import { testCertificate } from './certificate.fixture.ts'
 import { createContexts } from './certificates/contexts.ts'
 import { openInstance } from './instance.fixture.ts'
@@ -228,6 +229,34 @@ test('TLS has the certificate of the name, HTTP/2 and HTTP/1.1, and no answer fo
   const stranger = connectTls({ port, servername: 'stranger', rejectUnauthorized: false })
   const [error] = (await once(stranger, 'error')) as [Error]
   assert.match(error.message, /alert|handshake|reset|disconnected/i)
+})
+
+test('TLS has the limits of the plain port: a header is as long, and who sends no request is left', async (t) => {
+  const { deps } = await openInstance(t, (_request, response) => response.end('ok'))
+  const pair = testCertificate('localhost')
+  const context = createSecureContext(pair)
+  const port = await freePort()
+  const listen = { host: '127.0.0.1', port }
+  const front = await listenTls({ ...deps, listen }, () => context)
+  t.after(() => front.drain())
+  const open = async (protocol: string) => {
+    const ALPNProtocols = [protocol]
+    const client = connectTls({ port, servername: 'localhost', ca: pair.cert, ALPNProtocols })
+    t.after(() => client.destroy())
+    client.on('error', () => undefined)
+    await once(client, 'secureConnect')
+    return client
+  }
+  const long = await open('http/1.1')
+  const field = 'a'.repeat(20_000)
+  long.write(
+    `GET / HTTP/1.1\r\nHost: nobody.example\r\nConnection: close\r\nX-Long: ${field}\r\n\r\n`,
+  )
+  const [head] = (await once(long, 'data')) as [Buffer]
+  assert.match(String(head), /^HTTP\/1\.1 404 /)
+  const silent = await Promise.all([open('http/1.1'), open('h2')])
+  const signal = AbortSignal.timeout(HEADERS_TIMEOUT_MS + 2 * CONNECTION_CHECK_MS)
+  await Promise.all(silent.map((client) => once(client.resume(), 'close', { signal })))
 })
 
 test('a name whose certificate makes HTTPS the only way is asked by HTTPS, and browsers stay there', async (t) => {

@@ -1,7 +1,7 @@
 // The listeners of the ingress: HTTP/1.1 on a plain port, and on a TLS port HTTP/2 too, with the certificate of the name that
 // the client asks for. Both have the same limits, and drain alike.
 import type { Server } from 'node:http'
-import type { Http2SecureServer } from 'node:http2'
+import type { Http2SecureServer, ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContext } from 'node:tls'
@@ -72,6 +72,7 @@ export async function listenTls(
     {
       allowHTTP1: true,
       minVersion: 'TLSv1.2',
+      handshakeTimeout: HEADERS_TIMEOUT_MS,
       SNICallback: (name, done) => done(null, contextOf(name.toLowerCase())),
       // Browsers open connections of HTTP/1.1 for WebSocket while no extended CONNECT is offered.
       settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: HEADER_BYTES_MAX },
@@ -79,7 +80,10 @@ export async function listenTls(
     },
     (request, response) => void answerRequest(request, response, deps),
   )
+  // Each connection reads these members of the server; the options do not have all of them.
   Object.assign(server, {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    connectionsCheckingInterval: CONNECTION_CHECK_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -94,10 +98,26 @@ export async function listenTls(
   server.setTimeout(SILENCE_MS_MAX)
   const sessions = new Set<{ close(): void }>()
   server.on('session', (session) => {
+    endUnused(session)
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
   })
   return await open(server, deps, () => sessions.forEach((session) => session.close()))
+}
+
+/** Ends a connection of HTTP/2 on which no request comes in time, as one of HTTP/1.1 is ended. */
+function endUnused(session: ServerHttp2Session): void {
+  let running = 0
+  const rest = (ms: number) => setTimeout(() => session.close(), ms).unref()
+  let timer = rest(HEADERS_TIMEOUT_MS)
+  session.on('stream', (stream) => {
+    running++
+    clearTimeout(timer)
+    stream.once('close', () => {
+      if (--running === 0 && !session.closed) timer = rest(KEEP_ALIVE_MS)
+    })
+  })
+  session.once('close', () => clearTimeout(timer))
 }
 
 /** Other protocols are not entered into: the request is an ordinary one. */
