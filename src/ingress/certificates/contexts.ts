@@ -3,12 +3,14 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { followAgent, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
-import { CERTIFICATES_PATH, type CertificateLine } from './served.ts'
+import { CERTIFICATES_PATH, type AllLine, type CertificateLine } from './served.ts'
 
 export interface CertificateContexts {
   /** That of the name, or of all names one level below its parent; undefined where there is none. */
   of(name: string): SecureContext | undefined
   take(line: CertificateLine): void
+  /** Forgets those of other names. */
+  keepOnly(hosts: ReadonlySet<string>): void
 }
 
 export function createContexts(log: Logger): CertificateContexts {
@@ -23,6 +25,9 @@ export function createContexts(log: Logger): CertificateContexts {
         log.error('A certificate cannot be used', { host, error: messageOf(error) })
       }
     },
+    keepOnly(hosts) {
+      for (const host of contexts.keys()) if (!hosts.has(host)) contexts.delete(host)
+    },
   }
 }
 
@@ -36,7 +41,15 @@ export const followCertificates = (
     agent,
     {
       path: CERTIFICATES_PATH,
-      begin: () => (line) => contexts.take(line as CertificateLine),
+      begin() {
+        const told = new Set<string>()
+        return (value) => {
+          const line = value as CertificateLine | AllLine
+          if ('areAll' in line) return contexts.keepOnly(told)
+          told.add(line.host)
+          contexts.take(line)
+        }
+      },
     },
     { log, signal },
   )

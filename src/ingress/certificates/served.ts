@@ -17,6 +17,9 @@ export const CERTIFICATES_PATH = '/certificates'
 /** A certificate of a name, and the end of one: its files are gone. `*.example.com` is for the names one level below. */
 export type CertificateLine = { readonly host: string; readonly pair: Pair | null }
 
+/** Follows the certificates of now: there are no others, and the agent is here where there are none. */
+export type AllLine = { readonly areAll: true }
+
 export interface ServedCertificates {
   /** Looks at the files. */
   look(): Promise<void>
@@ -73,9 +76,8 @@ export function createServedCertificates({
     follow(response) {
       followers.add(response)
       response.once('close', () => followers.delete(response))
-      // A line at once says that the agent is here.
-      response.write(lineOf({ host: '', pair: null } satisfies CertificateLine))
       for (const [host, { pair }] of served) response.write(lineOf({ host, pair }))
+      response.write(lineOf({ areAll: true } satisfies AllLine))
     },
     async watch(signal) {
       while (!signal.aborted) {

@@ -1,0 +1,45 @@
+// The certificates that the ingress keeps while it asks the agent again.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { testCertificate } from '#ingress/certificate.fixture.ts'
+import { lineOf } from '#node/agent-socket/json-lines.ts'
+import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { quiet } from '#postgres/testing.ts'
+import type { State } from '#state/connect.ts'
+import { createContexts, followCertificates } from './contexts.ts'
+import { createServedCertificates } from './served.ts'
+
+test('a certificate that was removed while the agent was asked again is forgotten', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-contexts-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const agent = { socketPath: join(folder, 'agent'), secret: 'secret' }
+  const pair = testCertificate('gone')
+  const none = createServedCertificates({ folders: [], state: {} as State, log: quiet })
+  const answers: ServerResponse[] = []
+  const server = await serveAgent(agent, (_request, response) => {
+    const isFirst = answers.push(response.writeHead(200)) === 1
+    if (isFirst) response.write(lineOf({ host: 'gone', pair }))
+    else none.follow(response)
+  })
+  t.after(() => server.close())
+  const contexts = createContexts(quiet)
+  const ending = new AbortController()
+  t.after(() => ending.abort())
+  const following = followCertificates(contexts, agent, { log: quiet, signal: ending.signal })
+  const until = async (has: boolean) => {
+    for (let nth = 0; (contexts.of('gone') !== undefined) !== has; nth++) {
+      assert.ok(nth < 300, `it is ${has ? 'not ' : ''}there`)
+      await pause(10)
+    }
+  }
+  await until(true)
+  answers[0]?.destroy()
+  await until(false)
+  ending.abort()
+  await following
+})
