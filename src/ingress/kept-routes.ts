@@ -1,5 +1,6 @@
 // The last table of routes on disk: an ingress that starts while the state is away serves by it.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { writeDurably } from '#base/durable-file.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { isRoutedKind } from './kinds.ts'
@@ -18,6 +19,8 @@ export interface RoutesFile {
   write(kept: KeptRoutes): void
 }
 
+const MODE = 0o600
+
 export function routesFile(path: string, log: Logger): RoutesFile {
   let last = ''
   return {
@@ -35,8 +38,7 @@ export function routesFile(path: string, log: Logger): RoutesFile {
       const text = JSON.stringify(kept)
       if (text === last) return
       try {
-        writeFileSync(`${path}.new`, text)
-        renameSync(`${path}.new`, path)
+        writeDurably(path, text, MODE)
         last = text
       } catch (error) {
         log.warn('The routes are not kept', { error: messageOf(error) })
