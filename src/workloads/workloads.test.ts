@@ -24,7 +24,7 @@ const CONFIG = {
   stopSignal: 'SIGTERM',
 }
 
-/** Running instances, by their version. */
+/** A driver that keeps the versions that run. */
 const driverOf = (running: number[]): WorkloadDriver => ({
   pull: async () => ({ digest: 'sha256:0', config: CONFIG }),
   has: () => true,

@@ -116,7 +116,7 @@ async function wake(
       use?.release()
       return endWith(response, refusal ?? unstarted(known))
     }
-    // The instance is of an earlier version, and nobody would tell this request so.
+    // The use is of an earlier version, and nobody would tell this request so.
     if (replacements.get(id) !== replacedBefore) {
       use.release()
       return await wake(deps, question, known, gone)
