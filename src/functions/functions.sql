@@ -20,13 +20,15 @@ end $$;
 -- Routes requests to the version that answers. Before there is one they wait for the wanted one, unless it failed.
 create or replace function route_function(of_id text) returns void language sql as $$
   select set_routes(of_id, coalesce((
-    select jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s, 'concurrency', v.concurrency))
+    select jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s,
+      'concurrency', coalesce(v.concurrency, v.default_concurrency)))
     from functions f join resources r using (id)
       join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
     where f.id = of_id and r.desired <> 'deleted' and (f.live_version is not null or v.failure is null)), '[]'))
 $$;
 
--- Makes a version that started the live one, with its route and settings. Returns the one before; null where another is
+-- Makes a version that started the live one, with its route and settings; by default it takes as many requests at once as
+-- the form of its handler. Returns the one before; null where another is
 -- wanted by now.
 create or replace function make_function_live(of_id text, of_version int, by_default int default null) returns int language plpgsql as $$
 declare
@@ -35,7 +37,8 @@ begin
   select * into was from functions where id = of_id for update;
   if was.version is distinct from of_version then return null; end if;
   update functions set live_version = of_version where id = of_id;
-  update function_versions set concurrency = coalesce(concurrency, by_default) where function = of_id and version = of_version;
+  update function_versions set default_concurrency = coalesce(by_default, default_concurrency)
+    where function = of_id and version = of_version;
   perform route_function(of_id);
   perform follow_buckets(of_id, was.account, v.buckets) from function_versions v
     where v.function = of_id and v.version = of_version;

@@ -35,22 +35,33 @@ begin
   end if;
 end $$;
 
--- The next due runs of functions that may run, each account in turn: at most `each_max` of an account with those that are
--- known, which are in work, and one of a function that fails.
-create or replace function function_runs_due(each_max int, most int, known bigint[])
-returns table (id bigint, function text, account text, name text, event text, data jsonb, attempts int, route text,
-  timeout_s int, deployed_by text) language sql stable as $$
-  select due.id, due.function, account, name, event, data, attempts, route, timeout_s, deployed_by from (
-  select w.*, f.account, r.name, v.route, v.timeout_s, v.deployed_by,
-    row_number() over (partition by f.account order by w.id = any (known) desc, w.next_at, w.id) as turn
+-- The next runs of functions that may run, when they can begin, and their turn in their account: at most `each_max` of an
+-- account with those that are known, which are in work, and one of a function that fails.
+create or replace function function_runs_next(each_max int, known bigint[])
+returns table (id bigint, function text, begins_at timestamptz, turn bigint) language sql stable as $$
+  select * from (
+  select w.id, f.id as function, greatest(w.next_at, f.rest_until) as begins_at, row_number() over (partition by f.account
+    order by w.id = any (known) desc, greatest(w.next_at, f.rest_until), w.id) as turn
   from functions f join resources r using (id)
     join function_versions v on v.function = f.id and v.version = f.live_version
     cross join lateral (
-      select * from function_runs d where d.function = f.id and d.next_at <= ledger_now()
-      order by d.next_at, d.id limit case when f.failures >= 5 then 1 else least(each_max, coalesce(v.concurrency, each_max)) end
+      select * from function_runs d where d.function = f.id and d.next_at is not null
+      order by d.next_at, d.id
+      limit case when f.failures >= 5 then 1 else least(each_max, coalesce(v.concurrency, v.default_concurrency)) end
     ) w
-  where r.wanted = 'deployed' and (f.rest_until is null or f.rest_until <= ledger_now())
-  ) due where turn <= each_max and due.id <> all (known) order by turn, due.id limit most
+  where r.wanted = 'deployed'
+  ) open where turn <= each_max and open.id <> all (known)
+$$;
+
+-- Those of them that are due, each account in turn.
+create or replace function function_runs_due(each_max int, most int, known bigint[])
+returns table (id bigint, function text, account text, name text, event text, data jsonb, attempts int, route text,
+  timeout_s int, deployed_by text) language sql stable as $$
+  select w.id, f.id, f.account, r.name, w.event, w.data, w.attempts, v.route, v.timeout_s, v.deployed_by
+  from function_runs_next(each_max, known) n join function_runs w on w.id = n.id
+    join functions f on f.id = n.function join resources r on r.id = f.id
+    join function_versions v on v.function = f.id and v.version = f.live_version
+  where n.begins_at <= ledger_now() order by n.turn, w.id limit most
 $$;
 
 -- Records attempts: {id, outcome: done | failed | waits, request, error, delay_ms}. A run that waits for its function was
@@ -65,7 +76,8 @@ begin
       as r (id bigint, outcome text, request text, error text, delay_ms bigint) order by id loop
     if one.outcome = 'done' then
       delete from function_runs where id = one.id returning function into of_function;
-      update functions set failures = 0, rest_until = null where id = of_function and failures > 0;
+      update functions set failures = 0, rest_until = null
+        where id = of_function and (failures > 0 or rest_until is not null);
     elsif one.outcome = 'waits' then
       update function_runs set next_at = now_at + one.delay_ms * interval '1 millisecond', error = one.error
         where id = one.id returning function into of_function;
@@ -108,13 +120,13 @@ create or replace function forget_function_runs(most int) returns table (functio
   select function, count(*) from gone group by function
 $$;
 
--- Milliseconds until a run is due, or a schedule is to be looked at; null without either.
-create or replace function function_runs_next_ms() returns float8 language sql stable as $$
-  select extract(epoch from least(min(greatest(w.next_at, f.rest_until)),
-    min(case when v.schedule is not null then date_trunc('minute', ledger_now()) + interval '1 minute' end)) - ledger_now()) * 1000
-  from functions f join resources r using (id)
-    join function_versions v on v.function = f.id and v.version = f.live_version
-    left join lateral (select next_at from function_runs d where d.function = f.id and d.next_at is not null
-      order by d.next_at, d.id limit 1) w on true
-  where r.wanted = 'deployed'
+-- Milliseconds until a run that is not in work can begin, or a schedule is to be looked at; null without either.
+create or replace function function_runs_next_ms(each_max int, known bigint[]) returns float8 language sql stable as $$
+  select extract(epoch from least(
+    (select min(begins_at) from function_runs_next(each_max, known)),
+    (select date_trunc('minute', ledger_now()) + interval '1 minute' where exists (
+      select from functions f join resources r using (id)
+        join function_versions v on v.function = f.id and v.version = f.live_version
+      where r.wanted = 'deployed' and v.schedule is not null)))
+    - ledger_now()) * 1000
 $$;

@@ -37,7 +37,8 @@ export type FunctionRow = {
 /** As their live versions are, or as is wanted before there is one: the functions of an account, or the one that has this id or name. */
 async function rowsOf(state: Queryable, account: string, wanted: string | null) {
   const { rows } = await state.query<FunctionRow>(
-    `select n.id, n.account, n.name, n.region, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule, v.concurrency,
+    `select n.id, n.account, n.name, n.region, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule,
+    coalesce(v.concurrency, v.default_concurrency) as concurrency,
        (select count(*)::int from function_runs d where d.function = n.id and d.next_at is not null) as runs_waiting,
        (select count(*)::int from function_runs d where d.function = n.id and d.next_at is null) as runs_failed,
        n.actual, n.reached_revision < n.revision as is_pending, f.version, f.live_version, n.created_at,

@@ -141,6 +141,19 @@ test('a rollback without a version passes over those that never started', { skip
   assert.equal(replyOf(await back(callOf({}, 'passed'))).version, 1)
 })
 
+test('what the form of the handler takes at once is no wish of its owner', { skip }, async () => {
+  const { id } = await deploy({ name: 'form' })
+  await state.query('select make_function_live($1, 1, 20)', [id])
+  assert.equal((await findFunction(state, ACCOUNT, id)).concurrency, 20)
+  await deploy({ name: 'form' })
+  const wish = 'select concurrency from function_versions where function = $1 and version = 2'
+  assert.deepEqual((await state.query(wish, [id])).rows, [{ concurrency: null }])
+  await state.query('select make_function_live($1, 2, 1)', [id])
+  assert.equal((await findFunction(state, ACCOUNT, id)).concurrency, 1)
+  const [route] = (await readRoutes(state)).filter((one) => one.id === id)
+  assert.equal(route?.concurrency, 1)
+})
+
 test('the route of the live version stays its own while another is tried', { skip }, async () => {
   const { id } = await deploy({ name: 'stays', route: '/stays' })
   await state.query('select make_function_live($1, 1)', [id])

@@ -65,7 +65,10 @@ async function follow(deps: RunsDeps, signal: AbortSignal): Promise<void> {
     const due = await state.query<DueRun>('select * from function_runs_due($1, $2, $3)', given)
     for (const run of due.rows) running.set(run.id, work(run))
     if (Number(taken[0]?.count) === TAKEN_MAX) continue
-    const next = await state.query<{ ms: number | null }>('select function_runs_next_ms() as ms')
+    const next = await state.query<{ ms: number | null }>(
+      'select function_runs_next_ms($1, $2) as ms',
+      [EACH_MAX, [...running.keys()]],
+    )
     const restMs = Math.min(AGAIN_MS, Math.max(next.rows[0]?.ms ?? AGAIN_MS, REST_MIN_MS))
     await sleep(restMs, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
   }

@@ -1,0 +1,186 @@
+// Runs on a state of their own: whose turn it is, when one is tried again, and when the state is asked.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { sleep } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import type { State } from '#state/connect.ts'
+import { runFunctions } from './run-functions.ts'
+import { lookAtSchedules } from './schedules.ts'
+
+const skip = whyNoState()
+const MS_PER_HOUR = 3_600_000
+const MS_PER_DAY = 24 * MS_PER_HOUR
+
+let url: Awaited<ReturnType<typeof openTestUrl>>
+let state: State
+before(async () => {
+  if (skip !== false) return
+  url = await openTestUrl()
+  state = await openLedgerState(url.of, 4)
+  for (const id of ['acct_a', 'acct_b'])
+    await addTestAccount(state, { id, env: 'test', lowWater: 0n })
+})
+after(async () => {
+  await state?.[Symbol.asyncDispose]()
+  await url?.[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  if (skip === false) await state.query('delete from function_runs')
+})
+
+let made = 0
+/** A function whose first version answers; returns its id. */
+async function addFunction({
+  account = 'acct_a',
+  schedule = null as string | null,
+} = {}): Promise<string> {
+  const settings = {
+    route: `/f${++made}`,
+    runtime: 'node24',
+    memory_bytes: 1e8,
+    timeout_s: 30,
+    env_names: [],
+    sealed_env: '',
+    file: 'index.mjs',
+    source: '',
+    buckets: [],
+    schedule,
+  }
+  const { rows } = await state.query<{ id: string }>(
+    "select deploy_function($1, $2, 'local', 100, '{}', $3, 10) as id",
+    [account, `f${made}`, JSON.stringify(settings)],
+  )
+  const id = rows[0]?.id ?? ''
+  await state.query('select make_function_live($1, 1, 20)', [id])
+  return id
+}
+
+/** Adds a run that is due after some time; returns its id. */
+async function addRun(of: string, { inS = 0, attempts = 0 } = {}): Promise<string> {
+  const { rows } = await state.query<{ id: string }>(
+    `insert into function_runs (function, event, data, next_at, attempts, created_at)
+     values ($1, 'schedule', '{}', ledger_now() + $2 * interval '1 second', $3, ledger_now()) returning id`,
+    [of, inS, attempts],
+  )
+  return rows[0]?.id ?? ''
+}
+
+const settle = (id: string, outcome: string, delayMs: number | null, most = 1000) =>
+  state.query('select settle_function_runs($1, $2)', [
+    JSON.stringify([{ id, outcome, delay_ms: delayMs }]),
+    most,
+  ])
+const nextMs = async (known: readonly string[] = []): Promise<number | null> =>
+  (await state.query<{ ms: number | null }>('select function_runs_next_ms(10, $1) as ms', [known]))
+    .rows[0]?.ms ?? null
+
+test('accounts take turns, whatever one of them has waiting', { skip }, async () => {
+  const many = await addFunction()
+  const few = await addFunction({ account: 'acct_b' })
+  for (let nth = 0; nth < 5; nth++) await addRun(many, { inS: -100 })
+  await addRun(few)
+  const due = await state.query('select account from function_runs_due(10, 2, $1)', [[]])
+  assert.deepEqual(due.rows.map((row) => String(row['account'])).toSorted(), ['acct_a', 'acct_b'])
+})
+
+test(
+  'a run that fails is tried again after 10 s, 1, 5, 30 min and 2 h, and no more',
+  { skip },
+  async () => {
+    const waits = [10, 60, 300, 1800, 7200, null]
+    // A function of its own for each: one that fails often rests.
+    for (const [attempts] of waits.entries()) await addRun(await addFunction(), { attempts })
+    const ending = new AbortController()
+    const running = runFunctions(
+      {
+        state,
+        log: createLogger('test', { level: 'error' }),
+        line() {},
+        functions: { use: () => Promise.reject(fault('function_failed', 'Could not load it')) },
+        urlOf: () => 'http://localhost',
+        payloadOf: async () => ({}),
+      },
+      ending.signal,
+    )
+    const read = async () =>
+      (
+        await state.query<{ tried: boolean; wait: number | null }>(
+          `select attempted_at is not null as tried, extract(epoch from next_at - attempted_at)::float8 as wait
+         from function_runs order by id`,
+        )
+      ).rows
+    try {
+      const lastMs = performance.now() + 15_000
+      while ((await read()).some(({ tried }) => !tried)) {
+        assert.ok(performance.now() < lastMs)
+        await sleep(20)
+      }
+    } finally {
+      ending.abort()
+      await running
+    }
+    assert.deepEqual(
+      (await read()).map(({ wait }) => wait),
+      waits,
+    )
+  },
+)
+
+test(
+  'of times that nobody looked at, those of the last day alone are made up for',
+  { skip },
+  async () => {
+    const yearly = (agoMs: number) => {
+      const at = new Date(Date.now() - agoMs)
+      return `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
+    }
+    const late = await addFunction({ schedule: yearly(12 * MS_PER_HOUR) })
+    const old = await addFunction({ schedule: yearly(2 * MS_PER_DAY) })
+    await state.query(
+      "update functions set scheduled_to = scheduled_to - interval '100 days' where id = any($1)",
+      [[late, old]],
+    )
+    await lookAtSchedules(state)
+    const { rows } = await state.query('select function from function_runs')
+    assert.deepEqual(rows, [{ function: late }])
+    await state.query("update resources set desired = 'deleted' where id = any($1)", [[late, old]])
+  },
+)
+
+test('the newest dead runs of a function are kept, so many', { skip }, async () => {
+  const id = await addFunction()
+  const dead: string[] = []
+  for (let nth = 0; nth < 5; nth++) {
+    dead.push(await addRun(id))
+    await settle(dead.at(-1) ?? '', 'failed', null, 3)
+  }
+  const { rows } = await state.query<{ id: string }>('select id from function_runs order by id')
+  assert.deepEqual(
+    rows.map((row) => row.id),
+    dead.slice(2),
+  )
+})
+
+test('the state is asked again when a run can begin, and not before', { skip }, async () => {
+  assert.equal(await nextMs(), null)
+  const id = await addFunction()
+  const first = await addRun(id)
+  assert.ok(Number(await nextMs()) <= 0)
+  // It is in work.
+  assert.equal(await nextMs([first]), null)
+  await addRun(id, { inS: 100 })
+  assert.ok(Number(await nextMs([first])) > 90_000)
+  // No further one has a place beside it.
+  await state.query('update function_versions set concurrency = 1 where function = $1', [id])
+  assert.equal(await nextMs([first]), null)
+  await settle(first, 'waits', 50_000)
+  assert.ok(Number(await nextMs()) > 45_000)
+  await settle(first, 'done', null)
+  await state.query('delete from function_runs')
+  assert.equal(await nextMs(), null)
+  const { rows } = await state.query('select rest_until from functions where id = $1', [id])
+  assert.deepEqual(rows, [{ rest_until: null }])
+})
