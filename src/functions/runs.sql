@@ -35,8 +35,8 @@ begin
   end if;
 end $$;
 
--- The next runs of functions that may run, when they can begin, and their turn in their account: at most `each_max` of an
--- account with those that are known, which are in work, and one of a function that fails.
+-- The next runs of functions that may run, when they can begin, and their turn in their account. An account has at most
+-- `each_max` of them, with those that are in work, which are known; a function that fails has one.
 create or replace function function_runs_next(each_max int, known bigint[])
 returns table (id bigint, function text, begins_at timestamptz, turn bigint) language sql stable as $$
   select * from (

@@ -27,7 +27,6 @@ import {
 import { progressOfVersions } from '#resources/stack-progress.ts'
 import type { Pending } from '#stack/field.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Pending } from '#stack/field.ts'
 import { deleteFunction } from './operations/function-delete.ts'
 import { deployFunction } from './operations/function-deploy.ts'
 import { updateFunction } from './operations/function-update.ts'
