@@ -2,6 +2,7 @@
 // sensitive values, for the comparison, and without them, for everything that anybody sees.
 import { fault } from '#contract/errors.ts'
 import { diagnosticLine, withoutValues, type HclDiagnostic } from '#hcl/diagnostics.ts'
+import { parseFile } from '#hcl/syntax/parse-body.ts'
 import { SourceText } from '#hcl/source-text.ts'
 import { describeStack } from '#stack/describe.ts'
 import type { ResourceStack } from '#stack/stack.ts'
@@ -32,9 +33,16 @@ export function readStack(
   known: { readonly revealed: KnownOutputs; readonly shown: KnownOutputs },
 ): Described {
   const source = new SourceText(file, description)
+  const parsed = parseFile(source)
   const variables = new Map(Object.entries(given))
   const read = (isRevealed: boolean, outputs: KnownOutputs) => {
-    const { stack, diagnostics } = describeStack({ source, variables, isRevealed, known: outputs })
+    const { stack, diagnostics } = describeStack({
+      source,
+      parsed,
+      variables,
+      isRevealed,
+      known: outputs,
+    })
     const told = isRevealed ? diagnostics.map(withoutValues) : diagnostics
     if (told.length > 0) throw invalid(source, told)
     return stack

@@ -12,7 +12,7 @@ const TYPES = [...Object.keys(RESOURCE_TYPES), 'variable', 'locals', 'output']
 
 /** Throws nothing: faults of the file are diagnostics, in the order of their places. */
 export function describeStack(options: StackOptions): DescribedStack {
-  const { body, diagnostics: ofSyntax } = parseFile(options.source)
+  const { body, diagnostics: ofSyntax } = options.parsed ?? parseFile(options.source)
   const faults: HclDiagnostic[] = [...ofSyntax]
   for (const { name } of body.attributes) {
     const hint = `values of your own are in a block: locals { ${name.text} = … }`

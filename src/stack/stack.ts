@@ -2,6 +2,7 @@
 // what is there; an application reads the file again with the attributes that have become known.
 import type { HclDiagnostic } from '#hcl/diagnostics.ts'
 import type { HclFunction } from '#hcl/functions/function.ts'
+import type { ParsedFile } from '#hcl/syntax/parse-body.ts'
 import type { SourceText, TextRange } from '#hcl/source-text.ts'
 import type { ResourceTypeName, SpecOfType } from './resource-types.ts'
 
@@ -33,6 +34,8 @@ export type ResourceStack = {
 
 export type StackOptions = {
   readonly source: SourceText
+  /** Of the source, where it is read more than once. */
+  readonly parsed?: ParsedFile
   /** Texts by the names of variables. */
   readonly variables?: ReadonlyMap<string, string>
   /** Attributes that have become known, by address: workload.api → { url }. */

@@ -267,3 +267,29 @@ test('faults of a description and of what it needs are told with their places', 
   assert.equal(twisted, 1)
   assert.match(why, /ergon\.hcl:2:1: Expected lines such as tag = "1\.4\.2", found a block/)
 })
+
+test('reading a description is billed, also where it is applied, and an account does it twice at once', async () => {
+  const description = `output "o" {\n  value = ${Array.from({ length: 20_000 }, () => 1).join('+')}\n}\n`
+  const send = async (isDry: boolean, text = description) => {
+    const answer = await fetch(`${ergon.baseUrl}/v1/deployments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ stack: 'heavy', description: text, dry_run: isDry }),
+    })
+    await answer.body?.cancel()
+    const { status, headers } = answer
+    return { status, headers, joules: Number(headers.get('x-energy-joules')) }
+  }
+  await send(true)
+  const dry = await send(true)
+  const real = await send(false)
+  assert.deepEqual([dry.status, real.status], [200, 201])
+  assert.ok(real.joules > dry.joules / 3, `${real.joules} J, dry ${dry.joules} J`)
+  // Each bucket is looked for, so the plans overlap.
+  const buckets = Array.from({ length: 150 }, (_, n) => `bucket "many-${n}" {\n}\n`).join('')
+  const many = await Promise.all(Array.from({ length: 8 }, () => send(true, buckets)))
+  const refused = many.filter(({ status }) => status === 429)
+  const statuses = many.map(({ status }) => status).join(' ')
+  assert.match(statuses, /^(?=.*429)(200|429)( (200|429)){7}$/)
+  assert.ok(refused.every(({ headers }) => headers.get('retry-after') === '1'))
+})

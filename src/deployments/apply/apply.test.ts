@@ -239,7 +239,7 @@ test(
     const asked = parseDeploymentRequest({ stack: 'keyed', description: bucketOf('keyed') })
     const planWith = (one: string) =>
       makePlan(
-        { state, parts, key: one },
+        { state, parts, key: one, mark: () => undefined },
         { account: ACCOUNT, stack: 'keyed' },
         { input: asked, allowsDeletion: false },
       )

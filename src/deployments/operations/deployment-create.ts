@@ -7,6 +7,7 @@ import { makePlan } from '#deployments/plan/make-plan.ts'
 import type { StackPlan } from '#deployments/plan/plan.ts'
 import { deploymentReplyOf, findDeployment, deploymentSteps, CHANGING } from '#deployments/rows.ts'
 import { sealInput } from '#deployments/sealed-input.ts'
+import { createAccountLoad } from '#http/account-load.ts'
 import { known, type Handled, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
@@ -15,23 +16,30 @@ import type { Queryable, State } from '#state/connect.ts'
 
 type Deps = { readonly state: State; readonly parts: StackParts; readonly key: string }
 
-export const createDeploymentCreate =
-  ({ state, parts, key }: Deps): Handler<DeploymentRequest> =>
-  async (call) => {
+/** Plans of an account at once in this process: each holds up all else for as long as it reads its description. */
+const PLANS_MAX = 2
+
+export function createDeploymentCreate({ state, parts, key }: Deps): Handler<DeploymentRequest> {
+  const plans = createAccountLoad(PLANS_MAX)
+  return async (call) => {
     const { account } = callerOf(call.who)
     const { stack, dry_run: isDry, allow_delete: allowsDeletion, plan: asked } = call.body
-    const planned = (from: Queryable) =>
-      makePlan(
-        { state: from, parts, key },
-        { account, stack },
-        { input: call.body, allowsDeletion },
-      )
-    if (isDry) return known(planReplyOf(stack, await planned(state)))
+    const planned = async () => {
+      const leave = plans.enter(account)
+      try {
+        const deps = { state, parts, key, mark: () => call.spend.mark() }
+        return await makePlan(deps, { account, stack }, { input: call.body, allowsDeletion })
+      } finally {
+        leave()
+      }
+    }
+    if (isDry) return known(planReplyOf(stack, await planned()))
+    await assertNoneRuns(state, account, stack)
+    // Without a transaction: a plan takes no connection of its own while it is made.
+    const plan = await planned()
+    if (asked !== undefined && asked !== plan.hash)
+      throw fault('plan_changed', `Could not apply the plan of "${stack}": it is another by now`)
     const made = await state.transaction(async (transaction) => {
-      await assertNoneRuns(transaction, account, stack)
-      const plan = await planned(transaction)
-      if (asked !== undefined && asked !== plan.hash)
-        throw fault('plan_changed', `Could not apply the plan of "${stack}": it is another by now`)
       const id = await addDeployment(transaction, call, { plan, key })
       return {
         row: await findDeployment(transaction, account, id),
@@ -40,6 +48,7 @@ export const createDeploymentCreate =
     })
     return known(deploymentReplyOf(made.row, made.steps), 201)
   }
+}
 
 async function addDeployment(
   transaction: Queryable,

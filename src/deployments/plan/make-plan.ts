@@ -34,6 +34,7 @@ export async function makePlan(
   { input, allowsDeletion }: { readonly input: DeploymentInput; readonly allowsDeletion: boolean },
 ): Promise<StackPlan> {
   const first = readStack(input, NOTHING_KNOWN)
+  deps.mark()
   const owned = await ownedBy(deps.state, id)
   const sought = new Map<string, SoughtResource>()
   for (const resource of first.revealed.resources)
@@ -59,6 +60,7 @@ export async function makePlan(
     wanted.set(resource.address, all)
     return stepOf({ ...seen, resource }, { all, visible, key: deps.key, described })
   })
+  deps.mark()
   const left = [...owned.values()].filter(({ address }) => !sought.has(address))
   const ordered = withHandovers(deps.parts, made, { wanted, found: foundOf(sought) })
   const steps = await planRemovals(deps, id, { left, made: ordered, wanted, allowsDeletion })

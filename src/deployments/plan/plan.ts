@@ -19,4 +19,6 @@ export type PlanDeps = {
   readonly parts: StackParts
   /** Of digests. */
   readonly key: string
+  /** Bills what was read of the description until now. */
+  readonly mark: () => void
 }

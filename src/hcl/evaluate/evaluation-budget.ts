@@ -12,7 +12,7 @@ import {
 } from '#hcl/values/value.ts'
 
 /** Nodes that are evaluated, and parts of values that are built or read. */
-export const EVALUATION_STEPS_MAX = 1_000_000
+export const EVALUATION_STEPS_MAX = 200_000
 /** Characters and items of one value, with all that is in it. */
 export const VALUE_SIZE_MAX = 1_000_000
 /** Lists and objects within each other. */

@@ -1,6 +1,7 @@
 // Text to tokens in one pass without recursion: a stack has the templates and sequences that are open.
 import { push, report, type OpenCode, type Scan } from './scan.ts'
 import { scanTemplate } from './template-scanner.ts'
+import type { SyntaxToken } from './tokens.ts'
 
 const BLANK = /(?:[ \t]+|\r(?=\n))/y
 const LINE_COMMENT = /(?:#|\/\/)[^\n]*/y
@@ -9,11 +10,15 @@ const NUMBER = /[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const HEREDOC = /<<(-?)([\p{ID_Start}_][\p{ID_Continue}-]*)\r?\n/uy
 const SYMBOL = /\.\.\.|=>|==|!=|<=|>=|&&|\|\||::|[-+*/%<>=!?:.,()[\]{}]/y
 
-/** Throws nothing: what is no token becomes a diagnostic. */
+/** Tokens of a file at most: reading one holds up all else of the process for some ten milliseconds. */
+export const TOKENS_MAX = 50_000
+
+/** Throws nothing: what is no token becomes a diagnostic, and so does what is beyond the limit. */
 export function scanTokens(text: string): Pick<Scan, 'tokens' | 'diagnostics'> {
   const code: OpenCode = { kind: 'code', isSequence: false, braces: 0 }
   const scan: Scan = { text, at: 0, modes: [code], tokens: [], diagnostics: [] }
   while (scan.at < text.length) {
+    if (scan.tokens.length >= TOKENS_MAX) return beyondLimit(scan)
     const mode = scan.modes.at(-1) ?? code
     if (mode.kind === 'code') scanCode(scan, mode)
     else scanTemplate(scan, mode)
@@ -21,6 +26,14 @@ export function scanTokens(text: string): Pick<Scan, 'tokens' | 'diagnostics'> {
   closeAll(scan)
   push(scan, 'end of file', 0)
   return { tokens: scan.tokens, diagnostics: scan.diagnostics }
+}
+
+/** Nothing of such a file is parsed. */
+function beyondLimit({ at }: Scan): Pick<Scan, 'tokens' | 'diagnostics'> {
+  const range = { start: at, end: at + 1 }
+  const end: SyntaxToken = { kind: 'end of file', range, text: '' }
+  const message = `Expected at most ${TOKENS_MAX} names, values and signs in a file`
+  return { tokens: [end], diagnostics: [{ range, message, hint: undefined }] }
 }
 
 /** The length of what matches here; 0 where nothing does. */
