@@ -11,14 +11,14 @@ const HEREDOC = /<<(-?)([\p{ID_Start}_][\p{ID_Continue}-]*)\r?\n/uy
 const SYMBOL = /\.\.\.|=>|==|!=|<=|>=|&&|\|\||::|[-+*/%<>=!?:.,()[\]{}]/y
 
 /** Tokens of a file at most: reading one holds up all else of the process for some ten milliseconds. */
-export const TOKENS_MAX = 50_000
+export const SOURCE_TOKENS_MAX = 50_000
 
 /** Throws nothing: what is no token becomes a diagnostic, and so does what is beyond the limit. */
 export function scanTokens(text: string): Pick<Scan, 'tokens' | 'diagnostics'> {
   const code: OpenCode = { kind: 'code', isSequence: false, braces: 0 }
   const scan: Scan = { text, at: 0, modes: [code], tokens: [], diagnostics: [] }
   while (scan.at < text.length) {
-    if (scan.tokens.length >= TOKENS_MAX) return beyondLimit(scan)
+    if (scan.tokens.length >= SOURCE_TOKENS_MAX) return beyondLimit(scan)
     const mode = scan.modes.at(-1) ?? code
     if (mode.kind === 'code') scanCode(scan, mode)
     else scanTemplate(scan, mode)
@@ -32,7 +32,7 @@ export function scanTokens(text: string): Pick<Scan, 'tokens' | 'diagnostics'> {
 function beyondLimit({ at }: Scan): Pick<Scan, 'tokens' | 'diagnostics'> {
   const range = { start: at, end: at + 1 }
   const end: SyntaxToken = { kind: 'end of file', range, text: '' }
-  const message = `Expected at most ${TOKENS_MAX} names, values and signs in a file`
+  const message = `Expected at most ${SOURCE_TOKENS_MAX} names, values and signs in a file`
   return { tokens: [end], diagnostics: [{ range, message, hint: undefined }] }
 }
 
