@@ -86,6 +86,22 @@ test('accounts take turns, whatever one of them has waiting', { skip }, async ()
   assert.deepEqual(due.rows.map((row) => String(row['account'])).toSorted(), ['acct_a', 'acct_b'])
 })
 
+test('an account has ten runs at once, whatever functions they are of', { skip }, async () => {
+  for (let nth = 0; nth < 3; nth++) {
+    const one = await addFunction()
+    for (let run = 0; run < 5; run++) await addRun(one, { inS: -100 })
+  }
+  const other = await addRun(await addFunction({ account: 'acct_b' }))
+  const due = async (known: readonly string[]) =>
+    (
+      await state.query<{ id: string }>('select id from function_runs_due(10, 50, $1)', [known])
+    ).rows.map(({ id }) => id)
+  const first = await due([])
+  assert.equal(first.length, 11)
+  assert.deepEqual(await due(first), [])
+  assert.deepEqual(await due(first.filter((id) => id !== other)), [other])
+})
+
 test(
   'a run that fails is tried again after 10 s, 1, 5, 30 min and 2 h, and no more',
   { skip },
