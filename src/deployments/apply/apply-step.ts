@@ -7,9 +7,11 @@ import type { StepRow } from '#deployments/rows.ts'
 import type { Asker } from '#identity/audit.ts'
 import { isPending, type StackAttributes } from '#resources/stack-part.ts'
 import type { Queryable } from '#state/connect.ts'
+import type { ResourceStack, StackResource } from '#stack/stack.ts'
 import { endStep, failStep, startStep } from './end-step.ts'
 import type { ReadDescribed } from './read-described.ts'
 import type { DeploymentTurn } from './turn.ts'
+import { withoutHidden } from './without-hidden.ts'
 
 /** A refusal ends the step. Throws while the state is away. */
 export async function applyStep(
@@ -22,12 +24,23 @@ export async function applyStep(
     if (step.action === 'delete') await state.transaction((it) => remove(it, turn, step))
     else {
       const again = await read()
-      await state.transaction((it) => change(it, turn, step, again))
+      const { address } = step
+      await state
+        .transaction((it) => change(it, turn, step, again))
+        .catch((error: unknown) => {
+          throw withoutHidden(error, address, {
+            revealed: resourceAt(again.described.revealed, address)?.spec,
+            shown: resourceAt(again.described.shown, address)?.spec,
+          })
+        })
     }
   } catch (error) {
     await failStep(turn, step, error)
   }
 }
+
+const resourceAt = ({ resources }: ResourceStack, address: string): StackResource | undefined =>
+  resources.find((one) => one.address === address)
 
 const askerOf = ({ deployment: { account, token, request } }: DeploymentTurn): Asker => ({
   who: { account, token },
@@ -43,7 +56,7 @@ async function change(
   if (!(await isStillWaiting(transaction, turn, step))) return
   const { account } = turn.deployment
   const { address, kind, name } = step
-  const resource = described.revealed.resources.find((one) => one.address === address)
+  const resource = resourceAt(described.revealed, address)
   if (resource === undefined) throw fault('description_invalid', `Could not find ${address}`)
   const part = stackPartOf(turn.parts, kind)
   await lockOwned(transaction, account)

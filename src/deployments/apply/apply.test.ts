@@ -66,7 +66,7 @@ after(async () => {
 async function ask<Reply = DeploymentReply>(body: object): Promise<Reply> {
   const made = await createDeploymentCreate({ state, parts, key })({
     who: { account: ACCOUNT, token: 'tok_a', member: 'mem_a' },
-    spend: { requestId: 'req_a' },
+    spend: { requestId: 'req_a', mark: () => undefined },
     parameters: {},
     body: parseDeploymentRequest(body),
   } as never)
