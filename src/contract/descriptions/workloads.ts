@@ -13,7 +13,13 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
       'Run an image as a workload, or another version of it; what is left out stays as it was. A version that does not become ready never answers',
     request: workloads.workloadRequest,
     replies: { 201: { help: 'The workload, on its way', media: shown } },
-    refusals: ['image_refused', 'host_taken', 'too_many_workloads', 'workloads_off'],
+    refusals: [
+      'image_refused',
+      'host_taken',
+      'scale_not_served',
+      'too_many_workloads',
+      'workloads_off',
+    ],
   },
   'workload.list': {
     summary: 'The workloads of the account, the oldest first',
@@ -28,7 +34,7 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     summary: 'Change a workload; another image, environment or size is another version',
     request: workloads.workloadChange,
     replies: ok('The workload', shown),
-    refusals: [...refusals, 'image_refused', 'host_taken', 'workloads_off'],
+    refusals: [...refusals, 'image_refused', 'host_taken', 'scale_not_served', 'workloads_off'],
   },
   'workload.delete': {
     summary: 'Delete a workload with its versions and its log',
@@ -51,7 +57,7 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     summary: 'Set how many instances a workload has',
     request: workloads.workloadScale,
     replies: ok('The workload', shown),
-    refusals,
+    refusals: [...refusals, 'scale_not_served'],
   },
   'workload.suspend': {
     summary: 'Stop a workload until it is resumed',
