@@ -17,7 +17,7 @@ export const FUNCTIONS_ROWS: Readonly<Record<string, Row>> = {
       { body: { name: NAME }, param: 'file' },
       { body: { name: 'Not a name', ...code }, param: 'name' },
       { body: { name: NAME, ...code, file: '../index.mjs' }, param: 'file' },
-      { body: { name: NAME, ...code, file: 'index.py' }, param: 'file' },
+      { body: { name: NAME, ...code, file: 'index.rb' }, param: 'file' },
       { body: { name: NAME, ...code, source: '' }, param: 'source' },
       { body: { name: NAME, ...code, route: 'hello' }, param: 'route' },
       { body: { name: NAME, ...code, route: '/a/../b' }, param: 'route' },
