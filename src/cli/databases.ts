@@ -1,7 +1,7 @@
 // Functions that the commands of databases share.
 import { sleep } from '#base/clock.ts'
 import { apiGet, apiPatch } from './client.ts'
-import { CommandError, EXIT, print } from './output.ts'
+import { CommandError, EXIT, printLabelled, type LabelledText } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 
 export type Database = {
@@ -120,16 +120,15 @@ export async function waitForStatus(
   }
 }
 
-const LABEL_WIDTH = 16
 const MB = 1_000_000
 const mb = (bytes: number): string => String(Number((bytes / MB).toFixed(1)))
 
 /** A line for each thing that a user asks of a database; --json has all. */
 export function printDatabase(database: Database): void {
-  for (const [label, text] of linesOf(database)) print(`${label.padEnd(LABEL_WIDTH)} ${text}`)
+  printLabelled(linesOf(database))
 }
 
-function linesOf(one: Database): (readonly [label: string, text: string])[] {
+function linesOf(one: Database): LabelledText[] {
   const { energy_budget: budget, energy_budget_used_j: usedJ, restore } = one
   const extensions = one.extensions.map(({ name, version }) => `${name} ${version}`)
   const full = one.full ? ': full, transactions are read-only' : ''

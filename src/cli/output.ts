@@ -36,6 +36,15 @@ const CODES: ReadonlyMap<number, string> = new Map([
 
 export const print = (text: string): void => void process.stdout.write(`${text}\n`)
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
+
+export type LabelledText = readonly [label: string, text: string]
+const LABEL_WIDTH = 16
+export const printLabelled = (lines: readonly LabelledText[]): void => {
+  for (const [label, text] of lines) print(`${label.padEnd(LABEL_WIDTH)} ${text}`)
+}
+
+const MB = 1_000_000
+export const mbText = (bytes: number): string => `${Number((bytes / MB).toFixed(1))} MB`
 export const tell = (text: string): void => void process.stderr.write(`${text}\n`)
 
 /** Says what takes a while, where somebody waits for it: on a terminal. */

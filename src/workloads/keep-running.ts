@@ -6,7 +6,7 @@ import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Crashes } from './crashes.ts'
 import type { RunningWorkload } from './driver.ts'
-import { readWorkloadVersion } from './read-version.ts'
+import { readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
 
 /** A version of a resource. */
 export type Versioned = Resource & { readonly version: number; readonly sleepAfterMs: number }
@@ -52,7 +52,7 @@ export function createKeptInstances({ state, log, instances, crashes }: Deps): K
   }
   const keep: KeptInstances['keep'] = async (resource, signal) => {
     const { id } = resource
-    const live = await readWorkloadVersion(state, id, 'live').catch(() => undefined)
+    const live = await liveVersion(state, id)
     if (live === undefined) return
     const { version, sleepAfterMs, scaleMin } = live
     const own = { ...resource, version, sleepAfterMs }
@@ -80,3 +80,10 @@ export function createKeptInstances({ state, log, instances, crashes }: Deps): K
     },
   }
 }
+
+/** Undefined where no version is live. Throws while the state is away. */
+const liveVersion = (state: Queryable, id: string): Promise<WorkloadVersion | undefined> =>
+  readWorkloadVersion(state, id, 'live').catch((error: unknown) => {
+    if (error instanceof ErgonError && error.code === 'workload_not_found') return undefined
+    throw error
+  })

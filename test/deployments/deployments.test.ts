@@ -280,11 +280,13 @@ test('reading a description is billed, also where it is applied, and an account 
     const { status, headers } = answer
     return { status, headers, joules: Number(headers.get('x-energy-joules')) }
   }
-  await send(true)
+  // Code that is still cold takes several times as much.
+  for (let nth = 0; nth < 4; nth++) await send(true)
   const dry = await send(true)
   const real = await send(false)
   assert.deepEqual([dry.status, real.status], [200, 201])
-  assert.ok(real.joules > dry.joules / 3, `${real.joules} J, dry ${dry.joules} J`)
+  // Without the reading it was a thirtieth.
+  assert.ok(real.joules > dry.joules / 8, `${real.joules} J, dry ${dry.joules} J`)
   // Each bucket is looked for, so the plans overlap.
   const buckets = Array.from({ length: 150 }, (_, n) => `bucket "many-${n}" {\n}\n`).join('')
   const many = await Promise.all(Array.from({ length: 8 }, () => send(true, buckets)))

@@ -3,8 +3,8 @@ import { basename } from 'node:path'
 import { bundleFile } from '#cli/bundle.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost } from '#cli/client.ts'
-import { listFunctions, mbOf, waitForVersion, type DeployedFunction } from '#cli/functions.ts'
-import { CommandError, EXIT, print, printJson, tell, tellWork } from '#cli/output.ts'
+import { listFunctions, waitForFunction, type DeployedFunction } from '#cli/functions.ts'
+import { CommandError, EXIT, mbText, print, printJson, tell, tellWork } from '#cli/output.ts'
 
 export async function run({ options, words: [path = ''] }: CommandCall): Promise<void> {
   const name = textOption(options, 'name') ?? nameOf(path)
@@ -27,9 +27,9 @@ export async function run({ options, words: [path = ''] }: CommandCall): Promise
   for (const line of planOf(name, wanted, before)) tell(line)
   const { version } = JSON.parse(text) as DeployedFunction
   tellWork(`version ${version} of ${name} is tried`)
-  const made = await waitForVersion(options, name, version)
+  const made = await waitForFunction(options, name, version)
   if (options.json) return printJson(made)
-  tell(`version ${version} of ${name} answers (${made.runtime}, ${mbOf(made.memory_bytes)})`)
+  tell(`version ${version} of ${name} answers (${made.runtime}, ${mbText(made.memory_bytes)})`)
   print(made.url)
 }
 

@@ -1,7 +1,7 @@
 // ergon fn list.
 import type { CommandCall } from '#cli/call.ts'
-import { listFunctions, mbOf } from '#cli/functions.ts'
-import { print, printJson, table, tell } from '#cli/output.ts'
+import { listFunctions } from '#cli/functions.ts'
+import { mbText, print, printJson, table, tell } from '#cli/output.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const list = await listFunctions(options)
@@ -11,7 +11,7 @@ export async function run({ options }: CommandCall): Promise<void> {
     one.name,
     one.status,
     one.runtime,
-    mbOf(one.memory_bytes),
+    mbText(one.memory_bytes),
     one.live_version === null ? '-' : String(one.live_version),
     one.energy_budget ?? '-',
     one.url,

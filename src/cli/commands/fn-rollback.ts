@@ -1,7 +1,7 @@
 // ergon fn rollback.
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost } from '#cli/client.ts'
-import { functionPath, waitForVersion, type DeployedFunction } from '#cli/functions.ts'
+import { functionPath, waitForFunction, type DeployedFunction } from '#cli/functions.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
@@ -12,7 +12,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     ...(version !== undefined && { version: Number(version) }),
   })
   const wanted = (JSON.parse(text) as DeployedFunction).version
-  const made = await waitForVersion(options, name, wanted)
+  const made = await waitForFunction(options, name, wanted)
   if (options.json) return printJson(made)
   tell(`version ${wanted} of ${name} answers`)
   print(made.url)

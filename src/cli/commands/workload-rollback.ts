@@ -1,7 +1,7 @@
 // ergon rollback.
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
-import { askWorkload, waitForLive } from '#cli/workloads.ts'
+import { askWorkload, waitForWorkload } from '#cli/workloads.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const to = textOption(options, 'to')
@@ -9,7 +9,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     throw new CommandError(`Not a version: ${to}`, EXIT.usage, `ergon workloads show ${name}`)
   const body = to === undefined ? {} : { version: Number(to) }
   const { version } = await askWorkload(options, name, 'rollback', body)
-  const made = await waitForLive(options, name, version)
+  const made = await waitForWorkload(options, name, version)
   if (options.json) return printJson(made)
   tell(`version ${version} of ${name} answers`)
   print(made.url)
