@@ -2,19 +2,13 @@
 // charged, deleted.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { connect as connectTcp } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { connect as connectTls } from 'node:tls'
-import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { DATABASES_MAX } from '#contract/databases.ts'
 import { intervalList, type AwakeInterval } from '#contract/intervals.ts'
-import { STRANGERS_MAX } from '#databases/proxy/strangers.ts'
-import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { bookFaults } from '../books.ts'
 import { EMBEDDING } from '../settings.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
@@ -22,7 +16,6 @@ import { connectTo, until, withClient as clientOf } from './driver.ts'
 
 const run = promisify(execFile)
 const DIMENSIONS = 1536
-const CANCEL_REQUEST = 80_877_102
 
 let ergon: Ergon
 let url: URL
@@ -157,125 +150,6 @@ test('the example finds a note by its meaning, with embeddings of the service', 
     },
   })
   assert.equal(stdout.trim(), 'The cat sleeps on the sofa')
-})
-
-test('a login with a wrong password, of nobody, to another database or for replication is refused', async () => {
-  const refused = (given: Partial<pg.ClientConfig>, code: string) =>
-    assert.rejects(connect(given), { code, severity: 'FATAL' }, code)
-  await refused({ password: 'wrong' }, '28P01')
-  await refused({ user: 'u_nobody' }, '28P01')
-  await refused({ user: 'postgres', database: 'postgres' }, '28P01')
-  await refused({ database: 'postgres' }, '3D000')
-  await refused({ replication: 'database' } as object, '0A000')
-})
-
-test('garbage is refused with an error of the protocol, or not answered', async () => {
-  const answerTo = async (bytes: Buffer): Promise<Buffer> => {
-    const socket = connectTcp(Number(url.port), url.hostname)
-    socket.end(bytes)
-    const chunks: Buffer[] = []
-    for await (const chunk of socket) chunks.push(chunk as Buffer)
-    return Buffer.concat(chunks)
-  }
-  const int32s = (...values: readonly number[]) => {
-    const bytes = Buffer.alloc(values.length * 4)
-    values.forEach((value, place) => bytes.writeInt32BE(value, place * 4))
-    return bytes
-  }
-  assert.match(String(await answerTo(int32s(8, 196_608))), /C08P01\0Minvalid length/)
-  assert.match(String(await answerTo(int32s(100_000, 196_608))), /C08P01\0/)
-  assert.match(String(await answerTo(int32s(12, 131_072, 0))), /C0A000\0Munsupported frontend/)
-  assert.match(String(await answerTo(int32s(12, 196_608, 0x61616161))), /layout/)
-  const behindTls = Buffer.concat([int32s(8, 80_877_103), int32s(8, 196_608)])
-  assert.match(String(await answerTo(behindTls)), /unencrypted bytes behind SSLRequest/)
-  assert.equal(String(await answerTo(int32s(8, 80_877_104))), 'N')
-  const options = Buffer.from('user\0x\0_pq_.new\0on\0\0')
-  const newer = Buffer.concat([int32s(8 + options.length, 196_610), options])
-  const told = (await answerTo(newer)).toString('latin1')
-  assert.ok(
-    told.startsWith(int32s(21, 196_608, 1).toString('latin1'), 1) && told.startsWith('v'),
-    told,
-  )
-  assert.equal(
-    String(await answerTo(Buffer.from('GET / HTTP/1.1\r\n\r\n'))).includes('08P01'),
-    true,
-  )
-  await withClient((client) => client.query('select 1'))
-})
-
-test('TLS may begin at once, with the ALPN of PostgreSQL', async () => {
-  const greet = async (ALPNProtocols: string[]): Promise<string> => {
-    const { hostname: host, port } = url
-    const socket = connectTls({
-      host,
-      port: Number(port),
-      ALPNProtocols,
-      rejectUnauthorized: false,
-    })
-    await once(socket, 'secureConnect')
-    const parameters = Buffer.from('user\0x\0\0')
-    const head = Buffer.alloc(8)
-    head.writeInt32BE(8 + parameters.length, 0)
-    head.writeInt32BE(196_608, 4)
-    socket.write(Buffer.concat([head, parameters]))
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    socket.destroy()
-    return answer.toString('latin1')
-  }
-  assert.match(await greet(['postgresql']), /SCRAM-SHA-256-PLUS/)
-  assert.match(await greet([]), /direct TLS needs the ALPN protocol/)
-})
-
-test('half-open connections keep nobody out', async () => {
-  const open = () => connectTcp(Number(url.port), url.hostname).on('error', () => undefined)
-  const strangers = Array.from({ length: STRANGERS_MAX + 100 }, open)
-  await withClient((client) => client.query('select 1'))
-  for (const socket of strangers) socket.destroy()
-})
-
-test('a session begins as new on the backend of an earlier one', async () => {
-  const pids = new Set<number>()
-  // A client that comes before a backend is reset gets another one.
-  await until('a backend has a second client', () =>
-    withClient(async (client) => {
-      const { rows } = await client.query<{ pid: number; path: string; left: string }>(
-        `select pg_backend_pid() as pid, current_setting('search_path') as path,
-           (select count(*) from pg_prepared_statements)
-           + (select count(*) from pg_class where relname = 'left_over') as left`,
-      )
-      const [{ pid, path, left } = { pid: 0, path: '', left: '' }] = rows
-      assert.deepEqual([path, left], ['"$user", public', '0'])
-      await client.query('set search_path = nowhere; create temp table left_over (id int)')
-      await client.query('prepare left_over as select 1')
-      const isSecond = pids.has(pid)
-      pids.add(pid)
-      return isSecond
-    }),
-  )
-})
-
-test('one session too many is refused, and there is room again when one ends', async () => {
-  const clients = await Promise.all(Array.from({ length: SESSIONS_MAX }, () => connect()))
-  await assert.rejects(connect(), { code: '53300' })
-  await clients[0]?.end()
-  await withClient((client) => client.query('select 1'))
-  await Promise.all(clients.slice(1).map((client) => client.end()))
-})
-
-test('a cancel request ends the query of its own session', async () => {
-  const client = await connect()
-  const { processID, secretKey } = client as unknown as { processID: number; secretKey: number }
-  const cancelled = assert.rejects(client.query('select pg_sleep(60)'), { code: '57014' })
-  await pause(200)
-  const bytes = Buffer.alloc(16)
-  bytes.writeInt32BE(16, 0)
-  bytes.writeInt32BE(CANCEL_REQUEST, 4)
-  bytes.writeInt32BE(processID, 8)
-  bytes.writeInt32BE(secretKey, 12)
-  connectTcp(Number(url.port), url.hostname).end(bytes)
-  await cancelled
-  await client.query('select 1')
-  await client.end()
 })
 
 test('the owner cannot leave the database: no superuser, no program, no other database', async () => {
