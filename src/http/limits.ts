@@ -36,6 +36,7 @@ export const PIPELINED_MAX = 64
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
+const PORT_MAX = 65_535
 const TARGET = /^\/[\x21-\x7e]*$/
 
 /** Of HTTP/2 too, where `:authority` has the place of Host. */
@@ -53,7 +54,7 @@ export function checkForm(request: RequestForm): void {
   const isCheck = request.httpVersion === '1.0' && HEALTH_PATHS.has(target.split('?', 1)[0] ?? '')
   if (hosts.length !== 1 && !(isCheck && hosts.length === 0))
     throw malformed(`${hosts.length} Host headers`)
-  if (hosts.length === 1 && !HOST.test(hosts[0] ?? ''))
+  if (hosts.length === 1 && !isHost(hosts[0] ?? ''))
     throw malformed('the Host header is not a host')
   // Node keeps the first of two, a proxy may keep the last.
   const credentials = valuesOf(request, 'authorization')
@@ -66,6 +67,11 @@ export function checkForm(request: RequestForm): void {
     if (valuesOf(request, 'content-length').length > 0)
       throw malformed('both Transfer-Encoding and Content-Length')
   }
+}
+
+function isHost(text: string): boolean {
+  const parts = HOST.exec(text)
+  return parts !== null && Number(parts[2]?.slice(1) ?? 0) <= PORT_MAX
 }
 
 /** RFC 9110 §10.1.1 leaves it to the server. Throws expectation_failed. */

@@ -141,6 +141,13 @@ test('code cannot send the headers of the service', async (t) => {
   assert.doesNotMatch(text, /forged/)
 })
 
+test('a request for a port that there is not is refused', async (t) => {
+  const sent = get().replace(HOST, `${HOST}:65536`)
+  const { text, asked } = await exchange(t, sent, STREAM)
+  assert.match(text, /^HTTP\/1\.1 400 /)
+  assert.equal(asked, '')
+})
+
 test('a request with two hosts is refused', async (t) => {
   const { text, asked } = await exchange(t, get('GET', '1.1', 'Host: other\r\n'), STREAM)
   assert.match(text, /^HTTP\/1\.1 400 /)

@@ -16,10 +16,10 @@ const HOP_BY_HOP = new Set([
   'upgrade',
   'http2-settings',
 ])
-/** The ingress has said "100 Continue" itself. */
-const TAKEN = new Set([...HOP_BY_HOP, 'expect', 'cookie', 'host'])
+/** The ingress has said "100 Continue" itself, and says the others anew. */
+const TAKEN = new Set([...HOP_BY_HOP, 'expect', 'cookie', 'host', 'x-request-id'])
 /** Believed from proxies that the operator trusts. */
-const FORWARDED = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'])
+const FORWARDED = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/
 /** Headers of the service, and those that bind a client to an address that others have too. */
 const OURS =
   /^(?:x-(?:ergon|energy|workload)-.*|x-(?:carbon-mg|receipt-id|routed-to|tier)|strict-transport-security|alt-svc|clear-site-data)$/
@@ -33,13 +33,16 @@ export function headersTo(request: IngressRequest, given: ForwardedRequest): str
   const from = socket.remoteAddress ?? ''
   const isTrusted = given.trusts(from)
   let before = ''
+  let prefix = ''
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? '').toLowerCase()
     if (name.startsWith(':') || name.startsWith('x-ergon-')) continue
     if (TAKEN.has(name) || named?.has(name) === true) continue
-    if (!isTrusted && FORWARDED.has(name)) continue
-    if (name === 'x-forwarded-for') before += `${rawHeaders[i + 1] ?? ''}, `
-    else sent.push(name, rawHeaders[i + 1] ?? '')
+    if (!isTrusted && FORWARDED.test(name)) continue
+    const value = rawHeaders[i + 1] ?? ''
+    if (name === 'x-forwarded-for') before += `${value}, `
+    else if (name === 'x-forwarded-prefix') prefix += value
+    else sent.push(name, value)
   }
   const { cookie } = headers
   const cookies = cookie === undefined ? '' : withoutOurs(cookie)
@@ -48,7 +51,8 @@ export function headersTo(request: IngressRequest, given: ForwardedRequest): str
   if (!isTrusted || headers['x-forwarded-proto'] === undefined)
     sent.push('x-forwarded-proto', isEncrypted(request) ? 'https' : 'http')
   sent.push('x-request-id', given.requestId)
-  if (given.prefix !== '') sent.push('x-forwarded-prefix', given.prefix)
+  prefix += given.prefix
+  if (prefix !== '') sent.push('x-forwarded-prefix', prefix)
   if (rulesOfKind(given.kind).hasOurRuntime)
     sent.push(
       'x-ergon-request-id',

@@ -164,16 +164,23 @@ test('a browser gets a page with the reason, others get JSON', async (t) => {
 
 test('what clients say about who asked is not believed', async (t) => {
   const { deps } = await openInstance(t, (request, response) => {
-    const { 'x-forwarded-for': address, 'x-forwarded-proto': protocol } = request.headers
-    response.end(`${String(address)} ${String(protocol)}`)
+    const names = ['for', 'proto', 'prefix', 'port'].map((name) => `x-forwarded-${name}`)
+    const told = names.map((name) => String(request.headers[name]))
+    response.end([...told, String(request.headers['x-request-id']).slice(0, 4)].join(' '))
   })
-  const said = { 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'https' }
+  const said = {
+    'x-forwarded-for': '192.0.2.1',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-prefix': '/admin',
+    'x-forwarded-port': '1',
+    'x-request-id': 'forged',
+  }
   const seen = async (trusts: IngressServerDeps['trusts']) => {
     const { port } = await plain(t, { ...deps, trusts })
     return await (await fetch(`http://localhost:${port}/`, { headers: said })).text()
   }
-  assert.equal(await seen(() => false), '127.0.0.1 http')
-  assert.equal(await seen(() => true), '192.0.2.1, 127.0.0.1 https')
+  assert.equal(await seen(() => false), '127.0.0.1 http undefined undefined req_')
+  assert.equal(await seen(() => true), '192.0.2.1, 127.0.0.1 https /admin 1 req_')
 })
 
 test('TLS has the certificate of the name, HTTP/2 and HTTP/1.1, and no answer for other names', async (t) => {

@@ -1,6 +1,6 @@
 // The certificates that the ingress keeps while it asks the agent again.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,4 +42,13 @@ test('a certificate that was removed while the agent was asked again is forgotte
   await until(false)
   ending.abort()
   await following
+})
+
+test('a folder of too many certificates is refused, not cut', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-contexts-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const name of ['a', 'b']) writeFileSync(join(folder, `${name}.crt`), '')
+  const given = { folders: [folder], state: {} as State, log: quiet, certificatesMax: 1 }
+  const certificates = createServedCertificates(given)
+  await assert.rejects(certificates.look(), /2 certificates: the most is 1/)
 })

@@ -39,10 +39,13 @@ export function createServedCertificates({
   folders,
   state,
   log,
+  certificatesMax = CERTIFICATES_MAX,
 }: {
   readonly folders: readonly string[]
   readonly state: State
   readonly log: Logger
+  /** Of a folder. */
+  readonly certificatesMax?: number
 }): ServedCertificates {
   const served = new Map<string, ServedPair>()
   const followers = new Set<ServerResponse>()
@@ -63,13 +66,21 @@ export function createServedCertificates({
     }
   }
   const look = async (): Promise<void> => {
-    const found = new Map(folders.flatMap(filesOf))
+    const found = new Map(folders.flatMap((folder) => filesOf(folder, certificatesMax)))
     for (const [host, files] of found) await take(host, files)
     for (const host of served.keys())
       if (!found.has(host)) {
         served.delete(host)
         tell({ host, pair: null })
       }
+  }
+  const unseen = async (error: unknown): Promise<void> => {
+    const detail = { folders, reason: messageOf(error) }
+    const key = detail.reason
+    const isNew = await raiseAlarm(state, 'route_certificate_refused', detail, { key }).catch(
+      () => true,
+    )
+    if (isNew) log.error('Certificates of routes are as they were: a folder is not used', detail)
   }
   return {
     look,
@@ -81,19 +92,19 @@ export function createServedCertificates({
     },
     async watch(signal) {
       while (!signal.aborted) {
-        await look().catch((error: unknown) =>
-          log.warn('The certificates of routes are not looked at', { error: messageOf(error) }),
-        )
+        await look().catch(unseen)
         await sleep(LOOK_MS, signal).catch(() => undefined)
       }
     },
   }
 }
 
-/** The names of a folder with their files. */
-function filesOf(folder: string): [string, CertificateFiles][] {
+/** The names of a folder with their files. Throws for more than there may be. */
+function filesOf(folder: string, most: number): [string, CertificateFiles][] {
   const names = readdirSync(folder).filter((name) => name.endsWith(CERT))
-  return names.slice(0, CERTIFICATES_MAX).map((name) => {
+  if (names.length > most)
+    throw new RangeError(`${folder} has ${names.length} certificates: the most is ${most}`)
+  return names.map((name) => {
     const stem = name.slice(0, -CERT.length)
     const files = { cert: join(folder, name), key: join(folder, `${stem}.key`) }
     return [stem.toLowerCase().replace(/^_\./, '*.'), files]
