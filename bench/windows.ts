@@ -118,7 +118,7 @@ function windowOf(second: number, models: readonly string[], isBusy: boolean): s
       isBusy || (second + index) % 3 === 0
         ? BigInt(1_000_003 * (1 + ((second * 7 + index) % 97)))
         : 0n,
-    reservedMilli: isBusy ? 20 : 0,
+    reservedPpb: isBusy ? 20_000_000 : 0,
   }))
   const readingNj = nj(BigInt(1_600_000_000 + (second % 1009) * 1_000_003))
   const { dynamicNj: _, ...split } = splitReading({

@@ -9,7 +9,7 @@ import type { Charging } from './charging.ts'
 import { silent } from './faults.ts'
 import type { OpenSpend } from './open-spend.ts'
 import type { Payer } from './spend.ts'
-import type { Due } from './standing.ts'
+import { claimsOf, type Due } from './standing.ts'
 
 /** Of one charge: beyond what a machine can use in a minute. */
 const CEILING_NJ = nj(10n ** 18n)
@@ -126,7 +126,7 @@ export class CellHold {
     if (!isWhole) work.takeLeft()
     work.happened(due)
     work.served({ resource: due.resource })
-    work.claim({ kind: 'upstream', ...source, energyNj: due.energyNj })
+    for (const claim of claimsOf(due, source)) work.claim(claim)
     work.settle(isWhole ? 200 : 402)
     // Of that which the charge did not use.
     if (this.#work?.isPaid === false) this.#work.takeLeft()

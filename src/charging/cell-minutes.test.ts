@@ -58,6 +58,9 @@ const chargesOf = (bench: TestCharging): Charge[] =>
     .filter((text) => /"operation":"(cell|function)\.standing"/.test(text))
     .map((text) => parseCharge(Buffer.from(text)))
 
+const idleOf = ({ parts }: Charge): bigint =>
+  parts.reduce((sum, part) => sum + (part.idle === true ? BigInt(part.energy_nj) : 0n), 0n)
+
 async function posted(bench: TestCharging): Promise<Charge[]> {
   await bench.session.tickNow(AbortSignal.timeout(60_000))
   return chargesOf(bench)
@@ -133,7 +136,16 @@ async function play(all: readonly Step[], leftAt: typeof leftOf): Promise<void> 
       .flatMap(({ shares }) => shares)
       .filter(({ name }) => name === cell)
       .reduce((sum, { dynamicNj, idleNj }) => sum + dynamicNj + idleNj, 0n)
+    const idle = windows
+      .flatMap(({ shares }) => shares)
+      .filter(({ name }) => name === cell)
+      .reduce((sum, { idleNj }) => sum + idleNj, 0n)
     const own = charges.filter(({ resource }) => resource === `database:${cell.replace('-', '_')}`)
+    assert.equal(
+      own.reduce((sum, charge) => sum + idleOf(charge), 0n),
+      idle,
+      `${cell} at rest`,
+    )
     assert.equal(
       own.reduce((sum, charge) => sum + chargeEnergy(charge), 0n),
       used,
@@ -223,6 +235,37 @@ test('a minute of a function is charged as of functions, held or not', async () 
   assert.deepEqual(
     charges.map(({ operation }) => operation),
     ['function.standing', 'function.standing'],
+  )
+})
+
+test('a charge has the energy of work and the idle part apart, held or not', async () => {
+  await using bench = await openTestCharging()
+  const payer = bench.payer('acct_1', FUNDS)
+  const holds = new Map<string, CellHold>()
+  const minutes = createCellMinutes({
+    charging: bench.charging,
+    payerOf: () => payer,
+    meter: 'm1',
+    stateOf: () => 'ready',
+    holds,
+    log,
+  })
+  minutes.add(windowAt(61, [shareOf(0, 7n, 11n)]))
+  await minutes.charge('all')
+  holds.set('db-1', await CellHold.take(bench.charging, payer, nj(J)))
+  minutes.add(windowAt(62, [shareOf(0, 3n, 5n)]))
+  minutes.add(windowAt(63, [shareOf(0, 0n, 2n)]))
+  await minutes.charge('all')
+  const charges = await posted(bench)
+  assert.deepEqual(
+    charges.map(({ parts, energy_nj: energy }) => [
+      energy,
+      ...parts.slice(1).map((part) => [part.meter, part.energy_nj, part.idle]),
+    ]),
+    [
+      ['18', ['m1', '7', undefined], ['m1', '11', true]],
+      ['10', ['m1', '3', undefined], ['m1', '7', true]],
+    ],
   )
 })
 

@@ -33,9 +33,11 @@ export type CellMinutesDeps = StandingDeps & {
   readonly left?: CellWindows
 }
 
+/** The use of a cell in a window. */
+type Used = Due & { readonly known: EnergyBand; readonly idleNj: Nj }
+
 /** A cell's windows of one minute and state. */
-type Minute = Due & {
-  readonly known: EnergyBand
+type Minute = Used & {
   readonly minute: number
   readonly state: string | undefined
 }
@@ -120,11 +122,11 @@ const isMuchOfBudget = (hold: CellHold | undefined): boolean => {
 }
 
 /** What each cell of an account used in a window, by its name. */
-function duesOf(window: MeterWindow): Map<string, Due & { readonly known: EnergyBand }> {
+function duesOf(window: MeterWindow): Map<string, Used> {
   const toMs = window.k * WINDOW_MS
   const fromMs = toMs - Math.round(Number(window.elapsedNs) / 1e6)
   const { method, bandPct } = window
-  const dues = new Map<string, Due & { readonly known: EnergyBand }>()
+  const dues = new Map<string, Used>()
   for (const { name, payer, dynamicNj, idleNj } of window.shares) {
     const energyNj = add(dynamicNj, idleNj)
     if (payer.kind !== 'account' || energyNj === 0n) continue
@@ -132,7 +134,7 @@ function duesOf(window: MeterWindow): Map<string, Due & { readonly known: Energy
     const resource = resourceOf(name)
     const operation = cellOperationOf(name)
     const known = { method, bandPct }
-    dues.set(name, { account, resource, operation, energyNj, fromMs, toMs, known })
+    dues.set(name, { account, resource, operation, energyNj, idleNj, fromMs, toMs, known })
   }
   return dues
 }
@@ -140,9 +142,10 @@ function duesOf(window: MeterWindow): Map<string, Due & { readonly known: Energy
 const resourceOf = (cell: string): string => chargedResource(resourceOfCell(cell))
 
 /** The minute with one window more. */
-const merged = (minute: Minute, due: Due & { readonly known: EnergyBand }): Minute => ({
+const merged = (minute: Minute, due: Used): Minute => ({
   ...minute,
   energyNj: add<Nj>(minute.energyNj, due.energyNj),
+  idleNj: add<Nj>(minute.idleNj, due.idleNj),
   toMs: due.toMs,
   known: due.known.bandPct > minute.known.bandPct ? due.known : minute.known,
 })

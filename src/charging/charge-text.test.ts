@@ -23,6 +23,7 @@ const part = fc.record(
     band_pct: amount,
     energy_nj: amount,
     factor,
+    idle: fc.constant(true as const),
   },
   { requiredKeys: ['meter', 'method', 'band_pct', 'energy_nj'] },
 )

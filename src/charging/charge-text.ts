@@ -17,10 +17,11 @@ export function chargeText(c: Charge): string {
     id: c.id,
     model: c.model,
     operation: c.operation,
-    parts: c.parts.map(({ band_pct, energy_nj, factor, meter, method }) => ({
+    parts: c.parts.map(({ band_pct, energy_nj, factor, idle, meter, method }) => ({
       band_pct,
       energy_nj,
       factor: factor && sorted(factor),
+      idle,
       meter,
       method,
     })),

@@ -35,9 +35,10 @@ export class Measure {
       this.#cellsNs += used.cpuNs - before
       return
     }
-    const before = this.#upstreams.get(used.meter)?.energyNj ?? nj(0n)
+    const key = keyOf(used)
+    const before = this.#upstreams.get(key)?.energyNj ?? nj(0n)
     invariant(used.energyNj >= 0n, `a claim of meter ${used.meter} is negative`)
-    this.#upstreams.set(used.meter, used)
+    this.#upstreams.set(key, used)
     this.#upstreamsNj = subtract(add(this.#upstreamsNj, used.energyNj), before)
   }
 
@@ -45,9 +46,9 @@ export class Measure {
   absorb(tariff: Tariff): boolean {
     if (this.#upstreams.size === 0 && this.#cells.size === 0) return false
     const absorbed = (this.#absorbed ??= { cellsNs: 0n, cellsNj: nj(0n), upstreams: new Map() })
-    for (const [meter, one] of this.#upstreams) {
-      const before = absorbed.upstreams.get(meter)?.energyNj ?? nj(0n)
-      absorbed.upstreams.set(meter, { ...one, energyNj: add(before, one.energyNj) })
+    for (const [key, one] of this.#upstreams) {
+      const before = absorbed.upstreams.get(key)?.energyNj ?? nj(0n)
+      absorbed.upstreams.set(key, { ...one, energyNj: add(before, one.energyNj) })
     }
     this.#upstreams.clear()
     this.#upstreamsNj = nj(0n)
@@ -91,8 +92,7 @@ export class Measure {
     }
     const own = energyOfCpu(this.totalCpuNs() + extra.tailNs, tariff.njPerCpuS)
     const parts = [nodePart(tariff, take(own))]
-    for (const [meter, one] of byName(this.#upstreams))
-      parts.push(upstreamPart(meter, one, take(one.energyNj)))
+    for (const one of byName(this.#upstreams)) parts.push(upstreamPart(one, take(one.energyNj)))
     const { cpuNs, bandPct } = extra.indirect
     const indirectNj = take(energyOfCpu(cpuNs, tariff.njPerCpuS))
     if (indirectNj !== '0') parts.push(indirectPart(tariff, bandPct, indirectNj))
@@ -109,15 +109,15 @@ export class Measure {
   absorbedParts(tariff: Tariff): ChargePart[] {
     if (this.#absorbed === undefined) return []
     const { cellsNj, upstreams } = this.#absorbed
-    const parts = byName(upstreams).map(([meter, one]) =>
-      upstreamPart(meter, one, one.energyNj.toString()),
-    )
+    const parts = byName(upstreams).map((one) => upstreamPart(one, one.energyNj.toString()))
     return cellsNj === 0n ? parts : [nodePart(tariff, cellsNj.toString()), ...parts]
   }
 }
 
+/** The idle energy of a meter comes right behind its other energy. */
+const keyOf = ({ meter, idle }: UpstreamUse) => (idle === true ? `${meter} idle` : meter)
 const byName = (upstreams: ReadonlyMap<string, UpstreamUse>) =>
-  [...upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  [...upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 
 export const nodePart = (tariff: Tariff, energyNj: string): ChargePart => ({
   band_pct: tariff.bandPct,
@@ -133,10 +133,11 @@ const indirectPart = (tariff: Tariff, bandPct: number, energyNj: string): Charge
   method: LEARNED,
 })
 
-const upstreamPart = (meter: string, one: UpstreamUse, energyNj: string): ChargePart => ({
+const upstreamPart = (one: UpstreamUse, energyNj: string): ChargePart => ({
   band_pct: String(one.bandPct),
   energy_nj: energyNj,
-  meter,
+  meter: one.meter,
   method: one.method,
   ...(one.factor !== undefined && { factor: one.factor }),
+  ...(one.idle === true && { idle: true }),
 })

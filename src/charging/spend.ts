@@ -32,6 +32,8 @@ export type Claim =
       readonly energyNj: Nj
       /** Of where it was spent. */
       readonly factor?: CarbonFactor
+      /** A part of the machine's idle power: cumulative apart from the meter's other energy. */
+      readonly idle?: true
     }
 
 /** How an upstream's energy is known, and the carbon of where it was spent. */

@@ -4,12 +4,12 @@
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import type { Nj } from '#base/units.ts'
+import { nj, subtract, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Charging } from './charging.ts'
 import { isUnpayable } from './faults.ts'
-import type { Payer } from './spend.ts'
+import type { Claim, Payer } from './spend.ts'
 
 /** What is owed for a span of time. */
 export type Due = {
@@ -17,6 +17,8 @@ export type Due = {
   /** What used the energy, as receipts name it. */
   readonly resource: string
   readonly energyNj: Nj
+  /** Of that, the part of the machine's idle power (none by default): a part of its own in the charge. */
+  readonly idleNj?: Nj
   readonly fromMs: number
   readonly toMs: number
   /** These two where they differ from the product's. */
@@ -98,6 +100,16 @@ export async function chargeDues(
   return dues.filter((_, place) => ends[place]?.status === 'rejected')
 }
 
+/** The energy of work, then the idle part: in sum the energy of the due, to the nanojoule. */
+export function claimsOf(
+  { energyNj, idleNj = nj(0n) }: Pick<Due, 'energyNj' | 'idleNj'>,
+  source: EnergyBand & { readonly meter: string },
+): readonly Claim[] {
+  const upstream = { kind: 'upstream', ...source } as const
+  const active: Claim = { ...upstream, energyNj: subtract(energyNj, idleNj) }
+  return idleNj === 0n ? [active] : [active, { ...upstream, energyNj: idleNj, idle: true }]
+}
+
 /** Resolves when it is charged, as far as the wallet goes: what that does not cover is the operator's. */
 async function chargeDue(
   { charging, payerOf }: StandingDeps,
@@ -111,7 +123,7 @@ async function chargeDue(
     await work.admit(await payerOf(due.account, resource), due.operation ?? operation, energyNj)
     const isWhole = await work.fill()
     work.served({ resource })
-    work.claim({ kind: 'upstream', meter, energyNj, ...(due.known ?? known) })
+    for (const claim of claimsOf(due, { meter, ...(due.known ?? known) })) work.claim(claim)
     work.settle(isWhole ? 200 : 402)
   } catch (error) {
     work.drop()

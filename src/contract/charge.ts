@@ -38,7 +38,8 @@ export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: numb
 
 /**
  * One meter's share of a charge. `band_pct` is the declared error band in percent. Of energy that was spent
- * elsewhere, `factor` is that place's: neither the charge's nor its PUE are of such a part.
+ * elsewhere, `factor` is that place's: neither the charge's nor its PUE are of such a part. `idle` marks what the
+ * machine draws anyway and the charged cell reserved; what its work added is a part of its own.
  */
 export type ChargePart = {
   readonly meter: string
@@ -46,6 +47,7 @@ export type ChargePart = {
   readonly band_pct: string
   readonly energy_nj: string
   readonly factor?: CarbonFactor
+  readonly idle?: true
 }
 
 /** Where the carbon figure comes from. */
@@ -236,6 +238,7 @@ const isPart = (part: ChargePart): boolean =>
   typeof part.method === 'string' &&
   INTEGER.test(part.band_pct) &&
   INTEGER.test(part.energy_nj) &&
+  (part.idle === undefined || part.idle === true) &&
   (part.factor === undefined || isFactor(part.factor))
 
 const isFactor = (factor: CarbonFactor): boolean =>

@@ -58,6 +58,7 @@ function chargeOf({ parts, mgPerKwh, pusdPerJ, free, isTest, texts }: Made): Cha
       band_pct: '30',
       energy_nj: energyNj.toString(),
       ...(isElsewhere(nth) && { factor: factorOf(mgPerKwh + ELSEWHERE_MG) }),
+      ...(nth % 3 === 2 && { idle: true }),
     })),
     energy_nj: energy.toString(),
     carbon_pg: carbonPg.toString(),

@@ -55,7 +55,7 @@ const FIGURE = `"(${DIGITS})"`
 const TIME = String.raw`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`
 const FACTOR_END = `"source":${TEXT},"year":${INTEGER},"zone":${TEXT}`
 const PART_FACTOR = String.raw`(?:"factor":\{"basis":${TEXT},"mg_per_kwh":${INTEGER},${FACTOR_END}\},)?`
-const PART = String.raw`\{"band_pct":${INTEGER},"energy_nj":${INTEGER},${PART_FACTOR}"meter":${TEXT},"method":${TEXT}\}`
+const PART = String.raw`\{"band_pct":${INTEGER},"energy_nj":${INTEGER},${PART_FACTOR}(?:"idle":true,)?"meter":${TEXT},"method":${TEXT}\}`
 const PART_ENERGY = new RegExp(
   String.raw`"energy_nj":${FIGURE}(?:,"factor":\{"basis":${TEXT},"mg_per_kwh":${FIGURE})?`,
   'g',

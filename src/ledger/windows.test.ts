@@ -36,7 +36,7 @@ const cell = fc.record({
     { kind: 'account', account: 'acct_2' },
   ),
   cpuNs: fc.bigInt(0n, 2_000_000_000n),
-  reservedMilli: fc.integer({ min: 0, max: 400 }),
+  reservedPpb: fc.integer({ min: 0, max: 400_000_000 }),
 })
 const drawn = fc.record({
   meter: fc.constantFrom('m1', 'm2'),

@@ -11,7 +11,7 @@ export type CellReading = {
   readonly payer: SharePayer
   /** Cumulative, dead processes included. */
   readonly cpuNs: bigint
-  readonly reservedMilli?: number
+  readonly reservedPpb?: number
 }
 
 /** busyNs is max(counted by the machine, Σ of the cells): the counters differ by up to a tick. */

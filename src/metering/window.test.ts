@@ -8,11 +8,11 @@ import { REST, sumOfShares, splitReading, type CellUse } from './window.ts'
 const RUNS = process.env['ERGON_LONG'] === '1' ? 1_000_000 : 2000
 
 const operator = { kind: 'operator' } as const
-const cell = (name: string, cpuNs: bigint, reservedMilli?: number): CellUse => ({
+const cell = (name: string, cpuNs: bigint, reservedPpb?: number): CellUse => ({
   name,
   payer: operator,
   cpuNs,
-  ...(reservedMilli === undefined ? {} : { reservedMilli }),
+  ...(reservedPpb === undefined ? {} : { reservedPpb }),
 })
 
 const cells = fc.array(
@@ -20,7 +20,7 @@ const cells = fc.array(
     name: fc.constant('cell'),
     payer: fc.constant(operator),
     cpuNs: fc.oneof(fc.constant(0n), fc.bigInt(0n, 5_000_000_000n)),
-    reservedMilli: fc.integer({ min: 0, max: 1000 }),
+    reservedPpb: fc.integer({ min: 0, max: 1_000_000_000 }),
   }),
   { maxLength: 60, size: 'max' },
 )
@@ -68,7 +68,7 @@ test('splitReading() gives the operator what no cell used and no cell reserved',
     readingNj: nj(1100n),
     idleDrawNj: nj(100n),
     busyNs: 1000n,
-    cells: [cell('db', 250n, 300), cell('fn', 250n)],
+    cells: [cell('db', 250n, 300_000_000), cell('fn', 250n)],
   })
   assert.deepEqual(
     split.shares.map((share) => [share.name, share.dynamicNj, share.idleNj]),
@@ -77,6 +77,22 @@ test('splitReading() gives the operator what no cell used and no cell reserved',
       ['fn', 250n, 0n],
       [REST, 500n, 70n],
     ],
+  )
+})
+
+test('splitReading() rounds the idle parts of cells down', () => {
+  fc.assert(
+    fc.property(windows, (window) => {
+      const split = splitReading(window)
+      const all = window.cells.reduce((total, { reservedPpb }) => total + BigInt(reservedPpb), 0n)
+      const whole = all > 1_000_000_000n ? all : 1_000_000_000n
+      for (const [nth, { reservedPpb }] of window.cells.entries()) {
+        const exactly = split.idleNj * BigInt(reservedPpb)
+        const given = (split.shares[nth]?.idleNj ?? 0n) * whole
+        assert.ok(given <= exactly && exactly - given < whole)
+      }
+    }),
+    { numRuns: 1000 },
   )
 })
 

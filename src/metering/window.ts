@@ -16,8 +16,8 @@ export type CellUse = {
   readonly payer: SharePayer
   /** CPU time in this window, dead processes of the cell included. */
   readonly cpuNs: bigint
-  /** Thousandths of the machine kept for it: the larger of its memory and processor shares. */
-  readonly reservedMilli?: number
+  /** Billionths of the machine's memory that are kept for it, rounded down. */
+  readonly reservedPpb?: number
 }
 
 export type Share = {
@@ -66,9 +66,9 @@ export type Split = {
 }
 
 /**
- * Splits a reading. The idle part (at most the reading) goes to those who reserve the machine, and its remainder to
- * the operator. The dynamic part is split by CPU time; the unattributed part of the machine's busy time is the
- * operator's. Largest remainder: Σ shares = reading exactly.
+ * Splits a reading. The idle part (at most the reading) goes to those who reserve memory, rounded down to the
+ * nanojoule, and its remainder to the operator. The dynamic part is split by CPU time, by largest remainder; the
+ * unattributed part of the machine's busy time is the operator's. Σ shares = reading exactly.
  */
 export function splitReading(options: {
   readonly readingNj: Nj
@@ -83,7 +83,7 @@ export function splitReading(options: {
   const attributedNs = cells.reduce((total, cell) => total + cell.cpuNs, 0n)
   const busyNs = attributedNs > options.busyNs ? attributedNs : options.busyNs
   const byCpu = divide(dynamicNj, [...cells.map((cell) => cell.cpuNs), busyNs - attributedNs])
-  const byReserve = divide(idleNj, reserves(cells))
+  const byReserve = splitIdle(idleNj, cells)
   const owners: CellUse[] = [
     ...cells,
     { name: REST, payer: { kind: 'operator' }, cpuNs: busyNs - attributedNs },
@@ -110,9 +110,12 @@ function divide(total: Nj, weights: readonly bigint[]): bigint[] {
   return weights.map((_, index) => (index === weights.length - 1 ? total : 0n))
 }
 
-/** Reserved thousandths of each cell, then what nobody reserved; an overcommitted machine has no rest. */
-function reserves(cells: readonly CellUse[]): bigint[] {
-  const reserved = cells.map((cell) => BigInt(cell.reservedMilli ?? 0))
-  const all = reserved.reduce((total, milli) => total + milli, 0n)
-  return [...reserved, all < 1000n ? 1000n - all : 0n]
+const PPB = 1_000_000_000n
+
+/** By reserved memory, then what nobody reserved; cells that reserve more than the machine has share all of it. */
+function splitIdle(idleNj: Nj, cells: readonly CellUse[]): bigint[] {
+  const reserved = cells.map((cell) => BigInt(cell.reservedPpb ?? 0))
+  const all = reserved.reduce((total, ppb) => total + ppb, 0n)
+  const each = reserved.map((ppb) => (idleNj * ppb) / (all > PPB ? all : PPB))
+  return [...each, each.reduce((rest, part) => rest - part, BigInt(idleNj))]
 }

@@ -138,7 +138,7 @@ function showCharge(charge: Charge, signers: Signers | undefined): void {
   const parts = charge.parts
     .map(
       (part) =>
-        `${part.meter}: ${printJoules(nj(BigInt(part.energy_nj)))} J by ${part.method}, ±${part.band_pct} %`,
+        `${part.meter}${part.idle === true ? ', idle' : ''}: ${printJoules(nj(BigInt(part.energy_nj)))} J by ${part.method}, ±${part.band_pct} %`,
     )
     .join('; ')
   const rows: [string, string][] = [

@@ -122,6 +122,24 @@ test('a bundled charge takes at most 50 bytes', () => {
   assert.ok(writeBundle(leaves).length <= 50 * leaves.length)
 })
 
+test('a bundle gives back the idle parts of charges', () => {
+  const bytes = [7n, 0n, 3n].map((idle, nth) => {
+    const known = { meter: 'cpu-x64', method: 'model', band_pct: '40' } as const
+    const parts = [
+      { ...known, energy_nj: '5' },
+      ...(idle > 0n ? [{ ...known, energy_nj: String(idle), idle: true as const }] : []),
+    ]
+    return Buffer.from(
+      chargeText({ ...chargeOf(nth), parts, energy_nj: String(5n + idle), carbon_pg: '0' }),
+    )
+  })
+  const bundle = new Bundle(writeBundle(bytes.map((one, nth) => ({ leafIndex: nth, bytes: one }))))
+  assert.deepEqual(
+    bytes.map((_, nth) => bundle.bytes(nth)),
+    bytes,
+  )
+})
+
 test('a bundle with one wrong bit, or cut short, is not read', () => {
   const body = writeBundle([1, 2, 3].map((nth) => ({ leafIndex: nth, bytes: ordinary(nth) })))
   fc.assert(

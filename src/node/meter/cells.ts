@@ -6,7 +6,10 @@ import type { Cell, Cells } from '#cells/cell.ts'
 import type { CellReading } from '#metering/interval.ts'
 
 export interface CellReader {
-  /** Reads every cell of now and every one that has gone since the last call. */
+  /**
+   * Reads every cell of now and every one that has gone since the last call. A cell reserves memory from one call to
+   * the next where it was there at both: parts of a second are the operator's.
+   */
   read(): CellReading[]
   /** When that was, by the monotonic clock. */
   readonly readMs: number
@@ -26,6 +29,7 @@ export function createCellReader(
     read() {
       const now = cells.list()
       const names = new Set(now.map((cell) => cell.spec.name))
+      const earlier = new Set(before)
       const gone = before.filter((cell) => !names.has(cell.spec.name))
       before = now
       readMs = clock.monotonicMs()
@@ -34,7 +38,8 @@ export function createCellReader(
         const cpuNs = cell.cpuNs()
         read.set(cell, cpuNs)
         const { name, payer } = cell.spec
-        return { name, payer, cpuNs, reservedMilli: reservedMilli(cell) }
+        const isWhole = earlier.has(cell) && names.has(name) && cell.state !== 'waiting'
+        return { name, payer, cpuNs, reservedPpb: isWhole ? reservedPpb(cell) : 0 }
       })
     },
     get readMs() {
@@ -44,8 +49,6 @@ export function createCellReader(
   }
 }
 
-/** Thousandths of the machine's memory that an account keeps for its cell; what the operator's have is the operator's. */
-export const reservedMilli = ({ spec: { payer, limits } }: Cell): number =>
-  payer.kind === 'account'
-    ? Math.min(1000, Math.ceil((1000 * (limits.memoryBytes ?? 0)) / totalmem()))
-    : 0
+/** Billionths of the machine's memory that an account keeps for its cell; the operator's cells reserve none. */
+export const reservedPpb = ({ spec: { payer, limits } }: Cell): number =>
+  payer.kind === 'account' ? Math.floor((1e9 * (limits.memoryBytes ?? 0)) / totalmem()) : 0

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { ErgonError } from '#base/errors.ts'
@@ -224,6 +224,33 @@ test('a cell that has stopped is read once more', () => {
   now = [cell('a', 1n)]
   assert.deepEqual(names(), ['a', 'b'])
   assert.deepEqual(names(), ['a'])
+})
+
+test('a cell reserves memory, to a billionth and never more, in windows that it is there for whole', () => {
+  const memoryBytes = 128 * 2 ** 20
+  const now = { state: 'ready' as Cell['state'], list: [] as Cell[] }
+  const fn = {
+    spec: { name: 'fn-1', payer: { kind: 'account', account: 'a' }, limits: { memoryBytes } },
+    get state() {
+      return now.state
+    },
+    cpuNs: () => 0n,
+  } as unknown as Cell
+  const { read } = createCellReader({ list: () => now.list }, systemClock)
+  const reserved = (list: Cell[]) => {
+    now.list = list
+    return read()[0]?.reservedPpb
+  }
+  const ppb = (1e9 * memoryBytes) / totalmem()
+  assert.equal(reserved([fn]), 0, 'it came in the middle')
+  const whole = reserved([fn]) ?? 0
+  assert.ok(whole <= ppb && whole > ppb - 1, `${whole} of ${ppb}`)
+  now.state = 'waiting'
+  assert.equal(reserved([fn]), 0, 'it waits for its next start')
+  now.state = 'ready'
+  assert.equal(reserved([fn]), whole)
+  assert.equal(reserved([{ ...fn, cpuNs: () => 0n }]), 0, 'another of its name')
+  assert.equal(reserved([]), 0, 'it has gone in the middle')
 })
 
 test('calibrate() needs a sensor', async (t) => {

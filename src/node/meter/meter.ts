@@ -18,7 +18,7 @@ import type { MeterWindow } from '#metering/window.ts'
 import type { State } from '#state/connect.ts'
 import { createCalibrator, type Calibrator } from './calibrate.ts'
 import { startCarbon, type NodeCarbon } from './carbon.ts'
-import { createCellReader, reservedMilli, type CellReader } from './cells.ts'
+import { createCellReader, reservedPpb, type CellReader } from './cells.ts'
 import { openAsk } from '#node/cell-specs.ts'
 import { askGateways, createBills } from './gateway-bills.ts'
 import { openModel } from './model.ts'
@@ -127,6 +127,8 @@ export async function createMeter(deps: {
   }
 }
 
+const PPB = 1_000_000_000n
+
 /** Estimates by the tariff and the model's idle power. */
 function aheadOf(deps: {
   readonly reader: CellReader
@@ -139,7 +141,7 @@ function aheadOf(deps: {
   const idleNjPerMs = withPue(nj(model.idleMilliwatts * 1000n), pueMilli)
   return (cell) => {
     const elapsedMs = systemClock.monotonicMs() - reader.readMs
-    const reservedNjPerMs = (idleNjPerMs * BigInt(reservedMilli(cell))) / 1000n
+    const reservedNjPerMs = (idleNjPerMs * BigInt(reservedPpb(cell))) / PPB
     const perCpuS = tariff.tariffNjPerCpuS
     return {
       elapsedMs,

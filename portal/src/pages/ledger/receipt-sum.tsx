@@ -25,7 +25,8 @@ export function ReceiptSum({ charge }: { readonly charge: Charge }) {
             // oxlint-disable-next-line react/no-array-index-key
             <tr key={nth}>
               <td>
-                {METERS[part.meter] ?? part.meter}, {knownBy(part.method)}
+                {METERS[part.meter] ?? part.meter}, {part.idle === true && 'idle power, '}
+                {knownBy(part.method)}
               </td>
               <td className="num">{whole(part.energy_nj, 'nJ')}</td>
             </tr>
