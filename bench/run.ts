@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   storage: async () => (await import('./storage.ts')).runStorage,
   webhooks: async () => (await import('./webhooks.ts')).runWebhooks,
   ingress: async () => (await import('./ingress.ts')).runIngress,
+  functions: async () => (await import('./functions.ts')).runFunctions,
   live: async () => (await import('./live.ts')).runLive,
   console: async () => (await import('./console.ts')).runConsole,
   memory: async () => (await import('./memory.ts')).runMemory,
@@ -34,6 +35,7 @@ const QUICK_ONES = [
   'live',
   'console',
   'ingress',
+  'functions',
 ]
 
 const isQuick = process.argv.includes(QUICK)
