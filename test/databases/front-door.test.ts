@@ -1,4 +1,4 @@
-// The front door of databases, as clients of every kind meet it: logins, protocol, TLS, sessions, cancel requests.
+// The endpoint of databases, as clients of every kind meet it: logins, protocol, TLS, sessions, cancel requests.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
