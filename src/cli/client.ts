@@ -144,7 +144,9 @@ export class ApiRefusal extends CommandError {
 }
 
 function refusal(status: number, text: string): ApiRefusal {
-  const problem = parse(text) as Partial<Record<'detail' | 'instance' | 'title' | 'scope', string>>
+  const problem = parse(text) as Partial<
+    Record<'detail' | 'instance' | 'title' | 'scope' | 'roles', string>
+  >
   const isUnpaid = status === 402 || problem.title === 'free_tier_exceeded'
   const exitCode = status === 401 ? EXIT.login : isUnpaid ? EXIT.payment : EXIT.failed
   const id = problem.instance === undefined ? '' : ` (${problem.instance})`
@@ -152,15 +154,18 @@ function refusal(status: number, text: string): ApiRefusal {
     { status, problem },
     `${problem.detail ?? `The service answered ${status}`}${id}`,
     exitCode,
-    exitCode === EXIT.login ? LOGIN : scopeHelp(problem.scope),
+    exitCode === EXIT.login ? LOGIN : scopeHelp(problem),
     problem.title,
   )
 }
 
-const scopeHelp = (scope: string | undefined): string | undefined =>
-  scope === undefined
-    ? undefined
-    : `the operator makes a token of that scope: ergon admin token create --scope ${scope}`
+/** A member whose role has the scope makes such a token at the portal; another one asks those whose role has it. */
+function scopeHelp({ scope, roles }: { scope?: string; roles?: string }): string | undefined {
+  if (scope === undefined) return undefined
+  return roles === undefined
+    ? `ergon login, or the operator makes a token: ergon admin token create --scope ${scope}`
+    : 'ergon members list'
+}
 
 function parse(text: string): unknown {
   try {

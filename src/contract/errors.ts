@@ -25,7 +25,7 @@ export const ERRORS = {
   token_missing: caller(401, 'Send Authorization: Bearer <token>.', 'authentication_error'),
   token_unknown: caller(
     401,
-    'Check the token; mint one with `ergon admin token create`.',
+    'Check the token; a member makes one with `ergon login` or at the portal, the operator with `ergon admin token create`.',
     'authentication_error',
   ),
   token_revoked: caller(
@@ -34,7 +34,11 @@ export const ERRORS = {
     'authentication_error',
   ),
   token_expired: caller(401, 'Mint a new token.', 'authentication_error'),
-  scope_missing: caller(403, 'Use a token of the scope named in the message.', 'permission_error'),
+  scope_missing: caller(
+    403,
+    'Use a token of that scope. Where the message names roles, ask one of those members: `ergon members list`.',
+    'permission_error',
+  ),
   not_found: caller(404, 'Check the path.', 'not_found_error'),
   receipt_not_found: caller(
     404,
@@ -61,7 +65,13 @@ export const ERRORS = {
   idempotency_key_reused: caller(422, 'Use a new Idempotency-Key for another request.'),
   headers_too_large: caller(431, 'Send fewer or shorter headers.'),
   client_closed: caller(499, 'The client closed the connection before the answer was complete.'),
-  balance_depleted: final(account(402, 'insufficient_quota', 'Add funds to the account.')),
+  balance_depleted: final(
+    account(
+      402,
+      'insufficient_quota',
+      'Add funds, as owner or admin of the account, or ask one of them: `ergon members list`.',
+    ),
+  ),
   ceiling_reached: final(
     account(
       402,
@@ -70,13 +80,17 @@ export const ERRORS = {
     ),
   ),
   free_tier_exceeded: final(
-    account(429, 'insufficient_quota', 'Put funds on file, or wait until 00:00 UTC.'),
+    account(
+      429,
+      'insufficient_quota',
+      'Wait until 00:00 UTC, or put funds on file, which takes an owner or admin of the account.',
+    ),
   ),
   budget_exhausted: final(
     account(
       429,
       'insufficient_quota',
-      'An energy budget that limits the request is used up: raise it, or wait until it is renewed.',
+      'An energy budget that limits the request is used up: wait until it is renewed, or ask an owner or admin to raise it.',
     ),
   ),
   too_many_requests: account(

@@ -34,7 +34,20 @@ test('a person at the portal reads of roles, and a program of scopes', () => {
       'Could not call member.invite: you are "developer", it is for a member of role owner or admin',
   })
   assert.throws(() => ask({ ...DEVELOPER, scope: 'deploy' }, 'member.invite'), {
-    message: 'Could not call member.invite: the token has scope "deploy", it needs "billing-admin"',
+    message:
+      'Could not call member.invite: the token has scope "deploy", it needs "billing-admin", which a member of role owner or admin has',
+    details: { scope: 'billing-admin', roles: 'owner or admin' },
+  })
+})
+
+test('a member whose role has the scope reads of the scope alone', () => {
+  assert.throws(() => ask({ ...DEVELOPER, role: 'admin' }, 'member.invite'), {
+    message: 'Could not call member.invite: the token has scope "read", it needs "billing-admin"',
+    details: { scope: 'billing-admin' },
+  })
+  assert.throws(() => ask(DEVELOPER, 'token.create'), {
+    message: 'Could not call token.create: the token has scope "read", it needs "deploy"',
+    details: { scope: 'deploy' },
   })
 })
 

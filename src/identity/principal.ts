@@ -1,5 +1,5 @@
 // The account, member and token that a request speaks for.
-import { present } from '#base/errors.ts'
+import { present, type ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { isAlwaysAnswered, permits, type Operation, type Scope } from '#contract/operation.ts'
 import { RIGHTS, ROLES, type MemberRole } from '#contract/roles.ts'
@@ -71,15 +71,11 @@ export function demandScope(
     nowMs,
   }: { readonly parameters: Readonly<Record<string, string>>; readonly nowMs: number },
 ): void {
-  const { scope: needed, ofMember, ofItself, answeredDeleting } = asked
-  const isAllowed =
-    permits(who.scope, needed) ||
-    (ofMember === true && who.scope === RIGHTS[who.role].scope) ||
-    (ofItself !== undefined && parameters[ofItself] === who.token)
-  if (!isAllowed)
-    throw fault('scope_missing', `Could not call ${operation}: ${lackWords(who, needed)}`, {
-      details: { scope: needed },
-    })
+  const { ofMember, ofItself, answeredDeleting } = asked
+  const needed = ofMember === true ? RIGHTS[who.role].scope : asked.scope
+  const isOfItself = ofItself !== undefined && parameters[ofItself] === who.token
+  if (needed !== null && !permits(who.scope, needed) && !isOfItself)
+    throw scopeMissing(`Could not call ${operation}`, who, needed)
   if (who.session !== undefined) demandPresence(who.session, nowMs, operation, asked)
   if (who.isDeleting === true && answeredDeleting !== true)
     throw fault('account_deleting', `Could not call ${operation}: the account is being deleted`)
@@ -93,14 +89,24 @@ export const suspended = (what: string, reason: string) =>
     details: { reason },
   })
 
-/** Says why the caller may not: a person at the portal has a role, a token has a scope. */
-function lackWords(
-  { session, role, scope }: Pick<Principal, 'session' | 'role' | 'scope'>,
-  needed: Scope | null,
-): string {
-  if (session === undefined) return `the token has scope "${scope}", it needs "${needed}"`
-  const roles = ROLES.filter((one) => permits(RIGHTS[one].scope, needed))
-  return `you are "${role}", it is for a member of role ${roles.join(' or ')}`
+/**
+ * The refusal of a caller without a scope. A person at the portal has a role, a token has a scope; the roles that have the
+ * scope are named where the own role has not.
+ */
+export function scopeMissing(
+  what: string,
+  { session, role, scope }: Pick<Principal, 'role' | 'scope'> & Partial<Pick<Principal, 'session'>>,
+  needed: Scope,
+): ErgonError {
+  const isOfRole = permits(RIGHTS[role].scope, needed)
+  const roles = ROLES.filter((one) => permits(RIGHTS[one].scope, needed)).join(' or ')
+  const lack = `the token has scope "${scope}", it needs "${needed}"`
+  const ofToken = isOfRole ? lack : `${lack}, which a member of role ${roles} has`
+  const why =
+    session === undefined ? ofToken : `you are "${role}", it is for a member of role ${roles}`
+  return fault('scope_missing', `${what}: ${why}`, {
+    details: { scope: needed, ...(isOfRole ? {} : { roles }) },
+  })
 }
 
 /** Throws passkey_required, touch_required. */

@@ -14,7 +14,7 @@ import { idCursor, readListPage } from '#http/list-page.ts'
 import { known, type Handled, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, demandUnbound, type AskingMember } from '#identity/members.ts'
-import { callerOf, type Principal } from '#identity/principal.ts'
+import { callerOf, scopeMissing, type Principal } from '#identity/principal.ts'
 import {
   changeToken,
   createToken,
@@ -127,11 +127,7 @@ function demandWithin(
   { scope, limits }: { readonly scope: Scope; readonly limits: TokenLimits },
 ): void {
   if (Object.keys(limits).length > 0) demandUnbound(asking, 'set limits')
-  if (!permits(asking.scope, scope))
-    throw fault(
-      'scope_missing',
-      `Could not create the token: the token of the request has scope "${asking.scope}", it needs "${scope}"`,
-    )
+  if (!permits(asking.scope, scope)) throw scopeMissing('Could not create the token', asking, scope)
 }
 
 /** A token that is bound hands its end on too: nobody makes an eternal token of a short-lived one. */

@@ -30,7 +30,7 @@ const STEPS: Readonly<Record<string, (bucket: string, target?: string) => NextSt
   }),
   NoSuchKey: (bucket) => ({ next: `ergon storage ls --recursive s3://${bucket}` }),
   AccessDenied: () => ({
-    next: 'writing takes a token of scope deploy: ergon admin token create --scope deploy',
+    next: 'writing takes a token of scope deploy, of a developer, admin or owner: ergon login',
   }),
   BucketAlreadyExists: () => ({ next: 'choose another name: it is taken' }),
   InvalidBucketName: () => ({

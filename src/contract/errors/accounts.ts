@@ -33,7 +33,7 @@ export const ACCOUNTS_ERRORS = {
   account_deleting: final(
     caller(
       409,
-      'Take the deletion back first: `ergon account restore`. Reads and the export work.',
+      'An owner takes the deletion back first: `ergon account restore`. Reads and the export work.',
     ),
   ),
   account_not_deleting: final(caller(409, 'There is no deletion to take back.')),

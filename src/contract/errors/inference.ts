@@ -16,7 +16,7 @@ export const INFERENCE_ERRORS = {
   model_not_available: final(
     service(
       503,
-      '`ergon models list` says what runs and why not, `ergon models add <name>` adds a model.',
+      '`ergon models list` says what runs and why not; the operator adds models: `ergon models add <name>`.',
     ),
   ),
   upstream_timeout: service(

@@ -6,7 +6,7 @@ import type { FatalError } from '#databases/proxy/wire.ts'
 export const UNPAID: FatalError = {
   code: '53400',
   message: 'the account of this database cannot pay for its energy',
-  hint: 'Add funds to the account, or wait until its free energy is renewed at 00:00 UTC.',
+  hint: 'An owner or admin of the account adds funds, or its free energy is renewed at 00:00 UTC.',
 }
 const raise = (name: string) =>
   `Raise it: ergon db budget ${name} "<energy>/day", or wait until it is renewed at 00:00 UTC.`

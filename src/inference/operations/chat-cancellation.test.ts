@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
-import { fault } from '#contract/errors.ts'
+import { ERRORS, fault } from '#contract/errors.ts'
 import { createOpenaiProvider } from '#inference/providers/openai-provider.ts'
 import type { Provider } from '#inference/providers/provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from '#inference/testing/offers.ts'
@@ -43,7 +43,7 @@ test('chat is cut when its hold is used up, and says so inside the stream', asyn
   assert.deepEqual(chunksOf(reply.cut(error, call.spend.settle(200))), [
     {
       error: {
-        message: 'The hold is used up. Add funds to the account.',
+        message: `The hold is used up. ${ERRORS.balance_depleted.help}`,
         type: 'insufficient_quota',
         code: 'balance_depleted',
         param: null,

@@ -1,11 +1,12 @@
 // Creates a presigned address: anyone who has it can read or write one object for a time. Its key is derived from the
 // caller's token; the address does not contain the token.
 import type { Clock } from '#base/clock.ts'
-import { ErgonError, present } from '#base/errors.ts'
+import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { permits } from '#contract/operation.ts'
 import type { PresignRequest } from '#contract/presign.ts'
 import type { Handler } from '#http/reply.ts'
+import { callerOf, scopeMissing } from '#identity/principal.ts'
 import { isBucketName } from '#s3/bucket-name.ts'
 import type { DerivedKeys } from './derived-keys.ts'
 import { presignedUrl } from './presign.ts'
@@ -24,13 +25,11 @@ export function createPresignCreate(deps: {
 }): Handler<PresignRequest> {
   const { keys, clock, region, baseUrl, address } = deps
   return ({ who, body, headers }) => {
-    const { account, token, scope, session } = present(who, 'the operation needs a token')
+    const caller = callerOf(who)
+    const { account, token, scope, session } = caller
     const { bucket, key, method, expires_s: expiresS } = body
     if (method === 'PUT' && !permits(scope, 'deploy'))
-      throw fault(
-        'scope_missing',
-        `Could not sign a PUT: the token has scope "${scope}", it needs "deploy"`,
-      )
+      throw scopeMissing('Could not sign a PUT', caller, 'deploy')
     checkNames(bucket, key)
     // Signatures have whole seconds.
     const fromMs = Math.floor(clock.wallMs() / 1000) * 1000
