@@ -32,6 +32,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   'processes/tasks.ts': ['@node-rs/crc32', 'graphile-worker', 'lru-cache', 'pg'],
   'databases/programs/backups.ts': ['@node-rs/crc32', 'lru-cache', 'pg'],
   'databases/programs/pg-proxy.ts': ['lru-cache', 'node:tls', 'pg'],
+  'egress-proxy/programs/egress-proxy.ts': [],
   'ingress/programs/ingress.ts': ['node:tls', 'pg', 'undici'],
   'status/programs/status-page.ts': ['pg'],
   'webhooks/programs/webhooks.ts': ['lru-cache', 'node:tls', 'pg'],

@@ -65,6 +65,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
   artifacts: ['base', 'contract', 'config'],
   cells: ['base'],
   egress: ['base'],
+  'egress-proxy': ['base', 'config', 'cells', 'egress', 'node'],
   images: ['base', 'contract', 'egress'],
   blobs: ['base', 'contract', 'config'],
   metering: ['base', 'contract'],
@@ -118,7 +119,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
     'http',
   ],
   ...Object.fromEntries(PRODUCTS.map((product) => [product, LOWER])),
-  processes: [...LOWER, ...PRODUCTS],
+  processes: [...LOWER, 'egress-proxy', ...PRODUCTS],
   cli: ['base', 'contract', 'tlog', 'hcl', 'stack'],
   'main.ts': ['base', 'config', 'node', 'processes'],
 }

@@ -29,7 +29,7 @@ export type CellSpec = {
   readonly compiled?: string
   /** The group that may connect to the cell's socket; cells that name it in `calls` are members. */
   readonly socketGroup: string
-  /** Socket groups whose cells this one calls. */
+  /** Socket groups whose cells this one calls. With a root folder of its own it sees none of them: its outlet does. */
   readonly calls: readonly string[]
   readonly limits: {
     readonly memoryBytes?: number
@@ -84,6 +84,23 @@ export type CellRoot = {
    * Without one the program gets the listening socket as descriptor 4, and its config on 3.
    */
   readonly port?: number
+  readonly outlet?: CellOutlet
+}
+
+/** Ports of the cell's own loopback that lead out of it, by its pid 1: to a socket that its program cannot see. */
+export type CellOutlet = {
+  /** The unix socket outside, whose group is one of `calls`. */
+  readonly socket: string
+  /** Each connection begins with the line `<ticket> <port>`. The program in the cell cannot read it. */
+  readonly ticket: string
+  readonly ports: readonly OutletPort[]
+  /** Names of the cell's loopback beside localhost. */
+  readonly hosts: readonly string[]
+}
+export type OutletPort = {
+  readonly port: number
+  /** Sent on connections that nobody takes outside; may be empty. */
+  readonly refusal: string
 }
 
 /**

@@ -196,7 +196,12 @@ function planEnvironment({ environment, root }: CellSpec): Record<string, string
   // A shell on the way drops names that are none of its own variables; an image may have them.
   const named = (name: string) => (root === undefined ? name : Buffer.from(name).toString('hex'))
   const renamed = Object.entries(environment).map(([name, value]) => [`cell_${named(name)}`, value])
-  return { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...Object.fromEntries(renamed) }
+  return {
+    PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+    // Every user of the machine can read arguments.
+    ...(root?.outlet && { ticket: root.outlet.ticket }),
+    ...Object.fromEntries(renamed),
+  }
 }
 
 /** env(1) takes away what the shells before it have set. */

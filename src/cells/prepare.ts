@@ -187,9 +187,8 @@ function enterOf(
   if (!place.isolation.admitsTenants || perl === undefined)
     throw baseFault('internal', `This machine cannot isolate the code of tenants: ${name}`)
   const own = root.image === undefined ? foldersOf(argv[0]) : []
-  const callees = spec.calls.map((group) => join(place.runFolder, group))
   const isShown = (path: string) => root.image === undefined && isOfPrograms(path)
-  const reads = [...new Set([...own, ...spec.reads, ...callees])].filter((path) => !isShown(path))
+  const reads = [...new Set([...own, ...spec.reads])].filter((path) => !isShown(path))
   if (identity !== undefined)
     checkReadable(
       name,

@@ -1,6 +1,7 @@
 // Checks that several settings share. Their messages follow the setting's name.
 import { z } from 'zod'
 import { Secret } from '#base/log.ts'
+import { parseSubnet } from '#base/subnets.ts'
 
 export const count = (least: number, most: number) => {
   const error = `must be a whole number from ${least} to ${most}`
@@ -14,6 +15,14 @@ export const whole = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a whole number')
   .transform(BigInt)
+/** Addresses and networks by comma, or `none`. */
+export const networks = z
+  .string()
+  .transform((text) => (text === 'none' ? [] : text.split(',').map((network) => network.trim())))
+  .refine(
+    (texts) => texts.every((text) => parseSubnet(text) !== undefined),
+    'must be addresses and networks by comma, such as 127.0.0.1,10.0.0.0/8',
+  )
 /** A part of X-Routed-To. */
 export const WORD = /^[a-z0-9][a-z0-9._-]{0,62}$/i
 export const WORD_IN_WORDS = 'letters, digits, dots and dashes'

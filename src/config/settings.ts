@@ -3,6 +3,7 @@ import { ACCOUNTS_SETTINGS } from './settings/accounts.ts'
 import { WEBHOOKS_SETTINGS } from './settings/webhooks.ts'
 import { COMPLIANCE_SETTINGS } from './settings/compliance.ts'
 import { DATABASES_SETTINGS } from './settings/databases.ts'
+import { EGRESS_SETTINGS } from './settings/egress.ts'
 import { FUNCTIONS_SETTINGS } from './settings/functions.ts'
 import { INGRESS_SETTINGS } from './settings/ingress.ts'
 import { CORE_SETTINGS } from './settings/core.ts'
@@ -22,6 +23,7 @@ export const SETTINGS = {
   ...DATABASES_SETTINGS,
   ...FUNCTIONS_SETTINGS,
   ...INGRESS_SETTINGS,
+  ...EGRESS_SETTINGS,
   ...WORKLOADS_SETTINGS,
   ...WEBHOOKS_SETTINGS,
   ...PAYMENTS_SETTINGS,

@@ -9,6 +9,7 @@ import { POSTGRES_FOLDER } from '#contract/client-tools.ts'
 import { FIRST_PROXY_FOLDER } from '#contract/database-socket.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { reachableAt } from '#node/egress.ts'
 import { databaseHost } from '#node/report.ts'
 import { installPostgres, type PostgresInstall } from '#postgres/install.ts'
 import { lateAfterMs } from './backups/log-stream.ts'
@@ -48,6 +49,11 @@ export const DATABASES_AGENT: AgentProduct = {
   name: 'databases',
   programs: [PROXY, BACKUPS],
   journals: (config) => [...proxyNames(config), BACKUPS_CELL],
+  addresses({ config, data: { pgPort: port } }) {
+    const host = databaseHost(config)
+    const listens = reachableAt({ host: config.host, port })
+    return host === null ? [] : [{ names: [host], port, listens }]
+  },
   open,
 }
 

@@ -19,7 +19,7 @@ import { environmentKeyOf, type FunctionGatewaySettings } from './settings.ts'
 export const FUNCTIONS_AGENT: AgentProduct = { name: 'functions', open }
 
 async function open(core: AgentCore): Promise<AgentPart> {
-  const { config, data, state, log, cells, place, accountCells, ingress } = core
+  const { config, data, state, log, cells, place, accountCells, ingress, egress } = core
   const address = cells.isolation.admitsTenants ? functionsAddress(core) : undefined
   const environmentKey = environmentKeyOf(data.secrets.state)
   const runtimes = findRuntimes()
@@ -40,6 +40,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     cells,
     place,
     runtimes,
+    egress,
     admit: accountCells.admit,
     line: logs.add,
   })

@@ -2,11 +2,12 @@
 // network, and no file of the machine but what a program needs to run.
 import { dirname } from 'node:path'
 import { sleep } from '#base/clock.ts'
-import type { Cell, Cells, CellSpec, Exit, OutputLine } from '#cells/cell.ts'
+import type { Cell, CellOutlet, Cells, CellSpec, Exit, OutputLine } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import { FUNCTION_CONCURRENCY, FUNCTION_CONCURRENCY_MAX } from '#contract/function-limits.ts'
 import type { SleepCause } from '#contract/intervals.ts'
 import { answers, askTenant, pathOf, programCell, type ProgramPlace } from '#node/cell-specs.ts'
+import { EGRESS_SOCKETS, PROXY_VARIABLES, type NodeEgress } from '#node/egress.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import type { Program } from '#node/program-flags.ts'
 import type { ResourceLine } from '#resources/keep-logs.ts'
@@ -29,23 +30,26 @@ export function createLocalDriver(deps: {
   readonly cells: Pick<Cells, 'start'>
   readonly place: ProgramPlace
   readonly runtimes: Runtimes
+  readonly egress: NodeEgress
   /** Holds energy for the cell that is about to start. */
   readonly admit: (cell: string, account: string) => Promise<void>
   readonly line: (line: ResourceLine) => void
 }): FunctionDriver {
-  const { cells, place, runtimes, admit, line } = deps
+  const { cells, place, runtimes, egress, admit, line } = deps
   return {
     async start(spec) {
       const { id, version, account } = spec
       const program = runtimes.get(spec.runtime)?.(spec.memoryBytes)
       if (program === undefined) throw failed(`there is no ${spec.runtime} on this node any more`)
-      await admit(functionCellOf(id, version), account)
+      const name = functionCellOf(id, version)
+      await admit(name, account)
+      const outlet = await egress.outletOf({ name, account })
       let isBlocked = false
       let concurrency = FUNCTION_CONCURRENCY
       const cell = await cells.start(
         cellOf(
           spec,
-          { program, place },
+          { program, place, outlet },
           {
             output: (output) => line(lineOf(id, output)),
             ended(exit) {
@@ -139,7 +143,11 @@ function cellOf(
     timeoutS,
     concurrency,
   }: FunctionSpec,
-  { program, place }: { readonly program: Program; readonly place: ProgramPlace },
+  {
+    program,
+    place,
+    outlet,
+  }: { readonly program: Program; readonly place: ProgramPlace; readonly outlet: CellOutlet },
   { output, ended }: Required<Pick<CellSpec, 'output' | 'ended'>>,
 ): CellSpec {
   const timeoutMs = timeoutS * 1000
@@ -149,9 +157,10 @@ function cellOf(
     user: functionUserOf(id),
     place,
     config: { name, version, file, source, env, memoryBytes, timeoutMs, concurrency },
-    environment: {},
+    environment: PROXY_VARIABLES,
     socketGroup: INSTANCE_SOCKETS,
-    root: {},
+    root: { outlet },
+    calls: [EGRESS_SOCKETS],
     reads: [dirname(pathOf(program))],
     limits: { memoryBytes, processes: PROCESSES_MAX, files: FILES_MAX },
     ready: { probe: answers('/-/ready', askTenant), timeoutMs: LOAD_MAX_MS },

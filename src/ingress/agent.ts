@@ -8,25 +8,32 @@ import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
 import type { AgentCore, AgentProduct } from '#node/agent-part.ts'
 import { START_TIMEOUT_MS } from '#node/cell-specs.ts'
+import { listenOf, ownHttpAddress } from '#node/egress.ts'
 import { functionsAddress } from '#node/functions-address.ts'
 import type { NodeIngress, ServedKind, ServedResources } from '#node/ingress.ts'
 import { INGRESS_AGENT_SOCKETS, refusalLine, suspendedLine } from './awake/awake.ts'
 import { createWakeServer, type WakeServer } from './awake/awake-server.ts'
 import { createServedCertificates, type ServedCertificates } from './certificates/served.ts'
 import { INGRESS, INGRESS_CELL, startIngress } from './ingress-cell.ts'
+import { FUNCTIONS_PORT_OFFSET } from '#node/ports.ts'
 import { isRoutedKind } from './kinds.ts'
 
 /** Its process, beside the products that it answers for. */
 export const INGRESS_AGENT: AgentProduct = {
   name: 'ingress',
   programs: [INGRESS],
+  addresses(node) {
+    const { origin, named } = functionsAddress(node) ?? {}
+    const url = origin ?? named?.replace('*.', '')
+    return url === undefined ? [] : [ownHttpAddress(url, listenOf(node, FUNCTIONS_PORT_OFFSET))]
+  },
   open: ({ ingress }) => ({
     cells: [{ stage: 'gateways', name: INGRESS_CELL }],
     close: () => ingress.close(),
   }),
 }
 
-export function createIngress(core: Omit<AgentCore, 'ingress'>): NodeIngress {
+export function createIngress(core: Omit<AgentCore, 'ingress' | 'egress'>): NodeIngress {
   const { state, log, data, config } = core
   const ending = new AbortController()
   let watching: Promise<void> | undefined

@@ -15,7 +15,7 @@ export const INGRESS: Program = { file: 'ingress/programs/ingress.ts', flags: [O
 export const INGRESS_CELL = 'ingress'
 
 export async function startIngress(
-  { cells, config, data, place, address: state, meterName }: Omit<AgentCore, 'ingress'>,
+  { cells, config, data, place, address: state, meterName }: Omit<AgentCore, 'ingress' | 'egress'>,
   {
     agent,
     address,

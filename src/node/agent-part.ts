@@ -8,6 +8,7 @@ import type { AccountCells } from './account-cells.ts'
 import type { ProgramPlace } from './cell-specs.ts'
 import type { ControlPart } from './control/control.ts'
 import type { DataFolder } from './data-folder.ts'
+import type { AddressedNode, NodeEgress, OwnAddress } from './egress.ts'
 import type { NodeIngress } from './ingress.ts'
 import type { KeptJournals } from './kept-journals.ts'
 import type { Meter } from './meter/meter.ts'
@@ -32,6 +33,8 @@ export type AgentCore = {
   readonly accountCells: AccountCells
   /** The program that answers at the routes of resources. */
   readonly ingress: NodeIngress
+  /** The way out of what accounts run. */
+  readonly egress: NodeEgress
   readonly artifacts: Artifacts
   readonly journals: KeptJournals
   readonly report: Reporter
@@ -77,5 +80,7 @@ export type AgentProduct = {
   readonly programs?: readonly Program[]
   /** Names of its cells that keep a journal. Each start of the agent posts it, as such a cell may start later or never. */
   readonly journals?: (config: Config) => readonly string[]
+  /** Its addresses that what accounts run may reach. */
+  readonly addresses?: (node: AddressedNode) => readonly OwnAddress[]
   open(core: AgentCore, signal: AbortSignal): Promise<AgentPart> | AgentPart
 }

@@ -103,7 +103,9 @@ function stopwatch(): () => string {
   return () => ((performance.now() - begunMs) / 1000).toFixed(1)
 }
 
-export const baseUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): string =>
+type NodeAddress = Pick<Ready, 'config'> & { readonly data: Pick<DataFolder, 'port'> }
+
+export const baseUrl = ({ config, data }: NodeAddress): string =>
   config.baseUrl ?? `http://localhost:${data.port}`
 
 /** The address of the status page. */

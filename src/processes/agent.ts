@@ -17,6 +17,7 @@ import { createDerivedKeys } from '#s3/authentication/derived-keys.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
+import { listenOf, ownHttpAddress, type AddressedNode, type OwnAddress } from '#node/egress.ts'
 import { startMeterLoop } from '#node/meter/loop.ts'
 import { createMeter, readLearned } from '#node/meter/meter.ts'
 import { CALIBRATION_FILE } from '#node/meter/model.ts'
@@ -31,6 +32,7 @@ import {
   type OpenFolder,
 } from '#node/data-folder.ts'
 import { firstAccount, setPrice } from '#node/first-start.ts'
+import { createEgress } from '#egress-proxy/agent.ts'
 import { createIngress } from '#ingress/agent.ts'
 import { startGateways } from './gateways.ts'
 import { createKeptJournals } from '#node/kept-journals.ts'
@@ -174,8 +176,14 @@ function coreOf(
       return readAddress(object, { keys, origin, region: config.region })
     },
   }
-  return { ...core, ingress: createIngress(core) }
+  return { ...core, ingress: createIngress(core), egress: createEgress(core, ownAddresses(given)) }
 }
+
+/** Of the API, and of products. */
+const ownAddresses = (node: AddressedNode): readonly OwnAddress[] => [
+  ownHttpAddress(baseUrl(node), listenOf(node, 0)),
+  ...AGENT_PRODUCTS.flatMap(({ addresses }) => addresses?.(node) ?? []),
+]
 
 const openCells = (config: Config, folder: OpenFolder, log: Logger) =>
   createCells({

@@ -92,13 +92,14 @@ function workloadsOf(
   }: Pick<WorkloadsDeps, 'environmentKey' | 'line' | 'replaced' | 'urlOf'> &
     Pick<NodePulls, 'settings'>,
 ): Workloads {
-  const { config, data, state, log, cells, place, accountCells } = core
+  const { config, data, state, log, cells, place, accountCells, egress } = core
   const readyMs = config.workloadReadySeconds * 1000
   const driver = createCellDriver({
     cells,
     place,
     settings,
     readyMs,
+    egress,
     programs: () => cells.programs(),
     admit: accountCells.admit,
     folder: data.at('images'),

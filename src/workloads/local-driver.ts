@@ -3,9 +3,10 @@
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { messageOf } from '#base/errors.ts'
-import type { Cells, CellSpec } from '#cells/cell.ts'
+import type { CellOutlet, Cells, CellSpec } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import { pruneImages } from '#images/prune.ts'
+import { EGRESS_SOCKETS, PROXY_VARIABLES, type NodeEgress } from '#node/egress.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import { workloadCellOf, workloadUserOf } from './cell-name.ts'
 import { endOf } from './cell-end.ts'
@@ -29,11 +30,12 @@ const READY_MORE_MS = 5000
 export function createCellDriver(
   deps: NodePulls & {
     readonly programs: Cells['programs']
+    readonly egress: NodeEgress
     /** The longest time until an instance is ready. */
     readonly readyMs: number
   },
 ): WorkloadDriver {
-  const { cells, admit, folder, readyMs } = deps
+  const { cells, egress, admit, folder, readyMs } = deps
   let pulls = 0
   return {
     async pull(...wanted) {
@@ -46,10 +48,14 @@ export function createCellDriver(
     },
     has: (digest) => existsSync(rootOf(folder, digest)),
     async start(spec, events) {
-      await admit(workloadCellOf(spec), spec.account)
+      const name = workloadCellOf(spec)
+      await admit(name, spec.account)
+      // Ports that the image may listen on stay its own.
+      const taken = [spec.port, ...spec.config.ports]
+      const outlet = await egress.outletOf({ name, account: spec.account }, taken)
       const trial = createTrial(spec, deps)
       const root = rootOf(folder, spec.digest)
-      const cell = await cells.start(cellOf(spec, { root, events, trial, readyMs }))
+      const cell = await cells.start(cellOf(spec, { root, outlet, events, trial, readyMs }))
       return {
         address: `unix:${cell.socket}`,
         ready: (signal) => trial.ready(cell, signal),
@@ -68,6 +74,7 @@ function cellOf(
   spec: WorkloadSpec,
   given: {
     readonly root: string
+    readonly outlet: CellOutlet
     readonly events: WorkloadEvents
     readonly trial: Trial
     readonly readyMs: number
@@ -80,24 +87,19 @@ function cellOf(
     name: workloadCellOf(spec),
     user: workloadUserOf(spec.id),
     argv: argvOf(spec),
-    environment: {
-      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-      HOME: '/',
-      ...Object.fromEntries(config.env.map(assignment)),
-      ...spec.env,
-      PORT: String(port),
-    },
+    environment: environmentOf(spec),
     config: {},
     root: {
       image: given.root,
       workingFolder: config.folder,
       hostname: spec.name,
       port,
+      outlet: given.outlet,
     },
     reads: [],
     writes: [],
     socketGroup: INSTANCE_SOCKETS,
-    calls: [],
+    calls: [EGRESS_SOCKETS],
     limits: {
       memoryBytes: spec.memoryBytes,
       cpuMilli: spec.cpuMilli,
@@ -134,6 +136,16 @@ function cellOf(
     payer: { kind: 'account', account: spec.account },
   }
 }
+
+/** Later ones come first: those of the account before those of the image, and both before ours. */
+const environmentOf = ({ config, env, port }: WorkloadSpec): CellSpec['environment'] => ({
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  HOME: '/',
+  ...PROXY_VARIABLES,
+  ...Object.fromEntries(config.env.map(assignment)),
+  ...env,
+  PORT: String(port),
+})
 
 /** As the image has it, or the account: its command replaces both words of the image. */
 function argvOf({ command, config }: WorkloadSpec): CellSpec['argv'] {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { PROXY_VARIABLES } from '#node/egress.ts'
 import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 import { writeServerImage } from './image.ts'
@@ -56,7 +57,8 @@ test('an image answers at its host with its variables, and its log can be read',
   assert.match(made.url, /^http:\/\/api-acct-[a-z0-9]+\.functions\.localhost:\d+$/)
   assert.deepEqual(await ask(made.url), { status: 200, text: 'hello from version one\n' })
   const { text } = await ask(made.url.replace(/\/\/[^:]+/, '//api.acme.localhost'), '/env')
-  const names = ['HOME', 'KEY', 'ODD', 'PATH', 'PORT', 'VERSION']
+  const own = ['HOME', 'KEY', 'ODD', 'PATH', 'PORT', 'VERSION']
+  const names = [...own, ...Object.keys(PROXY_VARIABLES)].toSorted()
   assert.deepEqual(
     text.split('\n').flatMap((line) => line.split('=')[0] || []),
     names,

@@ -34,8 +34,10 @@ export function enterCommand(command: EnterCommand): string[] {
     [perl, PROGRAM, architecture, syscallFilter(architecture).toString('hex')],
     root.port === undefined ? [] : ['port', String(root.port)],
     socket === undefined ? [] : ['listen', socket],
+    root.outlet === undefined ? [] : ['outlet', root.outlet.socket],
     planRoot({ root, stage, hostname: root.hostname ?? name, owner, reads }),
     'loopback',
+    (root.outlet?.ports ?? []).flatMap(({ port, refusal }) => ['door', String(port), refusal]),
     identity === undefined
       ? []
       : ['become', String(identity.uid), String(identity.gid), identity.groups.join()],

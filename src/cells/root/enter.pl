@@ -50,6 +50,7 @@ sub restrict {
 my $READ_ONLY = $RDONLY | $NOSUID | $NODEV;
 
 my ($listener, $port, $hostname, $files, $folder) = (undef, 0, '', 0, '/');
+my ($outside, $outlet, @doors);
 
 my %STEPS = (
     # The cell's socket, at a path of the machine.
@@ -60,6 +61,13 @@ my %STEPS = (
         umask 0007;
         bind $listener, pack('S Z*', 1, $path) or fail($path);
         umask 0022;
+    }],
+    # The socket outside that doors lead to. Its folder stays open, as no path of the cell leads to it.
+    outlet => [1, sub {
+        my ($path) = @_;
+        (my $where, $outlet) = $path =~ m{^(.*)/([^/]+)$} or fail($path);
+        opendir $outside, $where or fail($where);
+        load_relay();
     }],
     # From here on paths are those of the new root folder, without a slash at their beginning.
     root => [1, sub { my ($path) = @_; mount('tmpfs', $path, $NOSUID | $NODEV, 'mode=755,size=1m'); chdir $path or fail($path) }],
@@ -98,6 +106,14 @@ my %STEPS = (
         my $up = pack 'Z16 s x22', 'lo', 0x41;
         ioctl $any, 0x8914, $up or fail('loopback');
     }],
+    # A port of the cell's loopback that leads outside.
+    door => [2, sub {
+        my ($number, $refusal) = @_;
+        socket my $socket, 2, 1, 0 or fail('socket');
+        setsockopt $socket, 1, 2, 1;
+        bind $socket, pack('S n C4 x8', 2, $number, 127, 0, 0, 1) or fail("port $number");
+        push @doors, { socket => $socket, domain => 1, address => pack('S Z*', 1, $outlet), greeting => "$ENV{ticket} $number\n", refusal => $refusal };
+    }],
     # The user outside: a change of it, where this process is the machine's root.
     become => [3, sub {
         my ($uid, $gid, $groups) = @_;
@@ -118,11 +134,13 @@ my %STEPS = (
             syswrite $file, $map{$name} or fail($name);
         }
     }],
-    # Loaded while the machine's files are there.
-    port => [1, sub { ($port) = @_; require $0 =~ s{enter\.pl$}{relay.pl}r }],
+    port => [1, sub { ($port) = @_; load_relay() }],
     files => [1, sub { ($files) = @_ }],
     in => [1, sub { ($folder) = @_ }],
 );
+
+# While the machine's files are there.
+sub load_relay { require $0 =~ s{enter\.pl$}{relay.pl}r }
 
 # Nothing that the agent has inherited.
 must('close_range', $FD_CONFIG + 1, 0xffff_ffff, 0);
@@ -156,8 +174,12 @@ $0 = 'cell-init';
 must('rt_sigprocmask', 0, $SIGCHLD_SET, 0, 8);
 defined(my $program = fork) or fail('fork');
 become_program() if $program == 0;
-if ($port) { serve($listener, $port, \&reap) }
-close $listener if $listener;
+if ($port) { push @doors, { socket => $listener, domain => 2, address => pack('S n C4 x8', 2, $port, 127, 0, 0, 1), is_late => 1 } }
+elsif ($listener) { close $listener }
+if (@doors) {
+    chdir $outside or fail('the folder of the outlet') if $outside;
+    serve(\@doors, \&reap);
+}
 for (;;) { reap(0) }
 
 sub become_program {

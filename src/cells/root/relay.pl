@@ -1,5 +1,5 @@
-# Leads the cell's unix socket to a TCP port of the cell's own network, inside of pid 1, which nothing in the cell can end or
-# look into. A direction holds at most one chunk: a reader that does not read stops its writer.
+# Leads connections into the cell's own network and out of it, inside of pid 1, which nothing in the cell can end or look into:
+# from the cell's unix socket to a TCP port, and from ports of its loopback to a unix socket outside. A direction holds at most one chunk: a reader that does not read stops its writer.
 use strict;
 use warnings;
 our ($EPOLL_EVENT, $SIGCHLD_SET, %NUMBER);
@@ -17,34 +17,34 @@ my ($EINPROGRESS, $EAGAIN) = (115, 11);
 my $PAIRS_MAX = 4000;
 my $RLIMIT_NOFILE = 7;
 
-my ($epoll, %ends, $address, $listener, $door, $pairs_max);
+my ($epoll, %ends, %doors, $pairs_max);
 
-# Never returns. `reap` is called when a process has ended.
+# Never returns. A door is a `socket`, and the `domain` and `address` that it leads to: a late one is opened once that answers.
+# A `greeting` goes first, and a `refusal` goes back where nobody takes the connection. `reap` is called when a process ended.
 sub serve {
-    my ($port, $reap);
-    ($listener, $port, $reap) = @_;
-    $address = pack 'S n C4 x8', 2, $port, 127, 0, 0, 1;
+    my ($doors, $reap) = @_;
     $pairs_max = pairs_max();
     $epoll = must('epoll_create1', 0);
     my $ended = must('signalfd4', -1, $SIGCHLD_SET, 8, 0x800);
     open my $signals, '<&=', $ended or fail('signalfd4');
     control($ADD, $ended, $IN);
     local $SIG{PIPE} = 'IGNORE';
-    unblock($listener);
-    my $look_ms = $LOOK_MIN_MS;
+    my ($late) = grep { $_->{is_late} } @$doors;
+    open_door($_) for grep { !$_->{is_late} } @$doors;
+    my $look_ms = $late ? $LOOK_MIN_MS : -1;
     my $events = "\0" x ($EVENT_BYTES * $EVENTS_MAX);
     for (;;) {
         my $count = syscall $NUMBER{epoll_pwait}, $epoll, $events, $EVENTS_MAX, $look_ms, 0, 8;
-        if ($look_ms > 0) { $look_ms = answers() ? open_door() : $look_ms < $LOOK_MAX_MS ? int($look_ms * 1.5) : $look_ms }
-        my $calls = 0;
+        if ($look_ms > 0) { $look_ms = answers($late) ? open_door($late) : $look_ms < $LOOK_MAX_MS ? int($look_ms * 1.5) : $look_ms }
+        my @calls;
         for my $at (0 .. $count - 1) {
             my (undef, $number) = unpack $EPOLL_EVENT, substr $events, $at * $EVENT_BYTES, $EVENT_BYTES;
             if ($number == $ended) { sysread $signals, my $any, 4096; $reap->($NO_WAIT) }
-            elsif (defined $door && $number == $door) { $calls = 1 }
+            elsif (my $door = $doors{$number}) { push @calls, $door }
             elsif (my $end = $ends{$number}) { happen($end) }
         }
         # Last: an event above may be of a descriptor that a new connection would get.
-        admit() if $calls;
+        admit($_) for @calls;
     }
 }
 
@@ -61,31 +61,56 @@ sub pairs_max {
 }
 
 # True once the program listens.
-sub answers { socket my $try, 2, 1, 0 or return 0; return connect $try, $address }
+sub answers { my ($door) = @_; socket my $try, $door->{domain}, 1, 0 or return 0; return connect $try, $door->{address} }
 
-sub open_door { listen $listener, $BACKLOG; watch_door(); return -1 }
+sub open_door {
+    my ($door) = @_;
+    unblock($door->{socket});
+    listen $door->{socket}, $BACKLOG;
+    $doors{ fileno $door->{socket} } = $door;
+    watch_doors();
+    return -1;
+}
 
 # While too many are open, new ones wait.
-sub watch_door {
+sub watch_doors {
     my $wanted = keys %ends < 2 * $pairs_max;
-    return if $wanted == defined $door;
-    control($wanted ? $ADD : $DELETE, fileno $listener, $IN);
-    $door = $wanted ? fileno $listener : undef;
+    for my $number (keys %doors) {
+        next if $wanted == ($doors{$number}{watched} // 0);
+        control($wanted ? $ADD : $DELETE, $number, $IN);
+        $doors{$number}{watched} = $wanted;
+    }
 }
 
 sub admit {
-    while (keys %ends < 2 * $pairs_max && accept my $outside, $listener) {
-        socket my $inside, 2, 1, 0 or last;
-        setsockopt $inside, 6, 1, 1;
-        unblock($_) for $outside, $inside;
-        connect $inside, $address or $! == $EINPROGRESS or next;
-        my @pair = map { { socket => $_, number => fileno $_, pending => '', ended => 0, watched => 0 } } $outside, $inside;
+    my ($door) = @_;
+    while (keys %ends < 2 * $pairs_max && accept my $from, $door->{socket}) {
+        socket my $to, $door->{domain}, 1, 0 or last;
+        unblock($_) for $from, $to;
+        my ($greeting, $kept) = ($door->{greeting} // '');
+        if (!connect($to, $door->{address}) && $! != $EINPROGRESS) {
+            ($to, $kept) = refusing($door->{refusal} // '') or next;
+            $greeting = '';
+        }
+        # Of the two the one that is TCP takes it.
+        setsockopt $_, 6, 1, 1 for $from, $to;
+        my @pair = map { { socket => $_, number => fileno $_, pending => '', ended => 0, watched => 0 } } $from, $to;
         ($pair[0]{other}, $pair[1]{other}) = reverse @pair;
-        $pair[1]{connecting} = 1;
+        @{ $pair[1] }{qw(connecting pending kept)} = (1, $greeting, $kept);
         $ends{ $_->{number} } = $_ for @pair;
         watch($_) for @pair;
     }
-    watch_door();
+    watch_doors();
+}
+
+# A connection at whose other end, which has to stay open, a refusal is all that comes.
+sub refusing {
+    my ($words) = @_;
+    socketpair my $to, my $kept, 1, 1, 0 or return;
+    syswrite $kept, $words;
+    shutdown $kept, 1;
+    unblock($to);
+    return ($to, $kept);
 }
 
 # What is waited for: bytes once the other end has taken the last ones, and room for bytes that are left.
@@ -142,7 +167,7 @@ sub drop {
         close $one->{socket};
         delete $one->{other};
     }
-    watch_door();
+    watch_doors();
     return 0;
 }
 

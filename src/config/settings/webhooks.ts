@@ -1,11 +1,6 @@
 // The settings of webhooks.
-import { z } from 'zod'
-import { parseSubnet } from '#base/subnets.ts'
-import { count, onOff } from '#config/checks.ts'
+import { count, networks, onOff } from '#config/checks.ts'
 import type { Settings } from '#config/setting.ts'
-
-const areNetworks = (texts: readonly string[]) =>
-  texts.every((text) => parseSubnet(text) !== undefined)
 
 export const WEBHOOKS_SETTINGS = {
   webhooks: {
@@ -18,13 +13,7 @@ export const WEBHOOKS_SETTINGS = {
     name: 'ERGON_WEBHOOK_NETWORKS',
     flag: 'webhook-networks',
     help: 'Private addresses and networks that webhooks may be sent to, by comma, or none (default: 127.0.0.1,::1 while the service is on loopback only, else none)',
-    check: z
-      .string()
-      .transform((text) =>
-        text === 'none' ? [] : text.split(',').map((network) => network.trim()),
-      )
-      .refine(areNetworks, 'must be addresses and networks by comma, such as 127.0.0.1,10.0.0.0/8')
-      .optional(),
+    check: networks.optional(),
   },
   webhookLogDays: {
     name: 'ERGON_WEBHOOK_LOG_DAYS',

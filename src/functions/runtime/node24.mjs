@@ -21,6 +21,8 @@ const BODY_KNOWN_MAX = 65_536
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
 const CHECK_MS = 5000
 const MOST = 20
+/** By which libraries find the proxy of the cell. */
+const OF_PROXY = /^(https?|no)_proxy$/i
 const NO_HANDLER =
   'it exports no handler: export default { fetch(request, env, ctx) }, a default function (request, ctx), or handler(event, context)'
 
@@ -64,7 +66,7 @@ function readConfig() {
 
 /** Resolves with the handler of the code, or why there is none. */
 async function load() {
-  for (const name of Object.keys(variables)) delete variables[name]
+  for (const name of Object.keys(variables)) if (!OF_PROXY.test(name)) delete variables[name]
   Object.assign(variables, config.env)
   try {
     writeModule(file, config.source)

@@ -4,6 +4,7 @@ import { WORKLOADS_AGENT } from '#workloads/agent.ts'
 import { COMPLIANCE_AGENT } from '#compliance/agent.ts'
 import { DATABASES_AGENT } from '#databases/agent.ts'
 import { ACCOUNTS_AGENT } from '#accounts/agent.ts'
+import { EGRESS_AGENT } from '#egress-proxy/agent.ts'
 import { FUNCTIONS_AGENT } from '#functions/agent.ts'
 import { INFERENCE_AGENT } from '#inference/agent.ts'
 import { INGRESS_AGENT } from '#ingress/agent.ts'
@@ -24,6 +25,7 @@ export const AGENT_PRODUCTS: readonly AgentProduct[] = [
   FUNCTIONS_AGENT,
   WORKLOADS_AGENT,
   INGRESS_AGENT,
+  EGRESS_AGENT,
   PAYMENTS_AGENT,
   WEBHOOKS_AGENT,
   COMPLIANCE_AGENT,

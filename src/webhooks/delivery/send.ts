@@ -2,8 +2,8 @@
 // the log and to keep the connection, up to a limit. Redirects are failures.
 import type { IncomingMessage } from 'node:http'
 import { request as httpRequest } from '#base/node-http.ts'
-import { messageOf } from '#base/errors.ts'
-import { NotPermitted, type CheckedConnections, type CheckedRequest } from '#egress/connections.ts'
+import type { CheckedConnections, CheckedRequest } from '#egress/connections.ts'
+import { failureWords } from '#egress/failure-words.ts'
 import type { EndpointTarget } from './target.ts'
 
 export const ATTEMPT_MS = 15_000
@@ -12,7 +12,6 @@ const ANSWER_BYTES_MAX = 64 * 1024
 const LOGGED_BYTES = 1024
 /** Interim answers (1xx) of one attempt. Each costs CPU, and a flood of them would go on until the attempt's time is over. */
 export const INTERIM_MAX = 16
-const ERROR_LENGTH_MAX = 200
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000
 
 export type Attempt = {
@@ -176,18 +175,5 @@ function wordsOf(status: number | null, error: Error | undefined): string {
     return status >= 300 && status < 400
       ? `it answered ${status}: redirects are not followed`
       : `it answered ${status}`
-  if (error instanceof NotPermitted) return error.message
-  const { code } = (error ?? {}) as NodeJS.ErrnoException
-  const words =
-    code === undefined ? messageOf(error) : (CODES[code] ?? `${messageOf(error)} (${code})`)
-  return words.replaceAll('\0', '\uFFFD').slice(0, ERROR_LENGTH_MAX)
-}
-
-const CODES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens at the address',
-  ECONNRESET: 'it ended the connection before it answered',
-  ENOTFOUND: 'the name is not in the DNS',
-  ENODATA: 'the name has no address in the DNS',
-  ETIMEOUT: 'the DNS did not answer',
-  ESERVFAIL: 'the DNS did not answer',
+  return failureWords(error)
 }

@@ -134,7 +134,10 @@ async def main():
 
 
 function = Function()
-os.environ.clear()
+# Those by which libraries find the proxy of the cell stay.
+for name in list(os.environ):
+    if name.lower() not in ('http_proxy', 'https_proxy', 'no_proxy'):
+        del os.environ[name]
 os.environ.update(config['env'])
 sys.argv = [config['file']]
 sys.stdout, sys.stderr = Lines('info'), Lines('error')

@@ -1,0 +1,139 @@
+// The way out of a cell: ports of its loopback lead to a socket that its program can neither see nor speak for.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Cell, CellSpec } from '#cells/cell.ts'
+import { createCells } from '#cells/create-cells.ts'
+import { echoSpec, eventually, place, survivors } from '#cells/testing/harness.ts'
+
+const CANNOT = {
+  skip: process.getuid?.() === 0 && process.platform === 'linux' ? false : 'needs root',
+}
+const TICKET = 'the-ticket-of-this-cell'
+const REFUSAL = 'nobody is there'
+
+type Started = { readonly cell: Cell; readonly lines: readonly string[]; readonly server: Server }
+
+/** Starts a cell of the machine's programs; what comes out of it is answered with the first line, and sent back. */
+async function start(
+  t: TestContext,
+  script: string,
+  more: Partial<CellSpec> = {},
+): Promise<Started> {
+  const where = place({ level: 'root' })
+  const cells = await createCells(where)
+  const socket = join(where.runFolder, 'outlets', 'out.sock')
+  mkdirSync(dirname(socket), { recursive: true })
+  // Any user: who may connect is a matter of the folder.
+  const server = createServer({ allowHalfOpen: true }, (connection) => {
+    connection.on('error', () => undefined)
+    connection.pipe(connection)
+  })
+  server.listen(socket)
+  await once(server, 'listening')
+  chmodSync(socket, 0o777)
+  t.after(async () => {
+    server.close()
+    await cells.close()
+    assert.deepEqual(survivors(where.root), [])
+    rmSync(where.root, { recursive: true })
+  })
+  const lines: string[] = []
+  const ports = [
+    { port: 3128, refusal: REFUSAL },
+    { port: 5432, refusal: '' },
+  ]
+  const cell = await cells.start(
+    echoSpec(where, {
+      argv: ['/usr/bin/perl', '-e', script],
+      name: 'caller',
+      environment: { PATH: '/usr/bin:/bin' },
+      config: null,
+      writes: [],
+      root: { outlet: { socket, ticket: TICKET, ports, hosts: ['db.example.com'] } },
+      restart: { delaysMs: [60_000], steadyMs: 60_000 },
+      ready: { probe: () => new Promise(() => undefined), timeoutMs: 60_000 },
+      output: ({ text }) => void lines.push(text),
+      ...more,
+    }),
+  )
+  return { cell, lines, server }
+}
+
+/** `dial(port)` connects, sends words, ends its half, and gives what comes back. */
+const DIAL = `$| = 1;
+sub dial {
+  my ($port, $words) = @_;
+  socket my $socket, 2, 1, 0 or return "no socket";
+  connect $socket, pack('S n C4 x8', 2, $port, 127, 0, 0, 1) or return "refused";
+  syswrite $socket, $words;
+  shutdown $socket, 1;
+  local $/;
+  return join '|', split /\\n/, <$socket> // '';
+}
+`
+
+test(
+  'ports of its loopback lead out, each with the ticket and its number first',
+  CANNOT,
+  async (t) => {
+    const { cell, lines } = await start(
+      t,
+      `${DIAL} print dial(3128, "one"), "\\n", dial(5432, "x" x 300_000) =~ tr/x//, "\\n", dial(5433, ""), "\\n", \`cat /etc/hosts\``,
+    )
+    assert.ok(await eventually(() => cell.exits.length > 0))
+    assert.deepEqual(lines, [
+      `${TICKET} 3128|one`,
+      '300000',
+      'refused',
+      '127.0.0.1 localhost caller db.example.com',
+      '::1 localhost',
+    ])
+  },
+)
+
+test('its program finds neither the ticket nor the socket', CANNOT, async (t) => {
+  const { cell, lines } = await start(
+    t,
+    `print grep { /ticket/ } map { "$_=$ENV{$_}\\n" } %ENV;
+for my $path (glob '/proc/[0-9]*/{environ,cmdline,maps,mem}') { open my $file, '<', $path or next; local $/; print "found in $path\\n" if <$file> =~ /${TICKET.slice(0, 10)}/ && $path !~ /^\\/proc\\/$$\\// }
+for (glob '/proc/1/{cwd,root,fd}/*') { print "$_\\n" }
+for (\`cat /proc/net/unix\`) { print if /out.sock/ }
+print "$_\\n" for \`find / -name out.sock 2>/dev/null\`;
+kill 9, 1; print "done\\n"`,
+  )
+  assert.ok(await eventually(() => cell.exits.length > 0, { limitMs: 60_000 }))
+  assert.deepEqual(lines, ['done'])
+})
+
+test(
+  'where nobody takes a connection it ends with words, and the next one works',
+  CANNOT,
+  async (t) => {
+    const { cell, lines, server } = await start(
+      t,
+      `${DIAL} for (1 .. 200) { my $said = dial(3128, "x"); print "$said;\\n" if $said ne $last; $last = $said; select undef, undef, undef, 0.05 }`,
+    )
+    assert.ok(await eventually(() => lines.length === 1))
+    const path = String(server.address())
+    server.close()
+    assert.ok(await eventually(() => lines.length === 2))
+    server.listen(path, () => chmodSync(path, 0o777))
+    assert.ok(await eventually(() => lines.length === 3))
+    const taken = `${TICKET} 3128|x;`
+    assert.deepEqual(lines.slice(0, 3), [taken, `${REFUSAL};`, taken])
+    assert.equal(cell.exits.length, 0)
+  },
+)
+
+test('an idle way out uses no CPU', CANNOT, async (t) => {
+  const { cell, lines } = await start(t, `${DIAL} dial(3128, "x"); print "idle\\n"; sleep 100`)
+  assert.ok(await eventually(() => lines.length > 0))
+  const before = cell.cpuNs()
+  await sleep(1000)
+  assert.ok(cell.cpuNs() - before < 50_000_000n, String(cell.cpuNs() - before))
+})

@@ -1,0 +1,56 @@
+// Connections of tenants to where they ask for: to the service's own addresses as they are, to all others where the rule of
+// addresses permits.
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { createAddressRule, type AddressRule } from '#egress/addresses.ts'
+import { connectChecked, connectTo, NotPermitted } from '#egress/checked-socket.ts'
+import type { Resolve } from '#egress/resolve.ts'
+import type { OwnAddress } from '#node/egress.ts'
+
+export type Destination = {
+  /** In lower case, without brackets and without a final dot. */
+  readonly hostname: string
+  readonly port: number
+}
+
+export type Reach = (
+  to: Destination,
+  by: { readonly account: string; readonly signal: AbortSignal },
+) => Promise<Socket>
+
+/** Mail between servers: unasked mail would be sent from the operator's address. */
+const MAIL_PORT = 25
+/** The operator has named the host, so its address is as good as public. */
+const ALL: AddressRule = { permits: () => true }
+
+/** Throws NotPermitted, and errors of sockets and of the DNS. `networks` are permitted although they are not public. */
+export function createReach(deps: {
+  readonly own: readonly OwnAddress[]
+  readonly networks: readonly string[]
+  readonly resolve: Resolve
+}): Reach {
+  const { own, networks, resolve } = deps
+  const rule = createAddressRule(networks)
+  return async ({ hostname, port }, { account, signal: ending }) => {
+    const ours = own.find((one) => one.port === port && isNamed(one.names, hostname))
+    if (ours?.listens !== undefined)
+      return await connectTo({ ...ours.listens, ...sourceOf(account, ours.listens.host) }, ending)
+    if (port === MAIL_PORT) throw new NotPermitted('port 25 is closed: send mail by a service')
+    return await connectChecked(
+      { rule: ours === undefined ? rule : ALL, resolve },
+      { hostname, port, ending },
+    )
+  }
+}
+
+const isNamed = (names: readonly string[], hostname: string): boolean =>
+  names.some((name) =>
+    name.startsWith('*') ? hostname.endsWith(name.slice(1)) : hostname === name,
+  )
+
+/** On loopback each account comes from an address of its own, so that limits by address are its own too. */
+function sourceOf(account: string, host: string): { localAddress?: string } {
+  if (!host.startsWith('127.')) return {}
+  const [a = 0, b = 0, c = 0] = createHash('sha256').update(account).digest()
+  return { localAddress: `127.${64 + (a % 64)}.${b}.${1 + (c % 254)}` }
+}

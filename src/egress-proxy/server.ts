@@ -1,0 +1,76 @@
+// Takes the connections of tenants' cells, and leads each to where it asks for. Nothing that comes behind the first line is
+// believed: whose connection it is says the ticket.
+import { createServer, type Server, type Socket } from 'node:net'
+import type { OwnAddress } from '#node/egress.ts'
+import { PROXY_PORT } from '#node/egress.ts'
+import { createHttpProxy } from './http.ts'
+import { join } from './join.ts'
+import type { Reach } from './reach.ts'
+import { readTicket, type Tenant } from './ticket.ts'
+import type { ConnectionTurns } from './turns.ts'
+
+export type EgressDeps = {
+  readonly key: string
+  readonly own: readonly OwnAddress[]
+  readonly reach: Reach
+  readonly turns: ConnectionTurns
+}
+
+const GREETING_MS = 5000
+const GREETING_MAX = 400
+const BUSY = 'Could not connect: your account has too many connections open'
+
+export function createEgressServer(deps: EgressDeps): Server {
+  const tenants = new WeakMap<Socket, Tenant>()
+  const reachFrom = (socket: Socket, to: Parameters<Reach>[0]) => {
+    const gone = new AbortController()
+    socket.once('close', () => gone.abort())
+    const { account = '' } = tenants.get(socket) ?? {}
+    return deps.reach(to, { account, signal: gone.signal })
+  }
+  const proxy = createHttpProxy(reachFrom)
+  const greeted = (socket: Socket, words: readonly string[]) => {
+    const port = Number(words.at(-1))
+    const tenant = readTicket(deps.key, words.slice(0, -1))
+    if (tenant === undefined) return void socket.destroy()
+    const end = deps.turns.take(tenant.account)
+    if (end === undefined) return refuse(socket, port)
+    socket.once('close', end)
+    tenants.set(socket, tenant)
+    if (port === PROXY_PORT) {
+      proxy.emit('connection', socket)
+      return void socket.resume()
+    }
+    const own = deps.own.find((one) => one.port === port && one.listens !== undefined)
+    if (own === undefined) return void socket.destroy()
+    const [hostname = ''] = own.names
+    reachFrom(socket, { hostname, port }).then(
+      (there) => join(socket, there),
+      () => socket.destroy(),
+    )
+  }
+  return createServer({ allowHalfOpen: true, pauseOnConnect: false }, (socket) =>
+    greet(socket, greeted),
+  )
+}
+
+/** Pid 1 sends the first line at once. */
+function greet(socket: Socket, greeted: (socket: Socket, words: readonly string[]) => void): void {
+  socket.on('error', () => socket.destroy())
+  const timer = setTimeout(() => socket.destroy(), GREETING_MS)
+  socket.once('close', () => clearTimeout(timer))
+  socket.once('data', (chunk: Buffer) => {
+    clearTimeout(timer)
+    socket.pause()
+    const end = chunk.indexOf(0x0a)
+    if (end < 0 || end > GREETING_MAX) return void socket.destroy()
+    if (end + 1 < chunk.length) socket.unshift(chunk.subarray(end + 1))
+    greeted(socket, chunk.toString('latin1', 0, end).split(' '))
+  })
+}
+
+function refuse(socket: Socket, port: number): void {
+  if (port !== PROXY_PORT) return void socket.destroy()
+  socket.resume()
+  socket.end(`HTTP/1.1 429 ${BUSY}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+}
