@@ -118,10 +118,12 @@ test('a release while the instance is being ended does not end the next one', { 
     const first = await instances.use(world.resource, WAKER, signal)
     const stopped = instances.stop(world.resource.id, 'suspended')
     await until(() => world.events.includes('ending'))
+    assert.equal(first.endedBy(), 'suspended')
     first.release()
     await stopped
     const second = await instances.use(world.resource, WAKER, signal)
     await pause(3 * IDLE_MS)
+    assert.equal(second.endedBy(), undefined)
     assert.deepEqual(world.events, ['start', 'ending', 'end', 'start'])
     second.release()
     await until(() => world.live === 0)

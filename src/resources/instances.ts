@@ -16,7 +16,12 @@ export interface Instance {
   end(cause: SleepCause): Promise<void>
 }
 
-export type UsedInstance<I> = { readonly instance: I; release(): void }
+export type UsedInstance<I> = {
+  readonly instance: I
+  /** Why it is being ended, or was; undefined while it is not. */
+  endedBy(): SleepCause | undefined
+  release(): void
+}
 
 export interface Instances<R extends Resource, I extends Instance> {
   /**
@@ -102,7 +107,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       await instance.ready(
         AbortSignal.any([signal, AbortSignal.timeout(this.#deps.readyMs ?? READY_MAX_MS)]),
       )
-      return { instance, release }
+      return { instance, endedBy: () => one.ending, release }
     } catch (error) {
       release()
       if (one.users === 0 && this.#running.get(key) === one) await this.stop(key, 'failed')

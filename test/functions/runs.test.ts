@@ -151,6 +151,35 @@ test('a suspended function runs for its objects once it is resumed', async () =>
   )
 })
 
+test('a run that a suspension cuts off loses no attempt, and is done once it is resumed', async () => {
+  await makeBucket('runs-cut')
+  const slow = (ms: number) => `let began = 0
+    export default async (request) => {
+      if (request.headers.get('x-svc-event') === null) return Response.json(began)
+      began++
+      await new Promise((done) => setTimeout(done, ${ms}))
+      return new Response()
+    }`
+  const { id } = await deploy('cut', slow(25_000), { on: ['bucket/runs-cut/object-created'] })
+  await put('runs-cut', 'one')
+  await until(
+    () => textAt('/cut'),
+    ([, began]) => began === '1',
+  )
+  await api('PATCH', '/cut', { suspended: true })
+  const { sql } = sharedErgon()
+  const runOf = async () =>
+    (await sql('select attempts, error from function_runs where function = $1', [id]))[0]
+  const cut = await until(runOf, (run) => run?.['error'] !== null)
+  assert.deepEqual(cut, { attempts: 0, error: 'it may not run now' })
+  await api('PATCH', '/cut', { suspended: false })
+  await deploy('cut', slow(1))
+  await sql('update function_runs set next_at = now() where function = $1', [id])
+  await sql('update functions set rest_until = null where id = $1', [id])
+  await sql("select pg_notify('ergon_followed', '')")
+  await until(runOf, (run) => run === undefined)
+})
+
 test('a schedule runs the function once for the times that passed', async () => {
   const { id } = await deploy('clock', KEEPER, { schedule: '* * * * *' })
   assert.equal((await show('clock')).schedule, '* * * * *')

@@ -4,6 +4,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { request } from '#base/node-http.ts'
 import { fault } from '#contract/errors.ts'
+import type { SleepCause } from '#contract/intervals.ts'
 import type { RunningFunction } from '#functions/driver.ts'
 import type { Functions } from '#functions/functions.ts'
 import { abortUnlessWaiting } from '#ingress/time-limit.ts'
@@ -24,7 +25,7 @@ export type DueRun = {
 }
 
 export type RunOutcome = {
-  /** `waits`: the function could not be asked, which is no fault of its code. */
+  /** `waits`: the function could not be asked, or was ended for a reason of its account: no fault of its code. */
   readonly outcome: 'done' | 'failed' | 'waits'
   readonly request?: string
   readonly error?: string
@@ -50,9 +51,11 @@ export async function attempt(
   const resource = { id: run.function, account: run.account, name: run.name }
   const requestId = newId('req')
   try {
-    const { instance, release } = await deps.functions.use(resource, signal)
+    const { instance, endedBy, release } = await deps.functions.use(resource, signal)
     try {
-      return { request: requestId, ...(await ask(instance, { ...deps, run, requestId }, signal)) }
+      const made = await ask(instance, { ...deps, run, requestId }, signal)
+      const cause = made.outcome === 'failed' ? CUT_OFF.get(endedBy()) : undefined
+      return { request: requestId, ...(cause === undefined ? made : waits(cause)) }
     } finally {
       void untilIdle(socketOf(instance)).finally(release)
     }
@@ -108,6 +111,7 @@ async function ask(
 const socketOf = ({ address }: RunningFunction): string => address.replace(/^unix:/, '')
 
 const failed = (error: string): RunOutcome => ({ outcome: 'failed', error })
+const waits = (error: string): RunOutcome => ({ outcome: 'waits', error })
 
 /** To its end, which is that of the work; a long answer is cut. */
 async function readAway(answer: IncomingMessage): Promise<void> {
@@ -120,11 +124,21 @@ async function readAway(answer: IncomingMessage): Promise<void> {
 
 /** Why the function does not run: code that cannot be loaded is the only fault of the function. */
 function outcomeOf(error: unknown): RunOutcome {
-  if (error instanceof NotWanted) return { outcome: 'waits', error: 'it may not run now' }
+  if (error instanceof NotWanted) return waits(NOT_NOW)
   const code = error instanceof ErgonError ? error.code : 'internal'
   if (code === 'function_failed') return failed('its code cannot be loaded')
-  return { outcome: 'waits', error: UNPAID.has(code) ? UNPAID_WORDS : 'it could not be started' }
+  return waits(UNPAID.has(code) ? UNPAID_WORDS : 'it could not be started')
 }
 
 const UNPAID = new Set(['balance_depleted', 'free_tier_exceeded', 'budget_exhausted'])
 const UNPAID_WORDS = 'its energy cannot be paid, or its budget is used up'
+const NOT_NOW = 'it may not run now'
+
+/** Ends of an instance that cut its runs off through no fault of its code. */
+const CUT_OFF: ReadonlyMap<SleepCause | undefined, string> = new Map([
+  ['budget', UNPAID_WORDS],
+  ['balance', UNPAID_WORDS],
+  ['suspended', NOT_NOW],
+  ['change', NOT_NOW],
+  ['stop', NOT_NOW],
+])
