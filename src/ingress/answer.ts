@@ -15,6 +15,8 @@ import {
 } from './exchange.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { forward, hasBody } from './forward.ts'
+import { forwardGrpc } from './grpc/forward-grpc.ts'
+import { isGrpc } from './grpc/is-grpc.ts'
 import { redirected, strictHeaders, type Https } from './https-only.ts'
 import { rulesOfKind } from './kinds.ts'
 import { NotAnswered } from './not-answered.ts'
@@ -56,7 +58,11 @@ export const answerRequest = (
   response: IngressResponse,
   deps: IngressDeps,
 ): Promise<void> =>
-  answerBy(request, response, { ...deps, pass: (given) => forward(request, response, given) })
+  answerBy(request, response, {
+    ...deps,
+    pass: (given) =>
+      isGrpc(request) ? forwardGrpc(request, response, given) : forward(request, response, given),
+  })
 
 /** A request that asks for WebSocket. Never rejects. */
 export function answerUpgrade(

@@ -10,12 +10,14 @@ export interface IngressResponse {
   readonly req: Pick<IngressRequest, 'method' | 'httpVersion'>
   readonly headersSent: boolean
   readonly writableEnded: boolean
+  statusCode: number
   statusMessage: string
+  setHeader(name: string, value: string | string[]): unknown
   writeHead(status: number, headers: Record<string, string | string[] | number>): unknown
   write(chunk: Buffer): boolean
   end(): unknown
   end(text: string): unknown
-  addTrailers(headers: Record<string, string>): void
+  addTrailers(headers: Record<string, string | string[]>): void
   on(event: 'drain', listener: () => void): unknown
   once(event: 'close', listener: () => void): unknown
   destroy(): unknown

@@ -1,7 +1,9 @@
-// Refusals of the ingress: a page for browsers, problem+json for others, with the reason.
+// Refusals of the ingress: a page for browsers, a status for gRPC, problem+json for others, with the reason.
 import type { Logger } from '#base/log.ts'
 import { isServiceFault } from '#contract/errors.ts'
 import { renderProblem, toErgonError } from '#http/problem.ts'
+import { isGrpc } from './grpc/is-grpc.ts'
+import { refuseCall } from './grpc/refuse-call.ts'
 import { isHttp2, type IngressRequest, type IngressResponse } from './exchange.ts'
 import { refusalPage } from './refusal-page.ts'
 
@@ -25,6 +27,7 @@ export function refuseRequest(
   else if (isServiceFault(error))
     log.debug('A request was refused', { requestId, code: error.code })
   if (response.headersSent) return void response.destroy()
+  if (isGrpc(request)) return refuseCall(response, error, { ...headers, 'x-request-id': requestId })
   const problem = renderProblem(error, { requestId })
   const { body, contentType } = wantsPage(request) ? refusalPage(error, requestId) : problem
   response.writeHead(error.status, {

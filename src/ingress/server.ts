@@ -24,6 +24,7 @@ const SILENCE_MS_MAX = (FUNCTION_TIMEOUT_S_MAX + 90) * 1000
 const DRAIN_MS = 5000
 
 export interface IngressServer {
+  readonly port: number
   /** Accepts nothing more; resolves when no connection is left. */
   drain(): Promise<void>
 }
@@ -140,7 +141,9 @@ async function open(
     server.once('error', reject)
     server.listen(listen, resolve)
   })
+  const address = server.address()
   return {
+    port: typeof address === 'object' && address !== null ? address.port : listen.port,
     async drain() {
       const cut = setTimeout(() => sockets.forEach((socket) => socket.destroy()), DRAIN_MS)
       const closed = new Promise((resolve) => server.close(resolve))

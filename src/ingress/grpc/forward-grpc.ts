@@ -1,0 +1,136 @@
+// One call of gRPC to a running instance: messages go both ways as they come, and the status in the trailers behind them.
+import type {
+  ClientHttp2Session,
+  ClientHttp2Stream,
+  Http2ServerRequest,
+  Http2Stream,
+  IncomingHttpHeaders,
+  IncomingHttpStatusHeader,
+  OutgoingHttpHeaders,
+} from 'node:http2'
+import { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import type { IngressResponse } from '#ingress/exchange.ts'
+import type { ForwardedRequest } from '#ingress/forwarded-request.ts'
+import { headersFrom, headersTo } from '#ingress/headers.ts'
+import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
+import { NotAnswered } from '#ingress/not-answered.ts'
+
+/** RFC 9113, 6.2 and 7. The module itself is loaded by the first call. */
+const END_STREAM = 1
+const NO_ERROR = 0
+const CANCEL = 8
+const STATUS_OK = 200
+
+/**
+ * Resolves when the call has ended. Rejects with a fault, or NotAnswered, while nothing of the answer has gone out; nothing
+ * of the call is read before the instance has taken the connection.
+ */
+export async function forwardGrpc(
+  request: Http2ServerRequest,
+  response: IngressResponse,
+  given: ForwardedRequest,
+): Promise<void> {
+  const call = (await sessionOf(given)).request(headersOfCall(request, given))
+  const cancel = () => call.close(CANCEL)
+  given.signal.addEventListener('abort', cancel, { once: true })
+  try {
+    await pass(request, response, call, given)
+  } finally {
+    given.signal.removeEventListener('abort', cancel)
+  }
+}
+
+async function sessionOf({ pool, signal }: ForwardedRequest): Promise<ClientHttp2Session> {
+  const session = await pool.grpc.open()
+  signal.throwIfAborted()
+  return session
+}
+
+function headersOfCall(request: Http2ServerRequest, given: ForwardedRequest): OutgoingHttpHeaders {
+  const sent: Record<string, string | string[]> = {
+    ':method': request.method,
+    ':path': given.path,
+    ':authority': given.host,
+    te: 'trailers',
+  }
+  const pairs = headersTo(request, given)
+  for (let i = 0; i + 1 < pairs.length; i += 2) {
+    const [name = '', value = ''] = pairs.slice(i, i + 2)
+    const before = sent[name]
+    if (name !== 'host') sent[name] = before === undefined ? value : [before, value].flat()
+  }
+  return sent
+}
+
+function pass(
+  { stream }: Http2ServerRequest,
+  response: IngressResponse,
+  call: ClientHttp2Stream,
+  given: ForwardedRequest,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let failed: Error | undefined
+    call.once('response', (headers, flags) => {
+      beginAnswer(response, headers, given, (flags & END_STREAM) !== 0)
+      given.begun(false)
+    })
+    call.on('data', (chunk: Buffer) => void (response.write(chunk) || call.pause()))
+    response.on('drain', () => call.resume())
+    call.once('trailers', (trailers) => response.addTrailers(headersFrom(trailers)))
+    call.once('end', () => response.headersSent && response.end())
+    call.once('error', (error) => (failed ??= error))
+    call.once('close', () => {
+      if (!response.headersSent) return reject(faultOf(failed, call, given))
+      // An answer that was cut off must not look whole.
+      if (call.rstCode !== NO_ERROR) stream.close(call.rstCode)
+      resolve()
+    })
+    limitBody(stream, given.kind, (error) => {
+      failed = error
+      call.close(CANCEL)
+    })
+    stream.pipe(call)
+  })
+}
+
+/** A status without messages is one frame, at which the answer ends ("Trailers-Only"). */
+function beginAnswer(
+  response: IngressResponse,
+  { ':status': status = STATUS_OK, ...headers }: IncomingHttpHeaders & IncomingHttpStatusHeader,
+  { requestId, tariff, added }: ForwardedRequest,
+  isEnd: boolean,
+): void {
+  const sent = {
+    ...headersFrom(headers),
+    ...added,
+    'x-request-id': requestId,
+    ...(tariff && { 'x-routed-to': tariff.routedTo }),
+  }
+  if (!isEnd) return void response.writeHead(status, sent)
+  response.statusCode = status
+  for (const [name, value] of Object.entries(sent)) response.setHeader(name, value)
+  response.end()
+}
+
+function limitBody(stream: Http2Stream, kind: RoutedKind, over: (error: Error) => void): void {
+  const { bodyBytesMax } = rulesOfKind(kind)
+  let bytes = 0
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > bodyBytesMax)
+      over(fault('body_too_large', `Could not take the call: the most is ${bodyBytesMax} bytes`))
+  })
+}
+
+/** Why the instance has not answered. */
+function faultOf(
+  failed: Error | undefined,
+  { session }: ClientHttp2Stream,
+  { kind, signal }: ForwardedRequest,
+): Error {
+  if (signal.aborted) return signal.reason as Error
+  if (failed instanceof ErgonError) return failed
+  if (session === undefined || session.destroyed) return new NotAnswered(true)
+  return fault(rulesOfKind(kind).refusals.failed, `Could not answer: the ${kind} failed`)
+}
