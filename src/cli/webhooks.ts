@@ -39,7 +39,6 @@ export function outcomeOf(entry: DeliveryEntry): string {
     return `${entry.http_status ?? ''} in ${entry.duration_ms ?? 0} ms`
   const why = entry.error ?? 'not sent yet'
   if (entry.status === 'dead') return `given up: ${why}`
-  return entry.next_attempt_at === null || entry.attempts === 0
-    ? why
-    : `${why}; again at ${entry.next_attempt_at.slice(0, 19)}Z`
+  if (entry.next_attempt_at === null) return `${why}; waits for ergon webhook resume`
+  return entry.attempts === 0 ? why : `${why}; again at ${entry.next_attempt_at.slice(0, 19)}Z`
 }

@@ -11,6 +11,10 @@ export function typeOfWanted(wanted: string): string | undefined {
   return Object.hasOwn(EVENTS, wanted) ? wanted : undefined
 }
 
+/** Why the word asks for nothing, with the words that do. */
+export const noType = (wanted: string): string =>
+  `there is no type "${wanted.slice(0, 100)}": ${Object.keys(EVENTS).join(', ')}, bucket/<bucket>/object-created`
+
 /** Data of a synthetic event, without its account and sequence; undefined for an unknown type. */
 export function sampleOf(type: string): Record<string, unknown> | undefined {
   const entry = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined

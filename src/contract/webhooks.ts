@@ -113,6 +113,7 @@ export const webhookDelivery = z.object({
   /** dead: the last attempt failed; a replay tries again. */
   status: z.enum(['pending', 'delivered', 'dead']),
   attempts: count,
+  /** Null also of a pending one whose endpoint is paused or disabled: it waits for the resume. */
   next_attempt_at: time.nullable(),
   /** Of the last attempt. */
   attempted_at: time.nullable(),

@@ -2,19 +2,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { WEBHOOKS_MAX, type WebhookReply } from '#contract/webhooks.ts'
+import { WEBHOOKS_MAX, type WebhookDelivery, type WebhookReply } from '#contract/webhooks.ts'
 import { Secret } from '#base/log.ts'
 import { createAddressRule } from '#egress/addresses.ts'
 import { createWebhookCreate } from '#webhooks/operations/webhook-create.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
-import { openOwner } from './owner.ts'
+import { openOwner, type Owner } from './owner.ts'
 import { startReceiver } from './receiver.ts'
 
 product(PLAIN)
 
 const WAIT_MS = 60_000
 const events = ['balance.low']
+
+/** The deliveries of an endpoint in the log, the newest first. */
+async function deliveriesOf(owner: Owner, webhook: string): Promise<WebhookDelivery[]> {
+  const { json } = await owner.call('GET', `/v1/webhook-deliveries?webhook=${webhook}`)
+  return json['data'] as WebhookDelivery[]
+}
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const lastMs = performance.now() + WAIT_MS
@@ -26,14 +32,18 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 
 test('an endpoint is refused for its url, its events, a url that is taken, and beyond the limit', async () => {
   const owner = await openOwner(sharedErgon())
-  const refused = async (body: object, code: string) => {
+  const refused = async (body: object, code: string, why = /./) => {
     const { status, json } = await owner.call('POST', '/v1/webhooks', body)
     assert.ok(status >= 400, JSON.stringify(body))
     assert.equal(json['title'], code, JSON.stringify(body))
+    assert.match(String(json['detail']), why)
   }
-  for (const url of ['http://10.0.0.1/', 'https://127.0.0.2/', 'https://[::ffff:127.0.0.1]/', 'x'])
-    await refused({ url, events }, 'invalid_request')
-  await refused({ url: 'https://example.com/', events: ['balance.high'] }, 'invalid_request')
+  for (const url of ['http://10.0.0.1/', 'https://127.0.0.2/', 'https://[::ffff:127.0.0.1]/'])
+    await refused({ url, events }, 'invalid_request', /the address is not public/)
+  await refused({ url: 'x', events }, 'invalid_request', /"x" is no url, such as https:/)
+  const url = 'https://example.com/'
+  const types = /no type "balance\.high": .*balance\.low, balance\.depleted, .*<bucket>/
+  await refused({ url, events: ['balance.high'] }, 'invalid_request', types)
   const { id } = await owner.create('https://example.com/0', events)
   await refused({ url: 'https://example.com/0', events }, 'webhook_exists')
   for (let nth = 1; nth < WEBHOOKS_MAX; nth++)
@@ -135,6 +145,9 @@ test('410 disables an endpoint at once, with an event for the others; a test is 
   )
   const found = await owner.get(id)
   assert.deepEqual([found.status, found.reason], ['disabled', 'it answered 410'])
+  // It waits for the resume, not for a time.
+  const [delivery] = await deliveriesOf(owner, id)
+  assert.deepEqual([delivery?.status, delivery?.next_attempt_at], ['pending', null])
   const { status, json } = await owner.call('POST', `/v1/webhooks/${id}/test`, {
     event: 'balance.low',
   })
@@ -144,6 +157,9 @@ test('410 disables an endpoint at once, with an event for the others; a test is 
   await owner.call('PATCH', `/v1/webhooks/${id}`, { paused: false })
   await until('it is delivered after the resume', async () => (await owner.get(id)).pending === 0)
   assert.deepEqual([(await owner.get(id)).status, gone.received.length], ['active', 2])
+  const event = 'bucket/photos/object-created'
+  const sample = await owner.call('POST', `/v1/webhooks/${id}/test`, { event })
+  assert.deepEqual([sample.status, sample.json['event']], [202, 'object.created'])
 })
 
 test('429 with Retry-After, 500 and a redirect wait for their next attempt, and say why', async () => {
@@ -161,6 +177,10 @@ test('429 with Retry-After, 500 and a redirect wait for their next attempt, and 
        from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint where e.id = $1`,
       [id],
     )
+    const [delivery] = await deliveriesOf(owner, id)
+    const nextMs =
+      Date.parse(delivery?.next_attempt_at ?? '') - Date.parse(delivery?.created_at ?? '')
+    assert.equal(Math.round(nextMs / 1000), Math.round(Number(row?.s)))
     return { ...(await owner.get(id)), next: Number(row?.s) }
   }
   const busy = await attempted((_, response) =>

@@ -30,7 +30,8 @@ export function maskedUrl(url: string): string {
 export function readTarget(url: string, rule: AddressRule): EndpointTarget {
   const refused = (why: string) =>
     fault('invalid_request', `Could not use the url: ${why}`, { param: 'url' })
-  if (!URL.canParse(url)) throw refused('it is none')
+  if (!URL.canParse(url))
+    throw refused(`"${url.slice(0, 100)}" is no url, such as https://example.com/events`)
   const parsed = new URL(url)
   const isSecure = parsed.protocol === 'https:'
   if (!isSecure && parsed.protocol !== 'http:') throw refused('it must begin with https://')

@@ -12,7 +12,7 @@ export type DeliveryRow = {
   readonly is_test: boolean
   readonly state: WebhookDelivery['status']
   readonly attempts: number
-  readonly next_at: Date
+  readonly next_at: Date | null
   readonly attempted_at: Date | null
   readonly status: number | null
   readonly error: string | null
@@ -22,9 +22,13 @@ export type DeliveryRow = {
   readonly created_at: Date
 }
 
-/** Of `webhook_deliveries d left join events v on v.id = d.event`. */
+/**
+ * Of `webhook_endpoints e join webhook_deliveries d left join events v on v.id = d.event`. A delivery waits for the end of
+ * its endpoint's rest, and for no time where the endpoint gets nothing.
+ */
 export const DELIVERY_COLUMNS = `d.id::text, d.endpoint, d.event, coalesce(v.type, d.sample ->> 'type') as type,
-  d.sample is not null as is_test, d.state, d.attempts, d.next_at, d.attempted_at, d.status, d.error, d.took_ms,
+  d.sample is not null as is_test, d.state, d.attempts, case when d.state = 'pending' and e.status = 'active'
+    then greatest(d.next_at, e.rest_until) end as next_at, d.attempted_at, d.status, d.error, d.took_ms,
   d.answer, d.failed, d.created_at`
 
 export const deliveryReplyOf = (row: DeliveryRow): WebhookDelivery => ({
@@ -36,7 +40,7 @@ export const deliveryReplyOf = (row: DeliveryRow): WebhookDelivery => ({
   test: row.is_test,
   status: row.state,
   attempts: row.attempts,
-  next_attempt_at: row.state === 'pending' ? row.next_at.toISOString() : null,
+  next_attempt_at: timeText(row.next_at),
   attempted_at: timeText(row.attempted_at),
   http_status: row.status,
   error: row.error,
@@ -53,7 +57,8 @@ export async function deliveryOf(
   event: string,
 ): Promise<WebhookDelivery> {
   const { rows } = await state.query<DeliveryRow>(
-    `select ${DELIVERY_COLUMNS} from webhook_deliveries d left join events v on v.id = d.event
+    `select ${DELIVERY_COLUMNS} from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint
+       left join events v on v.id = d.event
      where d.endpoint = $1 and d.event = $2`,
     [endpoint, event],
   )

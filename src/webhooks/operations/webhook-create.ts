@@ -2,7 +2,7 @@
 import { present } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Secret } from '#base/log.ts'
-import { typeOfWanted } from '#contract/event-samples.ts'
+import { noType, typeOfWanted } from '#contract/event-samples.ts'
 import { fault } from '#contract/errors.ts'
 import { newSigningSecret } from '#contract/webhook-signature.ts'
 import { WEBHOOKS_MAX, type WebhookRequest } from '#contract/webhooks.ts'
@@ -89,7 +89,7 @@ export const taken = (url: string) =>
 export function checkEvents(events: readonly string[]): void {
   for (const [nth, wanted] of events.entries())
     if (typeOfWanted(wanted) === undefined)
-      throw fault('invalid_request', `Could not send the event: there is no type "${wanted}"`, {
+      throw fault('invalid_request', `Could not ask for the event: ${noType(wanted)}`, {
         param: `events[${nth}]`,
       })
 }

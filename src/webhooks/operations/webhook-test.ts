@@ -1,6 +1,6 @@
 // POST /v1/webhooks/{id}/test: a synthetic event, which only this endpoint gets.
 import { newId } from '#base/ids.ts'
-import { sampleOf } from '#contract/event-samples.ts'
+import { noType, sampleOf, typeOfWanted } from '#contract/event-samples.ts'
 import { fault } from '#contract/errors.ts'
 import type { WebhookTest } from '#contract/webhooks.ts'
 import { recordAct } from '#identity/audit.ts'
@@ -15,12 +15,12 @@ export const createWebhookTest =
   async (call) => {
     const { who, parameters, body } = call
     const { account } = callerOf(who)
-    const { event: type } = body
     const { id, status } = await findWebhook(state, account, parameters['webhook'] ?? '')
     if (!isOn) throw fault('webhooks_off', 'Could not send the test')
-    const sample = sampleOf(type)
+    const type = typeOfWanted(body.event)
+    const sample = type === undefined ? undefined : sampleOf(type)
     if (sample === undefined)
-      throw fault('invalid_request', `Could not send the test: there is no type "${type}"`, {
+      throw fault('invalid_request', `Could not send the test: ${noType(body.event)}`, {
         param: 'event',
       })
     if (status !== 'active')
