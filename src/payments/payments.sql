@@ -168,8 +168,17 @@ begin
   return wanted - missing;
 end $$;
 
--- Sets money of a payment aside for a refund: what is not spent and not reserved, in whole cents. Without an amount all
--- of it. Returns the amount, or null where there is not so much.
+-- The part of a payment that can be given back: it is not spent and not reserved, in whole cents.
+create or replace function refundable(payment_id text) returns numeric language sql stable as $$
+  select div(least(coalesce(sum(l.remaining), 0), w.posted - w.reserved), 10000000000) * 10000000000
+    from payments p join wallets w on w.id = 'money:' || p.account
+      left join lots l on l.wallet = w.id and l.reference = p.id
+        and l.source = 'operator:funds:' || money_unit(p.account)
+    where p.id = payment_id and p.state = 'captured' group by w.id
+$$;
+
+-- Sets money of a payment aside for a refund; without an amount all that can be given back. Returns the amount, or null
+-- where there is not so much.
 create or replace function begin_refund(refund_id text, payment_id text, account_id text, asked numeric)
 returns numeric language plpgsql as $$
 declare
@@ -184,9 +193,7 @@ begin
   if not found or pay.state <> 'captured' then return null; end if;
   select posted into strict before from wallets where id = wallet_id for no key update;
   perform from log_head for update;
-  select div(least(coalesce(sum(l.remaining), 0), w.posted - w.reserved), cent) * cent into amount
-    from wallets w left join lots l on l.wallet = w.id and l.reference = pay.id and l.source = 'operator:funds:' || money
-    where w.id = wallet_id group by w.id;
+  amount := refundable(pay.id);
   if amount < coalesce(asked, cent) then return null; end if;
   amount := coalesce(asked, amount);
   perform take_from_lots(pay, amount);

@@ -91,6 +91,10 @@ test('a card that the bank refuses is not added', async () => {
     token: 'pm_none',
   })
   assert.equal(codeOf(unknown), 'payment_declined')
+  assert.match(
+    unknown.text,
+    /Could not add the card: the processor does not know it \(resource_missing\)/,
+  )
   assert.deepEqual((await payer.call('GET', '/v1/payment-methods')).json['data'], [])
   const none = await topUp(payer, { amount: '5.00' })
   assert.deepEqual([none.status, codeOf(none)], [404, 'payment_method_not_found'])
@@ -104,8 +108,12 @@ test('a payment that the bank refuses changes nothing and says why', async () =>
     [made.status, codeOf(made), made.json['reason']],
     [402, 'payment_declined', 'generic_decline'],
   )
+  assert.match(made.text, /Could not take the payment: the bank declined it \(generic_decline\)/)
   const topup = await settled(payer, made.json['topup'], 'failed')
   assert.equal(topup.reason, 'generic_decline')
+  const back = await refund(payer, topup.id)
+  assert.deepEqual([back.status, codeOf(back)], [409, 'refund_exceeds'])
+  assert.match(back.text, /Could not give back a part of pay_\w+: the payment is failed/)
   assert.equal(await balanceOf(payer), 0n)
 })
 
@@ -155,10 +163,12 @@ test('what is not spent is given back, once, and not more', async () => {
   )
   const more = await refund(payer, topup.id, { amount: '6.00' })
   assert.deepEqual([more.status, codeOf(more)], [409, 'refund_exceeds'])
+  assert.match(more.text, /Could not give back 6 tUSD of pay_\w+: 5\.99 are left/)
   const rest = await refund(payer, topup.id)
   // The read above was charged: the last cent stays.
   assert.equal(rest.json['amount_pusd'], String(599n * CENT), rest.text)
-  assert.equal((await refund(payer, topup.id)).status, 409)
+  const none = await refund(payer, topup.id)
+  assert.match(none.text, /Could not give back a part of pay_\w+: 0 are left/)
   const { entries } = await walkLedger(payer, `id=${String(rest.json['id'])}`)
   assert.equal(total(entries), -599n * CENT)
   assert.equal(total((await walkLedger(payer, `id=${topup.id}`)).entries), CENT)

@@ -75,7 +75,7 @@ test('a webhook that is forged, late, of other money or of no processor is refus
     ['webhook_late', more, { seconds: now - 301 }],
     ['webhook_late', more, { seconds: now + 400 }],
     ['webhook_forged', changed(event, {}, { livemode: true }), {}],
-    ['webhook_forged', 'no JSON', {}],
+    ['invalid_json', 'no JSON', {}],
     ['not_found', more, { name: 'card-live' }],
     ['body_too_large', ' '.repeat(300_000), {}],
   ]

@@ -1,4 +1,5 @@
 // ergon ledger: each posting of the account's money, as a table, JSON or CSV.
+import { nj, printJoules } from '#base/units.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiGet } from '#cli/client.ts'
 import { sinceOf } from '#cli/duration.ts'
@@ -13,11 +14,12 @@ type Entry = {
   at: string
   kind: string
   amount_pusd: string
+  energy_nj: string | null
   operation: string | null
   model: string | null
   reference: string | null
 }
-type LedgerTotals = { entries: number; in_pusd: string; out_pusd: string }
+type LedgerTotals = { entries: number; in_pusd: string; out_pusd: string; energy_nj: string }
 type LedgerPage = {
   unit: string
   data: Entry[]
@@ -46,24 +48,27 @@ export async function run({ options }: CommandCall): Promise<void> {
   const sums = first?.sums
   if (sums)
     print(
-      `${sums.entries} entries: in ${dollars(sums.in_pusd)}, out ${dollars(sums.out_pusd)} ${first.unit}`,
+      `${sums.entries} entries: in ${dollars(sums.in_pusd)}, out ${dollars(sums.out_pusd)} ${first.unit}, ${joules(sums.energy_nj)} J`,
     )
 }
 
 function printTable(entries: readonly Entry[]): void {
   print(
     table(
-      ['WHEN', 'KIND', 'AMOUNT', 'OF', 'ID'],
+      ['WHEN', 'KIND', 'AMOUNT', 'JOULES', 'OF', 'ID'],
       entries.map((entry) => [
         entry.at,
         entry.kind,
         dollars(entry.amount_pusd),
+        entry.energy_nj === null ? '' : joules(entry.energy_nj),
         entry.model ?? entry.operation ?? entry.reference ?? '',
         entry.id,
       ]),
     ),
   )
 }
+
+const joules = (text: string): string => printJoules(nj(BigInt(text)))
 
 /** Page by page, with one head; each page is printed as it comes. */
 async function printCsv(

@@ -10,5 +10,7 @@ export async function run({ options, words: [payment = ''] }: CommandCall): Prom
   const { text } = await apiPost(options, path, amount === undefined ? {} : { amount })
   if (options.json) return print(text)
   const made = JSON.parse(text) as { id: string; amount_pusd: string; unit: string }
-  tell(`${dollars(made.amount_pusd)} ${made.unit} go back: ${made.id}`)
+  tell(
+    `${dollars(made.amount_pusd)} ${made.unit} go back: ${made.id}\nThe bank may still refuse, then they are balance again: ergon ledger --id ${made.id}`,
+  )
 }

@@ -209,7 +209,10 @@ async function parseWebhook(
 ): Promise<readonly PaymentFact[]> {
   const event = verified(sdk, webhookSecret, { bytes, headers })
   if (event.livemode !== (env === 'live'))
-    throw fault('webhook_forged', 'Could not accept the webhook: it is of other money')
+    throw fault(
+      'webhook_forged',
+      `Could not accept the webhook: it is of ${event.livemode ? 'live' : 'test'} money, and this endpoint is for ${env} money`,
+    )
   return await factsWithMore(sdk, event, env)
 }
 
@@ -244,14 +247,15 @@ function verified(
   try {
     return sdk.webhooks.constructEvent(Buffer.from(bytes), signature, secret.reveal(), TOLERANCE_S)
   } catch (cause) {
-    const isLate = /tolerance/i.test(messageOf(cause))
-    throw isLate
-      ? late()
-      : fault('webhook_forged', 'Could not accept the webhook: its signature does not fit')
+    if (cause instanceof SyntaxError)
+      throw fault('invalid_json', 'Could not accept the webhook: its body is no JSON')
+    if (/tolerance/i.test(messageOf(cause))) throw late()
+    throw fault('webhook_forged', 'Could not accept the webhook: its signature does not fit')
   }
 }
 
-const late = () => fault('webhook_late', 'Could not accept the webhook: its time is not ours')
+const late = () =>
+  fault('webhook_late', `Could not accept the webhook: its time is more than ${TOLERANCE_S} s away`)
 
 /**
  * The processor lists the newest first, and facts are applied in the order in which they happened. One day is read

@@ -6,6 +6,7 @@ import type { MethodReply, MethodRequest } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
+import { declined } from '#payments/decline.ts'
 import { demandCardRoom } from '#payments/pace.ts'
 import { adapterOf } from '#payments/settings.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -40,10 +41,7 @@ export function createMethodCreate({ state, adapters }: Deps): Handler<MethodReq
        where id = $1`,
       [id, made.reference === '' ? null : made.reference, made.failure !== undefined],
     )
-    if (made.failure !== undefined)
-      throw fault('payment_declined', `Could not add the card: ${made.failure}`, {
-        details: { reason: made.failure },
-      })
+    if (made.failure !== undefined) throw declined('add the card', made.failure)
     const { rows } = await state.query<Row>(`${SELECT} and id = $2`, [account, id])
     const reply = replyOf(present(rows[0], 'the card is there'), made.action ?? null)
     return { kind: 'known', status: 201, body: () => reply }

@@ -7,6 +7,7 @@ import { HOLD_USD, pusdOfAmount, type TopupRequest } from '#contract/payments.ts
 import type { Handled, Handler, Reply } from '#http/reply.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { beginPayment } from '#payments/begin-payment.ts'
+import { declined } from '#payments/decline.ts'
 import { recordAct } from '#identity/audit.ts'
 import { demandPaymentPace } from '#payments/pace.ts'
 import { adapterOf } from '#payments/settings.ts'
@@ -52,10 +53,7 @@ async function topUpByCard(
     await recordAct(transaction, call, { action: 'topup.create', target: id, details })
   })
   const { failure } = await startPayment(state, adapter, id)
-  if (failure !== undefined)
-    throw fault('payment_declined', `Could not take the payment: ${failure}`, {
-      details: { topup: id, reason: failure },
-    })
+  if (failure !== undefined) throw declined('take the payment', failure, { topup: id })
   const reply = await findTopup(state, account, id)
   return { kind: 'known', status: 201, body: () => reply }
 }
@@ -73,6 +71,9 @@ async function methodOf(
   )
   const id = rows[0]?.id
   if (id !== undefined) return id
-  const which = named === undefined ? 'the account has no card' : `"${named.slice(0, 60)}"`
-  throw fault('payment_method_not_found', `Could not begin the payment: ${which}`)
+  const which = named === undefined ? '' : ` "${named.slice(0, 60)}" that works`
+  throw fault(
+    'payment_method_not_found',
+    `Could not begin the payment: the account has no card${which}`,
+  )
 }

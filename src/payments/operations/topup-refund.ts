@@ -1,14 +1,16 @@
 // POST /v1/topups/{topup}/refunds: gives back what is not spent. The money leaves the balance at once, so that it cannot
 // be spent while it goes back; it returns to the balance where the processor does not take the refund.
+import { present } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
+import { printUsd, pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
-import { pusdOfAmount, type RefundRequest } from '#contract/payments.ts'
+import { pusdOfAmount, type RefundRequest, type TopupReply } from '#contract/payments.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { startRefund } from '#payments/start-payment.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { findTopup } from './find-topup.ts'
 import { callerOf } from '#identity/principal.ts'
 
@@ -29,7 +31,10 @@ export function createTopupRefund(deps: {
     // The charges of earlier answers are spent money.
     await posted(signal)
     const id = newId('refund')
-    const asked = body.amount === undefined ? null : pusdOfAmount(body.amount)?.toString()
+    const asked =
+      body.amount === undefined
+        ? null
+        : present(pusdOfAmount(body.amount), 'a checked amount').toString()
     const amount = await state.transaction(async (transaction) => {
       // Null: all that is left. The refund locks the ledger: last.
       const details = { refund: id, amount_pusd: asked }
@@ -38,10 +43,7 @@ export function createTopupRefund(deps: {
         'select begin_refund($1, $2, $3, $4)::text as amount',
         [id, topup.id, account, asked],
       )
-      const begun = rows[0]?.amount ?? undefined
-      if (begun === undefined)
-        throw fault('refund_exceeds', `Could not give back: ${topup.id} has not so much left`)
-      return begun
+      return rows[0]?.amount ?? (await refuse(transaction, topup, asked))
     })
     // Tokens are sent by the operator, and `refund.settle` tells of them.
     if (adapter !== undefined) await startRefund(state, adapter, id)
@@ -55,4 +57,21 @@ export function createTopupRefund(deps: {
     }
     return { kind: 'known', status: 201, body: () => reply }
   }
+}
+
+/** Throws refund_exceeds with what is left; `asked` is null for all of it. */
+async function refuse(
+  state: Queryable,
+  { id, unit, status }: TopupReply,
+  asked: string | null,
+): Promise<never> {
+  const { rows } = await state.query<{ left: string | null }>(
+    'select refundable($1)::text as left',
+    [id],
+  )
+  const dollars = (amount: string) => printUsd(pusd(BigInt(amount)))
+  const what = asked === null ? 'a part' : `${dollars(asked)} ${unit}`
+  const left = rows[0]?.left ?? null
+  const why = left === null ? `the payment is ${status}` : `${dollars(left)} are left`
+  throw fault('refund_exceeds', `Could not give back ${what} of ${id}: ${why}`)
 }
