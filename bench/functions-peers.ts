@@ -1,4 +1,4 @@
-// What the bench of functions compares with: programs that serve the same module, each started anew on a port.
+// The peers of the bench of functions: node alone, workerd and podman, each with the same module.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
