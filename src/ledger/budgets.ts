@@ -2,7 +2,8 @@
 import type { Queryable } from '#state/connect.ts'
 
 /** The resource that a cell of an account belongs to: `db-x` is the server of `db_x`, `fn-x-3` runs version 3 of `fn_x`. */
-export const resourceOfCell = (cell: string): string => cell.replace('-', '_').replace(/-\d+$/, '')
+export const resourceOfCell = (cell: string): string =>
+  cell.replace('-', '_').replace(/(-\d+)+$/, '')
 
 /** The energy of a budget for a day, in nJ as text; undefined where there is none of this id. */
 export async function njPerDayOf(

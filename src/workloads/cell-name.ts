@@ -1,15 +1,19 @@
-// The names of workloads as cells: `wl-x-3` runs version 3 of `wl_x`, and `wl-x-3-pull` pulls its image.
+// The names of workloads as cells: `wl-x-3-1` is the first instance of version 3 of `wl_x`, and `wl-x-3-pull` pulls its image.
 import { resourceOfCell } from '#ledger/budgets.ts'
 
 export const WORKLOAD_CELLS = 'wl-'
 
+type OfVersion = { readonly id: string; readonly version: number }
+
 export const workloadCellOf = ({
   id,
   version,
-}: {
-  readonly id: string
-  readonly version: number
-}): string => `${workloadUserOf(id)}-${version}`
+  instance,
+}: OfVersion & { readonly instance: number }): string =>
+  `${workloadUserOf(id)}-${version}-${instance}`
+
+export const pullCellOf = ({ id, version }: OfVersion): string =>
+  `${workloadUserOf(id)}-${version}-pull`
 
 /** The name whose uid all versions of a workload have: each name keeps its uid for good. */
 export const workloadUserOf = (id: string): string =>

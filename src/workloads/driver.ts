@@ -15,6 +15,8 @@ export type WorkloadSpec = {
   readonly account: string
   readonly name: string
   readonly version: number
+  /** Which of the instances of the version, from 1 on. */
+  readonly instance: number
   readonly image: string
   readonly digest: string
   /** The process that the image describes. */

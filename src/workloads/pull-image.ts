@@ -8,7 +8,7 @@ import type { ImageConfig } from '#images/manifest.ts'
 import { parseImageReference } from '#images/reference.ts'
 import { ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
-import { workloadCellOf } from './cell-name.ts'
+import { pullCellOf } from './cell-name.ts'
 import type { WorkloadProgress, WorkloadPull } from './driver.ts'
 import type { ImageSettings } from './image-rule.ts'
 import type { PullConfig } from './programs/pull-image.ts'
@@ -43,7 +43,7 @@ export async function pullImage(
   progress: (told: WorkloadProgress) => void,
   signal: AbortSignal,
 ): Promise<{ readonly digest: string; readonly config: ImageConfig }> {
-  const name = `${workloadCellOf(wanted)}-pull`
+  const name = pullCellOf(wanted)
   const config: Omit<PullConfig, 'socket' | 'logLevel'> = {
     ...settings,
     image: wanted.image,

@@ -10,7 +10,7 @@ import { workloadPurpose } from './settings.ts'
 
 export type WorkloadVersion = Omit<
   WorkloadSpec,
-  'digest' | 'config' | 'port' | 'env' | 'memoryBytes'
+  'instance' | 'digest' | 'config' | 'port' | 'env' | 'memoryBytes'
 > & {
   readonly digest: string | null
   readonly config: ImageConfig | null
@@ -45,10 +45,10 @@ export async function readWorkloadVersion(
   return row
 }
 
-/** A version whose image is pulled. */
+/** An instance of a version whose image is pulled. */
 export function workloadSpecOf(
   version: WorkloadVersion,
-  pulled: { readonly digest: string; readonly config: ImageConfig },
+  given: Pick<WorkloadSpec, 'instance' | 'digest' | 'config'>,
   environmentKey: string,
 ): WorkloadSpec {
   const { sealedEnv, sealedSecrets, memoryBytes, port, ...rest } = version
@@ -63,8 +63,8 @@ export function workloadSpecOf(
     command,
     cpuMilli,
     health,
-    ...pulled,
-    port: port ?? pulled.config.ports[0] ?? WORKLOAD_PORT_DEFAULT,
+    ...given,
+    port: port ?? given.config.ports[0] ?? WORKLOAD_PORT_DEFAULT,
     env: {
       ...open(sealedEnv),
       ...open(sealedSecrets),

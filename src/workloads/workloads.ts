@@ -58,6 +58,7 @@ type WorkloadParts = WorkloadsDeps & {
 }
 
 const READY_MORE_MS = 10_000
+const FIRST = 1
 
 export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const { state, log, readyMs } = deps
@@ -103,7 +104,7 @@ async function start(
   const row = await readWorkloadVersion(state, id, version)
   const pulled = await pulledOf(deps, row, AbortSignal.timeout(deps.readyMs))
   const source = String(version)
-  return await driver.start(workloadSpecOf(row, pulled, environmentKey), {
+  return await driver.start(workloadSpecOf(row, { ...pulled, instance: FIRST }, environmentKey), {
     line: (level, text) => line({ resource: id, source, level, text }),
     ended(end) {
       line({ resource: id, source, level: 'service', text: `An instance has ended: ${end.words}` })
