@@ -47,7 +47,10 @@ export function callUnix(call: UnixCall): Promise<UnixAnswer> {
       path,
       method: call.method ?? (bytes === undefined ? 'GET' : 'POST'),
       agent: connections?.agent ?? false,
-      headers: bytes === undefined ? {} : { 'content-length': bytes.length },
+      headers:
+        bytes === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': bytes.length },
       ...(signal && { signal }),
       ...(silence && { timeout: silence.ms }),
     })

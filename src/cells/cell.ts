@@ -1,5 +1,6 @@
 // A cell: one supervised, metered process tree that answers on one unix socket. Every process of the
 // product but the agent is one, ours and tenants' alike.
+import type { Readable } from 'node:stream'
 
 /** Waits before the next start: the n-th of `delaysMs` (the last one repeats); `steadyMs` of life resets it. */
 export type Backoff = { readonly delaysMs: readonly number[]; readonly steadyMs: number }
@@ -47,6 +48,11 @@ export type CellSpec = {
    * network and a user namespace of its own, and filtered system calls. `Isolation.admitsTenants` tells where it works.
    */
   readonly root?: CellRoot
+  /**
+   * Another program starts the processes of each life, as an engine does those of a container. Program, environment, folders
+   * and limits are then that program's; socket, payer, checks, stop and restart are those of any cell.
+   */
+  readonly container?: CellContainer
   /** Takes its lines of output; without it they go to the agent's stderr. */
   readonly output?: (line: OutputLine) => void
   /** Told of each life that ended by itself, behind its last line of output. */
@@ -101,6 +107,38 @@ export type OutletPort = {
   readonly port: number
   /** Sent on connections that nobody takes outside; may be empty. */
   readonly refusal: string
+}
+
+/** Processes that another program starts. Control groups of version 2 count, freeze and kill them. */
+export type CellContainer = {
+  /** The TCP port, of a network of its own, that the cell's socket leads to once the program listens. */
+  readonly port: number
+  readonly outlet?: CellOutlet
+  /** Begins a life. */
+  readonly begin: (place: ContainerPlace) => StartedLife
+  /** Removes what is left behind the last life. */
+  readonly remove: (group: string) => Promise<void>
+}
+
+export type ContainerPlace = {
+  /** All processes must be in this group, or in groups below it. */
+  readonly group: string
+  /** The user of the cell, which no other cell has. */
+  readonly uid: number
+  /** To be called with the first process, before anything is expected of it. Throws where it is not in the group. */
+  readonly began: (pid: number) => void
+}
+
+/** A life of a cell that has begun. */
+export interface StartedLife {
+  /** The leader of its processes; undefined before there is one. */
+  readonly pid: number | undefined
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Its end, also of one that could not be started. Never rejects. */
+  readonly exit: Promise<Omit<Exit, 'at' | 'stuck'>>
+  /** SIGKILL to the leader, or the end of a start: it may not have joined its group yet. */
+  kill(): void
 }
 
 /**

@@ -51,6 +51,8 @@ export type Cgroup = {
   freeze(frozen: boolean): void
   isFrozen(): boolean
   isPopulated(): boolean
+  /** True for a process of it, or of a group below. */
+  has(pid: number): boolean
   /** Waits until it is empty and removes it; the total stays readable. */
   remove(): Promise<void>
 }
@@ -129,6 +131,7 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
     freeze: (frozen) => writeFileSync(join(unified, 'cgroup.freeze'), frozen ? '1' : '0'),
     isFrozen: () => hasEvent(unified, 'frozen'),
     isPopulated,
+    has: (pid) => processesOf(unified).includes(pid),
     remove: async () => {
       if (removed) return
       await untilEmpty(isPopulated, unified, clock)
@@ -152,8 +155,9 @@ export function leftGroups(folder: string): string[] {
   }
 }
 
-/** Removes an empty group; the kernel says EBUSY for a moment after its last process has ended. */
+/** Removes an empty group and those below; the kernel says EBUSY for a moment after its last process has ended. */
 export async function removeFolder(folder: string, clock: Clock): Promise<void> {
+  for (const name of leftGroups(folder)) await removeFolder(join(folder, name), clock)
   const until = clock.monotonicMs() + REMOVE_TIMEOUT_MS
   for (;;) {
     try {
@@ -185,6 +189,11 @@ export function usageNs(cpuStat: string): bigint {
 
 const hasEvent = (folder: string, event: 'populated' | 'frozen') =>
   readFileSync(join(folder, 'cgroup.events'), 'utf8').includes(`${event} 1`)
+
+const processesOf = (folder: string): readonly number[] => [
+  ...readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number),
+  ...leftGroups(folder).flatMap((name) => processesOf(join(folder, name))),
+]
 
 /** `oom_kill` of a file of a group; 0 where the group has no such file. */
 function killsIn(folder: string | undefined, file: string): number {

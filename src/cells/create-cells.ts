@@ -5,6 +5,7 @@ import { baseFault } from '#base/own-errors.ts'
 import type { Cell, Cells, CellSpec } from './cell.ts'
 import { checkCommand } from './launch.ts'
 import { openPlace, type PlaceOptions } from './place.ts'
+import { prepareContainer } from './prepare-container.ts'
 import { prepareCell } from './prepare.ts'
 import { checkBackoff } from './restart.ts'
 import { readProcesses } from './process-table.ts'
@@ -28,7 +29,11 @@ export async function createCells(options: CellsOptions): Promise<Cells> {
   let closed: Promise<void> | undefined
 
   const begin = async (spec: CellSpec) => {
-    const prepared = await prepareCell(spec, place)
+    const { container } = spec
+    const prepared =
+      container === undefined
+        ? await prepareCell(spec, place)
+        : await prepareContainer({ ...spec, container }, place)
     const cell = superviseCell(spec, {
       ...prepared,
       changed: (changed) => listeners.forEach((listener) => listener(changed)),
@@ -61,11 +66,12 @@ export async function createCells(options: CellsOptions): Promise<Cells> {
     start,
     list: () => [...cells.values()].filter(isRunning),
     programs() {
-      const hasInit = isolation.level !== 'plain'
+      const isIsolating = isolation.level !== 'plain'
       // A single scan of all processes: one for each cell blocked the agent for 0.5 s.
-      const processes = hasInit ? readProcesses() : []
+      const processes = isIsolating ? readProcesses() : []
       const found = new Map<Cell, number>()
       for (const cell of cells.values()) {
+        const hasInit = isIsolating && cell.spec.container === undefined
         const pid = cell.pid === undefined ? undefined : findProgram(cell.pid, hasInit, processes)
         if (pid !== undefined) found.set(cell, pid)
       }
@@ -87,5 +93,5 @@ function checkSpec(spec: CellSpec): void {
       throw new TypeError(`Not a name for a cell or a group of sockets: ${name}`)
   if (spec.socket.includes('/')) throw new TypeError(`Not the name of a socket: ${spec.socket}`)
   checkBackoff(spec.restart)
-  checkCommand(spec)
+  if (spec.container === undefined) checkCommand(spec)
 }

@@ -60,8 +60,6 @@ export type StartedProcess = {
   readonly pid: number | undefined
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Fd 3: it says a line when it is ready to start the program, and waits for giveLeave(). */
-  readonly config: Duplex
 }
 
 const JOIN_SCRIPT = `while [ "$1" != -- ]; do echo $$ > "$1" || exit 71; shift; done; shift; exec "$@"`
@@ -102,13 +100,18 @@ export function startProcess(spec: CellSpec, plan: LaunchPlan): StartedProcess {
   })
   const [, stdout, stderr, config] = child.stdio
   invariant(stdout !== null && stderr !== null, 'A cell has pipes for its output')
-  return {
-    child,
-    pid: child.pid,
-    stdout,
-    stderr,
-    config: config as Duplex,
-  }
+  leaveTo(config as Duplex, spec)
+  child.once('exit', () => config?.destroy())
+  return { child, pid: child.pid, stdout, stderr }
+}
+
+/** The process says a line on fd 3 when it is ready to start the program, and waits for the answer. */
+function leaveTo(pipe: Duplex, spec: CellSpec): void {
+  // The pipe breaks when the cell ends before it has read; its exit says why.
+  pipe.on('error', () => pipe.destroy())
+  pipe.once('data', () => pipe.write(giveLeave(spec.config)))
+  // The program may write there; the output is read and dropped, so that the pipe cannot fill up.
+  pipe.resume()
 }
 
 /** Lets a process that has asked for it go on, with its config. The line is read before the program. */
@@ -123,7 +126,10 @@ export function planCommand(spec: CellSpec, plan: LaunchPlan): [string, ...strin
   const arm = [tools.setpriv, ...dieWithParent]
   const unshare = [tools.unshare, ...namespaces(spec, plan.level), '--']
   if (plan.enter !== undefined)
-    return [join, limit, arm, unshare, plan.enter, spec.argv].flat() as [string, ...string[]]
+    return [join, limit, arm, unshare, plan.enter, spec.container ? [] : spec.argv].flat() as [
+      string,
+      ...string[],
+    ]
   const view = [tools.sh, '-c', VIEW_SCRIPT, 'view', ...plan.view, '--']
   const become = [tools.setpriv, ...privileges(plan.identity), ...dieWithParent]
   const filter = spec.syscalls === 'tenant' ? plan.filter : []
@@ -141,13 +147,14 @@ export function planCommand(spec: CellSpec, plan: LaunchPlan): [string, ...strin
 }
 
 export function namespaces(
-  { root, network }: Pick<CellSpec, 'root' | 'network'>,
+  { root, network, container }: Pick<CellSpec, 'root' | 'network' | 'container'>,
   level: LaunchPlan['level'],
 ): string[] {
   const flags = ['--mount', '--pid', '--ipc', '--fork', '--kill-child=KILL']
   if (level === 'userns') flags.push('--user', '--map-root-user')
   if (network === 'none' || root !== undefined) flags.push('--net')
-  flags.push(...(root === undefined ? ['--mount-proc'] : ['--uts', '--cgroup']))
+  const isEntered = root !== undefined || container !== undefined
+  flags.push(...(isEntered ? ['--uts', '--cgroup'] : ['--mount-proc']))
   return flags
 }
 
@@ -192,14 +199,15 @@ function resourceLimits({ limits }: CellSpec, plan: LaunchPlan): string[] {
   ]
 }
 
-function planEnvironment({ environment, root }: CellSpec): Record<string, string> {
+function planEnvironment({ environment, root, container }: CellSpec): Record<string, string> {
   // A shell on the way drops names that are none of its own variables; an image may have them.
   const named = (name: string) => (root === undefined ? name : Buffer.from(name).toString('hex'))
+  const outlet = root?.outlet ?? container?.outlet
   const renamed = Object.entries(environment).map(([name, value]) => [`cell_${named(name)}`, value])
   return {
     PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
     // Every user of the machine can read arguments.
-    ...(root?.outlet && { ticket: root.outlet.ticket }),
+    ...(outlet && { ticket: outlet.ticket }),
     ...Object.fromEntries(renamed),
   }
 }

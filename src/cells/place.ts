@@ -11,6 +11,7 @@ import { lockFile } from '#base/lock.ts'
 import type { Logger } from '#base/log.ts'
 
 import type { Isolation } from './cell.ts'
+import { endWithAgent } from './end-with-agent.ts'
 import type { Tools } from './launch.ts'
 import { type IsolationLevel, type Probe, probe } from './probe.ts'
 import { createSharedLook, type ProcessEntry } from './process-table.ts'
@@ -49,6 +50,8 @@ export type CellFolders = Probe & {
   readonly treesByUid: boolean
   readonly clock: Clock
   readonly log: Logger
+  /** From now on the end of the agent, however it comes, ends all that is in the groups. */
+  endWithAgent(): void
   close(): Promise<void>
 }
 export type Groups = { unified?: string; memory?: string; pids?: string; cpu?: string }
@@ -94,6 +97,7 @@ async function takePlace(
   enableLimits(groups.unified, probed.isolation)
   // A pid namespace holds a tree together; without one only a uid of its own does.
   const treesByUid = uids !== undefined && probed.isolation.level === 'plain'
+  let ending: { close(): void } | undefined
   return {
     ...options,
     ...probed,
@@ -102,7 +106,9 @@ async function takePlace(
     look: createSharedLook(clock, treesByUid),
     treesByUid,
     records: createLifeRecords(join(own, 'lives')),
+    endWithAgent: () => void (ending ??= watchEnd(groups, { sh: probed.tools.sh, log })),
     close: async () => {
+      ending?.close()
       await sweepGroups(Object.values(groups), clock)
       await using ends = new AsyncDisposableStack()
       ends.defer(unlock)
@@ -117,6 +123,9 @@ export function makeOpenFolder(path: string): void {
   mkdirSync(path, { recursive: true })
   chmodSync(path, 0o711)
 }
+
+const watchEnd = ({ unified }: Groups, deps: Parameters<typeof endWithAgent>[1]) =>
+  unified === undefined ? undefined : endWithAgent(unified, deps)
 
 const claim = ({ uidClaims, uidRange }: PlaceOptions, own: string) =>
   claimUids({

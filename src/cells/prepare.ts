@@ -20,6 +20,7 @@ import type { CellSpec, OutputLine } from './cell.ts'
 import { createCgroup } from './cgroup.ts'
 import { nameCompiledFor } from './compiled.ts'
 import { createTreeMeter } from './cpu.ts'
+import { lifeOf } from './exit.ts'
 import { type CellUser, type LaunchPlan, startProcess } from './launch.ts'
 import { isLogLine } from './output.ts'
 import { makeOpenFolder, type Groups, type CellFolders } from './place.ts'
@@ -65,10 +66,14 @@ export async function prepareCell(
     rlimitProcesses: place.isolation.processLimit === 'rlimit',
     agent: { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 },
   }
+  const hasInit = place.isolation.level !== 'plain'
   return {
     socket,
-    launch: () => startProcess(spec, plan),
-    hasInit: place.isolation.level !== 'plain',
+    hasInit,
+    launch() {
+      rmSync(socket, { force: true })
+      return lifeOf(startProcess(spec, plan), hasInit)
+    },
     observe: (leader): Observed => {
       if (cgroup === undefined) {
         const uid = place.treesByUid ? identity?.process.uid : undefined
@@ -76,7 +81,7 @@ export async function prepareCell(
           const pid = leader()
           return pid === undefined ? undefined : { leader: pid, uid, known: meter.known }
         }
-        const meter = createTreeMeter(lineage, place.look, place.isolation.level !== 'plain')
+        const meter = createTreeMeter(lineage, place.look, hasInit)
         const tree = treeOfLineage(lineage, place.clock)
         return { tree, cpuNs: meter.cpuNs, memoryKills: () => 0, endLife: meter.endLife }
       }
@@ -100,7 +105,10 @@ export async function prepareCell(
 
 type CellIdentity = { readonly process: CellUser; readonly socketGid: number }
 
-async function identify(spec: CellSpec, { uids }: CellFolders): Promise<CellIdentity | undefined> {
+export async function identify(
+  spec: CellSpec,
+  { uids }: CellFolders,
+): Promise<CellIdentity | undefined> {
   if (uids === undefined) return undefined
   const uid = await uids.uidOf(spec.user ?? spec.name)
   const groups: number[] = []
@@ -109,7 +117,7 @@ async function identify(spec: CellSpec, { uids }: CellFolders): Promise<CellIden
   return { process: { uid, gid: uid, groups }, socketGid }
 }
 
-function checkSocketPath(socket: string): void {
+export function checkSocketPath(socket: string): void {
   const bytes = Buffer.byteLength(socket)
   if (bytes > SOCKET_PATH_BYTES_MAX)
     throw baseFault(
@@ -119,7 +127,7 @@ function checkSocketPath(socket: string): void {
 }
 
 /** `<run folder>/<group>/<cell>`: callers of a group see all of it, also cells that start later. */
-function makeRunFolders(
+export function makeRunFolders(
   spec: CellSpec,
   folder: string,
   place: CellFolders,
@@ -130,8 +138,9 @@ function makeRunFolders(
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { mode: 0o700 })
   if (identity === undefined) return
-  // The socket of a cell with a root folder of its own is made outside of it.
-  chownSync(folder, spec.root === undefined ? identity.process.uid : 0, identity.socketGid)
+  // The socket of a cell with a root folder of its own is made outside of it, and that of a container.
+  const isOutside = spec.root !== undefined || spec.container !== undefined
+  chownSync(folder, isOutside ? 0 : identity.process.uid, identity.socketGid)
   // Set-group-id: what the cell makes here belongs to the group of its callers, which it is not in.
   chmodSync(folder, 0o2750)
 }
@@ -227,7 +236,7 @@ function checkReadable(name: string, shown: readonly Show[], place: CellFolders)
   }
 }
 
-function relayOf(spec: CellSpec, log: Logger): (line: OutputLine) => void {
+export function relayOf(spec: CellSpec, log: Logger): (line: OutputLine) => void {
   // Only our own programs may write log lines as they like; a tenant could write any.
   const trusted = spec.payer.kind !== 'account'
   return ({ stream, text }) => {

@@ -1,24 +1,21 @@
 // The life of one cell after another: start, wait until it answers, wait for its end, clear away what is
 // left of it, wait as the restart rule says, start again; until stop().
-import { rmSync } from 'node:fs'
 import { baseFault } from '#base/own-errors.ts'
 
 import { type Clock, sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
-import type { Cell, CellSpec, CellState, Exit, OutputLine } from './cell.ts'
-import { giveLeave, type StartedProcess } from './launch.ts'
+import type { Cell, CellSpec, CellState, Exit, OutputLine, StartedLife } from './cell.ts'
 import { errorIn, readLines } from './output.ts'
 import { untilAnswering, untilStuck } from './answering.ts'
-import { untilExit } from './exit.ts'
 import { type Life, nextStart } from './restart.ts'
 import { findProgram, killTree, signalProcess, type Tree } from './stop.ts'
 
 export type SupervisorDeps = {
   readonly socket: string
   /** Starts the process; called once per life. */
-  readonly launch: () => StartedProcess
+  readonly launch: () => StartedLife
   /** True when an init of ours runs between the leader and the program. */
   readonly hasInit: boolean
   /** The tree of the present life, and the CPU of all lives, given a way to ask for the leader. */
@@ -55,7 +52,7 @@ class SupervisedCell implements Cell {
   readonly #waiting = new Set<() => void>()
   readonly #running: Promise<void>
   #state: CellState = 'starting'
-  #life: StartedProcess | undefined
+  #life: StartedLife | undefined
   #stopped: Promise<void> | undefined
   #lastError: string | undefined
 
@@ -149,11 +146,9 @@ class SupervisedCell implements Cell {
   /** One life, until nothing is left of it. */
   async #live(): Promise<Exit> {
     const { clock, records, relay } = this.#deps
-    rmSync(this.socket, { force: true })
     const life = this.#deps.launch()
     this.#life = life
     const killsBefore = this.#observed.memoryKills()
-    const exit = untilExit(life, this.#deps.hasInit, clock)
     if (life.pid !== undefined) this.#record(life.pid)
     const sink = this.spec.output ?? relay
     const hear = (line: OutputLine) => {
@@ -162,21 +157,15 @@ class SupervisedCell implements Cell {
     }
     for (const name of ['stdout', 'stderr'] as const)
       readLines({ name, stream: life[name] }, hear, clock)
-    // The pipe breaks when the cell ends before it has read; its exit says why.
-    life.config.on('error', () => life.config.destroy())
-    life.config.once('data', () => life.config.write(giveLeave(this.spec.config)))
-    // The program may write there; the output is read and dropped, so that the pipe cannot fill up.
-    life.config.resume()
     const ended = new AbortController()
     const watching = this.#watchLife(ended.signal)
-    const how = await exit
+    const how = { ...(await life.exit), at: clock.wallMs() }
     ended.abort()
     const stuck = await watching
     await killTree(this.#observed.tree, clock)
     const isKilled = how.signal === 'SIGKILL' && this.#observed.memoryKills() > killsBefore
     this.#observed.endLife()
     this.#life = undefined
-    life.config.destroy()
     records.remove()
     return { ...how, ...(stuck !== undefined && { stuck }), ...(isKilled && { outOfMemory: true }) }
   }
@@ -222,7 +211,7 @@ class SupervisedCell implements Cell {
 
   kill(): void {
     // The leader by its pid too: it may not have joined its group yet.
-    this.#life?.child.kill('SIGKILL')
+    this.#life?.kill()
     this.#observed.tree.kill()
   }
 
@@ -231,9 +220,9 @@ class SupervisedCell implements Cell {
     const { tree } = this.#observed
     this.#stopping.abort()
     this.#become('stopping')
-    if (this.pid !== undefined) {
+    if (this.#life !== undefined) {
       await tree.freeze(false)
-      const program = findProgram(this.pid, hasInit)
+      const program = this.pid === undefined ? undefined : findProgram(this.pid, hasInit)
       if (program !== undefined) {
         signalProcess(program, this.spec.stop.signal)
         const inTime = new AbortController()

@@ -47,7 +47,7 @@ export function createLifeRecords(folder: string): LifeRecords {
 export async function sweepGroups(folders: readonly string[], clock: Clock): Promise<string[]> {
   const found: string[] = []
   for (const folder of folders) {
-    for (const name of leftGroups(folder)) {
+    for (const name of groupsBelow(folder)) {
       const group = join(folder, name)
       if (hasProcesses(group)) found.push(name)
       await killTree(treeOfFolder(group), clock)
@@ -56,6 +56,14 @@ export async function sweepGroups(folders: readonly string[], clock: Clock): Pro
     await removeFolder(folder, clock)
   }
   return found
+}
+
+/** The deepest first: an engine makes groups below those of its containers. */
+function groupsBelow(folder: string): string[] {
+  return leftGroups(folder).flatMap((name) => [
+    ...groupsBelow(join(folder, name)).map((below) => join(name, below)),
+    name,
+  ])
 }
 
 /**

@@ -1,4 +1,5 @@
 // Workloads in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
+import { hash } from 'node:crypto'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import { WORKLOAD_LOG_LINES_MAX } from '#contract/workload-limits.ts'
@@ -11,7 +12,11 @@ import { createLogKeeper } from '#resources/keep-logs.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import { heldOf } from '#resources/resource.ts'
 import { WORKLOAD_CELLS, workloadOfCell } from './cell-name.ts'
+import { createDockerDriver } from './docker/docker-driver.ts'
+import { openEngine } from './docker/open-engine.ts'
+import type { WorkloadDriver } from './driver.ts'
 import { createCellDriver } from './local-driver.ts'
+import { createNodeImages } from './node-images.ts'
 import { PULL_IMAGE, type NodePulls } from './pull-image.ts'
 import { workloadKeyOf, type WorkloadGatewaySettings } from './settings.ts'
 import { workloadUrl } from './workload-url.ts'
@@ -22,10 +27,12 @@ export const WORKLOADS_AGENT: AgentProduct = { name: 'workloads', programs: [PUL
 /** The time between two looks at what must run. */
 const TEND_MS = 5000
 const OWN_LEVEL = 'service'
+/** Hex digits: engines have names of 63 bytes at most. */
+const INSTALLATION_LENGTH = 12
 
 async function open(core: AgentCore): Promise<AgentPart> {
   const { config, data, state, log, cells, ingress } = core
-  const isOn = config.workloads && cells.isolation.admitsTenants
+  const isOn = config.workloads && (cells.isolation.admitsTenants || hasEngine(config))
   const address = isOn ? ingressAddress(core) : undefined
   const environmentKey = workloadKeyOf(data.secrets.state)
   const images = {
@@ -46,7 +53,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     linesMax: WORKLOAD_LOG_LINES_MAX,
     ownLevel: OWN_LEVEL,
   })
-  const workloads = workloadsOf(core, {
+  const workloads = await workloadsOf(core, {
     settings: images,
     environmentKey,
     line: logs.add,
@@ -84,27 +91,34 @@ async function open(core: AgentCore): Promise<AgentPart> {
   }
 }
 
-function workloadsOf(
+/** An engine isolates by itself. */
+const hasEngine = (config: AgentCore['config']) => config.workloadDriver === 'docker'
+
+async function workloadsOf(
   core: AgentCore,
   {
     settings,
     ...given
   }: Pick<WorkloadsDeps, 'environmentKey' | 'line' | 'replaced' | 'urlOf'> &
     Pick<NodePulls, 'settings'>,
-): Workloads {
+): Promise<Workloads> {
   const { config, data, state, log, cells, place, accountCells, egress } = core
   const readyMs = config.workloadReadySeconds * 1000
-  const driver = createCellDriver({
-    cells,
-    place,
-    settings,
-    readyMs,
-    egress,
-    programs: () => cells.programs(),
-    admit: accountCells.admit,
-    folder: data.at('images'),
-  })
+  const { admit } = accountCells
+  const images = createNodeImages({ cells, place, settings, admit, folder: data.at('images') })
+  const deps = { cells, admit, readyMs, images, egress }
+  const driver = hasEngine(config) ? await dockerDriver(core, deps) : createCellDriver(deps)
   return createWorkloads({ state, log, driver, readyMs, ...given })
+}
+
+/** Throws settings_invalid where the engine cannot be used. */
+async function dockerDriver(
+  { config, data, cells: { isolation } }: AgentCore,
+  deps: Parameters<typeof createCellDriver>[0],
+): Promise<WorkloadDriver> {
+  const installation = hash('sha256', data.at('.')).slice(0, INSTALLATION_LENGTH)
+  const engine = await openEngine(config.workloadEngine, { isolation, installation })
+  return createDockerDriver({ ...deps, engine, installation })
 }
 
 /** Works until the signal aborts. Never rejects. */

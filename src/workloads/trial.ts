@@ -51,7 +51,8 @@ export function createTrial(
         if (ended.aborted && end !== undefined) throw failed(`${end.words} before it was ready`)
         if (signal.aborted || !late.aborted) throw error
         const pid = programs().get(cell)
-        const ours = cell.spec.root?.outlet?.ports.map((one) => one.port)
+        const { root, container } = cell.spec
+        const ours = (root ?? container)?.outlet?.ports.map((one) => one.port)
         const open = pid === undefined ? [] : openPorts(pid).filter((one) => !ours?.includes(one))
         throw failed(`it was not ready after ${readyMs / 1000} s: ${portsText(open, port, seen)}`)
       }

@@ -20,6 +20,8 @@ my %PAGES = (
     '/log' => sub { print 'x' x 99, "\n" for 1 .. 200_000; 'written' },
     '/work' => sub { if (!fork) { 1 while (times)[0] < 2; print "worked\n"; exit } 'answered' },
     '/hide' => sub { if (!fork) { exit if fork; 1 while (times)[0] < 0.5; print "hidden\n"; exit } 'answered' },
+    '/burn' => sub { if (!fork) { exit if fork; 1 for 1 .. 1e8; print "burnt\n"; exit } 'answered' },
+    '/out' => sub { dial('127.0.0.1', 3128) },
     '/slow' => sub { select undef, undef, undef, 2; 'slow from version ' . ($ENV{VERSION} // '?') },
 );
 while (1) {
@@ -29,11 +31,22 @@ while (1) {
     if ($head =~ /^Sec-WebSocket-Key: *(\S+)/mi) { if (!fork) { echo($client, $1); exit } close $client; next }
     my ($path) = $head =~ /^\S+ ([^? ]+)/ or next;
     my $page = $PAGES{$path};
+    if ($path =~ m{^/dial/([\d.]+)/(\d+)$}) { my @to = ($1, $2); $page = sub { dial(@to) } }
     my $body = $page ? $page->() : 'nothing here';
     my $status = defined $body ? ($page ? '200 OK' : '404 Not Found') : '500 Sick';
     $body //= 'sick';
     print $client "HTTP/1.1 $status\r\ncontent-length: " . length($body) . "\r\nconnection: close\r\n\r\n$body";
     close $client;
+}
+
+# What a server of this network says first, or why it is not reached.
+sub dial {
+    my ($host, $other) = @_;
+    socket my $to, 2, 1, 0 or return "no socket: $!";
+    connect $to, pack 'S n C4 x8', 2, $other, split /\./, $host or return $!;
+    syswrite $to, "\n";
+    sysread $to, my $heard, 4096;
+    return $heard =~ s/\s+$//r;
 }
 
 # A WebSocket that says again what it is told, in frames of 125 bytes at most.

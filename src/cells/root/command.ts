@@ -1,7 +1,7 @@
 // The command that becomes the pid 1 of a cell with a root folder of its own, up to the words of its program.
 import { fileURLToPath } from 'node:url'
 import { syscallFilter, type Architecture } from '#cells/syscalls/filter.ts'
-import type { CellRoot } from '#cells/cell.ts'
+import type { CellOutlet, CellRoot } from '#cells/cell.ts'
 import { planRoot } from './plan.ts'
 
 export type EnterCommand = {
@@ -19,6 +19,34 @@ export type EnterCommand = {
   readonly files?: number | undefined
 }
 
+/** The relay from a socket to a port in the network of a container, which another program has started. */
+export function relayCommand({
+  perl,
+  network,
+  port,
+  socket,
+  outlet,
+  identity,
+}: Pick<EnterCommand, 'perl'> & {
+  /** As the kernel shows it: /proc/PID/ns/net. */
+  readonly network: string
+  readonly port: number
+  readonly socket: string
+  readonly outlet: CellOutlet | undefined
+  readonly identity: NonNullable<EnterCommand['identity']>
+}): string[] {
+  return [
+    begin(perl),
+    ['port', String(port)],
+    ['listen', socket],
+    outlet === undefined ? [] : ['outlet', outlet.socket],
+    ['join', network],
+    doors(outlet),
+    become(identity),
+    'run',
+  ].flat()
+}
+
 const PROGRAM = fileURLToPath(new URL('enter.pl', import.meta.url))
 /** The user of its own namespace, without uids for cells: what enter.pl is mapped to outside. */
 const MAPPED_ROOT = { uid: 0, gid: 0 }
@@ -26,24 +54,36 @@ const MAPPED_ROOT = { uid: 0, gid: 0 }
 /** Throws a TypeError for an image whose links lead in circles. */
 export function enterCommand(command: EnterCommand): string[] {
   const { perl, root, name, identity, socket, stage, reads, files } = command
-  const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
   const owner = identity ?? MAPPED_ROOT
   const user = root.user ??
     identity ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   return [
-    [perl, PROGRAM, architecture, syscallFilter(architecture).toString('hex')],
+    begin(perl),
     root.port === undefined ? [] : ['port', String(root.port)],
     socket === undefined ? [] : ['listen', socket],
     root.outlet === undefined ? [] : ['outlet', root.outlet.socket],
     planRoot({ root, stage, hostname: root.hostname ?? name, owner, reads }),
     'loopback',
-    (root.outlet?.ports ?? []).flatMap(({ port, refusal }) => ['door', String(port), refusal]),
-    identity === undefined
-      ? []
-      : ['become', String(identity.uid), String(identity.gid), identity.groups.join()],
+    doors(root.outlet),
+    identity === undefined ? [] : become(identity),
     ['user', String(user.uid), String(user.gid)],
     files === undefined ? [] : ['files', String(files)],
     root.workingFolder === undefined ? [] : ['in', root.workingFolder],
     'run',
   ].flat()
+}
+
+const doors = (outlet: CellOutlet | undefined): string[] =>
+  (outlet?.ports ?? []).flatMap(({ port, refusal }) => ['door', String(port), refusal])
+
+const become = ({ uid, gid, groups }: NonNullable<EnterCommand['identity']>): string[] => [
+  'become',
+  String(uid),
+  String(gid),
+  groups.join(),
+]
+
+function begin(perl: string): string[] {
+  const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
+  return [perl, PROGRAM, architecture, syscallFilter(architecture).toString('hex')]
 }

@@ -9,13 +9,13 @@ our %NUMBER = $architecture eq 'x64'
   ? (
     mount => 165, umount2 => 166, pivot_root => 155, mount_setattr => 442, sethostname => 170, unshare => 272,
     setgroups => 116, setresgid => 119, setresuid => 117, prctl => 157, capset => 126, prlimit64 => 302,
-    close_range => 436, rt_sigprocmask => 14, signalfd4 => 289, epoll_create1 => 291, epoll_ctl => 233,
+    close_range => 436, setns => 308, rt_sigprocmask => 14, signalfd4 => 289, epoll_create1 => 291, epoll_ctl => 233,
     epoll_pwait => 281, seccomp => 317,
   )
   : (
     mount => 40, umount2 => 39, pivot_root => 41, mount_setattr => 442, sethostname => 161, unshare => 97,
     setgroups => 159, setresgid => 149, setresuid => 147, prctl => 167, capset => 91, prlimit64 => 261,
-    close_range => 436, rt_sigprocmask => 135, signalfd4 => 74, epoll_create1 => 20, epoll_ctl => 21,
+    close_range => 436, setns => 268, rt_sigprocmask => 135, signalfd4 => 74, epoll_create1 => 20, epoll_ctl => 21,
     epoll_pwait => 22, seccomp => 277,
   );
 # struct epoll_event is packed on x86_64 alone.
@@ -25,7 +25,7 @@ my ($RDONLY, $NOSUID, $NODEV, $NOEXEC, $REMOUNT, $BIND, $REC) = (1, 2, 4, 8, 32,
 my ($PR_SET_PDEATHSIG, $PR_SET_DUMPABLE, $PR_CAPBSET_DROP, $PR_SET_SECUREBITS, $PR_SET_NO_NEW_PRIVS) = (1, 4, 24, 28, 38);
 my $NO_SETUID_FIXUP = 4;
 my $DETACH = 2;
-my $NEW_USER = 0x1000_0000;
+my ($NEW_USER, $NEW_NET) = (0x1000_0000, 0x4000_0000);
 my $RLIMIT_NOFILE = 7;
 my ($FD_CONFIG, $FD_LISTENER) = (3, 4);
 my $SIGKILL = 9;
@@ -101,6 +101,8 @@ my %STEPS = (
         must('umount2', '.', $DETACH);
         chdir '/' or fail('/');
     }],
+    # The network of a container.
+    join => [1, sub { my ($path) = @_; open my $network, '<', $path or fail($path); must('setns', fileno $network, $NEW_NET) }],
     loopback => [0, sub {
         socket my $any, 2, 2, 0 or fail('socket');
         my $up = pack 'Z16 s x22', 'lo', 0x41;
@@ -172,7 +174,8 @@ my @program = @ARGV;
 # Its name in the list of processes, in place of the plan.
 $0 = 'cell-init';
 must('rt_sigprocmask', 0, $SIGCHLD_SET, 0, 8);
-defined(my $program = fork) or fail('fork');
+# A container has its program outside: this is its relay alone.
+my $program = @program ? fork // fail('fork') : -1;
 become_program() if $program == 0;
 if ($port) { push @doors, { socket => $listener, domain => 2, address => pack('S n C4 x8', 2, $port, 127, 0, 0, 1), is_late => 1 } }
 elsif ($listener) { close $listener }

@@ -12,6 +12,18 @@ export const WORKLOADS_SETTINGS = {
     help: 'on or off: containers of accounts on this node (default on)',
     check: onOff.default(true),
   },
+  workloadDriver: {
+    name: 'ERGON_WORKLOAD_DRIVER',
+    flag: 'workload-driver',
+    help: 'local or docker: containers run as cells of this machine, or on an engine of Docker or Podman (default local)',
+    check: z.enum(['local', 'docker']).default('local'),
+  },
+  workloadEngine: {
+    name: 'ERGON_WORKLOAD_ENGINE',
+    flag: 'workload-engine',
+    help: 'Socket of the engine that the driver docker uses, on this machine (default /var/run/docker.sock)',
+    check: z.string().startsWith('/', 'must be an absolute path').default('/var/run/docker.sock'),
+  },
   workloadReadySeconds: {
     name: 'ERGON_WORKLOAD_READY_SECONDS',
     flag: 'workload-ready-seconds',

@@ -1,0 +1,151 @@
+// A container as the lives of a cell: made, started, read and removed by the engine for each of them.
+import { PassThrough } from 'node:stream'
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { CellContainer, CellOutlet, ContainerPlace, StartedLife } from '#cells/cell.ts'
+import { decodedExit } from '#cells/exit.ts'
+import { workloadCellOf } from '#workloads/cell-name.ts'
+import type { WorkloadSpec } from '#workloads/driver.ts'
+import { containerBody } from './container-body.ts'
+import { EngineFault, type ContainerEngine } from './engine.ts'
+import { readFrames } from './frames.ts'
+import { groupPathOf, peakBytes, removeOtherGroups } from './group.ts'
+import type { EngineImages } from './images.ts'
+import { labelsOf } from './labels.ts'
+
+export type ContainerDeps = {
+  readonly engine: ContainerEngine
+  readonly images: EngineImages
+  readonly installation: string
+  readonly rootOf: (digest: string) => string
+  readonly outlet: CellOutlet
+}
+
+type LifeExit = Awaited<StartedLife['exit']>
+type Inspected = {
+  readonly State: {
+    readonly Pid: number
+    readonly ExitCode: number
+    readonly OOMKilled: boolean
+  }
+}
+
+/** As shells say of a program that cannot be started, and of a tool that has failed. */
+const NOT_STARTED = 127
+const ENGINE_FAILED = 125
+const KILLED = 137
+/** The rest of its output, behind its end. */
+const OUTPUT_MS = 2000
+const ABSENT = 404
+
+export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellContainer {
+  const { engine, installation, outlet } = deps
+  const name = `ergon-${installation}-${workloadCellOf(spec)}`
+  const labels = labelsOf(installation, spec)
+  return {
+    port: spec.port,
+    outlet,
+    begin(place) {
+      const prepare = async () => {
+        await removeContainer(engine, name)
+        const image = await deps.images.give(spec.digest, deps.rootOf(spec.digest))
+        const group = groupPathOf(place.group)
+        const body = containerBody(spec, {
+          image,
+          group,
+          uid: place.uid,
+          labels,
+          hosts: outlet.hosts,
+        })
+        await engine.ask('POST', `/containers/create?name=${name}`, { body })
+      }
+      return beginLife({ engine, name, prepare, place, memoryBytes: spec.memoryBytes })
+    },
+    async remove(group) {
+      await removeContainer(engine, name)
+      removeOtherGroups(group)
+    },
+  }
+}
+
+type LifeDeps = {
+  readonly engine: ContainerEngine
+  readonly name: string
+  readonly prepare: () => Promise<void>
+  readonly place: ContainerPlace
+  readonly memoryBytes: number
+}
+
+function beginLife(deps: LifeDeps): StartedLife {
+  const output = { stdout: new PassThrough(), stderr: new PassThrough() }
+  const killed = new AbortController()
+  let pid: number | undefined
+  const began = (of: number) => {
+    deps.place.began(of)
+    pid = of
+  }
+  const exit = live(deps, { output, killed: killed.signal, began })
+    .catch((error: unknown): LifeExit => {
+      output.stderr.write(`ergon: cannot start: ${messageOf(error)}\n`)
+      const isRefused = error instanceof EngineFault && error.status > 0
+      return { code: isRefused ? NOT_STARTED : ENGINE_FAILED, signal: null }
+    })
+    .finally(() => {
+      output.stdout.end()
+      output.stderr.end()
+    })
+  return {
+    get pid() {
+      return pid
+    },
+    ...output,
+    exit,
+    kill: () => killed.abort(),
+  }
+}
+
+async function live(
+  { engine, name, prepare, place, memoryBytes }: LifeDeps,
+  given: {
+    readonly output: { readonly stdout: PassThrough; readonly stderr: PassThrough }
+    readonly killed: AbortSignal
+    readonly began: (pid: number) => void
+  },
+): Promise<LifeExit> {
+  const ending = new AbortController()
+  try {
+    await prepare()
+    given.killed.throwIfAborted()
+    const reading = readFrames(await engine.attach(name, ending.signal), given.output).catch(
+      () => undefined,
+    )
+    await engine.ask('POST', `/containers/${name}/start`)
+    // A kill of the group has not seen the container that was started since.
+    given.killed.throwIfAborted()
+    const { State: started } = await engine.ask<Inspected>('GET', `/containers/${name}/json`)
+    if (started.Pid > 0) given.began(started.Pid)
+    await engine.ask('POST', `/containers/${name}/wait`, { signal: ending.signal })
+    await Promise.race([reading, sleep(OUTPUT_MS, ending.signal).catch(() => undefined)])
+    const { State } = await engine.ask<Inspected>('GET', `/containers/${name}/json`)
+    return exitOf(State, !given.killed.aborted && isFull(place.group, memoryBytes))
+  } finally {
+    ending.abort()
+    await removeContainer(engine, name)
+  }
+}
+
+/** Podman does not say that the memory ran out; the most that was used does. */
+function exitOf({ ExitCode: code, OOMKilled }: Inspected['State'], isFullOnce: boolean): LifeExit {
+  const outOfMemory = code === KILLED && (OOMKilled || isFullOnce)
+  return { ...decodedExit(code), ...(outOfMemory && { outOfMemory }) }
+}
+
+const FULL = 0.9
+const isFull = (group: string, memoryBytes: number): boolean =>
+  peakBytes(group) >= FULL * memoryBytes
+
+async function removeContainer(engine: ContainerEngine, name: string): Promise<void> {
+  await engine.ask('DELETE', `/containers/${name}?force=1&v=1`).catch((error: unknown) => {
+    if (!(error instanceof EngineFault && error.status === ABSENT)) throw error
+  })
+}

@@ -1,0 +1,37 @@
+// Workloads as containers of Docker or Podman, which share this machine with the agent.
+import type { WorkloadDriver } from '#workloads/driver.ts'
+import { startInstance, type InstanceDeps, type InstanceKind } from '#workloads/instance-cell.ts'
+import type { NodeImages } from '#workloads/node-images.ts'
+import { argvOf } from '#workloads/program.ts'
+import { createContainer } from './container.ts'
+import type { ContainerEngine } from './engine.ts'
+import { createEngineImages } from './images.ts'
+
+export function createDockerDriver(
+  deps: InstanceDeps & {
+    readonly engine: ContainerEngine
+    readonly images: NodeImages
+    /** Marks what is this installation's in the engine. */
+    readonly installation: string
+  },
+): WorkloadDriver {
+  const { engine, images: nodeImages, installation } = deps
+  const images = createEngineImages(engine, installation)
+  const rootOf = (digest: string) => nodeImages.rootOf(digest)
+  return {
+    pull: nodeImages.pull,
+    has: nodeImages.has,
+    async prune(keep) {
+      await nodeImages.prune(keep)
+      await images.prune(keep)
+    },
+    start(spec, events) {
+      const kind: InstanceKind = (outlet) => ({
+        argv: argvOf(spec),
+        environment: {},
+        container: createContainer(spec, { engine, images, installation, rootOf, outlet }),
+      })
+      return startInstance(spec, kind, events, deps)
+    },
+  }
+}

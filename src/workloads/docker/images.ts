@@ -1,0 +1,69 @@
+// Images in the engine: made of the root folder that this node has pulled and checked, so that the engine asks no registry.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { digestHex } from '#images/blobs.ts'
+import { EngineFault, type ContainerEngine } from './engine.ts'
+
+export interface EngineImages {
+  /** The name of the image in the engine, which gets it where it is absent. */
+  give(digest: string, root: string): Promise<string>
+  /** Removes those of this installation but those of the digests. */
+  prune(keep: ReadonlySet<string>): Promise<void>
+}
+
+type ListedImage = { readonly RepoTags?: readonly string[] | null }
+
+const GIVE_MS = 600_000
+const ABSENT = 404
+
+export function createEngineImages(engine: ContainerEngine, installation: string): EngineImages {
+  const repository = `localhost/ergon-${installation}`
+  const nameOf = (digest: string) => `${repository}/${digestHex(digest)}`
+  const giving = new Map<string, Promise<string>>()
+  const give = async (digest: string, root: string) => {
+    const name = nameOf(digest)
+    if (!(await isThere(engine, name))) await importRoot(engine, name, root)
+    return name
+  }
+  return {
+    give(digest, root) {
+      const begun = giving.get(digest) ?? give(digest, root).finally(() => giving.delete(digest))
+      giving.set(digest, begun)
+      return begun
+    },
+    async prune(keep) {
+      const kept = new Set(Array.from(keep, nameOf))
+      const all = await engine.ask<readonly ListedImage[]>('GET', '/images/json')
+      for (const tag of all.flatMap(({ RepoTags }) => RepoTags ?? [])) {
+        const name = tag.replace(/:[^/]*$/, '')
+        if (!name.startsWith(`${repository}/`) || kept.has(name) || giving.size > 0) continue
+        await engine.ask('DELETE', `/images/${tag}`)
+      }
+    },
+  }
+}
+
+const isThere = (engine: ContainerEngine, name: string): Promise<boolean> =>
+  engine.ask('GET', `/images/${name}/json`).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof EngineFault && error.status === ABSENT) return false
+      throw error
+    },
+  )
+
+async function importRoot(engine: ContainerEngine, name: string, root: string): Promise<void> {
+  // Folders that no layer names are closed to others, and the container's user is another.
+  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX']
+  const words = ['-C', root, ...owner, '-c', '.']
+  const tar = spawn('tar', words, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const ended = once(tar, 'close')
+  const path = `/images/create?fromSrc=-&repo=${encodeURIComponent(name)}`
+  try {
+    await engine.send(path, tar.stdout, AbortSignal.timeout(GIVE_MS))
+  } finally {
+    tar.kill()
+  }
+  const [code] = (await ended) as [number | null]
+  if (code !== 0) throw new EngineFault(0, `the files of an image could not be read: tar ${code}`)
+}

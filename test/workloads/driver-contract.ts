@@ -1,0 +1,311 @@
+// The contract of drivers: each of them passes all of it. A test starts instances by the driver alone, without a product.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createLogTail } from '#base/log-tail.ts'
+import { callUnix } from '#base/unix-client.ts'
+import type { Cell, CellOutlet, Cells } from '#cells/cell.ts'
+import { createCells } from '#cells/create-cells.ts'
+import { place } from '#cells/testing/harness.ts'
+import { PROXY_PORT } from '#node/egress.ts'
+import { workloadCellOf } from '#workloads/cell-name.ts'
+import type {
+  RunningWorkload,
+  WorkloadDriver,
+  WorkloadEnd,
+  WorkloadSpec,
+} from '#workloads/driver.ts'
+import { createNodeImages, type NodeImages } from '#workloads/node-images.ts'
+import type { InstanceDeps } from '#workloads/instance-cell.ts'
+import { writeServerImage } from './image.ts'
+
+export type ContractDeps = InstanceDeps & { readonly cells: Cells; readonly images: NodeImages }
+
+/** A driver as the contract opens it. */
+export type ContractDriver = {
+  readonly name: string
+  readonly skip: string | false
+  open(deps: ContractDeps): Promise<WorkloadDriver>
+  close(): Promise<void>
+}
+
+type Started = RunningWorkload & {
+  readonly cell: Cell
+  readonly lines: readonly string[]
+  readonly ends: readonly WorkloadEnd[]
+}
+
+const READY_MS = 5000
+const LIMIT_MS = 20_000
+const { signal } = new AbortController()
+
+export function driverContract({ name, skip, open, close }: ContractDriver): void {
+  suite(`driver ${name}`, { skip }, () => {
+    const where = skip ? undefined : place()
+    const folder = mkdtempSync(join(tmpdir(), 'ergon-driver-'))
+    let cells: Cells
+    let driver: WorkloadDriver
+    let outside: Outside
+    let base: WorkloadSpec
+    let count = 0
+    before(async () => {
+      assert.ok(where)
+      chmodSync(folder, 0o755)
+      writeServerImage(join(folder, 'server'))
+      cells = await createCells(where)
+      mkdirSync(join(where.dataFolder, 'compiled'))
+      outside = await openOutside(join(where.runFolder, 'outside.sock'))
+      const deps = {
+        cells,
+        admit: async () => undefined,
+        readyMs: READY_MS,
+        egress: { outletOf: async () => outside.outlet },
+      }
+      const images = createNodeImages({
+        ...deps,
+        place: { ...where, logLevel: 'error', logTail: createLogTail() },
+        folder: join(where.dataFolder, 'images'),
+        settings: { privateRegistries: [], imageFolder: folder },
+      })
+      driver = await open({ ...deps, images })
+      base = await pulledSpec(driver, `oci:${folder}/server:v1`)
+    })
+    after(async () => {
+      await cells?.close()
+      outside?.close()
+      await close()
+      for (const path of [folder, where?.root]) rmSync(path ?? '', { recursive: true, force: true })
+    })
+
+    const start = async (more: Partial<WorkloadSpec> = {}): Promise<Started> => {
+      const spec = { ...base, id: `wl_t${++count}`, ...more }
+      const lines: string[] = []
+      const ends: WorkloadEnd[] = []
+      const running = await driver.start(spec, {
+        line: (stream, text) => void lines.push(`${stream}: ${text}`),
+        ended: (end) => void ends.push(end),
+      })
+      const cell = cells.list().find((one) => one.spec.name === workloadCellOf(spec))
+      assert.ok(cell)
+      return Object.assign(running, { cell, lines, ends })
+    }
+    const started = async (more?: Partial<WorkloadSpec>): Promise<Started> => {
+      const instance = await start(more)
+      await instance.ready(signal)
+      return instance
+    }
+
+    test('an image is there once it is pulled, and is pruned', async () => {
+      assert.ok(driver.has(base.digest))
+      assert.ok(!driver.has(`sha256:${'0'.repeat(64)}`))
+      await driver.prune(new Set([base.digest]))
+      assert.ok(driver.has(base.digest))
+    })
+
+    test('an instance answers at its address with its variables, and its output is told', async () => {
+      const one = await started({ env: { VERSION: 'one', ODD: `a 'b' "$(id)"` } })
+      assert.deepEqual(await ask(one), { status: 200, text: 'hello from version one\n' })
+      const { text } = await ask(one, '/env')
+      assert.ok(text.includes(`ODD=a 'b' "$(id)"\n`) && text.includes('PORT=8080\n'), text)
+      await until(() => one.lines.includes('stdout: listening on 8080'))
+      await one.end('idle')
+      assert.deepEqual([one.cell.state, one.ends], ['stopped', []])
+    })
+
+    test('instances of a version run side by side, and the end of one leaves the other', async () => {
+      const own = { id: 'wl_pair' }
+      const [one, other] = [await started(own), await started({ ...own, instance: 2 })]
+      assert.notEqual(one.address, other.address)
+      await one.end('idle')
+      assert.equal((await ask(other)).status, 200)
+      await other.end('idle')
+    })
+
+    test('its way out begins with its ticket, and nothing else of the machine can be reached', async () => {
+      const one = await started()
+      assert.equal((await ask(one, '/out')).text, `${TICKET} ${PROXY_PORT}`)
+      for (const host of addressesOfMachine()) {
+        const { text } = await ask(one, `/dial/${host}/${outside.canaryPort}`)
+        assert.match(text, /refused|unreachable/, host)
+      }
+      assert.equal(outside.canaryHits, 0)
+      await one.end('idle')
+    })
+
+    test('its CPU is counted, only grows, and is kept behind its end', async () => {
+      const one = await started()
+      const before = one.cell.cpuNs()
+      // By a process that its parent has left.
+      await ask(one, '/burn')
+      await until(() => one.lines.includes('stdout: burnt'))
+      const worked = one.cell.cpuNs()
+      assert.ok(worked - before > 300_000_000n, `${worked - before}`)
+      await ask(one, '/exit').catch(() => undefined)
+      await until(() => one.ends.length > 0)
+      assert.ok(one.cell.cpuNs() >= worked)
+      await one.end('idle')
+      assert.ok(one.cell.cpuNs() >= worked)
+    })
+
+    test('a frozen instance uses nothing, and goes on', async () => {
+      const one = await started({ command: ['/bin/sh', '-c', BURN] })
+      await one.cell.freeze(true)
+      const before = one.cell.cpuNs()
+      await pause(500)
+      assert.ok(one.cell.cpuNs() - before < 5_000_000n)
+      await one.cell.freeze(false)
+      await until(() => one.cell.cpuNs() - before > 50_000_000n)
+      assert.equal((await ask(one)).status, 200)
+      await one.end('balance')
+    })
+
+    test('one that ends is told, is started again, and answers at the same address', async () => {
+      const one = await started()
+      const { address } = one
+      await ask(one, '/exit').catch(() => undefined)
+      await until(() => one.ends.length === 1)
+      assert.deepEqual(one.ends, [{ exitCode: 3, words: 'it ended by exit code 3' }])
+      assert.ok(one.lines.includes('stderr: a fault'))
+      await until(() => one.cell.state === 'ready')
+      assert.equal(one.address, address)
+      assert.equal((await ask(one)).status, 200)
+      await one.end('idle')
+    })
+
+    test('one that uses up its memory ends with 137', async () => {
+      const one = await started({ memoryBytes: 32_000_000 })
+      await ask(one, '/eat').catch(() => undefined)
+      await until(() => one.ends.length === 1)
+      assert.deepEqual(one.ends, [{ exitCode: 137, words: 'it used up its memory' }])
+      await one.end('idle')
+    })
+
+    test('one that does not become ready says why', async () => {
+      for (const [more, why] of UNREADY) {
+        const one = await start(more)
+        await assert.rejects(one.ready(signal), why)
+        await one.end('failed')
+      }
+    })
+
+    test('a stop is asked for by a signal; one that is deaf is killed', async () => {
+      const one = await started()
+      await one.end('idle')
+      assert.ok(one.lines.includes('stdout: ended'), one.lines.join())
+      const deaf = await started({ command: ['/bin/sh', '-c', DEAF] })
+      const before = performance.now()
+      await deaf.cell.stop(300)
+      assert.ok(performance.now() - before > 290)
+      assert.equal(deaf.cell.state, 'stopped')
+    })
+
+    test('a stop in the middle of a start leaves nothing', async () => {
+      for (const afterMs of [0, 20, 60, 150, 300]) {
+        const one = await start()
+        await pause(afterMs)
+        await one.end('suspended')
+        assert.equal(one.cell.state, 'stopped')
+      }
+    })
+  })
+}
+
+type Outside = {
+  readonly outlet: CellOutlet
+  /** Of a server of the machine that nothing may reach. */
+  readonly canaryPort: number
+  readonly canaryHits: number
+  close(): void
+}
+
+const addressesOfMachine = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap(
+    (all) => all?.flatMap(({ family, address }) => (family === 'IPv4' ? [address] : [])) ?? [],
+  )
+
+const TICKET = 'a-ticket'
+
+/** The end of all ways out: it says the first line that it hears. */
+async function openOutside(socket: string): Promise<Outside> {
+  const server = createServer((connection) => {
+    connection.on('error', () => undefined)
+    connection.once('data', (line: Buffer) => connection.end(line))
+  }).listen(socket)
+  let canaryHits = 0
+  const canary = createServer((connection) => {
+    canaryHits++
+    connection.destroy()
+  }).listen(0)
+  await Promise.all([once(server, 'listening'), once(canary, 'listening')])
+  chmodSync(socket, 0o777)
+  return {
+    outlet: {
+      socket,
+      ticket: TICKET,
+      ports: [{ port: PROXY_PORT, refusal: '' }],
+      hosts: ['db.example.com'],
+    },
+    canaryPort: (canary.address() as AddressInfo).port,
+    get canaryHits() {
+      return canaryHits
+    },
+    close() {
+      server.close()
+      canary.close()
+    },
+  }
+}
+
+const BURN = '/usr/bin/perl /app/server.pl & while :; do :; done'
+const DEAF =
+  'trap "" TERM; /usr/bin/perl -e \'$SIG{TERM} = "IGNORE"; do "/app/server.pl"\' & wait; wait'
+
+const UNREADY: readonly (readonly [Partial<WorkloadSpec>, RegExp])[] = [
+  [{ env: { EXIT_AT_START: '7' } }, /exit code 7 before it was ready/],
+  [{ command: ['/no/such'] }, /exit code 127 before it was ready/],
+  [{ env: { LISTEN_ON: '3000' } }, /port 3000 is open, and 8080 is configured/],
+  [
+    {
+      env: { SICK: '1' },
+      health: { path: '/healthz', intervalMs: 500, timeoutMs: 500 },
+    },
+    /GET \/healthz answers 500: sick/,
+  ],
+]
+
+const pulledSpec = async (driver: WorkloadDriver, image: string): Promise<WorkloadSpec> => {
+  const wanted = { id: 'wl_pull', account: 'acct_a', version: 1, image }
+  const pulled = await driver.pull(wanted, () => undefined, AbortSignal.timeout(LIMIT_MS))
+  return {
+    ...wanted,
+    ...pulled,
+    name: 'web',
+    instance: 1,
+    port: 8080,
+    command: null,
+    env: {},
+    cpuMilli: 1000,
+    memoryBytes: 128_000_000,
+    health: null,
+  }
+}
+
+const ask = ({ address }: Pick<RunningWorkload, 'address'>, path = '/') =>
+  callUnix({
+    socketPath: address.replace('unix:', ''),
+    path,
+    signal: AbortSignal.timeout(LIMIT_MS),
+  })
+
+async function until(holds: () => boolean): Promise<void> {
+  const lastMs = performance.now() + LIMIT_MS
+  while (!holds()) {
+    assert.ok(performance.now() < lastMs, `not within ${LIMIT_MS} ms: ${holds}`)
+    await pause(20)
+  }
+}

@@ -1,0 +1,64 @@
+// An engine of its own for tests: Debian's podman, with its files and socket in one folder.
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const PODMAN = '/usr/bin/podman'
+/** crun refuses control groups of both versions side by side. */
+const RUNTIMES = ['/usr/sbin/runc', '/usr/bin/crun']
+const START_MS_MAX = 30_000
+
+/** Of `test`: why no engine can run here, or false. */
+export const noEngine: string | false =
+  process.getuid?.() !== 0 ? 'needs root' : !existsSync(PODMAN) && `missing: ${PODMAN}`
+
+export interface TestEngine {
+  readonly socket: string
+  /** Its names for what there is. */
+  podman(...words: readonly string[]): string
+  stop(): Promise<void>
+}
+
+export async function startPodman(): Promise<TestEngine> {
+  const home = mkdtempSync(join(tmpdir(), 'ergon-podman-'))
+  const socket = join(home, 'podman.sock')
+  const env = { PATH: process.env['PATH'] ?? '', CONTAINERS_CONF: join(home, 'containers.conf') }
+  writeFileSync(env.CONTAINERS_CONF, configOf(home))
+  const place = [
+    '--root',
+    join(home, 'root'),
+    '--runroot',
+    join(home, 'run'),
+    '--storage-driver=vfs',
+  ]
+  const podman: TestEngine['podman'] = (...words) =>
+    execFileSync(PODMAN, [...place, ...words], { env, encoding: 'utf8' })
+  const words = [...place, 'system', 'service', '--time=0', `unix://${socket}`]
+  const child = spawn(PODMAN, words, { env, stdio: 'ignore' })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const ending = AbortSignal.timeout(START_MS_MAX)
+  while (!existsSync(socket)) await pause(50, undefined, { signal: ending })
+  return {
+    socket,
+    podman,
+    async stop() {
+      podman('rm', '--all', '--force', '--time=0')
+      child.kill()
+      await ended
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+const configOf = (home: string): string => `
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+runtime = "${RUNTIMES.find((path) => existsSync(path)) ?? 'crun'}"
+[network]
+network_config_dir = "${join(home, 'networks')}"
+[containers]
+default_ulimits = ["nofile=1024:4096", "nproc=1024:4096"]
+`
