@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
+import { until } from '../functions/function-client.ts'
 import { PLAIN } from '../settings.ts'
 import { done, newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
 import { buildConsole } from './console-build.ts'
@@ -137,6 +138,63 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     await press('Resume')
     await answers((text) => text === 'one')
   })
+
+  test('a run for an object that failed for good is listed with its error, and run again', async () => {
+    const { page } = ada
+    const put = (path: string) => page.evaluate(`fetch('/s3/${path}', { method: 'PUT' })`)
+    const deployWorker = async (code: string) => {
+      const body = {
+        name: 'worker',
+        file: 'worker.js',
+        source: `export default ${code}`,
+        on: ['bucket/portal-objects/object-created'],
+        schedule: '5 4 1 1 *',
+      }
+      return done(await ada.ask('POST', '/v1/functions', body), 201)
+    }
+    await put('portal-objects')
+    const { id } = await deployWorker("() => { throw new Error('not today') }")
+    await until(
+      () => ada.ask('GET', '/v1/functions/worker'),
+      ({ body }) => body['live_version'] === 1,
+    )
+    await put('portal-objects/%3Cb%3E.txt')
+    await makeLastAttempt(String(id))
+    await go('/functions/worker')
+    await page.getByText('5 4 1 1 *').waitFor()
+    await page.getByText('1 run failed for good').waitFor()
+    await row('portal-objects/<b>.txt').getByText('its code failed').waitFor()
+    await check('a function with a failed run')
+    await deployWorker('() => new Response()')
+    await row('worker.js').nth(1).waitFor()
+    await page
+      .getByRole('row', { name: /^2 worker.js/ })
+      .locator('.state', { hasText: 'Answers' })
+      .waitFor()
+    await press('Run again: portal-objects/<b>.txt')
+    await row('portal-objects/<b>.txt').waitFor({ state: 'detached' })
+    await until(
+      () => ada.ask('GET', '/v1/functions/worker'),
+      ({ body }) => body['runs_waiting'] === 0 && body['runs_failed'] === 0,
+    )
+    done(await ada.ask('DELETE', '/v1/functions/worker'), 200)
+    await go(`/functions/${NAME}`)
+  })
+
+  /** In place of hours of attempts. */
+  async function makeLastAttempt(id: string): Promise<void> {
+    const { sql } = sharedErgon()
+    const tried = (attempts: number) =>
+      until(
+        () => sql('select attempts from function_runs where function = $1', [id]),
+        ([run]) => Number(run?.['attempts']) === attempts,
+      )
+    await tried(1)
+    await sql('update function_runs set attempts = 5, next_at = now() where function = $1', [id])
+    await sql('update functions set rest_until = null where id = $1', [id])
+    await sql("select pg_notify('ergon_followed', '')")
+    await tried(6)
+  }
 
   test('it is deleted once its name is typed', async () => {
     const { page } = ada

@@ -1,12 +1,14 @@
 // Pictures of the console's pages for the guide, of an account that has used each product. ERGON_PICTURES=1 writes them to
 // docs/pictures.
 import assert from 'node:assert/strict'
-import { mkdirSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { CHAT, MODELS } from '../settings.ts'
+import { writeServerImage } from '../workloads/image.ts'
 import { done, newPerson, openBrowser, signUp, withoutBrowser, type Person } from './browser.ts'
 import { buildConsole } from './console-build.ts'
 
@@ -24,6 +26,7 @@ const PAGES: Readonly<Record<string, string>> = {
   overview: '/',
   playground: '/playground',
   models: '/models',
+  workloads: '/workloads/api',
   functions: '/functions/hello',
   databases: '/databases/notes',
   storage: '/storage/photographs/',
@@ -38,15 +41,22 @@ const PAGES: Readonly<Record<string, string>> = {
   settings: '/settings',
 }
 
+const images = skip === false ? mkdtempSync(join(tmpdir(), 'ergon-pictures-')) : ''
 // The landing page shows the last probe.
-if (skip === false) product(MODELS, { ERGON_PROBE_SECONDS: '60' })
+if (skip === false) product(MODELS, { ERGON_PROBE_SECONDS: '60', ERGON_IMAGE_FOLDER: images })
 let browser: Browser
 before(async () => {
   if (skip !== false) return
+  // Cells have uids of their own.
+  chmodSync(images, 0o755)
+  writeServerImage(join(images, 'server'))
   await buildConsole()
   browser = await openBrowser()
 })
-after(() => browser?.close())
+after(async () => {
+  await browser?.close()
+  if (images !== '') rmSync(images, { recursive: true })
+})
 
 test('pictures of the console', { skip }, async () => {
   mkdirSync(FOLDER, { recursive: true })
@@ -60,8 +70,9 @@ test('pictures of the console', { skip }, async () => {
   await page.waitForTimeout(SETTLED_MS)
   await shoot(page, 'landing')
   await signUp(ada, { name: 'my-team' })
-  const receipt = await useEachProduct(ada)
-  for (const [name, path] of Object.entries(PAGES)) {
+  const { receipt, deployment } = await useEachProduct(ada)
+  const pages = { ...PAGES, deployments: `/deployments/${deployment}` }
+  for (const [name, path] of Object.entries(pages)) {
     await page.goto(portal + path)
     await page.waitForTimeout(SETTLED_MS)
     await shoot(page, name)
@@ -102,8 +113,20 @@ async function shoot(page: Page, name: string): Promise<void> {
   assert.ok(statSync(path).size < BYTES_MAX, `${path} has ${statSync(path).size} bytes`)
 }
 
-/** So that no page is empty; returns the receipt of a request to a model. */
-async function useEachProduct(ada: Person): Promise<string> {
+const description = () => `workload "api" {
+  image         = "oci:${images}/server:v1"
+  energy_budget = "250 kJ/day"
+  env           = { VERSION = "one" }
+}
+route "api.example.com" {
+  to = workload.api
+}
+output "address" {
+  value = workload.api.url
+}`
+
+/** So that no page is empty; the receipt of a request to a model, and the id of a deployment. */
+async function useEachProduct(ada: Person) {
   await sharedErgon().waitForModel(CHAT)
   const made = async (path: string, body: object, status = 201) =>
     done(await ada.ask('POST', path, body), status)
@@ -115,6 +138,10 @@ async function useEachProduct(ada: Person): Promise<string> {
     file: 'hello.js',
     source,
     energy_budget: '10 kJ/day',
+  })
+  const { id: deployment } = await made('/v1/deployments', {
+    stack: 'shop',
+    description: description(),
   })
   await made('/v1/webhooks', { url: 'https://example.com/ergon', events: ['balance.low'] })
   await made('/v1/members', { name: 'Grace', role: 'developer' })
@@ -131,5 +158,5 @@ async function useEachProduct(ada: Person): Promise<string> {
     done(answer, 200)
     receipt = answer.headers['x-receipt-id'] ?? ''
   }
-  return receipt
+  return { receipt, deployment: String(deployment) }
 }

@@ -13,6 +13,7 @@ import type { intervalList, intervalsQuery } from '#contract/intervals.ts'
 import type { budgetList, budgetListQuery } from '#contract/budgets.ts'
 import type * as evidence from '#contract/compliance.ts'
 import type * as databases from '#contract/databases.ts'
+import type * as deployments from '#contract/deployments.ts'
 import type * as functions from '#contract/functions.ts'
 import type * as chat from '#contract/inference-replies.ts'
 import type { chatRequest } from '#contract/inference.ts'
@@ -28,6 +29,8 @@ import type * as service from '#contract/service-replies.ts'
 import type * as tokens from '#contract/tokens.ts'
 import type * as portal from '#contract/portal.ts'
 import type { storedBuckets, storedBucketsQuery } from '#contract/storage-buckets.ts'
+import type * as workloads from '#contract/workload-replies.ts'
+import type * as workloadRequests from '#contract/workloads.ts'
 import type * as webhooks from '#contract/webhooks.ts'
 
 type Of<
@@ -169,6 +172,46 @@ export type Operations = Checked<{
     never,
     typeof functions.functionLogsQuery
   >
+  'GET /v1/functions/:function/failures': Of<typeof functions.functionFailures>
+  'POST /v1/functions/:function/failures/replay': Of<
+    typeof functions.functionReplayed,
+    typeof functions.replayRequest
+  >
+  'GET /v1/workloads': Of<typeof workloads.workloadList>
+  'GET /v1/workloads/:workload': Of<typeof workloads.workloadReply>
+  'PATCH /v1/workloads/:workload': Of<
+    typeof workloads.workloadReply,
+    typeof workloadRequests.workloadChange
+  >
+  'DELETE /v1/workloads/:workload': Of<typeof workloads.workloadDeleted>
+  'GET /v1/workloads/:workload/logs': Of<
+    typeof workloads.workloadLogs,
+    never,
+    typeof workloads.workloadLogsQuery
+  >
+  'GET /v1/workloads/:workload/energy': Of<
+    typeof workloads.workloadEnergy,
+    never,
+    typeof workloads.workloadEnergyQuery
+  >
+  'POST /v1/workloads/:workload/suspend': Of<
+    typeof workloads.workloadReply,
+    typeof workloadRequests.nothingToChoose
+  >
+  'POST /v1/workloads/:workload/resume': Of<
+    typeof workloads.workloadReply,
+    typeof workloadRequests.nothingToChoose
+  >
+  'POST /v1/workloads/:workload/rollback': Of<
+    typeof workloads.workloadReply,
+    typeof workloadRequests.workloadRollback
+  >
+  'GET /v1/deployments': Of<
+    typeof deployments.deploymentList,
+    never,
+    typeof deployments.deploymentListQuery
+  >
+  'GET /v1/deployments/:deployment': Of<typeof deployments.deploymentReply>
   'GET /v1/webhooks': Of<typeof webhooks.webhookList>
   'POST /v1/webhooks': Of<typeof webhooks.webhookWithSecret, typeof webhooks.webhookRequest>
   'GET /v1/webhooks/:webhook': Of<typeof webhooks.webhookReply>

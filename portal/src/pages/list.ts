@@ -40,6 +40,14 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./models/page.tsx'),
   },
   {
+    path: '/workloads/{-$workload}',
+    title: 'Workloads',
+    circuit: 'services',
+    key: 'c',
+    service: 'workloads',
+    load: () => import('./workloads/page.tsx'),
+  },
+  {
     path: '/functions/{-$function}',
     title: 'Functions',
     circuit: 'services',
@@ -62,6 +70,12 @@ export const PAGES: readonly PageEntry[] = [
     key: 's',
     service: 'storage',
     load: () => import('./storage/page.tsx'),
+  },
+  {
+    path: '/deployments/{-$deployment}',
+    title: 'Deployments',
+    circuit: 'services',
+    load: () => import('./deployments/page.tsx'),
   },
   {
     path: '/ledger/{-$receipt}',

@@ -1,7 +1,7 @@
 // Up to four facts in a row: a term, its value, and a line below it.
 import type { ReactNode } from 'react'
 
-type Fact = readonly [term: string, value: ReactNode, note: ReactNode]
+export type Fact = readonly [term: string, value: ReactNode, note: ReactNode]
 
 export const Facts = ({ facts }: { readonly facts: readonly Fact[] }) => (
   <dl className="facts">

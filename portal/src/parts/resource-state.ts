@@ -1,13 +1,21 @@
 // The state of a resource of an account, as each of their APIs prints it, in a word.
 import type { Tone } from './state-word.tsx'
 
-type Status = 'pending' | 'deploying' | 'deployed' | 'suspended' | 'failed' | 'deleted'
+export type Status =
+  | 'pending'
+  | 'deploying'
+  | 'deployed'
+  | 'crash_loop'
+  | 'suspended'
+  | 'failed'
+  | 'deleted'
 export type ResourceState = { readonly tone: Tone; readonly word: string }
 
 export const RESOURCE_STATES: Readonly<Record<Status, ResourceState>> = {
   pending: { tone: 'muted', word: 'Being made' },
   deploying: { tone: 'muted', word: 'Being made' },
   deployed: { tone: 'ok', word: 'Ready' },
+  crash_loop: { tone: 'bad', word: 'Crash loop' },
   suspended: { tone: 'warn', word: 'Suspended' },
   failed: { tone: 'bad', word: 'Failed' },
   deleted: { tone: 'muted', word: 'Deleted' },

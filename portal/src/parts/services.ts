@@ -31,6 +31,7 @@ export const operationName = (operation: string): string =>
 const OPERATION_NAMES: Readonly<Record<string, string>> = {
   'cell.standing': 'database server',
   'function.standing': 'function',
+  'workload.standing': 'workload',
   'embedding.create': 'embeddings',
   'chat.create': 'chat',
   'completion.create': 'completion',

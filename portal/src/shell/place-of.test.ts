@@ -8,6 +8,8 @@ test('placeOf() leads to the page of a thing, and to the ledger for what has non
   assert.equal(placeOf('/v1/receipts/rcpt_1', 'rcpt_1'), '/ledger/rcpt_1')
   assert.equal(placeOf('/v1/databases/orders', 'db_1'), '/databases/orders')
   assert.equal(placeOf('/v1/functions/fn_1', 'fn_1'), '/functions/fn_1')
+  assert.equal(placeOf('/v1/workloads/wl_1', 'wl_1'), '/workloads/wl_1')
+  assert.equal(placeOf('/v1/deployments/dep_1', 'dep_1'), '/deployments/dep_1')
   assert.equal(placeOf('/v1/tokens?limit=1', 'tok_1'), '/tokens')
   assert.equal(placeOf('/v1/events/evt_1', 'evt_1'), '/ledger?id=evt_1')
 })

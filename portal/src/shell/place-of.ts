@@ -3,6 +3,8 @@ const PLACES: readonly (readonly [path: RegExp, place: string])[] = [
   [/^\/v1\/receipts\/([^/?]+)$/, '/ledger/$1'],
   [/^\/v1\/databases\/([^/?]+)/, '/databases/$1'],
   [/^\/v1\/functions\/([^/?]+)/, '/functions/$1'],
+  [/^\/v1\/workloads\/([^/?]+)/, '/workloads/$1'],
+  [/^\/v1\/deployments\/([^/?]+)/, '/deployments/$1'],
   [/^\/v1\/webhooks\/([^/?]+)/, '/webhooks/$1'],
   [/^\/v1\/webhook-deliveries/, '/webhooks'],
   [/^\/v1\/tokens/, '/tokens'],

@@ -1,16 +1,19 @@
-// One function: its address, four facts, the commands, its versions, its log, and what can be done to it.
+// One function: its address, four facts, the commands, its versions, what runs it, its log, and what can be done to it.
 import { Link } from '@tanstack/react-router'
 import { Command } from '#console/parts/copy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
+import { Stopped } from '#console/parts/stopped.tsx'
+import { stateOf } from '#console/parts/versioned.ts'
 import { Head } from '#console/shell/head.tsx'
 import { Actions } from './actions.tsx'
-import { stateOf, type Deployed } from './function.ts'
+import type { Deployed } from './function.ts'
 import { FunctionFacts } from './function-facts.tsx'
-import { Log } from './log.tsx'
+import { FunctionLog } from './log.tsx'
+import { Triggers } from './triggers.tsx'
 import { useFunction } from './use-functions.ts'
-import { Versions } from './versions.tsx'
+import { FunctionVersions } from './versions.tsx'
 
 export function Detail({ name }: { readonly name: string }) {
   const query = useFunction(name)
@@ -30,39 +33,18 @@ export function Detail({ name }: { readonly name: string }) {
       <Loaded query={query} what="the function">
         {(one) => (
           <div className="stack wide">
-            <Reason one={one} />
+            <Stopped one={one} />
             <Command label="Address" text={one.url} />
             <FunctionFacts one={one} />
             <Deploy one={one} />
-            <Versions one={one} />
-            <Log one={one} />
+            <FunctionVersions one={one} />
+            <Triggers one={one} />
+            <FunctionLog one={one} />
             <Actions one={one} />
           </div>
         )}
       </Loaded>
     </>
-  )
-}
-
-/** Who or what stopped it, and what starts it again. */
-function Reason({ one: { status, reason, live_version: live } }: { readonly one: Deployed }) {
-  if (status === 'suspended')
-    return (
-      <div className="note warn">
-        <p>
-          <b>Suspended{reason === null ? ' by hand' : `: ${reason}`}. </b>
-          Callers get 503. Nothing is deleted, and nothing costs.{' '}
-          {reason === null && 'Resume it below.'}
-        </p>
-      </div>
-    )
-  return reason === null ? null : (
-    <div className={live === null ? 'note bad' : 'note warn'}>
-      <p className="wrap-anywhere">
-        <b>{live === null ? 'No version answers. ' : `Version ${live} goes on answering. `}</b>
-        {reason}
-      </p>
-    </div>
   )
 }
 

@@ -1,29 +1,21 @@
 // Four facts of a function: now, today, its budget, its last failure.
 import { bytesShort } from '#console/figures/amounts.ts'
-import { moneyShort } from '#console/figures/money.ts'
 import { ago } from '#console/figures/time.ts'
 import { useLive } from '#console/live/use-live.ts'
-import { useUnit } from '#console/live/use-unit.ts'
 import { budgetWords } from '#console/parts/budget-words.ts'
-import { Energy } from '#console/parts/energy.tsx'
 import { Facts } from '#console/parts/facts.tsx'
+import { useEnergyToday, useTodayFact } from '#console/parts/energy-today.tsx'
 import { useNow } from '#console/parts/zone.ts'
 import type { Deployed } from './function.ts'
-import { useFunctionsToday, useLog } from './use-functions.ts'
+import { useLog } from './use-functions.ts'
 
 export function FunctionFacts({ one }: { readonly one: Deployed }) {
-  const today = useFunctionsToday()(one.id)
   const isAwake = useLive(({ resources }) => resources.get(one.id)?.awake)
-  const unit = useUnit()
   return (
     <Facts
       facts={[
         ['Now', isAwake === undefined ? '' : isAwake ? 'awake' : 'asleep', sizeWords(one)],
-        [
-          'Today',
-          today === undefined ? '' : <Energy key="today" nj={today.nj} />,
-          today !== undefined && `${moneyShort(today.pusd, unit)} since 00:00 UTC`,
-        ],
+        useTodayFact(useEnergyToday('function', one.id)),
         ['Energy budget', ...budgetWords(one, 'its process')],
         ['Last error', ...useLastError(one)],
       ]}

@@ -2,13 +2,14 @@
 import { Link } from '@tanstack/react-router'
 import { Command } from '#console/parts/copy.tsx'
 import { Empty } from '#console/parts/empty.tsx'
-import { Energy } from '#console/parts/energy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
+import { EnergyToday } from '#console/parts/energy-today.tsx'
+import { stateOf } from '#console/parts/versioned.ts'
 import { Head } from '#console/shell/head.tsx'
-import { stateOf, type Deployed } from './function.ts'
-import { useFunctions, useFunctionsToday } from './use-functions.ts'
+import type { Deployed } from './function.ts'
+import { useFunctions } from './use-functions.ts'
 
 const DEPLOY = 'ergon fn deploy hello.ts --energy-budget "10 kJ/day"'
 
@@ -70,10 +71,9 @@ const COLUMNS: readonly Column<Deployed>[] = [
     className: 'num wide-only',
     cell: ({ energy_budget }) => energy_budget ?? <span className="muted">none</span>,
   },
-  { title: 'Joules today', className: 'num', cell: ({ id }) => <EnergyToday id={id} /> },
+  {
+    title: 'Joules today',
+    className: 'num',
+    cell: ({ id }) => <EnergyToday kind="function" id={id} />,
+  },
 ]
-
-function EnergyToday({ id }: { readonly id: string }) {
-  const today = useFunctionsToday()(id)
-  return today === undefined ? null : <Energy nj={today.nj} />
-}

@@ -2,17 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { changed, read } from '#console/client/queries.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
-import { useNow } from '#console/parts/zone.ts'
-import { isBeingTried, type Deployed } from './function.ts'
+import { FOLLOWED_MS, LOG_LINES } from '#console/parts/log.tsx'
+import { isBeingTried } from '#console/parts/versioned.ts'
+import type { Deployed } from './function.ts'
 
 /** While a version is tried. */
 const TRIED_MS = 1_000
 /** A version may come from a command line; the live stream tells states alone. */
 const SHOWN_MS = 5_000
-/** The energy of the day is at most so old. */
-const ENERGY_MS = 60_000
-const LOG_MS = 2_000
-const LINES = '200'
 
 export function useFunctions() {
   useResourceChanges('function', functionsChanged)
@@ -32,30 +29,28 @@ export function useFunction(name: string) {
   })
 }
 
-/** The charges of this day of UTC, of all functions by their ids, in one read. */
-export function useFunctionsToday() {
-  const day = useNow('day').toISOString().slice(0, 10)
-  const { data } = useQuery({
-    ...read('GET /v1/usage', {
-      query: { from: `${day}T00:00:00Z`, group_by: 'resource', service: 'functions' },
-    }),
-    refetchInterval: ENERGY_MS,
-  })
-  return (id: string) => {
-    const row = data?.data.find(({ group }) => group === `function:${id}`)
-    return data && { nj: BigInt(row?.energy_nj ?? 0), pusd: BigInt(row?.charge_pusd ?? 0) }
-  }
-}
-
 /** The newest lines, read again while `isFollowed`. */
 export const useLog = ({ id }: Pick<Deployed, 'id'>, isFollowed: boolean) =>
   useQuery({
     ...read('GET /v1/functions/:function/logs', {
       path: { function: id },
-      query: { limit: LINES },
+      query: { limit: LOG_LINES },
     }),
-    refetchInterval: isFollowed ? LOG_MS : false,
+    refetchInterval: isFollowed ? FOLLOWED_MS : false,
+  })
+
+/** The runs that failed for good, while there are some. */
+export const useFailures = ({ id, runs_failed }: Pick<Deployed, 'id' | 'runs_failed'>) =>
+  useQuery({
+    ...read('GET /v1/functions/:function/failures', { path: { function: id } }),
+    enabled: runs_failed > 0,
+    refetchInterval: SHOWN_MS,
   })
 
 export const functionsChanged = (): Promise<void> =>
-  changed('GET /v1/functions', 'GET /v1/functions/:function', 'GET /v1/functions/:function/logs')
+  changed(
+    'GET /v1/functions',
+    'GET /v1/functions/:function',
+    'GET /v1/functions/:function/logs',
+    'GET /v1/functions/:function/failures',
+  )

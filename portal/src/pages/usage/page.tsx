@@ -3,19 +3,20 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { energyExact } from '#console/figures/energy.ts'
 import { moneyExact } from '#console/figures/money.ts'
 import type { Figure } from '#console/figures/known.ts'
+import { Bars } from '#console/parts/bars.tsx'
 import { Select } from '#console/parts/choices.tsx'
 import { Known } from '#console/parts/known.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
+import type { Range } from '#console/parts/range.ts'
 import { Register } from '#console/parts/register.tsx'
 import { saveAs } from '#console/parts/save.ts'
 import { Section } from '#console/parts/section.tsx'
 import { useNow, useZone } from '#console/parts/zone.ts'
 import { Head } from '#console/shell/head.tsx'
 import { useUnit } from '#console/live/use-unit.ts'
-import { Bars } from './bars.tsx'
 import { changeWords, csvOf } from './compare.ts'
 import { GroupTable } from './group-table.tsx'
-import { PRESETS, rangeOf, rangeWords, type Preset, type Range } from './range.ts'
+import { narrowed, PRESETS, rangeOf, rangeWords, type Preset } from './range.ts'
 import { energyOf, GROUPS, useUsage, type GroupBy, type UsageRow } from './use-usage.ts'
 import './usage.css'
 
@@ -35,8 +36,10 @@ export function Page() {
   const by = search.by ?? 'service'
   const { steps, groups, past } = useUsage(range, by)
   const go = (next: Search) => void navigate({ to: '.', search: next as never, replace: true })
-  const narrow = ({ fromMs, toMs }: Range) =>
+  const narrow = (lowMs: number, highMs: number) => {
+    const { fromMs, toMs } = narrowed(lowMs, highMs)
     go({ by, from: String(fromMs / 1000), to: String(toMs / 1000) })
+  }
   return (
     <>
       <Head title="Usage" />
@@ -74,7 +77,12 @@ export function Page() {
           <div className="stack wide">
             <Total rows={data} past={past} range={range} />
             <Section title={`Joules a ${range.step}`} aside="drag to see a part">
-              <Bars rows={steps} range={range} onNarrow={narrow} />
+              <Bars
+                rows={steps}
+                range={range}
+                label={`Joules a ${range.step} by service; the table below has the sums`}
+                onDragged={narrow}
+              />
             </Section>
             <Section title={`By ${by}`}>
               <GroupTable rows={data} past={past} by={by} />

@@ -1,6 +1,7 @@
 // A range of time of the usage page: a preset, or what was dragged in the chart; and the range before it, of the same
 // length, for comparison.
 import { clock, day, type Zone } from '#console/figures/time.ts'
+import { STEP_MS, type Range } from '#console/parts/range.ts'
 
 export const PRESETS = {
   hour: { title: 'Last hour', ms: 3_600_000, step: 'minute' },
@@ -9,15 +10,7 @@ export const PRESETS = {
   month: { title: '30 days', ms: 30 * 86_400_000, step: 'day' },
 } as const
 export type Preset = keyof typeof PRESETS
-export type Step = 'minute' | 'hour' | 'day'
-export const STEP_MS: Readonly<Record<Step, number>> = {
-  minute: 60_000,
-  hour: 3_600_000,
-  day: 86_400_000,
-}
 const BARS_MAX = 200
-
-export type Range = { readonly fromMs: number; readonly toMs: number; readonly step: Step }
 
 /** Ends at the next whole step, so that the last one is the one that runs. */
 export function presetRange(preset: Preset, nowMs: number): Range {

@@ -3,7 +3,8 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { read, readPages, rowsOf } from '#console/client/queries.ts'
-import { before, type Range } from './range.ts'
+import type { Range } from '#console/parts/range.ts'
+import { before } from './range.ts'
 
 export const GROUPS = ['service', 'model', 'token', 'operation', 'resource'] as const
 export type GroupBy = (typeof GROUPS)[number]

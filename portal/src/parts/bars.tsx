@@ -1,24 +1,33 @@
-// Joules by step and service as stacked bars. A part of the time is dragged; the presets and the table do the same by
-// keyboard.
+// Joules by step and service as stacked bars. A part of the time can be dragged; what the page has beside them does the
+// same by keyboard.
 import { energyShort } from '#console/figures/energy.ts'
 import { day as dayOf, clock } from '#console/figures/time.ts'
-import { drawnAs, SERVICES, type ServiceName } from '#console/parts/services.ts'
-import { ticksOf, useWidth } from '#console/parts/stacked.tsx'
-import { useNow, useZone } from '#console/parts/zone.ts'
-import { narrowed, STEP_MS, type Range } from './range.ts'
+import { drawnAs, SERVICES, type ServiceName } from './services.ts'
+import { ticksOf, useWidth } from './stacked.tsx'
+import { useNow, useZone } from './zone.ts'
+import { STEP_MS, type Range } from './range.ts'
 import { useDrag } from './use-drag.ts'
-import type { UsageRow } from './use-usage.ts'
+import './bars.css'
 
 const HEIGHT = 220
 const BOX = { left: 56, right: 12, top: 12, bottom: 26 }
 const NJ_PER_J = 1e9
 
+/** The energy of a step; `group` is a service. */
+export type BarRow = {
+  readonly at?: string | undefined
+  readonly group?: string | null | undefined
+  readonly energy_nj: string
+}
+
 export function Bars(props: {
-  readonly rows: readonly UsageRow[]
+  readonly rows: readonly BarRow[]
   readonly range: Range
-  readonly onNarrow: (range: Range) => void
+  readonly label: string
+  /** A part that was dragged. */
+  readonly onDragged?: (fromMs: number, toMs: number) => void
 }) {
-  const { rows, range, onNarrow } = props
+  const { rows, range, onDragged } = props
   const [frame, width] = useWidth()
   const zone = useZone()
   const now = useNow('minute')
@@ -34,18 +43,21 @@ export function Bars(props: {
     HEIGHT - BOX.bottom - (joules / top) * (HEIGHT - BOX.bottom - BOX.top)
   const msOf = (px: number) =>
     range.fromMs + ((px - BOX.left) / (width - BOX.left - BOX.right)) * span
-  const drag = useDrag((from, to) => onNarrow(narrowed(msOf(from), msOf(to))))
+  const drag = useDrag((from, to) => onDragged?.(msOf(from), msOf(to)))
   const label = (ms: number) =>
     range.step === 'day' ? dayOf(new Date(ms), zone, now) : clock(new Date(ms), zone).slice(0, 5)
   const barPx = Math.max(1, x(range.fromMs + STEP_MS[range.step]) - BOX.left - 1)
   return (
-    <div className="stacked bars" ref={frame}>
+    <div
+      className={onDragged === undefined ? 'stacked bars' : 'stacked bars dragged-on'}
+      ref={frame}
+    >
       <svg
         width={width}
         height={HEIGHT}
         role="img"
-        aria-label={`Joules a ${range.step} by service; the table below has the sums`}
-        {...drag.handlers}
+        aria-label={props.label}
+        {...(onDragged !== undefined && drag.handlers)}
       >
         {ticks.map((joules) => (
           <g key={joules}>
@@ -90,7 +102,7 @@ const Dragged = ({ span: [from, to] }: { readonly span: readonly [number, number
 )
 
 /** Joules by service of each step that has any. */
-function barsOf(rows: readonly UsageRow[]): ReadonlyMap<number, Joules> {
+function barsOf(rows: readonly BarRow[]): ReadonlyMap<number, Joules> {
   const bars = new Map<number, Joules>()
   for (const { at, group, energy_nj } of rows) {
     if (at === undefined) continue

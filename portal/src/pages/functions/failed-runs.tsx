@@ -1,0 +1,91 @@
+// Runs that failed for good: what each was for, the error of its last attempt, and another run.
+import { call } from '#console/client/call.ts'
+import { counted } from '#console/figures/time.ts'
+import { ProblemNote } from '#console/parts/loaded.tsx'
+import { actions, Table, type Column } from '#console/parts/table.tsx'
+import { useAction } from '#console/parts/use-action.ts'
+import { When } from '#console/parts/when.tsx'
+import type { Deployed, Failure } from './function.ts'
+import { functionsChanged } from './use-functions.ts'
+
+type Props = { readonly one: Deployed; readonly runs: readonly Failure[] }
+
+export function FailedRuns({ one, runs }: Props) {
+  const all = useReplay(one)
+  return (
+    <>
+      <div className="note bad">
+        <p>
+          <b>{counted(one.runs_failed, 'run')} failed for good. </b>
+          Mend the function, then run them again.
+        </p>
+        <button type="button" className="btn small" disabled={all.isBusy} onClick={all.run}>
+          Run all again
+        </button>
+      </div>
+      {all.error !== undefined && <ProblemNote error={all.error} />}
+      <Table
+        rows={runs}
+        keyOf={({ id }) => id}
+        columns={[...COLUMNS, actions<Failure>((run) => <Replay one={one} run={run} />)]}
+      />
+    </>
+  )
+}
+
+function useReplay({ id }: Deployed, run?: Failure) {
+  return useAction(async () => {
+    await call('POST /v1/functions/:function/failures/replay', {
+      path: { function: id },
+      body: run === undefined ? {} : { id: run.id },
+    })
+    await functionsChanged()
+  })
+}
+
+function Replay({ one, run }: { readonly one: Deployed; readonly run: Failure }) {
+  const replay = useReplay(one, run)
+  return (
+    <button
+      type="button"
+      className="btn small"
+      disabled={replay.isBusy}
+      aria-label={`Run again: ${causeOf(run)}`}
+      onClick={replay.run}
+    >
+      {replay.error === undefined ? 'Run again' : 'Try again'}
+    </button>
+  )
+}
+
+/** The object, or the time. */
+const causeOf = ({ data }: Failure): string =>
+  data['key'] === undefined ? (data['scheduled_at'] ?? '') : `${data['bucket']}/${data['key']}`
+
+const COLUMNS: readonly Column<Failure>[] = [
+  {
+    title: 'For',
+    className: 'wrap-anywhere',
+    cell: (run) => (
+      <>
+        <span className="id">{causeOf(run)}</span>
+        <span className="tiny reason">{run.error ?? 'no reason is known'}</span>
+      </>
+    ),
+  },
+  {
+    title: 'Attempts',
+    className: 'num wide-only',
+    cell: ({ attempts }) => attempts,
+  },
+  {
+    title: 'Last',
+    className: 'wide-only',
+    cell: ({ attempted_at: at }) => (at === null ? 'never' : <When at={at} />),
+  },
+  {
+    title: 'In the log',
+    className: 'wide-only',
+    cell: ({ request_id }) => <span className="id">{request_id}</span>,
+  },
+]

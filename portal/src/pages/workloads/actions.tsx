@@ -1,0 +1,91 @@
+// The actions on a workload.
+import { useState } from 'react'
+import { call } from '#console/client/call.ts'
+import type { InputOf } from '#console/client/operations.ts'
+import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
+import { Field } from '#console/parts/field.tsx'
+import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { ResourceActions } from '#console/parts/resource-actions.tsx'
+import { workloadsChanged } from './use-workloads.ts'
+import type { Workload } from './workload.ts'
+
+const pathOf = ({ id }: Workload) => ({ workload: id })
+
+export const Actions = ({ one }: { readonly one: Workload }) => (
+  <ResourceActions
+    name={one.name}
+    status={one.status}
+    list="/workloads"
+    suspend={async (isSuspended) => {
+      const key = isSuspended
+        ? 'POST /v1/workloads/:workload/suspend'
+        : 'POST /v1/workloads/:workload/resume'
+      await call(key, { path: pathOf(one), body: {} })
+      await workloadsChanged()
+    }}
+    remove={async () => {
+      await call('DELETE /v1/workloads/:workload', { path: pathOf(one) })
+      await workloadsChanged()
+    }}
+    suspendWords={`${one.instances === 0 ? 'It is asleep' : 'Its instances end'}, and callers get 503 until it is resumed. Nothing is deleted, and nothing costs.`}
+    removeWords="Its versions, its variables and its log are deleted, and its addresses answer no more."
+    change="Scale and budget"
+    dialog={(onClose) => <Change one={one} onClose={onClose} />}
+  />
+)
+
+type Props = { readonly one: Workload; readonly onClose: () => void }
+
+function Change({ one, onClose }: Props) {
+  const [min, setMin] = useState(String(one.scale.min))
+  const [max, setMax] = useState(String(one.scale.max))
+  const [after, setAfter] = useState(one.scale_to_zero_after)
+  const [budget, setBudget] = useState(typedBudget(one.energy_budget))
+  const act = async () => {
+    const body: InputOf<'PATCH /v1/workloads/:workload'>['body'] = {
+      scale: { min: Number(min), max: Number(max) },
+      scale_to_zero_after: after,
+      energy_budget: budgetOf(budget),
+    }
+    await call('PATCH /v1/workloads/:workload', { path: pathOf(one), body })
+    await workloadsChanged()
+    onClose()
+  }
+  const count = (label: string, name: string, value: string, set: (value: string) => void) => (
+    <Field
+      label={label}
+      name={name}
+      type="number"
+      min={name === 'scale.max' ? 1 : 0}
+      required
+      value={value}
+      onChange={({ target }) => set(target.value)}
+      {...(name === 'scale.min' && { hint: '0: it sleeps while nobody asks, and costs nothing.' })}
+    />
+  )
+  return (
+    <FormDialog
+      title={`Scale and budget of ${one.name}`}
+      verb="Change it"
+      act={act}
+      onClose={onClose}
+    >
+      {count('Least instances', 'scale.min', min, setMin)}
+      {count('Most instances', 'scale.max', max, setMax)}
+      <Field
+        label="Asleep after"
+        name="scale_to_zero_after"
+        required
+        hint="Without a request, such as 5m."
+        value={after}
+        onChange={({ target }) => setAfter(target.value)}
+      />
+      <BudgetField
+        label="Most that it may use a day"
+        hint="At the limit its instances end, and callers get 503 until 00:00 UTC."
+        value={budget}
+        onChange={setBudget}
+      />
+    </FormDialog>
+  )
+}

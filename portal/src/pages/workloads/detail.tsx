@@ -1,0 +1,96 @@
+// One workload: its address, four facts, its versions, the hours of its energy, its log, and what can be done to it.
+import { Link } from '@tanstack/react-router'
+import { call } from '#console/client/call.ts'
+import { bytesShort, share } from '#console/figures/amounts.ts'
+import { Command } from '#console/parts/copy.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { StateWord } from '#console/parts/state-word.tsx'
+import { Stopped } from '#console/parts/stopped.tsx'
+import type { Column } from '#console/parts/table.tsx'
+import { stateOf } from '#console/parts/versioned.ts'
+import { Versions } from '#console/parts/versions.tsx'
+import { Head } from '#console/shell/head.tsx'
+import { Actions } from './actions.tsx'
+import { HourlyEnergy } from './energy.tsx'
+import { WorkloadLog } from './log.tsx'
+import { Settings } from './settings.tsx'
+import { useWorkload, workloadsChanged } from './use-workloads.ts'
+import { shortImage, type Version, type Workload } from './workload.ts'
+import { WorkloadFacts } from './workload-facts.tsx'
+
+export function Detail({ name }: { readonly name: string }) {
+  const query = useWorkload(name)
+  return (
+    <>
+      <Head
+        title={query.data?.name ?? name}
+        crumb={
+          <>
+            <Link to="/workloads">Workloads</Link>
+            {query.data !== undefined && ` / ${query.data.name} · region ${query.data.region}`}
+          </>
+        }
+      >
+        {query.data !== undefined && <StateWord {...stateOf(query.data)} />}
+      </Head>
+      <Loaded query={query} what="the workload">
+        {(one) => (
+          <div className="stack wide">
+            <Stopped one={one} />
+            <Pull one={one} />
+            <Command label="Address" text={one.url} />
+            <WorkloadFacts one={one} />
+            <WorkloadVersions one={one} />
+            <HourlyEnergy one={one} />
+            <Settings one={one} />
+            <WorkloadLog one={one} />
+            <Actions one={one} />
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+/** How much of its image has come. */
+function Pull({ one: { pull } }: { readonly one: Workload }) {
+  if (pull === null) return null
+  const [done, total] = [BigInt(pull.done_bytes), BigInt(pull.total_bytes)]
+  return (
+    <div className="note warn">
+      <p>
+        <b>Its image is being pulled. </b>
+        {total === 0n
+          ? `${bytesShort(done)} so far`
+          : `${share(done, total)} of ${bytesShort(total)}`}
+        .
+      </p>
+    </div>
+  )
+}
+
+const DIGEST: Column<Version> = {
+  title: 'Digest',
+  className: 'wide-only',
+  cell: ({ digest }) => (
+    <span className="id" title={digest ?? undefined}>
+      {digest?.replace('sha256:', '').slice(0, 12)}
+    </span>
+  ),
+}
+
+const WorkloadVersions = ({ one }: { readonly one: Workload }) => (
+  <Versions
+    one={one}
+    madeOf={({ image }) => <span title={image}>{shortImage(image)}</span>}
+    columns={[DIGEST]}
+    own="image, variables and size"
+    rollBack={async (version) => {
+      await call('POST /v1/workloads/:workload/rollback', {
+        path: { workload: one.id },
+        body: { version },
+      })
+      await workloadsChanged()
+    }}
+  />
+)

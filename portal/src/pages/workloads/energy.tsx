@@ -1,0 +1,67 @@
+// The joules of a workload by the hour, as bars and as a table.
+import { moneyShort } from '#console/figures/money.ts'
+import { useUnit } from '#console/live/use-unit.ts'
+import { Bars } from '#console/parts/bars.tsx'
+import { Energy } from '#console/parts/energy.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { STEP_MS, type Range } from '#console/parts/range.ts'
+import { Section } from '#console/parts/section.tsx'
+import { Table, type Column } from '#console/parts/table.tsx'
+import { When, ZoneName } from '#console/parts/when.tsx'
+import type { ReplyOf } from '#console/client/operations.ts'
+import { useEnergy } from './use-workloads.ts'
+import type { Workload } from './workload.ts'
+
+type Energies = ReplyOf<'GET /v1/workloads/:workload/energy'>
+type Hour = Energies['data'][number]
+
+export function HourlyEnergy({ one }: { readonly one: Workload }) {
+  const query = useEnergy(one)
+  return (
+    <Section title="Joules an hour" aside="the last 24 hours">
+      <Loaded query={query} what="the energy of the workload">
+        {(energy) => <Hours energy={energy} />}
+      </Loaded>
+    </Section>
+  )
+}
+
+function Hours({ energy }: { readonly energy: Energies }) {
+  const unit = useUnit()
+  const money: Column<Hour> = {
+    title: 'Cost',
+    className: 'num',
+    cell: ({ charge_pusd }) => moneyShort(BigInt(charge_pusd), unit),
+  }
+  return (
+    <div className="stack">
+      <Bars
+        rows={energy.data.map((hour) => ({ ...hour, group: 'workloads' }))}
+        range={hoursOf(energy)}
+        label="Joules an hour; the table below has the same figures"
+      />
+      <details className="small">
+        <summary>
+          <Energy nj={BigInt(energy.energy_nj)} />, {moneyShort(BigInt(energy.charge_pusd), unit)},
+          by the hour
+        </summary>
+        <Table
+          rows={energy.data.toReversed()}
+          keyOf={({ at }) => at}
+          columns={[...COLUMNS, money]}
+        />
+      </details>
+    </div>
+  )
+}
+
+/** Whole hours, so that the last one is the one that runs. */
+function hoursOf({ from, to }: Energies): Range {
+  const hour = (time: string) => Math.ceil(Date.parse(time) / STEP_MS.hour) * STEP_MS.hour
+  return { fromMs: hour(from) - STEP_MS.hour, toMs: hour(to), step: 'hour' }
+}
+
+const COLUMNS: readonly Column<Hour>[] = [
+  { title: <ZoneName />, cell: ({ at }) => <When at={at} isExact /> },
+  { title: 'Energy', className: 'num', cell: ({ energy_nj }) => <Energy nj={BigInt(energy_nj)} /> },
+]

@@ -1,0 +1,38 @@
+// What a workload was deployed with: image, port, command, health, hosts, and the names of its variables.
+import type { ReactNode } from 'react'
+import { Command } from '#console/parts/copy.tsx'
+import { Section } from '#console/parts/section.tsx'
+import type { Workload } from './workload.ts'
+
+export function Settings({ one }: { readonly one: Workload }) {
+  const { image, digest, port, command, health, routes, env, secrets } = one
+  return (
+    <Section title="As it was deployed" aside="of the version that answers">
+      <div className="stack">
+        <dl className="pairs">
+          {pair('Image', image)}
+          {pair('Digest', digest)}
+          {pair('Port', port)}
+          {pair('Command', command?.join(' '))}
+          {pair('Health', health && `${health.path}, each ${health.interval}`)}
+          {pair('Hosts', routes.join(', '))}
+          {pair('Variables', env.join(', '))}
+          {pair('Secrets', secrets.join(', '))}
+        </dl>
+        <Command label="Deploy another version" text="ergon deploy" />
+        <p className="small">
+          Values are never shown again. A version that does not become ready never answers.
+        </p>
+      </div>
+    </Section>
+  )
+}
+
+/** Nothing of what it does not have. */
+const pair = (term: string, value: ReactNode) =>
+  value === null || value === undefined || value === '' ? null : (
+    <>
+      <dt>{term}</dt>
+      <dd className="id">{value}</dd>
+    </>
+  )

@@ -1,0 +1,57 @@
+// Reads of workloads. A message of the live stream about one of them has it read again.
+import { useQuery } from '@tanstack/react-query'
+import { changed, read } from '#console/client/queries.ts'
+import { useResourceChanges } from '#console/live/use-resource-changes.ts'
+import { FOLLOWED_MS, LOG_LINES } from '#console/parts/log.tsx'
+import { isBeingTried } from '#console/parts/versioned.ts'
+import type { Workload } from './workload.ts'
+
+/** While a version is pulled or tried. */
+const TRIED_MS = 1_000
+/** A version may come from a command line; the live stream tells states alone. */
+const SHOWN_MS = 5_000
+/** Hours of energy are at most so old. */
+const ENERGY_MS = 60_000
+
+export function useWorkloads() {
+  useResourceChanges('workload', workloadsChanged)
+  return useQuery({
+    ...read('GET /v1/workloads', {}),
+    refetchInterval: ({ state }) => (state.data?.data.some(isBeingTried) ? TRIED_MS : false),
+  })
+}
+
+/** By name or id. */
+export function useWorkload(name: string) {
+  useResourceChanges('workload', workloadsChanged)
+  return useQuery({
+    ...read('GET /v1/workloads/:workload', { path: { workload: name } }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && isBeingTried(state.data) ? TRIED_MS : SHOWN_MS,
+  })
+}
+
+/** The newest lines, read again while `isFollowed`. */
+export const useLog = ({ id }: Pick<Workload, 'id'>, isFollowed: boolean) =>
+  useQuery({
+    ...read('GET /v1/workloads/:workload/logs', {
+      path: { workload: id },
+      query: { lines: LOG_LINES },
+    }),
+    refetchInterval: isFollowed ? FOLLOWED_MS : false,
+  })
+
+/** By the hour, of the last day. */
+export const useEnergy = ({ id }: Pick<Workload, 'id'>) =>
+  useQuery({
+    ...read('GET /v1/workloads/:workload/energy', { path: { workload: id } }),
+    refetchInterval: ENERGY_MS,
+  })
+
+export const workloadsChanged = (): Promise<void> =>
+  changed(
+    'GET /v1/workloads',
+    'GET /v1/workloads/:workload',
+    'GET /v1/workloads/:workload/logs',
+    'GET /v1/workloads/:workload/energy',
+  )

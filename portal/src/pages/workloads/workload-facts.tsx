@@ -1,0 +1,45 @@
+// Four facts of a workload: now, today, its budget, its size.
+import { bytesShort } from '#console/figures/amounts.ts'
+import { counted } from '#console/figures/time.ts'
+import { budgetWords } from '#console/parts/budget-words.ts'
+import { Facts } from '#console/parts/facts.tsx'
+import { useTodayFact, type Charged } from '#console/parts/energy-today.tsx'
+import { useNow } from '#console/parts/zone.ts'
+import { useEnergy } from './use-workloads.ts'
+import type { Workload } from './workload.ts'
+
+export const WorkloadFacts = ({ one }: { readonly one: Workload }) => (
+  <Facts
+    facts={[
+      ['Now', one.instances === 0 ? 'asleep' : counted(one.instances, 'instance'), scaleWords(one)],
+      useTodayFact(useToday(one)),
+      ['Energy budget', ...budgetWords(one, 'its instances')],
+      [
+        'Size',
+        bytesShort(BigInt(one.memory_bytes)),
+        `of memory and ${counted(one.cpu, 'processor')}, each instance`,
+      ],
+    ]}
+  />
+)
+
+/** From the hours that the page shows below, so that both say the same. */
+function useToday(one: Workload): Charged | undefined {
+  const day = useNow('day').toISOString().slice(0, 10)
+  const { data } = useEnergy(one)
+  return data?.data
+    .filter(({ at }) => at.startsWith(day))
+    .reduce(
+      (sum, hour) => ({
+        nj: sum.nj + BigInt(hour.energy_nj),
+        pusd: sum.pusd + BigInt(hour.charge_pusd),
+      }),
+      { nj: 0n, pusd: 0n },
+    )
+}
+
+/** Between which counts it is scaled, and when it sleeps. */
+function scaleWords({ scale: { min, max }, scale_to_zero_after: after }: Workload): string {
+  if (min > 0) return min === max ? 'runs always' : `${min} to ${max}, never asleep`
+  return `${max === 1 ? '' : `up to ${max}; `}asleep after ${after} without a request`
+}

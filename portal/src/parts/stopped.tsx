@@ -1,0 +1,34 @@
+// Who or what stopped a resource with versions, or why its newest version does not answer.
+import { RESOURCE_STATES } from './resource-state.ts'
+import type { Versioned } from './versioned.ts'
+
+export function Stopped({ one }: { readonly one: Versioned }) {
+  const { status, reason, live_version: live } = one
+  if (status === 'suspended')
+    return (
+      <div className="note warn">
+        <p className="wrap-anywhere">
+          <b>Suspended{reason === null ? ' by hand' : `: ${reason}`}. </b>
+          Callers get 503. Nothing is deleted, and nothing costs.{' '}
+          {reason === null && 'Resume it below.'}
+        </p>
+      </div>
+    )
+  if (status === 'crash_loop')
+    return (
+      <div className="note bad">
+        <p className="wrap-anywhere">
+          <b>{RESOURCE_STATES[status].word}. </b>
+          {reason}. It is started again, after a longer wait each time.
+        </p>
+      </div>
+    )
+  return reason === null ? null : (
+    <div className={live === null ? 'note bad' : 'note warn'}>
+      <p className="wrap-anywhere">
+        <b>{live === null ? 'No version answers. ' : `Version ${live} goes on answering. `}</b>
+        {reason}
+      </p>
+    </div>
+  )
+}

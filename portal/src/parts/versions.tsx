@@ -1,0 +1,76 @@
+// The versions that are kept; each that could be started can answer again.
+import { useState, type ReactNode } from 'react'
+import { Confirm } from './confirm.tsx'
+import { Section } from './section.tsx'
+import { StateWord } from './state-word.tsx'
+import { actions, Table, type Column } from './table.tsx'
+import { stateOfVersion, type Version, type Versioned } from './versioned.ts'
+import { When } from './when.tsx'
+
+export function Versions<Kept extends Version>(props: {
+  readonly one: Versioned<Kept>
+  /** What it was made of: a file, an image. */
+  readonly madeOf: (version: Kept) => ReactNode
+  readonly columns: readonly Column<Kept>[]
+  readonly rollBack: (version: number) => Promise<unknown>
+  /** What a version has of its own, in words. */
+  readonly own: string
+}) {
+  const { one, madeOf, columns, rollBack, own } = props
+  const [chosen, setChosen] = useState<number>()
+  const back = actions<Kept>(({ version, failure }) =>
+    version === one.live_version || failure !== null ? null : (
+      <button
+        type="button"
+        className="btn small"
+        aria-label={`Roll back to version ${version}`}
+        onClick={() => setChosen(version)}
+      >
+        Roll back
+      </button>
+    ),
+  )
+  return (
+    <Section title="Versions" aside="the newest ten are kept">
+      <Table
+        rows={one.versions}
+        keyOf={({ version }) => String(version)}
+        columns={[...columnsOf(one, madeOf), ...columns, back]}
+      />
+      {chosen !== undefined && (
+        <Confirm
+          title={`Roll ${one.name} back to version ${chosen}`}
+          verb="Roll it back"
+          onClose={() => setChosen(undefined)}
+          act={() => rollBack(chosen)}
+        >
+          Once version {chosen} is ready, it answers with its own {own}. Until then{' '}
+          {one.live_version === null ? 'nothing answers' : `${one.live_version} does`}.
+        </Confirm>
+      )}
+    </Section>
+  )
+}
+
+const columnsOf = <Kept extends Version>(
+  one: Versioned<Kept>,
+  madeOf: (version: Kept) => ReactNode,
+): readonly Column<Kept>[] => [
+  {
+    title: 'Version',
+    className: 'wrap-anywhere',
+    cell: (row) => (
+      <>
+        <b>{row.version}</b> <span className="id">{madeOf(row)}</span>
+        <span className="under">{stateOfVersion(one, row).word}</span>
+        {row.failure !== null && <span className="tiny reason">{row.failure}</span>}
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    className: 'wide-only',
+    cell: (row) => <StateWord {...stateOfVersion(one, row)} />,
+  },
+  { title: 'Deployed', className: 'wide-only', cell: ({ created_at }) => <When at={created_at} /> },
+]

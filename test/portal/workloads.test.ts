@@ -1,0 +1,196 @@
+// The pages of workloads and deployments in a browser: a stack that `ergon deploy` made, its log, versions, budget,
+// suspension and deletion, and a deployment that fails.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+import { writeServerImage } from '../workloads/image.ts'
+import { ask, until } from '../workloads/workload-client.ts'
+import { done, newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
+import { buildConsole } from './console-build.ts'
+import { checkPage, loadAxe, pressButton, signUpByPages, watch } from './walk.ts'
+
+const HOSTILE = '<img src=x onerror="document.title=1">'
+
+describe('pages of workloads', { skip: withoutBrowser }, () => {
+  let folder: string
+  let ergon: Ergon
+  let browser: Browser
+  let ada: Person
+  let token: string
+  let watched: () => readonly string[]
+  before(async () => {
+    await buildConsole()
+    folder = mkdtempSync(join(tmpdir(), 'ergon-pages-'))
+    // Cells have uids of their own.
+    chmodSync(folder, 0o755)
+    writeServerImage(join(folder, 'images/server'))
+    ergon = await startErgon({ env: { ERGON_IMAGE_FOLDER: join(folder, 'images') } })
+    browser = await openBrowser()
+    ada = await newPerson(browser, portal())
+    await signUpByPages(ada, 'workloads')
+    await pressButton(ada.page, 'Later')
+    await ada.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const made = await ada.ask('POST', '/v1/tokens', { name: 'deploys', scope: 'deploy' })
+    token = String(done(made, 201)['token'])
+    await loadAxe(ada.page)
+    watched = watch(ada.page)
+  })
+  after(async () => {
+    await browser?.close()
+    await ergon?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const portal = () => String(ergon.ready['portal_url'])
+  const go = (path: string) => ada.page.goto(portal() + path)
+  const press = (name: string) =>
+    ada.page.getByRole('button', { name, exact: true, disabled: false }).click()
+  const row = (text: string) => ada.page.locator('tr', { hasText: text })
+  const state = (word: string) => ada.page.locator('.head .state', { hasText: word })
+  /** A check ends with a small page. */
+  const check = async (name: string) => {
+    await checkPage(ada.page, name)
+    await ada.page.setViewportSize({ width: 1280, height: 800 })
+  }
+  const show = async () => done(await ada.ask('GET', '/v1/workloads/api'), 200)
+  const answers = async (status: number, text?: string) => {
+    const url = String((await show())['url'])
+    await until(
+      () => ask(url),
+      (answer) => answer.status === status && (text === undefined || answer.text === text),
+    )
+  }
+
+  /** As a person at a terminal, with a token of the account. */
+  async function deploy(blocks: string, code = 0): Promise<void> {
+    mkdirSync(join(folder, 'shop'), { recursive: true })
+    const file = join(folder, 'shop/ergon.hcl')
+    writeFileSync(file, blocks)
+    const made = await ergon.commands.run({
+      words: ['deploy', '--file', file, '--yes'],
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        ERGON_BASE_URL: ergon.baseUrl,
+        ERGON_TOKEN: token,
+        XDG_CONFIG_HOME: join(folder, 'config'),
+      },
+    })
+    assert.equal(made.code, code, made.stderr)
+  }
+  const workload = (more: string, image = 'server') => `workload "api" {
+    image         = "oci:${folder}/images/${image}:v1"
+    energy_budget = "250 kJ/day"
+    ${more}
+  }
+  output "address" {
+    value       = workload.api.url
+    description = "Where it answers"
+  }`
+
+  test('without any, both pages have the command', async () => {
+    const { page } = ada
+    for (const [path, title] of [
+      ['/workloads', 'No workloads yet'],
+      ['/deployments', 'No deployments yet'],
+    ] as const) {
+      await go(path)
+      await page.getByRole('heading', { name: title }).waitFor()
+      await check(title)
+    }
+  })
+
+  test('a deployment of the command line is listed with its steps and outputs', async () => {
+    const { page } = ada
+    await deploy(workload('env = { VERSION = "one" }'))
+    await go('/deployments')
+    await row('shop').locator('.state', { hasText: 'Done' }).waitFor()
+    await check('deployments')
+    await page.getByRole('link', { name: /^dep_/ }).click()
+    await page.getByRole('heading', { name: 'Deployment of shop' }).waitFor()
+    await row('workload.api').locator('div', { hasText: 'energy_budget 250 kJ/day' }).waitFor()
+    await page.getByText('Where it answers').waitFor()
+    await page.getByText(String((await show())['url'])).waitFor()
+    await check('a deployment')
+    await page.getByRole('link', { name: 'workload.api' }).click()
+    await page.getByRole('heading', { name: 'api', exact: true }).waitFor()
+  })
+
+  test('its page has its address, facts, settings and log; it answers', async () => {
+    const { page } = ada
+    await answers(200, 'hello from version one\n')
+    await go('/workloads')
+    await row('250 kJ/day').locator('.state', { hasText: 'Ready' }).waitFor()
+    await check('workloads')
+    await page.getByRole('link', { name: 'api' }).click()
+    await page.getByText('of 250 kJ/day').waitFor()
+    await page.getByText(String((await show())['url'])).waitFor()
+    await row('listening on 8080').first().waitFor()
+    await page.locator('.pairs').getByText('VERSION').waitFor()
+    await page.getByLabel('Search').fill('nothing of this kind')
+    await page.getByText('No line').waitFor()
+    await page.getByLabel('Search').fill('')
+    await row('listening on 8080').first().waitFor()
+    await check('a workload')
+  })
+
+  test('a second version answers, and the first one again after a roll back', async () => {
+    const { page } = ada
+    await deploy(workload('env = { VERSION = "two" }'))
+    const answering = (version: number) =>
+      page
+        .getByRole('row', { name: new RegExp(`^${version} server:v1`) })
+        .locator('.state', { hasText: 'Answers' })
+    await answering(2).waitFor()
+    await press('Roll back to version 1')
+    await press('Roll it back')
+    await answering(1).waitFor()
+    await answers(200, 'hello from version one\n')
+  })
+
+  test('an image that is missing fails the deployment, and the version before goes on', async () => {
+    const { page } = ada
+    await deploy(workload(`env = { ODD = ${JSON.stringify(HOSTILE)} }`, 'missing'), 1)
+    await page.getByText('Version 1 goes on answering').waitFor()
+    await go('/deployments')
+    await row('shop').locator('.state', { hasText: 'Failed' }).waitFor()
+    await page.getByRole('link', { name: /^dep_/ }).first().click()
+    await page.getByText('0 done, 1 failed, 0 not done.').waitFor()
+    await row('workload.api').locator('.state', { hasText: 'Failed' }).waitFor()
+    await row('ergon.hcl:1:1').waitFor()
+    await check('a failed deployment')
+    await answers(200, 'hello from version one\n')
+  })
+
+  test('its budget and scale are changed; it is suspended and resumed', async () => {
+    const { page } = ada
+    await go('/workloads/api')
+    await press('Scale and budget')
+    await page.getByLabel('Least instances').fill('1')
+    await page.getByLabel('Most that it may use a day').fill('20 kJ')
+    await check('the dialog of a workload')
+    await press('Change it')
+    await page.getByText('of 20 kJ/day').waitFor()
+    await page.getByText('runs always').waitFor()
+    await press('Suspend')
+    await press('Suspend it')
+    await page.getByText('Suspended by hand').waitFor()
+    await state('Suspended').waitFor()
+    await answers(503)
+    await press('Resume')
+    await answers(200, 'hello from version one\n')
+  })
+
+  test('it is deleted once its name is typed', async () => {
+    const { page } = ada
+    await press('Delete')
+    await page.getByLabel('Type api to go on').fill('api')
+    await press('Delete it')
+    await page.getByRole('heading', { name: 'No workloads yet' }).waitFor()
+    assert.equal((await ada.ask('GET', '/v1/workloads/api')).status, 404)
+    assert.notEqual(await page.title(), '1')
+    assert.deepEqual(watched(), [])
+  })
+})
