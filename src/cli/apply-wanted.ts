@@ -36,9 +36,21 @@ async function confirm(options: CommandCall['options'], command: string): Promis
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
   if (!isTerminal || options.json === true)
     throw new CommandError('The plan is not confirmed', EXIT.usage, `ergon ${command} --yes`)
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asking.question('Apply the plan? [y/N] ')
-  asking.close()
-  if (!/^y(es)?$/i.test(answer.trim()))
+  if (!/^y(es)?$/i.test(await answerTo('Apply the plan? [y/N] ')))
     throw new CommandError('Nothing was changed: the plan is not confirmed', EXIT.failed)
+}
+
+/** What is typed at the terminal; nothing after ^C and ^D. */
+async function answerTo(question: string): Promise<string> {
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return (await asking.question(question)).trim()
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error
+    // The cursor is still behind the question.
+    tell('')
+    return ''
+  } finally {
+    asking.close()
+  }
 }

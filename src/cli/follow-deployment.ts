@@ -7,7 +7,10 @@ import { CommandError, EXIT, green, red, tell } from './output.ts'
 
 type Step = DeploymentReply['steps'][number]
 
+/** Each look costs the account: a longer deployment is looked at less often. */
 const LOOK_MS = 300
+const LOOK_MS_MAX = 2_000
+const SLOWER = 1.2
 /** A service that is away comes back, or the command ends. */
 const AWAY_MS = 60_000
 const ADDRESS_WIDTH = 26
@@ -35,10 +38,12 @@ export async function followDeployment(
   const told = new Map<string, Step['status']>()
   try {
     let now = begun
+    let restMs = LOOK_MS
     for (;;) {
       for (const step of now.steps) tellStep(step, told)
       if (now.status !== 'running') return now
-      await sleep(LOOK_MS)
+      await sleep(restMs)
+      restMs = Math.min(restMs * SLOWER, LOOK_MS_MAX)
       now = await lookAgain(options, id)
     }
   } finally {

@@ -3,31 +3,64 @@ import type { LiveMessage } from '#contract/live.ts'
 import { nj, printJoules } from '#base/units.ts'
 import type { CommandCall } from './call.ts'
 import { apiBytes, apiGet } from './client.ts'
-import { dim, print } from './output.ts'
+import { dim, EXIT, print } from './output.ts'
 
 const ERASE_LINE = '\r\u001b[2K'
 /** A stream of the service ends after this time; another begins. */
 const STREAM_S = 300
+const COLUMNS = 80
 const DATA = 'data: '
 
-/** Without a terminal, and without --watch, one line. */
+/** Without a terminal, and without --watch, one line. ^C ends with code 0: what is shown goes on. */
 export async function showJoules(
   options: CommandCall['options'],
   resources: ReadonlySet<string>,
 ): Promise<void> {
   const isScreen = process.stdout.isTTY
   const isContinuous = isScreen || options['watch'] === true
+  const readout = openReadout()
+  const leave = () => {
+    readout.close()
+    process.exit(EXIT.ok)
+  }
+  process.once('SIGINT', leave)
   if (isScreen) print(dim('^C leaves it running'))
-  do {
-    for await (const message of messages(options, isContinuous ? STREAM_S : 1)) {
-      if (message.today === undefined) continue
-      const line = lineOf(message, await joulesOf(options, resources))
-      if (isScreen) process.stdout.write(`${ERASE_LINE}${line}`)
-      else print(line)
-      if (!isContinuous) return
-    }
-  } while (isContinuous)
+  let own = await joulesOf(options, resources)
+  try {
+    do {
+      for await (const message of messages(options, isContinuous ? STREAM_S : 1)) {
+        // Each question costs: it is asked again once there is a new charge that it did not make itself.
+        if (isCharged(message)) own = await joulesOf(options, resources)
+        readout.show(lineOf(message, own))
+        if (!isContinuous) return
+      }
+    } while (isContinuous)
+  } finally {
+    readout.close()
+    process.off('SIGINT', leave)
+  }
 }
+
+/** A line that takes the place of the one before; without a terminal a line each. */
+function openReadout() {
+  const { stdout } = process
+  if (!stdout.isTTY) return { show: print, close: () => undefined }
+  let isOpen = false
+  return {
+    show(line: string) {
+      isOpen = true
+      // A longer line would go on in the next one, which nothing erases.
+      stdout.write(`${ERASE_LINE}${line.slice(0, (stdout.columns || COLUMNS) - 1)}`)
+    },
+    close() {
+      if (isOpen) stdout.write('\n')
+      isOpen = false
+    },
+  }
+}
+
+const isCharged = ({ charges = [], charges_more: more }: LiveMessage): boolean =>
+  more !== undefined || charges.some(({ operation }) => operation !== 'usage.get')
 
 function lineOf({ watts, today }: LiveMessage, ownNj: bigint): string {
   const sum = Object.values(watts).reduce((all, one) => all + one, 0)

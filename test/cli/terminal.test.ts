@@ -1,0 +1,72 @@
+// `ergon deploy` on a terminal: the plan is asked for, the joules are one line that is drawn again, and ^C leaves.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import { CTRL_C, CTRL_D, openTerminal } from './terminal.ts'
+
+product(PLAIN)
+
+const ERASE_LINE = '\u001b[2K'
+
+let folder: string
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ergon-terminal-'))
+  writeFileSync(join(folder, 'ergon.hcl'), 'bucket "terminal-photos" {\n}\n')
+})
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+function deploy(columns = 80) {
+  const words = ['deploy', '--stack', 'terminal', '--file', join(folder, 'ergon.hcl')]
+  const { token, baseUrl } = sharedErgon()
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    ERGON_TOKEN: token,
+    ERGON_BASE_URL: baseUrl,
+    XDG_CONFIG_HOME: folder,
+  }
+  return openTerminal(words, env, columns)
+}
+const deployments = async () => {
+  const { stdout } = await sharedErgon().cli('deployments', 'list', '--stack', 'terminal', '--json')
+  return (JSON.parse(stdout) as { data: unknown[] }).data.length
+}
+
+for (const [key, keys] of [
+  ['no', 'n\r'],
+  ['^C', CTRL_C],
+  ['^D', CTRL_D],
+])
+  test(`${key} at the plan changes nothing, and says so`, async () => {
+    await using terminal = deploy()
+    await terminal.shows(/\+ bucket\.terminal-photos[^]*Apply the plan\? \[y\/N\]/)
+    terminal.press(String(keys))
+    const code = await terminal.ended()
+    assert.match(
+      terminal.text(),
+      /\n.*error.*: Nothing was changed: the plan is not confirmed\r\n$/,
+    )
+    assert.equal(code, 1)
+    assert.equal(await deployments(), 0)
+  })
+
+test('the joules are one line, however narrow the terminal is; ^C ends at a line of its own', async () => {
+  await using terminal = deploy(50)
+  await terminal.shows(/Apply the plan/)
+  terminal.press('y\r')
+  await terminal.shows(/\^C leaves it running/)
+  await terminal.shows(/(joules [^]*?){4}/)
+  terminal.press(CTRL_C)
+  assert.equal(await terminal.ended(), 0)
+  assert.match(terminal.text(), /\r\n$/)
+  const lines = terminal
+    .text()
+    .split(ERASE_LINE)
+    .slice(1)
+    .map((text) => text.split(/[\r^]/)[0] ?? '')
+  assert.ok(lines.length >= 3)
+  for (const line of lines) assert.ok(line.length < 50, line)
+})
