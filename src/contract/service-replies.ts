@@ -31,6 +31,8 @@ export const usageList = z.object({
   from: time,
   to: time,
   group_by: z.string(),
+  /** Of `charge_pusd`. */
+  unit: z.enum(['USD', 'tUSD']),
   step: z.string().optional(),
   data: z.array(
     z.object({
@@ -44,6 +46,7 @@ export const usageList = z.object({
       energy_j: z.number().min(0),
       carbon_mg: z.number().min(0),
       energy_nj: wholeText,
+      carbon_pg: wholeText,
       /** Of energy_nj, what a sensor read; the rest was modelled, or declared by an upstream. */
       measured_nj: wholeText,
       charge_pusd: wholeText,

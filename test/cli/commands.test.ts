@@ -87,6 +87,19 @@ test('usage has a row for each step of time', async () => {
   )
 })
 
+test('usage and ledger are of a time from and to, and refuse times that are none', async () => {
+  const to = new Date(Date.now() - 60_000).toISOString()
+  for (const command of ['usage', 'ledger']) {
+    const early = await run([command, '--from', '2026-01-01', '--to', to])
+    assert.equal(early.code, 0, early.stderr)
+    assert.match(early.stdout, / 0(\.\d+)? J/)
+    const wrong = await run([command, '--from', 'yesterday'])
+    assert.deepEqual([wrong.code, /--from is no time: yesterday/.test(wrong.stderr)], [2, true])
+    const both = await run([command, '--since', '1h', '--to', to])
+    assert.deepEqual([both.code, /Give --since, or --from and --to/.test(both.stderr)], [2, true])
+  }
+})
+
 test('usage says how much of the energy a sensor read', async () => {
   await run(['usage'])
   const { data } = (await json(['usage'])) as { data: { energy_nj: string; measured_nj: string }[] }

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { present } from '#base/errors.ts'
+import { nj, printJoules, printUsd, pusd } from '#base/units.ts'
 import { PACKS_OPEN_MAX } from '#contract/compliance.ts'
 import { chargeBytes, parseCharge } from '#contract/charge.ts'
 import { verifyPack } from '#tlog/evidence/verify.mjs'
@@ -36,6 +37,8 @@ const folder = mkdtempSync(join(tmpdir(), 'ergon-evidence-'))
 const zip = join(folder, 'january.zip')
 let owner: PackOwner
 let copy: PackCopy
+/** The time of the pack. */
+let span: { readonly from: string; readonly to: string }
 after(() => rmSync(folder, { recursive: true }))
 
 /** Charges of several kinds: reads, refusals, changes, objects. */
@@ -67,6 +70,7 @@ const cli = (...words: string[]) =>
 test('evidence create makes a pack of a time and downloads it', async () => {
   const now = new Date()
   const from = new Date(now.getTime() - 3_600_000).toISOString()
+  span = { from, to: now.toISOString() }
   const made = await cli('evidence', 'create', '--from', from, '--to', now.toISOString(), '-o', zip)
   assert.equal(made.code, 0, made.stderr)
   assert.match(made.stderr, /It costs 0\.\d+ at most/)
@@ -87,6 +91,65 @@ test('evidence create makes a pack of a time and downloads it', async () => {
   assert.ok(BigInt(pack.energy_nj) <= BigInt(pack.ceiling_energy_nj))
   const { stdout } = await cli('evidence', 'list')
   assert.match(stdout, new RegExp(`^${id} .* ready `, 'm'))
+})
+
+type Figures = readonly [charges: number, pusd: bigint, nj: bigint]
+
+/** The sums of two columns of whole numbers, by the names in the first line; `kind` leaves its rows alone. */
+function sumsOfCsv(
+  text: string,
+  [money, energy]: readonly [money: string, energy: string],
+  kind?: string,
+): Figures {
+  const [head = [], ...rows] = text
+    .trim()
+    .split(/\r?\n/)
+    .map((line) => line.split(','))
+  const at = (row: readonly string[], name: string) => row[head.indexOf(name)] ?? ''
+  const taken = rows.filter((row) => kind === undefined || at(row, 'kind') === kind)
+  const sum = (name: string) => taken.reduce((all, row) => all + BigInt(at(row, name)), 0n)
+  return [taken.length, sum(money), sum(energy)]
+}
+
+test('a time has the same charges, pico-dollars and nanojoules in pack, usage, ledger and CSV', async () => {
+  const { summary, totals, ledger } = {
+    summary: JSON.parse(textIn(copy, 'summary.json')) as Record<string, string>,
+    // The names of tokens have commas: the columns of sums follow from the end.
+    totals: textIn(copy, 'totals.csv').replaceAll(/"[^"]*(?:""[^"]*)*"/g, ''),
+    ledger: textIn(copy, 'ledger.csv'),
+  }
+  const figures: Figures = [
+    Number(summary['charges']),
+    BigInt(summary['charge_pusd'] ?? ''),
+    BigInt(summary['energy_nj'] ?? ''),
+  ]
+  const [count, money, energy] = figures
+  assert.deepEqual(sumsOfCsv(totals, ['charge_pusd', 'energy_nj']).slice(1), [money, energy])
+  const paid: Figures = [count, -money, energy]
+  assert.deepEqual(sumsOfCsv(ledger, ['amount_pusd', 'energy_nj'], 'charge'), paid)
+  const words = ['--from', span.from, '--to', span.to]
+  const csv = await cli('ledger', '--csv', ...words)
+  assert.deepEqual(sumsOfCsv(csv.stdout, ['amount_pusd', 'energy_nj'], 'charge'), paid)
+  const query = `from=${span.from}&to=${span.to}`
+  const page = await owner.call('GET', `/v1/ledger?${query}&kind=charge`)
+  const { entries, out_pusd, energy_nj } = page.json['sums'] as Record<string, string>
+  assert.deepEqual([Number(entries), BigInt(out_pusd ?? ''), BigInt(energy_nj ?? '')], figures)
+  const groups = ['service', 'operation', 'model', 'token', 'resource', 'day']
+  for (const group of [...groups, 'service&step=minute', 'service&step=hour']) {
+    const used = await owner.call('GET', `/v1/usage?${query}&group_by=${group}&limit=1000`)
+    const rows = used.json['data'] as Record<string, string>[]
+    const sum = (name: string) => rows.reduce((all, row) => all + BigInt(row[name] ?? ''), 0n)
+    const sums = [Number(sum('requests')), sum('charge_pusd'), sum('energy_nj')]
+    assert.deepEqual(sums, figures, group)
+    assert.equal(String(sum('carbon_pg')), summary['carbon_pg'], group)
+  }
+  const shown = await cli('usage', ...words)
+  const dollars = printUsd(pusd(money))
+  const joules = printJoules(nj(energy))
+  assert.match(
+    shown.stdout,
+    new RegExp(`^${count} requests: ${joules} J, [\\d.]+ mg CO2e, ${dollars} tUSD$`, 'm'),
+  )
 })
 
 /** The shell block of the guide that begins with a word. */

@@ -7,7 +7,6 @@ import { useLive } from './use-live.ts'
 import type { Today } from './state.ts'
 
 const NO_STREAM_MS = 15_000
-const PG_PER_MG = 1e9
 
 export function useToday(): Today | undefined {
   const live = useLive(({ today }) => today)
@@ -31,7 +30,7 @@ function sumOf({ data }: ReplyOf<'GET /v1/usage'>, day: string): Today {
     day,
     requests: data.reduce((total, { requests }) => total + requests, 0),
     figure: { nj, known: isMeasured ? 'measured' : 'modelled', bandPct: undefined },
-    pg: BigInt(Math.round(data.reduce((mg, row) => mg + row.carbon_mg, 0) * PG_PER_MG)),
+    pg: sum(({ carbon_pg }) => carbon_pg),
     pusd: sum(({ charge_pusd }) => charge_pusd),
   }
 }

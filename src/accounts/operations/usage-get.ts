@@ -25,7 +25,8 @@ export function createUsageGet(deps: {
     const asked = readUsageQuery(query, deps.now())
     await deps.posted(signal)
     const { from, to, group, groupBy, step, filter, offset } = asked
-    const span = { account: callerOf(who).account, from, to }
+    const { account, env } = callerOf(who)
+    const span = { account, from, to }
     const rows = { offset, limit: page.rowsMax, ...(step !== undefined && { step }), filter }
     const found = await inSnapshot(deps.state, (snapshot) => sumUsage(snapshot, span, group, rows))
     const names =
@@ -42,6 +43,7 @@ export function createUsageGet(deps: {
           from: from.toISOString(),
           to: to.toISOString(),
           group_by: groupBy,
+          unit: env === 'test' ? 'tUSD' : 'USD',
           ...(step !== undefined && { step }),
           data: page.of(found).map((row) => toEntry(row, names)),
           has_more: next !== null,
@@ -62,6 +64,7 @@ const toEntry = (row: UsageRow, names: ReadonlyMap<string, string> | undefined) 
   energy_j: rawNumber(printJoules(nj(BigInt(row.energy)))),
   carbon_mg: rawNumber(printMilligrams(pg(BigInt(row.carbon)))),
   energy_nj: row.energy,
+  carbon_pg: row.carbon,
   measured_nj: row.measured,
   charge_pusd: row.charge,
 })

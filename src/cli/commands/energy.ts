@@ -6,7 +6,7 @@ import { print, printJson } from '#cli/output.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import type { CommandCall } from '#cli/call.ts'
 
-type EnergyEntry = { requests: number; energy_nj: string; carbon_mg: number }
+type EnergyEntry = { requests: number; energy_nj: string; carbon_pg: string }
 
 export async function run({ options, words: [workload] }: CommandCall): Promise<void> {
   if (workload !== undefined) return await printWorkloadEnergy(options, workload)
@@ -15,8 +15,7 @@ export async function run({ options, words: [workload] }: CommandCall): Promise<
   const { data } = JSON.parse(text) as { data: EnergyEntry[] }
   const energy = nj(data.reduce((sum, row) => sum + BigInt(row.energy_nj), 0n))
   const requests = data.reduce((sum, row) => sum + row.requests, 0)
-  // Picograms, as doubles do not add up to what the rows say.
-  const carbon = pg(data.reduce((sum, row) => sum + BigInt(Math.round(row.carbon_mg * 1e9)), 0n))
+  const carbon = pg(data.reduce((sum, row) => sum + BigInt(row.carbon_pg), 0n))
   if (options.json)
     return printJson({
       since: from.toISOString(),

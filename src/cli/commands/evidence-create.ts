@@ -4,11 +4,12 @@ import { apiPost } from '#cli/client.ts'
 import { downloadPack, stateOf, waitForPack, type PackEntry } from '#cli/evidence.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
+import { timeOption } from '#cli/span.ts'
 
 const EXAMPLE = 'ergon evidence create --from 2026-01-01 --to 2026-02-01'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const span = { from: timeOf(options, 'from'), to: timeOf(options, 'to') }
+  const span = { from: neededTime(options, 'from'), to: neededTime(options, 'to') }
   const made = JSON.parse((await apiPost(options, '/v1/compliance/packs', span)).text) as PackEntry
   tell(`It costs ${dollars(made.ceiling_pusd)} at most`)
   const file = textOption(options, 'out')
@@ -22,12 +23,8 @@ export async function run({ options }: CommandCall): Promise<void> {
   else tell(`It is ${stateOf(pack)}: ergon evidence list`)
 }
 
-function timeOf(options: CommandCall['options'], name: 'from' | 'to'): string {
-  const text = textOption(options, name)
-  if (text === undefined) throw new CommandError(`--${name} is missing`, EXIT.usage, EXAMPLE)
-  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-  const time = new Date(text)
-  if (!isTime || Number.isNaN(time.getTime()))
-    throw new CommandError(`--${name} is no time: ${text}`, EXIT.usage, EXAMPLE)
-  return time.toISOString()
+function neededTime(options: CommandCall['options'], name: 'from' | 'to'): string {
+  const time = timeOption(options, name, EXAMPLE)
+  if (time === undefined) throw new CommandError(`--${name} is missing`, EXIT.usage, EXAMPLE)
+  return time
 }

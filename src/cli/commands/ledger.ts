@@ -2,12 +2,13 @@
 import { nj, printJoules } from '#base/units.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiGet } from '#cli/client.ts'
-import { sinceOf } from '#cli/duration.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson, table } from '#cli/output.ts'
+import { spanOf } from '#cli/span.ts'
 
 const PAGE_MAX = 1000
 const LIMIT = 100
+const EXAMPLE = 'ergon ledger --csv --from 2026-11-01 --to 2026-12-01'
 
 type Entry = {
   id: string
@@ -91,7 +92,7 @@ async function printCsv(
 
 function queryOf(options: CommandCall['options']): URLSearchParams {
   const query = new URLSearchParams()
-  if (options['since'] !== undefined) query.set('from', sinceOf(options['since']).toISOString())
+  for (const [name, time] of Object.entries(spanOf(options, EXAMPLE))) query.set(name, time)
   for (const name of ['service', 'kind', 'id']) {
     const value = textOption(options, name)
     if (value !== undefined) query.set(name, value)

@@ -1,5 +1,6 @@
 // The commands of the node and the account: login, status, usage, energy, meter.
 import type { CommandList } from '#cli/command-spec.ts'
+import { SPAN_OPTIONS } from '#cli/span.ts'
 
 export const NODE_COMMANDS: CommandList = {
   commands: [
@@ -36,6 +37,7 @@ export const NODE_COMMANDS: CommandList = {
       help: 'What the account used, and how much of its energy a sensor read',
       options: [
         ['--since <duration>', 'for example 24h, 7d (default 24h)'],
+        ...SPAN_OPTIONS,
         [
           '--group-by <what>',
           'service, model, token, operation, resource or day (default service)',

@@ -1,5 +1,6 @@
 // The commands of payments: the balance, its ledger, vouchers.
 import type { CommandList } from '#cli/command-spec.ts'
+import { SPAN_OPTIONS } from '#cli/span.ts'
 
 export const PAYMENTS_COMMANDS: CommandList = {
   groups: {
@@ -19,6 +20,7 @@ export const PAYMENTS_COMMANDS: CommandList = {
       help: 'Each posting of the account’s money, the newest first',
       options: [
         ['--since <duration>', 'how far back, such as 12h or 7d (default: all)'],
+        ...SPAN_OPTIONS,
         ['--service <service>', 'charges of one service, such as inference'],
         ['--kind <kind>', 'charge, topup, hold, voucher, grant, expired, refund …'],
         ['--id <id>', 'what a receipt, request, payment or voucher moved'],

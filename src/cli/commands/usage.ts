@@ -1,30 +1,32 @@
 // ergon usage: what the account used over a period, grouped; or the last request of this token.
+import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { apiGet } from '#cli/client.ts'
-import { sinceOf } from '#cli/duration.ts'
+import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
+import { spanOf } from '#cli/span.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 const PAGES_MAX = 1000
+const EXAMPLE = 'ergon usage --from 2026-11-01 --to 2026-12-01'
 
 type UsageEntry = {
   at?: string
   group: string | null
   name?: string | null
   requests: number
-  energy_j: number
   energy_nj: string
   measured_nj: string
-  carbon_mg: number
+  carbon_pg: string
   charge_pusd: string
 }
 
 export async function run({ options }: CommandCall): Promise<void> {
   if (options['last'] === true) return await last(options)
-  const from = sinceOf(options['since'])
   const group = String(options['groupBy'] ?? 'service')
   const step =
     options['step'] === undefined ? [] : [`step=${encodeURIComponent(String(options['step']))}`]
-  const words = [`from=${from.toISOString()}`, `group_by=${encodeURIComponent(group)}`, ...step]
+  const span = Object.entries(spanOf(options, EXAMPLE)).map(([name, time]) => `${name}=${time}`)
+  const words = [...span, `group_by=${encodeURIComponent(group)}`, ...step]
   const list = await allOf(options, words.join('&'))
   if (options.json) return printJson(list)
   print(
@@ -36,19 +38,30 @@ export async function run({ options }: CommandCall): Promise<void> {
         'JOULES',
         'MEASURED',
         'CARBON mg',
-        'pUSD',
+        list.unit,
       ],
       list.data.map((row) => [
         ...(row.at === undefined ? [] : [row.at]),
         row.name ?? row.group ?? `(no ${group})`,
         String(row.requests),
-        String(row.energy_j),
+        printJoules(nj(BigInt(row.energy_nj))),
         measuredShare(row),
-        String(row.carbon_mg),
-        row.charge_pusd,
+        printMilligrams(pg(BigInt(row.carbon_pg))),
+        dollars(row.charge_pusd),
       ]),
     ),
   )
+  printSums(list)
+}
+
+/** Those of `ergon ledger` and of an evidence pack of the same time. */
+function printSums({ data, unit }: List): void {
+  const sum = (of: (row: UsageEntry) => bigint | string | number) =>
+    data.reduce((all, row) => all + BigInt(of(row)), 0n)
+  const energy = printJoules(nj(sum((row) => row.energy_nj)))
+  const carbon = printMilligrams(pg(sum((row) => row.carbon_pg)))
+  const charge = dollars(sum((row) => row.charge_pusd).toString())
+  print(`${sum((row) => row.requests)} requests: ${energy} J, ${carbon} mg CO2e, ${charge} ${unit}`)
 }
 
 /** The measured part of the energy, in whole percent: at 100 nothing was estimated. */
@@ -57,7 +70,7 @@ function measuredShare(row: { energy_nj: string; measured_nj: string }): string 
   return energy === 0n ? '' : `${(measured * 100n) / energy} %`
 }
 
-type List = { data: UsageEntry[]; has_more: boolean; next_cursor: string | null }
+type List = { unit: string; data: UsageEntry[]; has_more: boolean; next_cursor: string | null }
 
 /** All pages as one list. */
 async function allOf(options: CommandCall['options'], query: string): Promise<List> {

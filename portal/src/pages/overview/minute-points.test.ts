@@ -11,6 +11,7 @@ const row = {
   energy_j: 6,
   carbon_mg: 0,
   energy_nj: '6000000000',
+  carbon_pg: '0',
   measured_nj: '0',
   charge_pusd: '0',
 }

@@ -20,11 +20,12 @@ test('csvOf() quotes, and takes the force from formulas', () => {
     energy_j: 0,
     carbon_mg: 0,
     energy_nj: '5',
+    carbon_pg: '7',
     measured_nj: '0',
     charge_pusd: '1',
   }
   assert.equal(
     csvOf([row]),
-    'group,requests,energy_nj,measured_nj,charge_pusd\r\n"\'=cmd|""x"",1",3,5,0,1\r\n',
+    'group,requests,energy_nj,measured_nj,carbon_pg,charge_pusd\r\n"\'=cmd|""x"",1",3,5,0,7,1\r\n',
   )
 })

@@ -12,7 +12,14 @@ export function changeWords(now: bigint, past: bigint): string {
     : `${share(past - now, past)} less than the time before`
 }
 
-const COLUMNS = ['group', 'requests', 'energy_nj', 'measured_nj', 'charge_pusd'] as const
+const COLUMNS = [
+  'group',
+  'requests',
+  'energy_nj',
+  'measured_nj',
+  'carbon_pg',
+  'charge_pusd',
+] as const
 
 /** RFC 4180. Text that a spreadsheet would take for a formula begins with an apostrophe. */
 export const csvOf = (rows: readonly UsageRow[]): string =>
