@@ -40,14 +40,14 @@ async function confirm(options: CommandCall['options'], command: string): Promis
     throw new CommandError('Nothing was changed: the plan is not confirmed', EXIT.failed)
 }
 
-/** What is typed at the terminal; nothing after ^C and ^D. */
+/** The answer from the terminal; empty after ^C and ^D. */
 async function answerTo(question: string): Promise<string> {
   const asking = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return (await asking.question(question)).trim()
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) throw error
-    // The cursor is still behind the question.
+    // The cursor is still behind the prompt.
     tell('')
     return ''
   } finally {

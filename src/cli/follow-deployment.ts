@@ -7,7 +7,7 @@ import { CommandError, EXIT, green, red, tell } from './output.ts'
 
 type Step = DeploymentReply['steps'][number]
 
-/** Each look costs the account: a longer deployment is looked at less often. */
+/** Each poll costs the account: a longer deployment is polled less often. */
 const LOOK_MS = 300
 const LOOK_MS_MAX = 2_000
 const SLOWER = 1.2

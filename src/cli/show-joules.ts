@@ -29,7 +29,7 @@ export async function showJoules(
   try {
     do {
       for await (const message of messages(options, isContinuous ? STREAM_S : 1)) {
-        // Each question costs: it is asked again once there is a new charge that it did not make itself.
+        // Each request costs: the next one waits for a charge that the readout has not made itself.
         if (isCharged(message)) own = await joulesOf(options, resources)
         readout.show(lineOf(message, own))
         if (!isContinuous) return
