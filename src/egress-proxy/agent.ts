@@ -8,6 +8,7 @@ import { EGRESS_SOCKETS, PROXY_PORT, type NodeEgress, type OwnAddress } from '#n
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import type { EgressProxyConfig } from './programs/egress-proxy.ts'
 import { makeTicket } from './ticket.ts'
+import { readTold } from './unreached.ts'
 
 const EGRESS_CELL = 'egress'
 const EGRESS_PROXY: Program = {
@@ -36,20 +37,28 @@ export function createEgress(
     networks: config.egressNetworks,
     outlet,
   }
+  const listeners = new Map<string, Parameters<NodeEgress['onFailure']>[1]>()
   const started = onceDone(async () => {
-    const cell = await cells.start(
-      programCell(EGRESS_PROXY, {
-        name: EGRESS_CELL,
-        place,
-        config: settings,
-        socketGroup: EGRESS_SOCKETS,
-      }),
-    )
+    const spec = programCell(EGRESS_PROXY, {
+      name: EGRESS_CELL,
+      place,
+      config: settings,
+      socketGroup: EGRESS_SOCKETS,
+    })
+    const cell = await cells.start({
+      ...spec,
+      output(line) {
+        const told = readTold(line.text)
+        if (told === undefined) return spec.output?.(line)
+        for (const [cells, tell] of listeners) if (told.cell.startsWith(cells)) tell(told)
+      },
+    })
     await cell.ready(AbortSignal.timeout(START_TIMEOUT_MS))
   })
   const here = own.filter(({ listens }) => listens !== undefined)
   const ports = new Set(here.map(({ port }) => port))
   return {
+    onFailure: (cells, tell) => void listeners.set(cells, tell),
     async outletOf({ name, account }, taken = []) {
       await started()
       return {

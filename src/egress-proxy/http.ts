@@ -3,14 +3,12 @@ import { createServer, request as httpRequest } from '#base/node-http.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { NotPermitted } from '#egress/checked-socket.ts'
-import { failureWords } from '#egress/failure-words.ts'
-import { join } from './join.ts'
+import { join, SILENCE_MS } from './join.ts'
 import type { Destination } from './reach.ts'
+import { Unreached, unreached } from './unreached.ts'
 
-const HEAD_MS = 10_000
-/** Of one hop, not of the message (RFC 9110 §7.6.1). */
-const HOP_BY_HOP = new Set([
+/** Of one hop, not of the message (RFC 9110 §7.6.1); the encoding of a request's body stays as it is. */
+const HOP_BY_HOP = [
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -18,19 +16,17 @@ const HOP_BY_HOP = new Set([
   'proxy-connection',
   'te',
   'trailer',
-  'transfer-encoding',
   'upgrade',
-])
+]
 
 /** Opens a connection for the tenant whose socket it is. */
 export type ReachFrom = (socket: Socket, to: Destination) => Promise<Socket>
 
 /** Serves the sockets that are given to it as connections. */
 export function createHttpProxy(reach: ReachFrom): Server {
-  const proxy = createServer(
-    { headersTimeout: HEAD_MS, requestTimeout: 0 },
-    (request, response) => void forward(reach, request, response),
-  )
+  const proxy = createServer((request, response) => void forward(reach, request, response))
+  // Limits of heads and of whole requests are those of a server that listens.
+  proxy.timeout = SILENCE_MS
   proxy.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     void tunnel(reach, { request, socket, head })
   })
@@ -50,11 +46,12 @@ async function tunnel(
     if (head.length > 0) there.write(head)
     await join(socket, there)
   } catch (error) {
-    const { status, words } = refusalOf(error, request.url)
-    socket.end(
+    const { status, message: words } = unreached(request.url ?? '', error)
+    socket.write(
       `HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(words) + 1}\r\n\r\n${words}\n`,
       'latin1',
     )
+    socket.destroySoon()
   }
 }
 
@@ -79,14 +76,15 @@ async function forward(
       onward.once('error', reject)
     })
     response.once('close', () => socket.destroy())
+    socket.setTimeout(SILENCE_MS, () => socket.destroy())
     pipeline(request, onward).catch(() => undefined)
     const answer = await answered
     const { statusCode = 502, statusMessage } = answer
-    response.writeHead(statusCode, statusMessage, ownHeaders(answer))
+    response.writeHead(statusCode, statusMessage, ownHeaders(answer, 'transfer-encoding'))
     await pipeline(answer, response)
   } catch (error) {
     if (response.headersSent) return void response.destroy()
-    const { status, words } = refusalOf(error, url)
+    const { status, message: words } = unreached(url, error)
     response.writeHead(status, words, {
       'content-type': 'text/plain; charset=utf-8',
       connection: 'close',
@@ -95,18 +93,17 @@ async function forward(
   }
 }
 
-class NotAsked extends Error {}
+const NO_PROXY_REQUEST =
+  'this is a proxy: ask it for CONNECT host:port, or for a whole http:// address'
 
 /** `authority`: of a tunnel, which has no path. */
 function destinationOf(url: string, authority: string | undefined): Destination {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || parsed.protocol !== 'http:' || parsed.hostname === '')
-    throw new NotAsked(
-      'this is a proxy: ask it for CONNECT host:port, or for a whole http:// address',
-    )
+    throw new Unreached(400, url, NO_PROXY_REQUEST)
   const port = /:(\d+)$/.exec(authority ?? '')?.[1]
   if (authority !== undefined && (port === undefined || parsed.pathname !== '/'))
-    throw new NotAsked(`it needs a host and a port: ${authority}`)
+    throw new Unreached(400, authority, 'it needs a host and a port')
   return {
     hostname: parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, ''),
     port: Number(port ?? (parsed.port || 80)),
@@ -114,24 +111,16 @@ function destinationOf(url: string, authority: string | undefined): Destination 
 }
 
 /** Names and values in turn, as they came. */
-function ownHeaders({ rawHeaders, headers }: IncomingMessage): string[] {
-  const named = new Set(
-    String(headers.connection ?? '')
-      .toLowerCase()
-      .split(/[,\s]+/),
-  )
+function ownHeaders(
+  { rawHeaders, headers }: IncomingMessage,
+  ...more: readonly string[]
+): string[] {
+  const named = (headers.connection ?? '').toLowerCase().split(/[,\s]+/)
+  const dropped = new Set([...HOP_BY_HOP, ...named, ...more])
   const kept: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
-    const isOfHop = HOP_BY_HOP.has(name.toLowerCase()) || named.has(name.toLowerCase())
-    if (!isOfHop) kept.push(name, value)
+    if (!dropped.has(name.toLowerCase())) kept.push(name, value)
   }
   return kept
-}
-
-/** Words that fit a line of status. */
-function refusalOf(error: unknown, asked = ''): { status: number; words: string } {
-  const status = error instanceof NotPermitted ? 403 : error instanceof NotAsked ? 400 : 502
-  const words = `Could not connect to ${asked.slice(0, 200)}: ${failureWords(error)}`
-  return { status, words: words.replaceAll(/[^\x20-\x7e]/g, '?') }
 }

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises'
 import type { Socket } from 'node:net'
 
 /** Pools of databases keep connections for minutes. */
-const SILENCE_MS = 900_000
+export const SILENCE_MS = 900_000
 
 /** Resolves when both have ended. Never rejects. */
 export async function join(one: Socket, other: Socket): Promise<void> {
@@ -16,6 +16,7 @@ export async function join(one: Socket, other: Socket): Promise<void> {
     socket.once('close', (hadError) => hadError && end())
     socket.setTimeout(SILENCE_MS, end)
   }
+  if (one.destroyed || other.destroyed) return end()
   one.pipe(other).pipe(one)
   await Promise.allSettled([finished(one), finished(other)])
 }

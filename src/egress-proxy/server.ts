@@ -1,11 +1,12 @@
 // Takes the connections of tenants' cells, and leads each to where it asks for. Nothing that comes behind the first line is
 // believed: whose connection it is says the ticket.
 import { createServer, type Server, type Socket } from 'node:net'
-import type { OwnAddress } from '#node/egress.ts'
-import { PROXY_PORT } from '#node/egress.ts'
-import { createHttpProxy } from './http.ts'
+import { present } from '#base/errors.ts'
+import { PROXY_PORT, type OwnAddress } from '#node/egress.ts'
+import { createHttpProxy, type ReachFrom } from './http.ts'
 import { join } from './join.ts'
 import type { Reach } from './reach.ts'
+import { unreached, type EgressLine } from './unreached.ts'
 import { readTicket, type Tenant } from './ticket.ts'
 import type { ConnectionTurns } from './turns.ts'
 
@@ -14,6 +15,8 @@ export type EgressDeps = {
   readonly own: readonly OwnAddress[]
   readonly reach: Reach
   readonly turns: ConnectionTurns
+  /** Tells the owner of a cell. */
+  readonly tell: (line: EgressLine) => void
 }
 
 const GREETING_MS = 5000
@@ -21,12 +24,16 @@ const GREETING_MAX = 400
 const BUSY = 'Could not connect: your account has too many connections open'
 
 export function createEgressServer(deps: EgressDeps): Server {
-  const tenants = new WeakMap<Socket, Tenant>()
-  const reachFrom = (socket: Socket, to: Parameters<Reach>[0]) => {
-    const gone = new AbortController()
-    socket.once('close', () => gone.abort())
-    const { account = '' } = tenants.get(socket) ?? {}
-    return deps.reach(to, { account, signal: gone.signal })
+  const known = new WeakMap<Socket, Tenant & { readonly signal: AbortSignal }>()
+  const reachFrom: ReachFrom = async (socket, to) => {
+    const { account, cell, signal } = present(known.get(socket), 'a greeted socket')
+    try {
+      return await deps.reach(to, { account, signal })
+    } catch (error) {
+      const why = unreached(`${to.hostname}:${to.port}`, error)
+      if (!signal.aborted) deps.tell({ cell, text: why.message })
+      throw why
+    }
   }
   const proxy = createHttpProxy(reachFrom)
   const greeted = (socket: Socket, words: readonly string[]) => {
@@ -34,9 +41,16 @@ export function createEgressServer(deps: EgressDeps): Server {
     const tenant = readTicket(deps.key, words.slice(0, -1))
     if (tenant === undefined) return void socket.destroy()
     const end = deps.turns.take(tenant.account)
-    if (end === undefined) return refuse(socket, port)
-    socket.once('close', end)
-    tenants.set(socket, tenant)
+    if (end === undefined) {
+      deps.tell({ cell: tenant.cell, text: BUSY })
+      return refuse(socket, port)
+    }
+    const gone = new AbortController()
+    socket.once('close', () => {
+      end()
+      gone.abort()
+    })
+    known.set(socket, { ...tenant, signal: gone.signal })
     if (port === PROXY_PORT) {
       proxy.emit('connection', socket)
       return void socket.resume()
@@ -49,9 +63,7 @@ export function createEgressServer(deps: EgressDeps): Server {
       () => socket.destroy(),
     )
   }
-  return createServer({ allowHalfOpen: true, pauseOnConnect: false }, (socket) =>
-    greet(socket, greeted),
-  )
+  return createServer({ allowHalfOpen: true }, (socket) => greet(socket, greeted))
 }
 
 /** Pid 1 sends the first line at once. */
@@ -71,6 +83,6 @@ function greet(socket: Socket, greeted: (socket: Socket, words: readonly string[
 
 function refuse(socket: Socket, port: number): void {
   if (port !== PROXY_PORT) return void socket.destroy()
-  socket.resume()
-  socket.end(`HTTP/1.1 429 ${BUSY}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  socket.write(`HTTP/1.1 429 ${BUSY}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  socket.destroySoon()
 }

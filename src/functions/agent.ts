@@ -36,6 +36,9 @@ async function open(core: AgentCore): Promise<AgentPart> {
     linesMax: FUNCTION_LOG_LINES_MAX,
     ownLevel: 'warn',
   })
+  egress.onFailure(FUNCTION_CELLS, ({ cell, text }) =>
+    logs.add({ resource: functionOfCell(cell), source: null, level: 'warn', text }),
+  )
   const driver = createLocalDriver({
     cells,
     place,

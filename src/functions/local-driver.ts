@@ -30,7 +30,7 @@ export function createLocalDriver(deps: {
   readonly cells: Pick<Cells, 'start'>
   readonly place: ProgramPlace
   readonly runtimes: Runtimes
-  readonly egress: NodeEgress
+  readonly egress: Pick<NodeEgress, 'outletOf'>
   /** Holds energy for the cell that is about to start. */
   readonly admit: (cell: string, account: string) => Promise<void>
   readonly line: (line: ResourceLine) => void

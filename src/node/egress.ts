@@ -1,7 +1,7 @@
 // The way out of what accounts run, as products see it. A cell reaches public addresses by a proxy on a port of its own
 // loopback, and the service's own addresses at the ports that they are printed with.
 import type { CellOutlet } from '#cells/cell.ts'
-import type { Config } from '#config/config.ts'
+import { isLoopback, type Config } from '#config/config.ts'
 import type { DataFolder } from './data-folder.ts'
 
 /** The group of the socket that outlets lead to. */
@@ -41,6 +41,11 @@ export interface NodeEgress {
     cell: { readonly name: string; readonly account: string },
     taken?: readonly number[],
   ): Promise<CellOutlet>
+  /** Tells of connections that were not made, of cells by the beginning of their names. */
+  onFailure(
+    cells: string,
+    tell: (line: { readonly cell: string; readonly text: string }) => void,
+  ): void
 }
 
 const LOCAL_NAMES = ['localhost', '*.localhost', '127.0.0.1', '::1']
@@ -48,7 +53,7 @@ const LOCAL_NAMES = ['localhost', '*.localhost', '127.0.0.1', '::1']
 /** An address of HTTP: one on loopback listens here, others may be behind a proxy of the operator. */
 export function ownHttpAddress(url: string, listens: { host: string; port: number }): OwnAddress {
   const { hostname, port, protocol } = new URL(url)
-  if (/(^|\.)localhost$/.test(hostname))
+  if (isLoopback(hostname.replace(/^\[|\]$/g, '')) || hostname.endsWith('.localhost'))
     return { names: LOCAL_NAMES, port: Number(port), listens: reachableAt(listens) }
   const names = [hostname, `*.${hostname}`]
   return { names, port: Number(port || (protocol === 'https:' ? 443 : 80)) }

@@ -31,7 +31,7 @@ const OWN_LEVEL = 'service'
 const INSTALLATION_LENGTH = 12
 
 async function open(core: AgentCore): Promise<AgentPart> {
-  const { config, data, state, log, cells, ingress } = core
+  const { config, data, state, log, cells, ingress, egress } = core
   const isOn = config.workloads && (cells.isolation.admitsTenants || hasEngine(config))
   const address = isOn ? ingressAddress(core) : undefined
   const environmentKey = workloadKeyOf(data.secrets.state)
@@ -53,6 +53,9 @@ async function open(core: AgentCore): Promise<AgentPart> {
     linesMax: WORKLOAD_LOG_LINES_MAX,
     ownLevel: OWN_LEVEL,
   })
+  egress.onFailure(WORKLOAD_CELLS, ({ cell, text }) =>
+    logs.add({ resource: workloadOfCell(cell), source: null, level: OWN_LEVEL, text }),
+  )
   const workloads = await workloadsOf(core, {
     settings: images,
     environmentKey,

@@ -24,7 +24,7 @@ const READY_MORE_MS = 5000
 
 export type InstanceDeps = {
   readonly cells: Pick<Cells, 'start' | 'programs'>
-  readonly egress: NodeEgress
+  readonly egress: Pick<NodeEgress, 'outletOf'>
   readonly admit: (cell: string, account: string) => Promise<void>
   /** The longest time until an instance is ready. */
   readonly readyMs: number

@@ -10,6 +10,7 @@ import type { OwnAddress } from '#node/egress.ts'
 import { createReach } from '#egress-proxy/reach.ts'
 import { createEgressServer } from '#egress-proxy/server.ts'
 import { createConnectionTurns } from '#egress-proxy/turns.ts'
+import { createTeller } from '#egress-proxy/unreached.ts'
 
 export type EgressProxyConfig = {
   /** Of tickets. */
@@ -33,6 +34,7 @@ const server = createEgressServer({
   own,
   reach: createReach({ own, networks, resolve: createResolve() }),
   turns: createConnectionTurns(),
+  tell: createTeller((line) => void process.stdout.write(line)),
 })
 rmSync(config.outlet, { force: true })
 await new Promise<void>((resolve, reject) => {
