@@ -31,7 +31,7 @@ export async function showJoules(
       for await (const message of messages(options, isContinuous ? STREAM_S : 1)) {
         // Each request costs: the next one waits for a charge that the readout has not made itself.
         if (isCharged(message)) own = await joulesOf(options, resources)
-        readout.show(lineOf(message, own))
+        readout.show(lineOf(message, { nj: own, resources }))
         if (!isContinuous) return
       }
     } while (isContinuous)
@@ -62,11 +62,17 @@ function openReadout() {
 const isCharged = ({ charges = [], charges_more: more }: LiveMessage): boolean =>
   more !== undefined || charges.some(({ operation }) => operation !== 'usage.get')
 
-function lineOf({ watts, today }: LiveMessage, ownNj: bigint): string {
-  const sum = Object.values(watts).reduce((all, one) => all + one, 0)
+/** Charges are made by the minute; the watts are those of now. */
+function lineOf(
+  { watts, running = [], today }: LiveMessage,
+  { nj: ownNj, resources }: { readonly nj: bigint; readonly resources: ReadonlySet<string> },
+): string {
+  const sumOf = (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0).toFixed(2)
+  const own = running.filter(({ id }) => resources.has(id)).map((one) => one.watts)
   return [
     `joules  ${printJoules(nj(ownNj))} J of this stack today`,
-    `account ${sum.toFixed(2)} W now`,
+    `${sumOf(own)} W now`,
+    `account ${sumOf(Object.values(watts))} W`,
     `${printJoules(nj(BigInt(today.energy_nj)))} J today`,
   ].join(' · ')
 }

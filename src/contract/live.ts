@@ -10,6 +10,8 @@ export const LIVE_STREAMS_MAX = 8
 export const LIVE_STREAMS_OF_ALL_MAX = 1000
 /** Newest charges in one message. */
 export const LIVE_CHARGES_MAX = 3
+/** Resources whose power a message has. */
+export const LIVE_RUNNING_MAX = 10
 
 const wholeText = z.string().regex(/^(0|[1-9]\d*)$/)
 const amount = z.string().regex(/^-?\d+$/)
@@ -56,6 +58,8 @@ export const liveMessage = z.object({
   whole: z.literal(true).optional(),
   /** Mean power since the message before, by service, in watts. */
   watts: z.record(z.string(), z.number().min(0)),
+  /** Of these, what the cells of databases, functions and workloads have in the last second, by id, the most first. */
+  running: z.array(z.object({ id: z.string(), watts: z.number().min(0) })).optional(),
   /** The method and the band of the node's meter: those of `watts`. */
   method,
   band_pct: bandPct,

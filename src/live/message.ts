@@ -2,7 +2,7 @@
 import { timestamp } from '#base/clock.ts'
 import type { Nj } from '#base/units.ts'
 import { bandOfParts, type EnergyBand } from '#contract/charge.ts'
-import { LIVE_CHARGES_MAX } from '#contract/live.ts'
+import { LIVE_CHARGES_MAX, LIVE_RUNNING_MAX } from '#contract/live.ts'
 import { serviceOf } from '#contract/operations.ts'
 import { bandOf } from './bands.ts'
 import type { LiveChargeRow } from './read-accounts.ts'
@@ -32,8 +32,9 @@ export const liveMessageOf = (
   at: timestamp(nowMs),
   ...(seen.isNew && { whole: true as const }),
   watts: Object.fromEntries(
-    [...account.microwatts].map(([service, microwatts]) => [service, Math.round(microwatts) / 1e6]),
+    [...account.microwatts].map(([service, microwatts]) => [service, wattsOf(microwatts)]),
   ),
+  ...runningIn(account),
   method: known.method,
   band_pct: known.bandPct,
   today: {
@@ -48,6 +49,14 @@ export const liveMessageOf = (
   ...chargesSince(account, seen.charges ?? account.charges),
   ...changesSince(account.states, seen.states),
 })
+
+const wattsOf = (microwatts: number): number => Math.round(microwatts) / 1e6
+
+function runningIn({ running }: WatchedAccount) {
+  if (running.size === 0) return {}
+  const most = [...running].toSorted(([, a], [, b]) => b - a).slice(0, LIVE_RUNNING_MAX)
+  return { running: most.map(([id, microwatts]) => ({ id, watts: wattsOf(microwatts) })) }
+}
 
 function chargesSince({ charges, newest }: WatchedAccount, seen: string) {
   const since = BigInt(charges) - BigInt(seen)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj } from '#base/units.ts'
-import { createPowerMeter } from './power.ts'
+import { cellsIn, createPowerMeter, resourcePower } from './power.ts'
 import type { NewCharges } from './read-accounts.ts'
 import { NO_SUMS } from './watched-account.ts'
 
 const ACCOUNT = 'acct_a'
 const accounts = new Set([ACCOUNT])
-const at = (nowMs: number) => ({ nowMs, monotonicMs: nowMs })
+const at = (monotonicMs: number) => ({ monotonicMs })
 
 const spendOf = (receiptId: string, account: string) => {
   const spend = {
@@ -42,7 +42,7 @@ test('each joule of a request counts once: while it runs, and the rest when it i
   const meter = createPowerMeter({ spends: running })
   let seconds = 100
   const read = (charged: readonly NewCharges[] = []) =>
-    meter.read({ accounts, charged, window: undefined, ...at(++seconds * 1000) })
+    meter.read({ accounts, charged, cells: [], ...at(++seconds * 1000) })
   read()
   let microjoules = 0
   const count = (power: ReturnType<typeof read>) => {
@@ -66,14 +66,14 @@ test('each joule of a request counts once: while it runs, and the rest when it i
   assert.equal(meter.reported.size, 0)
 })
 
-test('power is by monotonic time: a wall clock that is set changes nothing', () => {
+test('power is by the monotonic time of its readings', () => {
   const spend = spendOf('rcpt_1', ACCOUNT)
   const meter = createPowerMeter({ spends: [spend] })
-  const read = (nowMs: number, monotonicMs: number) =>
-    meter.read({ accounts, charged: [], window: undefined, nowMs, monotonicMs })
-  read(1_000_000, 1000)
+  const read = (monotonicMs: number) =>
+    meter.read({ accounts, charged: [], cells: [], monotonicMs })
+  read(1000)
   spend.usedNj = 2_000_000n
-  assert.deepEqual(read(0, 2000).get(ACCOUNT), new Map([['inference', 2000]]))
+  assert.deepEqual(read(2000).get(ACCOUNT), new Map([['inference', 2000]]))
 })
 
 test('stored bytes are no power of a second, and requests without a charge are forgotten', () => {
@@ -82,16 +82,16 @@ test('stored bytes are no power of a second, and requests without a charge are f
   const meter = createPowerMeter({ spends: running })
   const charged = [chargeOf('storage.standing', 5n)]
   spend.usedNj = 7n
-  const power = meter.read({ accounts, charged, window: undefined, ...at(1000) })
+  const power = meter.read({ accounts, charged, cells: [], ...at(1000) })
   assert.deepEqual(
     [...power.keys()],
     [],
     'the first reading of an account is where the next begins',
   )
   running.length = 0
-  meter.read({ accounts, charged: [], window: undefined, ...at(30_000) })
+  meter.read({ accounts, charged: [], cells: [], ...at(30_000) })
   assert.equal(meter.reported.size, 1)
-  meter.read({ accounts, charged: [], window: undefined, ...at(62_000) })
+  meter.read({ accounts, charged: [], cells: [], ...at(62_000) })
   assert.equal(meter.reported.size, 0)
 })
 
@@ -104,18 +104,27 @@ test('cells of an account have their shares of the last window, unless it is old
       elapsed_ns: '2000000000',
       shares: [
         { ...share, payer: 'account', account: ACCOUNT },
-        { ...share, name: 'fn-x', payer: 'account', account: ACCOUNT },
+        { ...share, name: 'fn-x-1', payer: 'account', account: ACCOUNT },
+        { ...share, name: 'fn-x-2', payer: 'account', account: ACCOUNT },
         { ...share, payer: 'account', account: 'acct_b' },
         { ...share, payer: 'operator' },
       ],
     }),
   )
-  const read = (nowMs: number) => meter.read({ accounts, charged: [], window, ...at(nowMs) })
+  const read = (nowMs: number) =>
+    meter.read({ accounts, charged: [], cells: cellsIn(window, nowMs), ...at(nowMs) })
   // 21 mJ in 2 s.
   const used = new Map([
     ['databases', 10_500],
-    ['functions', 10_500],
+    ['functions', 21_000],
   ])
   assert.deepEqual(read(1_001_000).get(ACCOUNT), used)
   assert.equal(read(1_006_000).size, 0)
+  // Versions of a function are one resource.
+  const resources = new Map([
+    ['db_x', 10_500],
+    ['fn_x', 21_000],
+  ])
+  assert.deepEqual(resourcePower(cellsIn(window, 1_001_000), ACCOUNT), resources)
+  assert.equal(resourcePower(cellsIn(window, 1_006_000), ACCOUNT).size, 0)
 })

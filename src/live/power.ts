@@ -4,10 +4,18 @@ import type { Charging } from '#charging/charging.ts'
 import { cellOperationOf } from '#contract/cell-operation.ts'
 import { serviceOf } from '#contract/operations.ts'
 import type { WindowRecord } from '#metering/window-record.ts'
+import { resourceOfCell } from '#ledger/budgets.ts'
 import type { NewCharges } from './read-accounts.ts'
 
 /** Microwatts by account and service. */
 export type Power = Map<string, Map<string, number>>
+/** A cell of an account in the meter's last window. */
+export type CellPower = {
+  readonly account: string
+  readonly service: string
+  readonly resource: string
+  readonly microwatts: number
+}
 
 /** A window that is older says nothing of now. */
 const WINDOW_S_MAX = 5
@@ -24,8 +32,7 @@ export interface PowerMeter {
   read(reading: {
     readonly accounts: ReadonlySet<string>
     readonly charged: readonly NewCharges[]
-    readonly window: Uint8Array | undefined
-    readonly nowMs: number
+    readonly cells: readonly CellPower[]
     /** Spans of time are by this: the wall clock may be set. */
     readonly monotonicMs: number
   }): Power
@@ -38,7 +45,7 @@ export function createPowerMeter(charging: Pick<Charging, 'spends'>): PowerMeter
   let before: ReadonlySet<string> = new Set()
   return {
     reported,
-    read({ accounts, charged, window, nowMs, monotonicMs }) {
+    read({ accounts, charged, cells, monotonicMs }) {
       const power: Power = new Map()
       const elapsedMs = Math.max(ELAPSED_MS_MIN, monotonicMs - lastMs)
       lastMs = monotonicMs
@@ -63,7 +70,7 @@ export function createPowerMeter(charging: Pick<Charging, 'spends'>): PowerMeter
         for (const id of known) forget(id)
       }
       for (const [id, ms] of seenMs) if (monotonicMs - ms > TOLD_MS) forget(id)
-      for (const { account, service, microwatts } of cellsIn(window, nowMs))
+      for (const { account, service, microwatts } of cells)
         if (accounts.has(account)) add(account, service, microwatts)
       before = accounts
       return power
@@ -76,14 +83,31 @@ export function createPowerMeter(charging: Pick<Charging, 'spends'>): PowerMeter
   }
 }
 
-function* cellsIn(bytes: Uint8Array | undefined, nowMs: number) {
-  if (bytes === undefined) return
+/** The cells of accounts in a window, unless it is old. */
+export function cellsIn(bytes: Uint8Array | undefined, nowMs: number): CellPower[] {
+  if (bytes === undefined) return []
   const window = JSON.parse(Buffer.from(bytes).toString('utf8')) as WindowRecord
-  if (nowMs / 1000 - Number(window.k) > WINDOW_S_MAX) return
+  if (nowMs / 1000 - Number(window.k) > WINDOW_S_MAX) return []
   const elapsedMs = Number(window.elapsed_ns) / 1_000_000
-  for (const { name, account, dynamic_nj: dynamic, idle_nj: idle } of window.shares) {
-    if (account === undefined) continue
-    const service = serviceOf(cellOperationOf(name))
-    yield { account, service, microwatts: (Number(dynamic) + Number(idle)) / elapsedMs }
-  }
+  return window.shares.flatMap(({ name, account, dynamic_nj: dynamic, idle_nj: idle }) =>
+    account === undefined
+      ? []
+      : {
+          account,
+          service: serviceOf(cellOperationOf(name)),
+          resource: resourceOfCell(name),
+          microwatts: (Number(dynamic) + Number(idle)) / elapsedMs,
+        },
+  )
+}
+
+/** Microwatts of the resources of an account: a resource may have several cells. */
+export function resourcePower(
+  cells: readonly CellPower[],
+  account: string,
+): ReadonlyMap<string, number> {
+  const by = new Map<string, number>()
+  for (const { account: payer, resource, microwatts } of cells)
+    if (payer === account) by.set(resource, (by.get(resource) ?? 0) + microwatts)
+  return by
 }

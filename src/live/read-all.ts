@@ -1,7 +1,7 @@
 // A reading of all accounts that look, from the one before: at first the sums of the account's day, then only what is
 // new.
 import { dayOf } from '#base/clock.ts'
-import type { PowerMeter } from './power.ts'
+import { cellsIn, resourcePower, type PowerMeter } from './power.ts'
 import type { DaySums, NewCharges, ReadAccounts } from './read-accounts.ts'
 import { addSums, NO_SUMS, statesOf, type WatchedAccount } from './watched-account.ts'
 
@@ -36,7 +36,8 @@ export async function readAll(
     ...spans.map((span) => span.account),
   ])
   const newest = isNew.size === 0 ? [] : await read.newest([...isNew])
-  const powers = power.read({ accounts, charged, window, nowMs, monotonicMs })
+  const cells = cellsIn(window, nowMs)
+  const powers = power.read({ accounts, charged, cells, monotonicMs })
   const entries = rows.flatMap((row): [string, WatchedAccount][] => {
     const { account, charges, isDeleting } = row
     const begin = begins.get(account)
@@ -55,12 +56,9 @@ export async function readAll(
       own.filter((one) => one.day > day),
     )
     const microwatts = powers.get(account) ?? new Map<string, number>()
-    return [
-      [
-        account,
-        { account, day, charges, isDeleting, today, later, newest: last, states, microwatts },
-      ],
-    ]
+    const running = resourcePower(cells, account)
+    const sums = { account, day, charges, isDeleting, today, later, newest: last }
+    return [[account, { ...sums, states, microwatts, running }]]
   })
   return new Map(entries)
 }

@@ -24,6 +24,8 @@ export type WatchedAccount = {
   readonly states: ReadonlyMap<string, LiveState>
   /** Mean power of the last second by service, in microwatts. */
   readonly microwatts: ReadonlyMap<string, number>
+  /** That of its cells in the last window, by the id of what they run. */
+  readonly running: ReadonlyMap<string, number>
 }
 
 export const NO_SUMS: DaySums = {

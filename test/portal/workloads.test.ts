@@ -126,6 +126,12 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await check('workloads')
     await page.getByRole('link', { name: 'api' }).click()
     await page.getByText('of 250 kJ/day').waitFor()
+    // Of the meter's last second.
+    await page
+      .locator('.facts dd')
+      .first()
+      .getByText(/^0\.\d+.W/)
+      .waitFor()
     await page.getByText(String((await show())['url'])).waitFor()
     await row('listening on 8080').first().waitFor()
     await page.locator('.pairs').getByText('VERSION').waitFor()

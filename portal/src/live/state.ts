@@ -29,6 +29,8 @@ export type LiveState = {
   /** Of the last message. */
   readonly at: Date | undefined
   readonly power: Power | undefined
+  /** Of it, the power of databases, functions and workloads that run, by id; a message has the ten with most. */
+  readonly running: ReadonlyMap<string, bigint>
   /** Method and band of the power: those of the node's meter. */
   readonly meter: How | undefined
   readonly history: readonly PowerPoint[]
@@ -49,6 +51,7 @@ export const NOTHING: LiveState = {
   status: 'waiting',
   at: undefined,
   power: undefined,
+  running: new Map(),
   meter: undefined,
   history: [],
   today: undefined,
@@ -78,6 +81,7 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
     status: 'live',
     at,
     power,
+    running: new Map(message.running?.map(({ id, watts }) => [id, njPerS(watts)])),
     meter: { known: knownBy(message.method), bandPct: message.band_pct },
     history: [...state.history, { atMs: at.getTime(), by: power.by }].slice(-HISTORY_MAX),
     today: {
@@ -119,13 +123,12 @@ function newestFirst(fresh: readonly LiveCharge[], known: readonly LiveCharge[])
   return [...fresh, ...known.filter(({ id }) => !ids.has(id))].slice(0, CHARGES_MAX)
 }
 
+const njPerS = (watts: number): bigint => BigInt(Math.round(watts * NJ_PER_J))
+
 /** Watts come as numbers; the total is the sum of what the board shows, so that its circuits add up. */
 function powerOf(watts: Readonly<Record<string, number>>): Power {
   const by = Object.fromEntries(
-    Object.entries(watts).map(([service, value]) => [
-      service,
-      BigInt(Math.round(value * NJ_PER_J)),
-    ]),
+    Object.entries(watts).map(([service, value]) => [service, njPerS(value)]),
   )
   return { by, total: Object.values(by).reduce((sum, nj) => sum + nj, 0n) }
 }

@@ -29,10 +29,13 @@ export async function run({ options }: CommandCall): Promise<void> {
   const words = [...span, `group_by=${encodeURIComponent(group)}`, ...step]
   const list = await allOf(options, words.join('&'))
   if (options.json) return printJson(list)
+  // A function and a database may have one name.
+  const isOfKinds = group === 'resource'
   print(
     table(
       [
         ...step.map(() => 'FROM'),
+        ...(isOfKinds ? ['KIND'] : []),
         group.toUpperCase(),
         'REQUESTS',
         'JOULES',
@@ -42,7 +45,7 @@ export async function run({ options }: CommandCall): Promise<void> {
       ],
       list.data.map((row) => [
         ...(row.at === undefined ? [] : [row.at]),
-        row.name ?? row.group ?? `(no ${group})`,
+        ...(isOfKinds ? kindAndName(row) : [row.name ?? row.group ?? `(no ${group})`]),
         String(row.requests),
         printJoules(nj(BigInt(row.energy_nj))),
         measuredShare(row),
@@ -62,6 +65,13 @@ function printSums({ data, unit }: List): void {
   const carbon = printMilligrams(pg(sum((row) => row.carbon_pg)))
   const charge = dollars(sum((row) => row.charge_pusd).toString())
   print(`${sum((row) => row.requests)} requests: ${energy} J, ${carbon} mg CO2e, ${charge} ${unit}`)
+}
+
+/** Of `function:fn_1` and `s3:photos/cat.jpg`: the kind, and the name or what stands behind it. */
+function kindAndName({ group, name }: UsageEntry): [string, string] {
+  if (group === null) return ['', '(no resource)']
+  const [kind = '', ...rest] = group.split(':')
+  return [kind, name ?? rest.join(':')]
 }
 
 /** The measured part of the energy, in whole percent: at 100 nothing was estimated. */

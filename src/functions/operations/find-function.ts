@@ -44,6 +44,7 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
        n.actual, n.reached_revision < n.revision as is_pending, f.version, f.live_version, n.created_at,
        coalesce(case when n.actual <> 'suspended' then 'version ' || f.version || ' cannot be started: ' || w.failure end, n.reason,
          case n.held when 'balance' then 'the account cannot pay'
+           when 'budget' then 'today''s energy budget is used up'
            when 'suspended' then 'the operator suspended the account'
            when 'deleting' then 'the account is being deleted' end) as reason,
        b.nj_per_day::text, budget_used_nj(n.id)::text as used_nj,

@@ -12,7 +12,7 @@ import type { State } from '#state/connect.ts'
 import { readRoutes } from '#ingress/follow-routes.ts'
 import { FUNCTIONS_OF } from '#functions/gateway.ts'
 import { forgetRuns } from '#functions/tasks.ts'
-import { findFunction } from './find-function.ts'
+import { findFunction, functionReplyOf } from './find-function.ts'
 import { createFunctionDeploy } from './function-deploy.ts'
 import { createFunctionLogs } from './function-logs.ts'
 import { createFunctionRollback } from './function-rollback.ts'
@@ -100,6 +100,14 @@ test(
     )
   },
 )
+
+test('a function that its budget stopped says so', { skip }, async () => {
+  const { id } = await deploy({ name: 'spent', energy_budget: '1 kJ/day' })
+  await state.query("update resources set actual = 'suspended' where id = $1", [id])
+  await state.query('select hold_by_budget($1)', [id])
+  const { status, reason } = functionReplyOf(await findFunction(state, ACCOUNT, 'spent'), settings)
+  assert.deepEqual([status, reason], ['suspended', "today's energy budget is used up"])
+})
 
 test('a rollback takes the version before the live one, with its route', { skip }, async () => {
   const back = (version?: number) =>

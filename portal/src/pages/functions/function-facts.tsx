@@ -1,5 +1,6 @@
 // Four facts of a function: now, today, its budget, its last failure.
 import { bytesShort } from '#console/figures/amounts.ts'
+import { power } from '#console/figures/energy.ts'
 import { ago } from '#console/figures/time.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { budgetWords } from '#console/parts/budget-words.ts'
@@ -10,11 +11,16 @@ import type { Deployed } from './function.ts'
 import { useLog } from './use-functions.ts'
 
 export function FunctionFacts({ one }: { readonly one: Deployed }) {
+  const watts = useLive(({ running }) => running.get(one.id))
   const isAwake = useLive(({ resources }) => resources.get(one.id)?.awake)
   return (
     <Facts
       facts={[
-        ['Now', isAwake === undefined ? '' : isAwake ? 'awake' : 'asleep', sizeWords(one)],
+        [
+          'Now',
+          isAwake === undefined ? '' : !isAwake ? 'asleep' : watts ? power(watts) : 'awake',
+          sizeWords(one),
+        ],
         useTodayFact(useEnergyToday('function', one.id)),
         ['Energy budget', ...budgetWords(one, 'its process')],
         ['Last error', ...useLastError(one)],

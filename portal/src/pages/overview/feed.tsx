@@ -10,34 +10,28 @@ import { Loaded } from '#console/parts/loaded.tsx'
 import { SmallSeal } from '#console/parts/seal.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { operationName } from '#console/parts/services.ts'
-import { joined, rowOfCharge, rowOfEntry } from '#console/parts/ledger-row.ts'
+import { folded, isFolded, type Reads as ReadsRow } from '#console/parts/folded.ts'
+import { joined, rowOfCharge, rowOfEntry, type Row } from '#console/parts/ledger-row.ts'
 
 const SHOWN = 7
+/** Most of them may be reads, which stand in one line. */
+const READ = 40
 
 export function Feed() {
-  const known = useQuery(
-    read('GET /v1/ledger', { query: { kind: 'charge', limit: String(SHOWN) } }),
-  )
+  const known = useQuery(read('GET /v1/ledger', { query: { kind: 'charge', limit: String(READ) } }))
   const live = useLive(({ charges }) => charges)
   return (
     <Section title="What requests cost" aside={<Link to="/ledger">all</Link>}>
       <Loaded query={known} what="the ledger">
         {({ data }) => {
-          const rows = joined(live.map(rowOfCharge), data.map(rowOfEntry)).slice(0, SHOWN)
+          const rows = folded(joined(live.map(rowOfCharge), data.map(rowOfEntry))).slice(0, SHOWN)
           return rows.length === 0 ? (
             <FirstRequest />
           ) : (
             <ul className="feed">
               {rows.map((row) => (
                 <li key={row.id} data-row>
-                  <Link to={`/ledger/${row.id}`}>
-                    <SmallSeal hash={row.leafHash} />
-                    <span>
-                      {operationName(row.operation ?? '')}{' '}
-                      <span className="muted">{row.subject}</span>
-                    </span>
-                    <b>{energyShort(row.nj ?? 0n)}</b>
-                  </Link>
+                  {isFolded(row) ? <Reads row={row} /> : <One row={row} />}
                 </li>
               ))}
             </ul>
@@ -47,6 +41,26 @@ export function Feed() {
     </Section>
   )
 }
+
+const One = ({ row }: { readonly row: Row }) => (
+  <Link to={`/ledger/${row.id}`}>
+    <SmallSeal hash={row.leafHash} />
+    <span>
+      {operationName(row.operation ?? '')} <span className="muted">{row.subject}</span>
+    </span>
+    <b>{energyShort(row.nj ?? 0n)}</b>
+  </Link>
+)
+
+const Reads = ({ row: { count, nj } }: { readonly row: ReadsRow }) => (
+  <Link to="/ledger">
+    <span />
+    <span>
+      {count} reads <span className="muted">of the account, by its pages and programs</span>
+    </span>
+    <b>{energyShort(nj)}</b>
+  </Link>
+)
 
 function FirstRequest() {
   const command = useFirstCommand()

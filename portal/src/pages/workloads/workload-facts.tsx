@@ -1,6 +1,8 @@
 // Four facts of a workload: now, today, its budget, its size.
 import { bytesShort } from '#console/figures/amounts.ts'
+import { power } from '#console/figures/energy.ts'
 import { counted } from '#console/figures/time.ts'
+import { useLive } from '#console/live/use-live.ts'
 import { budgetWords } from '#console/parts/budget-words.ts'
 import { Facts } from '#console/parts/facts.tsx'
 import { useTodayFact, type Charged } from '#console/parts/energy-today.tsx'
@@ -11,7 +13,11 @@ import type { Workload } from './workload.ts'
 export const WorkloadFacts = ({ one }: { readonly one: Workload }) => (
   <Facts
     facts={[
-      ['Now', one.instances === 0 ? 'asleep' : counted(one.instances, 'instance'), scaleWords(one)],
+      [
+        'Now',
+        <Now key="now" one={one} />,
+        `${counted(one.instances, 'instance')}; ${scaleWords(one)}`,
+      ],
       useTodayFact(useToday(one)),
       ['Energy budget', ...budgetWords(one, 'its instances')],
       [
@@ -22,6 +28,11 @@ export const WorkloadFacts = ({ one }: { readonly one: Workload }) => (
     ]}
   />
 )
+
+function Now({ one }: { readonly one: Workload }) {
+  const watts = useLive(({ running }) => running.get(one.id))
+  return one.instances === 0 ? 'asleep' : watts === undefined ? 'awake' : power(watts)
+}
 
 /** From the hours that the page shows below, so that both say the same. */
 function useToday(one: Workload): Charged | undefined {
