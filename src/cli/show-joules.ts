@@ -95,7 +95,8 @@ async function* messages(
   }
 }
 
-type UsageEntry = { readonly resource?: string; readonly energy_nj: string }
+/** The group is the id of a resource. */
+type UsageEntry = { readonly group: string | null; readonly energy_nj: string }
 
 /** Charged since 00:00 UTC. */
 async function joulesOf(
@@ -103,11 +104,11 @@ async function joulesOf(
   resources: ReadonlySet<string>,
 ): Promise<bigint> {
   const from = `${new Date().toISOString().slice(0, 10)}T00:00:00Z`
-  const { text } = await apiGet(options, `/v1/usage?group_by=resource&from=${from}`)
+  const { text } = await apiGet(options, `/v1/usage?group_by=resource&limit=1000&from=${from}`)
   const { data } = JSON.parse(text) as { data: readonly UsageEntry[] }
   return data.reduce(
-    (sum, { resource, energy_nj: energy }) =>
-      resource !== undefined && resources.has(resource) ? sum + BigInt(energy) : sum,
+    (sum, { group, energy_nj: energy }) =>
+      group !== null && resources.has(group) ? sum + BigInt(energy) : sum,
     0n,
   )
 }

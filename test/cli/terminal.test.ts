@@ -12,10 +12,19 @@ product(PLAIN)
 
 const ERASE_LINE = '\u001b[2K'
 
+/** A twentieth of a budget is charged at once, in place of a minute later: what the start of its process takes. */
+const STACK = `bucket "terminal-photos" {
+}
+function "terminal" {
+  file          = "hello.mjs"
+  energy_budget = "10 J/day"
+}`
+
 let folder: string
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'ergon-terminal-'))
-  writeFileSync(join(folder, 'ergon.hcl'), 'bucket "terminal-photos" {\n}\n')
+  writeFileSync(join(folder, 'ergon.hcl'), STACK)
+  writeFileSync(join(folder, 'hello.mjs'), 'export default () => new Response()')
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -59,6 +68,7 @@ test('the joules are one line, however narrow the terminal is; ^C ends at a line
   terminal.press('y\r')
   await terminal.shows(/\^C leaves it running/)
   await terminal.shows(/(joules [^]*?){4}/)
+  await terminal.shows(/joules {2}\d+\.\d+ J of this stack/)
   terminal.press(CTRL_C)
   assert.equal(await terminal.ended(), 0)
   assert.match(terminal.text(), /\r\n$/)

@@ -25,7 +25,7 @@ export function useEnergyToday(kind: Kind, id: string): Charged | undefined {
     refetchInterval: ENERGY_MS,
   })
   if (data === undefined) return undefined
-  const row = data.data.find(({ group }) => group === `${kind}:${id}`)
+  const row = data.data.find(({ group }) => group === id)
   return { nj: BigInt(row?.energy_nj ?? 0), pusd: BigInt(row?.charge_pusd ?? 0) }
 }
 

@@ -1,5 +1,6 @@
 // ergon usage: what the account used over a period, grouped; or the last request of this token.
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
+import { chargedResource } from '#contract/charged-resource.ts'
 import { apiGet } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
@@ -67,11 +68,11 @@ function printSums({ data, unit }: List): void {
   print(`${sum((row) => row.requests)} requests: ${energy} J, ${carbon} mg CO2e, ${charge} ${unit}`)
 }
 
-/** Of `function:fn_1` and `s3:photos/cat.jpg`: the kind, and the name or what stands behind it. */
+/** Of the id of a resource: its kind, and its name. */
 function kindAndName({ group, name }: UsageEntry): [string, string] {
   if (group === null) return ['', '(no resource)']
-  const [kind = '', ...rest] = group.split(':')
-  return [kind, name ?? rest.join(':')]
+  const [kind = ''] = chargedResource(group).split(':', 1)
+  return [kind, name ?? group]
 }
 
 /** The measured part of the energy, in whole percent: at 100 nothing was estimated. */
