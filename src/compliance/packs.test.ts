@@ -128,7 +128,7 @@ test(
         [opened],
       )
     await open('2026-11-21T10:30:00Z')
-    await assert.rejects(settled(), /a process is away/)
+    await assert.rejects(settled(), /a process has not reported since its end/)
     await state.query("update sessions set closed_at = now() where id = 'gw-9.1'")
     assert.deepEqual((await settled()).range, { first: 1n, last: 5n })
     await state.query("delete from sessions where id = 'gw-9.1'")

@@ -31,6 +31,13 @@ test('renderFault() names the faults of the pipeline in the words of S3', () => 
   assert.equal(rendered.headers['retry-after'], '1')
 })
 
+test('renderFault() gives the advice of a code that S3 has not, and no other', () => {
+  const messageOf = (code: 'balance_depleted' | 'scope_missing') =>
+    /<Message>(.*)<\/Message>/.exec(renderFault(fault(code, 'No'), 'PUT', PLACE).body)?.[1]
+  assert.match(messageOf('balance_depleted') ?? '', /^No\. Add funds, as owner or admin/)
+  assert.equal(messageOf('scope_missing'), 'No')
+})
+
 test('renderFault() says SlowDown with 503 where an account asks too much at once', () => {
   const error = fault('too_many_requests', 'Too many', { retryAfterS: 1 })
   const { status, headers, body } = renderFault(error, 'GET', PLACE)

@@ -1,5 +1,6 @@
 // Renders an error as S3 clients expect it.
 import type { ErgonError } from '#base/errors.ts'
+import { advised } from '#contract/errors.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { isStorageCode, storageFault, type StorageCode } from '#contract/storage-errors.ts'
 import { writePlainXml } from './xml/write.ts'
@@ -82,7 +83,8 @@ export const shownDetails = (error: ErgonError): [name: string, value: string][]
 
 /**
  * The reply to a failed request. Errors of the pipeline get S3's codes and keep their message and their status,
- * except where clients are to slow down: 402 and 429 mean the same as everywhere else.
+ * except where clients are to slow down: 402 and 429 mean the same as everywhere else. A code that S3 has not comes with
+ * its advice.
  */
 export function renderFault(fault: ErgonError, method: string, place: ErrorPlace): RenderedFault {
   const error = told(fault)
@@ -92,7 +94,10 @@ export function renderFault(fault: ErgonError, method: string, place: ErrorPlace
   headers['content-type'] = 'application/xml'
   const body = writePlainXml('Error', [
     ['Code', codeOf(error)],
-    ['Message', error.message],
+    [
+      'Message',
+      codeOf(error) === error.code && !isStorageCode(error.code) ? advised(error) : error.message,
+    ],
     ...shownDetails(error),
     ['Resource', place.resource],
     ['RequestId', place.requestId],
