@@ -91,6 +91,18 @@ test('of a program that a signal ends nothing is said but by itself', async (t) 
   assert.deepEqual(lines, [{ stream: 'stderr', text: 'begun' }])
 })
 
+test('the agent reads nothing of what a program writes to the descriptor of its config', async (t) => {
+  const { cells, where } = await open(t)
+  const lines: OutputLine[] = []
+  const output = (line: OutputLine) => void lines.push(line)
+  const script =
+    ': > "$1"; head -c 5000000 /dev/zero >&3 & sleep 0.5; kill $! && echo waits; sleep 1000'
+  const cell = await cells.start(scriptSpec(where, script, { output }))
+  await eventually(() => lines.length > 0)
+  assert.deepEqual(lines, [{ stream: 'stdout', text: 'waits' }])
+  await cell.stop()
+})
+
 test('a program that ends at once is started again and again, later and later', async (t) => {
   const { cells, where } = await open(t)
   const restart = { delaysMs: [1, 2, 3], steadyMs: 60_000 }

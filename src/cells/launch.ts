@@ -109,9 +109,11 @@ export function startProcess(spec: CellSpec, plan: LaunchPlan): StartedProcess {
 function leaveTo(pipe: Duplex, spec: CellSpec): void {
   // The pipe breaks when the cell ends before it has read; its exit says why.
   pipe.on('error', () => pipe.destroy())
-  pipe.once('data', () => pipe.write(giveLeave(spec.config)))
-  // The program may write there; the output is read and dropped, so that the pipe cannot fill up.
-  pipe.resume()
+  pipe.once('data', () => {
+    pipe.write(giveLeave(spec.config))
+    // A program has nothing to say there: what it writes is not read.
+    pipe.pause()
+  })
 }
 
 /** Lets a process that has asked for it go on, with its config. The line is read before the program. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { test } from 'node:test'
+
+import { sleep, systemClock } from '#base/clock.ts'
 
 import type { OutputLine } from './cell.ts'
 import { errorIn, isLogLine, readLines } from './output.ts'
@@ -46,6 +49,45 @@ test('readLines() drops what comes too fast, and says how much', async () => {
   await flushed()
   assert.deepEqual(texts().slice(2000), ['500 lines were dropped: more than 2000 a second', 'next'])
 })
+
+test('readLines() drops whole lines while there are too many, and goes on at the next one', async () => {
+  const { stream, clock, texts, flushed } = reading()
+  stream.write('x\n'.repeat(2000))
+  stream.write('y\ny\nthe begin of a line')
+  stream.write(' and its middle')
+  await flushed()
+  clock.nowMs = 1000
+  stream.write(' and its end')
+  stream.write(', at last\nnext\n')
+  stream.end()
+  await flushed()
+  assert.equal(texts().length, 2002)
+  assert.deepEqual(texts().slice(2000), ['3 lines were dropped: more than 2000 a second', 'next'])
+})
+
+test('readLines() lets a stream of an account rest once its bytes of a second are read', async () => {
+  const pace = { burstBytes: 100_000, bytesPerS: 50_000 }
+  const read = { bytes: 0, lines: 0 }
+  const begunMs = performance.now()
+  const stream = Readable.from(flood(read, 200_000))
+  readLines({ name: 'stdout', stream, pace }, () => read.lines++, systemClock)
+  await new Promise((resolve) => setImmediate(resolve))
+  for (let ms = 0; ms < 1000; ms = performance.now() - begunMs) {
+    // Two chunks may be on their way.
+    const most = pace.burstBytes + (ms * pace.bytesPerS) / 1000 + 3 * CHUNK_BYTES
+    assert.ok(read.bytes <= most, `${read.bytes} of ${most}`)
+    await sleep(20)
+  }
+  assert.ok(read.bytes > 0)
+  await finished(stream)
+  assert.equal(read.lines, 200_000 / CHUNK_BYTES)
+})
+
+const CHUNK_BYTES = 2000
+function* flood(read: { bytes: number }, bytes: number) {
+  for (; read.bytes < bytes; read.bytes += CHUNK_BYTES)
+    yield Buffer.from(`${'x'.repeat(CHUNK_BYTES - 1)}\n`)
+}
 
 test('isLogLine() knows a line of our logger from others', () => {
   assert.ok(isLogLine('{"time":"","level":"info","subsystem":"x","message":"y"}'))

@@ -1,5 +1,6 @@
-// Reads stdout and stderr of a cell as lines of a limited length and rate. Everything is read, so that a cell
-// never waits for us, and nothing is kept: lines beyond the rate are dropped and counted.
+// Reads stdout and stderr of a cell as lines of a limited length and rate; lines beyond the rate are dropped and counted.
+// Of a cell that an account pays for, only so many bytes a second are read: it waits with further ones, so that its
+// output costs the agent little, whatever the cell writes. A cell of ours never waits.
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
@@ -7,48 +8,123 @@ import type { Clock } from '#base/clock.ts'
 
 import type { OutputLine } from './cell.ts'
 
+/** Bytes that are read of a stream at once, and of each second. */
+export type ReadPace = { readonly burstBytes: number; readonly bytesPerS: number }
+
+/** Fifteen times what a log keeps of a second, and four thousandths of a processor of the agent. */
+export const ACCOUNT_PACE: ReadPace = { burstBytes: 16 * 2 ** 20, bytesPerS: 2 * 2 ** 20 }
+
 const LINE_LENGTH_MAX = 8192
 const LINES_PER_S_MAX = 2000
+/** A stream that was read too fast rests for so long at least. */
+const REST_MIN_MS = 100
+const NEWLINE = 10
 
 /** Reads a stream to its end and hands on its lines. */
 export function readLines(
-  from: { readonly name: OutputLine['stream']; readonly stream: Readable },
+  from: {
+    readonly name: OutputLine['stream']
+    readonly stream: Readable
+    readonly pace?: ReadPace
+  },
   sink: (line: OutputLine) => void,
-  clock: Clock,
+  clock: Pick<Clock, 'monotonicMs'>,
 ): void {
+  const { name, stream, pace } = from
+  const rate = createRate((text) => sink({ stream: name, text }), clock)
   const decoder = new StringDecoder('utf8')
   let rest = ''
+  /** The rest of a line that was dropped comes first. */
+  let isInside = false
+  const put = (text: string) => {
+    for (const piece of pieces(text)) rate.put(piece)
+  }
+  const drop = (chunk: Buffer) => {
+    const wasInside = isInside
+    isInside = chunk.at(-1) !== NEWLINE
+    // A line is counted once, where it begins or with its end.
+    rate.drop(newlinesIn(chunk) + Number(isInside) - Number(wasInside))
+    rest = ''
+    decoder.end()
+  }
+  const read = (chunk: Buffer) => {
+    const begin = isInside ? chunk.indexOf(NEWLINE) + 1 : 0
+    if (isInside && begin === 0) return
+    isInside = false
+    const parts = (rest + decoder.write(chunk.subarray(begin))).split('\n')
+    rest = parts.pop() ?? ''
+    for (const part of parts) put(part)
+    while (rest.length > LINE_LENGTH_MAX) {
+      rate.put(rest.slice(0, LINE_LENGTH_MAX))
+      rest = rest.slice(LINE_LENGTH_MAX)
+    }
+  }
+  if (pace !== undefined) keepPace(stream, pace, clock)
+  stream.on('data', (chunk: Buffer) => (rate.isFull() ? drop(chunk) : read(chunk)))
+  stream.on('end', () => {
+    rest += decoder.end()
+    if (rest !== '') put(rest)
+    rate.end()
+  })
+  // A reset of the pipe is an end like any other; the life's exit tells what happened.
+  stream.on('error', () => stream.destroy())
+}
+
+/** Hands on so many lines a second, and says of the others how many they were. */
+function createRate(sink: (text: string) => void, clock: Pick<Clock, 'monotonicMs'>) {
   let second = 0
   let lines = 0
   let dropped = 0
-
-  const put = (text: string) => {
-    const now = Math.floor(clock.monotonicMs() / 1000)
-    if (now !== second) {
-      if (dropped > 0)
-        sink({ stream: from.name, text: `${dropped} lines were dropped: more than 2000 a second` })
-      second = now
-      lines = 0
-      dropped = 0
-    }
-    if (++lines > LINES_PER_S_MAX) dropped += 1
-    else sink({ stream: from.name, text })
+  const end = () => {
+    if (dropped > 0) sink(`${dropped} lines were dropped: more than ${LINES_PER_S_MAX} a second`)
+    dropped = 0
   }
-  from.stream.on('data', (chunk: Buffer) => {
-    const parts = (rest + decoder.write(chunk)).split('\n')
-    rest = parts.pop() ?? ''
-    for (const part of parts) for (const piece of pieces(part)) put(piece)
-    while (rest.length > LINE_LENGTH_MAX) {
-      put(rest.slice(0, LINE_LENGTH_MAX))
-      rest = rest.slice(LINE_LENGTH_MAX)
-    }
+  const turn = () => {
+    const now = Math.floor(clock.monotonicMs() / 1000)
+    if (now === second) return
+    end()
+    second = now
+    lines = 0
+  }
+  return {
+    put(text: string): void {
+      turn()
+      if (++lines > LINES_PER_S_MAX) dropped++
+      else sink(text)
+    },
+    isFull(): boolean {
+      turn()
+      return lines >= LINES_PER_S_MAX
+    },
+    drop(count: number): void {
+      dropped += count
+    },
+    end,
+  }
+}
+
+/** Lets a stream rest once its bytes are used up: its writer waits then. */
+function keepPace(stream: Readable, pace: ReadPace, clock: Pick<Clock, 'monotonicMs'>): void {
+  const { burstBytes, bytesPerS } = pace
+  let left = burstBytes
+  let readMs = clock.monotonicMs()
+  let timer: NodeJS.Timeout | undefined
+  stream.on('data', (chunk: Buffer) => {
+    const nowMs = clock.monotonicMs()
+    left = Math.min(burstBytes, left + ((nowMs - readMs) * bytesPerS) / 1000) - chunk.length
+    readMs = nowMs
+    if (left >= 0) return
+    stream.pause()
+    timer = setTimeout(() => stream.resume(), Math.max(REST_MIN_MS, (-left * 1000) / bytesPerS))
   })
-  from.stream.on('end', () => {
-    rest += decoder.end()
-    if (rest !== '') put(rest)
-  })
-  // A reset of the pipe is an end like any other; the life's exit tells what happened.
-  from.stream.on('error', () => from.stream.destroy())
+  stream.on('close', () => clearTimeout(timer))
+}
+
+/** A call of indexOf() for each newline takes thirty times as long where lines are short. */
+function newlinesIn(chunk: Buffer): number {
+  let count = 0
+  for (let at = 0; at < chunk.length; at++) if (chunk[at] === NEWLINE) count++
+  return count
 }
 
 function* pieces(line: string): Generator<string> {

@@ -7,7 +7,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
 import type { Cell, CellSpec, CellState, Exit, OutputLine, StartedLife } from './cell.ts'
-import { errorIn, readLines } from './output.ts'
+import { ACCOUNT_PACE, errorIn, readLines } from './output.ts'
 import { untilAnswering, untilStuck } from './answering.ts'
 import { type Life, nextStart } from './restart.ts'
 import { findProgram, killTree, signalProcess, type Tree } from './stop.ts'
@@ -155,8 +155,9 @@ class SupervisedCell implements Cell {
       this.#lastError = errorIn(line.text) ?? this.#lastError
       sink(line)
     }
+    const pace = this.spec.payer.kind === 'account' && { pace: ACCOUNT_PACE }
     for (const name of ['stdout', 'stderr'] as const)
-      readLines({ name, stream: life[name] }, hear, clock)
+      readLines({ name, stream: life[name], ...pace }, hear, clock)
     const ended = new AbortController()
     const watching = this.#watchLife(ended.signal)
     const how = { ...(await life.exit), at: clock.wallMs() }

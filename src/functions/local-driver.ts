@@ -190,7 +190,13 @@ function endLineOf(id: string, { code, signal, stuck, outOfMemory }: Exit): Reso
         : signal === null
           ? `exit code ${code}`
           : signal
-  return { resource: id, source: null, level: 'error', text: `The process ended: ${why}` }
+  return {
+    resource: id,
+    source: null,
+    level: 'error',
+    text: `The process ended: ${why}`,
+    isOwn: true,
+  }
 }
 
 /** A line of the runtime, or any text that the code has written by itself. */

@@ -16,6 +16,8 @@ export type ResourceLine = {
   readonly source: string | null
   readonly level: string
   readonly text: string
+  /** Written by the service: kept whatever the resource writes. */
+  readonly isOwn?: true
 }
 
 type LinesOfNow = {
@@ -61,7 +63,7 @@ export function createLogKeeper({
       waiting.set(line.resource, one)
       const isFull =
         one.lines.length >= LINES_MAX || one.characters + line.text.length > CHARACTERS_MAX
-      if (isFull) return void one.dropped++
+      if (isFull && line.isOwn !== true) return void one.dropped++
       one.characters += line.text.length
       one.lines.push({ ...line, text: textOf(line.text), at: new Date().toISOString() })
     },

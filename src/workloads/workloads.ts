@@ -107,7 +107,13 @@ async function start(
   return await driver.start(workloadSpecOf(row, { ...pulled, instance: FIRST }, environmentKey), {
     line: (level, text) => line({ resource: id, source, level, text }),
     ended(end) {
-      line({ resource: id, source, level: 'service', text: `An instance has ended: ${end.words}` })
+      line({
+        resource: id,
+        source,
+        level: 'service',
+        text: `An instance has ended: ${end.words}`,
+        isOwn: true,
+      })
       crashes.add({ id, version }, end)
     },
   })
@@ -168,7 +174,13 @@ async function tryVersion(
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined) throw error
-    parts.line({ resource: id, source: String(version), level: 'service', text: failure })
+    parts.line({
+      resource: id,
+      source: String(version),
+      level: 'service',
+      text: failure,
+      isOwn: true,
+    })
     await state.query(
       'update workload_versions set failure = $3 where workload = $1 and version = $2',
       [id, version, failure],

@@ -420,7 +420,7 @@ test('a log keeps its newest lines, and says what was dropped', async () => {
   await deploy(
     'noisy',
     `export default () => {
-       for (let line = 0; line < ${IS_LONG ? 60_000 : 1500}; line++) console.log('x'.repeat(8000))
+       for (let line = 0; line < 1500; line++) console.log('x'.repeat(8000))
        console.log('the last line')
        return new Response('written')
      }`,

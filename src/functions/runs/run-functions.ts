@@ -95,5 +95,5 @@ const delayOf = ({ attempts }: DueRun, { outcome }: RunOutcome): number | null =
 function tell({ line }: RunsDeps, run: DueRun, { request, error }: RunOutcome): void {
   const again = run.attempts < RETRY_MS.length ? 'it is tried again' : 'it is not tried again'
   const text = `The run for ${run.event} failed: ${error}; ${again}`
-  line({ resource: run.function, source: request ?? null, level: 'error', text })
+  line({ resource: run.function, source: request ?? null, level: 'error', text, isOwn: true })
 }

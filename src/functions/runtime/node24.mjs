@@ -4,7 +4,7 @@
 // A request of the ingress has the header x-ergon-request-id; without it the path is one of the pages of the agent.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { spawnSync } from 'node:child_process'
-import { readSync } from 'node:fs'
+import { closeSync, readSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { env as variables } from 'node:process'
 import { Readable } from 'node:stream'
@@ -23,6 +23,8 @@ const CHECK_MS = 5000
 const MOST = 20
 /** By which libraries find the proxy of the cell. */
 const OF_PROXY = /^(https?|no)_proxy$/i
+const PAUSE = new Int32Array(new SharedArrayBuffer(4))
+const PAUSE_MS = 10
 const NO_HANDLER =
   'it exports no handler: export default { fetch(request, env, ctx) }, a default function (request, ctx), or handler(event, context)'
 
@@ -52,7 +54,7 @@ server.requestTimeout = 0
 await new Promise((resolve) => server.listen({ fd: LISTENER }, resolve))
 const loaded = load()
 
-/** The line that the agent writes on the descriptor of every cell. */
+/** The line that the agent writes on the descriptor of every cell. The code does not get the descriptor. */
 function readConfig() {
   const chunk = Buffer.alloc(65_536)
   const parts = []
@@ -60,8 +62,10 @@ function readConfig() {
     const bytes = readSync(3, chunk)
     if (bytes === 0) process.exit(1)
     parts.push(Buffer.from(chunk.subarray(0, bytes)))
-    if (chunk[bytes - 1] === 0x0a) return JSON.parse(Buffer.concat(parts).toString('utf8'))
+    if (chunk[bytes - 1] === 0x0a) break
   }
+  closeSync(3)
+  return JSON.parse(Buffer.concat(parts).toString('utf8'))
 }
 
 /** Resolves with the handler of the code, or why there is none. */
@@ -299,7 +303,19 @@ function captureConsole() {
 function say(level, values) {
   const text = places.shown(format(...values)).slice(0, LOG_TEXT_MAX)
   const line = { ergon: 1, request: current.getStore()?.id ?? null, level, text }
-  process.stdout.write(`${JSON.stringify(line)}\n`)
+  writeOut(Buffer.from(`${JSON.stringify(line)}\n`))
+}
+
+/** Waits while the agent does not read: lines that are kept in memory would end the process. */
+function writeOut(bytes) {
+  for (let at = 0; at < bytes.length;)
+    try {
+      at += writeSync(1, bytes, at)
+    } catch (error) {
+      // Code that uses process.stdout itself makes the descriptor one that does not wait.
+      if (error.code !== 'EAGAIN') return
+      Atomics.wait(PAUSE, 0, 0, PAUSE_MS)
+    }
 }
 
 /** Ends what runs, and then the process; the agent kills what takes too long. */

@@ -1,4 +1,4 @@
-"""The line that the agent writes on a descriptor of every cell."""
+"""The line that the agent writes on a descriptor of every cell. The code does not get the descriptor."""
 import json
 import os
 
@@ -11,6 +11,7 @@ def read_config():
         parts.append(os.read(CONFIG, 65_536))
         if not parts[-1]:
             os._exit(1)
+    os.close(CONFIG)
     return json.loads(b''.join(parts))
 
 
