@@ -58,8 +58,11 @@ my %STEPS = (
         my ($path) = @_;
         socket $listener, 1, 1, 0 or fail('socket');
         fileno($listener) == $FD_LISTENER or fail('descriptor 4');
+        # By its name alone, as /proc/net/unix of the cell shows the path that it was bound at.
+        my ($folder, $name) = $path =~ m{(.*)/(.*)};
+        chdir $folder or fail($folder);
         umask 0007;
-        bind $listener, pack('S Z*', 1, $path) or fail($path);
+        bind $listener, pack('S Z*', 1, $name) or fail($path);
         umask 0022;
     }],
     # The socket outside that doors lead to. Its folder stays open, as no path of the cell leads to it.

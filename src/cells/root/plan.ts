@@ -15,9 +15,9 @@ const DEVICE_LINKS = { fd: 'fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2' }
 
 /** Those that Docker masks, and others that tell of the machine rather than of the cell. */
 const MASKED =
-  `acpi asound bus cmdline config.gz driver fs interrupts iomem ioports irq kallsyms kcore keys key-users kmsg
-  kpagecgroup kpagecount kpageflags latency_stats modules mtrr sched_debug scsi slabinfo softirqs sysrq-trigger timer_list
-  timer_stats vmallocinfo`.split(/\s+/)
+  `acpi asound buddyinfo bus cmdline config.gz diskstats driver fs interrupts iomem ioports irq kallsyms kcore keys
+  key-users kmsg kpagecgroup kpagecount kpageflags latency_stats locks mdstat modules mtrr pagetypeinfo partitions pressure
+  sched_debug schedstat scsi slabinfo softirqs sysrq-trigger timer_list timer_stats vmallocinfo vmstat zoneinfo`.split(/\s+/)
 
 /** True for what every cell sees that has no image. */
 export const isOfPrograms = (path: string): boolean => OF_PROGRAMS.has(path.split('/')[1] ?? '')
