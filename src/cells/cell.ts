@@ -221,6 +221,8 @@ export interface Cells {
    */
   start(spec: CellSpec): Promise<Cell>
   list(): readonly Cell[]
+  /** The folders that cells of a name owned are removed: its uid may become another's. */
+  disown(name: string): Promise<void>
   /** Cell → the pid of its program, which is inside of what starts and isolates it; absent before it is started. */
   programs(): ReadonlyMap<Cell, number>
   /** Called at every change of a cell's state. */

@@ -65,6 +65,7 @@ export async function createCells(options: CellsOptions): Promise<Cells> {
     isolation,
     start,
     list: () => [...cells.values()].filter(isRunning),
+    disown: async (name) => await place.uids?.disown(name),
     programs() {
       const isIsolating = isolation.level !== 'plain'
       // A single scan of all processes: one for each cell blocked the agent for 0.5 s.

@@ -7,10 +7,16 @@ import type { CellContainer, CellSpec, StartedLife } from './cell.ts'
 import { createCgroup, type Cgroup } from './cgroup.ts'
 import { startProcess, type CellUser, type LaunchPlan } from './launch.ts'
 import type { CellFolders } from './place.ts'
-import { checkSocketPath, identify, makeRunFolders, relayOf } from './prepare.ts'
+import {
+  checkSocketPath,
+  makeRunFolders,
+  relayOf,
+  withIdentity,
+  type CellIdentity,
+  type PreparedCell,
+} from './prepare.ts'
 import { relayCommand } from './root/command.ts'
 import { treeOfCgroup } from './stop.ts'
-import type { SupervisorDeps } from './supervise.ts'
 
 /** The group of the relay, below that of the container: where groups limit, one with others below has no processes. */
 const RELAY = 'relay'
@@ -18,13 +24,16 @@ const RELAY = 'relay'
 type ContainerSpec = CellSpec & { readonly container: CellContainer }
 
 /** Throws where the machine cannot isolate as root, with control groups of version 2. */
-export async function prepareContainer(
+export const prepareContainer = (spec: ContainerSpec, place: CellFolders): Promise<PreparedCell> =>
+  withIdentity(spec, place, async (identity) => prepareAs(identity, spec, place))
+
+function prepareAs(
+  identity: CellIdentity | undefined,
   spec: ContainerSpec,
   place: CellFolders,
-): Promise<Omit<SupervisorDeps, 'changed'>> {
+): PreparedCell {
   const { container, name } = spec
   const { clock, log, groups } = place
-  const identity = await identify(spec, place)
   if (groups.unified === undefined || identity === undefined)
     throw baseFault('internal', `This machine cannot isolate and count a container: ${name}`)
   const socket = join(place.runFolder, spec.socketGroup, name, spec.socket)

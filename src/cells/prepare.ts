@@ -36,15 +36,42 @@ const SOCKET_PATH_BYTES_MAX = 107
 const OPEN = 0o001
 const run = promisify(execFile)
 
+/** A cell that is made, but for those who hear of its changes. */
+export type PreparedCell = Omit<SupervisorDeps, 'changed'>
+
 /** Makes the folders and groups of a cell. Throws for a spec that this machine cannot start. */
-export async function prepareCell(
+export const prepareCell = (spec: CellSpec, place: CellFolders): Promise<PreparedCell> =>
+  withIdentity(spec, place, (identity) => prepareAs(identity, spec, place))
+
+/** Keeps the user of a cell from its preparation until nothing is left of it. */
+export async function withIdentity(
   spec: CellSpec,
   place: CellFolders,
-): Promise<Omit<SupervisorDeps, 'changed'>> {
+  prepare: (identity: CellIdentity | undefined) => Promise<PreparedCell>,
+): Promise<PreparedCell> {
+  const user = userOf(spec)
+  const identity = await identify(spec, place)
+  try {
+    const prepared = await prepare(identity)
+    const cleanUp = async () => {
+      await prepared.cleanUp()
+      place.uids?.rest(user)
+    }
+    return { ...prepared, cleanUp }
+  } catch (error) {
+    place.uids?.rest(user)
+    throw error
+  }
+}
+
+async function prepareAs(
+  identity: CellIdentity | undefined,
+  spec: CellSpec,
+  place: CellFolders,
+): Promise<PreparedCell> {
   const folder = join(place.runFolder, spec.socketGroup, spec.name)
   const socket = join(folder, spec.socket)
   checkSocketPath(socket)
-  const identity = await identify(spec, place)
   makeRunFolders(spec, folder, place, identity)
   for (const path of spec.writes) await giveFolder(path, identity)
   if (spec.compiled !== undefined)
@@ -103,14 +130,13 @@ export async function prepareCell(
   }
 }
 
-type CellIdentity = { readonly process: CellUser; readonly socketGid: number }
+export type CellIdentity = { readonly process: CellUser; readonly socketGid: number }
 
-export async function identify(
-  spec: CellSpec,
-  { uids }: CellFolders,
-): Promise<CellIdentity | undefined> {
+const userOf = ({ user, name }: CellSpec): string => user ?? name
+
+async function identify(spec: CellSpec, { uids }: CellFolders): Promise<CellIdentity | undefined> {
   if (uids === undefined) return undefined
-  const uid = await uids.uidOf(spec.user ?? spec.name)
+  const uid = await uids.uidOf(userOf(spec), spec.writes.length > 0 ? 'folders' : 'nothing')
   const groups: number[] = []
   for (const group of spec.calls) groups.push(await uids.gidOf(group))
   const socketGid = await uids.gidOf(spec.socketGroup)

@@ -1,5 +1,6 @@
 // Uids and gids of cells. A file and a flock on it claim a range for the whole machine, so two instances never
-// share a uid. Within the range every cell name keeps its number from start to start.
+// share a uid. Within the range every cell name keeps its number from start to start. Once all are given, the number of a
+// name that nothing exists of is given to another: of one that owns no folder, while no cell of it runs.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,18 +13,29 @@ export type IdRange = { readonly first: number; readonly count: number }
 
 export type Uids = {
   readonly range: IdRange
-  /** The uid, and gid, of a cell: the same at every start. */
-  uidOf(cell: string): Promise<number>
+  /**
+   * The uid, and gid, of a name: the same at every start, as long as it owns folders or numbers are left. It is kept for the
+   * name until as many calls of `rest`.
+   */
+  uidOf(name: string, owns: 'folders' | 'nothing'): Promise<number>
+  /** No process of a cell of the name is left. */
+  rest(name: string): void
+  /** The folders that a name owned are removed. */
+  disown(name: string): Promise<void>
   /** The gid of a socket group. */
   gidOf(group: string): Promise<number>
   release(): Promise<void>
 }
 
+type Names = { [name: string]: number }
+
 type Record = {
   readonly instance: string
   range?: IdRange
-  readonly cells: { [name: string]: number }
-  readonly groups: { [name: string]: number }
+  readonly cells: Names
+  readonly groups: Names
+  /** The names of cells that own nothing. Those of older records may own folders. */
+  bare?: { [name: string]: true }
 }
 
 // systemd leaves 1,879,048,192 … 2,147,483,647 unused (its UIDS-GIDS page): neither users, dynamic
@@ -56,26 +68,64 @@ export async function claimUids(deps: {
   await writeRecord(deps.recordPath, record)
 
   const half = range.count / 2
+  const bare = (record.bare ??= {})
+  const uses = new Map<string, number>()
   let last: Promise<unknown> = Promise.resolve()
   // Numbers are given one after another: two cells started at once must not get the same.
-  const numberOf = (names: { [name: string]: number }, name: string): Promise<number> => {
-    const given = last.then(async () => {
-      const known = Object.hasOwn(names, name) ? names[name] : undefined
-      if (known !== undefined) return known
-      const next = Object.keys(names).length
-      if (next >= half)
-        throw baseFault('internal', `No number is left in the uid range for: ${name}`)
-      names[name] = next
-      await writeRecord(deps.recordPath, record)
-      return next
-    })
-    last = given.catch(() => undefined)
-    return given
+  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
+    const done = last.then(act)
+    last = done.catch(() => undefined)
+    return done
   }
+  const numberOf = async (names: Names, name: string, spare: () => string | undefined) => {
+    const known = Object.hasOwn(names, name) ? names[name] : undefined
+    if (known !== undefined) return known
+    // Numbers have no gaps: a name that is forgotten gives its number to another at once.
+    const count = Object.keys(names).length
+    const other = count < half ? undefined : spare()
+    const next = other === undefined ? count : (names[other] ?? half)
+    if (next >= half) throw baseFault('internal', `No number is left in the uid range for: ${name}`)
+    if (other !== undefined) {
+      delete names[other]
+      delete bare[other]
+    }
+    names[name] = next
+    return next
+  }
+  const write = () => writeRecord(deps.recordPath, record)
+  const spare = () => Object.keys(bare).find((name) => !uses.has(name))
   return {
     range,
-    uidOf: async (cell) => range.first + (await numberOf(record.cells, cell)),
-    gidOf: async (group) => range.first + half + (await numberOf(record.groups, group)),
+    uidOf: (name, owns) =>
+      inTurn(async () => {
+        const isNew = !Object.hasOwn(record.cells, name)
+        const isBare = owns === 'nothing' && (isNew || bare[name] === true)
+        const number = await numberOf(record.cells, name, spare)
+        const isChanged = isNew || (bare[name] === true) !== isBare
+        if (isBare) bare[name] = true
+        else delete bare[name]
+        if (isChanged) await write()
+        uses.set(name, (uses.get(name) ?? 0) + 1)
+        return range.first + number
+      }),
+    rest(name) {
+      const left = (uses.get(name) ?? 0) - 1
+      if (left > 0) uses.set(name, left)
+      else uses.delete(name)
+    },
+    disown: (name) =>
+      inTurn(async () => {
+        if (!Object.hasOwn(record.cells, name) || bare[name] === true) return
+        bare[name] = true
+        await write()
+      }),
+    gidOf: (group) =>
+      inTurn(async () => {
+        const isNew = !Object.hasOwn(record.groups, group)
+        const number = await numberOf(record.groups, group, () => undefined)
+        if (isNew) await write()
+        return range.first + half + number
+      }),
     release: () => lock.release(),
   }
 }

@@ -17,7 +17,9 @@ const DEVICE_LINKS = { fd: 'fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2' }
 const MASKED =
   `acpi asound buddyinfo bus cmdline config.gz diskstats driver fs interrupts iomem ioports irq kallsyms kcore keys
   key-users kmsg kpagecgroup kpagecount kpageflags latency_stats locks mdstat modules mtrr pagetypeinfo partitions pressure
-  sched_debug schedstat scsi slabinfo softirqs sysrq-trigger timer_list timer_stats vmallocinfo vmstat zoneinfo`.split(/\s+/)
+  sched_debug schedstat scsi slabinfo softirqs sysrq-trigger timer_list timer_stats vmallocinfo vmstat zoneinfo`.split(
+    /\s+/,
+  )
 
 /** True for what every cell sees that has no image. */
 export const isOfPrograms = (path: string): boolean => OF_PROGRAMS.has(path.split('/')[1] ?? '')

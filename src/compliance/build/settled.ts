@@ -47,5 +47,7 @@ async function demandPosted(state: Queryable, { to }: DuePack): Promise<void> {
   )
   if (rows[0]?.early === true) throw new NotSettled('The time ended a moment ago')
   if (rows[0]?.behind !== null)
-    throw new NotSettled('Charges of the time can still come: a process has not reported since its end')
+    throw new NotSettled(
+      'Charges of the time can still come: a process has not reported since its end',
+    )
 }

@@ -150,6 +150,7 @@ export function createServers(deps: ServersDeps): Servers {
       instances.without(id, async () => {
         await before?.()
         await rm(join(deps.folder, id), { recursive: true, force: true })
+        await deps.cells.disown(cellNameOf(id))
       }),
     async alone(database, work) {
       const server = await startServer(deps, database, closing.signal)
