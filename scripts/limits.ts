@@ -427,10 +427,16 @@ const WORKLOADS: LimitSection = {
   title: 'Workloads',
   limits: [
     ['workloads of an account', count(workloads.WORKLOADS_MAX), code('too_many_workloads')],
+    [
+      'instances of the workloads of an account',
+      count(workloads.ACCOUNT_INSTANCES_MAX),
+      code('too_many_instances'),
+    ],
+    ['instances of a workload', count(workloads.WORKLOAD_INSTANCES_MAX), code('invalid_request')],
     ['host names of a workload', count(workloads.WORKLOAD_HOSTS_MAX), code('invalid_request')],
     [
       'requests of a workload at once',
-      `${workloads.WORKLOAD_CONCURRENCY}; further ones wait`,
+      `${workloads.WORKLOAD_CONCURRENCY} for each of its most instances; further ones wait`,
       code('workload_busy'),
     ],
     ['body of a request', bytes(workloads.WORKLOAD_BODY_BYTES_MAX), code('body_too_large')],

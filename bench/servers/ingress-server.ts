@@ -16,11 +16,12 @@ routes.put([
     path: '/',
     timeoutS: 30,
     concurrency: 200,
+    scale: null,
   },
 ])
 await listenPlain({
   routes,
-  uses: createInstanceUses({ socketPath, secret }),
+  uses: createInstanceUses({ socketPath, secret }, { calmMs: 60_000 }),
   turns: createTurns(),
   log: createLogger('bench', { level: 'error' }),
   trusts: () => false,

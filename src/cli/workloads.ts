@@ -18,7 +18,7 @@ export type Workload = {
   readonly cpu: number
   readonly memory_bytes: number
   readonly health: { readonly path: string } | null
-  readonly scale: { readonly min: number; readonly max: number }
+  readonly scale: { readonly min: number; readonly max: number; readonly target_requests: number }
   readonly scale_to_zero_after: string
   readonly instances: number
   readonly energy_budget: string | null
@@ -80,7 +80,10 @@ export function printWorkload(one: Workload): void {
     ['image', one.image],
     ['digest', one.digest ?? 'not pulled yet'],
     ['version', answeringText(one)],
-    ['instances', `${one.instances} (min ${one.scale.min}, max ${one.scale.max})`],
+    [
+      'instances',
+      `${one.instances} (min ${one.scale.min}, max ${one.scale.max}, ${one.scale.target_requests} requests each)`,
+    ],
     ['sleeps after', one.scale.min > 0 ? 'never' : one.scale_to_zero_after],
     ['size', `${one.cpu} CPU, ${mbText(one.memory_bytes)}`],
     ['port', String(one.port ?? 'not known yet')],

@@ -15,8 +15,11 @@ export const WORKLOAD_VARIABLES_MAX = 100
 /** Characters of all variables and secrets with their names. */
 export const WORKLOAD_ENVIRONMENT_MAX = 32_768
 export const WORKLOAD_INSTANCES_MAX = 20
-/** More are refused: they would be kept without effect. */
-export const WORKLOAD_INSTANCES_SERVED = 1
+/** Instances that run at once for an account, those of a version that is being replaced too. */
+export const ACCOUNT_INSTANCES_MAX = 50
+export const WORKLOAD_INSTANCES_DEFAULT = 1
+/** Requests of an instance at once, beyond which another one starts. */
+export const WORKLOAD_TARGET_REQUESTS = { least: 1, most: 200, byDefault: 50 } as const
 export const WORKLOAD_MEMORY = { least: '16MB', most: '256GB', byDefault: '256MB' } as const
 export const WORKLOAD_CPU = { least: 0.05, most: 64, byDefault: 1 } as const
 /** Time without a request until it sleeps, where it needs no instance at least. */
@@ -30,6 +33,6 @@ export const WORKLOAD_LOG_LINES_MAX = 2000
 /** So many ends within this time are a crash loop. */
 export const CRASHES_MAX = 3
 export const CRASHES_WITHIN_MS = 300_000
-/** Requests that a workload answers at once; further ones wait. */
+/** Requests at once for each instance that a workload may have; further ones wait. */
 export const WORKLOAD_CONCURRENCY = 200
 export const WORKLOAD_BODY_BYTES_MAX = 1024 * 1024 * 1024

@@ -40,7 +40,7 @@ export const workloadReply = z.object({
   cpu: z.number(),
   memory_bytes: z.int(),
   health: z.object({ path: z.string(), interval: z.string(), timeout: z.string() }).nullable(),
-  scale: z.object({ min: z.int(), max: z.int() }),
+  scale: z.object({ min: z.int(), max: z.int(), target_requests: z.int() }),
   scale_to_zero_after: z.string(),
   /** Those that run now. */
   instances: z.int(),
@@ -105,6 +105,8 @@ export const workloadLogs = z.object({
       at: time,
       /** The version that wrote it, and where: `service` has lines of the service about it. */
       version: z.int(),
+      /** The number of the instance that wrote it. */
+      instance: z.int(),
       stream: z.enum(['stdout', 'stderr', 'service']),
       text: z.string(),
     }),

@@ -51,8 +51,14 @@ const port = z.int().min(1).max(65_535)
 export const workloadScale = ownObject({
   min: instances.optional(),
   max: instances.min(1).optional(),
+  /** Requests of an instance at once, beyond which another one starts. */
+  target_requests: z
+    .int()
+    .min(limits.WORKLOAD_TARGET_REQUESTS.least)
+    .max(limits.WORKLOAD_TARGET_REQUESTS.most)
+    .optional(),
 })
-  .refine(({ min, max }) => min !== undefined || max !== undefined, 'must have min or max')
+  .refine((scale) => Object.keys(scale).length > 0, 'must have min, max or target_requests')
   .refine(({ min = 0, max }) => max === undefined || min <= max, 'must have min no more than max')
 export type WorkloadScale = z.infer<typeof workloadScale>
 

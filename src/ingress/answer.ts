@@ -24,7 +24,8 @@ import { refuseRequest } from './refuse.ts'
 import type { FoundRoute, IngressRoute, Routes } from './routes.ts'
 import { abortLate, abortUnlessWaiting } from './time-limit.ts'
 import type { RequestTurns } from './turns.ts'
-import type { InstanceUse, InstanceUses } from './uses.ts'
+import type { InstanceUse } from './fleet.ts'
+import type { InstanceUses } from './uses.ts'
 
 export type IngressDeps = {
   readonly routes: Routes
@@ -140,6 +141,7 @@ async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promis
       return await passInTime(request, use, deps)
     } catch (error) {
       if (!(error instanceof NotAnswered)) throw error
+      use.down()
       if (error.isReset) resets++
       const mayRepeat = resets === 0 || (resets === 1 && isRepeatable(request))
       if (!mayRepeat || performance.now() > lastMs) throw crashedFault(route)

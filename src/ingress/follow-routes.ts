@@ -10,7 +10,7 @@ import type { IngressRoute, RouteTable } from './routes.ts'
 
 const AGAIN_MS = 15_000
 const AFTER_FAULT_MS = 2000
-const ROUTES = `select i.resource as id, r.kind, i.account, i.host, i.path, i.timeout_s as "timeoutS", i.concurrency
+const ROUTES = `select i.resource as id, r.kind, i.account, i.host, i.path, i.timeout_s as "timeoutS", i.concurrency, i.scale
   from ingress_routes i join resources r on r.id = i.resource`
 
 export const readRoutes = async (state: Queryable): Promise<readonly IngressRoute[]> =>

@@ -49,7 +49,7 @@ async function exchange(
   routes.put([testRoute({ account: ACCOUNT, timeoutS: 2, ...more })])
   const pool = openInstancePool(`unix:${socketPath}`)
   t.after(() => pool.destroy())
-  const use = { pool, late() {}, end() {} }
+  const use = { pool, late() {}, down() {}, end() {} }
   const uses = { begin: () => Promise.resolve(use) }
   const deps = { routes, uses, turns: createTurns(), log, trusts: () => false }
   const server = createServer((request, response) => void answerRequest(request, response, deps))

@@ -31,6 +31,7 @@ export async function startIngress(
     folder,
     listen: { host: config.host, port: data.port + FUNCTIONS_PORT_OFFSET },
     tlsPort: config.ingressTlsPort,
+    calmMs: config.workloadCalmSeconds * 1000,
     isHttpsOnly: config.ingressHttps === 'only',
   }
   return await cells.start(

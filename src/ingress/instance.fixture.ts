@@ -48,7 +48,7 @@ export async function openInstance(
     uses: {
       async begin(_route, ending) {
         users.add(ending)
-        return { pool, late() {}, end: () => void users.delete(ending) }
+        return { pool, late() {}, down() {}, end: () => void users.delete(ending) }
       },
     },
   }

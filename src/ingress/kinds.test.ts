@@ -19,7 +19,13 @@ test('a workload is refused with codes of its own', async () => {
   assert.equal(rulesOfKind('workload').refusals.timeout, 'workload_timeout')
   const turns = createTurns()
   const { signal } = new AbortController()
-  const route = { id: 'wl_a', account: 'acct_a', kind: 'workload', concurrency: 1 } as const
+  const route = {
+    id: 'wl_a',
+    account: 'acct_a',
+    kind: 'workload',
+    concurrency: 1,
+    scale: null,
+  } as const
   await turns.take(route, signal)
   const leaving = new AbortController()
   const waiting = Array.from({ length: 200 }, () => turns.take(route, leaving.signal))

@@ -18,7 +18,7 @@ export type KindRules = {
   }
   /** Why it does not run, where its own part has failed. */
   readonly whyFailed: string
-  /** Requests of one resource that run at once, where its route does not say. */
+  /** Requests that run at once for each instance that a resource may have, where its route does not say. */
   readonly concurrency: number
   readonly bodyBytesMax: number
   /** The time of a route is that of the whole answer, not of its begin. */

@@ -9,5 +9,6 @@ export const testRoute = (more: Partial<IngressRoute> = {}): IngressRoute => ({
   path: '/',
   timeoutS: 1,
   concurrency: null,
+  scale: null,
   ...more,
 })

@@ -48,6 +48,7 @@ test('the routes of a resource are those of its last list', { skip }, async () =
       path: '/x',
       timeoutS: 5,
       concurrency: null,
+      scale: null,
     },
     {
       id,
@@ -57,6 +58,7 @@ test('the routes of a resource are those of its last list', { skip }, async () =
       path: '/one',
       timeoutS: 5,
       concurrency: null,
+      scale: null,
     },
   ])
   await set(id)

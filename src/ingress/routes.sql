@@ -1,4 +1,4 @@
--- Replaces the routes of a resource by a list of {host, path, timeout_s, concurrency}; an empty list removes them. Raises
+-- Replaces the routes of a resource by a list of {host, path, timeout_s, concurrency, scale}; an empty list removes them. Raises
 -- unique_violation for the route of another resource, and EG023 for a host of another account: a host belongs to the
 -- account that has routes there.
 create or replace function set_routes(of_id text, wanted jsonb) returns void language plpgsql as $$
@@ -13,8 +13,8 @@ begin
       where i.account <> of_account) then
     raise exception 'a host of another account' using errcode = 'EG023';
   end if;
-  insert into ingress_routes (resource, account, host, path, timeout_s, concurrency)
-    select of_id, of_account, host, path, timeout_s, concurrency
-    from jsonb_to_recordset(wanted) as r (host text, path text, timeout_s int, concurrency int);
+  insert into ingress_routes (resource, account, host, path, timeout_s, concurrency, scale)
+    select of_id, of_account, host, path, timeout_s, concurrency, scale
+    from jsonb_to_recordset(wanted) as r (host text, path text, timeout_s int, concurrency int, scale jsonb);
   perform pg_notify('ergon_routes', '');
 end $$;

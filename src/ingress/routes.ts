@@ -14,7 +14,12 @@ export type IngressRoute = {
   readonly timeoutS: number
   /** Null: that of the kind. */
   readonly concurrency: number | null
+  /** Null: there is one instance. */
+  readonly scale: InstanceScale | null
 }
+
+/** The number of instances. Another one starts where each has `target` requests at once. */
+export type InstanceScale = { readonly min: number; readonly max: number; readonly target: number }
 
 /** The route of a request, and its path and address as the resource sees them. */
 export type FoundRoute = {

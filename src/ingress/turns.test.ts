@@ -4,7 +4,13 @@ import { FUNCTION_CONCURRENCY, FUNCTION_WAITING_MAX } from '#contract/function-l
 import { createTurns, ROUTED_REQUESTS_MAX } from './turns.ts'
 
 const { signal } = new AbortController()
-const ROUTE = { id: 'fn_a', account: 'acct_a', kind: 'function', concurrency: null } as const
+const ROUTE = {
+  id: 'fn_a',
+  account: 'acct_a',
+  kind: 'function',
+  concurrency: null,
+  scale: null,
+} as const
 
 test('so many requests run at once, further ones wait in their order, and too many are function_busy', async () => {
   const turns = createTurns()

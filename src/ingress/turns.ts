@@ -14,7 +14,7 @@ type Line = { running: number; readonly waiting: (() => void)[] }
 export interface RequestTurns {
   /** Resolves with the end of the turn. Throws that it is busy, also after too long a wait. Rejects with the signal's reason. */
   take(
-    route: Pick<IngressRoute, 'id' | 'account' | 'kind' | 'concurrency'>,
+    route: Pick<IngressRoute, 'id' | 'account' | 'kind' | 'concurrency' | 'scale'>,
     signal: AbortSignal,
   ): Promise<() => void>
 }
@@ -35,10 +35,10 @@ export function createTurns(waitMs = WAIT_MAX_MS): RequestTurns {
     if (line.running === 0) lines.delete(id)
   }
   return {
-    async take({ id, account, kind, concurrency }, signal) {
+    async take({ id, account, kind, concurrency, scale }, signal) {
       if ((ofAccounts.get(account) ?? 0) >= ROUTED_REQUESTS_MAX)
         throw busy(kind, `its account has ${ROUTED_REQUESTS_MAX} requests here`)
-      const most = concurrency ?? rulesOfKind(kind).concurrency
+      const most = concurrency ?? rulesOfKind(kind).concurrency * (scale?.max ?? 1)
       const line = lines.get(id) ?? { running: 0, waiting: [] }
       lines.set(id, line)
       if (line.running >= most && line.waiting.length >= FUNCTION_WAITING_MAX)

@@ -8,7 +8,7 @@ import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import { createInstanceUses } from './uses.ts'
 
-const ROUTE = { id: 'fn_a', kind: 'function' } as const
+const ROUTE = { id: 'fn_a', kind: 'function', scale: null } as const
 
 test('requests that follow each other ask the agent once, and a refusal ends those that run', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-uses-'))
@@ -23,7 +23,7 @@ test('requests that follow each other ask the agent once, and a refusal ends tho
     void refusing.promise.then(() => response.end(lineOf(line)))
   })
   t.after(() => server.close())
-  const uses = createInstanceUses(agent)
+  const uses = createInstanceUses(agent, { calmMs: 1000 })
   t.after(() => uses.close())
   const ending = new AbortController()
   for (let nth = 0; nth < 5; nth++) (await uses.begin(ROUTE, ending)).end()

@@ -10,12 +10,13 @@ export type ServedKind = {
   /** A row of the table of kinds (ingress/kinds.ts). */
   readonly kind: string
   /**
-   * Resolves with the running instance, which runs until the release and a while longer. Rejects with NotWanted, or with why
-   * it did not start.
+   * Resolves with a running instance, which runs until the release and a while longer. Rejects with NotWanted, or with why
+   * it did not start. `nth` is its number among those of the resource, from 1.
    */
   use(
     resource: Resource,
     signal: AbortSignal,
+    nth: number,
   ): Promise<{
     /** `unix:<path>` */
     readonly instance: { readonly address: string }

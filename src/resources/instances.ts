@@ -39,6 +39,8 @@ export interface Instances<R extends Resource, I extends Instance> {
   running(): readonly (Pick<Resource, 'id' | 'account'> & {
     readonly key: string
     readonly instance: Promise<I>
+    /** It has been ready once, and is not being ended. */
+    readonly isServing: boolean
   })[]
   /** No instance starts any more. Those that run go on: the node ends its cells in its own order. */
   close(): void
@@ -53,6 +55,8 @@ export type InstancesDeps<R extends Resource, I extends Instance> = {
   readonly readyMs?: number
   /** Starts an instance; resolves before it is ready. */
   readonly start: (resource: R) => Promise<I>
+  /** Called when an instance of a resource serves from now on, or no more. */
+  readonly changed?: (id: string) => void
   /** Instances of one key follow each other; those of other keys run beside. By default a resource has one key: its id. */
   readonly keyOf?: (resource: R) => string
 }
@@ -69,6 +73,7 @@ type Running<I> = {
   idleMs: number
   /** The number of the interval that begins with it; undefined where it was not recorded. */
   interval?: Promise<string | undefined>
+  isReady?: true
   /** Its end was tried: it may be half gone, so nobody uses it any more. */
   ending?: SleepCause
   timer?: NodeJS.Timeout | undefined
@@ -107,6 +112,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       await instance.ready(
         AbortSignal.any([signal, AbortSignal.timeout(this.#deps.readyMs ?? READY_MAX_MS)]),
       )
+      this.#serves(one)
       return { instance, endedBy: () => one.ending, release }
     } catch (error) {
       release()
@@ -131,17 +137,24 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
   }
 
   running() {
-    return [...this.#running].map(([key, { id, account, instance }]) => ({
+    return [...this.#running].map(([key, { id, account, instance, isReady, ending }]) => ({
       key,
       id,
       account,
       instance,
+      isServing: isReady === true && ending === undefined,
     }))
   }
 
   close(): void {
     this.#isClosed = true
     for (const { timer } of this.#running.values()) clearTimeout(timer)
+  }
+
+  #serves(one: Running<I>): void {
+    if (one.isReady === true) return
+    one.isReady = true
+    this.#deps.changed?.(one.id)
   }
 
   #idleMs(resource: R): number {
@@ -198,6 +211,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     const one = this.#running.get(key)
     if (one === undefined) return
     one.ending ??= cause
+    this.#deps.changed?.(one.id)
     clearTimeout(one.timer)
     const instance = await one.instance.catch(() => undefined)
     await instance?.end(cause)

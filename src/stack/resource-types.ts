@@ -56,6 +56,10 @@ const scale = {
       least: 1,
       most: workloads.WORKLOAD_INSTANCES_MAX,
     }),
+    target_requests: integerField(
+      'Requests of an instance at once, beyond which another one starts',
+      workloads.WORKLOAD_TARGET_REQUESTS,
+    ),
   },
   check: ({ min, max }) =>
     Number(min ?? 0) > Number(max ?? Infinity) ? 'Expected min to be no more than max' : undefined,

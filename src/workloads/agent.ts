@@ -1,5 +1,6 @@
 // Workloads in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
 import { hash } from 'node:crypto'
+import { totalmem } from 'node:os'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import { WORKLOAD_LOG_LINES_MAX } from '#contract/workload-limits.ts'
@@ -29,6 +30,7 @@ const TEND_MS = 5000
 const OWN_LEVEL = 'service'
 /** Hex digits: engines have names of 63 bytes at most. */
 const INSTALLATION_LENGTH = 12
+const BYTES_PER_MB = 1_000_000
 
 async function open(core: AgentCore): Promise<AgentPart> {
   const { config, data, state, log, cells, ingress, egress } = core
@@ -65,7 +67,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
   })
   const served = ingress.serve({
     kind: 'workload',
-    use: (resource, signal) => workloads.use(resource, { cause: 'connection' }, signal),
+    use: workloads.use,
   })
   endUnpaid(core, workloads, served)
   await endOpenIntervals(state, 'workload')
@@ -111,7 +113,9 @@ async function workloadsOf(
   const images = createNodeImages({ cells, place, settings, admit, folder: data.at('images') })
   const deps = { cells, admit, readyMs, images, egress }
   const driver = hasEngine(config) ? await dockerDriver(core, deps) : createCellDriver(deps)
-  return createWorkloads({ state, log, driver, readyMs, ...given })
+  const memoryBytes =
+    config.workloadMemoryMb === undefined ? totalmem() : config.workloadMemoryMb * BYTES_PER_MB
+  return createWorkloads({ state, log, driver, readyMs, memoryBytes, ...given })
 }
 
 /** Throws settings_invalid where the engine cannot be used. */

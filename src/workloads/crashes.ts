@@ -1,43 +1,55 @@
-// Instances that end by themselves. The third end within five minutes is a crash loop, which the account learns once,
-// until the workload has run for ten minutes without an end, or another version answers.
+// Instances that end by themselves. The third end of one within five minutes is a crash loop of it. A workload is in a crash
+// loop while all of its instances are. The account learns that once, until the workload has run for ten minutes without an
+// end, or another version answers.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { CRASHES_MAX, CRASHES_WITHIN_MS } from '#contract/workload-limits.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadEnd } from './driver.ts'
+import { keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
 
 const STEADY_MS = 600_000
 /** Of the log, in the address that the event gives. */
 const LINES = 100
 
-type Ended = { readonly id: string; readonly version: number }
+type EndedVersion = Pick<Versioned, 'id' | 'version'>
+type EndedInstance = Pick<VersionedInstance, 'id' | 'version' | 'instance'>
 
 export interface Crashes {
-  add(of: Ended, end: WorkloadEnd): void
-  isLooping(of: Ended): boolean
+  add(of: EndedInstance, end: WorkloadEnd): void
+  isLooping(of: EndedVersion): boolean
   /** Ends the crash loop of a workload that has run long enough. */
-  endIfSteady(of: Ended): Promise<void>
+  endIfSteady(of: EndedVersion): Promise<void>
   forget(id: string): void
 }
 
 export function createCrashes({
   state,
   log,
+  runningOf,
 }: {
   readonly state: Queryable
   readonly log: Logger
+  /** The keys of the instances of a version that run, also while they wait for their next start. */
+  readonly runningOf: (of: EndedVersion) => readonly string[]
 }): Crashes {
-  /** When each version has ended, the newest last. */
+  /** When each instance has ended, the newest last. */
   const ends = new Map<string, number[]>()
   const bornMs = performance.now()
-  const keyOf = ({ id, version }: Ended) => `${id} ${version}`
   const isLoop = (atMs: readonly number[]) =>
     atMs.length === CRASHES_MAX && Number(atMs.at(-1)) - Number(atMs[0]) <= CRASHES_WITHIN_MS
+  const forget = (prefix: string) => {
+    for (const key of ends.keys()) if (key.startsWith(prefix)) ends.delete(key)
+  }
+  const endsOf = (of: EndedVersion) =>
+    [...ends].flatMap(([key, atMs]) => (key.startsWith(`${of.id} ${of.version} `) ? [atMs] : []))
+  const isLooping = (of: EndedVersion) =>
+    endsOf(of).some(isLoop) && runningOf(of).every((key) => isLoop(ends.get(key) ?? []))
   return {
     add(of, { exitCode, words }) {
-      const atMs = [...(ends.get(keyOf(of)) ?? []), performance.now()].slice(-CRASHES_MAX)
-      ends.set(keyOf(of), atMs)
-      if (!isLoop(atMs)) return
+      const key = keyOfInstance(of)
+      ends.set(key, [...(ends.get(key) ?? []), performance.now()].slice(-CRASHES_MAX))
+      if (!isLooping(of)) return
       const why = `It ends again and again: ${words}`
       state
         .query('select mark_crash_loop($1, $2, $3, $4, $5)', [
@@ -51,14 +63,13 @@ export function createCrashes({
           log.warn('A crash loop is not told', { id: of.id, error: messageOf(error) }),
         )
     },
-    isLooping: (of) => isLoop(ends.get(keyOf(of)) ?? []),
+    isLooping,
     async endIfSteady(of) {
-      if (performance.now() - (ends.get(keyOf(of))?.at(-1) ?? bornMs) < STEADY_MS) return
-      ends.delete(keyOf(of))
+      const lastMs = Math.max(bornMs, ...endsOf(of).flat())
+      if (performance.now() - lastMs < STEADY_MS) return
+      forget(`${of.id} ${of.version} `)
       await state.query('select end_crash_loop($1)', [of.id])
     },
-    forget(id) {
-      for (const key of ends.keys()) if (key.startsWith(`${id} `)) ends.delete(key)
-    },
+    forget: (id) => forget(`${id} `),
   }
 }

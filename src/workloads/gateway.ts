@@ -18,7 +18,8 @@ import type { WorkloadGatewaySettings } from './settings.ts'
 
 /** For the export: each workload as the version that answers has it. */
 const WORKLOADS_OF = `select n.id as place, n.id, n.name, n.region, w.host, w.hosts, n.actual as status, w.version,
-    w.live_version, w.scale_min, w.scale_max, w.sleep_after_ms, n.created_at, v.image, v.digest, v.port, v.command,
+    w.live_version, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
+    n.created_at, v.image, v.digest, v.port, v.command,
     v.env_names, v.secret_names, v.cpu_milli, v.memory_bytes::text, v.health
   from resources n join workloads w using (id)
     join workload_versions v on v.workload = w.id and v.version = coalesce(w.live_version, w.version)

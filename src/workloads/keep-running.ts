@@ -7,18 +7,11 @@ import type { Queryable } from '#state/connect.ts'
 import type { Crashes } from './crashes.ts'
 import type { RunningWorkload } from './driver.ts'
 import { readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
-
-/** A version of a resource. */
-export type Versioned = Resource & { readonly version: number; readonly sleepAfterMs: number }
-
-export const keyOfVersion = ({ id, version }: Pick<Versioned, 'id' | 'version'>): string =>
-  `${id} ${version}`
+import { instancesOf, keyOfInstance, type VersionedInstance } from './versioned.ts'
 
 export interface KeptInstances {
-  /** Keeps an instance of the live version running, or lets it sleep, as the workload wants. Never rejects for its faults. */
+  /** Keeps as many instances of the live version running as the workload wants. Never rejects for their faults. */
   keep(resource: Resource, signal: AbortSignal): Promise<void>
-  /** Lets an instance sleep. */
-  letGo(key: string): void
   /** Of one that is being ended. */
   forget(key: string): void
   /** Starts what must run and does not, looks at crash loops, and resumes what its budget allows again. */
@@ -28,7 +21,7 @@ export interface KeptInstances {
 type Deps = {
   readonly state: Queryable
   readonly log: Logger
-  readonly instances: Pick<Instances<Versioned, RunningWorkload>, 'use'>
+  readonly instances: Pick<Instances<VersionedInstance, RunningWorkload>, 'use'>
   readonly crashes: Pick<Crashes, 'endIfSteady'>
 }
 
@@ -39,35 +32,38 @@ const RUNNING = `select n.id, n.account, n.name, n.actual, w.live_version as ver
   order by n.id`
 
 export function createKeptInstances({ state, log, instances, crashes }: Deps): KeptInstances {
-  const kept = new Map<string, () => void>()
+  const kept = new Map<string, { readonly id: string; readonly release: () => void }>()
   const letGo = (key: string) => {
-    kept.get(key)?.()
+    kept.get(key)?.release()
     kept.delete(key)
   }
-  const begin = async (own: Versioned, signal: AbortSignal) => {
+  const begin = async (own: VersionedInstance, signal: AbortSignal) => {
     const { release } = await instances.use(own, { cause: 'change' }, signal)
-    const key = keyOfVersion(own)
+    const key = keyOfInstance(own)
     if (kept.has(key)) release()
-    else kept.set(key, release)
+    else kept.set(key, { id: own.id, release })
   }
-  const keep: KeptInstances['keep'] = async (resource, signal) => {
-    const { id } = resource
-    const live = await liveVersion(state, id)
-    if (live === undefined) return
-    const { version, sleepAfterMs, scaleMin } = live
-    const own = { ...resource, version, sleepAfterMs }
-    if (scaleMin === 0) return letGo(keyOfVersion(own))
-    if (kept.has(keyOfVersion(own))) return
-    await begin(own, signal).catch(async (error: unknown) => {
-      if (error instanceof ErgonError && error.code === 'budget_exhausted')
+  const keepOne = (own: VersionedInstance, signal: AbortSignal): Promise<void> =>
+    begin(own, signal).catch(async (error: unknown) => {
+      const { id, instance } = own
+      // The others may hold the rest of the budget.
+      if (instance === 1 && error instanceof ErgonError && error.code === 'budget_exhausted')
         await state.query('select hold_by_budget($1)', [id])
       else if (!signal.aborted)
-        log.debug('A workload does not run', { id, error: messageOf(error) })
+        log.debug('A workload does not run', { id, instance, error: messageOf(error) })
     })
+  const keep: KeptInstances['keep'] = async (resource, signal) => {
+    const live = await liveVersion(state, resource.id)
+    if (live === undefined) return
+    const { version, sleepAfterMs, scaleMin } = live
+    const wanted = instancesOf({ ...resource, version, sleepAfterMs }, scaleMin)
+    const keys = new Set(wanted.map(keyOfInstance))
+    for (const [key, { id }] of kept) if (id === resource.id && !keys.has(key)) letGo(key)
+    const lacking = wanted.filter((own) => !kept.has(keyOfInstance(own)))
+    await Promise.all(lacking.map((own) => keepOne(own, signal)))
   }
   return {
     keep,
-    letGo,
     forget: (key) => void kept.delete(key),
     async tend(signal) {
       await state.query("select release_by_budget('workload', $1)", [LEAST_NJ])

@@ -21,6 +21,7 @@ export type WorkloadVersion = Omit<
   readonly failure: string | null
   readonly isLive: boolean
   readonly scaleMin: number
+  readonly scaleMax: number
   readonly sleepAfterMs: number
 }
 
@@ -34,7 +35,8 @@ export async function readWorkloadVersion(
     `select w.id, w.account, n.name, v.version, v.image, v.digest, v.config, v.port, v.command,
        v.cpu_milli as "cpuMilli", v.memory_bytes::text as "memoryBytes", v.health, v.sealed_env as "sealedEnv",
        v.sealed_secrets as "sealedSecrets", v.failure, coalesce(v.version = w.live_version, false) as "isLive",
-       w.scale_min as "scaleMin", w.sleep_after_ms as "sleepAfterMs"
+       w.scale_min as "scaleMin", w.scale_max as "scaleMax",
+       w.sleep_after_ms as "sleepAfterMs"
      from workloads w join resources n using (id) join workload_versions v
        on v.workload = w.id and v.version = case $2 when 'live' then w.live_version when 'wanted' then w.version else $2::int end
      where w.id = $1`,

@@ -24,9 +24,6 @@ export const BUDGET = 'energy_budget'
 
 type Wish = StackWish<'workload'>
 
-/** Instances of a workload that run at once. */
-const INSTANCES_SERVED = 1
-
 /** Throws workloads_off, image_refused, and invalid_request of what the service does not have yet. */
 export function assertWorkloadServed(
   { name, spec }: Wish,
@@ -35,15 +32,16 @@ export function assertWorkloadServed(
   if (settings.address === undefined) throw fault('workloads_off', `Could not deploy "${name}"`)
   assertRegion(spec.region, settings.region)
   if (typeof spec.image === 'string') allowedImage(spec.image, settings.images)
-  const { min, max } = spec.scale ?? {}
-  const isMany = [min, max].some((count) => typeof count === 'number' && count > INSTANCES_SERVED)
-  const unserved = isMany
-    ? `scale above ${INSTANCES_SERVED}`
-    : spec.volume?.length
-      ? 'volume'
-      : null
-  if (unserved !== null)
-    throw fault('invalid_request', `Could not deploy "${name}": ${unserved} is not served yet`)
+  if (spec.volume?.length)
+    throw fault('invalid_request', `Could not deploy "${name}": volume is not served yet`)
+}
+
+/** A description has no less at most than it has at least. */
+function scaleOf({ scale }: Wish['spec']) {
+  const { byDefault } = limits.WORKLOAD_TARGET_REQUESTS
+  const { min = 0, max, target_requests = byDefault } = scale ?? {}
+  const least = Math.max(typeof min === 'number' ? min : 0, limits.WORKLOAD_INSTANCES_DEFAULT)
+  return { min, max: max ?? least, target_requests }
 }
 
 const MILLI = 1000
@@ -51,7 +49,8 @@ export const commandText = (value: unknown): string => JSON.stringify(value)
 
 /** Port, command and health have no default, and are attributes only where the description has them. */
 export function workloadAttributes({ spec }: Wish): StackAttributes {
-  const { port, command, cpu, memory, scale, scale_to_zero_after: sleep, health } = spec
+  const { port, command, cpu, memory, scale_to_zero_after: sleep, health } = spec
+  const scale = scaleOf(spec)
   return {
     image: attributeOf(spec.image, String),
     ...(port !== undefined && { port: attributeOf(port, String) }),
@@ -63,8 +62,9 @@ export function workloadAttributes({ spec }: Wish): StackAttributes {
       'health.interval': attributeOf(health.interval ?? limits.HEALTH_INTERVAL.byDefault, timeText),
       'health.timeout': attributeOf(health.timeout ?? limits.HEALTH_TIMEOUT.byDefault, timeText),
     }),
-    'scale.min': attributeOf(scale?.min ?? 0, String),
-    'scale.max': attributeOf(scale?.max ?? INSTANCES_SERVED, String),
+    'scale.min': attributeOf(scale.min, String),
+    'scale.max': attributeOf(scale.max, String),
+    'scale.target_requests': attributeOf(scale.target_requests, String),
     scale_to_zero_after: attributeOf(sleep ?? limits.WORKLOAD_SLEEP.byDefault, timeText),
     [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
     ...variableAttributes('env', spec.env ?? {}),
@@ -79,7 +79,7 @@ const timeText = (time: number | string): string =>
 
 /** With all that the operation has by default. Throws invalid_request: what the operation would not take. */
 export function stackedWorkload({ name, spec }: Wish): WorkloadRequest {
-  const { port = null, command = null, health, scale, energy_budget: budget } = spec
+  const { port = null, command = null, health, energy_budget: budget } = spec
   const { WORKLOAD_CPU, WORKLOAD_MEMORY, WORKLOAD_SLEEP } = limits
   return parseWorkloadRequest({
     name,
@@ -97,7 +97,7 @@ export function stackedWorkload({ name, spec }: Wish): WorkloadRequest {
           timeout: timeText(settled(health.timeout ?? limits.HEALTH_TIMEOUT.byDefault)),
         }
       : null,
-    scale: { min: scale?.min ?? 0, max: scale?.max ?? INSTANCES_SERVED },
+    scale: scaleOf(spec),
     scale_to_zero_after: timeText(settled(spec.scale_to_zero_after ?? WORKLOAD_SLEEP.byDefault)),
     ...(budget !== undefined && { energy_budget: printEnergyPerDay(settled(budget)) }),
   })

@@ -37,6 +37,7 @@ export const WORKLOADS_STACK: StackProduct<WorkloadGatewaySettings> = {
 const OF_WORKLOAD: ReadonlySet<string> = new Set([
   'scale.min',
   'scale.max',
+  'scale.target_requests',
   'scale_to_zero_after',
   BUDGET,
 ])
@@ -89,6 +90,7 @@ async function findIt(
     attributes: {
       'scale.min': String(row.scale_min),
       'scale.max': String(row.scale_max),
+      'scale.target_requests': String(row.target_requests),
       scale_to_zero_after: shown.scale_to_zero_after,
       [BUDGET]: shown.energy_budget ?? NO_BUDGET,
       ...(version && attributesOf(version, settings)),

@@ -1,8 +1,9 @@
 -- Workloads: their versions, which of them is wanted, their hosts, and their events.
 
--- Takes the hosts of a workload. Raises EG023 or unique_violation for a host that another resource has.
+-- Takes the hosts of a workload, and tells the ingress its scale. Raises EG023 or unique_violation for a host that another resource has.
 create or replace function host_workload(of_id text) returns void language sql as $$
-  select set_routes(of_id, (select jsonb_agg(jsonb_build_object('host', h, 'path', '/', 'timeout_s', 3600))
+  select set_routes(of_id, (select jsonb_agg(jsonb_build_object('host', h, 'path', '/', 'timeout_s', 3600,
+      'scale', jsonb_build_object('min', w.scale_min, 'max', w.scale_max, 'target', w.target_requests)))
     from unnest(array_prepend(w.host, w.hosts)) as h)) from workloads w where w.id = of_id
 $$;
 
@@ -25,7 +26,7 @@ end $$;
 -- Changes a workload: `wanted` has members of a version, which make another one, and those of the workload itself.
 create or replace function change_workload(of_id text, wanted jsonb, kept_versions int) returns void language plpgsql as $$
 declare
-  of_version constant jsonb := wanted - array['scale_min', 'scale_max', 'sleep_after_ms', 'hosts'];
+  of_version constant jsonb := wanted - array['scale_min', 'scale_max', 'target_requests', 'sleep_after_ms', 'hosts'];
   before workloads;
   after workloads;
 begin
@@ -34,14 +35,31 @@ begin
     perform add_workload_version(of_id, to_jsonb(v) || of_version, kept_versions)
       from workload_versions v where v.workload = of_id and v.version = before.version;
   end if;
-  update workloads w set scale_min = r.scale_min, scale_max = r.scale_max, sleep_after_ms = r.sleep_after_ms, hosts = r.hosts
+  update workloads w set scale_min = r.scale_min, scale_max = r.scale_max, target_requests = r.target_requests,
+    sleep_after_ms = r.sleep_after_ms, hosts = r.hosts
     from jsonb_populate_record(before, wanted) r where w.id = of_id returning w.* into after;
-  if after.hosts <> before.hosts then perform host_workload(of_id); end if;
-  if (after.scale_min, after.scale_max) <> (before.scale_min, before.scale_max) then
-    perform emit_event(after.account, 'workload.scaled', jsonb_build_object('workload_id', of_id,
-      'workload_name', (select name from resources where id = of_id), 'min', after.scale_min, 'max', after.scale_max,
-      'instances', workload_instances(of_id)));
+  if (after.hosts, after.scale_min, after.scale_max, after.target_requests)
+    <> (before.hosts, before.scale_min, before.scale_max, before.target_requests) then
+    perform host_workload(of_id);
   end if;
+  if (after.scale_min, after.scale_max) <> (before.scale_min, before.scale_max) then
+    perform tell_workload_scaled(of_id, workload_instances(of_id));
+  end if;
+end $$;
+
+-- Tells the account that the limits of a workload changed, or its number of instances.
+create or replace function tell_workload_scaled(of_id text, running bigint) returns void language sql as $$
+  select emit_event(w.account, 'workload.scaled', jsonb_build_object('workload_id', w.id, 'workload_name', n.name,
+    'min', w.scale_min, 'max', w.scale_max, 'instances', running))
+  from workloads w join resources n using (id) where w.id = of_id and n.desired <> 'deleted'
+$$;
+
+-- The least instances of all workloads of an account; others that change them wait for the end of the transaction.
+create or replace function least_instances(of_account text) returns bigint language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(4207714, hashtext(of_account));
+  return (select coalesce(sum(w.scale_min), 0) from workloads w join resources n using (id)
+    where w.account = of_account and n.desired <> 'deleted');
 end $$;
 
 -- The instances that run now.
@@ -66,8 +84,8 @@ begin
   end if;
   given := defaults || wanted;
   of_id := add_resource('workload', of_account, of_name, in_region, most);
-  insert into workloads (id, account, version, scale_min, scale_max, sleep_after_ms, host, hosts)
-    select of_id, of_account, 1, r.scale_min, r.scale_max, r.sleep_after_ms, workload_host(of_name, of_account, below), r.hosts
+  insert into workloads (id, account, version, scale_min, scale_max, target_requests, sleep_after_ms, host, hosts)
+    select of_id, of_account, 1, r.scale_min, r.scale_max, r.target_requests, r.sleep_after_ms, workload_host(of_name, of_account, below), r.hosts
     from jsonb_populate_record(null::workloads, given) r;
   perform add_workload_version(of_id, given, kept_versions);
   perform host_workload(of_id);

@@ -58,6 +58,7 @@ test(
         memory_bytes: 1,
         scale_min: 1,
         scale_max: 1,
+        target_requests: 50,
         sleep_after_ms: 60_000,
         hosts: [],
       }
@@ -86,6 +87,7 @@ test(
       replaced: () => void replacedCount++,
       urlOf: (host) => `http://${host}`,
       readyMs: 5000,
+      memoryBytes: 1_000_000,
     })
     const id = await deployed('one')
     const resource = { id, account: ACCOUNT, name: 'web' }

@@ -9,18 +9,17 @@ import { createTrials, type Trials } from '#resources/trials.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createCrashes, type Crashes } from './crashes.ts'
 import type { RunningWorkload, WorkloadDriver } from './driver.ts'
-import {
-  createKeptInstances,
-  keyOfVersion,
-  type KeptInstances,
-  type Versioned,
-} from './keep-running.ts'
+import { createKeptInstances, type KeptInstances } from './keep-running.ts'
+import { sourceOf } from './log-source.ts'
 import { readWorkloadVersion, workloadSpecOf, type WorkloadVersion } from './read-version.ts'
 import { pulledOf } from './pulled.ts'
+import { createRoom, type InstanceRoom } from './room.ts'
+import { createScaledTeller } from './tell-scaled.ts'
+import { instancesOf, keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
 
 export interface Workloads {
-  /** As the live version runs. Throws NotWanted where there is none. */
-  use: Instances<Resource, RunningWorkload>['use']
+  /** An instance of the live version. Throws NotWanted where no version is live, or the workload has fewer instances. */
+  use(resource: Resource, signal: AbortSignal, nth: number): ReturnType<WorkloadPool['use']>
   /**
    * Makes the wanted version live once it is ready, beside the one that answers until then. A version that does not become
    * ready is marked: it is not tried again. Resolves with 'failed' where no version is live.
@@ -48,29 +47,46 @@ export type WorkloadsDeps = {
   /** The address of a workload that has become live. */
   readonly urlOf: (host: string) => string
   readonly readyMs: number
+  /** Of the node, for all workloads. */
+  readonly memoryBytes: number
 }
 
+type WorkloadPool = Instances<VersionedInstance, RunningWorkload>
+
 type WorkloadParts = WorkloadsDeps & {
-  readonly instances: Instances<Versioned, RunningWorkload>
+  readonly instances: WorkloadPool
   readonly crashes: Crashes
   readonly trials: Trials
   readonly kept: KeptInstances
 }
 
 const READY_MORE_MS = 10_000
-const FIRST = 1
+/** Those beyond the first are given up after a calm time, and stay a little for an ingress that starts again. */
+const FURTHER_IDLE_MS = 10_000
 
 export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const { state, log, readyMs } = deps
-  const crashes = createCrashes(deps)
-  const instances = createInstances<Versioned, RunningWorkload>({
+  const scaled = createScaledTeller({
     state,
     log,
-    keyOf: keyOfVersion,
+    countOf: (id) => numbersOf(instances.running().filter((one) => one.id === id && one.isServing)),
+  })
+  const crashes = createCrashes({
+    state,
+    log,
+    runningOf: ({ id, version }) =>
+      instances.running().flatMap(({ key }) => (key.startsWith(`${id} ${version} `) ? [key] : [])),
+  })
+  const room = createRoom(deps.memoryBytes)
+  const instances: WorkloadPool = createInstances<VersionedInstance, RunningWorkload>({
+    state,
+    log,
+    keyOf: keyOfInstance,
     // A driver says first why one is not.
     readyMs: readyMs + READY_MORE_MS,
-    idleMs: ({ sleepAfterMs }) => sleepAfterMs,
-    start: (resource) => start(deps, crashes, resource),
+    idleMs: ({ sleepAfterMs, instance }) => (instance === 1 ? sleepAfterMs : FURTHER_IDLE_MS),
+    changed: scaled.changed,
+    start: (resource) => start({ ...deps, crashes, room, instances }, resource),
   })
   const kept = createKeptInstances({ state, log, instances, crashes })
   const parts: WorkloadParts = { ...deps, instances, crashes, kept, trials: createTrials() }
@@ -80,8 +96,11 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     await Promise.all(keys.map((key) => instances.stop(key, cause)))
   }
   return {
-    use: async (resource, waker, signal) =>
-      await instances.use(await liveOf(state, resource), waker, signal),
+    async use(resource, signal, nth) {
+      const { scaleMax, ...live } = await liveOf(state, resource)
+      if (nth > scaleMax) throw new NotWanted(`It has ${scaleMax} instances: ${resource.id}`)
+      return await instances.use({ ...live, instance: nth }, { cause: 'connection' }, signal)
+    },
     deploy: (resource, signal, aside) => deploy(parts, resource, { signal, aside }),
     stop,
     async remove(id) {
@@ -91,42 +110,55 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       await prune(deps)
     },
     tend: (signal) => kept.tend(signal),
-    close: () => instances.close(),
+    close() {
+      scaled.close()
+      instances.close()
+    },
   }
 }
 
 async function start(
-  deps: WorkloadsDeps,
-  crashes: Crashes,
-  { id, version }: Versioned,
+  deps: WorkloadsDeps &
+    Pick<WorkloadParts, 'crashes' | 'instances'> & { readonly room: InstanceRoom },
+  { id, version, instance }: VersionedInstance,
 ): Promise<RunningWorkload> {
-  const { state, driver, environmentKey, line } = deps
+  const { state, driver, environmentKey, line, crashes, room, instances } = deps
   const row = await readWorkloadVersion(state, id, version)
   const pulled = await pulledOf(deps, row, AbortSignal.timeout(deps.readyMs))
-  const source = String(version)
-  return await driver.start(workloadSpecOf(row, { ...pulled, instance: FIRST }, environmentKey), {
+  const source = sourceOf({ version, instance })
+  const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
+  const spec = workloadSpecOf(row, { ...pulled, instance }, environmentKey)
+  try {
+    room.take(keyOfInstance(spec), { ...spec, running: instances.running() })
+  } catch (error) {
+    tell(messageOf(error))
+    throw error
+  }
+  return await driver.start(spec, {
     line: (level, text) => line({ resource: id, source, level, text }),
     ended(end) {
-      line({
-        resource: id,
-        source,
-        level: 'service',
-        text: `An instance has ended: ${end.words}`,
-        isOwn: true,
-      })
-      crashes.add({ id, version }, end)
+      tell(`An instance has ended: ${end.words}`)
+      crashes.add({ id, version, instance }, end)
     },
   })
 }
 
-async function liveOf(state: Queryable, resource: Resource): Promise<Versioned> {
-  const { rows } = await state.query<{ version: number | null; sleepAfterMs: number }>(
-    'select live_version as version, sleep_after_ms as "sleepAfterMs" from workloads where id = $1',
+/** So many of their numbers differ: while a version replaces another, instances of both have the same. */
+const numbersOf = (running: readonly { readonly key: string }[]): number =>
+  new Set(running.map(({ key }) => key.split(' ').at(-1))).size
+
+async function liveOf(
+  state: Queryable,
+  resource: Resource,
+): Promise<Versioned & { readonly scaleMax: number }> {
+  const { rows } = await state.query<Omit<Versioned, keyof Resource> & { scaleMax: number }>(
+    `select live_version as version, sleep_after_ms as "sleepAfterMs", scale_max as "scaleMax"
+     from workloads where id = $1 and live_version is not null`,
     [resource.id],
   )
-  const { version = null, sleepAfterMs = 0 } = rows[0] ?? {}
-  if (version === null) throw new NotWanted(`No version is live: ${resource.id}`)
-  return { ...resource, version, sleepAfterMs }
+  const [live] = rows
+  if (live === undefined) throw new NotWanted(`No version is live: ${resource.id}`)
+  return { ...resource, ...live }
 }
 
 async function deploy(
@@ -142,45 +174,51 @@ async function deploy(
     const trial = () => tryVersion(parts, wanted, signal)
     await parts.trials.run(resource.account, trial, signal)
   }
-  const { rows } = await state.query<{ live: number | null }>(
-    'select live_version as live from workloads where id = $1',
-    [id],
-  )
-  const version = rows[0]?.live ?? null
   // Also where nothing was tried: an earlier try may have made it live without hearing so.
-  if (version !== null) await answerByLive(parts, { ...resource, version }, signal)
+  const live = await liveOf(state, resource).catch(orNone)
+  if (live !== undefined) await answerByLive(parts, live, signal)
   await prune(parts)
-  if (version === null) return 'failed'
-  return parts.crashes.isLooping({ id, version }) ? 'crash_loop' : undefined
+  if (live === undefined) return 'failed'
+  return parts.crashes.isLooping(live) ? 'crash_loop' : undefined
 }
 
-/** Starts a version beside the live one, and makes it live; resolves with false where it cannot be, and writes down why. */
+function orNone(error: unknown): undefined {
+  if (!(error instanceof NotWanted)) throw error
+}
+
+/**
+ * Starts a version beside the live one, with as many instances as that has, and makes it live. Resolves with false where it
+ * cannot be, and writes down why.
+ */
 async function tryVersion(
   parts: WorkloadParts,
   wanted: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { state, instances, crashes } = parts
-  const { id, account, name, version, sleepAfterMs } = wanted
+  const { id, account, name, version, sleepAfterMs, scaleMax } = wanted
   const own = { id, account, name, version, sleepAfterMs }
+  const running = numbersOf(instances.running().filter((one) => one.id === id && one.isServing))
   try {
     await pulledOf(parts, wanted, signal)
-    const use = await instances.use(own, { cause: 'change' }, signal)
+    const [first, ...others] = instancesOf(own, Math.max(1, Math.min(running, scaleMax))).map(
+      (one) => instances.use(one, { cause: 'change' }, signal),
+    )
+    // Those that do not start now do later, as requests need them.
+    const further = Promise.allSettled(others)
     try {
+      await first
+      await further
       await makeLive(parts, own)
     } finally {
-      use.release()
+      for (const use of [first, ...others])
+        void use?.then(({ release }) => release()).catch(() => undefined)
     }
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined) throw error
-    parts.line({
-      resource: id,
-      source: String(version),
-      level: 'service',
-      text: failure,
-      isOwn: true,
-    })
+    const source = sourceOf({ version, instance: 1 })
+    parts.line({ resource: id, source, level: 'service', text: failure, isOwn: true })
     await state.query(
       'update workload_versions set failure = $3 where workload = $1 and version = $2',
       [id, version, failure],
@@ -205,16 +243,14 @@ async function makeLive(
 /** Later requests go to the live version. Others go on for the requests that they answer. */
 async function answerByLive(
   { instances, kept, replaced }: WorkloadParts,
-  live: Resource & Pick<Versioned, 'version'>,
+  live: Versioned & { readonly scaleMax: number },
   signal: AbortSignal,
 ): Promise<void> {
   replaced(live.id)
   await kept.keep(live, signal)
-  for (const { id, key } of instances.running()) {
-    if (id !== live.id || key === keyOfVersion(live)) continue
-    kept.letGo(key)
-    instances.retire(key)
-  }
+  const keys = new Set(instancesOf(live, live.scaleMax).map(keyOfInstance))
+  for (const { id, key } of instances.running())
+    if (id === live.id && !keys.has(key)) instances.retire(key)
 }
 
 /** Of the version itself, in words; undefined where a later try may succeed. */

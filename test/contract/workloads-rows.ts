@@ -60,6 +60,7 @@ export const WORKLOADS_ROWS: Readonly<Record<string, Row>> = {
       { body: {}, param: null },
       { body: { min: 2, max: 1 }, param: null },
       { body: { max: 0 }, param: 'max' },
+      { body: { target_requests: 0 }, param: 'target_requests' },
     ],
   },
   'workload.suspend': {

@@ -100,8 +100,11 @@ test('a change makes another version, and one of the scale none', async () => {
   await answers('api.example.com', 'hello from version two\n')
   assert.match((await ask('api.example.com', '/env')).text, /^KEY=s3cret$/m)
   assert.equal((await client.show('api')).live_version, 2)
-  const scaled = `${more}\nscale_to_zero_after = "1m"\nscale {\n min = 1\n}`
-  assert.match(await deploy(stackWith(scaled)), /scale\.min 0 → 1, scale_to_zero_after 5m → 1m/)
+  const scaled = `${more}\nscale_to_zero_after = "1m"\nscale {\n min = 1\n max = 3\n target_requests = 20\n}`
+  assert.match(
+    await deploy(stackWith(scaled)),
+    /scale\.min 0 → 1, scale\.max 1 → 3, scale\.target_requests 50 → 20, scale_to_zero_after 5m → 1m/,
+  )
   assert.equal((await client.show('api')).version, 2)
   // An attribute that is left out has its default again.
   await deploy(STACK())
@@ -120,7 +123,6 @@ test('a version that does not become ready fails the deployment, and the live on
 test('what is not served is refused with its place', async () => {
   const refused: readonly (readonly [description: string, why: RegExp])[] = [
     [stackWith('volume "d" {\n path = "/d"\n size = "1GB"\n}'), /:1:1: .*volume is not served yet/],
-    [stackWith('scale {\n max = 2\n}'), /:1:1: .*scale above 1 is not served yet/],
     [STACK().replaceAll(image, 'oci:/etc/passwd'), /:1:1: .*the operator's folder/],
     [STACK().replace('api.example.com', 'a.portal.localhost'), /:7:1: .*localhost is taken/],
     [

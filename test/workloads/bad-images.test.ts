@@ -160,7 +160,7 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     const shown = await client.show('named')
     const cpuNs = async () => {
       const { cells } = await ergon.control('node.status', {})
-      return Number(cells.find(({ name }) => name === cellOf(shown))?.cpu_ns)
+      return Number(cells.find(({ name }) => name === `${cellOf(shown)}-1`)?.cpu_ns)
     }
     const chargedNj = async () => {
       const [row] = await ergon.sql<{ nj: string }>(
@@ -193,7 +193,7 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
       image: late.replace('server', 'late'),
     })
     const tried = await client.api('POST', '', { name: 'tried', image: image(), command: slow })
-    const cells = [`${cellOf(pulled.body)}-pull`, cellOf(tried.body)]
+    const cells = [`${cellOf(pulled.body)}-pull`, `${cellOf(tried.body)}-1`]
     const pids = await until(
       () => Promise.all(cells.map((cell) => ergon.pidOf(cell).catch(() => 0))),
       (found) => found.every((pid) => pid > 0) && held?.length !== 0,
@@ -231,7 +231,7 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
       ({ instances }) => instances === 0,
     )
     assert.equal(before.status, 'deployed')
-    assert.equal(await ergon.pidOf(cellOf(before)).catch(() => 0), 0)
+    assert.equal(await ergon.pidOf(`${cellOf(before)}-1`).catch(() => 0), 0)
     assert.match((await ask(before.url)).text, /^hello/)
     assert.equal((await client.show('tagged')).instances, 1)
     await until(

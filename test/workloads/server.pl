@@ -10,7 +10,9 @@ listen $server, 128 or die "listen: $!";
 print "listening on $port\n";
 $SIG{TERM} = sub { print "ended\n"; exit 0 };
 $SIG{CHLD} = 'IGNORE';
+my $ME = int rand 1e9;
 my %PAGES = (
+    '/nap' => sub { select undef, undef, undef, 0.1; $ME },
     '/' => sub { 'hello from version ' . ($ENV{VERSION} // '?') . "\n" },
     '/env' => sub { join '', map { "$_=$ENV{$_}\n" } sort keys %ENV },
     '/healthz' => sub { defined $ENV{SICK} ? undef : 'well' },

@@ -9,6 +9,7 @@ type Lines = {
   readonly data: readonly {
     readonly at: string
     readonly version: number
+    readonly instance: number
     readonly stream: string
     readonly text: string
   }[]
@@ -35,5 +36,5 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   }
 }
 
-const textOf = ({ at, version, stream, text }: Lines['data'][number]): string =>
-  `${at} v${version} ${stream.padEnd(7)} ${text}`
+const textOf = ({ at, version, instance, stream, text }: Lines['data'][number]): string =>
+  `${at} v${version}.${instance} ${stream.padEnd(7)} ${text}`

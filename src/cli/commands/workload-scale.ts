@@ -4,12 +4,12 @@ import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { askWorkload } from '#cli/workloads.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const given = ['min', 'max'].flatMap((key) => {
-    const text = textOption(options, key)
+  const given = Object.entries(MEMBERS).flatMap(([option, member]) => {
+    const text = textOption(options, option)
     if (text === undefined) return []
-    if (/^\d{1,3}$/.test(text)) return [[key, Number(text)]]
+    if (/^\d{1,3}$/.test(text)) return [[member, Number(text)]]
     throw new CommandError(
-      `Not a number of instances: ${text}`,
+      `Not a number for --${option}: ${text}`,
       EXIT.usage,
       `ergon scale ${name} --min 1`,
     )
@@ -18,5 +18,11 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     throw new CommandError('Nothing to change', EXIT.usage, `ergon scale ${name} --min 1`)
   const made = await askWorkload(options, name, 'scale', Object.fromEntries(given))
   if (options.json) printJson(made)
-  else tell(`${name} has ${made.scale.min} to ${made.scale.max} instances`)
+  else
+    tell(
+      `${name} has ${made.scale.min} to ${made.scale.max} instances, of ${made.scale.target_requests} requests at once`,
+    )
 }
+
+/** The members of a scale by the names of options. */
+const MEMBERS = { min: 'min', max: 'max', 'target-requests': 'target_requests' }

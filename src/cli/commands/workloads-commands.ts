@@ -28,7 +28,8 @@ export const WORKLOADS_COMMANDS: CommandList = {
       help: 'Set how many instances a workload has; with --min 0 it sleeps while no request comes',
       options: [
         ['--min <instances>', 'at least'],
-        ['--max <instances>', 'at most; more than 1 is not served yet'],
+        ['--max <instances>', 'at most'],
+        ['--target-requests <requests>', 'of an instance at once, beyond which another one starts'],
       ],
       load: () => import('./workload-scale.ts'),
     },

@@ -30,6 +30,18 @@ export const WORKLOADS_SETTINGS = {
     help: 'Seconds until an instance must be ready: a new version that is not is given up (default 120)',
     check: count(1, 3600).default(120),
   },
+  workloadCalmSeconds: {
+    name: 'ERGON_WORKLOAD_CALM_SECONDS',
+    flag: 'workload-calm-seconds',
+    help: 'Seconds over which the requests of a workload must have needed fewer instances before it has fewer (default 60)',
+    check: count(1, 3600).default(60),
+  },
+  workloadMemoryMb: {
+    name: 'ERGON_WORKLOAD_MEMORY_MB',
+    flag: 'workload-memory-mb',
+    help: 'Megabytes of memory that the running instances of all workloads may have together (default: that of the machine)',
+    check: count(16, 100_000_000).optional(),
+  },
   privateRegistries: {
     name: 'ERGON_PRIVATE_REGISTRIES',
     flag: 'private-registries',

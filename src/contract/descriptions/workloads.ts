@@ -16,7 +16,7 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     refusals: [
       'image_refused',
       'host_taken',
-      'scale_not_served',
+      'too_many_instances',
       'too_many_workloads',
       'workloads_off',
     ],
@@ -34,7 +34,7 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     summary: 'Change a workload; another image, environment or size is another version',
     request: workloads.workloadChange,
     replies: ok('The workload', shown),
-    refusals: [...refusals, 'image_refused', 'host_taken', 'scale_not_served', 'workloads_off'],
+    refusals: [...refusals, 'image_refused', 'host_taken', 'too_many_instances', 'workloads_off'],
   },
   'workload.delete': {
     summary: 'Delete a workload with its versions and its log',
@@ -57,7 +57,7 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     summary: 'Set how many instances a workload has',
     request: workloads.workloadScale,
     replies: ok('The workload', shown),
-    refusals: [...refusals, 'scale_not_served'],
+    refusals: [...refusals, 'too_many_instances'],
   },
   'workload.suspend': {
     summary: 'Stop a workload until it is resumed',

@@ -12,10 +12,7 @@ export const WORKLOADS_ERRORS = {
     422,
     'Name an image of a registry; images in files, and registries on private addresses, are those that the operator names.',
   ),
-  scale_not_served: caller(
-    422,
-    'Set scale.max to 1, and scale.min to 0 or 1: a workload has one instance at most.',
-  ),
+  too_many_instances: caller(409, 'Lower scale.min of a workload of the account.'),
   host_taken: caller(409, 'Choose another host name: a workload has it, or it is our own.'),
   too_many_workloads: caller(409, 'Delete a workload that is not needed any more.'),
   workloads_off: service(

@@ -12,7 +12,7 @@ import { NotWanted } from '#resources/instances.ts'
 import { createLastKnown, type LastKnown } from '#resources/last-known.ts'
 import type { HeldFor, Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
-import { refusalLine, suspendedLine, unstarted, type WakeLine } from './awake.ts'
+import { instanceOfPath, refusalLine, suspendedLine, unstarted, type WakeLine } from './awake.ts'
 
 export interface WakeServer {
   listen(agent: AgentSocket): Promise<void>
@@ -89,20 +89,20 @@ const REPLACED: WakeLine = { replaced: true }
 async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
   const { request, response } = question
   if (request.url === CERTIFICATES_PATH) return deps.certificates.follow(response.writeHead(200))
-  const id = (request.url ?? '').slice(1)
+  const { id, nth } = instanceOfPath(request.url ?? '')
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   response.writeHead(200)
   const known = await question.resources.read(id)
   if (known === undefined) return void response.destroy()
   if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
-  await wake(deps, question, known, gone.signal)
+  await wake(deps, question, { ...known, nth }, gone.signal)
 }
 
 async function wake(
   deps: WakeServerDeps,
   question: Question,
-  known: Asked,
+  known: AskedResource,
   gone: AbortSignal,
 ): Promise<void> {
   const { request, response, keep, refusals, replacements } = question
@@ -110,7 +110,7 @@ async function wake(
   const kind = deps.kinds.get(known.kind)
   const replacedBefore = replacements.get(id)
   try {
-    const use = await kind?.use(known, gone)
+    const use = await kind?.use(known, gone, known.nth)
     const refusal = refusals.get(id)
     if (use === undefined || refusal !== undefined || gone.aborted) {
       use?.release()
@@ -147,6 +147,8 @@ type Asked = Resource & {
   readonly wanted: string
   readonly held: HeldFor
 }
+
+type AskedResource = Asked & { readonly nth: number }
 
 async function readAsked(state: Queryable, id: string): Promise<Asked | undefined> {
   const { rows } = await state.query<Asked>(

@@ -1,5 +1,5 @@
-// The request of the ingress to the agent to keep a resource running. It stays open while requests use the resource. Its
-// end, also that of a killed ingress, lets the resource stop when it is idle.
+// The request of the ingress to the agent to keep an instance of a resource running. It stays open while requests use the
+// instance. Its end, also that of a killed ingress, lets the instance stop when it is idle.
 import { ErgonError } from '#base/errors.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
@@ -7,6 +7,15 @@ import type { HeldFor } from '#resources/resource.ts'
 
 /** The group of the agent's socket. */
 export const INGRESS_AGENT_SOCKETS = 'in-agent'
+
+/** The path of the request: the id of the resource, and the number of the instance from 1. */
+export const pathOfInstance = ({ id, nth }: { readonly id: string; readonly nth: number }) =>
+  `/${id}/${nth}`
+
+export function instanceOfPath(path: string): { readonly id: string; readonly nth: number } {
+  const [, id = '', nth = '1'] = path.split('/')
+  return { id, nth: Number(nth) }
+}
 
 export type NamedResource = { readonly kind: RoutedKind; readonly name: string }
 
@@ -30,7 +39,7 @@ const lineOf = ({ kind, name }: NamedResource, refused: Code, why: string): Refu
 /** The refusal for a request to the resource: a used budget is no fault of the caller. */
 export function refusalLine(error: unknown, named: NamedResource): RefusedLine | undefined {
   if (!(error instanceof ErgonError)) return undefined
-  const { budgetExhausted, starting, failed } = rulesOfKind(named.kind).refusals
+  const { budgetExhausted, starting, failed, busy } = rulesOfKind(named.kind).refusals
   switch (error.code) {
     case 'budget_exhausted':
       return lineOf(named, budgetExhausted, USED_UP)
@@ -39,6 +48,8 @@ export function refusalLine(error: unknown, named: NamedResource): RefusedLine |
       return lineOf(named, 'balance_depleted', 'its account cannot pay for its energy')
     case 'state_unavailable':
       return lineOf(named, starting, 'its energy cannot be charged now')
+    case busy:
+      return { refused: busy, message: error.message, retryAfterS: AGAIN_S }
     default:
       return error.code === failed
         ? lineOf(named, failed, rulesOfKind(named.kind).whyFailed)

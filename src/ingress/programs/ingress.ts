@@ -28,6 +28,8 @@ export type IngressConfig = {
   readonly listen: { readonly host: string; readonly port: number }
   /** Undefined: no TLS. */
   readonly tlsPort: number | undefined
+  /** The calm time after which a resource has fewer instances. */
+  readonly calmMs: number
   /** Names with a certificate answer by HTTPS alone. */
   readonly isHttpsOnly: boolean
   /** Connections of these are those of many clients. */
@@ -44,7 +46,7 @@ const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 const state = connectState({ address: config.state, connections: STATE_CONNECTIONS, log })
 const routes = new RouteTable(config.address)
-const uses = createInstanceUses(config.agent)
+const uses = createInstanceUses(config.agent, config)
 const trusts = trustsOf(config.trustedProxies)
 const ending = new AbortController()
 const file = routesFile(join(config.folder, 'routes.json'), log)

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newEncryptionKey } from '#base/encryption.ts'
-import { WORKLOADS_MAX, WORKLOAD_VERSIONS_MAX } from '#contract/workload-limits.ts'
+import {
+  ACCOUNT_INSTANCES_MAX,
+  WORKLOADS_MAX,
+  WORKLOAD_VERSIONS_MAX,
+} from '#contract/workload-limits.ts'
 import type { WorkloadReply } from '#contract/workload-replies.ts'
 import type { WorkloadChange } from '#contract/workloads.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
@@ -105,7 +109,7 @@ test('a further deployment makes a version, and keeps what it leaves out', { ski
   })
   assert.deepEqual(
     [first.version, first.env, first.secrets, first.scale, first.memory_bytes, first.cpu],
-    [1, ['A', 'B'], ['KEY'], { min: 1, max: 1 }, 64_000_000, 1],
+    [1, ['A', 'B'], ['KEY'], { min: 1, max: 1, target_requests: 50 }, 64_000_000, 1],
   )
   assert.deepEqual(first.health, { path: '/healthz', interval: '10s', timeout: '5s' })
   assert.equal(first.url, 'http://api-acct-a.functions.localhost:8082')
@@ -118,7 +122,7 @@ test('a further deployment makes a version, and keeps what it leaves out', { ski
   const third = await change('api', { scale: { min: 0 }, energy_budget: '10 J/day' })
   assert.deepEqual(
     [third.version, third.scale, third.energy_budget],
-    [2, { min: 0, max: 1 }, '10 J/day'],
+    [2, { min: 0, max: 1, target_requests: 50 }, '10 J/day'],
   )
   assert.deepEqual(
     (await eventsOf(first.id)).map(([type, { min, max }]) => [type, min, max]),
@@ -126,12 +130,15 @@ test('a further deployment makes a version, and keeps what it leaves out', { ski
   )
   const scale = async (body: object) =>
     createWorkloadScale({ state, settings })(callOf(body, 'api'))
-  for (const body of [{ min: 2 }, { max: 2 }])
-    await assert.rejects(scale(body), { code: 'scale_not_served', status: 422, param: 'scale' })
-  await assert.rejects(deploy({ name: 'many', scale: { max: 2 } }), { code: 'scale_not_served' })
-  // As an earlier release kept it.
-  await query('update workloads set scale_min = 2, scale_max = 2 where id = $1', first.id)
-  await assert.rejects(scale({ max: 1 }), { code: 'invalid_request', param: 'scale' })
+  await assert.rejects(scale({ min: 2 }), { code: 'invalid_request', param: 'scale' })
+  assert.deepEqual(replyOf(await scale({ min: 2, max: 3, target_requests: 7 })).scale, {
+    min: 2,
+    max: 3,
+    target_requests: 7,
+  })
+  const [route] = await query('select scale from ingress_routes where resource = $1', first.id)
+  assert.deepEqual(route, { scale: { min: 2, max: 3, target: 7 } })
+  await scale({ min: 0, max: 1 })
   const [{ sealed = '' } = {}] = await query(
     'select string_agg(sealed_env || sealed_secrets, $$ $$) as sealed from workload_versions where workload = $1',
     first.id,
@@ -145,6 +152,20 @@ test('an account has so many workloads, and a workload so many versions', { skip
   await assert.rejects(deploy({ name: 'more' }, { account }), { code: 'too_many_workloads' })
   for (let nth = 0; nth < WORKLOAD_VERSIONS_MAX + 3; nth++) await deploy({ name: 'versions' })
   assert.equal((await deploy({ name: 'versions' })).versions.length, WORKLOAD_VERSIONS_MAX)
+})
+
+test('all workloads of an account have so many instances at least', { skip }, async () => {
+  const account = 'acct_many'
+  const scale = async (name: string, min: number) =>
+    createWorkloadScale({ state, settings })(callOf({ min, max: 20 }, name, account))
+  await scale('many-0', 20)
+  await scale('many-1', 20)
+  const refused = { code: 'too_many_instances', status: 409, param: 'scale' }
+  await assert.rejects(scale('many-2', 20), refused)
+  await scale('many-2', ACCOUNT_INSTANCES_MAX - 40)
+  await assert.rejects(scale('many-3', 1), refused)
+  await scale('many-0', 0)
+  await scale('many-3', 1)
 })
 
 test('a host belongs to one account, and to one workload', { skip }, async () => {

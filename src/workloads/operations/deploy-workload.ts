@@ -1,7 +1,11 @@
 // Deployments and changes of workloads in a transaction, for the operations of the API and for deployments of a stack.
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
-import { WORKLOADS_MAX, WORKLOAD_VERSIONS_MAX } from '#contract/workload-limits.ts'
+import {
+  ACCOUNT_INSTANCES_MAX,
+  WORKLOADS_MAX,
+  WORKLOAD_VERSIONS_MAX,
+} from '#contract/workload-limits.ts'
 import type { WorkloadChange, WorkloadRequest } from '#contract/workloads.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
@@ -40,7 +44,7 @@ export async function deployWorkload(
       settings.region,
       WORKLOADS_MAX,
       address.host,
-      JSON.stringify(defaultsOf(account, settings)),
+      JSON.stringify(defaultsOf(account, settings, request.scale)),
       JSON.stringify(wantedWorkload(wanted, account, settings)),
       WORKLOAD_VERSIONS_MAX,
     ],
@@ -49,6 +53,7 @@ export async function deployWorkload(
     throw refusalOf(error, name)
   })
   const { id } = present(rows[0], 'a deployment has a row')
+  await assertInstances(transaction, account, request)
   await setBudget(transaction, { id, account, budget })
   const details = shownOf(request)
   await recordAct(transaction, asker, { action: 'workload.deploy', target: id, details })
@@ -79,10 +84,30 @@ export async function changeWorkload(
     .catch((error: unknown) => {
       throw refusalOf(error, name)
     })
+  await assertInstances(transaction, account, change)
   await setBudget(transaction, { id, account, budget })
   await transaction.query('select want_resource(id, desired) from resources where id = $1', [id])
   await recordAct(transaction, asker, { action, target: id, details: shownOf(change) })
   return await findWorkload(transaction, account, id)
+}
+
+/** Throws too_many_instances: those that must run together are too many for an account. */
+async function assertInstances(
+  transaction: Queryable,
+  account: string,
+  { scale }: Pick<WorkloadChange, 'scale'>,
+): Promise<void> {
+  if (scale?.min === undefined) return
+  const { rows } = await transaction.query<{ least: string }>(
+    'select least_instances($1)::text as least',
+    [account],
+  )
+  if (Number(rows[0]?.least) > ACCOUNT_INSTANCES_MAX)
+    throw fault(
+      'too_many_instances',
+      `Could not scale: all workloads of an account have at most ${ACCOUNT_INSTANCES_MAX} instances, and scale.min asks for ${rows[0]?.least}`,
+      { param: 'scale' },
+    )
 }
 
 async function setBudget(

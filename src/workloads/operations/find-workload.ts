@@ -28,6 +28,7 @@ export type WorkloadRow = {
   readonly health: WorkloadHealth | null
   readonly scale_min: number
   readonly scale_max: number
+  readonly target_requests: number
   readonly sleep_after_ms: number
   readonly instances: string
   readonly nj_per_day: string | null
@@ -47,7 +48,7 @@ async function rowsOf(state: Queryable, account: string, wanted: string | null) 
   const { rows } = await state.query<WorkloadRow>(
     `select n.id, n.account, n.name, n.region, w.host, w.hosts, v.image, v.digest,
        coalesce(v.port, (v.config -> 'ports' ->> 0)::int) as port, v.command, v.env_names, v.secret_names, v.cpu_milli,
-       v.memory_bytes::text, v.health, w.scale_min, w.scale_max, w.sleep_after_ms, workload_instances(n.id)::text as instances,
+       v.memory_bytes::text, v.health, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms, workload_instances(n.id)::text as instances,
        n.actual, n.reached_revision < n.revision as is_pending, w.version, w.live_version, n.created_at, p.pull,
        coalesce(case when n.actual <> 'suspended' then 'version ' || w.version || ' is not ready: ' || p.failure end, n.reason,
          case n.held when 'balance' then 'the account cannot pay' when 'budget' then 'today''s energy budget is used up'
@@ -117,7 +118,7 @@ export const workloadReplyOf = (
     interval: durationText(row.health.intervalMs),
     timeout: durationText(row.health.timeoutMs),
   },
-  scale: { min: row.scale_min, max: row.scale_max },
+  scale: { min: row.scale_min, max: row.scale_max, target_requests: row.target_requests },
   scale_to_zero_after: durationText(row.sleep_after_ms),
   instances: Number(row.instances),
   energy_budget: row.nj_per_day === null ? null : printEnergyPerDay(nj(BigInt(row.nj_per_day))),

@@ -15,7 +15,7 @@ const ms = (text: string | undefined, range: DurationRange & { readonly byDefaul
   msOfDuration(text ?? range.byDefault, range)
 const cpu = (cores: number) => Math.round(cores * MILLI)
 
-/** The members that a change names. Throws image_refused, host_taken and scale_not_served. */
+/** The members that a change names. Throws image_refused and host_taken. */
 export function wantedWorkload(
   change: WorkloadChange,
   account: string,
@@ -25,7 +25,6 @@ export function wantedWorkload(
   if (image !== undefined) allowedImage(image, settings.images)
   const taken = routes?.find((host) => isOwnHost(host, settings.ownHosts))
   if (taken !== undefined) throw hostTaken(taken)
-  assertServed(scale)
   const seal = sealOf(account, settings)
   return {
     ...(image !== undefined && { image }),
@@ -44,6 +43,7 @@ export function wantedWorkload(
     }),
     ...(scale?.min !== undefined && { scale_min: scale.min }),
     ...(scale?.max !== undefined && { scale_max: scale.max }),
+    ...(scale?.target_requests !== undefined && { target_requests: scale.target_requests }),
     ...(change.scale_to_zero_after !== undefined && {
       sleep_after_ms: ms(change.scale_to_zero_after, limits.WORKLOAD_SLEEP),
     }),
@@ -52,7 +52,11 @@ export function wantedWorkload(
 }
 
 /** The members of a new workload that its request leaves out. */
-export function defaultsOf(account: string, settings: WorkloadGatewaySettings): object {
+export function defaultsOf(
+  account: string,
+  settings: WorkloadGatewaySettings,
+  { min = 0 }: WorkloadScale = {},
+): object {
   const seal = sealOf(account, settings)
   const { WORKLOAD_MEMORY, WORKLOAD_CPU, WORKLOAD_SLEEP } = limits
   return {
@@ -61,7 +65,8 @@ export function defaultsOf(account: string, settings: WorkloadGatewaySettings): 
     health: null,
     hosts: [],
     scale_min: 0,
-    scale_max: limits.WORKLOAD_INSTANCES_SERVED,
+    scale_max: Math.max(min, limits.WORKLOAD_INSTANCES_DEFAULT),
+    target_requests: limits.WORKLOAD_TARGET_REQUESTS.byDefault,
     env_names: [],
     sealed_env: seal({}),
     secret_names: [],
@@ -70,18 +75,6 @@ export function defaultsOf(account: string, settings: WorkloadGatewaySettings): 
     memory_bytes: bytesOfSize(WORKLOAD_MEMORY.byDefault, WORKLOAD_MEMORY),
     sleep_after_ms: ms(undefined, WORKLOAD_SLEEP),
   }
-}
-
-function assertServed({ min = 0, max = 0 }: WorkloadScale = {}): void {
-  const { WORKLOAD_INSTANCES_SERVED: most } = limits
-  if (Math.max(min, max) > most)
-    throw fault(
-      'scale_not_served',
-      `Could not scale: more than ${most} instance is not served yet`,
-      {
-        param: 'scale',
-      },
-    )
 }
 
 const sealOf =

@@ -6,6 +6,8 @@ import { readResourceLog } from '#resources/read-log.ts'
 import type { Queryable } from '#state/connect.ts'
 import { findWorkload } from './find-workload.ts'
 
+import { writerOf } from '#workloads/log-source.ts'
+
 const LINES = 200
 
 export const createWorkloadLogs =
@@ -16,7 +18,7 @@ export const createWorkloadLogs =
     const page = await readResourceLog(state, id, { after, lines })
     const data = page.data.map(({ at, source, level, text }) => ({
       at,
-      version: Number(source),
+      ...writerOf(source ?? ''),
       stream: level,
       text,
     }))

@@ -1,0 +1,152 @@
+// The instances of one resource at an agent of their own: how many are asked for, which one gets a request, and which ones go.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { lineOf } from '#node/agent-socket/json-lines.ts'
+import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { createInstanceUses } from './uses.ts'
+import type { InstanceUse } from './fleet.ts'
+
+const CALM_MS = 200
+const ROUTE = { id: 'wl_a', kind: 'workload' } as const
+const scale = { min: 0, max: 3, target: 2 }
+
+/** An agent that has the numbers of the instances in use, and answers by `reply`. */
+async function agentOf(
+  t: TestContext,
+  reply = (nth: number, response: ServerResponse): unknown =>
+    response.write(lineOf({ address: `unix:/none/${nth}` })),
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-fleet-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const agent = { socketPath: join(folder, 'agent'), secret: 'secret' }
+  const used = new Map<number, ServerResponse>()
+  let asked = 0
+  const server = await serveAgent(agent, (request, response) => {
+    asked++
+    const nth = Number(request.url?.split('/').at(-1))
+    used.set(nth, response)
+    response.once('close', () => used.get(nth) === response && used.delete(nth))
+    response.writeHead(200)
+    reply(nth, response)
+  })
+  t.after(() => server.close())
+  const uses = createInstanceUses(agent, { calmMs: CALM_MS })
+  t.after(() => uses.close())
+  return {
+    used,
+    asked: () => asked,
+    begin: (more = {}) => uses.begin({ ...ROUTE, scale, ...more }, new AbortController()),
+    numbers: () => [...used.keys()].toSorted(),
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let nth = 0; !holds() && nth < 500; nth++) await pause(10)
+  assert.ok(holds())
+}
+
+test('instances come with the requests of a moment, and go after a calm time, never below the first', async (t) => {
+  const agent = await agentOf(t)
+  const running = [await agent.begin(), await agent.begin()]
+  await pause(50)
+  assert.deepEqual(agent.numbers(), [1])
+  running.push(await agent.begin())
+  await until(() => agent.used.size === 2)
+  // Beyond the most there is none.
+  while (running.length < 12) running.push(await agent.begin())
+  await until(() => agent.used.size === 3)
+  assert.equal(agent.asked(), 3)
+  await pause(50)
+  const next = await agent.begin()
+  assert.ok(
+    running.every(({ pool }) => pool !== next.pool),
+    'a further request goes to the instance with the fewest',
+  )
+  running.push(next)
+  for (const one of running.splice(3)) one.end()
+  // Three requests need two instances.
+  await until(() => agent.used.size < 3)
+  await pause(3 * CALM_MS)
+  assert.equal(agent.used.size, 2)
+  for (const one of running) one.end()
+  await until(() => agent.used.size === 0)
+})
+
+test('a load about the limit of an instance neither starts nor ends one', async (t) => {
+  const agent = await agentOf(t)
+  const running = [await agent.begin(), await agent.begin(), await agent.begin()]
+  await until(() => agent.used.size === 2)
+  running.pop()?.end()
+  // Two requests fill one instance: no part is free.
+  await pause(4 * CALM_MS)
+  assert.deepEqual([agent.numbers(), agent.asked()], [[1, 2], 2])
+  running.pop()?.end()
+  await until(() => agent.used.size === 1)
+  for (const one of running) one.end()
+})
+
+test('the least instances are used from the first request on', async (t) => {
+  const agent = await agentOf(t)
+  const least = { scale: { min: 2, max: 3, target: 50 } }
+  const first = await agent.begin(least)
+  await until(() => agent.used.size === 2)
+  await pause(20)
+  const second = await agent.begin(least)
+  assert.notEqual(first.pool, second.pool)
+})
+
+test('an instance that does not answer is asked last, and another one takes its place', async (t) => {
+  const agent = await agentOf(t)
+  const first = await agent.begin()
+  first.down()
+  const second = await agent.begin()
+  await until(() => agent.used.size === 2)
+  await pause(20)
+  const further: InstanceUse[] = [await agent.begin(), await agent.begin()]
+  assert.ok(further.every(({ pool }) => pool !== first.pool))
+  // Also where it has none, and the other one has some.
+  first.end()
+  assert.notEqual((await agent.begin()).pool, first.pool)
+  for (const one of [second, ...further]) one.end()
+})
+
+test('a further instance that is refused costs no request, and is not asked for again at once', async (t) => {
+  const refusal = { refused: 'workload_busy', message: 'Could not start another instance: x' }
+  const agent = await agentOf(t, (nth, response) =>
+    nth === 1 ? response.write(lineOf({ address: 'unix:/none/1' })) : response.end(lineOf(refusal)),
+  )
+  const running = [await agent.begin(), await agent.begin(), await agent.begin()]
+  await until(() => agent.asked() === 2)
+  await pause(50)
+  // Each other number is tried once.
+  running.push(await agent.begin(), await agent.begin())
+  await pause(50)
+  const asked = agent.asked()
+  assert.ok(asked <= 3, String(asked))
+  running.push(await agent.begin())
+  await pause(50)
+  assert.equal(agent.asked(), asked)
+  for (const one of running) one.end()
+})
+
+test('where the first instance is refused, another one that opens answers; where all are, the request has why', async (t) => {
+  const refusal = { refused: 'workload_failed', message: 'Could not run it' }
+  let refused = [1]
+  const agent = await agentOf(t, (nth, response) =>
+    refused.includes(nth)
+      ? response.end(lineOf(refusal))
+      : setTimeout(() => response.write(lineOf({ address: `unix:/none/${nth}` })), 50),
+  )
+  const least = { scale: { min: 2, max: 2, target: 2 } }
+  const one = await agent.begin(least)
+  assert.deepEqual(agent.numbers(), [2])
+  one.end()
+  await until(() => agent.used.size === 0)
+  refused = [1, 2]
+  await assert.rejects(agent.begin(least), { code: 'workload_failed' })
+})

@@ -1,0 +1,118 @@
+// One instance that requests use. It has an open question to the agent, for as long as any request runs and the instance has
+// work of its own left, and the connections to it.
+import type { ErgonError } from '#base/errors.ts'
+import { fault } from '#contract/errors.ts'
+import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
+import { untilIdle } from '#node/until-idle.ts'
+import { errorOfLine, pathOfInstance, type WakeLine } from './awake/awake.ts'
+import { openInstancePool, socketPathOf, type InstancePool } from './instance-pool.ts'
+import { rulesOfKind } from './kinds.ts'
+import type { IngressRoute } from './routes.ts'
+
+/** Its start, and the end of an earlier version before it. */
+const START_MS = 60_000
+/** An instance that has just not answered is asked after all others. */
+const DOWN_MS = 1000
+
+export type AskedInstance = Pick<IngressRoute, 'id' | 'kind'> & { readonly nth: number }
+
+export class HeldInstance {
+  /** Resolves when it can be used; rejects with why it cannot. */
+  readonly opened: Promise<void>
+  readonly #asked: AskedInstance
+  readonly #answer: AgentAnswer
+  /** The requests that run. */
+  readonly #users = new Set<AbortController>()
+  #address = ''
+  #pool: InstancePool | undefined
+  #isDownUntilMs = 0
+  #isRetired = false
+
+  /** `gone` is called when later requests must ask again. */
+  constructor(agent: AgentSocket, asked: AskedInstance, gone: () => void) {
+    this.#asked = asked
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    // Nobody may wait any more.
+    promise.catch(() => undefined)
+    this.opened = promise
+    const refuse = (error: ErgonError) => {
+      gone()
+      reject(error)
+    }
+    this.#answer = askAgent(agent, {
+      path: pathOfInstance(asked),
+      firstLineMs: START_MS,
+      take: (value) => {
+        const line = value as WakeLine
+        if ('address' in line) {
+          this.#address = line.address
+          this.#pool = openInstancePool(line.address)
+          return resolve()
+        }
+        if (!('refused' in line)) return refuse(replacedFault(asked))
+        const error = errorOfLine(line)
+        refuse(error)
+        for (const ending of this.#users) ending.abort(error)
+      },
+    })
+    void this.#answer.ended.then(() => {
+      refuse(replacedFault(asked))
+      // Requests that run keep their connections.
+      void this.#pool?.close().catch(() => undefined)
+    })
+  }
+
+  /** Undefined until it can be used. */
+  get pool(): InstancePool | undefined {
+    return this.#pool
+  }
+
+  get usersCount(): number {
+    return this.#users.size
+  }
+
+  get isDown(): boolean {
+    return this.#isDownUntilMs > 0 && performance.now() < this.#isDownUntilMs
+  }
+
+  /** It has not answered a request. */
+  down(): void {
+    this.#isDownUntilMs = performance.now() + DOWN_MS
+  }
+
+  /** A request of it has not ended in its time. */
+  late(): void {
+    this.#answer.say({ late: true })
+  }
+
+  add(user: AbortController): void {
+    this.#users.add(user)
+  }
+
+  remove(user: AbortController): void {
+    this.#users.delete(user)
+    if (this.#isRetired) void this.#endUnused()
+  }
+
+  /** Ends the use once the last request has ended. */
+  retire(): void {
+    this.#isRetired = true
+    void this.#endUnused()
+  }
+
+  close(): void {
+    this.#answer.end()
+  }
+
+  async #endUnused(): Promise<void> {
+    const isOpen = this.#pool !== undefined && this.#users.size === 0
+    if (isOpen && rulesOfKind(this.#asked.kind).hasOurRuntime)
+      await untilIdle(socketPathOf(this.#address))
+    if (this.#users.size === 0) this.#answer.end()
+  }
+}
+
+const replacedFault = ({ kind }: AskedInstance) =>
+  fault(rulesOfKind(kind).refusals.starting, `Could not run the ${kind}: it is being replaced`, {
+    retryAfterS: 1,
+  })
