@@ -36,7 +36,7 @@ const SOCKET_PATH_BYTES_MAX = 107
 const OPEN = 0o001
 const run = promisify(execFile)
 
-/** A cell that is made, but for those who hear of its changes. */
+/** A cell that can be supervised, once somebody hears of its changes. */
 export type PreparedCell = Omit<SupervisorDeps, 'changed'>
 
 /** Makes the folders and groups of a cell. Throws for a spec that this machine cannot start. */

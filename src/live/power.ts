@@ -10,7 +10,7 @@ import type { NewCharges } from './read-accounts.ts'
 /** Microwatts by account and service. */
 export type Power = Map<string, Map<string, number>>
 /** A cell of an account in the meter's last window. */
-export type CellPower = {
+export type AccountCellPower = {
   readonly account: string
   readonly service: string
   readonly resource: string
@@ -32,7 +32,7 @@ export interface PowerMeter {
   read(reading: {
     readonly accounts: ReadonlySet<string>
     readonly charged: readonly NewCharges[]
-    readonly cells: readonly CellPower[]
+    readonly cells: readonly AccountCellPower[]
     /** Spans of time are by this: the wall clock may be set. */
     readonly monotonicMs: number
   }): Power
@@ -84,7 +84,7 @@ export function createPowerMeter(charging: Pick<Charging, 'spends'>): PowerMeter
 }
 
 /** The cells of accounts in a window, unless it is old. */
-export function cellsIn(bytes: Uint8Array | undefined, nowMs: number): CellPower[] {
+export function cellsIn(bytes: Uint8Array | undefined, nowMs: number): AccountCellPower[] {
   if (bytes === undefined) return []
   const window = JSON.parse(Buffer.from(bytes).toString('utf8')) as WindowRecord
   if (nowMs / 1000 - Number(window.k) > WINDOW_S_MAX) return []
@@ -103,7 +103,7 @@ export function cellsIn(bytes: Uint8Array | undefined, nowMs: number): CellPower
 
 /** Microwatts of the resources of an account: a resource may have several cells. */
 export function resourcePower(
-  cells: readonly CellPower[],
+  cells: readonly AccountCellPower[],
   account: string,
 ): ReadonlyMap<string, number> {
   const by = new Map<string, number>()

@@ -6,7 +6,7 @@ export type Reads = { readonly id: string; readonly count: number; readonly nj: 
 export type FoldedRow = Row | Reads
 
 const READ = /\.(get|list|logs|energy|failures|intervals|queries)$/
-/** What somebody asked for. */
+/** Services whose requests are never folded: somebody asked for each. */
 const ASKED: ReadonlySet<string | null> = new Set(['inference', 'storage'])
 
 const isRead = ({ kind, service, operation }: Row): boolean =>
