@@ -87,8 +87,8 @@ export const functionRequest = ownObject({
     )
     .nullable()
     .optional(),
-  /** Requests that run at once: 20 by default, and 1 for a handler of Lambda. */
-  concurrency: z.int().min(1).max(limits.FUNCTION_CONCURRENCY_MAX).optional(),
+  /** Requests that run at once. Null, the default: 20, and 1 for a handler of Lambda. */
+  concurrency: z.int().min(1).max(limits.FUNCTION_CONCURRENCY_MAX).nullable().optional(),
 })
 export type FunctionRequest = z.infer<typeof functionRequest>
 

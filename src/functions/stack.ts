@@ -91,8 +91,6 @@ async function wantLive(
 
 type Wish = StackWish<'function'>
 
-/** Attributes that the service does not have yet. */
-const UNSERVED = ['concurrency'] as const
 /** No trigger, no schedule. */
 const NONE = 'none'
 
@@ -100,15 +98,13 @@ const NONE = 'none'
 function assertServed({ name, spec, files }: Wish, settings: FunctionGatewaySettings): void {
   if (settings.address === undefined) throw fault('functions_off', `Could not deploy "${name}"`)
   assertRegion(spec.region, settings.region)
-  const unserved = UNSERVED.find((attribute) => spec[attribute] !== undefined)
-  if (unserved !== undefined)
-    throw fault('invalid_request', `Could not deploy "${name}": ${unserved} is not served yet`)
   if (isPending(spec.file) || Object.hasOwn(files, spec.file)) return
   throw fault('invalid_request', `Could not find the file in the deployment: ${spec.file}`)
 }
 
 const SECOND_MS = 1000
 
+/** Without a wish, `concurrency` is no attribute: it follows from the form of the handler. */
 function wantedOf(wish: Wish, settings: FunctionGatewaySettings): StackAttributes {
   const { name, spec, files } = wish
   const { timeout = limits.FUNCTION_TIMEOUT_S_DEFAULT * SECOND_MS } = spec
@@ -123,6 +119,7 @@ function wantedOf(wish: Wish, settings: FunctionGatewaySettings): StackAttribute
     route: attributeOf(spec.route ?? `/${name}`, String),
     on: attributeOf(spec.on ?? NONE, String),
     schedule: attributeOf(spec.schedule ?? NONE, String),
+    ...(spec.concurrency !== undefined && { concurrency: attributeOf(spec.concurrency, String) }),
     [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
     ...variableAttributes('env', spec.env ?? {}),
     ...variableAttributes('env', secretsOf(spec.secret)),
@@ -161,6 +158,7 @@ function requestOf(wish: Wish, settings: FunctionGatewaySettings): FunctionReque
       typeof timeout === 'number' ? timeout / SECOND_MS : limits.FUNCTION_TIMEOUT_S_DEFAULT,
     on: typeof spec.on === 'string' ? [spec.on] : [],
     schedule: typeof spec.schedule === 'string' ? spec.schedule : null,
+    concurrency: spec.concurrency ?? null,
     env: { ...spec.env, ...secretsOf(spec.secret) },
     ...(typeof budget === 'bigint' && { energy_budget: printEnergyPerDay(budget) }),
   })
@@ -174,12 +172,13 @@ type FunctionVersionRow = {
   readonly timeout_s: number
   readonly buckets: readonly string[]
   readonly schedule: string | null
+  readonly concurrency: number | null
   readonly sealed_env: string
   readonly source: string
 }
 
 // A version that could not be started is not there: the plan has its changes again.
-const VERSION = `select v.version, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.buckets, v.schedule, v.sealed_env, v.source
+const VERSION = `select v.version, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.buckets, v.schedule, v.concurrency, v.sealed_env, v.source
   from functions f join function_versions w on w.function = f.id and w.version = f.version
     join function_versions v on v.function = f.id
       and v.version = case when w.failure is null then f.version else f.live_version end
@@ -219,6 +218,7 @@ function attributesOf(
     route: row.route,
     on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`).join(', ') || NONE,
     schedule: row.schedule ?? NONE,
+    ...(row.concurrency !== null && { concurrency: String(row.concurrency) }),
     ...variableAttributes('env', JSON.parse(env) as Record<string, string>),
   }
 }

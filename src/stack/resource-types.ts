@@ -1,5 +1,6 @@
 // The resources of a description file. The guide is checked against this table.
 import {
+  FUNCTION_CONCURRENCY_MAX,
   FUNCTION_MEMORIES,
   FUNCTION_ROUTE,
   RUNTIME_EXAMPLES,
@@ -169,9 +170,9 @@ const lambda = {
     energy_budget: energyBudgetField,
     memory: sizeField('Memory of an instance', FUNCTION_MEMORIES),
     timeout: durationField('Time for an answer', { least: '1s', most: '15m' }),
-    concurrency: integerField('Requests that one instance answers at once', {
+    concurrency: integerField('Requests that it answers at once', {
       least: 1,
-      most: 1000,
+      most: FUNCTION_CONCURRENCY_MAX,
     }),
     env,
   },

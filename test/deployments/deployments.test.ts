@@ -151,6 +151,23 @@ test('a version that cannot start fails the deployment, which says what was done
   assert.equal(await textAt('/plan-next'), 'next')
 })
 
+test('the requests at once of a function are those of the file, or by default again', async () => {
+  const text = 'function "narrow" {\n file = "f.ts"\n route = "/narrow"\n}\n'
+  const atOnce = async (description: string, change: RegExp): Promise<string> => {
+    const file = stackOf('narrow', { 'ergon.hcl': description, 'f.ts': functionOf('x') })
+    assert.match((await plan(file)).stdout, change)
+    assert.equal((await deploy(file)).code, 0)
+    assert.match((await plan(file)).stdout, /nothing to change/)
+    return (await cli('fn', 'show', 'narrow')).stdout
+  }
+  const narrow = text.replace('}', 'concurrency = 3\n}')
+  assert.match(await atOnce(narrow, /concurrency 3/), /^at once +3 requests$/m)
+  assert.match(
+    await atOnce(text, /~ function\.narrow +concurrency 3 → none$/m),
+    /^at once +20 requests$/m,
+  )
+})
+
 test('what left the file is deleted, but data only where that is allowed', async () => {
   const put = await fetch(`${ergon.baseUrl}/plan-photos/a.txt`, {
     method: 'PUT',
