@@ -126,15 +126,3 @@ create or replace function remove_function(of_id text) returns void language sql
   delete from resource_logs where resource = of_id;
   delete from function_versions where function = of_id;
 $$;
-
--- Removes the functions of an account that is being deleted; returns what it waits for.
-create or replace function leave_functions(of_account text) returns text language plpgsql as $$
-begin
-  perform delete_function(id) from resources
-    where account = of_account and kind = 'function' and desired <> 'deleted' order by id;
-  if exists (select from resources where account = of_account and kind = 'function' and actual <> 'deleted') then
-    return 'functions are being removed';
-  end if;
-  update resources set name = id where account = of_account and kind = 'function' and name <> id;
-  return null;
-end $$;

@@ -69,16 +69,14 @@ export function createFunctions(deps: FunctionsDeps): Functions {
   })
   const stop = async (id: string, cause: SleepCause) => {
     replaced(id)
-    const own = instances.running().filter((one) => one.id === id)
-    await Promise.all(own.map(({ key }) => instances.stop(key, cause)))
+    await instances.stopAll(id, cause)
   }
   /** Later requests go to the live version, and others end with their requests. Resolves with false where none is live. */
   const answerByLive = async (id: string): Promise<boolean> => {
     const { live } = await readVersions(state, id)
     if (live === null) return false
     replaced(id)
-    for (const one of instances.running())
-      if (one.id === id && one.key !== keyOf({ id, version: live })) instances.retire(one.key)
+    instances.retireOthers(id, new Set([keyOf({ id, version: live })]))
     return true
   }
   return {

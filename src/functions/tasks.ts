@@ -1,6 +1,7 @@
 // The background half of functions: they go with their account, and runs that nobody takes are limited.
 import { FUNCTION_LOG_LINES_MAX, FUNCTION_RUNS_MAX } from '#contract/function-limits.ts'
 import type { TasksProduct } from '#node/tasks-part.ts'
+import { leaveResources } from '#resources/leave.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const EVERY_MS = 600_000
@@ -10,13 +11,7 @@ const ATTEMPTS = 3
 export const FUNCTIONS_TASKS: TasksProduct = {
   name: 'functions',
   open: ({ state }) => ({
-    async leave(account) {
-      const { rows } = await state.query<{ why: string | null }>(
-        'select leave_functions($1) as why',
-        [account],
-      )
-      return rows[0]?.why ?? undefined
-    },
+    leave: (account) => leaveResources(state, account, 'function'),
     tasks: {
       'functions.runs': {
         everyMs: EVERY_MS,

@@ -146,17 +146,23 @@ test(
       const use = (version: number) => instances.use({ ...resource, version }, WAKER, signal)
       const [first, again, second] = await Promise.all([use(1), use(1), use(2)])
       assert.equal(world.live, 2)
-      instances.retire('v1')
+      instances.retireOthers(resource.id, new Set(['v2']))
+      instances.retireOthers('db_other', new Set())
       first.release()
       await pause(3 * IDLE_MS)
       assert.equal(world.live, 2)
       again.release()
       await until(() => world.live === 1)
-      // One that nobody uses ends at once; a key that runs nothing has nothing to end.
+      // One that nobody uses ends at once.
       second.release()
-      for (const key of ['v2', 'v3']) instances.retire(key)
+      instances.retireOthers(resource.id, new Set())
       await until(() => world.live === 0)
       assert.deepEqual(instances.running(), [])
+      await Promise.all([use(1), use(2)])
+      await instances.stopAll('db_other', 'stop')
+      assert.equal(world.live, 2)
+      await instances.stopAll(resource.id, 'stop')
+      assert.equal(world.live, 0)
     }),
 )
 

@@ -32,8 +32,10 @@ export interface Instances<R extends Resource, I extends Instance> {
   use(resource: R, waker: Waker, signal: AbortSignal): Promise<UsedInstance<I>>
   /** Ends the instance now; the next use starts another. */
   stop(key: string, cause: SleepCause): Promise<void>
-  /** Ends the instance once nobody uses it. */
-  retire(key: string): void
+  /** Ends all instances of a resource now. */
+  stopAll(id: string, cause: SleepCause): Promise<void>
+  /** Ends those of a resource that have other keys, each once nobody uses it. */
+  retireOthers(id: string, keys: ReadonlySet<string>): void
   /** Does work on a resource that nothing runs for: each use waits for the end of the work. */
   without<T>(key: string, work: () => Promise<T>): Promise<T>
   running(): readonly (Pick<Resource, 'id' | 'account'> & {
@@ -125,11 +127,20 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     return this.#fenced(key, cause, async () => undefined)
   }
 
-  retire(key: string): void {
-    const one = this.#running.get(key)
-    if (one === undefined) return
-    one.idleMs = 0
-    if (one.users === 0) this.#rest(key, one)
+  async stopAll(id: string, cause: SleepCause): Promise<void> {
+    await Promise.all(this.#of(id).map(([key]) => this.stop(key, cause)))
+  }
+
+  retireOthers(id: string, keys: ReadonlySet<string>): void {
+    for (const [key, one] of this.#of(id)) {
+      if (keys.has(key)) continue
+      one.idleMs = 0
+      if (one.users === 0) this.#rest(key, one)
+    }
+  }
+
+  #of(id: string) {
+    return [...this.#running].filter(([, one]) => one.id === id)
   }
 
   without<T>(key: string, work: () => Promise<T>): Promise<T> {

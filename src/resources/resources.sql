@@ -96,6 +96,22 @@ create or replace function hold_unpaid(grace interval) returns void language sql
       and exists (select from resources where account = a.id and desired <> 'deleted' and held = 'balance');
 $$;
 
+-- Removes the resources of a kind of an account that is being deleted, each by the function delete_<kind>; returns what that
+-- waits for. Their names may be personal.
+create or replace function leave_resources(of_account text, of_kind text) returns text language plpgsql as $$
+declare
+  of_id text;
+begin
+  for of_id in select id from resources where account = of_account and kind = of_kind and desired <> 'deleted' order by id loop
+    execute format('select %I($1)', 'delete_' || of_kind) using of_id;
+  end loop;
+  if exists (select from resources where account = of_account and kind = of_kind and actual <> 'deleted') then
+    return of_kind || 's are being removed';
+  end if;
+  update resources set name = id where account = of_account and kind = of_kind and name <> id;
+  return null;
+end $$;
+
 -- Records that a resource wakes, and forgets its intervals that are older than `kept_days` or beyond its newest
 -- `kept_rows`. Returns the number of the interval.
 create or replace function begin_interval(of_resource text, by_cause text, by_role text, kept_days int, kept_rows int)

@@ -12,8 +12,8 @@ import { instancesOf, keyOfInstance, type VersionedInstance } from './versioned.
 export interface KeptInstances {
   /** Keeps as many instances of the live version running as the workload wants. Never rejects for their faults. */
   keep(resource: Resource, signal: AbortSignal): Promise<void>
-  /** Of one that is being ended. */
-  forget(key: string): void
+  /** Of a workload whose instances are being ended. */
+  forget(id: string): void
   /** Starts what must run and does not, looks at crash loops, and resumes what its budget allows again. */
   tend(signal: AbortSignal): Promise<void>
 }
@@ -64,7 +64,9 @@ export function createKeptInstances({ state, log, instances, crashes }: Deps): K
   }
   return {
     keep,
-    forget: (key) => void kept.delete(key),
+    forget(id) {
+      for (const [key, one] of kept) if (one.id === id) kept.delete(key)
+    },
     async tend(signal) {
       await state.query("select release_by_budget('workload', $1)", [LEAST_NJ])
       const { rows } = await state.query<Resource & { actual: string; version: number }>(RUNNING)

@@ -1,15 +1,10 @@
 // The background half of workloads: they go with their account.
 import type { TasksProduct } from '#node/tasks-part.ts'
+import { leaveResources } from '#resources/leave.ts'
 
 export const WORKLOADS_TASKS: TasksProduct = {
   name: 'workloads',
   open: ({ state }) => ({
-    async leave(account) {
-      const { rows } = await state.query<{ why: string | null }>(
-        'select leave_workloads($1) as why',
-        [account],
-      )
-      return rows[0]?.why ?? undefined
-    },
+    leave: (account) => leaveResources(state, account, 'workload'),
   }),
 }

@@ -172,18 +172,6 @@ create or replace function remove_workload(of_id text) returns void language sql
   delete from workload_versions where workload = of_id;
 $$;
 
--- Removes the workloads of an account that is being deleted; returns what it waits for.
-create or replace function leave_workloads(of_account text) returns text language plpgsql as $$
-begin
-  perform delete_workload(id) from resources
-    where account = of_account and kind = 'workload' and desired <> 'deleted' order by id;
-  if exists (select from resources where account = of_account and kind = 'workload' and actual <> 'deleted') then
-    return 'workloads are being removed';
-  end if;
-  update resources set name = id where account = of_account and kind = 'workload' and name <> id;
-  return null;
-end $$;
-
 -- Tells the account of a workload that has been suspended, in the transaction that records it.
 create or replace function tell_workload_suspended() returns trigger language plpgsql as $$
 begin

@@ -91,9 +91,8 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const kept = createKeptInstances({ state, log, instances, crashes })
   const parts: WorkloadParts = { ...deps, instances, crashes, kept, trials: createTrials() }
   const stop: Workloads['stop'] = async (id, cause) => {
-    const keys = instances.running().flatMap((one) => (one.id === id ? [one.key] : []))
-    for (const key of keys) kept.forget(key)
-    await Promise.all(keys.map((key) => instances.stop(key, cause)))
+    kept.forget(id)
+    await instances.stopAll(id, cause)
   }
   return {
     async use(resource, signal, nth) {
@@ -248,9 +247,7 @@ async function answerByLive(
 ): Promise<void> {
   replaced(live.id)
   await kept.keep(live, signal)
-  const keys = new Set(instancesOf(live, live.scaleMax).map(keyOfInstance))
-  for (const { id, key } of instances.running())
-    if (id === live.id && !keys.has(key)) instances.retire(key)
+  instances.retireOthers(live.id, new Set(instancesOf(live, live.scaleMax).map(keyOfInstance)))
 }
 
 /** Of the version itself, in words; undefined where a later try may succeed. */
