@@ -1,17 +1,16 @@
 // The contract of drivers: each of them passes all of it. A test starts instances by the driver alone, without a product.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createLogTail } from '#base/log-tail.ts'
 import { callUnix } from '#base/unix-client.ts'
 import type { Cell, CellOutlet, Cells } from '#cells/cell.ts'
-import { createCells } from '#cells/create-cells.ts'
-import { place } from '#cells/testing/harness.ts'
+import { place, survivors } from '#cells/testing/harness.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import { workloadCellOf } from '#workloads/cell-name.ts'
 import type {
@@ -20,18 +19,17 @@ import type {
   WorkloadEnd,
   WorkloadSpec,
 } from '#workloads/driver.ts'
-import { createNodeImages, type NodeImages } from '#workloads/node-images.ts'
-import type { InstanceDeps } from '#workloads/instance-cell.ts'
+import type { DriverAgent } from './driver-agent.ts'
 import { writeServerImage } from './image.ts'
-
-export type ContractDeps = InstanceDeps & { readonly cells: Cells; readonly images: NodeImages }
+import { openDriver, specOf, type DriverName, type DriverPlace } from './open-driver.ts'
+import type { TestEngine } from './podman.ts'
 
 /** A driver as the contract opens it. */
 export type ContractDriver = {
-  readonly name: string
+  readonly name: DriverName
   readonly skip: string | false
-  open(deps: ContractDeps): Promise<WorkloadDriver>
-  close(): Promise<void>
+  /** Starts the engine of the driver. */
+  readonly engine?: () => Promise<TestEngine>
 }
 
 type Started = RunningWorkload & {
@@ -40,45 +38,36 @@ type Started = RunningWorkload & {
   readonly ends: readonly WorkloadEnd[]
 }
 
-const READY_MS = 5000
 const LIMIT_MS = 20_000
 const { signal } = new AbortController()
 
-export function driverContract({ name, skip, open, close }: ContractDriver): void {
+export function driverContract({ name, skip, engine: startEngine }: ContractDriver): void {
   suite(`driver ${name}`, { skip }, () => {
     const where = skip ? undefined : place()
     const folder = mkdtempSync(join(tmpdir(), 'ergon-driver-'))
     let cells: Cells
     let driver: WorkloadDriver
+    let engine: TestEngine | undefined
+    let drivers: DriverPlace
     let outside: Outside
     let base: WorkloadSpec
+    const image = `oci:${folder}/server:v1`
     let count = 0
     before(async () => {
       assert.ok(where)
       chmodSync(folder, 0o755)
       writeServerImage(join(folder, 'server'))
-      cells = await createCells(where)
-      mkdirSync(join(where.dataFolder, 'compiled'))
-      outside = await openOutside(join(where.runFolder, 'outside.sock'))
-      const deps = {
-        cells,
-        admit: async () => undefined,
-        readyMs: READY_MS,
-        egress: { outletOf: async () => outside.outlet },
-      }
-      const images = createNodeImages({
-        ...deps,
-        place: { ...where, logLevel: 'error', logTail: createLogTail() },
-        folder: join(where.dataFolder, 'images'),
-        settings: { privateRegistries: [], imageFolder: folder },
-      })
-      driver = await open({ ...deps, images })
-      base = await pulledSpec(driver, `oci:${folder}/server:v1`)
+      engine = await startEngine?.()
+      outside = await openOutside(join(where.root, 'outside.sock'))
+      const { outlet } = outside
+      drivers = { name, engine: engine?.socket, where, imageFolder: folder, outlet }
+      ;({ cells, driver } = await openDriver(drivers))
+      base = await specOf(driver, image)
     })
     after(async () => {
       await cells?.close()
       outside?.close()
-      await close()
+      await engine?.stop()
       for (const path of [folder, where?.root]) rmSync(path ?? '', { recursive: true, force: true })
     })
 
@@ -204,6 +193,33 @@ export function driverContract({ name, skip, open, close }: ContractDriver): voi
       assert.equal(deaf.cell.state, 'stopped')
     })
 
+    test('a killed agent leaves nothing that runs, and the next one starts the same again', async () => {
+      const own = { ...drivers, where: place() }
+      const { root } = own.where
+      for (const dieAfterMs of [undefined, 100, 400]) {
+        const mark = `${root}-${dieAfterMs}`
+        const agent = startAgent({ place: own, image, mark, ...(dieAfterMs && { dieAfterMs }) })
+        const ended = once(agent, 'exit')
+        const left = () => survivors(mark).filter((pid) => pid !== agent.pid).length
+        if (dieAfterMs === undefined) {
+          await once(agent.stdout, 'data', { signal: AbortSignal.timeout(60_000) })
+          const before = left()
+          agent.kill('SIGKILL')
+          assert.ok(before > 0)
+        }
+        await ended
+        await until(() => left() === 0)
+      }
+      const next = await openDriver(own)
+      assert.equal(engine?.podman('ps', '--all', '--quiet').trim() ?? '', '')
+      const spec = await specOf(next.driver, image)
+      const one = await next.driver.start(spec, { line: () => undefined, ended: () => undefined })
+      await one.ready(signal)
+      assert.equal((await ask(one)).status, 200)
+      await next.cells.close()
+      rmSync(root, { recursive: true, force: true })
+    })
+
     test('a stop in the middle of a start leaves nothing', async () => {
       for (const afterMs of [0, 20, 60, 150, 300]) {
         const one = await start()
@@ -214,6 +230,10 @@ export function driverContract({ name, skip, open, close }: ContractDriver): voi
     })
   })
 }
+
+const AGENT = join(import.meta.dirname, 'driver-agent.ts')
+const startAgent = (agent: DriverAgent) =>
+  spawn(process.execPath, [AGENT, JSON.stringify(agent)], { stdio: ['ignore', 'pipe', 'inherit'] })
 
 type Outside = {
   readonly outlet: CellOutlet
@@ -277,23 +297,6 @@ const UNREADY: readonly (readonly [Partial<WorkloadSpec>, RegExp])[] = [
     /GET \/healthz answers 500: sick/,
   ],
 ]
-
-const pulledSpec = async (driver: WorkloadDriver, image: string): Promise<WorkloadSpec> => {
-  const wanted = { id: 'wl_pull', account: 'acct_a', version: 1, image }
-  const pulled = await driver.pull(wanted, () => undefined, AbortSignal.timeout(LIMIT_MS))
-  return {
-    ...wanted,
-    ...pulled,
-    name: 'web',
-    instance: 1,
-    port: 8080,
-    command: null,
-    env: {},
-    cpuMilli: 1000,
-    memoryBytes: 128_000_000,
-    health: null,
-  }
-}
 
 const ask = ({ address }: Pick<RunningWorkload, 'address'>, path = '/') =>
   callUnix({

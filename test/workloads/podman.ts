@@ -36,7 +36,8 @@ export async function startPodman(): Promise<TestEngine> {
   const podman: TestEngine['podman'] = (...words) =>
     execFileSync(PODMAN, [...place, ...words], { env, encoding: 'utf8' })
   const words = [...place, 'system', 'service', '--time=0', `unix://${socket}`]
-  const child = spawn(PODMAN, words, { env, stdio: 'ignore' })
+  // conmon writes to where it is started.
+  const child = spawn(PODMAN, words, { env, cwd: home, stdio: 'ignore' })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const ending = AbortSignal.timeout(START_MS_MAX)
   while (!existsSync(socket)) await pause(50, undefined, { signal: ending })

@@ -1,0 +1,64 @@
+// A driver with cells of its own, as the agent opens it, for tests and for processes that tests kill.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createLogTail } from '#base/log-tail.ts'
+import type { CellOutlet, Cells } from '#cells/cell.ts'
+import { createCells, type CellsOptions } from '#cells/create-cells.ts'
+import { createDockerDriver } from '#workloads/docker/docker-driver.ts'
+import { openEngine } from '#workloads/docker/open-engine.ts'
+import type { WorkloadDriver, WorkloadSpec } from '#workloads/driver.ts'
+import { createCellDriver } from '#workloads/local-driver.ts'
+import { createNodeImages } from '#workloads/node-images.ts'
+
+export type DriverName = 'local' | 'docker'
+export type OpenedDriver = { readonly cells: Cells; readonly driver: WorkloadDriver }
+
+export type DriverPlace = {
+  readonly name: DriverName
+  /** The socket of the engine, where the driver has one. */
+  readonly engine: string | undefined
+  readonly where: CellsOptions
+  readonly imageFolder: string
+  readonly outlet: CellOutlet
+}
+
+const READY_MS = 5000
+const PULL_MS = 60_000
+const INSTALLATION = 'test'
+
+export async function openDriver(given: DriverPlace): Promise<OpenedDriver> {
+  const { where, imageFolder, outlet, engine: socket = '' } = given
+  const cells = await createCells(where)
+  mkdirSync(join(where.dataFolder, 'compiled'), { recursive: true })
+  const admit = async () => undefined
+  const images = createNodeImages({
+    cells,
+    admit,
+    place: { ...where, logLevel: 'error', logTail: createLogTail() },
+    folder: join(where.dataFolder, 'images'),
+    settings: { privateRegistries: [], imageFolder },
+  })
+  const deps = { cells, admit, images, readyMs: READY_MS, egress: { outletOf: async () => outlet } }
+  if (given.name === 'local') return { cells, driver: createCellDriver(deps) }
+  const { isolation } = cells
+  const engine = await openEngine(socket, { isolation, installation: INSTALLATION })
+  return { cells, driver: createDockerDriver({ ...deps, engine, installation: INSTALLATION }) }
+}
+
+/** The first instance of an image. */
+export async function specOf(driver: WorkloadDriver, image: string): Promise<WorkloadSpec> {
+  const wanted = { id: 'wl_pull', account: 'acct_a', version: 1, image }
+  const pulled = await driver.pull(wanted, () => undefined, AbortSignal.timeout(PULL_MS))
+  return {
+    ...wanted,
+    ...pulled,
+    name: 'web',
+    instance: 1,
+    port: 8080,
+    command: null,
+    env: {},
+    cpuMilli: 1000,
+    memoryBytes: 128_000_000,
+    health: null,
+  }
+}
