@@ -2,6 +2,7 @@
 // of the container, and it ends with the agent. Its program and files are those of the engine that starts it.
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { messageOf } from '#base/errors.ts'
 import { baseFault } from '#base/own-errors.ts'
 import type { CellContainer, CellSpec, StartedLife } from './cell.ts'
 import { createCgroup, type Cgroup } from './cgroup.ts'
@@ -66,7 +67,10 @@ function prepareAs(
     },
     records: { write: () => undefined, remove: () => undefined },
     async cleanUp() {
-      await container.remove(folder)
+      // Its processes are gone. An engine that is away says later what it still lists.
+      await container.remove(folder).catch((error: unknown) => {
+        log.warn('A container is not removed', { cell: name, error: messageOf(error) })
+      })
       await group.remove()
       rmSync(dirname(socket), { recursive: true, force: true })
     },

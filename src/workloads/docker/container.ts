@@ -86,7 +86,7 @@ function beginLife(deps: LifeDeps): StartedLife {
   }
   const exit = live(deps, { output, killed: killed.signal, began })
     .catch((error: unknown): LifeExit => {
-      output.stderr.write(`ergon: cannot start: ${messageOf(error)}\n`)
+      output.stderr.write(`ergon: no container: ${messageOf(error)}\n`)
       const isRefused = error instanceof EngineFault && error.status > 0
       return { code: isRefused ? NOT_STARTED : ENGINE_FAILED, signal: null }
     })
@@ -130,7 +130,8 @@ async function live(
     return exitOf(State, !given.killed.aborted && isFull(place.group, memoryBytes))
   } finally {
     ending.abort()
-    await removeContainer(engine, name)
+    // The next life removes it again.
+    await removeContainer(engine, name).catch(() => undefined)
   }
 }
 
