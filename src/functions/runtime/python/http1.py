@@ -57,6 +57,9 @@ class Answer:
                 raise ValueError(f'Not a header: {name}: {value}')
         self.headers = [(name, value) for name, value in pairs if name.decode() not in HOP_BY_HOP]
 
+    def say_processing(self):
+        self.writer.write(b'HTTP/1.1 102 Processing\r\n\r\n')
+
     async def send(self, chunk, more=False):
         if self.status is None or self.is_ended:
             raise RuntimeError('the answer has not begun, or has ended')

@@ -10,7 +10,7 @@ import sys
 import types
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from python.asgi import run_asgi
+from python.asgi import LEFT_LOOK_S, run_asgi
 from python.config import config
 from python.cpu import Run, running, share
 from python.faults import failure_of, shown
@@ -52,31 +52,55 @@ class Function:
             return None, min(most or 1, THREADS_MAX)
         return (None, most or ASGI_MOST) if callable(self.app) else (NO_HANDLER, None)
 
+    async def turn(self, answer, has_left):
+        """Whether the request runs: not where its caller has left. One that waits says so, and when it begins."""
+        if not self.turns.locked():
+            await self.turns.acquire()
+            return True
+        answer.say_processing()
+        turn = asyncio.ensure_future(self.turns.acquire())
+        while not turn.done() and not has_left():
+            await asyncio.wait([turn], timeout=LEFT_LOOK_S)
+        if has_left():
+            # A turn that has just come goes to the next one.
+            if not turn.cancel():
+                self.turns.release()
+            return False
+        answer.say_processing()
+        return True
+
     async def answer(self, request, answer, has_left):
+        if not await self.turn(answer, has_left):
+            raise ConnectionAbortedError
+        try:
+            await self.run(request, answer, has_left)
+        finally:
+            self.turns.release()
+
+    async def run(self, request, answer, has_left):
         run = answer.run
-        async with self.turns:
+        share()
+        running.add(run)
+        token = current.set(run)
+        try:
+            if callable(self.handler):
+                await run_handler(self.handler, request, answer)
+            else:
+                await run_asgi(self.app, request, answer, has_left)
+        except SystemExit as error:
+            end(error.code if isinstance(error.code, int) else error.code is not None)
+        except Exception as error:
+            say('error', shown(error))
+            if answer.is_begun:
+                raise ConnectionAbortedError from error
+            answer.start(500, [('x-ergon-failed', 'threw')])
+            await answer.send(b'')
+        finally:
             share()
-            running.add(run)
-            token = current.set(run)
-            try:
-                if callable(self.handler):
-                    await run_handler(self.handler, request, answer)
-                else:
-                    await run_asgi(self.app, request, answer, has_left)
-            except SystemExit as error:
-                end(error.code if isinstance(error.code, int) else error.code is not None)
-            except Exception as error:
-                say('error', shown(error))
-                if answer.is_begun:
-                    raise ConnectionAbortedError from error
-                answer.start(500, [('x-ergon-failed', 'threw')])
-                await answer.send(b'')
-            finally:
-                share()
-                running.discard(run)
-                sys.stdout.end()
-                sys.stderr.end()
-                current.reset(token)
+            running.discard(run)
+            sys.stdout.end()
+            sys.stderr.end()
+            current.reset(token)
 
 
 async def answer_agent(path, answer):
