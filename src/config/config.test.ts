@@ -163,3 +163,14 @@ test('readConfig() refuses test money that leaves this machine, and half a card 
   refused({ ...live, cardUrl: 'http://cards.example.com' }, 'ERGON_CARD_URL')
   assert.equal(readSettings(live, []).cardUrl, 'https://api.stripe.com')
 })
+
+test('readConfig() wants all that orders of certificates need', () => {
+  const directory = { ingressAcme: 'https://acme.example/dir' }
+  const email = { ingressAcmeEmail: 'operator@example.com' }
+  refused({ ...directory, ...email }, 'ERGON_INGRESS_ACME', 'ERGON_INGRESS_TLS_PORT')
+  refused({ ...directory, ingressTlsPort: '443' }, 'ERGON_INGRESS_ACME_EMAIL')
+  refused({ ingressAcme: 'http://acme.example/dir' }, 'ERGON_INGRESS_ACME')
+  refused({ ingressAcmeEmail: 'nobody' }, 'ERGON_INGRESS_ACME_EMAIL')
+  const config = readSettings({ ...directory, ...email, ingressTlsPort: '443' }, [])
+  assert.equal(config.ingressAcme, directory.ingressAcme)
+})

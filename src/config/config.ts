@@ -70,6 +70,11 @@ function faultsTogether(config: Config): string[] {
     faults.push(
       'ERGON_WATTTIME_LOGIN (--watttime-login-file): it and ERGON_WATTTIME_REGION need each other',
     )
+  const { ingressAcme: acme, ingressAcmeEmail: email, ingressTlsPort: tlsPort } = config
+  if ((acme === undefined) !== (email === undefined) || (acme && tlsPort === undefined))
+    faults.push(
+      'ERGON_INGRESS_ACME (--ingress-acme): needs ERGON_INGRESS_ACME_EMAIL and ERGON_INGRESS_TLS_PORT',
+    )
   const { storageBlobs, storageS3Key, storageS3Stores } = config
   const isKeyed = storageS3Key ?? storageS3Stores.find(({ store }) => store === storageBlobs)
   if (storageBlobs !== 'fs' && isKeyed === undefined)

@@ -34,6 +34,8 @@ const DATABASE_ALARMS = {
     'the files of the certificate of databases cannot be used; the certificate from before is served',
   route_certificate_refused:
     'the files of a certificate of routes cannot be used; the certificate from before is served',
+  route_certificate_not_ordered:
+    'orders of the certificate of a route failed three times or more; it is tried again at the time of the finding',
   database_log_waiting:
     'the log of a database could not be stored for five minutes, or 256 MB of it wait',
   database_backup_failing: 'the nightly backups of a database failed three times in a row',

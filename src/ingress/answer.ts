@@ -7,6 +7,7 @@ import type { Logger } from '#base/log.ts'
 import { ServerResponse } from '#base/node-http.ts'
 import { fault } from '#contract/errors.ts'
 import { checkForm } from '#http/limits.ts'
+import type { ChallengePages } from './acme/challenge-pages.ts'
 import {
   hostOfRequest,
   type IngressRequest,
@@ -34,6 +35,8 @@ export type IngressDeps = {
   readonly log: Logger
   /** A proxy of the operator, whose headers say who asked. */
   readonly trusts: (address: string) => boolean
+  /** Undefined: no certificates are ordered. */
+  readonly challenges?: Pick<ChallengePages, 'answered'>
   /** Undefined: no TLS. */
   readonly https?: Https
   /** The time of its start: 60 s. */
@@ -98,6 +101,7 @@ async function answerBy(
   })
   try {
     checkForm(request)
+    if (deps.challenges?.answered(request, response) === true) return
     if (redirected(request, response, deps.https)) return
     await answer(request, { ...deps, requestId, ending })
   } catch (thrown) {

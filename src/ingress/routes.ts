@@ -54,6 +54,13 @@ export class RouteTable implements Routes {
     this.#accounts = Map.groupBy(ofAccounts, ({ account }) => hostLabelOf(account))
   }
 
+  /** The whole names of routes that are not below the address of functions. */
+  *hosts(): Iterable<string> {
+    const below = this.#address && `.${this.#address.host}`
+    for (const host of this.#hosts.keys())
+      if (host !== null && (below === undefined || !host.endsWith(below))) yield host
+  }
+
   find(host: string, url: string): FoundRoute | undefined {
     const name = host.toLowerCase().replace(/:\d+$/, '')
     const routes = this.#hosts.get(name)

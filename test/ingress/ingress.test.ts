@@ -1,15 +1,17 @@
 // The ingress of a running product: whole host names, and requests while the state and the gateways are away.
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { signalProcess } from '#cells/stop.ts'
+import { startPebble, withoutPebble, type Pebble } from '#ingress/acme/pebble.fixture.ts'
 import { testCertificate } from '#ingress/certificate.fixture.ts'
 import { childrenOf, readyProgramOf } from '../faults/processes.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
@@ -20,16 +22,27 @@ let ergon: Ergon
 let port: number
 let tlsPort: number
 let folder: string
+let pebble: Pebble | undefined
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ergon-ingress-'))
   tlsPort = await freePort()
+  if (withoutPebble === false) pebble = await startPebble()
   ergon = await startErgon({
-    env: { ERGON_INGRESS_TLS_PORT: String(tlsPort), ERGON_INGRESS_CERTIFICATES: folder },
+    env: {
+      ERGON_INGRESS_TLS_PORT: String(tlsPort),
+      ERGON_INGRESS_CERTIFICATES: folder,
+      ...(pebble && {
+        ERGON_INGRESS_ACME: pebble.settings.directory,
+        ERGON_INGRESS_ACME_EMAIL: pebble.settings.email,
+        ERGON_INGRESS_ACME_ROOTS: pebble.rootsFile,
+      }),
+    },
   })
   port = Number(new URL(String(ergon.ready['functions_url'])).port)
 })
 after(async () => {
   await ergon?.stop()
+  pebble?.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -227,3 +240,26 @@ test('a certificate that comes, changes, breaks and goes is taken up without a r
     (seen) => seen === undefined,
   )
 })
+
+test(
+  'a name of a route gets a certificate from an authority',
+  { skip: withoutPebble },
+  async (t) => {
+    // The authority asks on port 80 of the name.
+    const relay = createServer((socket) => {
+      const ingress = connect(port, '127.0.0.1')
+      for (const one of [socket, ingress]) one.on('error', () => one.destroy())
+      socket.pipe(ingress).pipe(socket)
+    })
+    await once(relay.listen(pebble?.httpPort, '127.0.0.1'), 'listening')
+    t.after(() => relay.close())
+    const host = 'api.example.test'
+    await deploy('certified', "export default () => new Response('certified')", host)
+    const seen = await eventually(
+      () => askTls(host),
+      (answer) => answer !== undefined,
+    )
+    assert.match(seen?.text ?? '', /^HTTP\/1\.1 200 [\s\S]*certified/)
+    assert.match(new X509Certificate(seen?.cert ?? '').issuer, /Pebble/)
+  },
+)

@@ -5,6 +5,8 @@ import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import type { FunctionsAddress } from '#contract/functions-address.ts'
 import { trustsOf } from '#http/address-limit.ts'
+import { alarmOf, startAcme } from '#ingress/acme/acme.ts'
+import type { AcmeSettings } from '#ingress/acme/acme-settings.ts'
 import { createContexts, followCertificates } from '#ingress/certificates/contexts.ts'
 import { routesFile } from '#ingress/kept-routes.ts'
 import { followRoutes } from '#ingress/follow-routes.ts'
@@ -32,6 +34,8 @@ export type IngressConfig = {
   readonly calmMs: number
   /** Names with a certificate answer by HTTPS alone. */
   readonly isHttpsOnly: boolean
+  /** Undefined: no certificates are ordered. */
+  readonly acme: AcmeSettings | undefined
   /** Connections of these are those of many clients. */
   readonly trustedProxies: readonly string[]
   readonly socket: string
@@ -51,11 +55,34 @@ const trusts = trustsOf(config.trustedProxies)
 const ending = new AbortController()
 const file = routesFile(join(config.folder, 'routes.json'), log)
 const following = followRoutes(routes, { state, meter: config.meter, file, log }, ending.signal)
-const contexts = createContexts(log)
+const files = createContexts(log)
+const acme =
+  config.acme &&
+  startAcme(
+    config.acme,
+    {
+      folder: join(config.folder, 'acme'),
+      routes,
+      covered: files,
+      alarm: alarmOf(state, log),
+      log,
+    },
+    ending.signal,
+  )
+const contexts = { of: (name: string) => files.of(name) ?? acme?.contexts.of(name) }
 const https = { port: config.tlsPort, isOnly: config.isHttpsOnly, contexts }
-const deps = { routes, uses, turns: createTurns(), log, trusts, https }
+const { challenges } = acme ?? {}
+const deps = {
+  routes,
+  uses,
+  turns: createTurns(),
+  log,
+  trusts,
+  https,
+  ...(challenges && { challenges }),
+}
 const servers = [await listenPlain({ ...deps, listen: config.listen })]
-const certified = followCertificates(contexts, config.agent, { log, signal: ending.signal })
+const certified = followCertificates(files, config.agent, { log, signal: ending.signal })
 if (config.tlsPort !== undefined) {
   const listen = { host: config.listen.host, port: config.tlsPort }
   servers.push(await listenTls({ ...deps, listen }, contexts.of))
@@ -67,7 +94,7 @@ process.once('SIGTERM', () => {
   void (async () => {
     await Promise.all(servers.map((server) => server.drain()))
     uses.close()
-    await Promise.all([following, certified])
+    await Promise.all([following, certified, acme?.ended])
     await inside.close()
     await state[Symbol.asyncDispose]()
     process.exit(0)

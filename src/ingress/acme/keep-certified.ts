@@ -1,0 +1,140 @@
+// Keeps a certificate for each name of routes: ordered when the name is new, and again after two thirds of its life.
+import { isIP } from 'node:net'
+import { sleep, type Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { CertificateContexts } from '#ingress/certificates/contexts.ts'
+import type { Pair } from '#node/certificate-pair.ts'
+import { fitsClock, isDue, validityOf } from './validity.ts'
+import type { KeptCertificates } from './kept-certificates.ts'
+import { AuthorityAway, type Orders } from './orders.ts'
+import type { Waits } from './waits.ts'
+
+export type CertifiedDeps = {
+  /** The names of routes now. */
+  readonly hosts: () => Iterable<string>
+  /** True for names that have a certificate of another kind. */
+  readonly isCovered: (host: string) => boolean
+  readonly orders: Orders
+  readonly kept: KeptCertificates
+  readonly waits: Waits
+  readonly contexts: CertificateContexts
+  /** Tells the operator of a name that failed several times. */
+  readonly alarm: (detail: Readonly<Record<string, unknown>>) => Promise<void>
+  readonly clock: Pick<Clock, 'wallMs'>
+  readonly log: Logger
+  readonly lookMs?: number
+}
+
+const LOOK_MS = 5000
+const AWAY_MS = 60_000
+const AWAY_MS_MAX = 900_000
+const ALARM_AFTER = 3
+/** Let's Encrypt takes 300 orders of an account in three hours. */
+const ORDERS_OF_HOUR_MAX = 90
+const HOUR_MS = 3_600_000
+
+/** Until the signal aborts. Never rejects. */
+export async function keepCertified(deps: CertifiedDeps, signal: AbortSignal): Promise<void> {
+  const { kept, contexts, log, lookMs = LOOK_MS } = deps
+  const held: Held = { pairs: new Map(kept.all()), orderedMs: [] }
+  for (const [host, pair] of held.pairs) contexts.take({ host, pair })
+  let awayMs = 0
+  while (!signal.aborted) {
+    try {
+      const isAway = await orderDue(deps, held, signal)
+      awayMs = isAway ? Math.min(Math.max(awayMs * 2, AWAY_MS), AWAY_MS_MAX) : 0
+    } catch (error) {
+      log.error('Certificates are not ordered', { error: messageOf(error) })
+    }
+    await sleep(Math.max(awayMs, lookMs), signal).catch(() => undefined)
+  }
+}
+
+type Held = {
+  readonly pairs: Map<string, Pair>
+  /** When orders of the last hour began. */
+  orderedMs: readonly number[]
+}
+
+/** One order after the other. True when the authority is away. */
+async function orderDue(deps: CertifiedDeps, held: Held, signal: AbortSignal): Promise<boolean> {
+  const { hosts, kept, contexts, clock } = deps
+  const { pairs } = held
+  const wanted = new Set([...hosts()].filter(isOrdered))
+  for (const [host, { cert }] of pairs)
+    if (!wanted.has(host) && clock.wallMs() > validityOf(cert).toMs) {
+      pairs.delete(host)
+      kept.remove(host)
+      contexts.take({ host, pair: null })
+    }
+  for (const host of wanted) {
+    if (signal.aborted) return false
+    if (!isNeeded(host, pairs.get(host), deps)) continue
+    const nowMs = clock.wallMs()
+    held.orderedMs = held.orderedMs.filter((atMs) => Math.abs(nowMs - atMs) < HOUR_MS)
+    if (held.orderedMs.length >= ORDERS_OF_HOUR_MAX) return false
+    held.orderedMs = [...held.orderedMs, nowMs]
+    const pair = await order(host, deps, signal)
+    if (pair === 'away') return true
+    if (pair !== undefined) pairs.set(host, pair)
+  }
+  return false
+}
+
+/** Names that an authority of the Internet could know. */
+const isOrdered = (host: string): boolean =>
+  host.includes('.') && isIP(host) === 0 && !/(?:^|\.)localhost$/.test(host)
+
+const isNeeded = (
+  host: string,
+  pair: Pair | undefined,
+  { isCovered, waits, clock }: CertifiedDeps,
+): boolean => {
+  const nowMs = clock.wallMs()
+  if (isCovered(host) || waits.of(host, nowMs) !== undefined) return false
+  return pair === undefined || isDue(validityOf(pair.cert), nowMs)
+}
+
+async function order(
+  host: string,
+  deps: CertifiedDeps,
+  signal: AbortSignal,
+): Promise<Pair | 'away' | undefined> {
+  const { orders, kept, contexts, waits, clock, log } = deps
+  try {
+    const pair = await unlessAborted(orders.order(host), signal)
+    kept.write(host, pair)
+    contexts.take({ host, pair })
+    const life = validityOf(pair.cert)
+    if (fitsClock(life, clock.wallMs())) waits.forget(host)
+    else await failed(host, clockReason(life, clock.wallMs()), deps)
+    log.info('A certificate was ordered', { host, until: new Date(life.toMs).toISOString() })
+    return pair
+  } catch (error) {
+    if (signal.aborted) return undefined
+    if (!(error instanceof AuthorityAway)) return void (await failed(host, messageOf(error), deps))
+    log.warn('No certificate is ordered: the authority does not answer', { error: error.message })
+    return 'away'
+  }
+}
+
+async function failed(host: string, reason: string, deps: CertifiedDeps): Promise<void> {
+  const { waits, clock, log, alarm } = deps
+  const { failures, untilMs } = waits.fail(host, clock.wallMs())
+  const detail = { host, reason, failures, next_at: new Date(untilMs).toISOString() }
+  log.warn('A certificate was not ordered', detail)
+  if (failures >= ALARM_AFTER) await alarm(detail)
+}
+
+const clockReason = ({ fromMs, toMs }: ReturnType<typeof validityOf>, nowMs: number): string =>
+  `the new certificate is valid from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}, and here it is ${new Date(nowMs).toISOString()}: is the clock right`
+
+/** An order that was begun goes on to its own limits; nobody waits for it. */
+const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason as Error)
+    if (signal.aborted) return leave()
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
