@@ -153,7 +153,17 @@ test('readConfig() refuses test money that leaves this machine, and half a card 
   ])
     assert.equal(readSettings(fine, []).testProcessorPort, 8099)
   refused({ ...here, host: '0.0.0.0', baseUrl: 'https://api.example.com' }, name, 'loopback')
-  refused({ ...here, baseUrl: 'https://api.example.com' }, name, 'loopback')
+  for (const [key, address, setting] of [
+    ['baseUrl', 'https://api.example.com', 'ERGON_BASE_URL'],
+    ['portalUrl', 'https://portal.example.com', 'ERGON_PORTAL_URL'],
+    ['statusUrl', 'https://status.example.com', 'ERGON_STATUS_URL'],
+    ['functionsUrl', 'https://functions.example.com', 'ERGON_FUNCTIONS_URL'],
+    ['dbHost', 'db.example.com', 'ERGON_DB_HOST'],
+    ['storageWebsiteHost', 'sites.example.com', 'ERGON_STORAGE_WEBSITE_HOST'],
+  ] as const)
+    refused({ ...here, [key]: address }, name, `loopback only, unlike ${setting}`)
+  const named = { ...here, portalUrl: 'http://portal.localhost:8081', dbHost: 'db.localhost' }
+  assert.equal(readSettings(named, []).testProcessorPort, 8099)
   const live = { cardKey: 'sk_live_12345678', cardWebhookSecret: 'whsec_12345678' }
   refused({ ...here, ...live }, name, 'ERGON_CARD_URL')
   const test = { ...live, cardKey: 'sk_test_12345678' }

@@ -102,7 +102,7 @@ function portalFaults({ portalUrl, baseUrl }: Config): string[] {
 
 /** Live and test money never meet, and test money never leaves this machine. */
 function paymentFaults(config: Config): string[] {
-  const { cardKey, cardWebhookSecret, cardUrl, testProcessorPort, host, baseUrl } = config
+  const { cardKey, cardWebhookSecret, cardUrl, testProcessorPort } = config
   const faults: string[] = []
   if ((cardKey === undefined) !== (cardWebhookSecret === undefined))
     faults.push(
@@ -111,14 +111,35 @@ function paymentFaults(config: Config): string[] {
   if (!isSafe(cardUrl)) faults.push('ERGON_CARD_URL (--card-url): plain HTTP is for loopback only')
   if (testProcessorPort === undefined) return faults
   const name = 'ERGON_TEST_PROCESSOR_PORT (--test-processor-port)'
-  const isHere = isLoopback(host) && (baseUrl === undefined || isLoopback(hostOf(baseUrl)))
-  if (!isHere || (cardKey !== undefined && !isLoopback(hostOf(cardUrl))))
-    faults.push(
-      `${name}: test money is for loopback only: ERGON_HOST, ERGON_BASE_URL and ERGON_CARD_URL must be, too`,
-    )
+  const outside = publicAddresses(config)
+  if (outside.length > 0)
+    faults.push(`${name}: test money is for loopback only, unlike ${outside.join(', ')}`)
   if (cardKey?.reveal().startsWith('sk_test_') === true)
     faults.push(`${name}: ERGON_CARD_KEY is for test accounts, too`)
   return faults
+}
+
+/** The settings by which others than this machine reach the service, or a card processor with live money. */
+function publicAddresses(config: Config): string[] {
+  const urls = {
+    ERGON_BASE_URL: config.baseUrl,
+    ERGON_PORTAL_URL: config.portalUrl,
+    ERGON_STATUS_URL: config.statusUrl,
+    ERGON_FUNCTIONS_URL: config.functionsUrl,
+    ERGON_CARD_URL: config.cardKey === undefined ? undefined : config.cardUrl,
+  }
+  const hosts = Object.entries(urls).flatMap(([name, url]) =>
+    url === undefined ? [] : [[name, hostOf(url)] as const],
+  )
+  const named = [
+    ['ERGON_HOST', config.host],
+    ['ERGON_DB_HOST', config.dbHost],
+    ['ERGON_STORAGE_WEBSITE_HOST', config.storageWebsiteHost],
+    ...hosts,
+  ] as const
+  return named.flatMap(([name, host]) =>
+    host === undefined || isLoopback(host) || host.endsWith('.localhost') ? [] : [name],
+  )
 }
 
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '')
