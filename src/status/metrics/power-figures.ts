@@ -12,9 +12,9 @@ export type PowerFigures = {
   readonly method: string
   /** Declared error of the method, as a share. */
   readonly bandRatio: number
-  readonly cells: readonly CellPower[]
+  readonly cells: readonly CellWatts[]
 }
-type CellPower = {
+type CellWatts = {
   readonly labels: {
     readonly cell: string
     readonly payer: string
