@@ -128,6 +128,7 @@ test('the ledger is filtered by kind, service, time and id, and is CSV where tha
     'cursor=x',
     'id=%27',
     'from=x',
+    'from=2026-11-26&to=2026-11-25',
   ])
     assert.equal((await payer.call('GET', `/v1/ledger?${bad}`)).status, 400, bad)
 })

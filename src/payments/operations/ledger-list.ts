@@ -105,10 +105,13 @@ function readFilter(account: string, query: URLSearchParams): LedgerFilter {
   const operations = Object.keys(OPERATIONS).filter((name) => serviceOf(name) === service)
   if (service !== null && operations.length === 0)
     throw wrong('service', `there is no service "${service.slice(0, 60)}"`)
+  const from = readTime(query.get('from'), 'from') ?? null
+  const to = readTime(query.get('to'), 'to') ?? null
+  if (from !== null && to !== null && from > to) throw wrong('to', 'it is before "from"')
   return {
     account,
-    from: readTime(query.get('from'), 'from') ?? null,
-    to: readTime(query.get('to'), 'to') ?? null,
+    from,
+    to,
     operations: service === null ? null : operations,
     kind: kind as LedgerKind | null,
   }
