@@ -1,4 +1,4 @@
-// The stream of what an account uses now: one message a second, or each three while nothing changes.
+// The stream of what an account uses now: one message a second, or each six while nothing changes.
 import { z } from 'zod'
 import { ENERGY_METHODS } from '#contract/charge.ts'
 

@@ -1,5 +1,5 @@
 // Accounts that look while nothing happens are read less often: most of what looking costs is the query. A request of theirs
-// to this gateway ends the rest at once; what others charge them is seen when the rest is over.
+// to this gateway ends the rest at once. Charges and events of other processes move the counters of an account, which are checked meanwhile.
 import type { Charging } from '#charging/charging.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { serviceOf } from '#contract/operations.ts'
@@ -7,12 +7,16 @@ import type { AccountReading } from './read-all.ts'
 import type { WatchedAccount } from './watched-account.ts'
 
 /** From one reading to the next while nothing changes. */
-export const QUIET_READ_MS = 3000
+export const QUIET_READ_MS = 6000
+/** Between two checks of the counters. */
+const CHECK_MS = 2000
 const LOOKING: OperationName = 'live.get'
 
 export interface Quiet {
   /** True while the next reading can wait. */
   rests(accounts: ReadonlySet<string>, nowMs: number): boolean
+  /** True when the counters are to be checked in a rest. */
+  checks(nowMs: number): boolean
   /** Tells of a reading that begins, and gives what takes its result. */
   begin(
     accounts: ReadonlySet<string>,
@@ -27,6 +31,7 @@ export function createQuiet(deps: {
 }): Quiet {
   let isQuiet = false
   let begunMs = 0
+  let checkedMs = 0
   let mark = ''
   const markOf = (accounts: ReadonlySet<string>) =>
     [...accounts].map((account) => `${account} ${deps.requestsOf(account)}`).join('\n')
@@ -38,9 +43,15 @@ export function createQuiet(deps: {
   return {
     rests: (accounts, nowMs) =>
       isQuiet && nowMs - begunMs < QUIET_READ_MS && mark === markOf(accounts) && !isBusy(accounts),
+    checks(nowMs) {
+      if (nowMs - checkedMs < CHECK_MS) return false
+      checkedMs = nowMs
+      return true
+    },
     begin(accounts, nowMs) {
       isQuiet = false
       begunMs = nowMs
+      checkedMs = nowMs
       mark = markOf(accounts)
       return (before, after) => {
         isQuiet = [...after].every(([account, now]) => isSame(before.get(account), now))

@@ -18,11 +18,17 @@ export type DaySums = {
   readonly bands: Bands
 }
 
-/** An account as it is now. */
-export type ReadAccount = {
+/** The counters of an account: whatever it is charged or told moves one of them. */
+export type LiveCounts = {
   readonly account: string
   /** The number of its newest charge. */
   readonly charges: string
+  /** The number of its newest event. */
+  readonly events: string
+}
+
+/** An account as it is now. */
+export type ReadAccount = LiveCounts & {
   readonly isDeleting: boolean
   /** States by name, as JSON; null for none. */
   readonly states: Readonly<Record<string, string | null>>
@@ -60,6 +66,8 @@ export type ChargeSpan = {
 }
 
 export interface ReadAccounts {
+  /** Costs a small part of `now`. */
+  counts(accounts: readonly string[]): Promise<readonly LiveCounts[]>
   now(accounts: readonly string[]): Promise<{
     readonly accounts: readonly ReadAccount[]
     /** The bytes of the meter's last window. */
@@ -78,6 +86,8 @@ export interface ReadAccounts {
 
 /** Charges of a day whose parts are read at its first reading: each is JSON. */
 const BANDED_MAX = 2000
+
+const COUNTS = 'a.id as account, a.charge_count::text as charges, a.event_count::text as events'
 
 const NEW_CHARGES = `
   with new as (
@@ -111,6 +121,7 @@ const NEWEST = `
 type NowRow = {
   account: string
   charges: string
+  events: string
   is_deleting: boolean
   bytes: Buffer | null
 } & Record<string, unknown>
@@ -134,23 +145,26 @@ export function createReadAccounts(
   const names = Object.keys(states)
   const columns = names.map((name) => `(${states[name]})::text as "state ${name}"`)
   const now = `
-    select a.id as account, a.charge_count::text as charges,
+    select ${COUNTS},
       exists (select from account_deletions d where d.account = a.id) as is_deleting, w.bytes,
       ${columns.join(', ')}
     from accounts a
     left join lateral (select bytes from windows where meter = $2 order by k desc limit 1) w on a.id = $3
     where a.id = any ($1)`
   return {
+    async counts(accounts) {
+      const sql = `select ${COUNTS} from accounts a where a.id = any ($1)`
+      return (await state.query<LiveCounts>(sql, [accounts])).rows
+    },
     async now(accounts) {
       const { rows } = await state.query<NowRow>(now, [accounts, meter, accounts[0]])
       return {
         accounts: rows.map((row) => ({
           account: row.account,
           charges: row.charges,
+          events: row.events,
           isDeleting: row.is_deleting,
-          states: Object.fromEntries(
-            names.map((name) => [name, row[`state ${name}`] as string | null]),
-          ),
+          states: statesIn(row, names),
         })),
         window: rows.find(({ bytes }) => bytes !== null)?.bytes ?? undefined,
       }
@@ -192,6 +206,9 @@ export function createReadAccounts(
     },
   }
 }
+
+const statesIn = (row: NowRow, names: readonly string[]): ReadAccount['states'] =>
+  Object.fromEntries(names.map((name) => [name, row[`state ${name}`] as string | null]))
 
 const sumsOf = (row: SumTexts, bands: readonly MethodRow[]): DaySums => ({
   requests: Number(row.requests),

@@ -39,7 +39,7 @@ export async function readAll(
   const cells = cellsIn(window, nowMs)
   const powers = power.read({ accounts, charged, cells, monotonicMs })
   const entries = rows.flatMap((row): [string, WatchedAccount][] => {
-    const { account, charges, isDeleting } = row
+    const { account, charges, events, isDeleting } = row
     const begin = begins.get(account)
     if (begin === undefined) return []
     const states = statesOf(row, known.get(account)?.states)
@@ -57,7 +57,7 @@ export async function readAll(
     )
     const microwatts = powers.get(account) ?? new Map<string, number>()
     const running = resourcePower(cells, account)
-    const sums = { account, day, charges, isDeleting, today, later, newest: last }
+    const sums = { account, day, charges, events, isDeleting, today, later, newest: last }
     return [[account, { ...sums, states, microwatts, running }]]
   })
   return new Map(entries)

@@ -15,6 +15,8 @@ export type WatchedAccount = {
   readonly day: string
   /** The number of the newest charge that is counted. */
   readonly charges: string
+  /** The number of the newest event at the reading. */
+  readonly events: string
   readonly isDeleting: boolean
   readonly today: DaySums
   /** The sums of charges that are counted and end after the day. */

@@ -7,6 +7,7 @@ import { createWatcher } from './watcher.ts'
 const open = () =>
   createWatcher({
     requestsOf: () => 0,
+    marks: { operator: { cpuNs: 0 }, mark() {} },
     charging: { spends: [] as never },
     clock: { wallMs: () => 0, monotonicMs: () => 0, setTimer: () => () => {} },
     log: { warn() {} } as never,

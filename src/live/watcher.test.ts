@@ -18,10 +18,23 @@ function watched() {
   let days = 0
   let charges = 0
   let charged: { readonly day: string; readonly sums: DaySums }[] = []
+  let events = 0
+  let checks = 0
   let fails = false
   let requests = 0
   const spends: OpenSpend[] = []
+  const marked: string[] = []
+  const operator = { cpuNs: 0 }
   const read: ReadAccounts = {
+    counts: async (accounts) => {
+      checks++
+      if (fails) throw new Error('the state does not answer')
+      return accounts.map((account) => ({
+        account,
+        charges: String(charges),
+        events: String(events),
+      }))
+    },
     now: async (accounts) => {
       begunMs.push(nowMs)
       if (fails) throw new Error('the state does not answer')
@@ -30,6 +43,7 @@ function watched() {
         accounts: accounts.map((account) => ({
           account,
           charges: String(charges),
+          events: String(events),
           isDeleting: false,
           states,
         })),
@@ -65,6 +79,7 @@ function watched() {
     watcher: createWatcher({
       charging: { spends },
       requestsOf: () => requests,
+      marks: { operator, mark: () => marked.push('operator') },
       clock,
       log: quiet,
       read: () => read,
@@ -78,6 +93,12 @@ function watched() {
       charges += charged.reduce((sum, { sums }) => sum + sums.requests, 0)
     },
     spends,
+    checks: () => checks,
+    marked,
+    /** Another process makes an event of the account. */
+    tell() {
+      events++
+    },
     /** A request is answered: it was short, and no reading saw it run. */
     answer() {
       requests++
@@ -112,17 +133,13 @@ test('accounts are read once a second, and streams that come and go make no more
   assert.ok(begunMs.length >= 2 && rests.every((ms) => ms >= 200), begunMs.join(' '))
 })
 
-test('an account at rest is read each three seconds, and at once when it asks for something', async () => {
-  const { watcher, pass, begunMs, charge, answer, spends } = watched()
+test('an account at rest is read each six seconds, and at once when it asks for something', async () => {
+  const { watcher, pass, begunMs, answer, spends } = watched()
   const stream = watcher.subscribe('acct_a', () => undefined)
-  const readingsIn = async (ms: number) => {
-    const before = begunMs.length
-    await pass(ms)
-    return begunMs.length - before
-  }
+  const readingsIn = readingsOf(begunMs, pass)
   // The second reading finds nothing new.
   assert.equal(await readingsIn(1500), 2)
-  assert.equal(await readingsIn(9000), 3)
+  assert.equal(await readingsIn(18_000), 3)
   answer()
   assert.equal(await readingsIn(1100), 1)
   const own = { receiptId: 'rcpt_1', payer: { account: 'acct_a' }, measured: () => nj(0n) }
@@ -131,10 +148,47 @@ test('an account at rest is read each three seconds, and at once when it asks fo
   assert.equal(await readingsIn(5000), 5)
   spends.splice(0, 1, { ...running, operation: 'live.get' } as OpenSpend)
   await pass(2000)
-  assert.equal(await readingsIn(6000), 2)
-  charge({ '2026-01-02': 1 })
-  await pass(3100)
+  assert.equal(await readingsIn(12_000), 2)
+  stream.end()
+})
+
+test('what others charge or tell an account at rest is read within three seconds, by its counters', async () => {
+  const { watcher, pass, begunMs, charge, tell, checks } = watched()
+  const stream = watcher.subscribe('acct_a', () => undefined)
+  const readingsIn = readingsOf(begunMs, pass)
+  await pass(2000)
+  const checked = checks()
+  await pass(18_000)
+  assert.equal(checks() - checked, 6)
+  for (const others of [() => charge({ '2026-01-02': 1 }), tell]) {
+    await pass(6100)
+    others()
+    assert.ok((await readingsIn(3100)) >= 1)
+  }
   assert.equal((await stream.next(soon())).charges, '1')
+  // Somebody else who comes in a rest does not wait for its end.
+  await pass(7000)
+  const other = watcher.subscribe('acct_b', () => undefined)
+  assert.ok((await readingsIn(1100)) >= 1)
+  assert.equal((await other.next(soon())).account, 'acct_b')
+  other.end()
+  stream.end()
+})
+
+const readingsOf = (begunMs: readonly number[], pass: (ms: number) => Promise<void>) =>
+  async function readingsIn(ms: number): Promise<number> {
+    const before = begunMs.length
+    await pass(ms)
+    return begunMs.length - before
+  }
+
+test('what the process did before a reading is charged to no stream', async () => {
+  const { watcher, pass, marked } = watched()
+  const stream = watcher.subscribe('acct_a', () => marked.push('stream'))
+  await pass(300)
+  const first = marked.indexOf('stream')
+  assert.ok(first > 0, marked.join(' '))
+  assert.equal(marked[first - 1], 'operator')
   stream.end()
 })
 

@@ -6,10 +6,11 @@ import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import { fault } from '#contract/errors.ts'
 import { LIVE_STREAMS_MAX, LIVE_STREAMS_OF_ALL_MAX } from '#contract/live.ts'
+import type { Marks } from '#metering/marks.ts'
 import { createPowerMeter } from './power.ts'
 import { createQuiet } from './quiet.ts'
 import { readAll, type AccountReading } from './read-all.ts'
-import type { ReadAccounts } from './read-accounts.ts'
+import type { LiveCounts, ReadAccounts } from './read-accounts.ts'
 import { Subscription } from './subscription.ts'
 
 const READ_MS = 1000
@@ -29,6 +30,7 @@ export interface Watcher {
 type Deps = {
   readonly charging: Pick<Charging, 'spends'>
   readonly requestsOf: (account: string) => number
+  readonly marks: Pick<Marks, 'mark' | 'operator'>
   readonly clock: TimerClock
   readonly log: Logger
   /** Called at the first stream. */
@@ -96,11 +98,15 @@ class OwnWatcher {
   }
 
   async #turn(): Promise<void> {
-    const { clock, log } = this.#deps
+    const { clock, log, marks } = this.#deps
+    // Earlier CPU of this process is no stream's: without this mark, each reading paid for up to a second of it.
+    marks.mark(marks.operator)
     const begunMs = clock.monotonicMs()
-    if (this.#subscriptions.size > 0 && this.#quiet.rests(this.#accounts(), begunMs))
-      return this.#schedule(READ_MS)
     this.#isReading = true
+    if (await this.#canRest(begunMs)) {
+      this.#isReading = false
+      return this.#schedule(READ_MS)
+    }
     try {
       await this.#readOnce()
       this.#failures = 0
@@ -113,6 +119,25 @@ class OwnWatcher {
     this.#endedMs = clock.monotonicMs()
     if (this.#subscriptions.size === 0) return void (this.#known = new Map())
     this.#schedule(Math.max(REST_MS_MIN, READ_MS - (clock.monotonicMs() - begunMs)))
+  }
+
+  /** True while nothing is new: the counters of the accounts have the work of other processes. */
+  async #canRest(nowMs: number): Promise<boolean> {
+    if (this.#subscriptions.size === 0 || !this.#quiet.rests(this.#accounts(), nowMs)) return false
+    if (!this.#quiet.checks(nowMs)) return true
+    try {
+      this.#payer = [...this.#subscriptions][this.#turns++ % this.#subscriptions.size]
+      const counts = (await this.#read?.counts([...this.#accounts()])) ?? []
+      const isKnown = ({ account, charges, events }: LiveCounts) => {
+        const known = this.#known.get(account)
+        return known?.charges === charges && known.events === events
+      }
+      // One may have come meanwhile.
+      return counts.every(isKnown) && [...this.#accounts()].every((one) => this.#known.has(one))
+    } catch {
+      // The reading says what is wrong.
+      return false
+    }
   }
 
   #accounts(): ReadonlySet<string> {
@@ -149,6 +174,7 @@ function paidBy(read: ReadAccounts, mark: () => void): ReadAccounts {
     return answer
   }
   return {
+    counts: (accounts) => paid(read.counts(accounts)),
     now: (accounts) => paid(read.now(accounts)),
     newCharges: (spans, reported) => paid(read.newCharges(spans, reported)),
     newest: (accounts) => paid(read.newest(accounts)),

@@ -7,9 +7,8 @@ import { after, NOTHING, type LiveState } from './state.ts'
 const ADDRESS = '/v1/live'
 const LOCK = 'ergon-live'
 const CHANNEL = 'ergon-live'
-/** Two messages were missed. */
 /** Twice the time between two messages of an account at rest. */
-const SILENCE_MS = 6_500
+const SILENCE_MS = 12_500
 const RETRY_MS = 2_000
 const RETRY_MS_MAX = 30_000
 

@@ -6,7 +6,7 @@ import type { LIVE } from '#contract/products/live.ts'
 export const LIVE_DESCRIPTIONS: Descriptions<typeof LIVE> = {
   'live.get': {
     summary:
-      'What the account uses now, as server-sent events: one message a second, or each three while nothing changes, then an event `end` with what the stream cost',
+      'What the account uses now, as server-sent events: one message a second, or each six while nothing changes, then an event `end` with what the stream cost',
     query: liveQuery,
     replies: ok('Messages until the time is over', { 'text/event-stream': liveMessage }),
   },
