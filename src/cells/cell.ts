@@ -19,6 +19,8 @@ export type CellSpec = {
   readonly environment: Readonly<Record<string, string>>
   /** Narrow config: one JSON line on fd 3, which stays open; its EOF means the parent is gone. */
   readonly config: unknown
+  /** A spare: its program answers, and waits for the config of the cell that it becomes (Cells.assign). */
+  readonly isSpare?: true
   /**
    * Folders the cell may read, though the cell's uid could not reach them by path. The application
    * folder is always one. With namespaces the rest of the data and run folders is hidden.
@@ -97,8 +99,11 @@ export type CellRoot = {
 export type CellOutlet = {
   /** The unix socket outside, whose group is one of `calls`. */
   readonly socket: string
-  /** Each connection begins with the line `<ticket> <port>`. The program in the cell cannot read it. */
-  readonly ticket: string
+  /**
+   * Each connection begins with the line `<ticket> <port>`. The program in the cell cannot read it. A spare has none: its
+   * connections wait for that of the cell that it becomes.
+   */
+  readonly ticket?: string
   readonly ports: readonly OutletPort[]
   /** Names of the cell's loopback beside localhost. */
   readonly hosts: readonly string[]
@@ -139,6 +144,8 @@ export interface StartedLife {
   readonly exit: Promise<Omit<Exit, 'at' | 'stuck'>>
   /** SIGKILL to the leader, or the end of a start: it may not have joined its group yet. */
   kill(): void
+  /** Gives the program its config, once, and the pid 1 of a spare its ticket. Until then both wait. */
+  readonly configure?: (config: unknown, ticket: string | undefined) => void
 }
 
 /**
@@ -220,6 +227,11 @@ export interface Cells {
    * can be started again after its stop().
    */
   start(spec: CellSpec): Promise<Cell>
+  /**
+   * Makes the process of a spare that of another cell, which is ready at once; undefined where the spare does not answer
+   * any more. The CPU of the process so far stays the spare's, which is stopped; its CPU from now on is the cell's. Folders, groups and limits stay, and later lives of the cell start as the spare did.
+   */
+  assign(spare: Cell, spec: CellSpec): Cell | undefined
   list(): readonly Cell[]
   /** The folders that cells of a name owned are removed: its uid may become another's. */
   disown(name: string): Promise<void>

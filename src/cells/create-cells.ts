@@ -10,7 +10,7 @@ import { prepareCell } from './prepare.ts'
 import { checkBackoff } from './restart.ts'
 import { readProcesses } from './process-table.ts'
 import { findProgram } from './stop.ts'
-import { superviseCell } from './supervise.ts'
+import { superviseCell, type SupervisedCell } from './supervise.ts'
 
 export type CellsOptions = PlaceOptions
 
@@ -23,7 +23,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
 export async function createCells(options: CellsOptions): Promise<Cells> {
   const place = await openPlace(options)
   const { isolation } = place
-  const cells = new Map<string, Cell>()
+  const cells = new Map<string, SupervisedCell>()
   const starting = new Map<string, Promise<Cell>>()
   const listeners = new Set<(cell: Cell) => void>()
   let closed: Promise<void> | undefined
@@ -41,11 +41,14 @@ export async function createCells(options: CellsOptions): Promise<Cells> {
     cells.set(spec.name, cell)
     return cell
   }
-  const start = async (spec: CellSpec) => {
+  const check = (spec: CellSpec) => {
     checkSpec(spec)
     if (closed !== undefined) throw cannotStart('the agent is stopping', spec)
     if (starting.has(spec.name) || isRunning(cells.get(spec.name)))
       throw cannotStart('one of its name runs', spec)
+  }
+  const start = async (spec: CellSpec) => {
+    check(spec)
     const begun = begin(spec)
     starting.set(spec.name, begun)
     try {
@@ -64,23 +67,33 @@ export async function createCells(options: CellsOptions): Promise<Cells> {
     meter: isolation.meter,
     isolation,
     start,
-    list: () => [...cells.values()].filter(isRunning),
     disown: async (name) => await place.uids?.disown(name),
-    programs() {
-      const isIsolating = isolation.level !== 'plain'
-      // A single scan of all processes: one for each cell blocked the agent for 0.5 s.
-      const processes = isIsolating ? readProcesses() : []
-      const found = new Map<Cell, number>()
-      for (const cell of cells.values()) {
-        const hasInit = isIsolating && cell.spec.container === undefined
-        const pid = cell.pid === undefined ? undefined : findProgram(cell.pid, hasInit, processes)
-        if (pid !== undefined) found.set(cell, pid)
-      }
-      return found
+    assign(spare, spec) {
+      check(spec)
+      const assigned = cells.get(spare.spec.name)?.giveUp()
+      if (assigned === undefined) return undefined
+      cells.delete(spare.spec.name)
+      const cell = superviseCell(spec, assigned.deps, assigned)
+      cells.set(spec.name, cell)
+      return cell
     },
+    list: () => [...cells.values()].filter(isRunning),
+    programs: () => programsOf([...cells.values()], isolation.level !== 'plain'),
     onChange: (listener) => void listeners.add(listener),
     close: (graceMs) => (closed ??= close(graceMs)),
   }
+}
+
+function programsOf(cells: readonly Cell[], isIsolating: boolean): Map<Cell, number> {
+  // A single scan of all processes: one for each cell blocked the agent for 0.5 s.
+  const processes = isIsolating ? readProcesses() : []
+  const found = new Map<Cell, number>()
+  for (const cell of cells) {
+    const hasInit = isIsolating && cell.spec.container === undefined
+    const pid = cell.pid === undefined ? undefined : findProgram(cell.pid, hasInit, processes)
+    if (pid !== undefined) found.set(cell, pid)
+  }
+  return found
 }
 
 const isRunning = (cell: Cell | undefined) => cell !== undefined && cell.state !== 'stopped'

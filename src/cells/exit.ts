@@ -5,13 +5,14 @@ import type { StartedProcess } from './launch.ts'
 
 /** `hasInit`: an init of ours runs between the process and the program. */
 export function lifeOf(
-  { child, pid, stdout, stderr }: StartedProcess,
+  { child, pid, stdout, stderr, configure }: StartedProcess,
   hasInit: boolean,
 ): StartedLife {
   return {
     pid,
     stdout,
     stderr,
+    configure,
     exit: new Promise((resolve) => {
       child.once('exit', (code, signal) =>
         resolve(hasInit ? decodedExit(code, signal) : { code, signal }),

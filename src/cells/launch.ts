@@ -18,12 +18,12 @@
 // first, unshare before the last (seen once in about 100 kills in the middle of a start). So INIT, when
 // all are armed, says so on fd 3 and goes on only when the agent answers: EOF is the answer of a dead one.
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Duplex, Readable } from 'node:stream'
+import type { Duplex, Readable, Writable } from 'node:stream'
 import { isMainThread } from 'node:worker_threads'
 
 import { invariant } from '#base/errors.ts'
 
-import type { CellSpec, Isolation } from './cell.ts'
+import type { CellSpec, Isolation, StartedLife } from './cell.ts'
 import { VIEW_SCRIPT } from './view.ts'
 
 export type CellUser = {
@@ -60,6 +60,7 @@ export type StartedProcess = {
   readonly pid: number | undefined
   readonly stdout: Readable
   readonly stderr: Readable
+  readonly configure: NonNullable<StartedLife['configure']>
 }
 
 const JOIN_SCRIPT = `while [ "$1" != -- ]; do echo $$ > "$1" || exit 71; shift; done; shift; exec "$@"`
@@ -94,30 +95,40 @@ export function startProcess(spec: CellSpec, plan: LaunchPlan): StartedProcess {
   const child = spawn(file, args, {
     cwd: '/',
     env: planEnvironment(spec),
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    // Pid 1 of a spare gets its ticket there.
+    stdio: [spec.isSpare === true ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
     // A session of its own: Ctrl-C at the terminal is for the agent, which stops cells in order.
     detached: true,
   })
   const [, stdout, stderr, config] = child.stdio
   invariant(stdout !== null && stderr !== null, 'A cell has pipes for its output')
-  leaveTo(config as Duplex, spec)
   child.once('exit', () => config?.destroy())
-  return { child, pid: child.pid, stdout, stderr }
+  const configure = configureBy(config as Duplex, child.stdin)
+  return { child, pid: child.pid, stdout, stderr, configure }
 }
 
-/** The process says a line on fd 3 when it is ready to start the program, and waits for the answer. */
-function leaveTo(pipe: Duplex, spec: CellSpec): void {
+/**
+ * The process says a line on fd 3 when it is ready to start the program, and waits for the answer. The config, and the
+ * ticket of a spare, follow at once or later.
+ */
+function configureBy(pipe: Duplex, tickets: Writable | null): StartedProcess['configure'] {
+  let isAsked = false
+  let line = ''
   // The pipe breaks when the cell ends before it has read; its exit says why.
   pipe.on('error', () => pipe.destroy())
+  tickets?.on('error', () => tickets.destroy())
   pipe.once('data', () => {
-    pipe.write(giveLeave(spec.config))
+    isAsked = true
+    pipe.write(`\n${line}`)
     // A program has nothing to say there: what it writes is not read.
     pipe.pause()
   })
+  return (config, ticket) => {
+    tickets?.end(`${ticket ?? ''}\n`)
+    line = `${JSON.stringify(config)}\n`
+    if (isAsked) pipe.write(line)
+  }
 }
-
-/** Lets a process that has asked for it go on, with its config. The line is read before the program. */
-export const giveLeave = (config: unknown): string => `\n${JSON.stringify(config)}\n`
 
 /** The command line of a life: see the head of this file. */
 export function planCommand(spec: CellSpec, plan: LaunchPlan): [string, ...string[]] {
@@ -209,7 +220,7 @@ function planEnvironment({ environment, root, container }: CellSpec): Record<str
   return {
     PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
     // Every user of the machine can read arguments.
-    ...(outlet && { ticket: outlet.ticket }),
+    ...(outlet?.ticket !== undefined && { ticket: outlet.ticket }),
     ...Object.fromEntries(renamed),
   }
 }

@@ -7,7 +7,8 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
 import type { Cell, CellSpec, CellState, Exit, OutputLine, StartedLife } from './cell.ts'
-import { ACCOUNT_PACE, errorIn, readLines } from './output.ts'
+import { ownedLife, type OwnedLife } from './life.ts'
+import { errorIn } from './output.ts'
 import { untilAnswering, untilStuck } from './answering.ts'
 import { type Life, nextStart } from './restart.ts'
 import { findProgram, killTree, signalProcess, type Tree } from './stop.ts'
@@ -38,11 +39,26 @@ export type Observed = {
 
 const EXITS_MAX = 20
 
-/** Starts a cell and keeps it running. */
-export const superviseCell = (spec: CellSpec, deps: SupervisorDeps): Cell =>
-  new SupervisedCell(spec, deps)
+/** The process of a spare, and the CPU of its group until it became another cell's. */
+export type Assigned = {
+  readonly deps: SupervisorDeps
+  readonly life: OwnedLife
+  readonly cpuNs: bigint
+}
 
-class SupervisedCell implements Cell {
+export interface SupervisedCell extends Cell {
+  /** Gives up the process of a ready spare, and is stopped; undefined where none answers. */
+  giveUp(): Assigned | undefined
+}
+
+/** Starts a cell and keeps it running; its first life may be that of a spare. */
+export const superviseCell = (
+  spec: CellSpec,
+  deps: SupervisorDeps,
+  first?: Pick<Assigned, 'life' | 'cpuNs'>,
+): SupervisedCell => new OneCell(spec, deps, first)
+
+class OneCell implements SupervisedCell {
   readonly spec: CellSpec
   readonly socket: string
   readonly exits: Exit[] = []
@@ -51,15 +67,22 @@ class SupervisedCell implements Cell {
   readonly #stopping = new AbortController()
   readonly #waiting = new Set<() => void>()
   readonly #running: Promise<void>
+  readonly #givenUp = Promise.withResolvers<void>()
+  /** CPU of its group before that was this cell's. */
+  readonly #beforeNs: bigint
   #state: CellState = 'starting'
-  #life: StartedLife | undefined
+  #life: OwnedLife | undefined
+  /** Of a spare that has given up its process. */
+  #lastNs: bigint | undefined
   #stopped: Promise<void> | undefined
   #lastError: string | undefined
 
-  constructor(spec: CellSpec, deps: SupervisorDeps) {
+  constructor(spec: CellSpec, deps: SupervisorDeps, first?: Pick<Assigned, 'life' | 'cpuNs'>) {
     this.spec = spec
     this.socket = deps.socket
     this.#deps = deps
+    this.#life = first?.life
+    this.#beforeNs = first?.cpuNs ?? 0n
     this.#observed = deps.observe(() => this.pid)
     this.#running = this.#run().catch((error: unknown) => this.#fail(error))
   }
@@ -77,7 +100,20 @@ class SupervisedCell implements Cell {
   }
 
   cpuNs() {
-    return this.#observed.cpuNs()
+    return (this.#lastNs ?? this.#observed.cpuNs()) - this.#beforeNs
+  }
+
+  giveUp(): Assigned | undefined {
+    const life = this.#life
+    if (this.spec.isSpare !== true || this.#state !== 'ready' || life?.isRunning !== true)
+      return undefined
+    this.#lastNs = this.#observed.cpuNs()
+    this.#stopping.abort()
+    this.#stopped = Promise.resolve()
+    this.#life = undefined
+    this.#givenUp.resolve()
+    this.#become('stopped')
+    return { deps: this.#deps, life, cpuNs: this.#lastNs }
   }
 
   freeze(frozen: boolean) {
@@ -122,6 +158,7 @@ class SupervisedCell implements Cell {
     while (!this.#stopping.signal.aborted) {
       const startedMs = clock.monotonicMs()
       const exit = await this.#live()
+      if (exit === undefined) return
       lives.push({ startedMs, endedMs: clock.monotonicMs() })
       this.exits.push(exit)
       if (lives.length > restart.delaysMs.length) lives.shift()
@@ -143,25 +180,21 @@ class SupervisedCell implements Cell {
     this.#become('stopped')
   }
 
-  /** One life, until nothing is left of it. */
-  async #live(): Promise<Exit> {
-    const { clock, records, relay } = this.#deps
-    const life = this.#deps.launch()
+  /** One life, until nothing is left of it, or until it is given up. */
+  async #live(): Promise<Exit | undefined> {
+    const { clock, records } = this.#deps
+    const isTaken = this.#life !== undefined
+    const life = this.#life ?? ownedLife(this.#deps.launch(), this.spec, clock)
     this.#life = life
     const killsBefore = this.#observed.memoryKills()
-    if (life.pid !== undefined) this.#record(life.pid)
-    const sink = this.spec.output ?? relay
-    const hear = (line: OutputLine) => {
-      this.#lastError = errorIn(line.text) ?? this.#lastError
-      sink(line)
-    }
-    const pace = this.spec.payer.kind === 'account' && { pace: ACCOUNT_PACE }
-    for (const name of ['stdout', 'stderr'] as const)
-      readLines({ name, stream: life[name], ...pace }, hear, clock)
+    if (life.pid !== undefined && !isTaken) this.#record(life.pid)
+    this.#serve(life)
     const ended = new AbortController()
-    const watching = this.#watchLife(ended.signal)
-    const how = { ...(await life.exit), at: clock.wallMs() }
+    const watching = this.#watchLife(ended.signal, isTaken)
+    const end = await Promise.race([life.exit, this.#givenUp.promise])
     ended.abort()
+    if (end === undefined) return undefined
+    const how = { ...end, at: clock.wallMs() }
     const stuck = await watching
     await killTree(this.#observed.tree, clock)
     const isKilled = how.signal === 'SIGKILL' && this.#observed.memoryKills() > killsBefore
@@ -169,6 +202,17 @@ class SupervisedCell implements Cell {
     this.#life = undefined
     records.remove()
     return { ...how, ...(stuck !== undefined && { stuck }), ...(isKilled && { outOfMemory: true }) }
+  }
+
+  /** Takes its lines, and gives it its config. */
+  #serve(life: OwnedLife): void {
+    const sink = this.spec.output ?? this.#deps.relay
+    life.hear((line) => {
+      this.#lastError = errorIn(line.text) ?? this.#lastError
+      sink(line)
+    })
+    const { isSpare, config, root } = this.spec
+    if (isSpare !== true) life.configure?.(config, root?.outlet?.ticket)
   }
 
   /** Without a record a later start could not find it: then it must not live. */
@@ -185,8 +229,10 @@ class SupervisedCell implements Cell {
   }
 
   /** From its start to its end; resolves with why it was ended as stuck, if it was. */
-  async #watchLife(ended: AbortSignal): Promise<string | undefined> {
-    await this.#watchReadiness(ended)
+  async #watchLife(ended: AbortSignal, isReady: boolean): Promise<string | undefined> {
+    // The process of a spare answers.
+    if (isReady) this.#become('ready')
+    else await this.#watchReadiness(ended)
     const { name, watch } = this.spec
     if (watch === undefined || this.#state !== 'ready') return undefined
     const why = await untilStuck(watch, this.socket, ended)

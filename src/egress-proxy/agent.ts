@@ -59,11 +59,11 @@ export function createEgress(
   const ports = new Set(here.map(({ port }) => port))
   return {
     onFailure: (cells, tell) => void listeners.set(cells, tell),
-    async outletOf({ name, account }, taken = []) {
+    async outletOf(cell, taken = []) {
       await started()
       return {
         socket: outlet,
-        ticket: makeTicket(key, { cell: name, account }),
+        ...(cell && { ticket: makeTicket(key, { cell: cell.name, account: cell.account }) }),
         ports: [
           { port: PROXY_PORT, refusal: STARTING },
           ...[...ports].map((port) => ({ port, refusal: '' })),

@@ -1,20 +1,28 @@
 // Functions in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
 import { urlOfAccount, type FunctionsAddress } from '#contract/functions-address.ts'
-import { FUNCTION_LOG_LINES_MAX } from '#contract/function-limits.ts'
+import {
+  FUNCTION_LOG_LINES_MAX,
+  FUNCTION_MEMORIES,
+  FUNCTION_MEMORY_DEFAULT,
+} from '#contract/function-limits.ts'
+import { bytesOfSize } from '#contract/sizes.ts'
+import { invariant } from '#base/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { functionsAddress } from '#node/functions-address.ts'
 import type { ServedResources } from '#node/ingress.ts'
 import { reconcile } from '#resources/reconciler.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
-import { createLogKeeper } from '#resources/keep-logs.ts'
+import { createLogKeeper, type LogKeeper } from '#resources/keep-logs.ts'
 import { heldOf } from '#resources/resource.ts'
-import { FUNCTION_CELLS, functionOfCell } from './cell-name.ts'
+import type { Queryable } from '#state/connect.ts'
+import { FUNCTION_CELLS, functionOfCell, SPARE_CELLS } from './cell-name.ts'
 import { createFunctions, type Functions } from './functions.ts'
-import { createLocalDriver } from './local-driver.ts'
+import { createLocalDriver, spareCell } from './local-driver.ts'
 import type { DueRun } from './runs/attempt.ts'
 import { runFunctions, type RunsDeps } from './runs/run-functions.ts'
-import { findRuntimes } from './runtimes.ts'
+import { findRuntimes, node24 } from './runtimes.ts'
 import { environmentKeyOf, type FunctionGatewaySettings } from './settings.ts'
+import { createSpares, type Spares } from './spares.ts'
 
 export const FUNCTIONS_AGENT: AgentProduct = { name: 'functions', open }
 
@@ -30,20 +38,14 @@ async function open(core: AgentCore): Promise<AgentPart> {
     region: config.region,
   }
   if (address === undefined) return { gateway: { settings } }
-  const logs = createLogKeeper({
-    state,
-    log,
-    linesMax: FUNCTION_LOG_LINES_MAX,
-    ownLevel: 'warn',
-  })
-  egress.onFailure(FUNCTION_CELLS, ({ cell, text }) =>
-    logs.add({ resource: functionOfCell(cell), source: null, level: 'warn', text }),
-  )
+  const logs = logsOf(core)
+  const spares = sparesOf(core)
   const driver = createLocalDriver({
     cells,
     place,
     runtimes,
     egress,
+    spares,
     admit: accountCells.admit,
     line: logs.add,
   })
@@ -62,16 +64,16 @@ async function open(core: AgentCore): Promise<AgentPart> {
   })
   endUnpaid(core, functions, served)
   await endOpenIntervals(state, 'function')
-  const { rows } = await state.query(
-    "select from resources where kind = 'function' and desired <> 'deleted' limit 1",
-  )
-  if (rows.length > 0) await served.ready()
+  if (await hasFunctions(state)) {
+    spares.fill()
+    await served.ready()
+  }
   const runs = runsOf(core, { functions, line: logs.add, address })
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
   return {
     gateway: { settings },
-    cells: [{ stage: 'workers', name: FUNCTION_CELLS }],
+    cells: [FUNCTION_CELLS, SPARE_CELLS].map((name) => ({ stage: 'workers' as const, name })),
     async start() {
       running = Promise.all([
         logs.run(ending.signal),
@@ -81,10 +83,46 @@ async function open(core: AgentCore): Promise<AgentPart> {
     },
     async close() {
       ending.abort()
+      spares.close()
       functions.close()
       await running
     },
   }
+}
+
+/** With the refusals of the way out. */
+function logsOf({ state, log, egress }: AgentCore): LogKeeper {
+  const logs = createLogKeeper({
+    state,
+    log,
+    linesMax: FUNCTION_LOG_LINES_MAX,
+    ownLevel: 'warn',
+  })
+  egress.onFailure(FUNCTION_CELLS, ({ cell, text }) =>
+    logs.add({ resource: functionOfCell(cell), source: null, level: 'warn', text }),
+  )
+  return logs
+}
+
+async function hasFunctions(state: Queryable): Promise<boolean> {
+  const { rows } = await state.query(
+    "select from resources where kind = 'function' and desired <> 'deleted' limit 1",
+  )
+  return rows.length > 0
+}
+
+function sparesOf({ cells, place, log, config, egress }: AgentCore): Spares {
+  const memoryBytes = bytesOfSize(FUNCTION_MEMORY_DEFAULT, FUNCTION_MEMORIES)
+  invariant(memoryBytes !== undefined, 'the default is one of the memories')
+  return createSpares({
+    cells,
+    log,
+    count: config.functionSpares,
+    async specOf(name, user) {
+      const outlet = await egress.outletOf(undefined)
+      return spareCell(node24(memoryBytes), place, { name, user, memoryBytes, outlet })
+    },
+  })
 }
 
 const runsOf = (

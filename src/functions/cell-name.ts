@@ -3,6 +3,9 @@ import { resourceOfCell } from '#ledger/budgets.ts'
 
 export const FUNCTION_CELLS = 'fn-'
 
+/** Cells that wait for a function (spares.ts). */
+export const SPARE_CELLS = 'spare-'
+
 export const functionCellOf = (id: string, version: number): string =>
   `${functionUserOf(id)}-${version}`
 

@@ -14,6 +14,7 @@ import type { ResourceLine } from '#resources/keep-logs.ts'
 import { functionCellOf, functionUserOf } from './cell-name.ts'
 import type { FunctionDriver, FunctionSpec } from './driver.ts'
 import type { Runtimes } from './runtimes.ts'
+import type { Spares } from './spares.ts'
 
 const PROCESSES_MAX = 64
 const FILES_MAX = 1000
@@ -31,11 +32,12 @@ export function createLocalDriver(deps: {
   readonly place: ProgramPlace
   readonly runtimes: Runtimes
   readonly egress: Pick<NodeEgress, 'outletOf'>
+  readonly spares: Pick<Spares, 'take' | 'fill'>
   /** Holds energy for the cell that is about to start. */
   readonly admit: (cell: string, account: string) => Promise<void>
   readonly line: (line: ResourceLine) => void
 }): FunctionDriver {
-  const { cells, place, runtimes, egress, admit, line } = deps
+  const { cells, place, runtimes, egress, spares, admit, line } = deps
   return {
     async start(spec) {
       const { id, version, account } = spec
@@ -46,19 +48,19 @@ export function createLocalDriver(deps: {
       const outlet = await egress.outletOf({ name, account })
       let isBlocked = false
       let concurrency = FUNCTION_CONCURRENCY
-      const cell = await cells.start(
-        cellOf(
-          spec,
-          { program, place, outlet },
-          {
-            output: (output) => line(lineOf(id, output)),
-            ended(exit) {
-              line(endLineOf(id, isBlocked ? { ...exit, stuck: 'blocked' } : exit))
-              isBlocked = false
-            },
+      const wanted = cellOf(
+        spec,
+        { program, place, outlet },
+        {
+          output: (output) => line(lineOf(id, output)),
+          ended(exit) {
+            line(endLineOf(id, isBlocked ? { ...exit, stuck: 'blocked' } : exit))
+            isBlocked = false
           },
-        ),
+        },
       )
+      const cell = spares.take(wanted) ?? (await cells.start(wanted))
+      spares.fill()
       return {
         address: `unix:${cell.socket}`,
         get concurrency() {
@@ -151,19 +153,14 @@ function cellOf(
   { output, ended }: Required<Pick<CellSpec, 'output' | 'ended'>>,
 ): CellSpec {
   const timeoutMs = timeoutS * 1000
-  // It reads nothing of ours but the runtime.
-  const { compiled: _, ...spec } = programCell(program, {
-    name: functionCellOf(id, version),
-    user: functionUserOf(id),
-    place,
-    config: { name, version, file, source, env, memoryBytes, timeoutMs, concurrency },
-    environment: PROXY_VARIABLES,
-    socketGroup: INSTANCE_SOCKETS,
-    root: { outlet },
-    calls: [EGRESS_SOCKETS],
-    reads: [dirname(pathOf(program))],
-    limits: { memoryBytes, processes: PROCESSES_MAX, files: FILES_MAX },
-    ready: { probe: answers('/-/ready', askTenant), timeoutMs: LOAD_MAX_MS },
+  return {
+    ...isolated(program, place, {
+      name: functionCellOf(id, version),
+      user: functionUserOf(id),
+      config: { name, version, file, source, env, memoryBytes, timeoutMs, concurrency },
+      memoryBytes,
+      outlet,
+    }),
     watch: {
       look: async (socket, signal) => void (await askTenant(socket, '/-/ready', signal)),
       everyMs: WATCH_MS,
@@ -173,6 +170,45 @@ function cellOf(
     payer: { kind: 'account', account },
     output,
     ended,
+  }
+}
+
+/** A program without a function; most functions have its memory. */
+export function spareCell(
+  program: Program,
+  place: ProgramPlace,
+  given: Omit<Isolated, 'config'>,
+): CellSpec {
+  return {
+    ...isolated(program, place, { ...given, config: {} }),
+    isSpare: true,
+    // It has nothing to end.
+    stop: { signal: 'SIGKILL', graceMs: 0 },
+  }
+}
+
+type Isolated = Pick<CellSpec, 'name'> & {
+  readonly user: string
+  readonly config: object
+  readonly memoryBytes: number
+  readonly outlet: CellOutlet
+}
+
+function isolated(program: Program, place: ProgramPlace, given: Isolated): CellSpec {
+  const { name, user, config, memoryBytes, outlet } = given
+  // It reads nothing of ours but the runtime.
+  const { compiled: _, ...spec } = programCell(program, {
+    name,
+    user,
+    place,
+    config,
+    environment: PROXY_VARIABLES,
+    socketGroup: INSTANCE_SOCKETS,
+    root: { outlet },
+    calls: [EGRESS_SOCKETS],
+    reads: [dirname(pathOf(program))],
+    limits: { memoryBytes, processes: PROCESSES_MAX, files: FILES_MAX },
+    ready: { probe: answers('/-/ready', askTenant), timeoutMs: LOAD_MAX_MS },
   })
   return spec
 }

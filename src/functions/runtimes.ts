@@ -19,7 +19,7 @@ export type Runtimes = ReadonlyMap<string, (memoryBytes: number) => Program>
 export const findRuntimes = (): Runtimes =>
   new Map([['node24', node24], ...findPythons(PYTHON_FOLDERS)])
 
-const node24 = (memoryBytes: number): Program => ({
+export const node24 = (memoryBytes: number): Program => ({
   file: 'functions/runtime/node24.mjs',
   flags: [
     '--single-threaded-gc',

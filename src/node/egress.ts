@@ -36,9 +36,11 @@ export type AddressedNode = {
 }
 
 export interface NodeEgress {
-  /** The outlet of a cell of an account, without ports that its program listens on. Starts the proxy. */
+  /**
+   * The outlet of a cell of an account, or of a spare, without ports that its program listens on. Starts the proxy.
+   */
   outletOf(
-    cell: { readonly name: string; readonly account: string },
+    cell: { readonly name: string; readonly account: string } | undefined,
     taken?: readonly number[],
   ): Promise<CellOutlet>
   /** Tells of connections that were not made, of cells by the beginning of their names. */

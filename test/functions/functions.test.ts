@@ -1,6 +1,6 @@
 // Functions as their owners use them: deployed from a file, called, asleep and awake, failing, suspended, rolled back.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -559,4 +559,37 @@ test('the books agree, and the log of acts has no variable', async () => {
   assert.ok(acts.some(({ details }) => String(details).includes('WHO')))
   assert.ok(!acts.some(({ details }) => String(details).includes('world')))
   assert.deepEqual(await bookFaults(ergon), [])
+})
+
+/** On this machine, outside of its namespaces. */
+const uidOf = (pid: number): string =>
+  /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? ''
+
+test('a function that wakes runs in a process that has waited, once, and one with more memory starts its own', async () => {
+  const source = `let asked = 0
+export default { fetch: () => new Response(String(++asked)) }`
+  const spares = async (): Promise<number[]> =>
+    (await ergon.control('node.status')).cells.flatMap(({ name, state, pid }) =>
+      name.startsWith('spare-') && state === 'ready' && pid !== null ? [pid] : [],
+    )
+  const asleep = (name: string) =>
+    until(
+      () => pidOf(name),
+      (pid) => pid === 0,
+    )
+  await deploy('quick', source)
+  await deploy('large', source, { memory: '200MB' })
+  await Promise.all([asleep('quick'), asleep('large')])
+  const waiting = await until(spares, ({ length }) => length === 2)
+  assert.equal(new Set(waiting.map(uidOf)).size, 2)
+  assert.deepEqual(await textAt('/quick'), [200, '1'])
+  assert.deepEqual(await textAt('/large'), [200, '1'])
+  const pid = await pidOf('quick')
+  assert.ok(waiting.includes(pid))
+  assert.ok(!waiting.includes(await pidOf('large')))
+  // Another one follows, and no function gets a process that has run one.
+  await until(spares, (pids) => pids.length === 2 && !pids.includes(pid))
+  await asleep('quick')
+  assert.deepEqual(await textAt('/quick'), [200, '1'])
+  assert.notEqual(await pidOf('quick'), pid)
 })

@@ -117,7 +117,7 @@ my %STEPS = (
         socket my $socket, 2, 1, 0 or fail('socket');
         setsockopt $socket, 1, 2, 1;
         bind $socket, pack('S n C4 x8', 2, $number, 127, 0, 0, 1) or fail("port $number");
-        push @doors, { socket => $socket, domain => 1, address => pack('S Z*', 1, $outlet), greeting => "$ENV{ticket} $number\n", refusal => $refusal };
+        push @doors, { socket => $socket, domain => 1, address => pack('S Z*', 1, $outlet), ticket => $ENV{ticket}, number => $number, refusal => $refusal };
     }],
     # The user outside: a change of it, where this process is the machine's root.
     become => [3, sub {
@@ -191,6 +191,7 @@ for (;;) { reap(0) }
 sub become_program {
     must('rt_sigprocmask', 1, $SIGCHLD_SET, 0, 8);
     must('prlimit64', 0, $RLIMIT_NOFILE, pack('Q2', ($files) x 2), 0) if $files;
+    open STDIN, '<', '/dev/null';
     # An image knows nothing of ours; a program of ours gets its config and the socket.
     if ($port) { close $config }
     else { for ($config, $listener) { fcntl $_, 2, 0 if $_ } }

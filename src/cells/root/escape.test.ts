@@ -79,6 +79,12 @@ test('no attempt to leave a cell succeeds, at the levels root and userns', ROOT,
   makeImageRoot(image, ['/usr/bin/perl'], { 'probes.pl': readFileSync(PROBES, 'utf8') })
   const cells: Omit<RunOptions, 'level'>[] = [
     { argv: ['/usr/bin/perl', PROBES, ...words], root: {}, reads: [dirname(PROBES)] },
+    {
+      argv: ['/usr/bin/perl', PROBES, ...words],
+      root: {},
+      reads: [dirname(PROBES)],
+      inSpare: true,
+    },
     { argv: ['perl', '/probes.pl', ...words], root: { image, user: { uid: 0, gid: 0 } } },
   ]
   for (const level of ['root', 'userns'] as const)

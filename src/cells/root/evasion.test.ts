@@ -41,6 +41,12 @@ for (const name of EVASIONS)
     assert.ok(seen >= SEEN_MIN, `${seen} of ${saidMs} ms`)
   })
 
+for (const name of ['a double fork', 'children that vanish'])
+  test(`the CPU of ${name} is counted in the process of a spare`, ROOT, async () => {
+    const { seen, saidMs } = await measure(name, { root: {}, meter: 'cgroup-v2', inSpare: true })
+    assert.ok(seen >= SEEN_MIN, `${seen} of ${saidMs} ms`)
+  })
+
 test(
   'planted fault: a scan of processes misses children that vanish, so it admits no tenants',
   ROOT,

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
+import { access } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Cell, CellSpec } from '#cells/cell.ts'
+import type { Cell, Cells, CellSpec } from '#cells/cell.ts'
 import { createCells } from '#cells/create-cells.ts'
 import { echoSpec, eventually, place, survivors } from '#cells/testing/harness.ts'
 
@@ -16,13 +17,19 @@ const CANNOT = {
 const TICKET = 'the-ticket-of-this-cell'
 const REFUSAL = 'nobody is there'
 
-type Started = { readonly cell: Cell; readonly lines: readonly string[]; readonly server: Server }
+type Started = {
+  readonly cells: Cells
+  readonly cell: Cell
+  readonly lines: readonly string[]
+  readonly server: Server
+}
 
 /** Starts a cell of the machine's programs; what comes out of it is answered with the first line, and sent back. */
 async function start(
   t: TestContext,
   script: string,
   more: Partial<CellSpec> = {},
+  ticket: { readonly ticket?: string } = { ticket: TICKET },
 ): Promise<Started> {
   const where = place({ level: 'root' })
   const cells = await createCells(where)
@@ -54,14 +61,14 @@ async function start(
       environment: { PATH: '/usr/bin:/bin' },
       config: null,
       writes: [],
-      root: { outlet: { socket, ticket: TICKET, ports, hosts: ['db.example.com'] } },
+      root: { outlet: { socket, ...ticket, ports, hosts: ['db.example.com'] } },
       restart: { delaysMs: [60_000], steadyMs: 60_000 },
       ready: { probe: () => new Promise(() => undefined), timeoutMs: 60_000 },
       output: ({ text }) => void lines.push(text),
       ...more,
     }),
   )
-  return { cell, lines, server }
+  return { cells, cell, lines, server }
 }
 
 /** `dial(port)` connects, sends words, ends its half, and gives what comes back. */
@@ -93,6 +100,31 @@ test(
       '127.0.0.1 localhost caller db.example.com',
       '::1 localhost',
     ])
+  },
+)
+
+test(
+  'connections of a spare wait for the ticket of the cell that it becomes',
+  CANNOT,
+  async (t) => {
+    const script = `${DIAL} print "in: ", <STDIN>, "\\n"; print dial($_, "early"), "\\n" for 3128, 5432`
+    const probe = async (path: string) => void (await access(path))
+    const spare = { isSpare: true, ready: { probe, timeoutMs: 60_000 } } as const
+    const { cells, cell, lines } = await start(t, script, spare, {})
+    await cell.ready()
+    assert.ok(await eventually(() => lines.length > 0))
+    // Long enough for what must not come.
+    await sleep(300)
+    assert.deepEqual(lines, ['in: '])
+    const { isSpare: _, root, ...spec } = cell.spec
+    const outlet = root?.outlet && { ...root.outlet, ticket: TICKET }
+    const own = cells.assign(cell, {
+      ...spec,
+      name: 'own',
+      root: { ...root, ...(outlet && { outlet }) },
+    })
+    assert.ok(await eventually(() => (own?.exits.length ?? 0) > 0))
+    assert.deepEqual(lines.slice(1), [`${TICKET} 3128|early`, `${TICKET} 5432|early`])
   },
 )
 

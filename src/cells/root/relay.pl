@@ -12,6 +12,7 @@ my ($ADD, $DELETE, $MODIFY) = (1, 2, 3);
 my ($LOOK_MIN_MS, $LOOK_MAX_MS) = (5, 250);
 my $EVENT_BYTES = length pack $EPOLL_EVENT, 0, 0;
 my $NO_WAIT = 1;
+my $TICKETS = 0;
 
 my ($EINPROGRESS, $EAGAIN) = (115, 11);
 my $PAIRS_MAX = 4000;
@@ -20,7 +21,8 @@ my $RLIMIT_NOFILE = 7;
 my ($epoll, %ends, %doors, $pairs_max);
 
 # Never returns. A door is a `socket`, and the `domain` and `address` that it leads to: a late one is opened once that answers.
-# A `greeting` goes first, and a `refusal` goes back where nobody takes the connection. `reap` is called when a process ended.
+# Its `ticket` and `number` go first, and a `refusal` goes back where nobody takes the connection. `reap` is called when a
+# process ended. A spare's ticket comes as a line of the standard input; connections wait for it.
 sub serve {
     my ($doors, $reap) = @_;
     $pairs_max = pairs_max();
@@ -30,7 +32,11 @@ sub serve {
     control($ADD, $ended, $IN);
     local $SIG{PIPE} = 'IGNORE';
     my ($late) = grep { $_->{is_late} } @$doors;
-    open_door($_) for grep { !$_->{is_late} } @$doors;
+    my @early = grep { !$_->{is_late} } @$doors;
+    my @closed = grep { $_->{number} && !defined $_->{ticket} } @early;
+    listen $_->{socket}, $BACKLOG for @closed;
+    control($ADD, $TICKETS, $IN) if @closed;
+    open_door($_) for grep { !$_->{number} || defined $_->{ticket} } @early;
     my $look_ms = $late ? $LOOK_MIN_MS : -1;
     my $events = "\0" x ($EVENT_BYTES * $EVENTS_MAX);
     for (;;) {
@@ -39,13 +45,22 @@ sub serve {
         my @calls;
         for my $at (0 .. $count - 1) {
             my (undef, $number) = unpack $EPOLL_EVENT, substr $events, $at * $EVENT_BYTES, $EVENT_BYTES;
-            if ($number == $ended) { sysread $signals, my $any, 4096; $reap->($NO_WAIT) }
+            if ($number == $TICKETS) { take_ticket(\@closed) }
+            elsif ($number == $ended) { sysread $signals, my $any, 4096; $reap->($NO_WAIT) }
             elsif (my $door = $doors{$number}) { push @calls, $door }
             elsif (my $end = $ends{$number}) { happen($end) }
         }
         # Last: an event above may be of a descriptor that a new connection would get.
         admit($_) for @calls;
     }
+}
+
+sub take_ticket {
+    my ($closed) = @_;
+    sysread STDIN, my $line, 4096;
+    control($DELETE, $TICKETS, 0);
+    my ($ticket) = ($line // '') =~ /^(.+)\n/ or return;
+    for my $door (@$closed) { $door->{ticket} = $ticket; open_door($door) }
 }
 
 sub control { my ($how, $number, $events) = @_; must('epoll_ctl', $epoll, $how, $number, pack $EPOLL_EVENT, $events, $number) }
@@ -87,7 +102,7 @@ sub admit {
     while (keys %ends < 2 * $pairs_max && accept my $from, $door->{socket}) {
         socket my $to, $door->{domain}, 1, 0 or last;
         unblock($_) for $from, $to;
-        my ($greeting, $kept) = ($door->{greeting} // '');
+        my ($greeting, $kept) = defined $door->{ticket} ? "$door->{ticket} $door->{number}\n" : '';
         if (!connect($to, $door->{address}) && $! != $EINPROGRESS) {
             ($to, $kept) = refusing($door->{refusal} // '') or next;
             $greeting = '';

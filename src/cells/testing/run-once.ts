@@ -3,12 +3,13 @@
 //   node run-once.ts '{"level":"userns","argv":["/bin/true"],"root":{}}'   prints the report as one JSON line
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { systemClock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
-import type { CellSpec, Exit, Isolation } from '#cells/cell.ts'
+import type { Cell, Cells, CellSpec, Exit, Isolation } from '#cells/cell.ts'
 import { findCgroups, removeFolder } from '#cells/cgroup.ts'
 import { createCells } from '#cells/create-cells.ts'
 import { echoSpec, eventually, place } from './harness.ts'
@@ -17,6 +18,8 @@ export type RunOptions = Pick<CellSpec, 'argv'> &
   Partial<Pick<CellSpec, 'root' | 'reads' | 'limits'>> & {
     readonly level: Isolation['level']
     readonly meter?: Isolation['meter']
+    /** It runs in the process of a spare. */
+    readonly inSpare?: boolean
   }
 
 export type RunReport = {
@@ -28,31 +31,47 @@ export type RunReport = {
 
 const RUN_MAX_MS = 120_000
 
-export async function runOnce({ level, meter, ...spec }: RunOptions): Promise<RunReport> {
+/** Waits for a config as a spare does, and becomes the program. */
+const WAIT = ['/usr/bin/perl', '-e', 'open my $config, "<&=", 3; <$config>; exec @ARGV'] as const
+
+export async function runOnce({ level, meter, inSpare, ...spec }: RunOptions): Promise<RunReport> {
   const where = place({ level, ...(meter && { meter }) })
   const cells = await createCells(where)
   await using ends = new AsyncDisposableStack()
   ends.defer(() => rmSync(where.root, { recursive: true }))
   ends.defer(() => cells.close())
   const lines: string[] = []
-  const cell = await cells.start(
-    echoSpec(where, {
-      name: 'once',
-      environment: { PATH: '/usr/bin:/bin' },
-      config: null,
-      writes: [],
-      ready: { probe: () => new Promise(() => undefined), timeoutMs: RUN_MAX_MS },
-      restart: { delaysMs: [RUN_MAX_MS], steadyMs: RUN_MAX_MS },
-      output: ({ text }) => void lines.push(text),
-      ...spec,
-    }),
-  )
+  const once: CellSpec = echoSpec(where, {
+    name: 'once',
+    environment: { PATH: '/usr/bin:/bin' },
+    config: null,
+    writes: [],
+    ready: { probe: () => new Promise(() => undefined), timeoutMs: RUN_MAX_MS },
+    restart: { delaysMs: [RUN_MAX_MS], steadyMs: RUN_MAX_MS },
+    output: ({ text }) => void lines.push(text),
+    ...spec,
+  })
+  const cell = inSpare === true ? await startInSpare(cells, once) : await cells.start(once)
   // A tree without a cgroup is known by being looked at.
   const ended = () => cell.cpuNs() < 0n || cell.exits.length > 0
   await eventually(ended, { limitMs: RUN_MAX_MS, everyMs: 20 })
   const exit = cell.exits[0]
   await cells.close()
   return { lines, exit, cpuMs: Number(cell.cpuNs()) / 1e6, isolation: cells.isolation }
+}
+
+async function startInSpare(cells: Cells, spec: CellSpec): Promise<Cell> {
+  const spare = await cells.start({
+    ...spec,
+    name: 'spare',
+    isSpare: true,
+    argv: [...WAIT, ...spec.argv],
+    ready: { probe: async (socket) => void (await access(socket)), timeoutMs: RUN_MAX_MS },
+  })
+  await spare.ready()
+  const cell = cells.assign(spare, spec)
+  invariant(cell !== undefined, 'The spare is ready')
+  return cell
 }
 
 /**

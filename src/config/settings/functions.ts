@@ -16,6 +16,12 @@ export const FUNCTIONS_SETTINGS = {
     help: 'Seconds without a request after which a function is stopped; the next request starts it (default 60)',
     check: count(1, 86_400).default(60),
   },
+  functionSpares: {
+    name: 'ERGON_FUNCTION_SPARES',
+    flag: 'function-spares',
+    help: 'Started processes that wait for functions to wake, each 20 to 40 MB that the operator pays; 0 for none (default 2)',
+    check: count(0, 100).default(2),
+  },
   functionsUrl: {
     name: 'ERGON_FUNCTIONS_URL',
     flag: 'functions-url',

@@ -1,16 +1,18 @@
 // Runs one function in its cell: loads the code, and answers requests on the unix socket. Everything here is within reach of
 // that code, so nothing here is believed outside: the figure of CPU is a readout, and the bill is the cell's.
 //
+// It answers the agent before it has its config: a spare process waits so for the function that it is to run.
+//
 // A request of the ingress has the header x-ergon-request-id; without it the path is one of the pages of the agent.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { spawnSync } from 'node:child_process'
-import { closeSync, readSync, writeSync } from 'node:fs'
+import { closeSync, read, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { env as variables } from 'node:process'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { format } from 'node:util'
+import { format, promisify } from 'node:util'
 import { asLambda } from './lambda.mjs'
 import { createPlaces, writeModule } from './places.mjs'
 
@@ -20,6 +22,7 @@ const LOG_TEXT_MAX = 8000
 const BODY_KNOWN_MAX = 65_536
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
 const CHECK_MS = 5000
+const readSome = promisify(read)
 const MOST = 20
 /** By which libraries find the proxy of the cell. */
 const OF_PROXY = /^(https?|no)_proxy$/i
@@ -28,8 +31,6 @@ const PAUSE_MS = 10
 const NO_HANDLER =
   'it exports no handler: export default { fetch(request, env, ctx) }, a default function (request, ctx), or handler(event, context)'
 
-const config = readConfig()
-const NOT_ENDED = `The request has not ended after ${config.timeoutMs / 1000} s: others take its place`
 const current = new AsyncLocalStorage()
 const running = new Set()
 /** Requests that wait, as so many run as may. */
@@ -37,11 +38,9 @@ const turns = []
 /** Work that handlers have left behind. */
 const waiting = new Set()
 let countedUs = cpuUs()
-// `.js` is a module here, whatever a package.json would say.
-const file = `/tmp/${config.file.replace(/\.(m?)(js|ts)$/, '.m$2')}`
-const places = createPlaces(file, config.file)
+let config
+let places
 
-captureConsole()
 process.on('uncaughtException', (error) => {
   say('error', [error])
   process.exit(1)
@@ -52,24 +51,29 @@ const server = createServer((request, response) => void answer(request, response
 server.keepAliveTimeout = 0
 server.requestTimeout = 0
 await new Promise((resolve) => server.listen({ fd: LISTENER }, resolve))
-const loaded = load()
+const loaded = readConfig().then(load)
 
 /** The line that the agent writes on the descriptor of every cell. The code does not get the descriptor. */
-function readConfig() {
+async function readConfig() {
   const chunk = Buffer.alloc(65_536)
   const parts = []
   for (;;) {
-    const bytes = readSync(3, chunk)
-    if (bytes === 0) process.exit(1)
-    parts.push(Buffer.from(chunk.subarray(0, bytes)))
-    if (chunk[bytes - 1] === 0x0a) break
+    const { bytesRead } = await readSome(3, chunk)
+    if (bytesRead === 0) process.exit(1)
+    parts.push(Buffer.from(chunk.subarray(0, bytesRead)))
+    if (chunk[bytesRead - 1] === 0x0a) break
   }
   closeSync(3)
   return JSON.parse(Buffer.concat(parts).toString('utf8'))
 }
 
 /** Resolves with the handler of the code, or why there is none. */
-async function load() {
+async function load(given) {
+  config = given
+  // `.js` is a module here, whatever a package.json would say.
+  const file = `/tmp/${config.file.replace(/\.(m?)(js|ts)$/, '.m$2')}`
+  places = createPlaces(file, config.file)
+  captureConsole()
   for (const name of Object.keys(variables)) if (!OF_PROXY.test(name)) delete variables[name]
   Object.assign(variables, config.env)
   try {
@@ -80,12 +84,12 @@ async function load() {
     return { handle, concurrency: config.concurrency ?? most }
   } catch (error) {
     say('error', [error])
-    return { failure: failureOf(error) }
+    return { failure: failureOf(error, file) }
   }
 }
 
 /** The message, with the place in the file where there is one. */
-function failureOf(error) {
+function failureOf(error, file) {
   let place = places.firstIn(String(error?.stack ?? error))
   // The error of a module's syntax does not say where it is.
   if (error instanceof SyntaxError && place === undefined)
@@ -108,9 +112,12 @@ function handlerOf(own) {
   return typeof lambda === 'function' ? { handle: asLambda(lambda, config), most: 1 } : {}
 }
 
+const notEnded = () =>
+  `The request has not ended after ${config.timeoutMs / 1000} s: others take its place`
+
 async function answer(request, response) {
   const id = request.headers['x-ergon-request-id']
-  if (id === undefined) return await answerAgent(request.url, response)
+  if (id === undefined) return await answerAgent(request, response)
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const { handle, failure, concurrency } = await loaded
@@ -118,16 +125,11 @@ async function answer(request, response) {
   const one = { id, cpuUs: 0, njPerCpuS: Number(request.headers['x-ergon-tariff']) }
   if (!(await turnOf(one, { concurrency, response, gone: gone.signal }))) return
   const limit = setTimeout(() => {
-    current.run(one, () => say('error', [NOT_ENDED]))
+    current.run(one, () => say('error', [notEnded()]))
     leave(one)
   }, config.timeoutMs)
   try {
-    await current.run(one, async () => {
-      const event = request.headers['x-ergon-event']
-      const made = await handle(requestOf(request, gone.signal), contextOf(one), event)
-      if (!(made instanceof Response)) throw new TypeError('the handler returned no Response')
-      await send(made, response, one)
-    })
+    await answerBy(handle, { request, response, one, signal: gone.signal })
   } catch (error) {
     current.run(one, () => say('error', [error]))
     if (response.headersSent) response.destroy()
@@ -137,6 +139,14 @@ async function answer(request, response) {
     leave(one)
   }
 }
+
+const answerBy = (handle, { request, response, one, signal }) =>
+  current.run(one, async () => {
+    const event = request.headers['x-ergon-event']
+    const made = await handle(requestOf(request, signal), contextOf(one), event)
+    if (!(made instanceof Response)) throw new TypeError('the handler returned no Response')
+    await send(made, response, one)
+  })
 
 /** Resolves with whether the request runs: not where its caller has left. One that waits says so, and when it begins. */
 function turnOf(one, { concurrency, response, gone }) {
@@ -170,8 +180,9 @@ function leave(one) {
   if (running.delete(one)) turns.shift()?.()
 }
 
-async function answerAgent(path, response) {
-  if (path === '/-/ready') return response.end('{"ready":true}')
+async function answerAgent(request, response) {
+  const path = request.url
+  if (path === '/-/ready') return await answerReady(request, response)
   if (path === '/-/loaded') {
     const { failure = null, concurrency } = await loaded
     return response.end(JSON.stringify({ failure, concurrency }))
@@ -182,6 +193,15 @@ async function answerAgent(path, response) {
   response.writeHead(204).end()
 }
 
+/** As a function answers: a spare has loaded and compiled by then what the first request needs. */
+const answerReady = (request, response) =>
+  answerBy(() => new Response('{"ready":true}'), {
+    request,
+    response,
+    one: { id: null, cpuUs: 0, njPerCpuS: 0 },
+    signal: AbortSignal.any([]),
+  })
+
 function requestOf(request, signal) {
   const { method = 'GET', headers } = request
   const kept = Object.entries(headers).filter(
@@ -191,7 +211,7 @@ function requestOf(request, signal) {
   if (headers['x-ergon-event'] !== undefined) kept.push(['x-svc-event', headers['x-ergon-event']])
   const list = kept.filter(([name]) => !HOP_BY_HOP.has(name)).flatMap(pairsOf)
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  return new Request(String(headers['x-ergon-url']), {
+  return new Request(headers['x-ergon-url'] ?? 'http://localhost/', {
     method,
     headers: list,
     signal,
@@ -301,7 +321,8 @@ function captureConsole() {
 }
 
 function say(level, values) {
-  const text = places.shown(format(...values)).slice(0, LOG_TEXT_MAX)
+  const words = format(...values)
+  const text = (places?.shown(words) ?? words).slice(0, LOG_TEXT_MAX)
   const line = { ergon: 1, request: current.getStore()?.id ?? null, level, text }
   writeOut(Buffer.from(`${JSON.stringify(line)}\n`))
 }

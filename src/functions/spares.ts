@@ -1,0 +1,77 @@
+// Processes that wait for functions: isolated and started, without any code. Each runs one function, once, and ends with
+// it. The operator pays for a spare until the account of a function does.
+import { sleep } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Cell, Cells, CellSpec } from '#cells/cell.ts'
+import { SPARE_CELLS } from './cell-name.ts'
+
+export interface Spares {
+  /** Runs the cell of a function in a spare; undefined where none of its program and memory waits. */
+  take(spec: CellSpec): Cell | undefined
+  /** Starts those that are missing. */
+  fill(): void
+  /** No spare starts any more. Those that wait end with the other cells of the node. */
+  close(): void
+}
+
+export type SparesDeps = {
+  readonly cells: Pick<Cells, 'start' | 'assign' | 'list'>
+  readonly log: Logger
+  readonly count: number
+  /** The program under a name, and with the uid of a name. */
+  readonly specOf: (name: string, user: string) => Promise<CellSpec>
+}
+
+/** A start takes 0.1 s of CPU: the function that has just taken a spare has its first request first. */
+const REST_MS = 300
+const READY_MAX_MS = 20_000
+
+export function createSpares({ cells, log, count, specOf }: SparesDeps): Spares {
+  const closing = new AbortController()
+  const { signal } = closing
+  const ofSpares = () => cells.list().filter(({ spec }) => spec.user?.startsWith(SPARE_CELLS))
+  const waiting = () => ofSpares().filter(({ spec }) => spec.isSpare === true)
+  /** The names of cells are never used again: a caller that is late must not meet another function at its socket. */
+  let started = 0
+  let filling: Promise<void> | undefined
+  const start = async () => {
+    const name = `${SPARE_CELLS}${++started}`
+    const cell = await cells.start(await specOf(name, freeUser(ofSpares())))
+    await cell.ready(AbortSignal.any([signal, AbortSignal.timeout(READY_MAX_MS)]))
+  }
+  const fill = async () => {
+    await sleep(REST_MS, signal)
+    while (!signal.aborted && waiting().length < count) await start()
+  }
+  const refill = () => {
+    if (signal.aborted) return
+    filling ??= fill()
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.warn('No spare waits for functions', { error: messageOf(error) })
+      })
+      .finally(() => (filling = undefined))
+  }
+  return {
+    take(spec) {
+      const spare = waiting().find((one) => one.state === 'ready' && startsAs(one.spec, spec))
+      if (spare?.spec.user === undefined) return undefined
+      return cells.assign(spare, { ...spec, user: spare.spec.user })
+    },
+    fill: refill,
+    close: () => closing.abort(),
+  }
+}
+
+const startsAs = (spare: CellSpec, spec: CellSpec): boolean =>
+  spare.limits.memoryBytes === spec.limits.memoryBytes &&
+  spare.argv.join('\0') === spec.argv.join('\0')
+
+/** A name whose uid no cell has now. Nothing stays of a spare that a later one with its uid could find. */
+function freeUser(cells: readonly Cell[]): string {
+  const taken = new Set(cells.map(({ spec }) => spec.user))
+  for (let nth = 1; ; nth++) {
+    const user = `${SPARE_CELLS}user-${nth}`
+    if (!taken.has(user)) return user
+  }
+}
