@@ -252,7 +252,7 @@ function sectionOf(found: {
       },
     ],
     notes: [
-      "CPU of Ergon is that of the whole product, with the start of the next spare process. A function's answer passes the ingress; the others are asked directly.",
+      "CPU of Ergon is that of the whole product until the answer; the next spare process starts later. A function's answer passes the ingress; the others are asked directly.",
     ],
   }
 }
