@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { systemClock } from '#base/clock.ts'
 import { createCells } from '#cells/create-cells.ts'
 import { echoSpec, eventually, place } from '#cells/testing/harness.ts'
 import { createResolve } from '#egress/resolve.ts'
@@ -63,7 +64,7 @@ async function askInCell(
     key: KEY,
     own: [],
     reach: createReach({ own: [], networks: [PUBLIC], resolve: createResolve([dns]) }),
-    turns: createConnectionTurns(),
+    turns: createConnectionTurns(systemClock),
     tell: () => undefined,
   })
   server.listen(socket)

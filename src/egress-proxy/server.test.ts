@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { systemClock } from '#base/clock.ts'
 import type { OwnAddress } from '#node/egress.ts'
 import { createReach } from './reach.ts'
 import { createEgressServer } from './server.ts'
@@ -33,7 +34,7 @@ async function start(
     key: KEY,
     own,
     reach: createReach({ own, networks, resolve: async () => [LOOPBACK] }),
-    turns: createConnectionTurns(openMax),
+    turns: createConnectionTurns(systemClock, openMax),
     tell: ({ cell, text: words }) => told.push(`${cell}: ${words}`),
   })
   server.listen(join(folder, 's'))

@@ -1,6 +1,7 @@
 // Takes the connections of tenants' cells, and leads each to where it asks for. Nothing that comes behind the first line is
 // believed: whose connection it is says the ticket.
 import { createServer, type Server, type Socket } from 'node:net'
+import { sleep } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { PROXY_PORT, type OwnAddress } from '#node/egress.ts'
 import { createHttpProxy, type ReachFrom } from './http.ts'
@@ -21,7 +22,7 @@ export type EgressDeps = {
 
 const GREETING_MS = 5000
 const GREETING_MAX = 400
-const BUSY = 'Could not connect: your account has too many connections open'
+const BUSY = 'Could not connect: the account has too many connections open, or opens them too fast'
 
 export function createEgressServer(deps: EgressDeps): Server {
   const known = new WeakMap<Socket, Tenant & { readonly signal: AbortSignal }>()
@@ -36,21 +37,7 @@ export function createEgressServer(deps: EgressDeps): Server {
     }
   }
   const proxy = createHttpProxy(reachFrom)
-  const greeted = (socket: Socket, words: readonly string[]) => {
-    const port = Number(words.at(-1))
-    const tenant = readTicket(deps.key, words.slice(0, -1))
-    if (tenant === undefined) return void socket.destroy()
-    const end = deps.turns.take(tenant.account)
-    if (end === undefined) {
-      deps.tell({ cell: tenant.cell, text: BUSY })
-      return refuse(socket, port)
-    }
-    const gone = new AbortController()
-    socket.once('close', () => {
-      end()
-      gone.abort()
-    })
-    known.set(socket, { ...tenant, signal: gone.signal })
+  const lead = (socket: Socket, port: number) => {
     if (port === PROXY_PORT) {
       proxy.emit('connection', socket)
       return void socket.resume()
@@ -63,11 +50,33 @@ export function createEgressServer(deps: EgressDeps): Server {
       () => socket.destroy(),
     )
   }
-  return createServer({ allowHalfOpen: true }, (socket) => greet(socket, greeted))
+  return createServer({ allowHalfOpen: true }, (socket) =>
+    greet(socket, (words) => {
+      const port = Number(words.at(-1))
+      const tenant = readTicket(deps.key, words.slice(0, -1))
+      if (tenant === undefined) return void socket.destroy()
+      const turn = deps.turns.take(tenant.account)
+      if (turn === undefined) {
+        deps.tell({ cell: tenant.cell, text: BUSY })
+        return refuse(socket, port)
+      }
+      const gone = new AbortController()
+      socket.once('close', () => {
+        turn.end()
+        gone.abort()
+      })
+      known.set(socket, { ...tenant, signal: gone.signal })
+      if (turn.waitMs === 0) return lead(socket, port)
+      sleep(turn.waitMs, gone.signal).then(
+        () => lead(socket, port),
+        () => undefined,
+      )
+    }),
+  )
 }
 
 /** Pid 1 sends the first line at once. */
-function greet(socket: Socket, greeted: (socket: Socket, words: readonly string[]) => void): void {
+function greet(socket: Socket, greeted: (words: readonly string[]) => void): void {
   socket.on('error', () => socket.destroy())
   const timer = setTimeout(() => socket.destroy(), GREETING_MS)
   socket.once('close', () => clearTimeout(timer))
@@ -77,7 +86,7 @@ function greet(socket: Socket, greeted: (socket: Socket, words: readonly string[
     const end = chunk.indexOf(0x0a)
     if (end < 0 || end > GREETING_MAX) return void socket.destroy()
     if (end + 1 < chunk.length) socket.unshift(chunk.subarray(end + 1))
-    greeted(socket, chunk.toString('latin1', 0, end).split(' '))
+    greeted(chunk.toString('latin1', 0, end).split(' '))
   })
 }
 

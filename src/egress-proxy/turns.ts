@@ -1,29 +1,68 @@
-// Connections that accounts have open. An account has as many as any other that is there may have, so none takes them all.
+// Connections of accounts: how many each has open, and how fast it opens them. An account has as many as any other that is
+// there may have, and its openings follow one another, so none takes the proxy from others.
+import type { Clock } from '#base/clock.ts'
 
 const OPEN_MAX = 2000
 const OF_ACCOUNT_MAX = 200
+/** An opening takes 0.3 ms of CPU, so an account takes 6 % of the proxy by it. */
+const PACE_MS = 5
+/** So many openings in a row have no pace. */
+const ROW_MAX = 100
+const WAIT_MAX_MS = 1000
+const PACES_KEPT = 10_000
 
-export interface ConnectionTurns {
-  /** Gives the end of the turn; undefined where the account has its part. */
-  take(account: string): (() => void) | undefined
+export type ConnectionTurn = {
+  /** Until the connection may be made. */
+  readonly waitMs: number
+  end(): void
 }
 
-export function createConnectionTurns(openMax = OPEN_MAX): ConnectionTurns {
+export interface ConnectionTurns {
+  /** Undefined where the account has its part, or opens too fast. */
+  take(account: string): ConnectionTurn | undefined
+}
+
+export function createConnectionTurns(
+  clock: Pick<Clock, 'monotonicMs'>,
+  openMax = OPEN_MAX,
+): ConnectionTurns {
   const open = new Map<string, number>()
+  const paceOf = createPaces(clock)
   return {
     take(account) {
       const count = open.get(account) ?? 0
       const accounts = open.size + (count === 0 ? 1 : 0)
       if (count >= Math.min(OF_ACCOUNT_MAX, Math.floor(openMax / accounts))) return undefined
+      const waitMs = paceOf(account)
+      if (waitMs === undefined) return undefined
       open.set(account, count + 1)
       let isEnded = false
-      return () => {
-        if (isEnded) return
-        isEnded = true
-        const left = (open.get(account) ?? 1) - 1
-        if (left === 0) open.delete(account)
-        else open.set(account, left)
+      return {
+        waitMs,
+        end() {
+          if (isEnded) return
+          isEnded = true
+          const left = (open.get(account) ?? 1) - 1
+          if (left === 0) open.delete(account)
+          else open.set(account, left)
+        },
       }
     },
+  }
+}
+
+/** The wait of the next opening of an account; undefined where it would be too long. */
+function createPaces(clock: Pick<Clock, 'monotonicMs'>): (account: string) => number | undefined {
+  /** The time at which all openings so far would be done at their pace. */
+  const doneAt = new Map<string, number>()
+  return (account) => {
+    const nowMs = clock.monotonicMs()
+    if (doneAt.size > PACES_KEPT)
+      for (const [one, atMs] of doneAt) if (atMs <= nowMs) doneAt.delete(one)
+    const atMs = Math.max(nowMs, doneAt.get(account) ?? 0) + PACE_MS
+    const waitMs = Math.max(0, atMs - nowMs - ROW_MAX * PACE_MS)
+    if (waitMs > WAIT_MAX_MS) return undefined
+    doneAt.set(account, atMs)
+    return waitMs
   }
 }

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import type { CellOutlet } from '#cells/cell.ts'
 import { CONDITIONAL, DENIED } from '#cells/syscalls/denied.ts'
 import { makeImageRoot } from '#cells/testing/image-root.ts'
 import { runApart, runInheriting, type RunOptions } from '#cells/testing/run-once.ts'
@@ -31,7 +32,7 @@ const ALLOWED: Readonly<Record<string, readonly [number, number]>> = {
 /** Puts outside of the cell all that the probes look for; gives the words that name it. */
 async function putOutside(
   t: TestContext,
-): Promise<{ words: string[]; canary: string; folder: string }> {
+): Promise<{ words: string[]; canary: string; folder: string; outlet: CellOutlet }> {
   const folder = mkdtempSync(join(tmpdir(), 'outside-'))
   t.after(() => rmSync(folder, { recursive: true }))
   chmodSync(folder, 0o755)
@@ -56,7 +57,9 @@ async function putOutside(
   )
   const named = { canary, port, socket, abstract, pid: process.pid, shm: SHARED_MEMORY }
   const words = Object.entries(named).map(([name, value]) => `${name}=${value}`)
-  return { words: [...words, ...calls], canary, folder }
+  const ports = [{ port: 3128, refusal: '' }]
+  const outlet = { socket, ticket: 'ticket', ports, hosts: [] }
+  return { words: [...words, ...calls], canary, folder, outlet }
 }
 
 const run = promisify(execFile)
@@ -72,20 +75,20 @@ async function provenOutside(words: readonly string[], canary: string): Promise<
 test('no attempt to leave a cell succeeds, at the levels root and userns', ROOT, async (t) => {
   const made = await run('perl', ['-e', `print shmget(${SHARED_MEMORY}, 10, 01666)`])
   t.after(() => run('perl', ['-e', `shmctl(${made.stdout}, 0, 0)`]))
-  const { words, canary, folder } = await putOutside(t)
+  const { words, canary, folder, outlet } = await putOutside(t)
   const proven = await provenOutside(words, canary)
   assert.ok(proven.length >= PROVEN_MIN, `only ${proven.length} succeed outside`)
   const image = join(folder, 'image')
   makeImageRoot(image, ['/usr/bin/perl'], { 'probes.pl': readFileSync(PROBES, 'utf8') })
   const cells: Omit<RunOptions, 'level'>[] = [
-    { argv: ['/usr/bin/perl', PROBES, ...words], root: {}, reads: [dirname(PROBES)] },
+    { argv: ['/usr/bin/perl', PROBES, ...words], root: { outlet }, reads: [dirname(PROBES)] },
     {
       argv: ['/usr/bin/perl', PROBES, ...words],
-      root: {},
+      root: { outlet },
       reads: [dirname(PROBES)],
       inSpare: true,
     },
-    { argv: ['perl', '/probes.pl', ...words], root: { image, user: { uid: 0, gid: 0 } } },
+    { argv: ['perl', '/probes.pl', ...words], root: { image, outlet, user: { uid: 0, gid: 0 } } },
   ]
   for (const level of ['root', 'userns'] as const)
     for (const cell of cells) {

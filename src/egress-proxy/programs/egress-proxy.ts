@@ -1,5 +1,6 @@
 // The process by which what accounts run reaches other machines. It has no secret but the key of its tickets.
 import { rmSync } from 'node:fs'
+import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
@@ -33,7 +34,7 @@ const server = createEgressServer({
   key: config.key,
   own,
   reach: createReach({ own, networks, resolve: createResolve() }),
-  turns: createConnectionTurns(),
+  turns: createConnectionTurns(systemClock),
   tell: createTeller((line) => void process.stdout.write(line)),
 })
 rmSync(config.outlet, { force: true })
