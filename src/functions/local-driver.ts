@@ -44,8 +44,8 @@ export function createLocalDriver(deps: {
       const program = runtimes.get(spec.runtime)?.(spec.memoryBytes)
       if (program === undefined) throw failed(`there is no ${spec.runtime} on this node any more`)
       const name = functionCellOf(id, version)
-      await admit(name, account)
       const outlet = await egress.outletOf({ name, account })
+      await admit(name, account)
       let isBlocked = false
       let concurrency = FUNCTION_CONCURRENCY
       const wanted = cellOf(

@@ -43,10 +43,10 @@ export async function startInstance(
   { cells, egress, admit, readyMs }: InstanceDeps,
 ): Promise<RunningWorkload> {
   const name = workloadCellOf(spec)
-  await admit(name, spec.account)
   // Ports that the image may listen on stay its own.
   const taken = [spec.port, ...spec.config.ports]
   const outlet = await egress.outletOf({ name, account: spec.account }, taken)
+  await admit(name, spec.account)
   const trial = createTrial(spec, { readyMs, programs: () => cells.programs() })
   const cell: Cell = await cells.start(cellOf(spec, kind(outlet), { events, trial, readyMs }))
   return {
