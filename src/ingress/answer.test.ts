@@ -8,6 +8,7 @@ import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { answerRequest, type IngressDeps } from './answer.ts'
 import { openInstance } from './instance.fixture.ts'
+import { openInstancePool } from './instance-pool.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable } from './routes.ts'
 import { createTurns } from './turns.ts'
@@ -52,4 +53,25 @@ test('a function that waits for its turn has its time from its begin, and no lon
   const statusOf = async (signs: number) =>
     (await fetch(`http://localhost:${port}/${signs}`)).status
   assert.deepEqual(await Promise.all([statusOf(2), statusOf(5)]), [200, 504])
+})
+
+test('an instance that nobody listens at is told so, and the next one answers', async (t) => {
+  const { deps } = await openInstance(t, (_, response) => void response.end('answered'))
+  const gone = openInstancePool('unix:/nowhere')
+  t.after(() => gone.destroy())
+  let downCount = 0
+  const uses: IngressDeps['uses'] = {
+    async begin(route, ending) {
+      const use = await deps.uses.begin(route, ending)
+      return { ...use, pool: downCount === 0 ? gone : use.pool, down: () => void downCount++ }
+    },
+  }
+  const server = createServer(
+    (request, response) => void answerRequest(request, response, { ...deps, uses }),
+  )
+  await once(server.listen(0, 'localhost'), 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const answer = await fetch(`http://localhost:${port}/`, { method: 'POST', body: 'x' })
+  assert.deepEqual([answer.status, await answer.text(), downCount], [200, 'answered', 1])
 })

@@ -93,7 +93,7 @@ test('instances follow the requests, from one to three and back, and no request 
   assert.equal(made.live_version, 1, JSON.stringify(made))
   const calm = load(made.url, 1)
   await untilCells(made, 1, 1)
-  const crowd = load(made.url, 8)
+  const crowd = load(made.url, 6)
   await untilCells(made, 1, 3)
   await until(
     () => countsOf(made),
@@ -193,11 +193,11 @@ test('scale changes what runs; the memory of the node is a limit', async () => {
   await untilCells(made, 1, 1)
   const large = await client.deploy('large', { image, memory: '2GB' })
   assert.match(String(large.versions[0]?.failure), /may use 2000 MB.*1000 MB/)
-  const wide = await client.deploy('wide', { image, memory: '200MB', scale: { min: 5, max: 5 } })
+  const wide = await client.deploy('wide', { image, memory: '400MB', scale: { min: 3, max: 3 } })
   await until(
     () => client.lines('wide'),
     (lines) =>
-      lines.some((line) => /service: Could not start another instance: it needs 200 MB/.test(line)),
+      lines.some((line) => /service: Could not start another instance: it needs 400 MB/.test(line)),
   )
   assert.match((await ask(wide.url)).text, /hello/)
   await client.api('DELETE', '/wide')

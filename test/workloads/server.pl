@@ -12,7 +12,7 @@ $SIG{TERM} = sub { print "ended\n"; exit 0 };
 $SIG{CHLD} = 'IGNORE';
 my $ME = int rand 1e9;
 my %PAGES = (
-    '/nap' => sub { select undef, undef, undef, 0.1; $ME },
+    '/nap' => sub { select undef, undef, undef, 0.2; $ME },
     '/' => sub { 'hello from version ' . ($ENV{VERSION} // '?') . "\n" },
     '/env' => sub { join '', map { "$_=$ENV{$_}\n" } sort keys %ENV },
     '/healthz' => sub { defined $ENV{SICK} ? undef : 'well' },
