@@ -94,7 +94,10 @@ test('deploy shows the plan, makes what the file has, and prints addresses and j
   assert.match(made.stderr, /^ {2}function\.plan-hello +done \(\d/m)
   assert.ok(made.stdout.includes(`\naddress                    ${url}\n`), made.stdout)
   assert.match(made.stdout, /^key +\(sensitive\)$/m)
-  assert.match(made.stdout, /^joules {2}[\d.]+ J of this stack today · account [\d.]+ W now/m)
+  assert.match(
+    made.stdout,
+    /^joules {2}[\d.]+ J of this stack today · [\d.]+ W now · account [\d.]+ W · [\d.]+ J today$/m,
+  )
   assert.equal(await textAt('/plan-hello'), `plan-photos ${SECRET.length}`)
   for (const text of [planned.stdout, made.stdout, made.stderr]) assert.ok(!text.includes(SECRET))
   const again = await plan(file, ...KEY, '--detailed-exitcode')
