@@ -199,3 +199,16 @@ test('what a charge took is not held a second time', async () => {
   assert.deepEqual(covered, [true, true, false])
   hold.end()
 })
+
+test('what a charge did not use stays held: no tick in between may give it to another session', async () => {
+  await using bench = await openTestCharging()
+  const hold = await CellHold.take(bench.charging, bench.payer('acct_1', 90n * PUSD_PER_J), nj(J))
+  await hold.fill(nj(40n * J))
+  const due = { account: 'acct_1', resource: 'database:db_1', energyNj: nj(J), fromMs: 0, toMs: 1 }
+  const held = () => (bench.leases.get('money:acct_1')?.held ?? 0n) / PUSD_PER_J
+  assert.equal(held(), 40n)
+  hold.measured(due.energyNj)
+  hold.settle(due, { meter: 'm1', method: 'model', bandPct: 40 })
+  assert.equal(held(), 39n)
+  hold.end()
+})

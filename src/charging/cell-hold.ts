@@ -124,12 +124,14 @@ export class CellHold {
     if (work?.isPaid !== true || this.#begin() === undefined) return false
     const isWhole = work.reach(due.energyNj)
     if (!isWhole) work.takeLeft()
+    const restNj = nj(work.coveredNj - due.energyNj)
     work.happened(due)
     work.served({ resource: due.resource })
     for (const claim of claimsOf(due, source)) work.claim(claim)
     work.settle(isWhole ? 200 : 402)
-    // Of that which the charge did not use.
+    // The rest, at once: a tick would give it to another session that wants it, and the cell would end.
     if (this.#work?.isPaid === false) this.#work.takeLeft()
+    else if (restNj > 0n) this.#work?.reach(restNj)
     return true
   }
 

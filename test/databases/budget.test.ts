@@ -268,8 +268,9 @@ test('an account that cannot pay reads so in its driver, in the middle of a sess
     // Gateways that served the account have leases of its little money, and give them back within a second or two.
     const admitted = () => until('a session', () => connect().catch(() => undefined))
     const error = await endOf((client) => client.query(LOOP), admitted())
-    assert.deepEqual([error.code, error.hint?.slice(0, 9)], ['53400', 'Add funds'], error.message)
-    await assert.rejects(connect(), { code: '53400', hint: /Add funds/ })
+    assert.equal(error.code, '53400', error.message)
+    assert.match(String(error.hint), /adds? funds/i)
+    await assert.rejects(connect(), { code: '53400', hint: /adds? funds/i })
     await fund(100)
     const client = await admitted()
     await client.query('select 1')
@@ -312,7 +313,11 @@ test('the energy of a database is what it was charged, and its queries have part
     async () => {
       const { stdout } = await ergon.cli('db', 'energy', 'capped', '--queries', '--json')
       const found = JSON.parse(stdout) as Queries
-      return found.data.some(({ query }) => query.includes('max(wanted)')) ? found : undefined
+      // A server that was killed begins anew, and its first minute may not be charged yet.
+      const isWhole = found.energy_j > 0
+      return isWhole && found.data.some(({ query }) => query.includes('max(wanted)'))
+        ? found
+        : undefined
     },
     COMMAND_REST_MS,
   )
@@ -327,7 +332,7 @@ test('the energy of a database is what it was charged, and its queries have part
     'without those of the service',
   )
   const parts = queries.data.reduce((sum, one) => sum + one.energy_j, queries.other_j)
-  assert.ok(queries.energy_j > 0 && Math.abs(parts - queries.energy_j) < 1e-6, String(parts))
+  assert.ok(Math.abs(parts - queries.energy_j) < 1e-6, String(parts))
   // A charge may be posted between the two readings.
   const energy = await until(
     'the sums of the ledger',
