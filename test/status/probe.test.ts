@@ -42,6 +42,14 @@ test('each component that is there works, with the figures of its receipt; the o
     charge.parts.reduce((sum, { energy_nj: energy }) => sum + BigInt(energy), 0n),
     BigInt(last.energy_nj),
   )
+  const stored = componentOf(reply, 'storage').last
+  assert.ok(stored !== null && stored.receipts.length >= 3)
+  let sum = 0n
+  for (const { id, energy_nj: energy } of stored.receipts) {
+    assert.equal((await receiptOf(id)).charge.energy_nj, energy)
+    sum += BigInt(energy)
+  }
+  assert.equal(stored.energy_nj, String(sum))
   const [today] = componentOf(reply, 'inference').days
   assert.equal(today?.failures, 0)
   const database = componentOf(reply, 'databases')

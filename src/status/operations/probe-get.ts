@@ -12,7 +12,8 @@ import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const KEPT_MS = 10_000
-const FIGURES = `at, duration_ms, energy_nj::text, carbon_pg::text, method, band_pct::text, routed_to, receipt as receipt_id`
+const FIGURES = `at, duration_ms, energy_nj::text, carbon_pg::text, method, band_pct::text, routed_to, receipt as receipt_id,
+  coalesce(receipts, '[]') as receipts`
 const LATEST = `
   select distinct on (component) component, state, reason, at from probe_results order by component, at desc`
 const LAST = `

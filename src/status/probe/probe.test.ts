@@ -60,6 +60,7 @@ test('the figures of all requests of a probe are added up', async () => {
     band_pct: 40,
     routed_to: 'ergon/local/cpu-x64',
     receipt: 'rcpt_1',
+    receipts: ['2000001', '2000001', '2000001'].map((nj) => ({ id: 'rcpt_1', energy_nj: nj })),
   })
   assert.deepEqual(asked, [
     'PUT /probe-1/probe',

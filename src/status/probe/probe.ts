@@ -93,5 +93,9 @@ function figuresOf(answers: readonly Figured[], durationMs: number): Row {
     band_pct: Math.max(...answers.map(({ bandPct }) => bandPct)),
     routed_to: first?.routedTo,
     receipt: first?.receipt,
+    receipts: answers.map(({ receipt, energyNj }) => ({
+      id: receipt,
+      energy_nj: String(energyNj),
+    })),
   }
 }
