@@ -87,6 +87,8 @@ const live = (bench: TestCharging, states: Map<string, string>, left?: CellWindo
 type Step =
   | { readonly kind: 'window'; readonly uses: readonly (readonly [bigint, bigint])[] }
   | { readonly kind: 'kill' }
+  /** The wall clock is set on; back it changes nothing, as the seconds of windows never fall. */
+  | { readonly kind: 'jump'; readonly seconds: number }
   | { readonly kind: 'state'; readonly cell: number; readonly state: string }
 
 const use = fc.tuple(fc.bigInt(0n, 3n * J), fc.bigInt(0n, J))
@@ -97,6 +99,12 @@ const steps = fc.array(
   fc.oneof(
     { weight: 30, arbitrary: windowStep },
     { weight: 1, arbitrary: fc.constant<Step>({ kind: 'kill' }) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(1, 59, 3600, 86_400)
+        .map((seconds) => ({ kind: 'jump' as const, seconds })),
+    },
     {
       weight: 1,
       arbitrary: fc.record({
@@ -126,7 +134,8 @@ async function play(all: readonly Step[], leftAt: typeof leftOf): Promise<void> 
       windows.push(window)
       minutes.add(window)
       await minutes.charge('over')
-    } else if (step.kind === 'state') states.set(CELLS[step.cell] ?? '', step.state)
+    } else if (step.kind === 'jump') k += step.seconds
+    else if (step.kind === 'state') states.set(CELLS[step.cell] ?? '', step.state)
     else minutes = live(bench, states, leftAt(windows, await posted(bench)))
   }
   await minutes.charge('all')

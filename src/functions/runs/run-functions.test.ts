@@ -166,6 +166,46 @@ test(
   },
 )
 
+test('a clock that is set back by a day delays no run by a day', { skip }, async () => {
+  const id = await addFunction()
+  // As they were written before the clock was set back.
+  await addRun(id, { inS: MS_PER_DAY / 1000 })
+  await state.query(
+    "update functions set rest_until = ledger_now() + interval '1 day' where id = $1",
+    [id],
+  )
+  assert.ok(Number(await nextMs()) <= 0)
+  const due = await state.query('select id from function_runs_due(10, 10, $1)', [[]])
+  assert.equal(due.rowCount, 1)
+  // The longest delays that are meant.
+  await state.query("update function_runs set next_at = ledger_now() + interval '2 hours'")
+  assert.ok(Number(await nextMs()) > 7_100_000)
+  await state.query('update functions set rest_until = null where id = $1', [id])
+})
+
+test(
+  'a schedule goes on at once where its clock was set on and back by a day',
+  { skip },
+  async () => {
+    const id = await addFunction({ schedule: '* * * * *' })
+    await state.query(
+      "update functions set scheduled_to = scheduled_to + interval '1 day' where id = $1",
+      [id],
+    )
+    await lookAtSchedules(state)
+    const runs = async () =>
+      (await state.query('select from function_runs where function = $1', [id])).rowCount
+    assert.equal(await runs(), 0)
+    await state.query(
+      "update functions set scheduled_to = scheduled_to - interval '1 minute' where id = $1",
+      [id],
+    )
+    await lookAtSchedules(state)
+    assert.equal(await runs(), 1, 'it looks from now on')
+    await state.query("update resources set desired = 'deleted' where id = $1", [id])
+  },
+)
+
 test('the newest dead runs of a function are kept, so many', { skip }, async () => {
   const id = await addFunction()
   const dead: string[] = []
