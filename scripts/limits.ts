@@ -411,6 +411,11 @@ const DEPLOYMENTS: LimitSection = {
     ['files of functions', count(deployments.DEPLOYMENT_FILES_MAX), code('invalid_request')],
     ['deployments of a stack at once', '1', code('deployment_running')],
     [
+      'deployments of an account at once',
+      count(deployments.DEPLOYMENTS_RUNNING_MAX),
+      code('too_many_deployments'),
+    ],
+    [
       'time until a change is there',
       seconds(deployments.DEPLOYMENT_STEP_MS_MAX),
       words('the step fails'),

@@ -32,6 +32,8 @@ export const ADVISORY_LOCKS = {
   routedHost: 4_207_717,
   /** The resources that stacks of an account have (deployments/plan/owned.ts). */
   stacks: 4_207_718,
+  /** The number of running deployments of an account (deployments/deployments.sql). */
+  accountDeployments: 4_207_719,
   /** One node has the state. */
   node: 4_207_720,
 } as const

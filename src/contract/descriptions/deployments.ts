@@ -16,6 +16,7 @@ export const DEPLOYMENTS_DESCRIPTIONS: Descriptions<typeof DEPLOYMENTS> = {
       'description_invalid',
       'resource_in_other_stack',
       'deployment_running',
+      'too_many_deployments',
       'plan_changed',
     ],
   },

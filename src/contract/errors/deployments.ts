@@ -11,6 +11,7 @@ export const DEPLOYMENTS_ERRORS = {
     409,
     'Wait until the deployment that the message names has ended: `ergon deployments show`.',
   ),
+  too_many_deployments: caller(409, 'Wait until a deployment of another stack has ended.'),
   plan_changed: caller(409, 'Look at the new plan, and apply that.'),
   deployment_not_found: caller(404, 'Check the id: `ergon deployments list`.', 'not_found_error'),
 } as const satisfies ErrorTable

@@ -5,6 +5,7 @@ import { sleep } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import type { Logger } from '#base/log.ts'
+import { DEPLOYMENTS_RUNNING_MAX } from '#contract/deployment-limits.ts'
 import { parseDeploymentRequest, type DeploymentReply } from '#contract/deployments.ts'
 import { createDeploymentCreate } from '#deployments/operations/deployment-create.ts'
 import { makePlan } from '#deployments/plan/make-plan.ts'
@@ -192,6 +193,27 @@ test('deployments that wait, or whose turns fail, make no other one wait', { ski
   await following
   assert.equal(status, 'done')
 })
+
+test(
+  'an account has so many deployments at once, whatever stacks they are of',
+  { skip },
+  async () => {
+    const { rows } = await state.query<{ count: number }>(
+      "select count(*)::int from deployments where status = 'running'",
+    )
+    const asked = Array.from(
+      { length: DEPLOYMENTS_RUNNING_MAX + 3 - (rows[0]?.count ?? 0) },
+      (_, n) => ask({ stack: `many-${n}`, description: bucketOf(`many-${n}`) }),
+    )
+    const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')
+    assert.deepEqual(
+      refused.map((one) => (one as PromiseRejectedResult).reason.code),
+      Array.from({ length: 3 }, () => 'too_many_deployments'),
+    )
+    await state.query("select end_deployment(id, 'failed', '[]') from deployments")
+    await ask({ stack: 'many', description: bucketOf('many') })
+  },
+)
 
 const functionRow = async (name: string) => {
   const { rows } = await state.query<{ id: string; version: number; revision: string }>(

@@ -1,7 +1,7 @@
 // POST /v1/deployments: the plan of a description, or its application, which the process of tasks brings about.
 import { newId } from '#base/ids.ts'
 import type { DeploymentPlan, DeploymentRequest } from '#contract/deployments.ts'
-import { DEPLOYMENTS_KEPT } from '#contract/deployment-limits.ts'
+import { DEPLOYMENTS_KEPT, DEPLOYMENTS_RUNNING_MAX } from '#contract/deployment-limits.ts'
 import { fault } from '#contract/errors.ts'
 import { makePlan } from '#deployments/plan/make-plan.ts'
 import type { StackPlan } from '#deployments/plan/plan.ts'
@@ -75,11 +75,25 @@ async function addDeployment(
     ],
   )
   if (rows[0]?.id !== id) await assertNoneRuns(transaction, account, stack)
+  await assertFew(transaction, account)
   const changes = plan.steps.filter(({ action }) => CHANGING.has(action))
   const steps = Object.fromEntries(changes.map(({ address, action }) => [address, action]))
   const details = { stack, steps, allow_delete: allowsDeletion }
   await recordAct(transaction, call, { action: 'deployment.create', target: id, details })
   return id
+}
+
+/** With the one that was just added. Throws too_many_deployments. */
+async function assertFew(transaction: Queryable, account: string): Promise<void> {
+  const { rows } = await transaction.query<{ running: number }>(
+    "select count(*)::int as running from deployments where account = $1 and status = 'running'",
+    [account],
+  )
+  if ((rows[0]?.running ?? 0) > DEPLOYMENTS_RUNNING_MAX)
+    throw fault(
+      'too_many_deployments',
+      `Could not deploy: ${DEPLOYMENTS_RUNNING_MAX} deployments of the account run`,
+    )
 }
 
 /** Throws deployment_running. */
