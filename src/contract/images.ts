@@ -58,3 +58,9 @@ export const savedImages = z.array(
     Layers: z.array(z.string()).max(LAYERS_MAX),
   }),
 )
+
+/** A file of `docker login`: `auth` is the base64 of user:password. */
+export const registryPasswords = z.object({
+  auths: z.record(z.string(), z.object({ auth: z.base64() })),
+})
+export type RegistryPasswords = z.infer<typeof registryPasswords>

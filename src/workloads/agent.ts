@@ -110,7 +110,14 @@ async function workloadsOf(
   const { config, data, state, log, cells, place, accountCells, egress } = core
   const readyMs = config.workloadReadySeconds * 1000
   const { admit } = accountCells
-  const images = createNodeImages({ cells, place, settings, admit, folder: data.at('images') })
+  const images = createNodeImages({
+    cells,
+    place,
+    settings,
+    passwords: config.registryPasswords,
+    admit,
+    folder: data.at('images'),
+  })
   const deps = { cells, admit, readyMs, images, egress }
   const driver = hasEngine(config) ? await dockerDriver(core, deps) : createCellDriver(deps)
   const memoryBytes =

@@ -12,6 +12,7 @@ import { pullCellOf } from './cell-name.ts'
 import type { WorkloadProgress, WorkloadPull } from './driver.ts'
 import type { ImageSettings } from './image-rule.ts'
 import type { PullConfig } from './programs/pull-image.ts'
+import { passwordFor } from './registry-passwords.ts'
 import type { PullPage } from './pull-page.ts'
 
 export const PULL_IMAGE: Program = {
@@ -31,6 +32,8 @@ export type NodePulls = {
   readonly admit: (cell: string, account: string) => Promise<void>
   readonly folder: string
   readonly settings: ImageSettings
+  /** The file with passwords of registries. */
+  readonly passwords?: string | undefined
 }
 
 /** The unpacked root folder of an image that is pulled. */
@@ -38,7 +41,7 @@ export const rootOf = (folder: string, digest: string): string =>
   join(folder, 'roots', digestHex(digest))
 
 export async function pullImage(
-  { cells, place, admit, folder, settings }: NodePulls,
+  { cells, place, admit, folder, settings, passwords }: NodePulls,
   wanted: WorkloadPull,
   progress: (told: WorkloadProgress) => void,
   signal: AbortSignal,
@@ -48,6 +51,7 @@ export async function pullImage(
     ...settings,
     image: wanted.image,
     folder,
+    credentials: await passwordFor(wanted.image, passwords),
   }
   const isFile = parseImageReference(wanted.image).kind !== 'registry'
   await admit(name, wanted.account)

@@ -1,7 +1,7 @@
 // Images of a real registry that are absent, damaged or away, and an agent that is killed while it deploys one.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +22,7 @@ import { ask, until, workloadClient, type ShownWorkload } from './workload-clien
 type Client = ReturnType<typeof workloadClient>
 
 const NOBODY = `sha256:${'0'.repeat(64)}`
+const PASSWORD = Buffer.from('reader:a:s3cret').toString('base64')
 /** The least time without a request until a workload sleeps. */
 const SLEEP = '10s'
 
@@ -35,6 +36,8 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
   let damaging: string
   let holding: string
   let away: number
+  let closed: string
+  const passwords = join(home, 'passwords.json')
   let held: ServerResponse[] | undefined = []
 
   before(async () => {
@@ -51,12 +54,18 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
       if (held !== undefined && url.includes('/blobs/')) held.push(outgoing)
       else pass()
     })
+    closed = await openRegistryProxy(registry.host, ({ headers }, outgoing, pass) => {
+      if (headers.authorization === `Basic ${PASSWORD}`) return pass()
+      outgoing.writeHead(401, { 'www-authenticate': 'Basic realm="closed"' }).end()
+    })
+    writeFileSync(passwords, JSON.stringify({ auths: { [closed]: { auth: PASSWORD } } }))
     away = await freeBlock()
-    const registries = [registry.host, damaging, holding, `127.0.0.1:${away}`]
+    const registries = [registry.host, damaging, holding, closed, `127.0.0.1:${away}`]
     ergon = await startErgon({
       env: {
         ERGON_PRIVATE_REGISTRIES: registries.map((host) => `http://${host}`).join(),
         ERGON_WORKLOAD_READY_SECONDS: '20',
+        ERGON_REGISTRY_PASSWORDS: passwords,
       },
     })
     client = workloadClient(ergon)
@@ -88,6 +97,17 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     const named = await client.deploy('named', { image: `${registry.host}/acme/server@${digest}` })
     assert.deepEqual([named.live_version, named.digest], [1, digest], JSON.stringify(named))
     assert.match((await ask(named.url)).text, /^hello/)
+  })
+
+  test('a registry with a password opens by the file of the operator alone', async () => {
+    const name = `${closed}/acme/server:v1`
+    const made = await client.deploy('closed', { image: name })
+    assert.equal(made.live_version, 1, JSON.stringify(made))
+    assert.ok(!JSON.stringify(made).includes('s3cret'))
+    // It is read for each pull.
+    writeFileSync(passwords, '{"auths":{}}')
+    const other = await (await otherAccount()).deploy('closed', { image: name })
+    assert.match(String(other.versions[0]?.failure), /registry refuses \(401\)/)
   })
 
   const BAD: readonly (readonly [what: string, image: () => string, failure: RegExp])[] = [

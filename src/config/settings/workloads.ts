@@ -55,6 +55,12 @@ export const WORKLOADS_SETTINGS = {
       )
       .default([]),
   },
+  registryPasswords: {
+    name: 'ERGON_REGISTRY_PASSWORDS',
+    flag: 'registry-passwords',
+    help: 'File with passwords of registries, as docker login writes it: every account may pull what they open (default: none)',
+    check: z.string().startsWith('/', 'must be an absolute path').optional(),
+  },
   imageFolder: {
     name: 'ERGON_IMAGE_FOLDER',
     flag: 'image-folder',

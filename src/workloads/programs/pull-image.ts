@@ -11,6 +11,7 @@ import { createAddressRule } from '#egress/addresses.ts'
 import { createCheckedConnections } from '#egress/connections.ts'
 import { createResolve } from '#egress/resolve.ts'
 import { openImage } from '#images/open-image.ts'
+import type { RegistryCredentials } from '#images/registry-requests.ts'
 import { createImageStore } from '#images/store.ts'
 import { serveInside } from '#node/inside.ts'
 import {
@@ -24,6 +25,8 @@ import type { PullPage } from '#workloads/pull-page.ts'
 
 export type PullConfig = ImageSettings & {
   readonly image: string
+  /** Of its registry. */
+  readonly credentials?: RegistryCredentials | undefined
   readonly folder: string
   readonly socket: string
   readonly logLevel: LogLevel
@@ -67,6 +70,7 @@ async function pull(): Promise<void> {
     folder: config.folder,
     open: openImage({
       connections,
+      credentials: config.credentials,
       isPlain: (host) => isPlainRegistry(host, config),
       scratch,
       bytesMax: ARCHIVE_BYTES_MAX,
