@@ -5,7 +5,7 @@ import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { sleep } from '#base/clock.ts'
-import { ErgonError } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import { lockFile } from '#base/lock.ts'
 import { fault } from '#contract/errors.ts'
 import type { Descriptor } from '#contract/images.ts'
@@ -21,7 +21,7 @@ export async function fetchBlob(
   folder: string,
   source: ImageSource,
   descriptor: Descriptor,
-  signal: AbortSignal,
+  { signal, retryMs = RETRY_MS }: { readonly signal: AbortSignal; readonly retryMs?: number },
 ): Promise<string> {
   const path = join(folder, digestHex(descriptor.digest))
   const part = `${path}.part`
@@ -37,7 +37,7 @@ export async function fetchBlob(
       if (code === 'image_damaged') await rm(part, { force: true })
       const isFinal = code !== 'registry_unreachable'
       if (tries === TRIES || isFinal || signal.aborted) throw error
-      await sleep(RETRY_MS * 2 ** tries, signal)
+      await sleep(retryMs * 2 ** tries, signal)
     }
 }
 
@@ -57,6 +57,14 @@ async function append(
   const hash = createHash('sha256')
   let at = from
   if (from > 0) await pipeline(createReadStream(part), hash, { end: false, signal })
+  async function* received(chunks: AsyncIterable<Buffer>) {
+    try {
+      yield* chunks
+    } catch (cause) {
+      if (source.isLocal || signal.aborted) throw cause
+      throw brokeOff(messageOf(cause), cause)
+    }
+  }
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       at += chunk.length
@@ -66,15 +74,17 @@ async function append(
     }
   }
   await pipeline(
-    bytes,
+    received(bytes),
     counted,
     createWriteStream(part, { flags: from > 0 ? 'a' : 'w', flush: true }),
     { signal },
   )
-  if (at < size && !source.isLocal)
-    throw fault('registry_unreachable', 'Could not pull the image: a blob broke off')
+  if (at < size && !source.isLocal) throw brokeOff('it is short')
   if (at < size || `sha256:${hash.digest('hex')}` !== digest) throw damaged(digest)
 }
+
+const brokeOff = (why: string, cause?: unknown) =>
+  fault('registry_unreachable', `Could not pull the image: a blob broke off: ${why}`, { cause })
 
 const damaged = (digest: string) =>
   fault('image_damaged', `Could not use the image: a blob is not ${digest}`)

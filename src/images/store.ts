@@ -75,7 +75,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       const layers: Layer[] = []
       let doneBytes = 0
       for (const [nth, layer] of manifest.layers.entries()) {
-        const path = await fetchBlob(blobs, source, layer, signal)
+        const path = await fetchBlob(blobs, source, layer, { signal })
         layers.push({ open: () => createReadStream(path), diffId: config.diffIds[nth] ?? '' })
         progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
       }
@@ -96,7 +96,7 @@ async function readDocument(
 ): Promise<Buffer> {
   if (descriptor.size > IMAGE_DOCUMENT_BYTES_MAX)
     throw imageUnsupported('a document of it is too large')
-  return await readFile(await fetchBlob(blobs, source, descriptor, signal))
+  return await readFile(await fetchBlob(blobs, source, descriptor, { signal }))
 }
 
 /** The manifest for this machine, which the first document is or leads to. */
