@@ -41,7 +41,7 @@ const PAGES: Readonly<Record<string, string>> = {
   settings: '/settings',
 }
 
-const images = skip === false ? mkdtempSync(join(tmpdir(), 'ergon-pictures-')) : ''
+const images = skip === false ? mkdtempSync(join(tmpdir(), 'images-')) : ''
 // The landing page shows the last probe.
 if (skip === false) product(MODELS, { ERGON_PROBE_SECONDS: '60', ERGON_IMAGE_FOLDER: images })
 let browser: Browser
