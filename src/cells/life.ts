@@ -23,7 +23,10 @@ export function ownedLife(
   for (const name of ['stdout', 'stderr'] as const)
     readLines({ name, stream: life[name], ...pace }, (line) => sink(line), clock)
   return {
-    pid: life.pid,
+    // A container has none at first.
+    get pid() {
+      return life.pid
+    },
     exit: life.exit,
     kill: () => life.kill(),
     ...(life.configure && { configure: life.configure }),
