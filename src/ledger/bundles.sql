@@ -28,7 +28,10 @@ returns setof charges language sql stable as $$
       and (s.closed_at < ledger_now() - interval '1 day' or s.closed_at is null and c.seq <= s.last_seq - 4000)
       as is_old
     from charges c left join sessions s on s.id = c.session
-    where c.account = of_account order by c.account_seq limit at_most
+    where c.account = of_account
+      -- Without a beginning the index is read through the entries of all rows that went since the last vacuum.
+      and c.account_seq > coalesce((select charges from bundled_accounts where account = of_account), 0)
+    order by c.account_seq limit at_most
   )
   select c.* from first f join charges c on c.account = of_account and c.account_seq = f.account_seq
   where f.account_seq < coalesce((select min(account_seq) from first where is_old is not true), 9223372036854775807)
