@@ -55,7 +55,7 @@ function windowAt(k: number, shares: readonly Share[]): MeterWindow {
 const chargesOf = (bench: TestCharging): Charge[] =>
   [...bench.books.records.values()]
     .flat()
-    .filter((text) => /"operation":"(cell|function)\.standing"/.test(text))
+    .filter((text) => /"operation":"(cell|function|workload)\.standing"/.test(text))
     .map((text) => parseCharge(Buffer.from(text)))
 
 const idleOf = ({ parts }: Charge): bigint =>
@@ -244,6 +244,25 @@ test('a minute of a function is charged as of functions, held or not', async () 
   assert.deepEqual(
     charges.map(({ operation }) => operation),
     ['function.standing', 'function.standing'],
+  )
+})
+
+test('instances and the pull of a workload are charged as of the workload', async () => {
+  await using bench = await openTestCharging()
+  bench.payer('acct_1', FUNDS)
+  const cells = ['wl-1-3-1', 'wl-1-3-2', 'wl-1-4-pull']
+  const minutes = live(bench, new Map(cells.map((cell) => [cell, 'ready'])))
+  minutes.add(
+    windowAt(
+      61,
+      cells.map((name) => ({ ...shareOf(0, J, 0n), name })),
+    ),
+  )
+  await minutes.charge('all')
+  const charges = await posted(bench)
+  assert.deepEqual(
+    charges.map(({ operation, resource }) => `${operation} ${resource}`),
+    cells.map(() => 'workload.standing workload:wl_1'),
   )
 })
 

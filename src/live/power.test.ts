@@ -106,6 +106,9 @@ test('cells of an account have their shares of the last window, unless it is old
         { ...share, payer: 'account', account: ACCOUNT },
         { ...share, name: 'fn-x-1', payer: 'account', account: ACCOUNT },
         { ...share, name: 'fn-x-2', payer: 'account', account: ACCOUNT },
+        { ...share, name: 'wl-x-1-1', payer: 'account', account: ACCOUNT },
+        { ...share, name: 'wl-x-1-2', payer: 'account', account: ACCOUNT },
+        { ...share, name: 'wl-x-2-pull', payer: 'account', account: ACCOUNT },
         { ...share, payer: 'account', account: 'acct_b' },
         { ...share, payer: 'operator' },
       ],
@@ -117,13 +120,15 @@ test('cells of an account have their shares of the last window, unless it is old
   const used = new Map([
     ['databases', 10_500],
     ['functions', 21_000],
+    ['workloads', 31_500],
   ])
   assert.deepEqual(read(1_001_000).get(ACCOUNT), used)
   assert.equal(read(1_006_000).size, 0)
-  // Versions of a function are one resource.
+  // Versions of a function are one resource, as are the instances and the pull of a workload.
   const resources = new Map([
     ['db_x', 10_500],
     ['fn_x', 21_000],
+    ['wl_x', 31_500],
   ])
   assert.deepEqual(resourcePower(cellsIn(window, 1_001_000), ACCOUNT), resources)
   assert.equal(resourcePower(cellsIn(window, 1_006_000), ACCOUNT).size, 0)
