@@ -6,7 +6,11 @@ import { present } from '#base/errors.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import type { Logger } from '#base/log.ts'
 import { DEPLOYMENTS_RUNNING_MAX } from '#contract/deployment-limits.ts'
-import { parseDeploymentRequest, type DeploymentReply } from '#contract/deployments.ts'
+import {
+  parseDeploymentRequest,
+  type DeploymentPlan,
+  type DeploymentReply,
+} from '#contract/deployments.ts'
 import { createDeploymentCreate } from '#deployments/operations/deployment-create.ts'
 import { makePlan } from '#deployments/plan/make-plan.ts'
 import { deploymentReplyOf, deploymentSteps, findDeployment } from '#deployments/rows.ts'
@@ -89,6 +93,10 @@ async function follow({ id }: { id: string }): Promise<DeploymentReply> {
 
 const deploy = async (stack: string, description: string, more: object = {}) =>
   await follow(await ask({ stack, description, ...more }))
+
+/** In the plan. */
+const changesOf = async (stack: string, description: string): Promise<number> =>
+  (await ask<DeploymentPlan>({ stack, description, dry_run: true, ...SLOW })).changes
 
 const bucketOf = (name: string) => `bucket "${name}" {\n}\n`
 const deleteByHand = (name: string) => state.query('delete from buckets where name = $1', [name])
@@ -308,3 +316,36 @@ test('what a resource needs is as its last deployment has it', { skip }, async (
   )
   assert.deepEqual(rows, [{ needs: ['bucket.need-two'] }])
 })
+
+test(
+  'triggers and the schedule that the file leaves out go with its next deployment',
+  { skip },
+  async () => {
+    assert.equal((await deploy('events', bucketOf('events-in'))).status, 'done')
+    const events = '  on = "bucket/events-in/object-created"\n  schedule = "0 6 1 1 *"\n}'
+    await deploy('events', bucketOf('events-in') + functionOf('events').replace('}', events), SLOW)
+    await start('events')
+    await state.query("select end_deployment(id, 'done', '[]') from deployments")
+    const versionOf = async () =>
+      (
+        await state.query(
+          `select v.buckets, v.schedule from functions f join resources using (id)
+             join function_versions v on v.function = f.id and v.version = f.version where name = 'events'`,
+        )
+      ).rows
+    assert.deepEqual(await versionOf(), [{ buckets: ['events-in'], schedule: '0 6 1 1 *' }])
+    const without = await deploy('events', bucketOf('events-in') + functionOf('events'), SLOW)
+    const step = without.steps.find(({ kind }) => kind === 'function')
+    assert.deepEqual(
+      step?.changes.map(({ attribute, before: old, after: next }) => [attribute, old, next]),
+      [
+        ['on', 'bucket/events-in/object-created', 'none'],
+        ['schedule', '0 6 1 1 *', 'none'],
+      ],
+    )
+    assert.deepEqual(await versionOf(), [{ buckets: [], schedule: null }])
+    await start('events')
+    assert.equal((await follow(without)).status, 'done')
+    assert.equal(await changesOf('events', bucketOf('events-in') + functionOf('events')), 0)
+  },
+)
