@@ -1,6 +1,6 @@
 // Paths inside the root folder of an image. Links are followed as a process sees them whose root folder that is, so no
 // link and no name leads out.
-import { lstatSync, mkdirSync, readlinkSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fault } from '#contract/errors.ts'
 
@@ -43,7 +43,9 @@ export function folderInside(root: string, parts: readonly string[]): string {
     }
     if (found?.isDirectory() !== true) {
       if (found !== undefined) rmSync(path)
-      mkdirSync(path, FOLDER_MODE)
+      mkdirSync(path)
+      // Layers of some builders name no folders; the mask of the process must not close them.
+      chmodSync(path, FOLDER_MODE)
     }
     at.push(part)
   }

@@ -94,6 +94,15 @@ test('layers lie one above the other, with files, programs, folders and links', 
   }
 })
 
+test('folders that no entry names are open to every user, whatever the process masks', async (t) => {
+  const { root } = place()
+  const mask = process.umask(0o077)
+  t.after(() => process.umask(mask))
+  await unpack(root, [[{ name: 'opt/tool/bin/run', mode: 0o755, text: 'x' }]])
+  for (const folder of ['opt', 'opt/tool', 'opt/tool/bin'])
+    assert.equal(statSync(join(root, folder)).mode & 0o777, 0o755, folder)
+})
+
 test('whiteouts remove what layers below have, and nothing of their own layer', async () => {
   const { root } = place()
   await unpack(root, [
