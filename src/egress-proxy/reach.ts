@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { createAddressRule, type AddressRule } from '#egress/addresses.ts'
 import { connectChecked, connectTo, NotPermitted } from '#egress/checked-socket.ts'
 import type { Resolve } from '#egress/resolve.ts'
-import type { OwnAddress } from '#node/egress.ts'
+import type { OwnAddress } from '#node/own-addresses.ts'
 
 export type Destination = {
   /** In lower case, without brackets and without a final dot. */

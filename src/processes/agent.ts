@@ -17,7 +17,12 @@ import { createDerivedKeys } from '#s3/authentication/derived-keys.ts'
 import { createCells } from '#cells/create-cells.ts'
 import type { Config } from '#config/config.ts'
 import { createOperatorMarks } from '#metering/marks.ts'
-import { listenOf, ownHttpAddress, type AddressedNode, type OwnAddress } from '#node/egress.ts'
+import {
+  listenOf,
+  ownHttpAddress,
+  type AddressedNode,
+  type OwnAddress,
+} from '#node/own-addresses.ts'
 import { startMeterLoop } from '#node/meter/loop.ts'
 import { createMeter, readLearned } from '#node/meter/meter.ts'
 import { CALIBRATION_FILE } from '#node/meter/model.ts'
