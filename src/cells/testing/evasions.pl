@@ -7,6 +7,8 @@ use Time::HiRes ();
 
 my $SHARE_MS = 300;
 $| = 1;
+# Every process has the second end: to read the first waits for a byte, or for the end of all others.
+pipe my $told_by, my $tells or die "pipe: $!";
 
 sub used_ms { my ($user, $system) = times; return 1000 * ($user + $system) }
 
@@ -25,18 +27,18 @@ sub work {
     }
 }
 sub child { my ($job) = @_; my $pid = fork; return $pid if $pid; $job->(); POSIX::_exit(0) }
-sub until_told { Time::HiRes::sleep($_[0]) }
+sub until_told { close $tells; sysread $told_by, my $byte, 1 }
 
 my %PROGRAMS = (
     'one process' => sub { work($SHARE_MS) },
     'a child that is waited for' => sub { waitpid child(sub { work($SHARE_MS) }), 0 },
-    'a child that nobody waits for' => sub { child(sub { work($SHARE_MS, 10) }); until_told(4) },
-    'a double fork' => sub { waitpid child(sub { child(sub { work($SHARE_MS, 10) }) }), 0; until_told(4) },
-    'a session of its own' => sub { waitpid child(sub { POSIX::setsid(); child(sub { POSIX::setsid(); work($SHARE_MS, 10) }) }), 0; until_told(4) },
-    'children that vanish' => sub { local $SIG{CHLD} = 'IGNORE'; for (1 .. 30) { child(sub { work(10) }); until_told(0.03) } until_told(0.5) },
+    'a child that nobody waits for' => sub { child(sub { work($SHARE_MS, 10) }); until_told() },
+    'a double fork' => sub { waitpid child(sub { child(sub { work($SHARE_MS, 10) }) }), 0; until_told() },
+    'a session of its own' => sub { waitpid child(sub { POSIX::setsid(); child(sub { POSIX::setsid(); work($SHARE_MS, 10) }) }), 0; until_told() },
+    'children that vanish' => sub { local $SIG{CHLD} = 'IGNORE'; for (1 .. 30) { child(sub { work(10) }); Time::HiRes::sleep(0.03) } until_told() },
     'many short processes' => sub { for (1 .. 60) { waitpid child(sub { work(5) }), 0 } },
     'two at once' => sub { my @pids = map { child(sub { work($SHARE_MS / 2) }) } 1, 2; waitpid $_, 0 for @pids },
-    'work after the end' => sub { child(sub { work(10_000, 10) }); until_told(0.6) },
+    'work after the end' => sub { child(sub { work($SHARE_MS, 10); syswrite $tells, '!'; work(10_000, 10) }); until_told() },
     'a chain of programs' => sub {
         my $left = $ARGV[1] // 10;
         work($SHARE_MS / 10 + used_ms() * 0);
