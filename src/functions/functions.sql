@@ -1,7 +1,15 @@
 -- Functions: their versions, which of them is wanted, and their logs.
 
--- Refuses the route of the wanted version where another resource answers there, or the wanted version of another function
--- will. The hint is the route. The account is locked.
+-- True where a resource that is not one of `besides` answers at the route, or the wanted version of such a function will.
+create or replace function is_route_taken(of_account text, wish text, besides text[]) returns boolean language sql stable as $$
+  select exists (select from ingress_routes
+      where account = of_account and host is null and path = wish and resource <> all (besides))
+    or exists (select from functions f join resources n using (id)
+      join function_versions v on v.function = f.id and v.version = f.version
+      where f.account = of_account and f.id <> all (besides) and n.desired <> 'deleted' and v.failure is null and v.route = wish)
+$$;
+
+-- Refuses the route of the wanted version where it is taken. The hint is the route. The account is locked.
 create or replace function assert_route_free(of_id text) returns void language plpgsql as $$
 declare
   of_account text;
@@ -9,10 +17,7 @@ declare
 begin
   select f.account, v.route into of_account, wish from functions f
     join function_versions v on v.function = f.id and v.version = f.version where f.id = of_id;
-  if exists (select from ingress_routes where account = of_account and host is null and path = wish and resource <> of_id)
-    or exists (select from functions o join resources r using (id)
-      join function_versions v on v.function = o.id and v.version = o.version
-      where o.account = of_account and o.id <> of_id and r.desired <> 'deleted' and v.failure is null and v.route = wish) then
+  if is_route_taken(of_account, wish, array[of_id]) then
     raise unique_violation using hint = wish;
   end if;
 end $$;

@@ -32,6 +32,7 @@ import { deployFunction } from './operations/function-deploy.ts'
 import { updateFunction } from './operations/function-update.ts'
 import { rollBackFunction } from './operations/function-rollback.ts'
 import { findFunction, functionNamed, functionReplyOf } from './operations/find-function.ts'
+import { routeTaken } from './operations/route-taken.ts'
 import { chooseRuntime } from './runtimes.ts'
 import { environmentPurpose, type FunctionGatewaySettings } from './settings.ts'
 
@@ -48,6 +49,14 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
   wanted(wish) {
     assertServed(wish, settings)
     return wantedOf(wish, settings)
+  },
+  async assertFree(state, { account, attributes: { route }, besides }) {
+    if (typeof route !== 'string') return
+    const { rows } = await state.query<{ taken: boolean }>(
+      'select is_route_taken($1, $2, $3) as taken',
+      [account, route, besides],
+    )
+    if (rows[0]?.taken === true) throw routeTaken(route)
   },
   find: (state, { account, name }) => findIt(state, settings, account, name),
   async apply(transaction, asker, { wish, found, changed }) {

@@ -51,6 +51,15 @@ export type StackChange<Type extends ResourceTypeName> = {
   readonly changed: ReadonlySet<string>
 }
 
+/** What a resource is about to have. */
+export type StackClaim = {
+  readonly account: string
+  readonly name: string
+  readonly attributes: StackAttributes
+  /** Ids of the resource itself and of those of its stack: what these give up is free. */
+  readonly besides: readonly string[]
+}
+
 export interface StackPart<Type extends ResourceTypeName> {
   /** Outputs that no plan and no answer shows. */
   readonly secretOutputs: readonly string[]
@@ -61,6 +70,8 @@ export interface StackPart<Type extends ResourceTypeName> {
   readonly exclusive: readonly string[]
   /** With the defaults of what the description leaves out. Throws what the operation would refuse. */
   wanted(wish: StackWish<Type>): StackAttributes
+  /** Throws what the operation would, where a resource of others has what only one may have, such as a route. */
+  assertFree?(state: Queryable, claim: StackClaim): Promise<void>
   find(state: Queryable, target: StackTarget<Type>): Promise<FoundResource | undefined>
   /** Makes it, or changes what was found; nothing in the wish is pending. Resolves with its id. */
   apply(transaction: Queryable, asker: Asker, change: StackChange<Type>): Promise<string>

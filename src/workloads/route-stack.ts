@@ -23,6 +23,10 @@ export const createRoutePart = (settings: WorkloadGatewaySettings): StackPart<'r
       throw fault('invalid_request', `Could not route ${name}: functions have no hosts yet`)
     return { to: attributeOf(spec.to, String) }
   },
+  async assertFree(state, { account, name }) {
+    const { rowCount } = await state.query(OTHERS, [account, name])
+    if (rowCount > 0) throw hostTaken(name)
+  },
   async find(state, { account, name }) {
     const { rows } = await state.query<HostedWorkload>(
       `${HOSTED} where n.account = $1 and $2 = any (w.hosts) and n.desired <> 'deleted'`,
@@ -53,6 +57,10 @@ export const createRoutePart = (settings: WorkloadGatewaySettings): StackPart<'r
 type HostedWorkload = { readonly id: string; readonly name: string; readonly hosts: string[] }
 
 const HOSTED = 'select n.id, n.name, w.hosts from workloads w join resources n using (id)'
+
+/** What has the host and is no workload of the account: of a workload it is taken. */
+const OTHERS = `select from ingress_routes i where i.host = $2 and not exists (
+  select from workloads w where w.id = i.resource and w.account = $1 and $2 = any (w.hosts)) limit 1`
 
 /** Takes the host from the workload that has it, and gives it to another. Throws host_taken, workload_not_found. */
 async function moveHost(

@@ -149,9 +149,9 @@ test('a route moves to another workload, and a host of another account is refuse
   assert.match(await deploy(moved), /~ route\.api\.example\.com +to workload\.api → workload\.next/)
   await answers('api.example.com', 'hello from version next\n')
   const taken = `${moved}route "theirs.example.com" {\n to = workload.api\n}`
-  const failed = await ergon.cli('deploy', '--file', write(taken), '--yes')
-  assert.equal(failed.code, 1)
-  assert.match(failed.stderr, /route\.theirs\.example\.com: .*theirs\.example\.com is taken/)
+  const refused = await plan(taken)
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /ergon\.hcl:\d+:1: .*theirs\.example\.com is taken/)
   // A route that left the file is no host any more; the workload stays.
   await deploy(`${next}${STACK().slice(0, STACK().indexOf('route'))}`)
   assert.equal((await ask('api.example.com')).status, 404)

@@ -349,3 +349,27 @@ test(
     assert.equal(await changesOf('events', bucketOf('events-in') + functionOf('events')), 0)
   },
 )
+
+test(
+  'a plan is refused where others have the route, or two of the file want it',
+  { skip },
+  async () => {
+    const routed = (name: string, route: string) =>
+      functionOf(name).replace('}', `  route = "${route}"\n}`)
+    await deploy('routes-a', routed('routes-a', '/routes-a'), SLOW)
+    const planOf = (stack: string, description: string) =>
+      ask<DeploymentPlan>({ stack, description, dry_run: true, ...SLOW })
+    await assert.rejects(planOf('routes-b', `\n${routed('routes-b', '/routes-a')}`), {
+      code: 'description_invalid',
+      message: "ergon.hcl:2:1: Could not use the route: /routes-a is another function's",
+    })
+    await assert.rejects(planOf('routes-b', routed('one', '/same') + routed('two', '/same')), {
+      code: 'description_invalid',
+      message: 'ergon.hcl:1:1: function.two has the same route',
+    })
+    // What the stack itself gives up is free.
+    const next = routed('routes-a', '/routes-c') + routed('routes-d', '/routes-a')
+    assert.equal((await planOf('routes-a', next)).changes, 2)
+    assert.equal((await planOf('routes-a', routed('routes-e', '/routes-a'))).changes, 2)
+  },
+)

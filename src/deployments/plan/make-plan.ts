@@ -13,6 +13,7 @@ import {
 } from '#deployments/described.ts'
 import { publicOutputs } from '#deployments/outputs.ts'
 import { stackPartOf, type AnyPart } from '#deployments/parts.ts'
+import { assertFree } from './assert-free.ts'
 import { differences, digestsOf } from './compare.ts'
 import { isFree, ownedBy, type OwnedResource, type StackId } from './owned.ts'
 import { withHandovers } from './handovers.ts'
@@ -64,6 +65,14 @@ export async function makePlan(
   const left = [...owned.values()].filter(({ address }) => !sought.has(address))
   const ordered = withHandovers(deps.parts, made, { wanted, found: foundOf(sought) })
   const steps = await planRemovals(deps, id, { left, made: ordered, wanted, allowsDeletion })
+  for (const resource of described.revealed.resources) {
+    const step = steps.find(({ address }) => address === resource.address)
+    const given = { account: id.account, steps, wanted }
+    if (step !== undefined)
+      await assertFree(deps, step, given).catch((error: unknown) => {
+        throw placed(described, resource, error)
+      })
+  }
   const code = [...wanted].map(([address, all]) => [address, digestsOf(all, deps.key)])
   const text = JSON.stringify([id.stack, steps, code, allowsDeletion])
   return { hash: createHmac('sha256', deps.key).update(text).digest('base64url'), steps }
@@ -113,20 +122,27 @@ function wantedOf(
 
 /** A refusal has the place of the resource, and says what is given instead of its own message. */
 function atPlace<T>(
-  { source }: Described,
-  { range }: StackResource,
+  described: Described,
+  resource: StackResource,
   work: () => T,
   told?: string,
 ): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof ErgonError) {
-      const { code, message } = error
-      throw faultAt(source, range.start, { code, message: told ?? message })
-    }
-    throw error
+    throw placed(described, resource, error, told)
   }
+}
+
+function placed(
+  { source }: Described,
+  { range }: StackResource,
+  error: unknown,
+  told?: string,
+): unknown {
+  if (!(error instanceof ErgonError)) return error
+  const { code, message } = error
+  return faultAt(source, range.start, { code, message: told ?? message })
 }
 
 function stepOf(

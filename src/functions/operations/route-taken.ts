@@ -7,8 +7,10 @@ const UNIQUE = '23505'
 export function asRouteTaken(error: unknown): unknown {
   const { code, hint } = error as { readonly code?: string; readonly hint?: string }
   if (code !== UNIQUE) return error
-  const route = hint ?? 'it'
-  return fault('route_taken', `Could not use the route: ${route} is another function's`, {
+  return routeTaken(hint ?? 'it')
+}
+
+export const routeTaken = (route: string) =>
+  fault('route_taken', `Could not use the route: ${route} is another function's`, {
     param: 'route',
   })
-}
