@@ -1,4 +1,5 @@
-// Routes of description files: a route is a host name of a workload, and has the host as its id.
+// Routes of description files: a route is a host name of a workload. Its id names both, so that a host which was given to
+// another workload by other means is another route.
 import { ErgonError, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { parseWorkloadChange } from '#contract/workloads.ts'
@@ -36,20 +37,33 @@ export const createRoutePart = (settings: WorkloadGatewaySettings): StackPart<'r
     const { address } = settings
     return (
       workload && {
-        id: name,
+        id: routeId(workload.id, name),
         attributes: { to: WORKLOAD + workload.name },
         outputs: address === undefined ? {} : { url: workloadUrl(address, name) },
         progress: 'ready',
       }
     )
   },
-  async apply(transaction, asker, { wish: { name, spec } }) {
+  async apply(transaction, asker, { wish: { name: host, spec } }) {
     const to = settled(spec.to).slice(WORKLOAD.length)
-    await moveHost(transaction, asker, { host: name, to, settings })
-    return name
+    const workloads = await lockWorkloads(transaction, asker, { host, to })
+    const set = (workload: string, routes: readonly string[]) =>
+      setHosts(transaction, asker, { workload, routes, settings })
+    for (const { id, name, hosts } of workloads)
+      if (name !== to && hosts.includes(host)) await set(id, without(hosts, host))
+    const { hosts = [] } = workloads.find(({ name }) => name === to) ?? {}
+    const { id } = await set(to, [...without(hosts, host), host]).catch((error: unknown) => {
+      throw error instanceof ErgonError && error.code === 'host_taken' ? hostTaken(host) : error
+    })
+    return routeId(id, host)
   },
-  async remove(transaction, asker, { id }) {
-    await moveHost(transaction, asker, { host: id, to: undefined, settings })
+  async remove(transaction, asker, found) {
+    const [workload, host = ''] = found.id.split('/')
+    for (const { id, hosts } of await lockWorkloads(transaction, asker, { host, to: undefined }))
+      if (id === workload) {
+        const routes = without(hosts, host)
+        await setHosts(transaction, asker, { workload, routes, settings })
+      }
     return 'removed'
   },
 })
@@ -62,42 +76,43 @@ const HOSTED = 'select n.id, n.name, w.hosts from workloads w join resources n u
 const OTHERS = `select from ingress_routes i where i.host = $2 and not exists (
   select from workloads w where w.id = i.resource and w.account = $1 and $2 = any (w.hosts)) limit 1`
 
-/** Takes the host from the workload that has it, and gives it to another. Throws host_taken, workload_not_found. */
-async function moveHost(
+const routeId = (workload: string, host: string): string => `${workload}/${host}`
+
+/** The workloads that have the host or will: until the end of the transaction nobody else changes their hosts. */
+async function lockWorkloads(
   transaction: Queryable,
   asker: Asker,
-  {
-    host,
-    to,
-    settings,
-  }: {
-    readonly host: string
-    readonly to: string | undefined
-    readonly settings: WorkloadGatewaySettings
-  },
-): Promise<void> {
+  { host, to }: { readonly host: string; readonly to: string | undefined },
+): Promise<HostedWorkload[]> {
   const { account } = present(asker.who, 'a route is asked for with a token')
-  // Both are locked, so that no host that another deployment adds meanwhile is lost.
   const { rows } = await transaction.query<HostedWorkload>(
     `${HOSTED} where n.account = $1 and (n.name = $3 or $2 = any (w.hosts)) and n.desired <> 'deleted'
      order by n.id for update of w`,
     [account, host, to],
   )
-  const set = (workload: string, routes: readonly string[]) =>
-    changeWorkload(transaction, asker, {
-      action: 'workload.update',
-      workload,
-      change: parseWorkloadChange({ routes }),
-      settings,
-    })
-  for (const { name, hosts } of rows)
-    if (name !== to && hosts.includes(host)) await set(name, without(hosts, host))
-  if (to === undefined) return
-  const { hosts = [] } = rows.find(({ name }) => name === to) ?? {}
-  await set(to, [...without(hosts, host), host]).catch((error: unknown) => {
-    throw error instanceof ErgonError && error.code === 'host_taken' ? hostTaken(host) : error
-  })
+  return rows
 }
+
+/** Throws host_taken, workload_not_found. */
+const setHosts = (
+  transaction: Queryable,
+  asker: Asker,
+  {
+    workload,
+    routes,
+    settings,
+  }: {
+    readonly workload: string
+    readonly routes: readonly string[]
+    readonly settings: WorkloadGatewaySettings
+  },
+) =>
+  changeWorkload(transaction, asker, {
+    action: 'workload.update',
+    workload,
+    change: parseWorkloadChange({ routes }),
+    settings,
+  })
 
 const without = (hosts: readonly string[], host: string): string[] =>
   hosts.filter((one) => one !== host)

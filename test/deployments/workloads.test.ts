@@ -157,6 +157,29 @@ test('a route moves to another workload, and a host of another account is refuse
   assert.equal((await ask('api.example.com')).status, 404)
 })
 
+test("a host that was given to another workload is a change, and not the stack's to remove", async () => {
+  const next = `workload "next" {\n image = "${image}"\n env = { VERSION = "next" }\n}\n`
+  await deploy(STACK() + next)
+  const give = async (name: string, routes: readonly string[]) =>
+    assert.equal((await client.api('PATCH', `/${name}`, { routes })).status, 200)
+  const giveNext = async () => {
+    await give('api', [])
+    await give('next', ['api.example.com'])
+  }
+  await giveNext()
+  assert.match(
+    (await plan(STACK() + next)).stdout,
+    /~ route\.api\.example\.com +to workload\.next → workload\.api.*it was replaced by other means/,
+  )
+  await deploy(STACK() + next)
+  await answers('api.example.com', 'hello from version ?\n')
+  await giveNext()
+  const left = `${STACK().slice(0, STACK().indexOf('route'))}${next}`
+  assert.match(await deploy(left), /- route\.api\.example\.com +.*it was deleted by other means/)
+  await answers('api.example.com', 'hello from version next\n')
+  await give('next', [])
+})
+
 test('destroy leaves nothing of the stack', async () => {
   await deploy(STACK())
   const gone = await ergon.cli('destroy', '--file', join(folder, 'api/ergon.hcl'), '--yes')

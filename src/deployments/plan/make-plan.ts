@@ -188,7 +188,10 @@ function notesOf(
   key: string,
 ): string[] {
   if (found === undefined) return owned === undefined ? [] : ['it was deleted by other means']
-  if (!isKnown) return ['it exists already: the stack takes it over']
+  if (!isKnown) {
+    const why = owned === undefined ? 'it exists already' : 'it was replaced by other means'
+    return [`${why}: the stack takes it over`]
+  }
   const { applied } = owned ?? {}
   if (applied === null || applied === undefined) return []
   const now = digestsOf(found.attributes, key)
