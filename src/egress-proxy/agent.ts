@@ -9,6 +9,7 @@ import type { OwnAddress } from '#node/own-addresses.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import type { EgressProxyConfig } from './programs/egress-proxy.ts'
 import { makeTicket } from './ticket.ts'
+import { EGRESS_FILES_MAX } from './turns.ts'
 import { readTold } from './unreached.ts'
 
 const EGRESS_CELL = 'egress'
@@ -45,6 +46,7 @@ export function createEgress(
       place,
       config: settings,
       socketGroup: EGRESS_SOCKETS,
+      limits: { files: EGRESS_FILES_MAX },
     })
     const cell = await cells.start({
       ...spec,

@@ -153,6 +153,33 @@ test('requests of one connection are forwarded whole, without the headers of a h
   assert.equal(answer.match(/HTTP\/1\.1 200 Fine\r\nx-own: 1/g)?.length, 2, answer)
 })
 
+test('a connection opens one other at a time, whatever is sent ahead', async (t) => {
+  let [open, most, hits] = [0, 0, 0]
+  const server = createServer((socket) => {
+    most = Math.max(most, ++open)
+    hits++
+    socket.on('error', () => undefined).once('close', () => open--)
+    socket.once('data', () =>
+      setTimeout(() => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n.'), 5),
+    )
+  }).listen(0, LOOPBACK)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const place = `localhost:${(server.address() as AddressInfo).port}`
+  const { open: call } = await start(t)
+  const ahead = (count: number, last: string): Socket => {
+    const socket = call('acct_a', PROXY)
+    socket.write(`GET http://${place}/ HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(count) + last)
+    return socket
+  }
+  const few = await text(ahead(9, `CONNECT ${place} HTTP/1.1\r\nhost: x\r\n\r\nx`))
+  assert.deepEqual([few.match(/ 200 OK/g)?.length, hits], [10, 10], few)
+  const many = await text(ahead(100, ''))
+  assert.match(many, / 429 .*: more than 16 requests wait for answers\r\n/)
+  // The server hears of an end after the next connection may have come.
+  assert.ok(most <= 2, String(most))
+})
+
 test('an account opens no more than its part, and others keep theirs', async (t) => {
   const port = await echo(t)
   const own = [{ names: ['localhost'], port: 5432, listens: { host: LOOPBACK, port } }]

@@ -7,6 +7,7 @@ import { PROXY_PORT } from '#node/egress.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
 import { createHttpProxy, type ReachFrom } from './http.ts'
 import { join } from './join.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import type { Reach } from './reach.ts'
 import { unreached, type EgressLine } from './unreached.ts'
 import { readTicket, type Tenant } from './ticket.ts'
@@ -26,11 +27,11 @@ const GREETING_MAX = 400
 const BUSY = 'Could not connect: the account has too many connections open, or opens them too fast'
 
 export function createEgressServer(deps: EgressDeps): Server {
-  const known = new WeakMap<Socket, Tenant & { readonly signal: AbortSignal }>()
+  const known = new WeakMap<Socket, ReturnType<typeof callerOf>>()
   const reachFrom: ReachFrom = async (socket, to) => {
-    const { account, cell, signal } = present(known.get(socket), 'a greeted socket')
+    const { cell, signal, open } = present(known.get(socket), 'a greeted socket')
     try {
-      return await deps.reach(to, { account, signal })
+      return await open(to)
     } catch (error) {
       const why = unreached(`${to.hostname}:${to.port}`, error)
       if (!signal.aborted) deps.tell({ cell, text: why.message })
@@ -66,7 +67,7 @@ export function createEgressServer(deps: EgressDeps): Server {
         turn.end()
         gone.abort()
       })
-      known.set(socket, { ...tenant, signal: gone.signal })
+      known.set(socket, callerOf(deps.reach, tenant, gone.signal))
       if (turn.waitMs === 0) return lead(socket, port)
       sleep(turn.waitMs, gone.signal).then(
         () => lead(socket, port),
@@ -75,6 +76,15 @@ export function createEgressServer(deps: EgressDeps): Server {
     }),
   )
 }
+
+const callerOf = (reach: Reach, { cell, account }: Tenant, signal: AbortSignal) => ({
+  cell,
+  signal,
+  open: oneAtATime(async (to) => {
+    signal.throwIfAborted()
+    return await reach(to, { account, signal })
+  }),
+})
 
 /** Pid 1 sends the first line at once. */
 function greet(socket: Socket, greeted: (words: readonly string[]) => void): void {

@@ -3,6 +3,8 @@
 import type { Clock } from '#base/clock.ts'
 
 const OPEN_MAX = 2000
+/** Each has a socket inward and one outward; the rest is for names, and for connections that are not greeted yet. */
+export const EGRESS_FILES_MAX = 2 * OPEN_MAX + 1000
 const OF_ACCOUNT_MAX = 200
 /** An opening takes 0.3 ms of CPU, so an account takes 6 % of the proxy by it. */
 const PACE_MS = 5
