@@ -8,7 +8,7 @@ import type { Pair } from '#node/certificate-pair.ts'
 import { fitsClock, isDue, validityOf } from './validity.ts'
 import type { KeptCertificates } from './kept-certificates.ts'
 import { AuthorityAway, type Orders } from './orders.ts'
-import type { Waits } from './waits.ts'
+import { awayWaits, type Waits } from './waits.ts'
 
 export type CertifiedDeps = {
   /** The names of routes now. */
@@ -27,6 +27,8 @@ export type CertifiedDeps = {
 }
 
 const LOOK_MS = 5000
+/** So many names in turn for which it does not answer: the authority is away for all. */
+const AWAY_NAMES = 3
 const AWAY_MS = 60_000
 const AWAY_MS_MAX = 900_000
 const ALARM_AFTER = 3
@@ -37,7 +39,7 @@ const HOUR_MS = 3_600_000
 /** Until the signal aborts. Never rejects. */
 export async function keepCertified(deps: CertifiedDeps, signal: AbortSignal): Promise<void> {
   const { kept, contexts, log, lookMs = LOOK_MS } = deps
-  const held: Held = { pairs: new Map(kept.all()), orderedMs: [] }
+  const held: Held = { pairs: new Map(kept.all()), away: awayWaits(), orderedMs: [] }
   for (const [host, pair] of held.pairs) contexts.take({ host, pair })
   let awayMs = 0
   while (!signal.aborted) {
@@ -53,6 +55,8 @@ export async function keepCertified(deps: CertifiedDeps, signal: AbortSignal): P
 
 type Held = {
   readonly pairs: Map<string, Pair>
+  /** Names for which the authority did not answer. */
+  readonly away: Waits
   /** When orders of the last hour began. */
   orderedMs: readonly number[]
 }
@@ -60,7 +64,8 @@ type Held = {
 /** One order after the other. True when the authority is away. */
 async function orderDue(deps: CertifiedDeps, held: Held, signal: AbortSignal): Promise<boolean> {
   const { hosts, kept, contexts, clock } = deps
-  const { pairs } = held
+  const { pairs, away } = held
+  let awayNames = 0
   const wanted = new Set([...hosts()].filter(isOrdered))
   for (const [host, { cert }] of pairs)
     if (!wanted.has(host) && clock.wallMs() > validityOf(cert).toMs) {
@@ -72,11 +77,18 @@ async function orderDue(deps: CertifiedDeps, held: Held, signal: AbortSignal): P
     if (signal.aborted) return false
     if (!isNeeded(host, pairs.get(host), deps)) continue
     const nowMs = clock.wallMs()
+    if (away.of(host, nowMs) !== undefined) continue
     held.orderedMs = held.orderedMs.filter((atMs) => Math.abs(nowMs - atMs) < HOUR_MS)
     if (held.orderedMs.length >= ORDERS_OF_HOUR_MAX) return false
     held.orderedMs = [...held.orderedMs, nowMs]
     const pair = await order(host, deps, signal)
-    if (pair === 'away') return true
+    if (pair === 'away') {
+      away.fail(host, clock.wallMs())
+      if (++awayNames === AWAY_NAMES) return true
+      continue
+    }
+    awayNames = 0
+    away.forget(host)
     if (pair !== undefined) pairs.set(host, pair)
   }
   return false
@@ -114,7 +126,10 @@ async function order(
   } catch (error) {
     if (signal.aborted) return undefined
     if (!(error instanceof AuthorityAway)) return void (await failed(host, messageOf(error), deps))
-    log.warn('No certificate is ordered: the authority does not answer', { error: error.message })
+    log.warn('No certificate is ordered: the authority does not answer', {
+      host,
+      error: error.message,
+    })
     return 'away'
   }
 }

@@ -13,28 +13,42 @@ export interface Waits {
   forget(host: string): void
 }
 
-const FIRST_MS = 60_000
-/** A minute, 4, 16, 64 minutes, and so on. */
-const FACTOR = 4
-const MAX_MS = 12 * 3_600_000
-/** The failures of a name are known for this time after its wait. */
-const KEPT_MS = 2 * MAX_MS
+/** The first wait, what each one is multiplied by, and the longest. */
+type Lengths = { readonly firstMs: number; readonly factor: number; readonly maxMs: number }
+
+/** After a failure of the name: a minute, 4, 16, 64 minutes, up to 12 hours. */
+const FAILED: Lengths = { firstMs: 60_000, factor: 4, maxMs: 12 * 3_600_000 }
+/** After the authority did not answer for the name: 1, 2, 4, 8, 15 minutes. */
+const AWAY: Lengths = { firstMs: 60_000, factor: 2, maxMs: 900_000 }
+/** The failures of a name are known for so many of the longest waits after its wait. */
+const KEPT_FACTOR = 2
 const MODE = 0o600
 
 export function openWaits(path: string): Waits {
   const waits = read(path)
-  const write = () => writeDurably(path, JSON.stringify([...waits]), MODE)
+  return createWaits(FAILED, waits, () => writeDurably(path, JSON.stringify([...waits]), MODE))
+}
+
+/** They end with the process. */
+export const awayWaits = (): Waits => createWaits(AWAY, new Map(), () => undefined)
+
+function createWaits(
+  { firstMs, factor, maxMs }: Lengths,
+  waits: Map<string, Wait>,
+  write: () => void,
+): Waits {
   return {
     of(host, nowMs) {
       const wait = waits.get(host)
       // A longer one is of a clock that was set back since.
-      const isNow = wait === undefined || nowMs >= wait.untilMs || wait.untilMs > nowMs + MAX_MS
+      const isNow = wait === undefined || nowMs >= wait.untilMs || wait.untilMs > nowMs + maxMs
       return isNow ? undefined : wait
     },
     fail(host, nowMs) {
-      for (const [name, { untilMs }] of waits) if (nowMs > untilMs + KEPT_MS) waits.delete(name)
+      const keptMs = KEPT_FACTOR * maxMs
+      for (const [name, { untilMs }] of waits) if (nowMs > untilMs + keptMs) waits.delete(name)
       const { failures } = waits.get(host) ?? { failures: 0 }
-      const untilMs = nowMs + Math.min(FIRST_MS * FACTOR ** failures, MAX_MS)
+      const untilMs = nowMs + Math.min(firstMs * factor ** failures, maxMs)
       const wait = { failures: failures + 1, untilMs }
       waits.set(host, wait)
       write()

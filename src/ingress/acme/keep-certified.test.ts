@@ -1,0 +1,93 @@
+// Which names are ordered, and when: with orders and a clock of the test. Orders at an authority are in acme.test.ts.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createLogger } from '#base/log.ts'
+import { testCertificate } from '#ingress/certificate.fixture.ts'
+import { createContexts } from '#ingress/certificates/contexts.ts'
+import { keepCertified, type CertifiedDeps } from './keep-certified.ts'
+import { keepCertificates } from './kept-certificates.ts'
+import { AuthorityAway } from './orders.ts'
+import { openWaits } from './waits.ts'
+
+const MINUTE_MS = 60_000
+const PAIR = testCertificate('a.example')
+
+type Started = {
+  readonly deps: CertifiedDeps
+  /** Names in the order in which they were asked for. */
+  readonly asked: string[]
+  readonly logged: () => string
+  /** Sets the clock forward. */
+  pass(ms: number): void
+  /** Resolves after it has looked several times. */
+  settled(): Promise<void>
+}
+
+/** Runs until the test ends. `order` may throw. */
+function start(
+  t: TestContext,
+  hosts: CertifiedDeps['hosts'],
+  { order, ...more }: Partial<CertifiedDeps> & { readonly order?: (host: string) => void } = {},
+): Started {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-certified-'))
+  let [aheadMs, looks, logged] = [0, 0, '']
+  const log = createLogger('test', { level: 'info', write: (line) => (logged += line) })
+  const asked: string[] = []
+  const deps: CertifiedDeps = {
+    hosts: () => (looks++, hosts()),
+    isCovered: () => false,
+    orders: {
+      async order(host) {
+        asked.push(host)
+        order?.(host)
+        return PAIR
+      },
+    },
+    kept: keepCertificates(folder, log),
+    waits: openWaits(join(folder, 'waits.list')),
+    contexts: createContexts(log),
+    alarm: async () => undefined,
+    clock: { wallMs: () => Date.now() + aheadMs },
+    log,
+    lookMs: 5,
+    ...more,
+  }
+  const ending = new AbortController()
+  const ended = keepCertified(deps, ending.signal)
+  t.after(async () => {
+    ending.abort()
+    await ended
+    rmSync(folder, { recursive: true })
+  })
+  const settled = async () => {
+    const [from, lastMs] = [looks, performance.now() + 5000]
+    while (looks < from + 3) {
+      assert.ok(performance.now() < lastMs, `it does not look any more: ${logged}`)
+      await pause(5)
+    }
+  }
+  return { deps, asked, logged: () => logged, pass: (ms) => void (aheadMs += ms), settled }
+}
+
+test('a name at which the authority fails waits, and the next ones are ordered', async (t) => {
+  const { asked, pass, settled, deps } = start(t, () => ['bad.example', 'good.example'], {
+    order(host) {
+      if (host === 'bad.example') throw new AuthorityAway('status 500')
+    },
+  })
+  await settled()
+  assert.deepEqual(asked, ['bad.example', 'good.example'])
+  assert.ok(deps.contexts.of('good.example'))
+  pass(MINUTE_MS)
+  await settled()
+  assert.deepEqual(asked.slice(2), ['bad.example'])
+  pass(MINUTE_MS)
+  await settled()
+  assert.equal(asked.length, 3)
+  // It has not failed itself.
+  assert.equal(deps.waits.of('bad.example', deps.clock.wallMs()), undefined)
+})
