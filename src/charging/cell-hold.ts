@@ -126,7 +126,7 @@ export class CellHold {
     if (!isWhole) work.takeLeft()
     const restNj = nj(work.coveredNj - due.energyNj)
     work.happened(due)
-    work.served({ resource: due.resource })
+    work.served({ resource: due.resource, cell: due.cell })
     for (const claim of claimsOf(due, source)) work.claim(claim)
     work.settle(isWhole ? 200 : 402)
     // The rest, at once: a tick would give it to another session that wants it, and the cell would end.

@@ -17,8 +17,10 @@ import { createCellMinutes, type CellMinutes } from './cell-minutes.ts'
 const J = 1_000_000_000n
 const FUNDS = 10n ** 15n
 const log = createLogger('test', { level: 'error', write: () => {} })
-const CELLS = ['db-1', 'db-2'] as const
-const ACCOUNTS = ['acct_1', 'acct_2'] as const
+/** Two of them are instances of one workload. */
+const CELLS = ['db-1', 'wl-2-1-1', 'wl-2-1-2'] as const
+const RESOURCES = ['database:db_1', 'workload:wl_2', 'workload:wl_2'] as const
+const ACCOUNTS = ['acct_1', 'acct_2', 'acct_2'] as const
 
 const shareOf = (cell: number, dynamicNj: bigint, idleNj: bigint): Share => ({
   name: CELLS[cell] ?? '',
@@ -68,8 +70,8 @@ async function posted(bench: TestCharging): Promise<Charge[]> {
 
 const leftOf = (windows: readonly MeterWindow[], charges: readonly Charge[]): CellWindows => {
   const chargedToMs = new Map<string, number>()
-  for (const { resource = '', to } of charges)
-    chargedToMs.set(resource, Math.max(chargedToMs.get(resource) ?? 0, Date.parse(to)))
+  for (const { resource = '', cell = resource, to } of charges)
+    chargedToMs.set(cell, Math.max(chargedToMs.get(cell) ?? 0, Date.parse(to)))
   return { windows: windows.map(windowBytes), chargedToMs }
 }
 
@@ -93,7 +95,7 @@ type Step =
 
 const use = fc.tuple(fc.bigInt(0n, 3n * J), fc.bigInt(0n, J))
 const windowStep: fc.Arbitrary<Step> = fc
-  .array(use, { minLength: 0, maxLength: 2 })
+  .array(use, { minLength: 0, maxLength: 3 })
   .map((uses) => ({ kind: 'window', uses }))
 const steps = fc.array(
   fc.oneof(
@@ -109,7 +111,7 @@ const steps = fc.array(
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('state' as const),
-        cell: fc.nat(1),
+        cell: fc.nat(2),
         state: fc.constantFrom('ready', 'stopped'),
       }),
     },
@@ -149,7 +151,7 @@ async function play(all: readonly Step[], leftAt: typeof leftOf): Promise<void> 
       .flatMap(({ shares }) => shares)
       .filter(({ name }) => name === cell)
       .reduce((sum, { idleNj }) => sum + idleNj, 0n)
-    const own = charges.filter(({ resource }) => resource === `database:${cell.replace('-', '_')}`)
+    const own = charges.filter((charge) => charge.cell === cell)
     assert.equal(
       own.reduce((sum, charge) => sum + idleOf(charge), 0n),
       idle,
@@ -161,6 +163,7 @@ async function play(all: readonly Step[], leftAt: typeof leftOf): Promise<void> 
       cell,
     )
     assert.ok(own.every(({ account }) => account === ACCOUNTS[place]))
+    assert.ok(own.every(({ resource }) => resource === RESOURCES[place]))
     for (const [at, { from, to }] of own.entries()) {
       assert.ok(at === 0 || from >= (own[at - 1]?.to ?? ''), 'charges of a cell overlap')
       const minuteOf = (ms: number) => Math.ceil(ms / 60_000)
@@ -175,6 +178,40 @@ test('shares of accounts’ cells are charged once and whole, over kills and cha
     fc.asyncProperty(steps, (all) => play(all, leftOf)),
     { numRuns: 25 },
   )
+})
+
+test('planted: a new life that asks how far resources are charged, not cells, is found', async () => {
+  const window: Step = {
+    kind: 'window',
+    uses: [
+      [0n, 0n],
+      [J, 0n],
+      [J, 0n],
+    ],
+  }
+  // The first instance is charged at its end, some windows further than the second.
+  const all: Step[] = [
+    ...Array.from({ length: 25 }, () => window),
+    { kind: 'state', cell: 1, state: 'stopped' },
+    window,
+    { kind: 'kill' },
+  ]
+  await play(all, leftOf)
+  const byResource = (windows: readonly MeterWindow[], charges: readonly Charge[]) =>
+    leftOf(
+      windows,
+      charges.map((charge) => ({ ...charge, cell: charge.resource ?? '' })),
+    )
+  await assert.rejects(play(all, byResource), { name: 'AssertionError' })
+})
+
+test('charges that name no cell say how far all cells of their resource are charged', async () => {
+  await using bench = await openTestCharging()
+  bench.payer('acct_2', FUNDS)
+  const windows = [61, 62].map((k) => windowBytes(windowAt(k, [shareOf(1, J, 0n)])))
+  const chargedToMs = new Map([['workload:wl_2', 61_000]])
+  await live(bench, new Map(), { windows, chargedToMs }).charge('all')
+  assert.deepEqual((await posted(bench)).map(chargeEnergy), [J])
 })
 
 test('planted: a new life that charges all windows again is found', async () => {

@@ -34,7 +34,7 @@ export type CellMinutesDeps = StandingDeps & {
 }
 
 /** The use of a cell in a window. */
-type Used = Due & { readonly known: EnergyBand; readonly idleNj: Nj }
+type Used = Due & { readonly cell: string; readonly known: EnergyBand; readonly idleNj: Nj }
 
 /** A cell's windows of one minute and state. */
 type Minute = Used & {
@@ -67,7 +67,7 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
     open.delete(cell)
     if (minute === undefined) return
     // In their order: behind a minute that waits for the ledger, later ones wait too.
-    const isNext = over.every(({ resource }) => resource !== minute.resource)
+    const isNext = over.every((other) => other.cell !== cell)
     if (isNext && holds?.get(cell)?.settle(minute, { meter: deps.meter, ...minute.known }) === true)
       return
     if (over.length < MINUTES_MAX) over.push(minute)
@@ -85,7 +85,8 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
       if (window.k % MINUTE_WINDOWS === 0 || state(cell) === undefined || state(cell) !== before)
         end(cell)
   }
-  for (const bytes of left?.windows ?? []) take(unchargedOf(parseWindow(bytes), left), () => 'left')
+  if (left !== undefined)
+    for (const bytes of left.windows) take(unchargedOf(parseWindow(bytes), left), () => 'left')
   for (const cell of open.keys()) end(cell)
 
   /** The oldest minute of each cell first: a later one is charged when those before it are. */
@@ -94,13 +95,11 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
     for (;;) {
       const oldest = new Map<string, Minute>()
       for (const minute of over.toReversed())
-        if (!kept.has(minute.resource)) oldest.set(minute.resource, minute)
+        if (!kept.has(minute.cell)) oldest.set(minute.cell, minute)
       if (oldest.size === 0) return
       const uncharged = await chargeDues(deps, product, [...oldest.values()])
-      for (const { resource } of uncharged) kept.add(resource)
-      over = over.filter(
-        (minute) => oldest.get(minute.resource) !== minute || kept.has(minute.resource),
-      )
+      for (const { cell } of uncharged) kept.add(cell)
+      over = over.filter((minute) => oldest.get(minute.cell) !== minute || kept.has(minute.cell))
     }
   }
   return {
@@ -134,7 +133,8 @@ function duesOf(window: MeterWindow): Map<string, Used> {
     const resource = resourceOf(name)
     const operation = cellOperationOf(name)
     const known = { method, bandPct }
-    dues.set(name, { account, resource, operation, energyNj, idleNj, fromMs, toMs, known })
+    const due = { account, resource, cell: name, operation, energyNj, idleNj, fromMs, toMs, known }
+    dues.set(name, due)
   }
   return dues
 }
@@ -151,9 +151,8 @@ const merged = (minute: Minute, due: Used): Minute => ({
 })
 
 /** The window without the shares that are charged. */
-const unchargedOf = (window: MeterWindow, left: CellWindows | undefined): MeterWindow => ({
-  ...window,
-  shares: window.shares.filter(
-    ({ name }) => window.k * WINDOW_MS > (left?.chargedToMs.get(resourceOf(name)) ?? 0),
-  ),
-})
+function unchargedOf(window: MeterWindow, { chargedToMs }: CellWindows): MeterWindow {
+  const toMs = (cell: string) => chargedToMs.get(cell) ?? chargedToMs.get(resourceOf(cell)) ?? 0
+  const shares = window.shares.filter(({ name }) => window.k * WINDOW_MS > toMs(name))
+  return { ...window, shares }
+}

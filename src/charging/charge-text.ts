@@ -7,6 +7,7 @@ export function chargeText(c: Charge): string {
   return JSON.stringify({
     account: c.account,
     carbon_pg: c.carbon_pg,
+    cell: c.cell,
     charge_pusd: c.charge_pusd,
     completion_tokens: c.completion_tokens,
     energy_nj: c.energy_nj,

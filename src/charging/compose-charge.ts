@@ -68,6 +68,7 @@ export function composeCharge(finished: FinishedWork): Charge {
     charge.requests = String(finished.requests)
   if (payer.token !== undefined) charge.token = printable(payer.token)
   if (served.resource !== undefined) charge.resource = printable(served.resource)
+  if (served.cell !== undefined) charge.cell = printable(served.cell)
   if (served.model !== undefined) charge.model = printable(served.model)
   if (served.promptTokens !== undefined) charge.prompt_tokens = String(served.promptTokens)
   if (served.completionTokens !== undefined)

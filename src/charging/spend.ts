@@ -49,6 +49,8 @@ export type Served = {
   /** operator/region/silicon */
   routedTo?: string
   resource?: string
+  /** The cell of the resource that used the energy. */
+  cell?: string | undefined
   promptTokens?: number | undefined
   completionTokens?: number | undefined
   /** SHA-256 in hex of what the work made: the receipt signs it. */

@@ -16,6 +16,8 @@ export type Due = {
   readonly account: string
   /** What used the energy, as receipts name it. */
   readonly resource: string
+  /** The cell of the resource that used the energy. */
+  readonly cell?: string
   readonly energyNj: Nj
   /** Of that, the part of the machine's idle power (none by default): a part of its own in the charge. */
   readonly idleNj?: Nj
@@ -85,11 +87,11 @@ export async function chargeAgain(
 }
 
 /** Charges each; resolves with those that could not be charged, which are logged. */
-export async function chargeDues(
+export async function chargeDues<D extends Due>(
   deps: StandingDeps,
   product: StandingProduct,
-  dues: readonly Due[],
-): Promise<Due[]> {
+  dues: readonly D[],
+): Promise<D[]> {
   const ends = await Promise.allSettled(dues.map((due) => chargeDue(deps, product, due)))
   const faults = ends.filter((end) => end.status === 'rejected')
   if (faults.length > 0)
@@ -116,13 +118,13 @@ async function chargeDue(
   { operation, meter, known }: StandingProduct,
   due: Due,
 ): Promise<void> {
-  const { energyNj, fromMs, toMs, resource } = due
+  const { energyNj, fromMs, toMs, resource, cell } = due
   if (energyNj === 0n) return
   const work = charging.open({ fromMs, toMs })
   try {
     await work.admit(await payerOf(due.account, resource), due.operation ?? operation, energyNj)
     const isWhole = await work.fill()
-    work.served({ resource })
+    work.served({ resource, cell })
     for (const claim of claimsOf(due, { meter, ...(due.known ?? known) })) work.claim(claim)
     work.settle(isWhole ? 200 : 402)
   } catch (error) {

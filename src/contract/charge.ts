@@ -73,6 +73,8 @@ export type Charge = {
   readonly token?: string
   readonly operation: string
   readonly resource?: string
+  /** The cell of the resource that used the energy: a workload has several. Only of cells that an account pays for. */
+  readonly cell?: string
   readonly model?: string
   readonly tier: Tier
   readonly routed_to: string

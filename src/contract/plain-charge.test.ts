@@ -44,7 +44,7 @@ function chargeOf({ parts, mgPerKwh, pusdPerJ, free, isTest, texts }: Made): Cha
     account: 'acct_1',
     ...(token === undefined ? {} : { token }),
     operation: 'chat.create',
-    ...(resource === undefined ? {} : { resource }),
+    ...(resource === undefined ? {} : { resource, cell: resource }),
     ...(model === undefined ? {} : { model, prompt_tokens: '12', completion_tokens: '8' }),
     tier: 'L0',
     routed_to: 'ergon/local/cpu-x64',

@@ -64,7 +64,7 @@ const maybe = (key: string): string => `(?:"${key}":${TEXT},)?`
 // In the order of RFC 8785: by UTF-16 code units, which for these keys is by bytes.
 const CHARGE = new RegExp(
   [
-    String.raw`^\{"account":${TEXT},"carbon_pg":${FIGURE},"charge_pusd":${FIGURE},`,
+    String.raw`^\{"account":${TEXT},"carbon_pg":${FIGURE},${maybe('cell')}"charge_pusd":${FIGURE},`,
     String.raw`${maybe('completion_tokens')}"energy_nj":${FIGURE},"env":"(live|test)",`,
     String.raw`"factor":\{"basis":${TEXT},"mg_per_kwh":${FIGURE},${FACTOR_END}\},`,
     String.raw`"free":(true|false),"from":${TIME},"id":${TEXT},`,

@@ -34,7 +34,7 @@ function windowOf(k: number, payer: CellUse['payer']): Buffer {
   })
 }
 
-const chargeOf = (id: string, operation: string, toMs: number): Buffer =>
+const chargeOf = (id: string, operation: string, toMs: number, cell?: string): Buffer =>
   Buffer.from(
     canonicalJson({
       v: '1',
@@ -42,6 +42,7 @@ const chargeOf = (id: string, operation: string, toMs: number): Buffer =>
       account: 'acct_1',
       operation,
       resource: 'database:db_1',
+      ...(cell !== undefined && { cell }),
       status: 200,
       parts: [{ meter: 'm1', method: 'model', band_pct: '40', energy_nj: '1' }],
       energy_nj: '1',
@@ -67,6 +68,8 @@ test(
       ['window', windowOf(K + 1001, { kind: 'operator' })],
       ['window', windowOf(K + 1002, { kind: 'account', account: 'acct_1' })],
       ['charge', chargeOf('rcpt_1', 'cell.standing', (K + 1000) * 1000)],
+      ['charge', chargeOf('rcpt_5', 'cell.standing', (K + 1002) * 1000, 'db-1')],
+      ['charge', chargeOf('rcpt_6', 'cell.standing', (K + 1003) * 1000, 'db-1-2')],
       ['charge', chargeOf('rcpt_2', 'cell.standing', (K + 1) * 1000)],
       ['charge', chargeOf('rcpt_4', 'function.standing', (K + 1001) * 1000)],
       ['charge', chargeOf('rcpt_3', 'storage.standing', (K + 1002) * 1000)],
@@ -84,7 +87,11 @@ test(
       left.windows.map((each) => parseWindow(each).k),
       [K + 1000, K + 1002],
     )
-    assert.deepEqual([...left.chargedToMs], [['database:db_1', (K + 1001) * 1000]])
+    assert.deepEqual([...left.chargedToMs].toSorted(), [
+      ['database:db_1', (K + 1001) * 1000],
+      ['db-1', (K + 1002) * 1000],
+      ['db-1-2', (K + 1003) * 1000],
+    ])
     const others = await readCellWindows(state, { meter: 'm1', process: 'gw-1' })
     assert.equal(others.chargedToMs.size, 0)
   },

@@ -6,7 +6,7 @@ import type { Queryable } from '#state/connect.ts'
 export type CellWindows = {
   /** The bytes of windows with such cells, in their order. */
   readonly windows: readonly Uint8Array[]
-  /** The end of the last charge of each resource, in ms. */
+  /** The end of the last charge of each cell, in ms. Charges that name no cell are older: of their resource. */
   readonly chargedToMs: ReadonlyMap<string, number>
 }
 
@@ -26,15 +26,15 @@ export async function readCellWindows(
        and convert_from(bytes, 'UTF8') like '%"payer":"account"%' order by k`,
     [meter, WINDOWS_MAX],
   )
-  const charged = await state.query<{ resource: string; to_ms: string }>(
-    `select convert_from(bytes, 'UTF8')::jsonb ->> 'resource' as resource,
+  const charged = await state.query<{ name: string; to_ms: string }>(
+    `select coalesce(charge ->> 'cell', charge ->> 'resource') as name,
        max(extract(epoch from to_at) * 1000)::bigint as to_ms
-     from charges where operation = any ($3) and session = any (array(
+     from charges, lateral (select convert_from(bytes, 'UTF8')::jsonb as charge) parsed where operation = any ($3) and session = any (array(
        select id from sessions where process = $1 order by life desc limit $2)) group by 1`,
     [process, LIVES_MAX, CELL_OPERATIONS],
   )
   return {
     windows: windows.rows.map(({ bytes }) => bytes),
-    chargedToMs: new Map(charged.rows.map((row) => [row.resource, Number(row.to_ms)])),
+    chargedToMs: new Map(charged.rows.map((row) => [row.name, Number(row.to_ms)])),
   }
 }
