@@ -24,6 +24,7 @@ const HEADER = '// A file.\n'
 const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
   ['README.md', `https:/${'/registry.npmjs.org'}/x`, /download host of a package registry/],
   ['docs/a.md', `run \`/${'root/'}x\``, /path of a particular machine/],
+  ['src/base/a.sql', 'select at, id::text from a where id > 1 order by id;', /text of a number/],
   ['src/base/a.ts', `${HEADER}// TO${'DO later'}`, /TODO without an issue/],
   ['src/base/a.ts', `${HEADER}throw new Error${'('}'x')`, /a bare Error/],
   ['src/base/a.ts', `${HEADER}import { a } from '.${'./'}b.ts'`, /imports upwards/],

@@ -213,6 +213,13 @@ const anywhere = (path: string) => !isOwn(path)
 
 const TEXT_RULES: { name: string; pattern: RegExp; where: (path: string) => boolean }[] = [
   {
+    // PostgreSQL orders by the column of the result first, which is the text: 10 comes before 9.
+    name: 'orders by the text of a number: write order by table.column',
+    pattern:
+      /(?:\bselect |\w,\s+)(\w+)::text(?!\s+as\b)[^`;]*?\border by (?:[\w.]+(?: desc)?, )*\1\b(?!\.)/,
+    where: (path) => /\.(ts|sql)$/.test(path) && !isTest(path),
+  },
+  {
     name: 'names a download host of a package registry',
     pattern: /https?:\/\/[a-z.]*(npmjs|pythonhosted|pypi|crates\.io|golang|maven)[a-z.]*/i,
     where: anywhere,

@@ -53,7 +53,7 @@ export const createEvents = ({ state }: { state: Queryable }): Events => {
        from storage_events
        where bucket = $1 and (transaction, id) > ($2::xid8, $3::bigint)
          and transaction < pg_snapshot_xmin(pg_current_snapshot())
-       order by transaction, id limit $4`,
+       order by storage_events.transaction, storage_events.id limit $4`,
       [bucket.id, place.transaction, place.id, limit],
     )
     // After reading the page, so that events dropped meanwhile are reported too.

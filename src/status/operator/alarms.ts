@@ -22,7 +22,7 @@ export async function listAlarms(
   const isAll = readFlag(query.get('acknowledged'))
   const { rows } = await state.query<Row>(
     `select id::text, kind, detail, at, acknowledged_at from alarms
-     where id < $1 and (acknowledged_at is null or $2) order by id desc limit $3`,
+     where id < $1 and (acknowledged_at is null or $2) order by alarms.id desc limit $3`,
     [page.cursor?.[0] ?? AFTER_ALL, isAll, page.rowsMax],
   )
   return page.list(rows, entryOf, ({ id }) => id)

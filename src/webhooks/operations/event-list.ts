@@ -23,7 +23,7 @@ export const createEventList =
     const page = readListPage(query, SEQUENCE, query.has('after') ? 'after' : 'cursor')
     const { rows } = await state.query<Row>(
       `select id, type, sequence::text, occurred_at, data from events
-       where account = $1 and sequence > $2 order by sequence limit $3`,
+       where account = $1 and sequence > $2 order by events.sequence limit $3`,
       [callerOf(who).account, page.cursor?.[0] ?? '0', page.rowsMax],
     )
     const reply = page.list(rows, toBody, ({ sequence }) => sequence)
