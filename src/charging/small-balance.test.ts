@@ -23,7 +23,7 @@ const priceOf = (mj: bigint) => priceCeiling(nj(mj * MJ), PUSD_PER_J)
 /** For so long a whole ceiling may be held by nobody while requests wait for it. */
 const FOUND_MS = 700
 const LOOK_MS = 5
-/** A session that its process could not renew for two seconds admits nothing: a client comes again, as it is told. */
+/** A session that its process could not renew for two seconds admits nothing: a client comes again, as the error advises. */
 const SILENT_MAX = 5
 const RETRY_MS = 200
 /** With less than that nothing is admitted. */

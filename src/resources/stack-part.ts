@@ -51,7 +51,7 @@ export type StackChange<Type extends ResourceTypeName> = {
   readonly changed: ReadonlySet<string>
 }
 
-/** What a resource is about to have. */
+/** The names and routes that a resource is about to have. */
 export type StackClaim = {
   readonly account: string
   readonly name: string

@@ -72,7 +72,7 @@ type HostedWorkload = { readonly id: string; readonly name: string; readonly hos
 
 const HOSTED = 'select n.id, n.name, w.hosts from workloads w join resources n using (id)'
 
-/** What has the host and is no workload of the account: of a workload it is taken. */
+/** Holders of the host other than workloads of the account, from which it is taken. */
 const OTHERS = `select from ingress_routes i where i.host = $2 and not exists (
   select from workloads w where w.id = i.resource and w.account = $1 and $2 = any (w.hosts)) limit 1`
 

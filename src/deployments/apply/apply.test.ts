@@ -367,7 +367,7 @@ test(
       code: 'description_invalid',
       message: 'ergon.hcl:1:1: function.two has the same route',
     })
-    // What the stack itself gives up is free.
+    // A route that the stack itself gives up is free.
     const next = routed('routes-a', '/routes-c') + routed('routes-d', '/routes-a')
     assert.equal((await planOf('routes-a', next)).changes, 2)
     assert.equal((await planOf('routes-a', routed('routes-e', '/routes-a'))).changes, 2)
