@@ -4,15 +4,16 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { makeImageRoot } from '#cells/testing/image-root.ts'
 
 const PODMAN = '/usr/bin/podman'
 /** crun refuses control groups of both versions side by side. */
 const RUNTIMES = ['/usr/sbin/runc', '/usr/bin/crun']
 const START_MS_MAX = 30_000
+const WORDS_MS_MAX = 60_000
 
 /** Of `test`: why no engine can run here, or false. */
-export const noEngine: string | false =
-  process.getuid?.() !== 0 ? 'needs root' : !existsSync(PODMAN) && `missing: ${PODMAN}`
+export const noEngine = whyNoEngine()
 
 export interface TestEngine {
   readonly socket: string
@@ -24,17 +25,7 @@ export interface TestEngine {
 export async function startPodman(): Promise<TestEngine> {
   const home = mkdtempSync(join(tmpdir(), 'ergon-podman-'))
   const socket = join(home, 'podman.sock')
-  const env = { PATH: process.env['PATH'] ?? '', CONTAINERS_CONF: join(home, 'containers.conf') }
-  writeFileSync(env.CONTAINERS_CONF, configOf(home))
-  const place = [
-    '--root',
-    join(home, 'root'),
-    '--runroot',
-    join(home, 'run'),
-    '--storage-driver=vfs',
-  ]
-  const podman: TestEngine['podman'] = (...words) =>
-    execFileSync(PODMAN, [...place, ...words], { env, encoding: 'utf8' })
+  const { env, place, podman } = podmanIn(home)
   const words = [...place, 'system', 'service', '--time=0', `unix://${socket}`]
   // conmon writes to where it is started.
   const child = spawn(PODMAN, words, { env, cwd: home, stdio: 'ignore' })
@@ -53,7 +44,41 @@ export async function startPodman(): Promise<TestEngine> {
   }
 }
 
-const configOf = (home: string): string => `
+/** Podman without its service, in a folder. */
+function podmanIn(home: string) {
+  const env = { PATH: process.env['PATH'] ?? '', CONTAINERS_CONF: join(home, 'containers.conf') }
+  writeFileSync(env.CONTAINERS_CONF, configOf(home))
+  const folders = ['--root', join(home, 'root'), '--runroot', join(home, 'run')]
+  const place = [...folders, '--storage-driver=vfs']
+  const podman: TestEngine['podman'] = (...words) =>
+    execFileSync(PODMAN, [...place, ...words], {
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+      timeout: WORDS_MS_MAX,
+    })
+  return { env, place, podman }
+}
+
+/** Runs a container of one program: podman is also there where a machine permits no container. */
+function whyNoEngine(): string | false {
+  if (process.getuid?.() !== 0) return 'needs root'
+  if (!existsSync(PODMAN)) return `missing: ${PODMAN}`
+  const home = mkdtempSync(join(tmpdir(), 'ergon-podman-'))
+  const root = join(home, 'image')
+  try {
+    makeImageRoot(root, ['/bin/true'], {})
+    podmanIn(home).podman('run', '--rm', '--network=none', '--rootfs', root, '/bin/true')
+    return false
+  } catch (error) {
+    return `podman runs no container here: ${(error as Error).message.split('\n').slice(1).join(' ')}`
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+function configOf(home: string): string {
+  return `
 [engine]
 cgroup_manager = "cgroupfs"
 events_logger = "file"
@@ -63,3 +88,4 @@ network_config_dir = "${join(home, 'networks')}"
 [containers]
 default_ulimits = ["nofile=1024:4096", "nproc=1024:4096"]
 `
+}

@@ -20,7 +20,7 @@ my %PAGES = (
     '/eat' => sub { my @all; push @all, 'x' x 1_000_000 while 1 },
     '/fork' => sub { my $made = 0; while ($made < 5000 && defined(my $pid = fork)) { if (!$pid) { sleep 60; exit } $made++ } "$made\n" },
     '/log' => sub { print 'x' x 99, "\n" for 1 .. 200_000; 'written' },
-    '/work' => sub { if (!fork) { 1 while (times)[0] < 2; print "worked\n"; exit } 'answered' },
+    '/work' => sub { if (!fork) { 1 while (times)[0] < 1; print "worked\n"; exit } 'answered' },
     '/hide' => sub { if (!fork) { exit if fork; 1 while (times)[0] < 0.5; print "hidden\n"; exit } 'answered' },
     '/burn' => sub { if (!fork) { exit if fork; 1 for 1 .. 1e8; print "burnt\n"; exit } 'answered' },
     '/out' => sub { dial('127.0.0.1', 3128) },

@@ -5,7 +5,8 @@ import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Ergon } from '../start-ergon.ts'
 
-const WAIT_MS = 30_000
+// A container has the least share of the CPU: beside five other programs a second of work takes 20 s.
+const WAIT_MS = 120_000
 
 export type ShownWorkload = {
   readonly id: string

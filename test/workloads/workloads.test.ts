@@ -287,8 +287,8 @@ test('work after the answer is charged', async () => {
     (lines) => lines.includes('stdout: worked'),
   )
   await client.api('POST', '/after/suspend', {})
-  // Two seconds of a core.
-  const used = await until(joules, (figure) => figure > 2)
+  // A second of a core.
+  const used = await until(joules, (figure) => figure > 1)
   const [charged] = await ergon.sql<{ nj: string }>(
     "select sum(energy_nj)::text as nj from charges where resource = $1 and operation = 'workload.standing'",
     [id],
