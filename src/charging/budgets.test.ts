@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ErgonError } from '#base/errors.ts'
-import { nj } from '#base/units.ts'
-import { parseCharge } from '#contract/charge.ts'
+import { energyFor, nj, pusd } from '#base/units.ts'
+import { chargeEnergy, parseCharge } from '#contract/charge.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
 import { budgetDay, setBudget } from '#ledger/model-budgets.ts'
@@ -178,4 +178,19 @@ test('a budget counts what was charged on its day without it, before and while i
   assert.deepEqual([await work.fill(nj(5n * J)), await work.fill(nj(6n * J))], [true, false])
   assert.equal(leftOf(bench, wallet), 5n * J)
   work.drop()
+})
+
+test('a wallet and a budget that end within one pico-dollar are taken to their end', async () => {
+  await using bench = await openTestCharging()
+  const owner = bench.payer('acct_1', PUSD_PER_J)
+  // The price of this energy, rounded up, is more than the wallet has; what is billed is rounded down.
+  const njPerDay = nj(energyFor(pusd(PUSD_PER_J), PUSD_PER_J) - 1n)
+  setBudget(bench.books, { id: 'b0', account: 'acct_1', njPerDay }, Date.now())
+  const work = bench.charging.open()
+  await work.admit({ ...owner, budgets: ['b0'] }, 'chat.create', nj(10n * J))
+  assert.equal(await work.fill(), false)
+  work.claim({ kind: 'upstream', meter: 'm2', ...KNOWN, energyNj: njPerDay })
+  assert.equal(chargeEnergy(work.settle(200)), njPerDay)
+  await atRest(bench)
+  assert.deepEqual([leftOf(bench, walletOfBudget(0)), leftOf(bench, 'money:acct_1')], [0n, 0n])
 })

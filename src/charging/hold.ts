@@ -198,8 +198,11 @@ export class Hold {
     const energy = this.#leases.map(({ reachNj }) => reachNj).reduce(smaller)
     for (const lease of this.#leases) {
       // All of the scarcest: to the unit, so that a wallet is spent to its end.
-      const missing = lease.reachNj === energy ? lease.left : lease.missing(energy)
-      lease.take(missing > 0n ? missing : 0n)
+      const { left } = lease
+      const missing = lease.reachNj === energy ? left : lease.missing(energy)
+      // Prices are rounded up here, and the energy of money is what its price rounded down allows.
+      const amount = missing < left ? missing : left
+      lease.take(amount > 0n ? amount : 0n)
     }
     this.#note()
     return true
