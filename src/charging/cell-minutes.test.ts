@@ -354,3 +354,26 @@ test('each twentieth of a budget is charged before its minute is over', async ()
   }
   assert.deepEqual(energies, [[], [2n * J], [2n * J], [2n * J, (7n * J) / 2n]])
 })
+
+test('instances that have used a twentieth of their budget together are charged before their minute is over', async () => {
+  await using bench = await openTestCharging()
+  const payer = { ...bench.payer('acct_2', FUNDS), njPerDay: String(40n * J) }
+  const holds = new Map<string, CellHold>()
+  const minutes = createCellMinutes({
+    charging: bench.charging,
+    payerOf: () => payer,
+    meter: 'm1',
+    stateOf: () => 'ready',
+    holds,
+    log,
+  })
+  for (const cell of CELLS.slice(1))
+    holds.set(cell, await CellHold.take(bench.charging, payer, nj(J), 'workload.standing'))
+  const cellsAfter = async (k: number, energies: readonly bigint[]) => {
+    const shares = energies.map((energy, place) => shareOf(place + 1, energy, 0n))
+    minutes.add(windowAt(k, shares))
+    return (await posted(bench)).map(({ cell, energy_nj: energy }) => `${cell} ${energy}`)
+  }
+  assert.deepEqual(await cellsAfter(61, [J, J - 1n]), [])
+  assert.deepEqual(await cellsAfter(62, [0n, 1n]), [`wl-2-1-1 ${J}`, `wl-2-1-2 ${J}`])
+})

@@ -79,8 +79,8 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
       holds?.get(cell)?.measured(due.energyNj)
       const before = open.get(cell)
       open.set(cell, before ? merged(before, due) : { ...due, minute, state: state(cell) })
-      if (isMuchOfBudget(holds?.get(cell))) end(cell)
     }
+    for (const cell of cellsOfMuchBudget(holds)) end(cell)
     for (const [cell, { state: before }] of open)
       if (window.k % MINUTE_WINDOWS === 0 || state(cell) === undefined || state(cell) !== before)
         end(cell)
@@ -114,10 +114,20 @@ export function createCellMinutes(deps: CellMinutesDeps): CellMinutes {
   }
 }
 
-/** The warning of a budget comes with a charge: a late one would be a late warning. */
-const isMuchOfBudget = (hold: CellHold | undefined): boolean => {
-  const perDay = hold?.payer.njPerDay
-  return perDay !== undefined && (hold?.measuredNj ?? 0n) * BUDGET_PARTS >= BigInt(perDay)
+/**
+ * The cells that have used a part of the budget of their resource, together. The warning of a budget comes with a
+ * charge: a late one would be a late warning.
+ */
+function cellsOfMuchBudget(holds: CellMinutesDeps['holds'] = new Map()): string[] {
+  const measured = new Map<string, bigint>()
+  const limited = [...holds].filter(([, { payer }]) => payer.njPerDay !== undefined)
+  for (const [cell, { measuredNj }] of limited) {
+    const resource = resourceOfCell(cell)
+    measured.set(resource, (measured.get(resource) ?? 0n) + measuredNj)
+  }
+  const isMuch = ([cell, { payer }]: (typeof limited)[number]) =>
+    (measured.get(resourceOfCell(cell)) ?? 0n) * BUDGET_PARTS >= BigInt(payer.njPerDay ?? 0)
+  return limited.filter(isMuch).map(([cell]) => cell)
 }
 
 /** What each cell of an account used in a window, by its name. */

@@ -73,7 +73,7 @@ export function createAccountCells(
     if (payer.kind !== 'account') return CHECK_MAX_MS
     const hold = holds.get(name)
     if (hold === undefined) return takeLate(cell, payer.account)
-    return checkCell(cell, hold, { ahead: deps.ahead(cell), end })
+    return checkCell(cell, hold, { ahead: deps.ahead(cell), holds: holds.values(), end })
   }
   return {
     async admit(cell, account) {

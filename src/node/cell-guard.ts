@@ -13,7 +13,7 @@ export const STOP_NJ = nj(500_000_000n)
 /** The time that a hold must last at the machine's full power; after half of it comes the next check. */
 const AHEAD_MS = [2000, 1000, 500, 250, 100, 50, 25] as const
 const AHEAD_MIN_MS = 25
-/** The longest of these times while another session wants energy of the same wallet or budget. */
+/** The longest of these times while another session or cell wants energy of the same wallet or budget. */
 const AHEAD_WANTED_MS = 250
 /** The time between two checks where less can be held: a session that wants of it waits for a second. */
 const CHECK_SCARCE_MS = 250
@@ -29,6 +29,8 @@ export function checkCell(
   hold: CellHold,
   given: {
     readonly ahead: CellAhead
+    /** The holds of all cells. */
+    readonly holds: Iterable<CellHold>
     readonly end: (cell: Cell, hold: CellHold, why: ErgonError) => Promise<void>
   },
 ): number {
@@ -36,20 +38,30 @@ export function checkCell(
   const most = (ms: number) => nj(mostNjPerMs * BigInt(Math.ceil(ms)))
   if (hold.unpaid === undefined) {
     // The cell cannot use more, so its CPU need not be read.
-    const { isWanted } = hold
-    if (!isWanted && hold.covers(add(most(elapsedMs + 2 * CHECK_MAX_MS), STOP_NJ)))
+    const isWanted = hold.isWanted || isShortBeside(hold, given.holds)
+    if (!isWanted && hold.covers(add(most(elapsedMs + 2 * CHECK_MAX_MS), STOP_NJ))) {
+      hold.isShort = false
       return CHECK_MAX_MS
+    }
     const needed = add(used(), STOP_NJ)
     const aheadMaxMs = isWanted ? AHEAD_WANTED_MS : 2 * CHECK_MAX_MS
     if (isWanted) hold.keep(add(needed, most(aheadMaxMs)))
     void hold.fill(add(needed, most(aheadMaxMs)))
     const aheadMs = AHEAD_MS.find((ms) => ms <= aheadMaxMs && hold.covers(add(needed, most(ms))))
+    hold.isShort = aheadMs !== aheadMaxMs
     if (aheadMs !== undefined) return Math.min(aheadMs / 2, CHECK_SCARCE_MS)
     hold.unpaid = hold.refusal
     void given.end(cell, hold, hold.unpaid)
   }
   if (!hold.isFrozen && !hold.covers(add(used(), most(AHEAD_MIN_MS)))) cell.kill()
   return ENDING_MS
+}
+
+/** True while another cell of the account can hold less than it wishes: the instances of a workload share a budget. */
+function isShortBeside(hold: CellHold, holds: Iterable<CellHold>): boolean {
+  for (const other of holds)
+    if (other !== hold && other.isShort && other.payer.account === hold.payer.account) return true
+  return false
 }
 
 /** True when a frozen cell can go on: the ledger has energy that the hold gave back, and no other session took it. */
