@@ -17,6 +17,7 @@ import {
 } from '#resources/stack-attributes.ts'
 import {
   attributeOf,
+  failureOf,
   isPending,
   type FoundResource,
   type StackAttributes,
@@ -24,7 +25,7 @@ import {
   type StackProduct,
   type StackWish,
 } from '#resources/stack-part.ts'
-import { progressOfVersions } from '#resources/stack-progress.ts'
+import { progressOfVersions, versionToReturnTo } from '#resources/stack-progress.ts'
 import type { Pending } from '#stack/field.ts'
 import type { Queryable } from '#state/connect.ts'
 import { deleteFunction } from './operations/function-delete.ts'
@@ -84,18 +85,13 @@ async function wantLive(
   transaction: Queryable,
   asker: Asker,
   account: string,
-  { id, progress }: FoundResource,
+  found: FoundResource,
 ): Promise<void> {
-  if (typeof progress === 'string') return
-  const {
-    name,
-    version,
-    live_version: live,
-    versions,
-  } = await findFunction(transaction, account, id)
-  const { failure = null } = versions.find((one) => one.version === version) ?? {}
-  if (live === null || failure === null) return
-  await rollBackFunction(transaction, asker, { id, name, version: live })
+  if (failureOf(found) === undefined) return
+  const row = await findFunction(transaction, account, found.id)
+  const version = versionToReturnTo(row)
+  if (version !== undefined)
+    await rollBackFunction(transaction, asker, { id: row.id, name: row.name, version })
 }
 
 type Wish = StackWish<'function'>

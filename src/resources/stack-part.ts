@@ -44,10 +44,14 @@ export type FoundResource = {
   readonly holds?: string | undefined
 }
 
+/** Why it will not be as it was asked for. */
+export const failureOf = (found: FoundResource | undefined): string | undefined =>
+  typeof found?.progress === 'object' ? found.progress.failed : undefined
+
 export type StackChange<Type extends ResourceTypeName> = {
   readonly wish: StackWish<Type>
   readonly found: FoundResource | undefined
-  /** The names of the attributes that differ. */
+  /** The names of the attributes that differ; none where what was found has failed, and is tried again. */
   readonly changed: ReadonlySet<string>
 }
 

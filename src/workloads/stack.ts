@@ -2,16 +2,24 @@
 import { durationText } from '#contract/durations.ts'
 import { sizeText } from '#contract/sizes.ts'
 import { NO_BUDGET, variableAttributes } from '#resources/stack-attributes.ts'
-import type {
-  FoundResource,
-  StackAttributes,
-  StackPart,
-  StackProduct,
+import type { Asker } from '#identity/audit.ts'
+import {
+  failureOf,
+  type FoundResource,
+  type StackAttributes,
+  type StackPart,
+  type StackProduct,
 } from '#resources/stack-part.ts'
-import { progressOfVersions } from '#resources/stack-progress.ts'
+import { progressOfVersions, versionToReturnTo } from '#resources/stack-progress.ts'
 import type { Queryable } from '#state/connect.ts'
 import { changeWorkload, deployWorkload } from './operations/deploy-workload.ts'
-import { workloadNamed, workloadReplyOf, type WorkloadRow } from './operations/find-workload.ts'
+import {
+  findWorkload,
+  workloadNamed,
+  workloadReplyOf,
+  type WorkloadRow,
+} from './operations/find-workload.ts'
+import { rollBackWorkload } from './operations/workload-rollback.ts'
 import { deleteWorkload } from './operations/workload-wish.ts'
 import { openVariables, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
 import { createRoutePart } from './route-stack.ts'
@@ -58,6 +66,7 @@ const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workl
       found === undefined || isVersion
         ? (await deployWorkload(transaction, asker, { request, settings })).id
         : found.id
+    if (found !== undefined && !isVersion) await wantLive(transaction, asker, wish.account, found)
     if (found !== undefined && names.some((name) => OF_WORKLOAD.has(name))) {
       const { scale, scale_to_zero_after, energy_budget = null } = request
       await changeWorkload(transaction, asker, {
@@ -74,6 +83,20 @@ const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workl
     return 'removed'
   },
 })
+
+/** Where the wanted version failed and the live one is as wished, the live one is wanted again. */
+async function wantLive(
+  transaction: Queryable,
+  asker: Asker,
+  account: string,
+  found: FoundResource,
+): Promise<void> {
+  if (failureOf(found) === undefined) return
+  const row = await findWorkload(transaction, account, found.id)
+  const version = versionToReturnTo(row)
+  if (version !== undefined)
+    await rollBackWorkload(transaction, asker, { id: row.id, name: row.name, version })
+}
 
 async function findIt(
   state: Queryable,

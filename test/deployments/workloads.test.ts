@@ -118,6 +118,12 @@ test('a version that does not become ready fails the deployment, and the live on
   assert.match(failed.stderr, /ergon\.hcl:1:1: workload\.api: .*exit code 7/)
   assert.equal((await ask('api.example.com')).status, 200)
   assert.match((await plan(broken)).stdout, /~ workload\.api +env\.EXIT_AT_START \(hidden\)$/m)
+  // The file of the live version wants that again.
+  const again = /~ workload\.api .*it is tried again: version \d+ is not ready: .*exit code 7/
+  assert.match((await plan(STACK())).stdout, again)
+  await deploy(STACK())
+  const { version, live_version } = await client.show('api')
+  assert.equal(version, live_version)
 })
 
 test('what is not served is refused with its place', async () => {

@@ -373,3 +373,39 @@ test(
     assert.equal((await planOf('routes-a', routed('routes-e', '/routes-a'))).changes, 2)
   },
 )
+
+test(
+  'after a version that failed, the same file wants the live one again, also a file that adopts it',
+  { skip },
+  async () => {
+    const first = await deploy('again-a', functionOf('again'), SLOW)
+    await start('again')
+    assert.equal((await follow(first)).status, 'done')
+    for (const stack of ['again-a', 'again-b']) {
+      const { id, version } = await functionRow('again')
+      await state.query("select deploy_function($1, 'again', 'local', 9, '{}', $2, 9)", [
+        ACCOUNT,
+        JSON.stringify({ file: 'f.mjs', source: 'throw 1' }),
+      ])
+      await state.query(
+        "select fail_function($1, (select version from functions where id = $1), 'it throws')",
+        [id],
+      )
+      // As if the stack had never been there.
+      await state.query('delete from stack_resources where stack <> $1', [stack])
+      const plan = await ask<DeploymentPlan>({
+        stack,
+        description: functionOf('again'),
+        dry_run: true,
+        ...SLOW,
+      })
+      assert.deepEqual([plan.steps[0]?.action, plan.steps[0]?.changes], ['update', []])
+      assert.match(plan.steps[0]?.notes.at(-1) ?? '', /^it is tried again: .*it throws/)
+      const again = await deploy(stack, functionOf('again'), SLOW)
+      assert.deepEqual([again.status, (await functionRow('again')).version], ['running', version])
+      await start('again')
+      assert.equal((await follow(again)).status, 'done')
+      assert.equal(await changesOf(stack, functionOf('again')), 0)
+    }
+  },
+)

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { ErgonError } from '#base/errors.ts'
 import { HIDDEN_VALUE_MISFITS } from '#hcl/diagnostics.ts'
-import type { FoundResource, StackAttributes } from '#resources/stack-part.ts'
+import { failureOf, type FoundResource, type StackAttributes } from '#resources/stack-part.ts'
 import type { StackResource } from '#stack/stack.ts'
 import {
   faultAt,
@@ -162,7 +162,9 @@ function stepOf(
   const { address, type: kind, name, range, needs } = resource
   const changes = differences(found?.attributes, all, visible)
   const isKnown = owned !== undefined && owned.resource === found?.id
-  const otherwise = changes.length > 0 ? 'update' : isKnown ? 'none' : 'adopt'
+  const failure = changes.length === 0 ? failureOf(found) : undefined
+  const isChanged = changes.length > 0 || failure !== undefined
+  const otherwise = isChanged ? 'update' : isKnown ? 'none' : 'adopt'
   const { line, column } = source.placeOf(range.start)
   return {
     address,
@@ -173,7 +175,10 @@ function stepOf(
     column,
     changes,
     outputs: publicOutputs(found?.outputs ?? {}, part),
-    notes: notesOf({ found, owned, isKnown }, key),
+    notes: [
+      ...notesOf({ found, owned, isKnown }, key),
+      ...(failure === undefined ? [] : [`it is tried again: ${failure}`]),
+    ],
     needs: [...needs],
     resource: found?.id ?? null,
   }
