@@ -111,18 +111,27 @@ export function scopeMissing(
 
 /** Throws passkey_required, touch_required. */
 function demandPresence(
-  { isLimited, touchedUntilMs }: BrowserSession,
+  session: BrowserSession,
   nowMs: number,
   operation: string,
   { needsTouch, limited }: Pick<Operation, 'needsTouch' | 'limited'>,
 ): void {
-  if (isLimited && limited !== true)
+  if (session.isLimited && limited !== true)
     throw fault(
       'passkey_required',
       `Could not call ${operation}: the session was opened by a recovery code`,
     )
-  if (needsTouch === true && !isLimited && touchedUntilMs <= nowMs)
-    throw fault('touch_required', `Could not call ${operation}: no passkey was used just now`)
+  if (needsTouch === true) demandTouch({ session }, nowMs, `Could not call ${operation}`)
+}
+
+/** Throws touch_required for a session whose member has not just used a passkey. */
+export function demandTouch(
+  { session }: Pick<Principal, 'session'>,
+  nowMs: number,
+  what: string,
+): void {
+  if (session !== undefined && !session.isLimited && session.touchedUntilMs <= nowMs)
+    throw fault('touch_required', `${what}: no passkey was used just now`)
 }
 
 /** Throws role_missing for a member who is no owner. */

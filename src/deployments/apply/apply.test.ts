@@ -1,7 +1,7 @@
 // Deployments on a state of their own, with the parts of products, and a turn whenever a test takes one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sleep } from '#base/clock.ts'
+import { sleep, systemClock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import type { Logger } from '#base/log.ts'
@@ -68,9 +68,9 @@ after(async () => {
 })
 
 /** The plan of a dry run, or the deployment before its first turn. */
-async function ask<Reply = DeploymentReply>(body: object): Promise<Reply> {
-  const made = await createDeploymentCreate({ state, parts, key })({
-    who: { account: ACCOUNT, token: 'tok_a', member: 'mem_a' },
+async function ask<Reply = DeploymentReply>(body: object, session?: object): Promise<Reply> {
+  const made = await createDeploymentCreate({ state, parts, key, clock: systemClock })({
+    who: { account: ACCOUNT, token: 'tok_a', member: 'mem_a', session },
     spend: { requestId: 'req_a', mark: () => undefined },
     parameters: {},
     body: parseDeploymentRequest(body),
@@ -409,3 +409,19 @@ test(
     }
   },
 )
+
+test('at the portal, a description that reads a secret wants a passkey', { skip }, async () => {
+  const hook = 'webhook "w" {\n  url = "https://example.com/touch"\n  events = ["balance.low"]\n}\n'
+  const reads = functionOf('reads').replace('}', '  env = { KEY = "${webhook.w.secret}x" }\n}')
+  const asked = { stack: 'touch', description: hook + reads, ...SLOW }
+  const sessionOf = (touchedUntilMs: number) => ({ isLimited: false, touchedUntilMs })
+  const old = sessionOf(Date.now() - 1000)
+  await assert.rejects(ask(asked, old), {
+    code: 'touch_required',
+    message: 'Could not deploy "touch", which reads webhook.w.secret: no passkey was used just now',
+  })
+  assert.equal((await ask<DeploymentPlan>({ ...asked, dry_run: true }, old)).changes, 2)
+  const { id } = await ask({ ...asked, description: hook }, old)
+  assert.equal((await follow({ id })).status, 'done')
+  assert.equal((await ask(asked, sessionOf(Date.now() + 60_000))).status, 'running')
+})

@@ -17,6 +17,7 @@ import { assertFree } from './assert-free.ts'
 import { differences, digestsOf } from './compare.ts'
 import { isFree, ownedBy, type OwnedResource, type StackId } from './owned.ts'
 import { withHandovers } from './handovers.ts'
+import { secretsRead } from './secrets-read.ts'
 import { planRemovals } from './plan-removals.ts'
 import type { StackPlan, PlanDeps, PlannedStep } from './plan.ts'
 
@@ -75,7 +76,8 @@ export async function makePlan(
   }
   const code = [...wanted].map(([address, all]) => [address, digestsOf(all, deps.key)])
   const text = JSON.stringify([id.stack, steps, code, allowsDeletion])
-  return { hash: createHmac('sha256', deps.key).update(text).digest('base64url'), steps }
+  const hash = createHmac('sha256', deps.key).update(text).digest('base64url')
+  return { hash, steps, secrets: secretsRead(deps.parts, first.revealed.resources) }
 }
 
 async function seek(

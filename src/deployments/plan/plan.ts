@@ -12,7 +12,12 @@ export type PlannedStep = Omit<DeploymentPlan['steps'][number], 'kind'> & {
   readonly resource: string | null
 }
 
-export type StackPlan = { readonly hash: string; readonly steps: readonly PlannedStep[] }
+export type StackPlan = {
+  readonly hash: string
+  readonly steps: readonly PlannedStep[]
+  /** Secret outputs that resources of the description get. */
+  readonly secrets: readonly string[]
+}
 
 export type PlanDeps = {
   readonly state: Queryable
