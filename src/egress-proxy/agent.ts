@@ -30,6 +30,7 @@ export const EGRESS_AGENT: AgentProduct = {
 export function createEgress(
   { cells, config, place }: Pick<AgentCore, 'cells' | 'config' | 'place'>,
   own: readonly OwnAddress[],
+  startMs = START_TIMEOUT_MS,
 ): NodeEgress {
   const key = randomBytes(32).toString('base64url')
   const outlet = join(dirname(socketOf(place, EGRESS_SOCKETS, EGRESS_CELL)), 'outlet.sock')
@@ -40,7 +41,8 @@ export function createEgress(
     outlet,
   }
   const listeners = new Map<string, Parameters<NodeEgress['onFailure']>[1]>()
-  const started = onceDone(async () => {
+  // Once: the cell tries on by itself, and a second one of its name would be refused.
+  const start = onceDone(async () => {
     const spec = programCell(EGRESS_PROXY, {
       name: EGRESS_CELL,
       place,
@@ -48,7 +50,7 @@ export function createEgress(
       socketGroup: EGRESS_SOCKETS,
       limits: { files: EGRESS_FILES_MAX },
     })
-    const cell = await cells.start({
+    return await cells.start({
       ...spec,
       output(line) {
         const told = readTold(line.text)
@@ -56,8 +58,8 @@ export function createEgress(
         for (const [cells, tell] of listeners) if (told.cell.startsWith(cells)) tell(told)
       },
     })
-    await cell.ready(AbortSignal.timeout(START_TIMEOUT_MS))
   })
+  const started = onceDone(async () => (await start()).ready(AbortSignal.timeout(startMs)))
   const here = own.filter(({ listens }) => listens !== undefined)
   const ports = new Set(here.map(({ port }) => port))
   return {
