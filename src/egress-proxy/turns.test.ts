@@ -4,21 +4,30 @@ import { createConnectionTurns } from './turns.ts'
 
 const clockAt = (nowMs: { value: number }) => ({ monotonicMs: () => nowMs.value })
 
-test('one account has 200 connections at most, and the even part beside others', () => {
-  const turns = createConnectionTurns(clockAt({ value: 0 }), 400)
+test('one account has 200 connections at most, and all have no more than there are', () => {
+  const turns = createConnectionTurns(clockAt({ value: 0 }), 2000)
+  const ends: (() => void)[] = []
   const takeAll = (account: string): number => {
-    let taken = 0
-    while (turns.take(account) !== undefined) taken++
-    return taken
+    const before = ends.length
+    for (let turn = turns.take(account); turn !== undefined; turn = turns.take(account))
+      ends.push(turn.end)
+    return ends.length - before
   }
-  const first = turns.take('acct_a')
-  assert.equal(1 + takeAll('acct_a'), 200)
-  // Three that are there have 133 each; what is open stays open.
-  assert.equal(takeAll('acct_b'), 200)
-  assert.equal(takeAll('acct_c'), 133)
-  first?.end()
-  first?.end()
-  assert.equal(takeAll('acct_a'), 0)
+  const greedy = Array.from({ length: 20 }, (_, nth) => takeAll(`acct_${nth}`))
+  assert.deepEqual([greedy[0], greedy[1]], [200, 200])
+  assert.ok(Math.min(...greedy) >= 20, greedy.join())
+  // An account that has none gets one while any is free.
+  for (let nth = 20; nth < 1000; nth++) takeAll(`acct_${nth}`)
+  assert.equal(ends.length, 2000)
+  assert.equal(turns.take('acct_1000'), undefined)
+  ends[0]?.()
+  ends[0]?.()
+  const last = turns.take('acct_1000')
+  assert.ok(last)
+  assert.equal(turns.take('acct_1001'), undefined)
+  last.end()
+  for (const end of ends) end()
+  assert.equal(takeAll('acct_new'), 200)
 })
 
 test('openings of an account follow one another, 200 in a second after a hundred', () => {

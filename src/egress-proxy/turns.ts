@@ -1,11 +1,13 @@
-// Connections of accounts: how many each has open, and how fast it opens them. An account has as many as any other that is
-// there may have, and its openings follow one another, so none takes the proxy from others.
+// Connections of accounts: how many each has open, and how fast it opens them. An account has a part of what is free
+// (dynamic thresholds, Choudhury and Hahne 1998), so a few never fill the proxy; and its openings follow one another.
 import type { Clock } from '#base/clock.ts'
 
 const OPEN_MAX = 2000
 /** Each has a socket inward and one outward; the rest is for names, and for connections that are not greeted yet. */
 export const EGRESS_FILES_MAX = 2 * OPEN_MAX + 1000
 const OF_ACCOUNT_MAX = 200
+/** An account opens while it has less than this part of what is free. */
+const PART = 1 / 8
 /** An opening takes 0.3 ms of CPU, so an account takes 6 % of the proxy by it. */
 const PACE_MS = 5
 /** So many openings in a row have no pace. */
@@ -29,21 +31,23 @@ export function createConnectionTurns(
   openMax = OPEN_MAX,
 ): ConnectionTurns {
   const open = new Map<string, number>()
+  let sum = 0
   const paceOf = createPaces(clock)
   return {
     take(account) {
       const count = open.get(account) ?? 0
-      const accounts = open.size + (count === 0 ? 1 : 0)
-      if (count >= Math.min(OF_ACCOUNT_MAX, Math.floor(openMax / accounts))) return undefined
+      if (count >= Math.min(OF_ACCOUNT_MAX, (openMax - sum) * PART)) return undefined
       const waitMs = paceOf(account)
       if (waitMs === undefined) return undefined
       open.set(account, count + 1)
+      sum++
       let isEnded = false
       return {
         waitMs,
         end() {
           if (isEnded) return
           isEnded = true
+          sum--
           const left = (open.get(account) ?? 1) - 1
           if (left === 0) open.delete(account)
           else open.set(account, left)
