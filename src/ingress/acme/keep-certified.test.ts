@@ -14,6 +14,7 @@ import { AuthorityAway } from './orders.ts'
 import { openWaits } from './waits.ts'
 
 const MINUTE_MS = 60_000
+const silent = createLogger('test', { level: 'error', write: () => undefined })
 const PAIR = testCertificate('a.example')
 
 type Started = {
@@ -90,4 +91,40 @@ test('a name at which the authority fails waits, and the next ones are ordered',
   assert.equal(asked.length, 3)
   // It has not failed itself.
   assert.equal(deps.waits.of('bad.example', deps.clock.wallMs()), undefined)
+})
+
+test('a kept certificate that is none is told, and ordered again', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-kept-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const kept = keepCertificates(folder, silent)
+  kept.write('bad.example', { cert: 'no certificate', key: PAIR.key })
+  kept.write('other.example', { cert: PAIR.cert, key: testCertificate('b.example').key })
+  kept.write('good.example', PAIR)
+  const { asked, settled } = start(t, () => ['good.example', 'bad.example', 'other.example'], {
+    kept,
+  })
+  await settled()
+  assert.deepEqual(asked, ['bad.example', 'other.example'])
+  assert.deepEqual([...kept.all().keys()].toSorted(), [
+    'bad.example',
+    'good.example',
+    'other.example',
+  ])
+})
+
+test('certificates that could not be read at the start are read later', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-kept-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const kept = keepCertificates(folder, silent)
+  kept.write('good.example', PAIR)
+  let fails = true
+  const all = () => {
+    if (!fails) return kept.all()
+    fails = false
+    throw new Error('the disk fails')
+  }
+  const { asked, deps, settled } = start(t, () => ['good.example'], { kept: { ...kept, all } })
+  await settled()
+  assert.ok(deps.contexts.of('good.example'))
+  assert.deepEqual(asked, [])
 })

@@ -4,8 +4,7 @@ import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { CertificateContexts } from '#ingress/certificates/contexts.ts'
-import type { Pair } from '#node/certificate-pair.ts'
-import { fitsClock, isDue, validityOf } from './validity.ts'
+import { fitsClock, isDue, validityOf, type Validity } from './validity.ts'
 import type { KeptCertificates } from './kept-certificates.ts'
 import { AuthorityAway, type Orders } from './orders.ts'
 import { awayWaits, type Waits } from './waits.ts'
@@ -38,12 +37,12 @@ const HOUR_MS = 3_600_000
 
 /** Until the signal aborts. Never rejects. */
 export async function keepCertified(deps: CertifiedDeps, signal: AbortSignal): Promise<void> {
-  const { kept, contexts, log, lookMs = LOOK_MS } = deps
-  const held: Held = { pairs: new Map(kept.all()), away: awayWaits(), orderedMs: [] }
-  for (const [host, pair] of held.pairs) contexts.take({ host, pair })
+  const { log, lookMs = LOOK_MS } = deps
+  let held: Held | undefined
   let awayMs = 0
   while (!signal.aborted) {
     try {
+      held ??= takeKept(deps)
       const isAway = await orderDue(deps, held, signal)
       awayMs = isAway ? Math.min(Math.max(awayMs * 2, AWAY_MS), AWAY_MS_MAX) : 0
     } catch (error) {
@@ -54,42 +53,51 @@ export async function keepCertified(deps: CertifiedDeps, signal: AbortSignal): P
 }
 
 type Held = {
-  readonly pairs: Map<string, Pair>
+  /** Of the certificates that are there. */
+  readonly lives: Map<string, Validity>
   /** Names for which the authority did not answer. */
   readonly away: Waits
   /** When orders of the last hour began. */
   orderedMs: readonly number[]
 }
 
+/** Serves the certificates of before. */
+function takeKept({ kept, contexts }: CertifiedDeps): Held {
+  const pairs = kept.all()
+  for (const [host, pair] of pairs) contexts.take({ host, pair })
+  const lives = new Map([...pairs].map(([host, { cert }]) => [host, validityOf(cert)]))
+  return { lives, away: awayWaits(), orderedMs: [] }
+}
+
 /** One order after the other. True when the authority is away. */
 async function orderDue(deps: CertifiedDeps, held: Held, signal: AbortSignal): Promise<boolean> {
   const { hosts, kept, contexts, clock } = deps
-  const { pairs, away } = held
+  const { lives, away } = held
   let awayNames = 0
   const wanted = new Set([...hosts()].filter(isOrdered))
-  for (const [host, { cert }] of pairs)
-    if (!wanted.has(host) && clock.wallMs() > validityOf(cert).toMs) {
-      pairs.delete(host)
+  for (const [host, { toMs }] of lives)
+    if (!wanted.has(host) && clock.wallMs() > toMs) {
+      lives.delete(host)
       kept.remove(host)
       contexts.take({ host, pair: null })
     }
   for (const host of wanted) {
     if (signal.aborted) return false
-    if (!isNeeded(host, pairs.get(host), deps)) continue
+    if (!isNeeded(host, lives.get(host), deps)) continue
     const nowMs = clock.wallMs()
     if (away.of(host, nowMs) !== undefined) continue
     held.orderedMs = held.orderedMs.filter((atMs) => Math.abs(nowMs - atMs) < HOUR_MS)
     if (held.orderedMs.length >= ORDERS_OF_HOUR_MAX) return false
     held.orderedMs = [...held.orderedMs, nowMs]
-    const pair = await order(host, deps, signal)
-    if (pair === 'away') {
+    const life = await order(host, deps, signal)
+    if (life === 'away') {
       away.fail(host, clock.wallMs())
       if (++awayNames === AWAY_NAMES) return true
       continue
     }
     awayNames = 0
     away.forget(host)
-    if (pair !== undefined) pairs.set(host, pair)
+    if (life !== undefined) lives.set(host, life)
   }
   return false
 }
@@ -100,29 +108,29 @@ const isOrdered = (host: string): boolean =>
 
 const isNeeded = (
   host: string,
-  pair: Pair | undefined,
+  life: Validity | undefined,
   { isCovered, waits, clock }: CertifiedDeps,
 ): boolean => {
   const nowMs = clock.wallMs()
   if (isCovered(host) || waits.of(host, nowMs) !== undefined) return false
-  return pair === undefined || isDue(validityOf(pair.cert), nowMs)
+  return life === undefined || isDue(life, nowMs)
 }
 
 async function order(
   host: string,
   deps: CertifiedDeps,
   signal: AbortSignal,
-): Promise<Pair | 'away' | undefined> {
+): Promise<Validity | 'away' | undefined> {
   const { orders, kept, contexts, waits, clock, log } = deps
   try {
     const pair = await unlessAborted(orders.order(host), signal)
+    const life = validityOf(pair.cert)
     kept.write(host, pair)
     contexts.take({ host, pair })
-    const life = validityOf(pair.cert)
     if (fitsClock(life, clock.wallMs())) waits.forget(host)
     else await failed(host, clockReason(life, clock.wallMs()), deps)
     log.info('A certificate was ordered', { host, until: new Date(life.toMs).toISOString() })
-    return pair
+    return life
   } catch (error) {
     if (signal.aborted) return undefined
     if (!(error instanceof AuthorityAway)) return void (await failed(host, messageOf(error), deps))
@@ -142,7 +150,7 @@ async function failed(host: string, reason: string, deps: CertifiedDeps): Promis
   if (failures >= ALARM_AFTER) await alarm(detail)
 }
 
-const clockReason = ({ fromMs, toMs }: ReturnType<typeof validityOf>, nowMs: number): string =>
+const clockReason = ({ fromMs, toMs }: Validity, nowMs: number): string =>
   `the new certificate is valid from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}, and here it is ${new Date(nowMs).toISOString()}: is the clock right`
 
 /** An order that was begun goes on to its own limits; nobody waits for it. */

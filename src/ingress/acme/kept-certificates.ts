@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { writeDurably } from '#base/durable-file.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
-import type { Pair } from '#node/certificate-pair.ts'
+import { fits, type Pair } from '#node/certificate-pair.ts'
 
 export interface KeptCertificates {
   /** Makes the key at the first call. */
   accountKey(make: () => Promise<string>): Promise<string>
-  /** By their names; a file that cannot be read is logged and left out. */
+  /** By their names; a file that holds no certificate with its key is logged and left out. */
   all(): ReadonlyMap<string, Pair>
   write(host: string, pair: Pair): void
   remove(host: string): void
@@ -38,6 +38,7 @@ export function keepCertificates(folder: string, log: Logger): KeptCertificates 
       for (const name of names)
         try {
           const pair = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Pair
+          if (!fits(pair)) throw new TypeError('the key is not that of the certificate')
           pairs.set(name.slice(0, -PAIR.length), pair)
         } catch (error) {
           log.error('A kept certificate cannot be read', { name, error: messageOf(error) })
