@@ -54,11 +54,12 @@ export class RouteTable implements Routes {
     this.#accounts = Map.groupBy(ofAccounts, ({ account }) => hostLabelOf(account))
   }
 
-  /** The whole names of routes that are not below the address of functions. */
-  *hosts(): Iterable<string> {
+  /** The whole names of routes that are not below the address of functions, with the account that has each. */
+  *hosts(): Iterable<readonly [host: string, account: string]> {
     const below = this.#address && `.${this.#address.host}`
-    for (const host of this.#hosts.keys())
-      if (host !== null && (below === undefined || !host.endsWith(below))) yield host
+    for (const [host, [route]] of this.#hosts)
+      if (host !== null && route && (below === undefined || !host.endsWith(below)))
+        yield [host, route.account]
   }
 
   find(host: string, url: string): FoundRoute | undefined {

@@ -17,6 +17,9 @@ const MINUTE_MS = 60_000
 const silent = createLogger('test', { level: 'error', write: () => undefined })
 const PAIR = testCertificate('a.example')
 
+/** `nth.a.example` is of a. */
+const accountOf = (host: string) => host.split('.').at(-2) ?? ''
+
 type Started = {
   readonly deps: CertifiedDeps
   /** Names in the order in which they were asked for. */
@@ -31,7 +34,8 @@ type Started = {
 /** Runs until the test ends. `order` may throw. */
 function start(
   t: TestContext,
-  hosts: CertifiedDeps['hosts'],
+  hosts: () => readonly string[],
+
   { order, ...more }: Partial<CertifiedDeps> & { readonly order?: (host: string) => void } = {},
 ): Started {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-certified-'))
@@ -39,7 +43,7 @@ function start(
   const log = createLogger('test', { level: 'info', write: (line) => (logged += line) })
   const asked: string[] = []
   const deps: CertifiedDeps = {
-    hosts: () => (looks++, hosts()),
+    hosts: () => (looks++, hosts().map((host) => [host, accountOf(host)] as const)),
     isCovered: () => false,
     orders: {
       async order(host) {
@@ -66,7 +70,7 @@ function start(
   })
   const settled = async () => {
     const [from, lastMs] = [looks, performance.now() + 5000]
-    while (looks < from + 3) {
+    while (looks < from + 6) {
       assert.ok(performance.now() < lastMs, `it does not look any more: ${logged}`)
       await pause(5)
     }
@@ -127,4 +131,48 @@ test('certificates that could not be read at the start are read later', async (t
   await settled()
   assert.ok(deps.contexts.of('good.example'))
   assert.deepEqual(asked, [])
+})
+
+const namesOf = (account: string, count: number) =>
+  Array.from({ length: count }, (_, nth) => `${nth}.${account}.example`)
+
+test('an account that has many names takes a share of the hour, and others go before', async (t) => {
+  const bad = (host: string) => {
+    if (accountOf(host) === 'bad') throw new Error('no such name')
+  }
+  let hosts = namesOf('bad', 100)
+  const { asked, settled, pass } = start(t, () => hosts, { order: bad })
+  await settled()
+  assert.equal(asked.length, 30)
+  hosts = [...hosts, ...namesOf('a', 3)]
+  await settled()
+  assert.deepEqual(asked.slice(30), namesOf('a', 3))
+  pass(60 * MINUTE_MS)
+  await settled()
+  assert.equal(asked.length, 63)
+})
+
+test('90 orders are made in an hour', async (t) => {
+  const hosts = ['a', 'b', 'c', 'd'].flatMap((account) => namesOf(account, 25))
+  const { asked, settled, pass } = start(t, () => hosts)
+  await settled()
+  const counts = Map.groupBy(asked, accountOf)
+  assert.deepEqual([...counts.values()].map(({ length }) => length).toSorted(), [22, 22, 23, 23])
+  pass(59 * MINUTE_MS)
+  await settled()
+  assert.equal(asked.length, 90)
+  pass(MINUTE_MS)
+  await settled()
+  assert.equal(new Set(asked).size, 100)
+})
+
+test('a certificate that ends is ordered before those of new names', async (t) => {
+  let hosts = ['old.a.example']
+  const { asked, settled, pass } = start(t, () => hosts)
+  await settled()
+  hosts = [...namesOf('b', 2), 'old.a.example', ...namesOf('a', 2)]
+  // Two thirds of two days.
+  pass(33 * 60 * MINUTE_MS)
+  await settled()
+  assert.deepEqual(asked.slice(0, 2), ['old.a.example', 'old.a.example'])
 })

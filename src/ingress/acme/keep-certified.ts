@@ -6,12 +6,13 @@ import type { Logger } from '#base/log.ts'
 import type { CertificateContexts } from '#ingress/certificates/contexts.ts'
 import { fitsClock, isDue, validityOf, type Validity } from './validity.ts'
 import type { KeptCertificates } from './kept-certificates.ts'
+import { createOrdersOfHour, type DueName, type OrdersOfHour } from './orders-of-hour.ts'
 import { AuthorityAway, type Orders } from './orders.ts'
 import { awayWaits, type Waits } from './waits.ts'
 
 export type CertifiedDeps = {
-  /** The names of routes now. */
-  readonly hosts: () => Iterable<string>
+  /** The names of routes now, with the account that has each. */
+  readonly hosts: () => Iterable<readonly [host: string, account: string]>
   /** True for names that have a certificate of another kind. */
   readonly isCovered: (host: string) => boolean
   readonly orders: Orders
@@ -31,9 +32,6 @@ const AWAY_NAMES = 3
 const AWAY_MS = 60_000
 const AWAY_MS_MAX = 900_000
 const ALARM_AFTER = 3
-/** Let's Encrypt takes 300 orders of an account in three hours. */
-const ORDERS_OF_HOUR_MAX = 90
-const HOUR_MS = 3_600_000
 
 /** Until the signal aborts. Never rejects. */
 export async function keepCertified(deps: CertifiedDeps, signal: AbortSignal): Promise<void> {
@@ -57,8 +55,7 @@ type Held = {
   readonly lives: Map<string, Validity>
   /** Names for which the authority did not answer. */
   readonly away: Waits
-  /** When orders of the last hour began. */
-  orderedMs: readonly number[]
+  readonly ofHour: OrdersOfHour
 }
 
 /** Serves the certificates of before. */
@@ -66,55 +63,61 @@ function takeKept({ kept, contexts }: CertifiedDeps): Held {
   const pairs = kept.all()
   for (const [host, pair] of pairs) contexts.take({ host, pair })
   const lives = new Map([...pairs].map(([host, { cert }]) => [host, validityOf(cert)]))
-  return { lives, away: awayWaits(), orderedMs: [] }
+  return { lives, away: awayWaits(), ofHour: createOrdersOfHour() }
 }
 
 /** One order after the other. True when the authority is away. */
 async function orderDue(deps: CertifiedDeps, held: Held, signal: AbortSignal): Promise<boolean> {
-  const { hosts, kept, contexts, clock } = deps
-  const { lives, away } = held
-  let awayNames = 0
-  const wanted = new Set([...hosts()].filter(isOrdered))
-  for (const [host, { toMs }] of lives)
-    if (!wanted.has(host) && clock.wallMs() > toMs) {
-      lives.delete(host)
-      kept.remove(host)
-      contexts.take({ host, pair: null })
-    }
-  for (const host of wanted) {
-    if (signal.aborted) return false
-    if (!isNeeded(host, lives.get(host), deps)) continue
-    const nowMs = clock.wallMs()
-    if (away.of(host, nowMs) !== undefined) continue
-    held.orderedMs = held.orderedMs.filter((atMs) => Math.abs(nowMs - atMs) < HOUR_MS)
-    if (held.orderedMs.length >= ORDERS_OF_HOUR_MAX) return false
-    held.orderedMs = [...held.orderedMs, nowMs]
+  const { clock } = deps
+  const { lives, away, ofHour } = held
+  forgetEnded(deps, lives)
+  for (let awayNames = 0; awayNames < AWAY_NAMES;) {
+    // Names that came or failed meanwhile count.
+    const next = signal.aborted ? undefined : ofHour.take(dueNames(deps, held), clock.wallMs())
+    if (next === undefined) return false
+    const { host } = next
     const life = await order(host, deps, signal)
     if (life === 'away') {
       away.fail(host, clock.wallMs())
-      if (++awayNames === AWAY_NAMES) return true
+      awayNames++
       continue
     }
     awayNames = 0
     away.forget(host)
     if (life !== undefined) lives.set(host, life)
   }
-  return false
+  return true
+}
+
+/** Removes certificates that have ended, of names that no route has. */
+function forgetEnded({ hosts, kept, contexts, clock }: CertifiedDeps, lives: Held['lives']): void {
+  const wanted = new Map(hosts())
+  for (const [host, { toMs }] of lives)
+    if (!wanted.has(host) && clock.wallMs() > toMs) {
+      lives.delete(host)
+      kept.remove(host)
+      contexts.take({ host, pair: null })
+    }
+}
+
+function* dueNames(
+  { hosts, isCovered, waits, clock }: CertifiedDeps,
+  { lives, away }: Held,
+): Iterable<DueName> {
+  const nowMs = clock.wallMs()
+  const isWaiting = (host: string) =>
+    waits.of(host, nowMs) !== undefined || away.of(host, nowMs) !== undefined
+  for (const [host, account] of hosts()) {
+    if (!isOrdered(host) || isCovered(host) || isWaiting(host)) continue
+    const life = lives.get(host)
+    if (life === undefined || isDue(life, nowMs))
+      yield { host, account, isRenewal: life !== undefined }
+  }
 }
 
 /** Names that an authority of the Internet could know. */
 const isOrdered = (host: string): boolean =>
   host.includes('.') && isIP(host) === 0 && !/(?:^|\.)localhost$/.test(host)
-
-const isNeeded = (
-  host: string,
-  life: Validity | undefined,
-  { isCovered, waits, clock }: CertifiedDeps,
-): boolean => {
-  const nowMs = clock.wallMs()
-  if (isCovered(host) || waits.of(host, nowMs) !== undefined) return false
-  return life === undefined || isDue(life, nowMs)
-}
 
 async function order(
   host: string,
