@@ -14,6 +14,8 @@ export interface KeptInstances {
   keep(resource: Resource, signal: AbortSignal): Promise<void>
   /** Of a workload whose instances are being ended. */
   forget(id: string): void
+  /** Keeps one no more, until `keep` finds it lacking. */
+  letGo(key: string): void
   /** Starts what must run and does not, looks at crash loops, and resumes what its budget allows again. */
   tend(signal: AbortSignal): Promise<void>
 }
@@ -64,6 +66,7 @@ export function createKeptInstances({ state, log, instances, crashes }: Deps): K
   }
   return {
     keep,
+    letGo,
     forget(id) {
       for (const [key, one] of kept) if (one.id === id) kept.delete(key)
     },

@@ -16,27 +16,27 @@ export interface InstanceRoom {
 }
 
 export function createRoom(memoryBytes: number): InstanceRoom {
-  const sizes = new Map<string, number>()
+  /** Those that have their place: others that only ask for one take none away. */
+  const placed = new Map<string, { readonly account: string | undefined; readonly bytes: number }>()
   return {
     take(key, { memoryBytes: wanted, running }) {
       const account = running.find((one) => one.key === key)?.account
-      const count = running.filter((one) => one.account === account).length
-      if (count > ACCOUNT_INSTANCES_MAX)
+      const others = new Set(running.flatMap((one) => (one.key === key ? [] : [one.key])))
+      for (const known of placed.keys()) if (!others.has(known)) placed.delete(known)
+      const all = [...placed.values()]
+      if (all.filter((one) => one.account === account).length >= ACCOUNT_INSTANCES_MAX)
         throw busy(`its account has ${ACCOUNT_INSTANCES_MAX} instances that run`)
       if (wanted > memoryBytes)
         throw fault(
           'workload_failed',
           `Could not start the workload: an instance may use ${mb(wanted)}, and all workloads of the node ${mb(memoryBytes)}`,
         )
-      const others = running.filter((one) => one.key !== key)
-      for (const known of sizes.keys())
-        if (!others.some((one) => one.key === known)) sizes.delete(known)
-      const used = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+      const used = all.reduce((sum, { bytes }) => sum + bytes, 0)
       if (used + wanted > memoryBytes)
         throw busy(
           `it needs ${mb(wanted)} of memory, and ${mb(memoryBytes - used)} of the node's ${mb(memoryBytes)} are free`,
         )
-      sizes.set(key, wanted)
+      placed.set(key, { account, bytes: wanted })
     },
   }
 }

@@ -10,9 +10,20 @@ import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadDriver } from './driver.ts'
 import { workloadPurpose } from './settings.ts'
-import { createWorkloads } from './workloads.ts'
+import { createWorkloads, type WorkloadsDeps } from './workloads.ts'
 
 const ACCOUNT = 'acct_a'
+const GIVEN = {
+  env_names: [],
+  secret_names: [],
+  cpu_milli: 100,
+  memory_bytes: 1,
+  scale_min: 1,
+  scale_max: 1,
+  target_requests: 50,
+  sleep_after_ms: 60_000,
+  hosts: [],
+}
 const { signal } = new AbortController()
 const CONFIG = {
   diffIds: [],
@@ -39,35 +50,51 @@ const driverOf = (running: number[]): WorkloadDriver => ({
   },
 })
 
+/** Workloads of a node with a state of its own; a deployment gives the id of the workload. */
+async function workloadsOn(
+  state: Awaited<ReturnType<typeof openLedgerState>>,
+  given: Partial<WorkloadsDeps> & { readonly running: number[] },
+) {
+  await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+  const key = newEncryptionKey()
+  const sealed = encrypt(new Secret('{}'), new Secret(key), workloadPurpose(ACCOUNT))
+  const workloads = createWorkloads({
+    state,
+    log: quiet,
+    environmentKey: key,
+    driver: driverOf(given.running),
+    line: () => undefined,
+    replaced: () => undefined,
+    urlOf: (host) => `http://${host}`,
+    readyMs: 5000,
+    memoryBytes: 1_000_000,
+    ...given,
+  })
+  return {
+    workloads,
+    async deployed(image: string, name = 'web'): Promise<string> {
+      const { rows } = await state.query<{ id: string }>(
+        "select deploy_workload($1, $4, 'local', 9, 'localhost', $2, $3, 9) as id",
+        [
+          ACCOUNT,
+          JSON.stringify({ ...GIVEN, sealed_env: sealed, sealed_secrets: sealed }),
+          JSON.stringify({ image }),
+          name,
+        ],
+      )
+      return rows[0]?.id ?? ''
+    },
+    deploy: (id: string, name = 'web') =>
+      workloads.deploy({ id, account: ACCOUNT, name }, signal, () => undefined),
+  }
+}
+
 test(
   'a new version answers, and the one before ends, also where the answer of the state was lost',
   { skip: whyNoState() },
   async () => {
     await using url = await openTestUrl()
     await using state = await openLedgerState(url.of, 2)
-    await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-    const key = newEncryptionKey()
-    const sealed = encrypt(new Secret('{}'), new Secret(key), workloadPurpose(ACCOUNT))
-    const deployed = async (image: string): Promise<string> => {
-      const given = {
-        env_names: [],
-        secret_names: [],
-        sealed_env: sealed,
-        sealed_secrets: sealed,
-        cpu_milli: 100,
-        memory_bytes: 1,
-        scale_min: 1,
-        scale_max: 1,
-        target_requests: 50,
-        sleep_after_ms: 60_000,
-        hosts: [],
-      }
-      const { rows } = await state.query<{ id: string }>(
-        "select deploy_workload($1, 'web', 'local', 9, 'localhost', $2, $3, 9) as id",
-        [ACCOUNT, JSON.stringify(given), JSON.stringify({ image })],
-      )
-      return rows[0]?.id ?? ''
-    }
     let isLost = false
     const losing: Queryable = {
       async query(text, values) {
@@ -78,31 +105,61 @@ test(
     }
     const running: number[] = []
     let replacedCount = 0
-    const workloads = createWorkloads({
+    const { workloads, deployed, deploy } = await workloadsOn(state, {
       state: losing,
-      log: quiet,
-      environmentKey: key,
-      driver: driverOf(running),
-      line: () => undefined,
+      running,
       replaced: () => void replacedCount++,
-      urlOf: (host) => `http://${host}`,
-      readyMs: 5000,
-      memoryBytes: 1_000_000,
     })
     const id = await deployed('one')
-    const resource = { id, account: ACCOUNT, name: 'web' }
-    const deploy = () => workloads.deploy(resource, signal, () => undefined)
-    assert.equal(await deploy(), undefined)
+    assert.equal(await deploy(id), undefined)
     await deployed('two')
     isLost = true
-    await assert.rejects(deploy(), /the answer is lost/)
+    await assert.rejects(deploy(id), /the answer is lost/)
     assert.deepEqual(running, [1, 2])
     isLost = false
     replacedCount = 0
-    assert.equal(await deploy(), undefined)
+    assert.equal(await deploy(id), undefined)
     assert.ok(replacedCount > 0)
     for (let nth = 0; running.length > 1 && nth < 200; nth++) await pause(10)
     assert.deepEqual(running, [2])
+    workloads.close()
+  },
+)
+
+test(
+  'where a new version has no room beside the one before, that ends first',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    const given = { running, memoryBytes: 1 }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const id = await deployed('one')
+    assert.equal(await deploy(id), undefined)
+    await deployed('two')
+    assert.equal(await deploy(id), undefined)
+    assert.deepEqual(running, [2])
+    workloads.close()
+  },
+)
+
+test(
+  'a version that other workloads leave no room for fails after its time, and the account reads why',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const given = { running: [], memoryBytes: 1, readyMs: 100 }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    assert.equal(await deploy(await deployed('one')), undefined)
+    const other = await deployed('one', 'other')
+    assert.equal(await deploy(other, 'other'), 'failed')
+    const { rows } = await state.query<{ failure: string }>(
+      'select failure from workload_versions where workload = $1',
+      [other],
+    )
+    assert.match(rows[0]?.failure ?? '', /needs 0 MB of memory, and 0 MB of the node's 0 MB/)
     workloads.close()
   },
 )

@@ -13,6 +13,7 @@ import { createKeptInstances, type KeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
 import { readWorkloadVersion, workloadSpecOf, type WorkloadVersion } from './read-version.ts'
 import { pulledOf } from './pulled.ts'
+import { replaceBy } from './replace.ts'
 import { createRoom, type InstanceRoom } from './room.ts'
 import { createScaledTeller } from './tell-scaled.ts'
 import { instancesOf, keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
@@ -200,18 +201,18 @@ async function tryVersion(
   const running = numbersOf(instances.running().filter((one) => one.id === id && one.isServing))
   try {
     await pulledOf(parts, wanted, signal)
-    const [first, ...others] = instancesOf(own, Math.max(1, Math.min(running, scaleMax))).map(
-      (one) => instances.use(one, { cause: 'change' }, signal),
-    )
+    const further = instancesOf(own, Math.max(1, Math.min(running, scaleMax))).slice(1)
+    const first = replaceBy(parts, own, signal)
+    const others = further.map((one) => instances.use(one, { cause: 'change' }, signal))
     // Those that do not start now do later, as requests need them.
-    const further = Promise.allSettled(others)
+    const settled = Promise.allSettled(others)
     try {
       await first
-      await further
+      await settled
       await makeLive(parts, own)
     } finally {
       for (const use of [first, ...others])
-        void use?.then(({ release }) => release()).catch(() => undefined)
+        void use.then(({ release }) => release()).catch(() => undefined)
     }
   } catch (error) {
     const failure = failureOf(error)
@@ -250,10 +251,12 @@ async function answerByLive(
   instances.retireOthers(live.id, new Set(instancesOf(live, live.scaleMax).map(keyOfInstance)))
 }
 
-/** Of the version itself, in words; undefined where a later try may succeed. */
+const FINAL: ReadonlySet<string> = new Set(['workload_failed', 'workload_busy'])
+
+/** Of the version itself, or that it had no room in its time; undefined where a later try may succeed. */
 function failureOf(error: unknown): string | undefined {
   if (!(error instanceof ErgonError)) return undefined
-  const isFinal = error.code === 'workload_failed' || error.code.startsWith('image_')
+  const isFinal = FINAL.has(error.code) || error.code.startsWith('image_')
   return isFinal ? error.message : undefined
 }
 
