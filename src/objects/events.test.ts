@@ -207,20 +207,24 @@ test(
   },
 )
 
-test('a page follows another where the number of transactions gains a digit', { skip }, async () => {
-  const bucket = await toldBucket('digits', { id: 'all', events: ALL })
-  await put(bucket, 'a')
-  await put(bucket, 'b')
-  await pageOf(bucket, 2)
-  // As if the second had come after the tenth transaction.
-  await store.state.query(
-    `update storage_events set transaction = case key when 'a' then '9'::xid8 else '10'::xid8 end where bucket = $1`,
-    [bucket.id],
-  )
-  const first = await events.list(bucket, { after: '', limit: 1 })
-  const second = await events.list(bucket, { after: first.next, limit: 1 })
-  assert.deepEqual(
-    [first, second].flatMap((page) => page.events.map(({ key }) => key)),
-    ['a', 'b'],
-  )
-})
+test(
+  'a page follows another where the number of transactions gains a digit',
+  { skip },
+  async () => {
+    const bucket = await toldBucket('digits', { id: 'all', events: ALL })
+    await put(bucket, 'a')
+    await put(bucket, 'b')
+    await pageOf(bucket, 2)
+    // As if the second had come after the tenth transaction.
+    await store.state.query(
+      `update storage_events set transaction = case key when 'a' then '9'::xid8 else '10'::xid8 end where bucket = $1`,
+      [bucket.id],
+    )
+    const first = await events.list(bucket, { after: '', limit: 1 })
+    const second = await events.list(bucket, { after: first.next, limit: 1 })
+    assert.deepEqual(
+      [first, second].flatMap((page) => page.events.map(({ key }) => key)),
+      ['a', 'b'],
+    )
+  },
+)

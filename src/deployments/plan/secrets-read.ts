@@ -1,4 +1,4 @@
-// The secrets that a description hands to its resources: whoever writes the code of a function can read what that gets.
+// The secrets that a description hands to its resources: the author of a function reads all that the function gets.
 import { stackPartOf } from '#deployments/parts.ts'
 import { isPending, type StackParts } from '#resources/stack-part.ts'
 import type { StackResource } from '#stack/stack.ts'
