@@ -56,7 +56,7 @@ const LEFT = new DOMException('The client has left', 'AbortError')
 
 type PassOn = (given: ForwardedRequest) => Promise<void>
 
-/** Never rejects. */
+/** A request that asks for nothing else than an answer. */
 export const answerRequest = (
   request: IngressRequest,
   response: IngressResponse,
@@ -68,8 +68,8 @@ export const answerRequest = (
       isGrpc(request) ? forwardGrpc(request, response, given) : forward(request, response, given),
   })
 
-/** A request that asks for WebSocket. Never rejects. */
-export function answerUpgrade(
+/** A request that asks for WebSocket. */
+export async function answerUpgrade(
   request: IncomingMessage,
   upgrade: UpgradeSocket,
   deps: IngressDeps,
@@ -82,10 +82,10 @@ export function answerUpgrade(
   response.assignSocket(request.socket)
   response.once('finish', () => request.socket.destroySoon())
   const pass: PassOn = (given) => forward(request, response, given, upgrade)
-  return answerBy(request, response, { ...deps, pass })
+  await answerBy(request, response, { ...deps, pass })
 }
 
-/** The answer by a way to pass the request on to an instance. Never rejects. */
+/** The answer by a way to pass the request on to an instance. */
 async function answerBy(
   request: IngressRequest,
   response: IngressResponse,

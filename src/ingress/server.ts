@@ -1,6 +1,6 @@
 // The listeners of the ingress: HTTP/1.1 on a plain port, and on a TLS port HTTP/2 too, with the certificate of the name that
 // the client asks for. Both have the same limits, and drain alike.
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -10,7 +10,7 @@ import { FUNCTION_TIMEOUT_S_MAX } from '#contract/function-limits.ts'
 import { limitAddresses } from '#http/address-limit.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
-import type { IngressRequest } from './exchange.ts'
+import type { IngressRequest, IngressResponse } from './exchange.ts'
 
 const HEADER_BYTES_MAX = 32_768
 const HEADERS_MAX = 200
@@ -35,25 +35,20 @@ export type IngressServerDeps = IngressDeps & {
 
 /** Listens in the clear; rejects when the address is taken. */
 export async function listenPlain(deps: IngressServerDeps): Promise<IngressServer> {
-  const server = createServer(
-    {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      // A body may take as long as the code does, which ends the request.
-      requestTimeout: 0,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: CONNECTION_CHECK_MS,
-      // Our own check answers, with a body.
-      requireHostHeader: false,
-      insecureHTTPParser: false,
-      noDelay: true,
-      shouldUpgradeCallback: asksForWebSocket,
-    },
-    (request, response) => void answerRequest(request, response, deps),
-  )
-  server.on('upgrade', (request, socket: Duplex, head: Buffer) =>
-    answerUpgrade(request, { socket, head }, deps),
-  )
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    // A body may take as long as the code does, which ends the request.
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    // Our own check answers, with a body.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+    noDelay: true,
+    shouldUpgradeCallback: asksForWebSocket,
+  })
+  answerAll(server, deps)
   server.maxHeadersCount = HEADERS_MAX
   server.timeout = SILENCE_MS_MAX
   return await open(server, deps, () => server.closeIdleConnections())
@@ -69,18 +64,15 @@ export async function listenTls(
 ): Promise<IngressServer> {
   // Loaded only where there are certificates.
   const { createSecureServer } = await import('node:http2')
-  const server = createSecureServer(
-    {
-      allowHTTP1: true,
-      minVersion: 'TLSv1.2',
-      handshakeTimeout: HEADERS_TIMEOUT_MS,
-      SNICallback: (name, done) => done(null, contextOf(name.toLowerCase())),
-      // Browsers open connections of HTTP/1.1 for WebSocket while no extended CONNECT is offered.
-      settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: HEADER_BYTES_MAX },
-      maxHeaderListPairs: HEADERS_MAX,
-    },
-    (request, response) => void answerRequest(request, response, deps),
-  )
+  const server = createSecureServer({
+    allowHTTP1: true,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: HEADERS_TIMEOUT_MS,
+    SNICallback: (name, done) => done(null, contextOf(name.toLowerCase())),
+    // Browsers open connections of HTTP/1.1 for WebSocket while no extended CONNECT is offered.
+    settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: HEADER_BYTES_MAX },
+    maxHeaderListPairs: HEADERS_MAX,
+  })
   // Each connection reads these members of the server; the options do not have all of them.
   Object.assign(server, {
     maxHeaderSize: HEADER_BYTES_MAX,
@@ -91,9 +83,7 @@ export async function listenTls(
     maxHeadersCount: HEADERS_MAX,
     shouldUpgradeCallback: asksForWebSocket,
   })
-  server.on('upgrade', (request, socket: Duplex, head: Buffer) =>
-    answerUpgrade(request, { socket, head }, deps),
-  )
+  answerAll(server, deps)
   server.on('sessionError', () => undefined)
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   server.setTimeout(SILENCE_MS_MAX)
@@ -121,9 +111,31 @@ function endUnused(session: ServerHttp2Session): void {
   session.once('close', () => clearTimeout(timer))
 }
 
-/** Other protocols are not entered into: the request is an ordinary one. */
-const asksForWebSocket = ({ headers }: Pick<IngressRequest, 'headers'>): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket'
+/** A fault of an answer ends its connection, or its stream of HTTP/2, and not the process. */
+function answerAll(server: Server | Http2SecureServer, deps: IngressDeps): void {
+  const guard = ({ socket }: IngressRequest, answered: Promise<void>) =>
+    answered.catch((error: unknown) => {
+      deps.log.error('A request could not be answered', { error })
+      socket.destroy()
+    })
+  server.on('request', (request: IngressRequest, response: IngressResponse) =>
+    guard(request, answerRequest(request, response, deps)),
+  )
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    guard(request, answerUpgrade(request, { socket, head }, deps)),
+  )
+}
+
+/**
+ * Other protocols are not entered into: the request is an ordinary one. So is one that comes before the answer to an earlier
+ * request of its connection: no answer is lost.
+ */
+const asksForWebSocket = ({ headers, socket }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket' && !owesAnswer(socket)
+
+/** The answer that a socket is given to is this member of it, by node:http. */
+const owesAnswer = (socket: Socket & { readonly _httpMessage?: unknown }): boolean =>
+  Boolean(socket._httpMessage)
 
 async function open(
   server: Server | Http2SecureServer,
