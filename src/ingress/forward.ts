@@ -7,16 +7,15 @@ import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { shareHeaders, SHARE_TRAILERS } from './energy-figures.ts'
 import type { IngressRequest, IngressResponse, UpgradeSocket } from './exchange.ts'
+import { failedFault, isAnswerStatus } from './failed.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { headersFrom, headersTo } from './headers.ts'
 import { joinConnections } from './join-connections.ts'
-import { rulesOfKind, type RoutedKind } from './kinds.ts'
+import { rulesOfKind } from './kinds.ts'
 import { NotAnswered } from './not-answered.ts'
 
 /** Of our runtime: processing. */
 const WAITS = 102
-const STATUS_MIN = 200
-const STATUS_MAX = 599
 /** No body follows them (RFC 9110, 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = new Set([204, 205, 304])
 /** Nobody listens there: the process has just ended, or another version follows. */
@@ -75,10 +74,6 @@ async function* bodyOf(
     yield chunk as Buffer
   }
 }
-
-/** Also where its answer is not HTTP: what code sends is no fault of ours. */
-const failedFault = (kind: RoutedKind): ErgonError =>
-  fault(rulesOfKind(kind).refusals.failed, `Could not answer: the ${kind} failed`)
 
 /** Why the instance has not answered, as the error for the client. */
 function faultOf(error: Error, { kind, signal }: ForwardedRequest): Error {
@@ -148,9 +143,8 @@ class Passage implements Dispatcher.DispatchHandler {
     const { kind } = this.#given
     const { hasOurRuntime } = rulesOfKind(kind)
     if (hasOurRuntime && status === WAITS) return this.#given.waits()
-    if (status >= 100 && status < STATUS_MIN) return
-    const isAnswer = status >= STATUS_MIN && status <= STATUS_MAX
-    if (!isAnswer || (hasOurRuntime && headers['x-ergon-failed'] !== undefined))
+    if (status >= 100 && status < 200) return
+    if (!isAnswerStatus(status) || (hasOurRuntime && headers['x-ergon-failed'] !== undefined))
       return controller.abort(failedFault(kind))
     const response = this.#response
     try {

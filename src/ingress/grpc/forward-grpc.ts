@@ -11,6 +11,7 @@ import type {
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { IngressResponse } from '#ingress/exchange.ts'
+import { failedFault, isAnswerStatus } from '#ingress/failed.ts'
 import type { ForwardedRequest } from '#ingress/forwarded-request.ts'
 import { headersFrom, headersTo } from '#ingress/headers.ts'
 import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
@@ -21,6 +22,7 @@ const END_STREAM = 1
 const NO_ERROR = 0
 const CANCEL = 8
 const STATUS_OK = 200
+const NOT_HTTP2 = 'does not speak HTTP/2, which gRPC needs'
 
 /**
  * Resolves when the call has ended. Rejects with a fault, or NotAnswered, while nothing of the answer has gone out; nothing
@@ -41,8 +43,10 @@ export async function forwardGrpc(
   }
 }
 
-async function sessionOf({ pool, signal }: ForwardedRequest): Promise<ClientHttp2Session> {
-  const session = await pool.grpc.open()
+async function sessionOf({ pool, kind, signal }: ForwardedRequest): Promise<ClientHttp2Session> {
+  const session = await pool.grpc.open().catch((error: unknown) => {
+    throw error instanceof NotAnswered ? error : failedFault(kind, NOT_HTTP2)
+  })
   signal.throwIfAborted()
   return session
 }
@@ -71,13 +75,24 @@ function pass(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let failed: Error | undefined
-    call.once('response', (headers, flags) => {
-      beginAnswer(response, headers, given, (flags & END_STREAM) !== 0)
-      given.begun(false)
-    })
+    /** Code may send what Node does not write. */
+    const attempt = (act: () => void) => {
+      try {
+        act()
+      } catch {
+        failed ??= failedFault(given.kind)
+        call.close(CANCEL)
+      }
+    }
+    call.once('response', (headers, flags) =>
+      attempt(() => {
+        beginAnswer(response, headers, given, (flags & END_STREAM) !== 0)
+        given.begun(false)
+      }),
+    )
     call.on('data', (chunk: Buffer) => void (response.write(chunk) || call.pause()))
     response.on('drain', () => call.resume())
-    call.once('trailers', (trailers) => response.addTrailers(headersFrom(trailers)))
+    call.once('trailers', (trailers) => attempt(() => response.addTrailers(headersFrom(trailers))))
     call.once('end', () => response.headersSent && response.end())
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
@@ -94,13 +109,14 @@ function pass(
   })
 }
 
-/** A status without messages is one frame, at which the answer ends ("Trailers-Only"). */
+/** A status without messages is one frame, at which the answer ends ("Trailers-Only"). Throws for what Node does not write. */
 function beginAnswer(
   response: IngressResponse,
   { ':status': status = STATUS_OK, ...headers }: IncomingHttpHeaders & IncomingHttpStatusHeader,
-  { requestId, tariff, added }: ForwardedRequest,
+  { requestId, tariff, added, kind }: ForwardedRequest,
   isEnd: boolean,
 ): void {
+  if (!isAnswerStatus(status)) throw failedFault(kind)
   const sent = {
     ...headersFrom(headers),
     ...added,
@@ -132,5 +148,5 @@ function faultOf(
   if (signal.aborted) return signal.reason as Error
   if (failed instanceof ErgonError) return failed
   if (session === undefined || session.destroyed) return new NotAnswered(true)
-  return fault(rulesOfKind(kind).refusals.failed, `Could not answer: the ${kind} failed`)
+  return failedFault(kind)
 }

@@ -6,10 +6,12 @@ import { NotAnswered } from '#ingress/not-answered.ts'
 
 /** Nothing moves on it, and no call is open. */
 const IDLE_MS = 1000
+/** Until its first frame: who does not speak HTTP/2 may wait for more. */
+const BEGIN_MS = 5000
 const SETTINGS = { enablePush: false, maxHeaderListSize: 32_768 }
 
 export interface GrpcSessions {
-  /** Resolves with a connection that is open. Throws NotAnswered where there is none. */
+  /** Resolves with a connection at which HTTP/2 is spoken. Throws NotAnswered where there is none. */
   open(): Promise<ClientHttp2Session>
   /** Ends it after its last call. */
   close(): void
@@ -26,14 +28,19 @@ export function createGrpcSessions(socketPath: string): GrpcSessions {
       createConnection: () => connectSocket(socketPath),
       settings: SETTINGS,
     })
-    await new Promise<void>((resolve, reject) => {
-      session.once('connect', () => resolve())
-      session.once('error', () => reject(new NotAnswered(false)))
-      session.once('close', () => reject(new NotAnswered(false)))
-    })
     // A call that is open gets the error too.
     session.on('error', () => undefined)
-    session.setTimeout(IDLE_MS, () => session.close())
+    session.on('timeout', () => session.close())
+    session.setTimeout(BEGIN_MS)
+    await new Promise<void>((resolve, reject) => {
+      let isTaken = false
+      session.once('connect', () => (isTaken = true))
+      session.once('remoteSettings', () => resolve())
+      session.once('close', () =>
+        reject(isTaken ? new TypeError('HTTP/2 is not spoken') : new NotAnswered(false)),
+      )
+    })
+    session.setTimeout(IDLE_MS)
     return session
   }
   return {

@@ -1,0 +1,93 @@
+// Instances whose answers to gRPC are not to be passed on: they end the ingress for nobody, and one that speaks HTTP/1.1
+// alone counts as one that runs.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect as connectHttp2 } from 'node:http2'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { createSecureContext } from 'node:tls'
+import { testCertificate } from '#ingress/certificate.fixture.ts'
+import { openInstance } from '#ingress/instance.fixture.ts'
+import { openInstancePool } from '#ingress/instance-pool.ts'
+import { listenTls } from '#ingress/server.ts'
+
+const HEADERS = 1
+const SETTINGS = 4
+const END_STREAM = 1
+const END_HEADERS = 4
+
+const frame = (type: number, flags: number, stream: number, payload = Buffer.alloc(0)) =>
+  Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, stream]), payload])
+/** Of HTTP/2, for the first stream. Node's own server would not send such a status. */
+const statusFrame = (status: string, flags = 0) =>
+  frame(HEADERS, END_HEADERS | flags, 1, Buffer.concat([Buffer.from([8, 3]), Buffer.from(status)]))
+
+/** Calls an instance that sends these bytes, and then says nothing; resolves with the answer, and how often it was down. */
+async function call(t: TestContext, bytes: Buffer, isEnd = false) {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-grpc-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const socketPath = join(folder, 'instance')
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    // The head of a call has come.
+    let seen = 0
+    socket.on('data', (chunk) => {
+      if (seen === 0 && !isEnd) socket.write(frame(SETTINGS, 0, 0))
+      seen += chunk.length
+      if (seen < (isEnd ? 24 : 60)) return
+      seen = -Infinity
+      if (isEnd) socket.end(bytes)
+      else socket.write(bytes)
+    })
+  })
+  await once(server.listen(socketPath), 'listening')
+  t.after(() => server.close())
+  const { deps } = await openInstance(t, () => undefined, { kind: 'workload' })
+  const pool = openInstancePool(`unix:${socketPath}`)
+  t.after(() => pool.destroy())
+  let downs = 0
+  const uses: typeof deps.uses = {
+    async begin(route, ending) {
+      return { ...(await deps.uses.begin(route, ending)), pool, down: () => void downs++ }
+    },
+  }
+  const pair = testCertificate('localhost')
+  const context = createSecureContext(pair)
+  const front = await listenTls(
+    { ...deps, uses, listen: { host: '127.0.0.1', port: 0 } },
+    () => context,
+  )
+  t.after(() => front.drain())
+  const session = connectHttp2(`https://localhost:${front.port}`, { ca: pair.cert })
+  t.after(() => session.destroy())
+  const asked = session.request({
+    ':method': 'POST',
+    ':path': '/Echo/One',
+    'content-type': 'application/grpc',
+  })
+  asked.end()
+  const signal = AbortSignal.timeout(4000)
+  const [head] = (await once(asked, 'response', { signal })) as [Record<string, unknown>]
+  asked.resume()
+  return { head, downs }
+}
+
+test('a status that HTTP does not have is a failure of the workload, with and without messages', async (t) => {
+  for (const status of ['700', '999'])
+    for (const flags of [0, END_STREAM]) {
+      const { head, downs } = await call(t, statusFrame(status, flags))
+      assert.equal(head[':status'], 200)
+      assert.match(decodeURIComponent(String(head['grpc-message'])), /the workload failed/, status)
+      assert.equal(downs, 0)
+    }
+})
+
+test('an instance that speaks HTTP/1.1 alone is not down, and the caller reads why', async (t) => {
+  const bytes = Buffer.from('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+  const { head, downs } = await call(t, bytes, true)
+  assert.match(decodeURIComponent(String(head['grpc-message'])), /does not speak HTTP\/2/)
+  assert.equal(downs, 0)
+})
