@@ -20,6 +20,8 @@ const HOP_BY_HOP = new Set([
 const TAKEN = new Set([...HOP_BY_HOP, 'expect', 'cookie', 'host', 'x-request-id'])
 /** Believed from proxies that the operator trusts. */
 const FORWARDED = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/
+/** Headers of which code believes that the service, or a proxy, has set them. */
+const NAMED_ALIKE = /^(?:forwarded|x-forwarded-.*|x-real-ip|x-svc-.*)$/
 /** Headers of the service, and those that bind a client to an address that others have too. */
 const OURS =
   /^(?:x-(?:ergon|energy|workload)-.*|x-(?:carbon-mg|receipt-id|routed-to|tier)|strict-transport-security|alt-svc|clear-site-data)$/
@@ -36,9 +38,12 @@ export function headersTo(request: IngressRequest, given: ForwardedRequest): str
   let prefix = ''
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? '').toLowerCase()
-    if (name.startsWith(':') || name.startsWith('x-ergon-')) continue
-    if (TAKEN.has(name) || named?.has(name) === true) continue
-    if (!isTrusted && FORWARDED.test(name)) continue
+    // Code that reads headers as variables (CGI) takes both for the same.
+    const asVariable = name.replaceAll('_', '-')
+    if (name.startsWith(':') || asVariable.startsWith('x-ergon-')) continue
+    if (TAKEN.has(asVariable) || named?.has(name) === true) continue
+    if (FORWARDED.test(name) && !isTrusted) continue
+    if (name !== asVariable && NAMED_ALIKE.test(asVariable)) continue
     const value = rawHeaders[i + 1] ?? ''
     if (name === 'x-forwarded-for') before += `${value}, `
     else if (name === 'x-forwarded-prefix') prefix += value

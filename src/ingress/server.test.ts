@@ -183,6 +183,26 @@ test('what clients say about who asked is not believed', async (t) => {
   assert.equal(await seen(() => true), '192.0.2.1, 127.0.0.1 https /admin 1 req_')
 })
 
+test('names with underscores are not read as those that the ingress owns', async (t) => {
+  const { deps } = await openInstance(t, ({ rawHeaders }, response) =>
+    response.end(rawHeaders.filter((text, at) => at % 2 === 0 && text.includes('_')).join()),
+  )
+  const forged = [
+    'X_Ergon_Event',
+    'X_Svc_Event',
+    'X_Forwarded_For',
+    'X-Forwarded_For',
+    'X_Request-Id',
+    'Own_Name',
+  ]
+  const headers = Object.fromEntries(forged.map((name) => [name, 'forged']))
+  for (const trusts of [() => false, () => true]) {
+    const { port } = await plain(t, { ...deps, trusts })
+    const answer = await fetch(`http://localhost:${port}/`, { headers })
+    assert.equal((await answer.text()).toLowerCase(), 'own_name')
+  }
+})
+
 test('TLS has the certificate of the name, HTTP/2 and HTTP/1.1, and no answer for other names', async (t) => {
   const { deps } = await openInstance(t, async (request, response) => {
     let bytes = 0
