@@ -141,24 +141,27 @@ test('kill -9 of the agent before a signal of death is armed leaves nothing', RO
   for (const level of ['root', 'plain'] as const) {
     const where = newPlace(t)
     const setpriv = join(where.root, 'setpriv')
+    const late = `${where.root}-late`
     // The time between a change of uid and the arming, a few microseconds, is made longer.
-    writeFileSync(setpriv, LATE_SETPRIV)
+    writeFileSync(setpriv, lateSetpriv(late))
     chmodSync(setpriv, 0o755)
-    const agent = startAgent(where, { level, tools: { setpriv }, dieAfterMs: 250 })
+    const agent = startAgent(where, { level, tools: { setpriv } })
+    assert.ok(await eventually(() => survivors(late).length > 0), 'not killed while it starts')
+    agent.kill('SIGKILL')
     await once(agent, 'exit')
-    assert.ok(survivors(where.root).length > 0, 'not killed while it starts')
     assert.ok(await leavesNothing(where), level)
   }
 })
 
-const LATE_SETPRIV = `#!/bin/sh
+/** The mark is in the arguments until the signal is being armed. */
+const lateSetpriv = (mark: string) => `#!/bin/sh
 case "$*" in *--reuid*--pdeathsig*) ;; *) exec /usr/bin/setpriv "$@" ;; esac
 flags=
 while [ "$1" != -- ]; do
   if [ "$1" = --pdeathsig ]; then shift 2; else flags="$flags $1"; shift; fi
 done
 exec /usr/bin/setpriv $flags -- /bin/sh -c \
-  'shift; sleep 0.5; exec /usr/bin/setpriv --pdeathsig KILL -- "$@"' late "$@"
+  'shift; sleep 2; exec /usr/bin/setpriv --pdeathsig KILL -- "$@"' ${mark} "$@"
 `
 
 /** Stands for a launcher that forgets the signals of death. */
