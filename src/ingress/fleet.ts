@@ -92,8 +92,11 @@ export class Fleet {
         best.add(ending)
         return best
       }
-      const opening = [...this.#held.values()].map(({ opened }) => opened)
-      await Promise.any(opening).catch(({ errors }: AggregateError) => Promise.reject(errors[0]))
+      const opening = [...this.#held.values()].map((one) => one.opened.then(() => one))
+      const { refusal } = await Promise.any(opening).catch(({ errors }: AggregateError) =>
+        Promise.reject(errors[0]),
+      )
+      if (refusal !== undefined) throw refusal
     }
   }
 

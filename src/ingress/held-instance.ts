@@ -27,6 +27,7 @@ export class HeldInstance {
   #pool: InstancePool | undefined
   #isDownUntilMs = 0
   #isRetired = false
+  #refusal: ErgonError | undefined
 
   /** `gone` is called when later requests must ask again. */
   constructor(agent: AgentSocket, asked: AskedInstance, gone: () => void) {
@@ -51,6 +52,7 @@ export class HeldInstance {
         }
         if (!('refused' in line)) return refuse(replacedFault(asked))
         const error = errorOfLine(line)
+        this.#refusal = error
         refuse(error)
         for (const ending of this.#users) ending.abort(error)
       },
@@ -65,6 +67,11 @@ export class HeldInstance {
   /** Undefined until it can be used. */
   get pool(): InstancePool | undefined {
     return this.#pool
+  }
+
+  /** Why it must not be used any more; it may come with the address. */
+  get refusal(): ErgonError | undefined {
+    return this.#refusal
   }
 
   get usersCount(): number {

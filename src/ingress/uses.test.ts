@@ -22,9 +22,13 @@ test('requests that follow each other ask the agent once, and a refusal ends tho
     const line = { refused: 'function_suspended', message: 'Could not run it: it is suspended' }
     void refusing.promise.then(() => response.end(lineOf(line)))
   })
-  t.after(() => server.close())
-  const uses = createInstanceUses(agent, { calmMs: 1000 })
-  t.after(() => uses.close())
+  // Longer than any pause of a busy machine between two of the requests.
+  const uses = createInstanceUses(agent, { calmMs: 60_000 })
+  t.after(async () => {
+    // The server waits for the answers that uses keep open.
+    uses.close()
+    await server.close()
+  })
   const ending = new AbortController()
   for (let nth = 0; nth < 5; nth++) (await uses.begin(ROUTE, ending)).end()
   await uses.begin(ROUTE, ending)
