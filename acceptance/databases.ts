@@ -38,6 +38,8 @@ const forPg = (more: pg.PoolConfig = {}): pg.PoolConfig => ({
 
 async function usingPg<T>(more: pg.PoolConfig, work: (client: pg.Client) => Promise<T>) {
   const client = new pg.Client(forPg(more))
+  // An end by the server between two queries; the next query of the work is rejected.
+  client.on('error', () => undefined)
   await client.connect()
   try {
     return await work(client)

@@ -251,7 +251,7 @@ test('the command line prints balance and ledger, and makes and redeems vouchers
   assert.match((await cli('ledger', '--kind', 'grant')).stdout, /grant +0\.25/)
   const charges = await cli('ledger', '--kind', 'charge')
   assert.match(charges.stdout, /charge +-0\.\d+ +0\.\d+ +balance\.get/)
-  assert.match(charges.stdout, /entries: in 0, out 0\.\d+ tUSD, 0\.\d+ J$/m)
+  assert.match(charges.stdout, /entries: in 0, out 0\.\d+ tUSD, \d+(\.\d+)? k?J$/m)
   const csv = await cli('ledger', '--csv', '--kind', 'voucher')
   assert.match(csv.stdout, /^id,at,kind.*\ntr_\d+,.*,voucher,2500000000000,/)
   const asJson = JSON.parse((await cli('ledger', '--json', '--limit', '1')).stdout) as object

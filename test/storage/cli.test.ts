@@ -171,7 +171,7 @@ test('what fails leaves no file, and says what to do', async () => {
   const { token } = await ergon.control('token.create', { scope: 'read' })
   const reader = await run(['cp', at('large.bin'), `s3://${BUCKET}/no`], token)
   assert.equal(reader.code, 1)
-  assert.match(reader.stderr, /AccessDenied[\s\S]*--scope deploy/)
+  assert.match(reader.stderr, /AccessDenied[\s\S]*token of scope deploy/)
   const stranger = await run(['ls'], `svc_${'x'.repeat(38)}`)
   assert.equal(stranger.code, 4, stranger.stderr)
   const silent = await run(['ls', '--base-url', 'http://127.0.0.1:9'])
