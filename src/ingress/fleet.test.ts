@@ -40,7 +40,8 @@ async function agentOf(
   return {
     used,
     asked: () => asked,
-    begin: (more = {}) => uses.begin({ ...ROUTE, scale, ...more }, new AbortController()),
+    begin: (more = {}, ending = new AbortController()) =>
+      uses.begin({ ...ROUTE, scale, ...more }, ending),
     numbers: () => [...used.keys()].toSorted(),
   }
 }
@@ -149,4 +150,15 @@ test('where the first instance is refused, another one that opens answers; where
   await until(() => agent.used.size === 0)
   refused = [1, 2]
   await assert.rejects(agent.begin(least), { code: 'workload_failed' })
+})
+
+test('a caller that leaves while no instance is open is no load any more', async (t) => {
+  const agent = await agentOf(t, (_, response) => response.flushHeaders())
+  const leaving = new AbortController()
+  const left = assert.rejects(agent.begin({}, leaving))
+  await until(() => agent.used.size === 1)
+  leaving.abort(new Error('gone'))
+  // Nobody waits for it.
+  await until(() => agent.used.size === 0)
+  await left
 })

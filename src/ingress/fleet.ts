@@ -55,11 +55,20 @@ export class Fleet {
     this.#load++
     this.#most = Math.max(this.#most, this.#load)
     clearTimeout(this.#rest)
+    let isLoad = true
+    const leave = () => {
+      if (isLoad) this.#leave()
+      isLoad = false
+    }
+    // Who leaves while none is open is no load any more.
+    ending.signal.addEventListener('abort', leave)
     try {
-      return this.#useOf(await this.#taken(ending), ending)
+      return this.#useOf(await this.#taken(ending), ending, leave)
     } catch (error) {
-      this.#leave()
+      leave()
       throw error
+    } finally {
+      ending.signal.removeEventListener('abort', leave)
     }
   }
 
@@ -69,7 +78,7 @@ export class Fleet {
     for (const one of this.#held.values()) one.close()
   }
 
-  #useOf(one: HeldInstance, ending: AbortController): InstanceUse {
+  #useOf(one: HeldInstance, ending: AbortController, leave: () => void): InstanceUse {
     return {
       // It is usable.
       pool: one.pool as InstancePool,
@@ -77,7 +86,7 @@ export class Fleet {
       down: () => one.down(),
       end: () => {
         one.remove(ending)
-        this.#leave()
+        leave()
       },
     }
   }
