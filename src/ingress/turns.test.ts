@@ -79,6 +79,23 @@ test('a route may have fewer turns than its kind', async () => {
   await second
 })
 
+test('where a route gets fewer turns, those that wait begin once no more than these run', async () => {
+  const turns = createTurns()
+  const [first, second] = await Promise.all(
+    Array.from({ length: 2 }, () => turns.take({ ...ROUTE, concurrency: 2 }, signal)),
+  )
+  let hasBegun = false
+  const waiting = turns.take({ ...ROUTE, concurrency: 1 }, signal).then((end) => {
+    hasBegun = true
+    end()
+  })
+  first?.()
+  await new Promise(setImmediate)
+  assert.equal(hasBegun, false)
+  second?.()
+  await waiting
+})
+
 test('one account leaves room for others, however many resources it has', async () => {
   const turns = createTurns()
   const take = (nth: number, account = 'acct_a') =>

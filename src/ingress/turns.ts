@@ -9,7 +9,7 @@ const WAIT_MAX_MS = 60_000
 /** Requests of an account that run or wait: a quarter of all connections. */
 export const ROUTED_REQUESTS_MAX = 500
 
-type Line = { running: number; readonly waiting: (() => void)[] }
+type Line = { running: number; most: number; readonly waiting: (() => void)[] }
 
 export interface RequestTurns {
   /** Resolves with the end of the turn. Throws that it is busy, also after too long a wait. Rejects with the signal's reason. */
@@ -29,7 +29,8 @@ export function createTurns(waitMs = WAIT_MAX_MS): RequestTurns {
     else ofAccounts.delete(account)
   }
   const end = (id: string, line: Line) => {
-    const next = line.waiting.shift()
+    // Not where fewer may run since.
+    const next = line.running <= line.most ? line.waiting.shift() : undefined
     if (next !== undefined) return next()
     line.running--
     if (line.running === 0) lines.delete(id)
@@ -39,7 +40,8 @@ export function createTurns(waitMs = WAIT_MAX_MS): RequestTurns {
       if ((ofAccounts.get(account) ?? 0) >= ROUTED_REQUESTS_MAX)
         throw busy(kind, `its account has ${ROUTED_REQUESTS_MAX} requests here`)
       const most = concurrency ?? rulesOfKind(kind).concurrency * (scale?.max ?? 1)
-      const line = lines.get(id) ?? { running: 0, waiting: [] }
+      const line = lines.get(id) ?? { running: 0, most, waiting: [] }
+      line.most = most
       lines.set(id, line)
       if (line.running >= most && line.waiting.length >= FUNCTION_WAITING_MAX)
         throw busy(kind, `${most} requests run and ${FUNCTION_WAITING_MAX} wait`)
