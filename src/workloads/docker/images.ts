@@ -15,6 +15,9 @@ type ListedImage = { readonly RepoTags?: readonly string[] | null }
 
 const GIVE_MS = 600_000
 const ABSENT = 404
+const IN_USE = 409
+/** Behind the name of an image that is being given. */
+const PART = '-part'
 
 export function createEngineImages(engine: ContainerEngine, installation: string): EngineImages {
   const repository = `localhost/ergon-${installation}`
@@ -37,7 +40,9 @@ export function createEngineImages(engine: ContainerEngine, installation: string
       for (const tag of all.flatMap(({ RepoTags }) => RepoTags ?? [])) {
         const name = tag.replace(/:[^/]*$/, '')
         if (!name.startsWith(`${repository}/`) || kept.has(name) || giving.size > 0) continue
-        await engine.ask('DELETE', `/images/${tag}`)
+        await engine.ask('DELETE', `/images/${tag}`).catch((error: unknown) => {
+          if (!(error instanceof EngineFault && error.status === IN_USE)) throw error
+        })
       }
     },
   }
@@ -52,13 +57,15 @@ const isThere = (engine: ContainerEngine, name: string): Promise<boolean> =>
     },
   )
 
+/** An image whose files were read in part never has the name: an end of this process on the way leaves another one. */
 async function importRoot(engine: ContainerEngine, name: string, root: string): Promise<void> {
   // Folders that no layer names are closed to others, and the container's user is another.
   const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX']
   const words = ['-C', root, ...owner, '-c', '.']
   const tar = spawn('tar', words, { stdio: ['ignore', 'pipe', 'ignore'] })
   const ended = once(tar, 'close')
-  const path = `/images/create?fromSrc=-&repo=${encodeURIComponent(name)}`
+  const part = `${name}${PART}`
+  const path = `/images/create?fromSrc=-&repo=${encodeURIComponent(part)}`
   try {
     await engine.send(path, tar.stdout, AbortSignal.timeout(GIVE_MS))
   } finally {
@@ -66,4 +73,6 @@ async function importRoot(engine: ContainerEngine, name: string, root: string): 
   }
   const [code] = (await ended) as [number | null]
   if (code !== 0) throw new EngineFault(0, `the files of an image could not be read: tar ${code}`)
+  await engine.ask('POST', `/images/${part}/tag?repo=${encodeURIComponent(name)}&tag=latest`)
+  await engine.ask('DELETE', `/images/${part}`)
 }

@@ -1,0 +1,54 @@
+// The images of an engine, which is a list of names here; that of the contract of drivers is a true one.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { EngineFault, type ContainerEngine } from './engine.ts'
+import { createEngineImages } from './images.ts'
+
+const OWN = 'localhost/ergon-x'
+
+/** Images of the names; those in use are not removed. */
+function engineOf(names: Set<string>, used: readonly string[] = []): ContainerEngine {
+  const answers = (method: string, path: string): unknown => {
+    if (path === '/images/json') return [...names].map((name) => ({ RepoTags: [`${name}:latest`] }))
+    const { pathname, searchParams } = new URL(path, 'http://engine')
+    const name = pathname.replace(/^\/images\/(.*?)(\/json|\/tag|:latest)?$/, '$1')
+    if (!names.has(name)) throw new EngineFault(404, `no such image: ${name}`)
+    if (method === 'POST') names.add(searchParams.get('repo') ?? '')
+    if (method !== 'DELETE') return undefined
+    if (used.includes(name)) throw new EngineFault(409, `in use: ${name}`)
+    names.delete(name)
+    return undefined
+  }
+  return {
+    ask: async (method, path) => answers(method, path) as never,
+    async send(path, body) {
+      // The engine sees the end of the files, and not whether all of them came.
+      await body.toArray()
+      names.add(new URL(path, 'http://engine').searchParams.get('repo') ?? '')
+    },
+    attach: () => Promise.reject(new Error('not asked')),
+  }
+}
+
+test('an image whose files could not all be read is not used, also by a later try', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'ergon-images-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  const names = new Set<string>()
+  const images = createEngineImages(engineOf(names), 'x')
+  const gone = join(root, 'gone')
+  await assert.rejects(images.give('sha256:a', gone), /could not be read/)
+  await assert.rejects(images.give('sha256:a', gone), /could not be read/)
+  writeFileSync(join(root, 'file'), 'text')
+  assert.equal(await images.give('sha256:a', root), `${OWN}/a`)
+  assert.deepEqual([...names], [`${OWN}/a`])
+})
+
+test('images in use stay, and those behind them go', async () => {
+  const names = new Set([`${OWN}/a`, `${OWN}/b`, `${OWN}/c`, 'localhost/other/a'])
+  const images = createEngineImages(engineOf(names, [`${OWN}/a`]), 'x')
+  await images.prune(new Set(['sha256:c']))
+  assert.deepEqual([...names], [`${OWN}/a`, `${OWN}/c`, 'localhost/other/a'])
+})
