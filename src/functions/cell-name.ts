@@ -9,7 +9,7 @@ export const SPARE_CELLS = 'spare-'
 export const functionCellOf = (id: string, version: number): string =>
   `${functionUserOf(id)}-${version}`
 
-/** The name whose uid all versions of a function have: each name keeps its uid for good. */
+/** The name whose uid all versions of a function have. */
 export const functionUserOf = (id: string): string =>
   `${FUNCTION_CELLS}${id.slice(id.indexOf('_') + 1)}`
 

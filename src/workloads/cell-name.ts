@@ -15,7 +15,7 @@ export const workloadCellOf = ({
 export const pullCellOf = ({ id, version }: OfVersion): string =>
   `${workloadUserOf(id)}-${version}-pull`
 
-/** The name whose uid all versions of a workload have: each name keeps its uid for good. */
+/** The name whose uid all versions of a workload have. */
 export const workloadUserOf = (id: string): string =>
   `${WORKLOAD_CELLS}${id.slice(id.indexOf('_') + 1)}`
 
