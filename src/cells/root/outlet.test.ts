@@ -1,7 +1,8 @@
 // The way out of a cell: ports of its loopback lead to a socket that its program can neither see nor speak for.
 import assert from 'node:assert/strict'
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { access } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -61,11 +62,11 @@ async function start(
       environment: { PATH: '/usr/bin:/bin' },
       config: null,
       writes: [],
-      root: { outlet: { socket, ...ticket, ports, hosts: ['db.example.com'] } },
       restart: { delaysMs: [60_000], steadyMs: 60_000 },
       ready: { probe: () => new Promise(() => undefined), timeoutMs: 60_000 },
       output: ({ text }) => void lines.push(text),
       ...more,
+      root: { ...more.root, outlet: { socket, ...ticket, ports, hosts: ['db.example.com'] } },
     }),
   )
   return { cells, cell, lines, server }
@@ -161,6 +162,44 @@ test(
     assert.equal(cell.exits.length, 0)
   },
 )
+
+/** Listens beside the path with room for one, and takes none until there is a line of input. */
+const BUSY = `use strict; $| = 1; socket my $busy, 1, 1, 0; bind $busy, pack 'S Z*', 1, $ARGV[0] or die $!; listen $busy, 0; chmod 0777, $ARGV[0];
+print "listens\\n"; <STDIN>; while (accept my $from, $busy) { print $from "late\\n"; close $from }`
+
+test('where a crowd waits outside, connections wait too', CANNOT, async (t) => {
+  let busy: ChildProcessWithoutNullStreams | undefined
+  t.after(async () => {
+    if (busy?.kill('SIGKILL') === true) await once(busy, 'exit')
+  })
+  const { lines, server } = await start(
+    t,
+    `${DIAL} for (1 .. 3) { next if fork; my $said; for (;;) { $said = dial(3128, "x"); last if $said !~ /x$/; select undef, undef, undef, 0.02 } print "$said\\n"; exit } 1 while wait > 0; sleep 100`,
+  )
+  const path = String(server.address())
+  busy = spawn('/usr/bin/perl', ['-e', BUSY, `${path}.busy`])
+  await once(busy.stdout, 'data')
+  renameSync(`${path}.busy`, path)
+  // Long enough for refusals, which must not come.
+  await sleep(1000)
+  assert.deepEqual(lines, [])
+  busy.stdin.write('\n')
+  assert.ok(await eventually(() => lines.length === 3))
+  assert.deepEqual(lines, ['late', 'late', 'late'])
+})
+
+test('a program that listens and takes nobody holds no other connection', CANNOT, async (t) => {
+  const { lines } = await start(
+    t,
+    `${DIAL} select undef, undef, undef, 1; socket my $full, 2, 1, 0; my $at = pack 'S n C4 x8', 2, 8080, 127, 0, 0, 1;
+bind $full, $at or die $!; listen $full, 0;
+my @held = map { socket my $one, 2, 1, 0; fcntl $one, 4, 0x800; connect $one, $at; $one } 1 .. 4;
+select undef, undef, undef, 1; print dial(3128, "x"), "\\n"; sleep 100`,
+    { root: { port: 8080 } },
+  )
+  assert.ok(await eventually(() => lines.length > 0))
+  assert.deepEqual(lines, [`${TICKET} 3128|x`])
+})
 
 test('an idle way out uses no CPU', CANNOT, async (t) => {
   const { cell, lines } = await start(t, `${DIAL} dial(3128, "x"); print "idle\\n"; sleep 100`)

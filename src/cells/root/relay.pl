@@ -14,7 +14,9 @@ my $EVENT_BYTES = length pack $EPOLL_EVENT, 0, 0;
 my $NO_WAIT = 1;
 my $TICKETS = 0;
 
-my ($EINPROGRESS, $EAGAIN) = (115, 11);
+my ($EINPROGRESS, $EALREADY, $EAGAIN) = (115, 114, 11);
+# A unix socket with a full backlog: the connection is held, and no other of its door is taken.
+my ($RETRY_MS, $HELD_S_MAX) = (10, 5);
 my $PAIRS_MAX = 4000;
 my $RLIMIT_NOFILE = 7;
 
@@ -40,7 +42,8 @@ sub serve {
     my $look_ms = $late ? $LOOK_MIN_MS : -1;
     my $events = "\0" x ($EVENT_BYTES * $EVENTS_MAX);
     for (;;) {
-        my $count = syscall $NUMBER{epoll_pwait}, $epoll, $events, $EVENTS_MAX, $look_ms, 0, 8;
+        my @held = grep { $_->{held} } values %doors;
+        my $count = syscall $NUMBER{epoll_pwait}, $epoll, $events, $EVENTS_MAX, @held ? $RETRY_MS : $look_ms, 0, 8;
         if ($look_ms > 0) { $look_ms = answers($late) ? open_door($late) : $look_ms < $LOOK_MAX_MS ? int($look_ms * 1.5) : $look_ms }
         my @calls;
         for my $at (0 .. $count - 1) {
@@ -51,7 +54,7 @@ sub serve {
             elsif (my $end = $ends{$number}) { happen($end) }
         }
         # Last: an event above may be of a descriptor that a new connection would get.
-        admit($_) for @calls;
+        admit($_) for @calls, @held;
     }
 }
 
@@ -75,8 +78,15 @@ sub pairs_max {
     return $pairs < $PAIRS_MAX ? $pairs : $PAIRS_MAX;
 }
 
-# True once the program listens.
-sub answers { my ($door) = @_; socket my $try, $door->{domain}, 1, 0 or return 0; return connect $try, $door->{address} }
+# True once the program listens. The second call has what became of the first; a full backlog leaves it for later looks.
+sub answers {
+    my ($door) = @_;
+    my $try = delete $door->{try};
+    if (!$try) { socket $try, $door->{domain}, 1, 0 or return 0; unblock($try) }
+    return 1 if connect($try, $door->{address}) || $! == $EINPROGRESS && connect($try, $door->{address});
+    $door->{try} = $try if $! == $EALREADY;
+    return 0;
+}
 
 sub open_door {
     my ($door) = @_;
@@ -87,10 +97,11 @@ sub open_door {
     return -1;
 }
 
-# While too many are open, new ones wait.
+# While too many are open, or one is held, new ones wait.
 sub watch_doors {
-    my $wanted = keys %ends < 2 * $pairs_max;
+    my $has_room = keys %ends < 2 * $pairs_max;
     for my $number (keys %doors) {
+        my $wanted = $has_room && !$doors{$number}{held};
         next if $wanted == ($doors{$number}{watched} // 0);
         control($wanted ? $ADD : $DELETE, $number, $IN);
         $doors{$number}{watched} = $wanted;
@@ -99,14 +110,16 @@ sub watch_doors {
 
 sub admit {
     my ($door) = @_;
-    while (keys %ends < 2 * $pairs_max && accept my $from, $door->{socket}) {
+    while (keys %ends < 2 * $pairs_max && (my $from = next_at($door))) {
         socket my $to, $door->{domain}, 1, 0 or last;
         unblock($_) for $from, $to;
         my ($greeting, $kept) = defined $door->{ticket} ? "$door->{ticket} $door->{number}\n" : '';
         if (!connect($to, $door->{address}) && $! != $EINPROGRESS) {
+            if ($! == $EAGAIN && time < ($door->{held_until} ||= time + $HELD_S_MAX)) { $door->{held} = $from; last }
             ($to, $kept) = refusing($door->{refusal} // '') or next;
             $greeting = '';
         }
+        $door->{held_until} = 0;
         # Of the two the one that is TCP takes it.
         setsockopt $_, 6, 1, 1 for $from, $to;
         my @pair = map { { socket => $_, number => fileno $_, pending => '', ended => 0, watched => 0 } } $from, $to;
@@ -116,6 +129,15 @@ sub admit {
         watch($_) for @pair;
     }
     watch_doors();
+}
+
+# The connection that is held, or a new one.
+sub next_at {
+    my ($door) = @_;
+    my $held = delete $door->{held};
+    return $held if $held;
+    accept my $from, $door->{socket} or return;
+    return $from;
 }
 
 # A connection at whose other end, which has to stay open, a refusal is all that comes.
