@@ -176,3 +176,21 @@ test('a certificate that ends is ordered before those of new names', async (t) =
   await settled()
   assert.deepEqual(asked.slice(0, 2), ['old.a.example', 'old.a.example'])
 })
+
+test('the longest name is kept, and one that cannot be kept is served', async (t) => {
+  const long = `${Array.from({ length: 3 }, () => 'a'.repeat(63)).join('.')}.${'b'.repeat(53)}.example`
+  assert.equal(long.length, 253)
+  const first = start(t, () => [long])
+  await first.settled()
+  assert.deepEqual([...first.deps.kept.all().keys()], [long])
+  first.deps.kept.remove(long)
+  assert.equal(first.deps.kept.all().size, 0)
+  const write = () => {
+    throw new Error('the disk is full')
+  }
+  const second = start(t, () => ['a.example'], { kept: { ...first.deps.kept, write } })
+  await second.settled()
+  assert.ok(second.deps.contexts.of('a.example'))
+  assert.match(second.logged(), /the disk is full/)
+  assert.deepEqual(second.asked, ['a.example'])
+})

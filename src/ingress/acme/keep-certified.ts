@@ -4,6 +4,7 @@ import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { CertificateContexts } from '#ingress/certificates/contexts.ts'
+import type { Pair } from '#node/certificate-pair.ts'
 import { fitsClock, isDue, validityOf, type Validity } from './validity.ts'
 import type { KeptCertificates } from './kept-certificates.ts'
 import { createOrdersOfHour, type DueName, type OrdersOfHour } from './orders-of-hour.ts'
@@ -124,12 +125,12 @@ async function order(
   deps: CertifiedDeps,
   signal: AbortSignal,
 ): Promise<Validity | 'away' | undefined> {
-  const { orders, kept, contexts, waits, clock, log } = deps
+  const { orders, contexts, waits, clock, log } = deps
   try {
     const pair = await unlessAborted(orders.order(host), signal)
     const life = validityOf(pair.cert)
-    kept.write(host, pair)
     contexts.take({ host, pair })
+    keep(host, pair, deps)
     if (fitsClock(life, clock.wallMs())) waits.forget(host)
     else await failed(host, clockReason(life, clock.wallMs()), deps)
     log.info('A certificate was ordered', { host, until: new Date(life.toMs).toISOString() })
@@ -142,6 +143,15 @@ async function order(
       error: error.message,
     })
     return 'away'
+  }
+}
+
+/** One that is not kept serves until the process ends. */
+function keep(host: string, pair: Pair, { kept, log }: CertifiedDeps): void {
+  try {
+    kept.write(host, pair)
+  } catch (error) {
+    log.error('A certificate cannot be kept', { host, error: messageOf(error) })
   }
 }
 
