@@ -194,3 +194,28 @@ test('the longest name is kept, and one that cannot be kept is served', async (t
   assert.match(second.logged(), /the disk is full/)
   assert.deepEqual(second.asked, ['a.example'])
 })
+
+test('a name that has a certificate of a file is left out', async (t) => {
+  const { asked, settled } = start(t, () => ['a.example', 'file.example'], {
+    isCovered: (host) => host === 'file.example',
+  })
+  await settled()
+  assert.deepEqual(asked, ['a.example'])
+})
+
+test('a certificate that has ended is removed where no route has its name', async (t) => {
+  let hosts = ['gone.example', 'stays.example']
+  const { asked, deps, settled, pass } = start(t, () => hosts)
+  await settled()
+  hosts = ['stays.example']
+  const kept = () => [...deps.kept.all().keys()].toSorted()
+  pass(47 * 60 * MINUTE_MS)
+  await settled()
+  assert.deepEqual(kept(), ['gone.example', 'stays.example'])
+  assert.ok(deps.contexts.of('gone.example'))
+  pass(2 * 60 * MINUTE_MS)
+  await settled()
+  assert.deepEqual(kept(), ['stays.example'])
+  assert.equal(deps.contexts.of('gone.example'), undefined)
+  assert.equal(asked.filter((host) => host === 'gone.example').length, 1)
+})
