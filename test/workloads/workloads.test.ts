@@ -346,6 +346,19 @@ test('a used budget suspends a workload, and a raise resumes it', async () => {
     [made.id],
   )
   assert.ok(BigInt(used) <= 10_000_000_000n, used)
+  // The pull is of the workload.
+  const charged = await ergon.sql<{ cell: string; energy: string }>(
+    `select convert_from(bytes, 'UTF8')::jsonb ->> 'cell' as cell, sum(energy_nj)::text as energy
+     from charges where resource = $1 group by 1 order by 1`,
+    [made.id],
+  )
+  const version = `${made.id.replace('_', '-')}-1`
+  assert.deepEqual(
+    charged.map(({ cell }) => cell),
+    [`${version}-1`, `${version}-pull`],
+  )
+  const sum = charged.reduce((total, { energy }) => total + BigInt(energy), 0n)
+  assert.equal(sum, BigInt(used))
   await client.api('PATCH', '/burner', { energy_budget: '1 MJ/day' })
   await until(
     () => client.show('burner'),
