@@ -23,7 +23,7 @@ export interface CellMinutes {
 }
 
 export type CellMinutesDeps = StandingDeps & {
-  /** Whose windows these are. */
+  /** The meter of the windows. */
   readonly meter: string
   /** The state of a cell; undefined of a cell that is gone. */
   readonly stateOf: (cell: string) => string | undefined
@@ -130,7 +130,7 @@ function cellsOfMuchBudget(holds: CellMinutesDeps['holds'] = new Map()): string[
   return limited.filter(isMuch).map(([cell]) => cell)
 }
 
-/** What each cell of an account used in a window, by its name. */
+/** The use of each cell of an account in a window, by its name. */
 function duesOf(window: MeterWindow): Map<string, Used> {
   const toMs = window.k * WINDOW_MS
   const fromMs = toMs - Math.round(Number(window.elapsedNs) / 1e6)
