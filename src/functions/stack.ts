@@ -17,7 +17,7 @@ import {
 } from '#resources/stack-attributes.ts'
 import {
   attributeOf,
-  failureOfFound,
+  resourceFailure,
   isPending,
   type FoundResource,
   type StackAttributes,
@@ -87,7 +87,7 @@ async function wantLive(
   account: string,
   found: FoundResource,
 ): Promise<void> {
-  if (failureOfFound(found) === undefined) return
+  if (resourceFailure(found) === undefined) return
   const row = await findFunction(transaction, account, found.id)
   const version = versionToReturnTo(row)
   if (version !== undefined)

@@ -45,7 +45,7 @@ export type FoundResource = {
 }
 
 /** Why it will not be as it was asked for. */
-export const failureOfFound = (found: FoundResource | undefined): string | undefined =>
+export const resourceFailure = (found: FoundResource | undefined): string | undefined =>
   typeof found?.progress === 'object' ? found.progress.failed : undefined
 
 export type StackChange<Type extends ResourceTypeName> = {

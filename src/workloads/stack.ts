@@ -4,7 +4,7 @@ import { sizeText } from '#contract/sizes.ts'
 import { NO_BUDGET, variableAttributes } from '#resources/stack-attributes.ts'
 import type { Asker } from '#identity/audit.ts'
 import {
-  failureOfFound,
+  resourceFailure,
   type FoundResource,
   type StackAttributes,
   type StackPart,
@@ -91,7 +91,7 @@ async function wantLive(
   account: string,
   found: FoundResource,
 ): Promise<void> {
-  if (failureOfFound(found) === undefined) return
+  if (resourceFailure(found) === undefined) return
   const row = await findWorkload(transaction, account, found.id)
   const version = versionToReturnTo(row)
   if (version !== undefined)

@@ -5,7 +5,7 @@ import { changedNames } from '#deployments/plan/compare.ts'
 import { disown, findOwned, isFree, lockOwned, own } from '#deployments/plan/owned.ts'
 import type { StepRow } from '#deployments/rows.ts'
 import type { Asker } from '#identity/audit.ts'
-import { failureOfFound, isPending, type StackAttributes } from '#resources/stack-part.ts'
+import { resourceFailure, isPending, type StackAttributes } from '#resources/stack-part.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { ResourceStack, StackResource } from '#stack/stack.ts'
 import { endStep, failStep, startStep } from './end-step.ts'
@@ -76,7 +76,7 @@ async function change(
   assertKnown(address, wanted)
   const changed = changedNames(found?.attributes, wanted)
   const id =
-    found !== undefined && changed.size === 0 && failureOfFound(found) === undefined
+    found !== undefined && changed.size === 0 && resourceFailure(found) === undefined
       ? found.id
       : await part.apply(transaction, askerOf(turn), { wish, found, changed })
   const { needs } = resource

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { ErgonError } from '#base/errors.ts'
 import { HIDDEN_VALUE_MISFITS } from '#hcl/diagnostics.ts'
-import { failureOfFound, type FoundResource, type StackAttributes } from '#resources/stack-part.ts'
+import { resourceFailure, type FoundResource, type StackAttributes } from '#resources/stack-part.ts'
 import type { StackResource } from '#stack/stack.ts'
 import {
   faultAt,
@@ -164,7 +164,7 @@ function stepOf(
   const { address, type: kind, name, range, needs } = resource
   const changes = differences(found?.attributes, all, visible)
   const isKnown = owned !== undefined && owned.resource === found?.id
-  const failure = changes.length === 0 ? failureOfFound(found) : undefined
+  const failure = changes.length === 0 ? resourceFailure(found) : undefined
   const isChanged = changes.length > 0 || failure !== undefined
   const otherwise = isChanged ? 'update' : isKnown ? 'none' : 'adopt'
   const { line, column } = source.placeOf(range.start)

@@ -1,4 +1,4 @@
-// The secrets that a description hands to its resources: the author of a function reads all that the function gets.
+// The secrets that a description hands to its resources: the author of a function can read what its code gets.
 import { stackPartOf } from '#deployments/parts.ts'
 import { isPending, type StackParts } from '#resources/stack-part.ts'
 import type { StackResource } from '#stack/stack.ts'
