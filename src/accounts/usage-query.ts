@@ -48,8 +48,9 @@ export function readUsageQuery(sent: URLSearchParams, nowMs: number): UsageQuery
     throw wrong('group_by', `"${groupBy}" is not one of ${[...GROUPS.keys()].join(', ')}`)
   const step = readStep(query.get('step'))
   const daysMax = step === undefined ? USAGE_DAYS_MAX : USAGE_STEP_DAYS_MAX[step]
-  if (from > to || to.getTime() - from.getTime() > daysMax * DAY_MS)
-    throw wrong('from', `the range must be 0 to ${daysMax} days`)
+  if (from > to) throw wrong('to', 'it is before "from"')
+  if (to.getTime() - from.getTime() > daysMax * DAY_MS)
+    throw wrong('from', `the range must be at most ${daysMax} days`)
   return {
     from,
     to,

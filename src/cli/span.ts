@@ -8,9 +8,9 @@ export const SPAN_OPTIONS: readonly [flags: string, help: string][] = [
   ['--to <time>', 'to before then, such as 2026-12-01'],
 ]
 
-const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
+const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/
 
-/** The time of an option, a day of UTC or with a zone; undefined where it is not given. `example` would be right. */
+/** The time of an option, of UTC where it names no zone; undefined where it is not given. `example` would be right. */
 export function timeOption(
   options: CommandCall['options'],
   name: string,
@@ -18,8 +18,11 @@ export function timeOption(
 ): string | undefined {
   const text = textOption(options, name)
   if (text === undefined) return undefined
-  const time = new Date(text)
-  if (!TIME.test(text) || Number.isNaN(time.getTime()))
+  const form = TIME.exec(text)
+  // A day alone is of UTC already.
+  const isZoned = form?.[1] !== undefined || !text.includes('T')
+  const time = new Date(isZoned ? text : `${text}Z`)
+  if (form === null || Number.isNaN(time.getTime()))
     throw new CommandError(`--${name} is no time: ${text}`, EXIT.usage, example)
   return time.toISOString()
 }

@@ -57,10 +57,12 @@ function figuresOf(rows: readonly ResourceEnergyRow[]) {
 function readSpan(query: URLSearchParams, nowMs: number) {
   const to = readTime(query.get('to'), 'to') ?? new Date(nowMs)
   const from = readTime(query.get('from'), 'from') ?? new Date(to.getTime() - DAY_MS)
-  if (from > to || to.getTime() - from.getTime() > DATABASE_ENERGY_DAYS_MAX * DAY_MS)
+  if (from > to)
+    throw fault('invalid_request', 'Could not sum: "to" is before "from"', { param: 'to' })
+  if (to.getTime() - from.getTime() > DATABASE_ENERGY_DAYS_MAX * DAY_MS)
     throw fault(
       'invalid_request',
-      `Could not sum: the range must be 0 to ${DATABASE_ENERGY_DAYS_MAX} days`,
+      `Could not sum: the range must be at most ${DATABASE_ENERGY_DAYS_MAX} days`,
       { param: 'from' },
     )
   const text = query.get('by') ?? 'hour'
