@@ -141,9 +141,10 @@ function showCharge(charge: Charge, signers: Signers | undefined): void {
         `${part.meter}${part.idle === true ? ', idle' : ''}: ${printJoules(nj(BigInt(part.energy_nj)))} J by ${part.method}, ±${part.band_pct} %`,
     )
     .join('; ')
-  const rows: [string, string][] = [
+  const rows: readonly (readonly [string, string])[] = [
     ['receipt', charge.id],
     ['request', requestText(charge)],
+    ...(charge.resource === undefined ? [] : [['resource', resourceText(charge)] as const]),
     ['operation', `${charge.operation}, status ${charge.status}, tier ${charge.tier}`],
     ['served by', `${charge.model === undefined ? '' : `${charge.model} at `}${charge.routed_to}`],
     [
@@ -163,6 +164,9 @@ function showCharge(charge: Charge, signers: Signers | undefined): void {
   ]
   for (const [name, value] of rows) print(`     ${name.padEnd(9)} ${value}`)
 }
+
+const resourceText = ({ resource = '', cell }: Charge): string =>
+  cell === undefined ? resource : `${resource}, cell ${cell}`
 
 const requestText = ({ request, requests }: Charge): string =>
   requests === undefined ? request : `${request}, the first of ${requests} that share this receipt`
