@@ -1,15 +1,14 @@
 // Bodies that are ours alone. OpenAI's clients send members of their own, which change nothing; where the operation
 // is ours, a member that nobody knows is a mistake: `expires_in: 60` gave an address of an hour.
 import { z } from 'zod'
+import { nearest } from '#base/nearest.ts'
 
 /** An object that refuses unknown members, and names those that it knows. Its texts are for the state: none has a NUL. */
 export const ownObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z
     .strictObject(shape, {
-      error: ({ code }) =>
-        code === 'unrecognized_keys'
-          ? `it is not known here; there are ${Object.keys(shape).join(', ') || 'none'}`
-          : undefined,
+      error: (issue) =>
+        issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape)) : undefined,
     })
     .check(({ value, issues }) => {
       for (const [member, one] of Object.entries(value))
@@ -21,3 +20,11 @@ export const ownObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
             input: one,
           })
     })
+
+function unknown([sent = '']: readonly string[], known: readonly string[]): string {
+  const meant = nearest(sent, known)
+  const members = known.join(', ') || 'none'
+  return meant === undefined
+    ? `it is not known here; there are ${members}`
+    : `it is not known here: did you mean ${meant}? There are ${members}`
+}

@@ -10,7 +10,9 @@ import { plainWords } from '#contract/plain-words.ts'
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value, { error: plainWords })
   if (parsed.success) return parsed.data
-  const [first] = parsed.error.issues
+  const { issues } = parsed.error
+  // A misspelt member is missing too, which would lead away from it.
+  const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   if (first === undefined) throw fault('invalid_request', 'Could not accept the body')
   const { path, message } = deepest(first, [])
   const param = pathText(path)
