@@ -33,11 +33,12 @@ export async function forwardGrpc(
   response: IngressResponse,
   given: ForwardedRequest,
 ): Promise<void> {
-  const call = (await sessionOf(given)).request(headersOfCall(request, given))
+  const session = await sessionOf(given)
+  const call = session.request(headersOfCall(request, given))
   const cancel = () => call.close(CANCEL)
   given.signal.addEventListener('abort', cancel, { once: true })
   try {
-    await pass(request, response, call, given)
+    await pass(request, response, { session, call }, given)
   } finally {
     given.signal.removeEventListener('abort', cancel)
   }
@@ -70,7 +71,7 @@ function headersOfCall(request: Http2ServerRequest, given: ForwardedRequest): Ou
 function pass(
   { stream }: Http2ServerRequest,
   response: IngressResponse,
-  call: ClientHttp2Stream,
+  { session, call }: { readonly session: ClientHttp2Session; readonly call: ClientHttp2Stream },
   given: ForwardedRequest,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -96,7 +97,7 @@ function pass(
     call.once('end', () => response.headersSent && response.end())
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
-      if (!response.headersSent) return reject(faultOf(failed, call, given))
+      if (!response.headersSent) return reject(faultOf(failed, session, given))
       // An answer that was cut off must not look whole.
       if (call.rstCode !== NO_ERROR) stream.close(call.rstCode)
       resolve()
@@ -142,11 +143,11 @@ function limitBody(stream: Http2Stream, kind: RoutedKind, over: (error: Error) =
 /** Why the instance has not answered. */
 function faultOf(
   failed: Error | undefined,
-  { session }: ClientHttp2Stream,
+  session: ClientHttp2Session,
   { kind, signal }: ForwardedRequest,
 ): Error {
   if (signal.aborted) return signal.reason as Error
   if (failed instanceof ErgonError) return failed
-  if (session === undefined || session.destroyed) return new NotAnswered(true)
+  if (session.closed || session.destroyed) return new NotAnswered(true)
   return failedFault(kind)
 }

@@ -26,7 +26,7 @@ const statusFrame = (status: string, flags = 0) =>
   frame(HEADERS, END_HEADERS | flags, 1, Buffer.concat([Buffer.from([8, 3]), Buffer.from(status)]))
 
 /** Calls an instance that sends these bytes, and then says nothing; resolves with the answer, and how often it was down. */
-async function call(t: TestContext, bytes: Buffer, isEnd = false) {
+async function call(t: TestContext, bytes: Buffer, { speaks = true, isEnd = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-grpc-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const socketPath = join(folder, 'instance')
@@ -35,9 +35,9 @@ async function call(t: TestContext, bytes: Buffer, isEnd = false) {
     // The head of a call has come.
     let seen = 0
     socket.on('data', (chunk) => {
-      if (seen === 0 && !isEnd) socket.write(frame(SETTINGS, 0, 0))
+      if (seen === 0 && speaks) socket.write(frame(SETTINGS, 0, 0))
       seen += chunk.length
-      if (seen < (isEnd ? 24 : 60)) return
+      if (seen < (speaks ? 60 : 24)) return
       seen = -Infinity
       if (isEnd) socket.end(bytes)
       else socket.write(bytes)
@@ -76,7 +76,7 @@ async function call(t: TestContext, bytes: Buffer, isEnd = false) {
 }
 
 test('a status that HTTP does not have is a failure of the workload, with and without messages', async (t) => {
-  for (const status of ['700', '999'])
+  for (const status of ['700', '020', '999'])
     for (const flags of [0, END_STREAM]) {
       const { head, downs } = await call(t, statusFrame(status, flags))
       assert.equal(head[':status'], 200)
@@ -87,7 +87,13 @@ test('a status that HTTP does not have is a failure of the workload, with and wi
 
 test('an instance that speaks HTTP/1.1 alone is not down, and the caller reads why', async (t) => {
   const bytes = Buffer.from('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
-  const { head, downs } = await call(t, bytes, true)
+  const { head, downs } = await call(t, bytes, { speaks: false, isEnd: true })
   assert.match(decodeURIComponent(String(head['grpc-message'])), /does not speak HTTP\/2/)
   assert.equal(downs, 0)
+})
+
+test('an instance that ends during a call is down', async (t) => {
+  const { head, downs } = await call(t, Buffer.alloc(0), { isEnd: true })
+  assert.match(decodeURIComponent(String(head['grpc-message'])), /has ended/)
+  assert.equal(downs, 1)
 })
