@@ -99,7 +99,13 @@ function logsOf({ state, log, egress }: AgentCore): LogKeeper {
     ownLevel: 'warn',
   })
   egress.onFailure(FUNCTION_CELLS, ({ cell, text }) =>
-    logs.add({ resource: functionOfCell(cell), source: null, level: 'warn', text }),
+    logs.add({
+      resource: functionOfCell(cell),
+      source: null,
+      level: 'warn',
+      text,
+      isOwn: true,
+    }),
   )
   return logs
 }

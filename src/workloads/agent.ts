@@ -17,6 +17,7 @@ import { createDockerDriver } from './docker/docker-driver.ts'
 import { openEngine } from './docker/open-engine.ts'
 import type { WorkloadDriver } from './driver.ts'
 import { createCellDriver } from './local-driver.ts'
+import { sourceOfCell } from './log-source.ts'
 import { createNodeImages } from './node-images.ts'
 import { PULL_IMAGE, type NodePulls } from './pull-image.ts'
 import { workloadKeyOf, type WorkloadGatewaySettings } from './settings.ts'
@@ -56,7 +57,13 @@ async function open(core: AgentCore): Promise<AgentPart> {
     ownLevel: OWN_LEVEL,
   })
   egress.onFailure(WORKLOAD_CELLS, ({ cell, text }) =>
-    logs.add({ resource: workloadOfCell(cell), source: null, level: OWN_LEVEL, text }),
+    logs.add({
+      resource: workloadOfCell(cell),
+      source: sourceOfCell(cell),
+      level: OWN_LEVEL,
+      text,
+      isOwn: true,
+    }),
   )
   const workloads = await workloadsOf(core, {
     settings: images,
