@@ -45,6 +45,7 @@ async function start(
   })
   return {
     told,
+    path: join(folder, 's'),
     /** A connection that pid 1 has greeted for; `ticket` in the place of the right one. */
     open(
       account: string,
@@ -196,4 +197,20 @@ test('an account opens no more than its part, and others keep theirs', async (t)
   assert.equal(greedy.filter(Boolean).length, 8)
   assert.match(told[0] ?? '', /too many connections open/)
   for (let nth = 0; nth < 4; nth++) assert.ok(await opens('acct_b'))
+})
+
+test('the part of an account is free again once its connections end', async (t) => {
+  const port = await echo(t)
+  const own = [{ names: ['localhost'], port: 5432, listens: { host: LOOPBACK, port } }]
+  const { open } = await start(t, { own, openMax: 64 })
+  for (let nth = 0; nth < 20; nth++) {
+    const socket = open('acct_a', 5432)
+    socket.end('x')
+    assert.match(await text(socket), /^127\..*\nx$/)
+  }
+})
+
+test('a connection that is not greeted ends', { timeout: 20_000 }, async (t) => {
+  const { path } = await start(t)
+  assert.equal(await text(connect(path)), '')
 })
