@@ -136,10 +136,11 @@ const userOf = ({ user, name }: CellSpec): string => user ?? name
 
 async function identify(spec: CellSpec, { uids }: CellFolders): Promise<CellIdentity | undefined> {
   if (uids === undefined) return undefined
-  const uid = await uids.uidOf(userOf(spec), spec.writes.length > 0 ? 'folders' : 'nothing')
+  // The groups first: from the uid on, nothing here fails.
   const groups: number[] = []
   for (const group of spec.calls) groups.push(await uids.gidOf(group))
   const socketGid = await uids.gidOf(spec.socketGroup)
+  const uid = await uids.uidOf(userOf(spec), spec.writes.length > 0 ? 'folders' : 'nothing')
   return { process: { uid, gid: uid, groups }, socketGid }
 }
 

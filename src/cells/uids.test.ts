@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 
+import { withIdentity } from './prepare.ts'
 import { claimUids } from './uids.ts'
 
 function newFolder(t: TestContext): string {
@@ -115,5 +116,18 @@ test('a name of an older record, which may own folders, keeps its number', async
   assert.equal(await uids.uidOf('b', 'nothing'), 1_999_000_001)
   uids.rest('b')
   await assert.rejects(uids.uidOf('c', 'nothing'), /No number is left/)
+  await uids.release()
+})
+
+test('a cell that gets no group keeps no uid', async (t) => {
+  const uids = await small(newFolder(t))
+  for (const group of ['a', 'b']) await uids.gidOf(group).catch(() => undefined)
+  const spec = { name: 'fn-1', socketGroup: 'c', calls: [], writes: [] }
+  const never = () => Promise.reject(new Error('not asked'))
+  await assert.rejects(
+    withIdentity(spec as never, { uids } as never, never),
+    /No number is left in the uid range for: c/,
+  )
+  for (const name of ['fn-2', 'fn-3']) await uids.uidOf(name, 'nothing')
   await uids.release()
 })
