@@ -56,7 +56,14 @@ function prepareAs(
         uid,
         began(pid) {
           assertInGroup(pid, group, name)
-          relay(pid).once('exit', () => life.kill())
+          let hasEnded = false
+          void life.exit.then(() => (hasEnded = true))
+          relay(pid).once('exit', () => {
+            if (hasEnded) return
+            life.kill()
+            // The engine only waits for its end.
+            group.kill()
+          })
         },
       })
       return life

@@ -1,7 +1,15 @@
 // Workloads on an engine of containers, as their owners use them: the description file of the specification answers through the
 // ingress, is billed, crashes, is suspended and goes.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -100,6 +108,26 @@ suite('workloads on podman', { skip: noEngine }, () => {
     await until(
       () => client.lines('api'),
       (lines) => lines.includes('service: An instance has ended: it ended by exit code 3'),
+    )
+    await until(ask, ({ status }) => status === 200)
+  })
+
+  test('a container that nothing leads to any more ends, and another one answers', async () => {
+    const before = engine.podman('ps', '--quiet')
+    const cell = `wl-${(await client.show('api')).id.slice(3)}-`
+    const relays = readdirSync('/proc').filter((pid) => {
+      try {
+        const group = readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+        return group.includes(`/${cell}`) && /\/relay$/m.test(group)
+      } catch {
+        return false
+      }
+    })
+    assert.ok(relays.length > 0)
+    for (const pid of relays) process.kill(Number(pid), 'SIGKILL')
+    await until(
+      async () => engine.podman('ps', '--quiet'),
+      (now) => now !== before && now !== '',
     )
     await until(ask, ({ status }) => status === 200)
   })
