@@ -60,7 +60,7 @@ export class Fleet {
       if (isLoad) this.#leave()
       isLoad = false
     }
-    // Who leaves while none is open is no load any more.
+    // A caller that leaves during the wait is no load any more.
     ending.signal.addEventListener('abort', leave)
     try {
       return this.#useOf(await this.#taken(ending), ending, leave)
