@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -9,10 +10,15 @@ import { createSecureContext } from 'node:tls'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as grpc from '@grpc/grpc-js'
+import { FUNCTION_BODY_BYTES_MAX } from '#contract/function-limits.ts'
 import { testCertificate } from '#ingress/certificate.fixture.ts'
 import { openInstance } from '#ingress/instance.fixture.ts'
 import { openInstancePool } from '#ingress/instance-pool.ts'
+import type { RoutedKind } from '#ingress/kinds.ts'
 import { listenTls } from '#ingress/server.ts'
+
+/** Much more than the buffers of all connections on the way. */
+const HELD_BYTES = 64_000_000
 
 const same = (bytes: Buffer) => bytes
 const method = (name: string, requestStream: boolean, responseStream: boolean) => ({
@@ -60,7 +66,7 @@ const ECHO: Instance = {
 }
 
 /** A client of a server behind the ingress. */
-async function open(t: TestContext, instance: Partial<Instance>) {
+async function open(t: TestContext, instance: Partial<Instance>, kind: RoutedKind = 'workload') {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-grpc-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const address = `unix:${join(folder, 'instance')}`
@@ -69,7 +75,7 @@ async function open(t: TestContext, instance: Partial<Instance>) {
   const credentials = grpc.ServerCredentials.createInsecure()
   await promisify(server.bindAsync.bind(server))(address, credentials)
   t.after(() => server.forceShutdown())
-  const { deps, users } = await openInstance(t, () => undefined, { kind: 'workload' })
+  const { deps, users } = await openInstance(t, () => undefined, { kind })
   const pool = openInstancePool(address)
   t.after(() => pool.destroy())
   const uses: typeof deps.uses = {
@@ -87,7 +93,7 @@ async function open(t: TestContext, instance: Partial<Instance>) {
     'grpc.enable_retries': 0,
   }) as unknown as Calls & grpc.Client
   t.after(() => client.close())
-  return { client, users, server, front }
+  return { client, users, server, front, pool }
 }
 
 async function untilUnused(users: ReadonlySet<unknown>): Promise<void> {
@@ -223,4 +229,67 @@ test('a call that its server cuts off is an error, not a whole answer', async (t
   call.write(Buffer.from('end'))
   const [error] = (await once(call, 'error')) as [grpc.ServiceError]
   assert.notEqual(error.code, grpc.status.OK)
+})
+
+test('a call of more bytes than the limit is refused, and ended at the instance', async (t) => {
+  const isCancelled = Promise.withResolvers<void>()
+  const { client, users } = await open(
+    t,
+    {
+      both(call) {
+        call.once('cancelled', () => isCancelled.resolve())
+        call.resume()
+      },
+    },
+    'function',
+  )
+  const call = client.both()
+  const failed = once(call, 'error') as Promise<[grpc.ServiceError]>
+  const bytes = Buffer.alloc(3_000_000)
+  for (let sent = 0; sent <= FUNCTION_BODY_BYTES_MAX; sent += bytes.length) call.write(bytes)
+  const [error] = await failed
+  assert.equal(error.code, grpc.status.RESOURCE_EXHAUSTED)
+  assert.match(error.details, /the most is/)
+  await isCancelled.promise
+  await untilUnused(users)
+})
+
+test('an answer that its client does not read is held back at the instance', async (t) => {
+  const block = Buffer.alloc(64_000)
+  let sent = 0
+  const { front } = await open(t, {
+    many(call) {
+      const write = () => {
+        while (sent < HELD_BYTES && call.write(block)) sent += block.length
+      }
+      call.on('drain', write)
+      write()
+    },
+  })
+  const session = connect(`https://localhost:${front.port}`, { rejectUnauthorized: false })
+  t.after(() => session.destroy())
+  const call = session.request({
+    ':method': 'POST',
+    ':path': SERVICE.many.path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  })
+  // An empty message.
+  call.end(Buffer.alloc(5))
+  await once(call, 'response')
+  let before = -1
+  while (sent !== before) {
+    before = sent
+    await pause(300)
+  }
+  assert.ok(sent > 0 && sent < HELD_BYTES, `${sent} bytes were taken`)
+})
+
+test('a connection to the instance without calls is ended, and made again', async (t) => {
+  const { client, pool } = await open(t, {})
+  await ask(client, Buffer.from('x'))
+  const session = await pool.grpc.open()
+  await once(session, 'close', { signal: AbortSignal.timeout(5000) })
+  const { answer } = await ask(client, Buffer.from('again'))
+  assert.equal(String(answer).slice(0, 5), 'again')
 })
