@@ -5,6 +5,7 @@ import type { ErgonError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Logger } from '#base/log.ts'
 import { ServerResponse } from '#base/node-http.ts'
+import { unlessAborted } from '#base/unless-aborted.ts'
 import { fault } from '#contract/errors.ts'
 import { checkForm } from '#http/limits.ts'
 import type { ChallengePages } from './acme/challenge-pages.ts'
@@ -169,7 +170,8 @@ async function startOf(
   }: Pick<IngressDeps, 'uses'> & { readonly ending: AbortController; readonly wakeMs: number },
 ): Promise<InstanceUse> {
   using _ = abortLate(ending, wakeMs, () => unstartedFault(route))
-  return await within(uses.begin(route, ending), ending.signal)
+  // A use that begins after the signal has aborted is ended.
+  return await unlessAborted(uses.begin(route, ending), ending.signal, (use) => use.end())
 }
 
 async function passInTime(
@@ -217,19 +219,3 @@ const crashedFault = ({ kind }: IngressRoute): ErgonError =>
     rulesOfKind(kind).refusals.crashed,
     `Could not answer: the process of the ${kind} has ended`,
   )
-
-/** A use that begins after the signal has aborted is ended. */
-function within<T extends { end(): void }>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      reject(signal.reason)
-      work.then(
-        (made) => made.end(),
-        () => undefined,
-      )
-    }
-    if (signal.aborted) return leave()
-    signal.addEventListener('abort', leave, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
-}

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { unlessAborted } from '#base/unless-aborted.ts'
 import type { CertificateContexts } from '#ingress/certificates/contexts.ts'
 import type { Pair } from '#node/certificate-pair.ts'
 import { fitsClock, isDue, validityOf, type Validity } from './validity.ts'
@@ -127,6 +128,7 @@ async function order(
 ): Promise<Validity | 'away' | undefined> {
   const { orders, contexts, waits, clock, log } = deps
   try {
+    // An order that was begun goes on to its own limits.
     const pair = await unlessAborted(orders.order(host), signal)
     const life = validityOf(pair.cert)
     contexts.take({ host, pair })
@@ -165,12 +167,3 @@ async function failed(host: string, reason: string, deps: CertifiedDeps): Promis
 
 const clockReason = ({ fromMs, toMs }: Validity, nowMs: number): string =>
   `the new certificate is valid from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}, and here it is ${new Date(nowMs).toISOString()}: is the clock right`
-
-/** An order that was begun goes on to its own limits; nobody waits for it. */
-const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason as Error)
-    if (signal.aborted) return leave()
-    signal.addEventListener('abort', leave, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
