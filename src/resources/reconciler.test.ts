@@ -264,3 +264,31 @@ test('a move that the machine refuses is tried again later, and not at once', { 
     assert.ok(made <= 1, `${made} times`)
   }),
 )
+
+test(
+  'a failure that the service cannot mend is tried again later each time, others are not',
+  { skip },
+  () =>
+    withState(async (state) => {
+      const tries = { theirs: 0, ours: 0 }
+      const deploy = async ({ account }: { readonly account: string }) => {
+        if (account === ACCOUNT) tries.theirs++
+        else tries.ours++
+        throw account === ACCOUNT
+          ? fault('registry_unreachable', 'The registry does not answer')
+          : new TypeError('no room')
+      }
+      await reconciling(state, { deploy, againMs: 40 }, async (reaches) => {
+        const theirs = await add(state, 'theirs')
+        await add(state, 'ours', 9, OTHER)
+        while (tries.ours < 12) await new Promise((resolve) => setTimeout(resolve, 20))
+        // After 0, 40, 120, 280 and 600 ms, while the other one had 12 tries in 440 ms or more.
+        assert.ok(tries.theirs >= 2 && tries.theirs < tries.ours - 2, JSON.stringify(tries))
+        // Another wish is tried at once.
+        const before = tries.theirs
+        await state.query("select want_resource($1, 'deployed')", [theirs])
+        while (tries.theirs === before) await new Promise((resolve) => setTimeout(resolve, 20))
+        await reaches(theirs, { actual: 'failed', reason: /^The registry does not answer$/ })
+      })
+    }),
+)

@@ -26,6 +26,8 @@ export type ReconcilerDeps = {
   readonly suspend: (resource: Resource) => Promise<void>
   /** Removes everything of the resource. */
   readonly remove: (resource: Resource) => Promise<void>
+  /** In place of AGAIN_MS for changes: tests are short. */
+  readonly againMs?: number
 }
 
 /** A resource that is not in the state in which it should be. */
@@ -40,6 +42,8 @@ export class NotYet extends Error {}
 
 /** A missed notification and a failed change wait for this. */
 const AGAIN_MS = 15_000
+/** A failure that the service cannot mend waits twice as long each time, up to 16 times: a try costs the account energy. */
+const DOUBLINGS_MAX = 4
 /** Accounts whose resources are worked on side by side, one resource of each: none makes the others wait. */
 const ACCOUNTS_MAX = 4
 const INTERNAL = 500
@@ -91,32 +95,38 @@ function createWork(
   /** The accounts of those that do not count: their work has a limit of its own. */
   const aside = new Set<string>()
   const resting = new Set<string>()
-  /** The revision of each resource that failed last: its next failures are no news. */
-  const failed = new Map<string, string>()
-  const rest = (change: string) => {
+  /** The revision of each resource that failed last, and how often: its next failures are no news. */
+  const failed = new Map<string, { readonly revision: string; readonly doublings: number }>()
+  const rest = (change: string, doublings: number) => {
     resting.add(change)
-    setTimeout(() => {
-      resting.delete(change)
-      wake()
-    }, AGAIN_MS).unref()
+    setTimeout(
+      () => {
+        resting.delete(change)
+        wake()
+      },
+      (deps.againMs ?? AGAIN_MS) * 2 ** doublings,
+    ).unref()
   }
   const work = async (change: Unsettled) => {
     const { id, account, revision } = change
-    const isAgain = failed.get(id) === revision
+    const before = failed.get(id)
+    const isAgain = before?.revision === revision
     const step = () => {
       aside.add(account)
       wake()
     }
-    const isSettled = await settle(deps, { ...change, isAgain, aside: step }, signal).catch(
+    const end = await settle(deps, { ...change, isAgain, aside: step }, signal).catch(
       (error: unknown) => {
         if (!signal.aborted) deps.log.warn('A change waits', { id, error: messageOf(error) })
-        return false
+        return 'again' as const
       },
     )
-    if (isSettled) failed.delete(id)
+    if (end === 'settled') failed.delete(id)
     else {
-      failed.set(id, revision)
-      rest(`${id} ${revision}`)
+      const more = end === 'later' && isAgain ? before.doublings + 1 : 0
+      const doublings = Math.min(more, DOUBLINGS_MAX)
+      failed.set(id, { revision, doublings })
+      rest(`${id} ${revision}`, doublings)
     }
     running.delete(account)
     aside.delete(account)
@@ -133,7 +143,7 @@ function createWork(
   }
 }
 
-/** Makes one change; resolves with false when it failed, or must wait. Rejects while the state is away. */
+/** Makes one change. One that waits or fails is made again, and later each time where the service cannot mend the cause. Rejects while the state is away. */
 async function settle(
   { state, log, kind, ...deps }: ReconcilerDeps,
   {
@@ -145,7 +155,7 @@ async function settle(
     ...resource
   }: Unsettled & { readonly isAgain: boolean; readonly aside: () => void },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<'settled' | 'again' | 'later'> {
   const { id } = resource
   const move = async (reached: string, why: string | null = null, of: string | null = null) => {
     const moves = await state.query<{ isMoved: boolean }>(
@@ -161,13 +171,15 @@ async function settle(
   }
   try {
     if (wanted === 'deployed' && NOT_MADE.has(actual)) await move('deploying')
-    return await move((await steps[wanted]()) ?? wanted, null, revision)
+    const isMoved = await move((await steps[wanted]()) ?? wanted, null, revision)
+    return isMoved ? 'settled' : 'again'
   } catch (error) {
     // A stop in the middle: the next start goes on. A new wish: the next query finds it.
-    if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return false
+    if (signal.aborted || error instanceof NotWanted || error instanceof NotYet) return 'again'
     log[isAgain ? 'debug' : 'error']('A resource could not be changed', { kind, id, wanted, error })
-    await move('failed', whyOf(error))
-    return false
+    const why = whyOf(error)
+    await move('failed', why)
+    return why === TRIED_AGAIN ? 'again' : 'later'
   }
 }
 

@@ -216,9 +216,15 @@ async function tryVersion(
     }
   } catch (error) {
     const failure = failureOf(error)
-    if (failure === undefined) throw error
     const source = sourceOf({ version, instance: 1 })
-    parts.line({ resource: id, source, level: 'service', text: failure, isOwn: true })
+    const tell = (text: string) =>
+      parts.line({ resource: id, source, level: 'service', text, isOwn: true })
+    if (failure === undefined) {
+      // A start says itself why it failed; a pull does not.
+      if (error instanceof ErgonError && error.code === 'registry_unreachable') tell(error.message)
+      throw error
+    }
+    tell(failure)
     await state.query(
       'update workload_versions set failure = $3 where workload = $1 and version = $2',
       [id, version, failure],
