@@ -1,7 +1,8 @@
-// The ledger as CSV (RFC 4180): members of the JSON entries, in their order.
+// The ledger as CSV (RFC 4180): members of the JSON entries.
 import type { LedgerEntry } from '#contract/payments.ts'
 
-export const LEDGER_COLUMNS = [
+/** Those of evidence packs, whose verifier knows them by their places: they stay as they are. */
+export const PACK_COLUMNS = [
   'id',
   'at',
   'kind',
@@ -14,15 +15,24 @@ export const LEDGER_COLUMNS = [
   'reference',
 ] as const satisfies readonly (keyof LedgerEntry)[]
 
-/** An entry as far as CSV has it. Evidence packs pin these columns, so they stay as they are. */
-export type LedgerLine = Pick<LedgerEntry, (typeof LEDGER_COLUMNS)[number]>
+/** An entry as far as evidence packs have it: they have the receipt of each charge, which tells the rest. */
+export type PackLine = Pick<LedgerEntry, (typeof PACK_COLUMNS)[number]>
 
-export const ledgerCsv = (entries: readonly LedgerLine[]): string =>
-  [csvLine(LEDGER_COLUMNS), ...entries.map((entry) => csvLine(ledgerCells(entry)))].join('')
+/** All members of an entry. Further ones come last: programs read columns by their places. */
+const COLUMNS: readonly (keyof LedgerEntry)[] = [
+  ...PACK_COLUMNS,
+  'resource',
+  'method',
+  'band_pct',
+  'leaf_hash',
+]
 
-/** The values of an entry, in the order of the columns. */
-export const ledgerCells = (entry: LedgerLine): (string | null)[] =>
-  LEDGER_COLUMNS.map((column) => entry[column])
+export const ledgerCsv = (entries: readonly LedgerEntry[]): string =>
+  [COLUMNS, ...entries.map((entry) => COLUMNS.map((column) => entry[column]))].map(csvLine).join('')
+
+/** The values of an entry, in the order of the columns of packs. */
+export const packCells = (entry: PackLine): (string | null)[] =>
+  PACK_COLUMNS.map((column) => entry[column])
 
 export const csvLine = (values: readonly (string | null)[]): string =>
   `${values.map(cell).join(',')}\r\n`

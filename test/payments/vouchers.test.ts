@@ -119,6 +119,16 @@ test('the ledger is filtered by kind, service, time and id, and is CSV where tha
   assert.match(csv.headers.get('content-type') ?? '', /^text\/csv/)
   const [head, line] = csv.text.split('\r\n')
   assert.match(head ?? '', /^id,at,kind,amount_pusd,/)
+  const charged = await payer.call('GET', `/v1/ledger?id=${receipt}`, undefined, {
+    accept: 'text/csv',
+  })
+  const [columns = [], values = []] = charged.text.split('\r\n').map((one) => one.split(','))
+  const [entry = {}] = (await list(`id=${receipt}`)).data
+  const cells = Object.entries(entry).map(([name, value]) => [name, value ?? ''])
+  assert.deepEqual(
+    Object.fromEntries(columns.map((name, at) => [name, values[at]])),
+    Object.fromEntries(cells),
+  )
   assert.deepEqual(line?.split(',').slice(2, 4), ['voucher', String(DOLLAR)])
   for (const bad of [
     'kind=x',

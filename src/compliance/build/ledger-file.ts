@@ -1,8 +1,8 @@
-// ledger.csv: each posting of the account's money in the time, as `ergon ledger --csv` has them, the oldest first and
-// with the balance after each. Charges are in the order of their numbers.
+// ledger.csv: each posting of the account's money in the time, the oldest first and with the balance after each.
+// Charges are in the order of their numbers.
 import type { Charge } from '#contract/charge.ts'
 import { serviceOf } from '#contract/operations.ts'
-import { csvLine, LEDGER_COLUMNS, ledgerCells, type LedgerLine } from '#ledger/ledger-csv.ts'
+import { csvLine, PACK_COLUMNS, packCells, type PackLine } from '#ledger/ledger-csv.ts'
 import type { AccountTransfer } from '#ledger/account-transfers.ts'
 
 export type LedgerFile = {
@@ -31,13 +31,13 @@ export function createLedgerFile(
   let entries = 0
   const moved = { in: 0n, out: 0n }
   let next = 0
-  const line = (entry: LedgerLine): string => {
+  const line = (entry: PackLine): string => {
     const amount = BigInt(entry.amount_pusd)
     balance += amount
     entries++
     if (amount > 0n) moved.in += amount
     else moved.out -= amount
-    return csvLine([...ledgerCells(entry), balance.toString()])
+    return csvLine([...packCells(entry), balance.toString()])
   }
   const before = (time: string): string => {
     let text = ''
@@ -50,8 +50,8 @@ export function createLedgerFile(
   }
   return {
     head:
-      csvLine([...LEDGER_COLUMNS, 'balance_pusd']) +
-      csvLine([...ledgerCells({ ...NOTHING, ...openingOf(from) }), opening.toString()]),
+      csvLine([...PACK_COLUMNS, 'balance_pusd']) +
+      csvLine([...packCells({ ...NOTHING, ...openingOf(from) }), opening.toString()]),
     lines: (charges) => {
       let text = ''
       for (const charge of charges) text += before(charge.to) + line(entryOfCharge(charge))
@@ -82,20 +82,20 @@ const openingOf = (from: Date) =>
   ({
     id: '',
     at: from.toISOString(),
-    kind: 'opening' as LedgerLine['kind'],
+    kind: 'opening' as PackLine['kind'],
     amount_pusd: '0',
   }) as const
 
-const entryOfTransfer = ({ id, at, kind, amount, reference }: AccountTransfer): LedgerLine => ({
+const entryOfTransfer = ({ id, at, kind, amount, reference }: AccountTransfer): PackLine => ({
   ...NOTHING,
   id,
   at: at.toISOString(),
-  kind: kind as LedgerLine['kind'],
+  kind: kind as PackLine['kind'],
   amount_pusd: amount.toString(),
   reference,
 })
 
-const entryOfCharge = (charge: Charge): LedgerLine => ({
+const entryOfCharge = (charge: Charge): PackLine => ({
   ...NOTHING,
   id: charge.id,
   at: charge.to,
