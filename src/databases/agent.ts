@@ -33,6 +33,7 @@ import {
   type Servers,
   type ServersDeps,
 } from './server/servers.ts'
+import { holdPort } from './held-port.ts'
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
 import { createStoredReader, type StoredReader } from './size/stored.ts'
 import { keepStatements } from './server/statements.ts'
@@ -90,7 +91,8 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
     },
   })
   const certificate = certificateOf(core, host)
-  const front = createFrontCell(frontParts(core, awake, { certificate, servers }))
+  const port = await holdPort({ host: config.host, port: core.data.pgPort })
+  const front = createFrontCell(frontParts(core, awake, { certificate, servers, port }))
   endUnpaid(core, { servers, awake, nameOf: (id) => names.get(id) ?? id })
   // The ready line names the endpoint: the owner of a database can connect from then on.
   const { rows } = await core.state.query(
@@ -115,7 +117,7 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       ending.abort()
       servers.close()
       await running
-      await awake.close()
+      await Promise.all([awake.close(), port.release()])
     },
   }
 }

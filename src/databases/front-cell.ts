@@ -12,6 +12,7 @@ import { STATE_SOCKETS } from '#node/state-cell.ts'
 import type { ServedCertificate } from './certificate/served.ts'
 import { AGENT_SOCKETS } from './agent-socket/awake.ts'
 import type { AskedParts, AwakeServer } from './agent-socket/awake-server.ts'
+import type { HeldPort } from './held-port.ts'
 import { startBackups } from './backups/backups-cell.ts'
 import { onceDone } from '#base/once-done.ts'
 import type { ProxyConfig } from './programs/pg-proxy.ts'
@@ -52,7 +53,7 @@ export function createFrontCell(parts: {
 export function frontParts(
   core: AgentCore,
   awake: AwakeServer,
-  asked: AskedParts & { readonly certificate: ServedCertificate },
+  asked: AskedParts & { readonly certificate: ServedCertificate; readonly port: HeldPort },
 ): Parameters<typeof createFrontCell>[0] {
   const folder = join(core.data.runFolder, AGENT_SOCKETS)
   const secret = randomBytes(32).toString('base64url')
@@ -61,6 +62,7 @@ export function frontParts(
     async listen() {
       makeOpenFolder(folder)
       await asked.certificate.open()
+      await asked.port.release()
       await awake.listen(agent, asked)
     },
     starts: [
