@@ -1,5 +1,5 @@
-// The port of databases while no proxy listens there: held by the agent, so that no other program of the machine gets it. What
-// accounts run reaches this port as an address of the service.
+// The port of databases while no proxy listens there. The agent holds the port, so that no other program of the machine
+// gets it: code that accounts run reaches this port as an address of the service.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
