@@ -268,7 +268,7 @@ test('a query that cannot be used is refused', async () => {
     ['group_by=constructor', 'group_by'],
     ['from=yesterday', 'from'],
     ['to=%00', 'to'],
-    ['from=2030-01-01T00:00:00Z&to=2020-01-01T00:00:00Z', 'from'],
+    ['from=2030-01-01T00:00:00Z&to=2020-01-01T00:00:00Z', 'to'],
     ["group_by=model'--", 'group_by'],
   ]) {
     const answer = await fetch(`${ergon.baseUrl}/v1/usage?${query}`, {
