@@ -77,7 +77,12 @@ describe('strangers at the portal', () => {
     for (let asked = 0; asked < 400 && !codes.has('429,rate_limit_exceeded'); asked += 20)
       for (const code of await Promise.all(Array.from({ length: 20 }, ask))) codes.add(String(code))
     assert.deepEqual([...codes], ['404,login_not_found', '429,rate_limit_exceeded'])
-    assert.deepEqual(await login(api.address), [429, 'rate_limit_exceeded'])
+    // One is free again each quarter of a second.
+    const begun = await Promise.all(Array.from({ length: 20 }, () => login(api.address)))
+    assert.ok(
+      begun.some(([status]) => status === 429),
+      String(begun),
+    )
     assert.deepEqual(await login('127.0.0.78'), [201, undefined])
   })
 
