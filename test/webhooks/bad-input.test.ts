@@ -180,7 +180,8 @@ test('429 with Retry-After, 500 and a redirect wait for their next attempt, and 
     const [delivery] = await deliveriesOf(owner, id)
     const nextMs =
       Date.parse(delivery?.next_attempt_at ?? '') - Date.parse(delivery?.created_at ?? '')
-    assert.equal(Math.round(nextMs / 1000), Math.round(Number(row?.s)))
+    // A delivery waits since it was due, shortly after it was made.
+    assert.ok(Math.abs(nextMs / 1000 - Number(row?.s)) < 1, `${nextMs} ms and ${row?.s} s`)
     return { ...(await owner.get(id)), next: Number(row?.s) }
   }
   const busy = await attempted((_, response) =>
