@@ -14,8 +14,9 @@ export function Triggers({ one }: { readonly one: Deployed }) {
       <div className="stack">
         {on.length === 0 && schedule === null ? (
           <p className="small">
-            Requests alone run it. <code>ergon fn deploy --on bucket/photos/object-created</code>{' '}
-            runs it for each new object, <code>--schedule "*/5 * * * *"</code> at times.
+            Requests alone run it.{' '}
+            <code>ergon fn deploy hello.ts --on bucket/photos/object-created</code> runs it for each
+            new object, <code>--schedule "*/5 * * * *"</code> at times.
           </p>
         ) : (
           <dl className="pairs">
