@@ -24,6 +24,7 @@ export type ContainerDeps = {
 type LifeExit = Awaited<StartedLife['exit']>
 type Inspected = {
   readonly State: {
+    readonly Status: string
     readonly Pid: number
     readonly ExitCode: number
     readonly OOMKilled: boolean
@@ -119,7 +120,7 @@ async function live(
     const reading = readFrames(await engine.attach(name, ending.signal), given.output).catch(
       () => undefined,
     )
-    await engine.ask('POST', `/containers/${name}/start`)
+    await startContainer(engine, name)
     // A kill of the group has not seen the container that was started since.
     given.killed.throwIfAborted()
     const { State: started } = await engine.ask<Inspected>('GET', `/containers/${name}/json`)
@@ -135,12 +136,28 @@ async function live(
   }
 }
 
+/**
+ * A program that ends at once can be gone before Podman has looked at it ("read /proc/…/cgroup: no such process"). The start
+ * is refused then, though the program ran and has an exit.
+ */
+async function startContainer(engine: ContainerEngine, name: string): Promise<void> {
+  try {
+    await engine.ask('POST', `/containers/${name}/start`)
+  } catch (error) {
+    await sleep(GONE_MS)
+    const { State } = await engine.ask<Inspected>('GET', `/containers/${name}/json`)
+    if (State.Status !== 'exited') throw error
+  }
+}
+
 /** Podman does not say that the memory ran out; the most that was used does. */
 function exitOf({ ExitCode: code, OOMKilled }: Inspected['State'], isFullOnce: boolean): LifeExit {
   const outOfMemory = code === KILLED && (OOMKilled || isFullOnce)
   return { ...decodedExit(code), ...(outOfMemory && { outOfMemory }) }
 }
 
+/** For the engine to note the exit. */
+const GONE_MS = 200
 const FULL = 0.9
 const isFull = (group: string, memoryBytes: number): boolean =>
   peakBytes(group) >= FULL * memoryBytes
