@@ -208,15 +208,21 @@ test('a suspension ends all instances, whose energy is one figure', async () => 
   await client.api('POST', '/killed/suspend', {})
   await untilCells(made, 1, 0)
   assert.match((await ask(made.url)).text, /workload_suspended/)
-  const answer = await fetch(`${ergon.baseUrl}/v1/workloads/killed/energy?since=1h`, {
-    headers: { authorization: `Bearer ${ergon.token}` },
-  })
-  const { energy_nj: shown } = (await answer.json()) as { energy_nj: string }
-  const charged = await ergon.sql<{ nj: string }>(
-    "select sum(energy_nj)::text as nj from charges where resource = $1 and operation = 'workload.standing'",
-    [made.id],
+  const shown = async () => {
+    const answer = await fetch(`${ergon.baseUrl}/v1/workloads/killed/energy?since=1h`, {
+      headers: { authorization: `Bearer ${ergon.token}` },
+    })
+    return ((await answer.json()) as { energy_nj: string }).energy_nj
+  }
+  const charged = () =>
+    ergon.sql<{ nj: string }>(
+      "select sum(energy_nj)::text as nj from charges where resource = $1 and operation = 'workload.standing'",
+      [made.id],
+    )
+  // The last charges come after the end.
+  await until(
+    async () => [await shown(), (await charged())[0]?.nj],
+    ([one, other]) => one === other && BigInt(one ?? 0) > 0n,
   )
-  assert.ok(BigInt(shown) > 0n)
-  assert.equal(shown, charged[0]?.nj)
   assert.deepEqual(await bookFaults(ergon), [])
 })
