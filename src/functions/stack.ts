@@ -7,7 +7,6 @@ import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
 import { parseFunctionRequest, type FunctionRequest } from '#contract/functions.ts'
 import { sizeText } from '#contract/sizes.ts'
-import type { Asker } from '#identity/audit.ts'
 import {
   assertRegion,
   NO_BUDGET,
@@ -17,7 +16,6 @@ import {
 } from '#resources/stack-attributes.ts'
 import {
   attributeOf,
-  resourceFailure,
   isPending,
   type FoundResource,
   type StackAttributes,
@@ -25,7 +23,7 @@ import {
   type StackProduct,
   type StackWish,
 } from '#resources/stack-part.ts'
-import { progressOfVersions, versionToReturnTo } from '#resources/stack-progress.ts'
+import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
 import type { Pending } from '#stack/field.ts'
 import type { Queryable } from '#state/connect.ts'
 import { deleteFunction } from './operations/function-delete.ts'
@@ -80,19 +78,7 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
   },
 })
 
-/** Where the wanted version failed and the live one is as wished, the live one is wanted again. */
-async function wantLive(
-  transaction: Queryable,
-  asker: Asker,
-  account: string,
-  found: FoundResource,
-): Promise<void> {
-  if (resourceFailure(found) === undefined) return
-  const row = await findFunction(transaction, account, found.id)
-  const version = versionToReturnTo(row)
-  if (version !== undefined)
-    await rollBackFunction(transaction, asker, { id: row.id, name: row.name, version })
-}
+const wantLive = returnToLive({ find: findFunction, rollBack: rollBackFunction })
 
 type Wish = StackWish<'function'>
 

@@ -1,24 +1,49 @@
 // The progress of resources of which a new version takes over once it is ready.
 import { CHANGE_UNDER_WAY } from '#contract/function-limits.ts'
 import { TRIED_AGAIN } from '#contract/tried-again.ts'
-import type { FoundResource } from './stack-part.ts'
+import type { Asker } from '#identity/audit.ts'
+import type { Queryable } from '#state/connect.ts'
+import { resourceFailure, type FoundResource } from './stack-part.ts'
 
 /** Reasons that go by themselves. */
 const PASSING: ReadonlySet<string> = new Set([CHANGE_UNDER_WAY, TRIED_AGAIN])
 
-/** The live version, where the wanted one has failed. */
-export function versionToReturnTo({
-  version,
-  live_version: live,
-  versions,
-}: {
+type StackedVersions = {
+  readonly id: string
+  readonly name: string
   readonly version: number
   readonly live_version: number | null
   readonly versions: readonly { readonly version: number; readonly failure: string | null }[]
-}): number | undefined {
-  const { failure = null } = versions.find((one) => one.version === version) ?? {}
-  return failure === null ? undefined : (live ?? undefined)
 }
+
+/** Where the wanted version failed and the live one is as wished, the live one is wanted again. */
+export const returnToLive =
+  <V extends StackedVersions>(product: {
+    find(transaction: Queryable, account: string, id: string): Promise<V>
+    rollBack(
+      transaction: Queryable,
+      asker: Asker,
+      back: Pick<V, 'id' | 'name' | 'version'>,
+    ): Promise<void>
+  }) =>
+  async (
+    transaction: Queryable,
+    asker: Asker,
+    account: string,
+    found: FoundResource,
+  ): Promise<void> => {
+    if (resourceFailure(found) === undefined) return
+    const {
+      id,
+      name,
+      version,
+      live_version: live,
+      versions,
+    } = await product.find(transaction, account, found.id)
+    const hasFailed = versions.some((one) => one.version === version && one.failure !== null)
+    if (hasFailed && live !== null)
+      await product.rollBack(transaction, asker, { id, name, version: live })
+  }
 
 /** Ready: the wanted version is live, or the resource is suspended as its account wants. */
 export function progressOfVersions({

@@ -2,15 +2,13 @@
 import { durationText } from '#contract/durations.ts'
 import { sizeText } from '#contract/sizes.ts'
 import { NO_BUDGET, variableAttributes } from '#resources/stack-attributes.ts'
-import type { Asker } from '#identity/audit.ts'
 import {
-  resourceFailure,
   type FoundResource,
   type StackAttributes,
   type StackPart,
   type StackProduct,
 } from '#resources/stack-part.ts'
-import { progressOfVersions, versionToReturnTo } from '#resources/stack-progress.ts'
+import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
 import type { Queryable } from '#state/connect.ts'
 import { changeWorkload, deployWorkload } from './operations/deploy-workload.ts'
 import {
@@ -84,19 +82,7 @@ const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workl
   },
 })
 
-/** Where the wanted version failed and the live one is as wished, the live one is wanted again. */
-async function wantLive(
-  transaction: Queryable,
-  asker: Asker,
-  account: string,
-  found: FoundResource,
-): Promise<void> {
-  if (resourceFailure(found) === undefined) return
-  const row = await findWorkload(transaction, account, found.id)
-  const version = versionToReturnTo(row)
-  if (version !== undefined)
-    await rollBackWorkload(transaction, asker, { id: row.id, name: row.name, version })
-}
+const wantLive = returnToLive({ find: findWorkload, rollBack: rollBackWorkload })
 
 async function findIt(
   state: Queryable,
