@@ -11,6 +11,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Isolation } from './cell.ts'
 import { type CgroupMounts, findCgroups } from './cgroup.ts'
 import { filteredBy } from './syscalls/filter.ts'
+import { OWN_ARCHITECTURE } from './syscalls/numbers.ts'
 import { namespaces, TOOL_NAMES, type Tools } from './launch.ts'
 import { enterCommand } from './root/command.ts'
 
@@ -131,8 +132,7 @@ function chooseFilter(
   perl: string | undefined,
   reasons: string[],
 ): readonly string[] {
-  const command =
-    perl === undefined ? [] : filteredBy(perl, process.arch === 'arm64' ? 'arm64' : 'x64')
+  const command = perl === undefined ? [] : filteredBy(perl, OWN_ARCHITECTURE)
   const ran = (...program: readonly string[]) =>
     runs([setpriv, '--no-new-privs', '--', ...command, ...program])
   if (perl !== undefined && ran('true') && !ran(unshare, '--user', 'true')) return command

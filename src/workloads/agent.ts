@@ -138,8 +138,10 @@ async function dockerDriver(
   deps: Parameters<typeof createCellDriver>[0],
 ): Promise<WorkloadDriver> {
   const installation = hash('sha256', data.at('.')).slice(0, INSTALLATION_LENGTH)
-  const engine = await openEngine(config.workloadEngine, { isolation, installation })
-  return createDockerDriver({ ...deps, engine, installation })
+  const profilePath = data.at('seccomp.json')
+  const given = { isolation, installation, profilePath }
+  const opened = await openEngine(config.workloadEngine, given)
+  return createDockerDriver({ ...deps, opened, installation })
 }
 
 /** Works until the signal aborts. Never rejects. */

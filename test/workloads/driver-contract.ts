@@ -11,6 +11,7 @@ import { after, before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { callUnix } from '#base/unix-client.ts'
 import type { Cell, CellOutlet, Cells } from '#cells/cell.ts'
+import { putOutside, succeededOf } from '#cells/testing/escape.ts'
 import { place, survivors } from '#cells/testing/harness.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import { workloadCellOf } from '#workloads/cell-name.ts'
@@ -130,6 +131,16 @@ export function driverContract({ name, skip, engine: startEngine }: ContractDriv
         assert.match(text, /refused|unreachable/, host)
       }
       assert.equal(outside.canaryHits, 0)
+      await one.end('idle')
+    })
+
+    test('no attempt to leave it succeeds', async (t) => {
+      const { words } = await putOutside(t)
+      const one = await start({ command: ['/usr/bin/perl', '/app/escape-probes.pl', ...words] })
+      await until(() => one.ends.length > 0)
+      const output = one.lines.map((line) => line.replace('stdout: ', '')).join('\n')
+      const found = succeededOf(output).filter((name) => !engine?.shows.includes(name))
+      assert.deepEqual(found, [])
       await one.end('idle')
     })
 

@@ -1,8 +1,9 @@
-// Images of tests: a shell and perl of this machine, and the server of server.pl.
+// Images of tests: a shell and perl of this machine, the server of server.pl, and attempts to leave a cell.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PROBES } from '#cells/testing/escape.ts'
 import { makeImageRoot } from '#cells/testing/image-root.ts'
 import { writeLayout } from '#images/testing.ts'
 
@@ -16,6 +17,7 @@ export function writeServerImage(folder: string, more: { readonly config?: objec
   try {
     makeImageRoot(root, ['/bin/sh', '/usr/bin/perl'], {
       'app/server.pl': readFileSync(join(import.meta.dirname, 'server.pl'), 'utf8'),
+      'app/escape-probes.pl': readFileSync(PROBES, 'utf8'),
     })
     const layer = execFileSync('tar', ['-C', root, '-c', '.'], { maxBuffer: BYTES_MAX })
     mkdirSync(folder, { recursive: true })

@@ -41,8 +41,12 @@ export async function openDriver(given: DriverPlace): Promise<OpenedDriver> {
   const deps = { cells, admit, images, readyMs: READY_MS, egress: { outletOf: async () => outlet } }
   if (given.name === 'local') return { cells, driver: createCellDriver(deps) }
   const { isolation } = cells
-  const engine = await openEngine(socket, { isolation, installation: INSTALLATION })
-  return { cells, driver: createDockerDriver({ ...deps, engine, installation: INSTALLATION }) }
+  const opened = await openEngine(socket, {
+    isolation,
+    installation: INSTALLATION,
+    profilePath: join(where.dataFolder, 'seccomp.json'),
+  })
+  return { cells, driver: createDockerDriver({ ...deps, opened, installation: INSTALLATION }) }
 }
 
 /** The first instance of an image. */

@@ -12,11 +12,18 @@ const RUNTIMES = ['/usr/sbin/runc', '/usr/bin/crun']
 const START_MS_MAX = 30_000
 const WORDS_MS_MAX = 60_000
 
+/** Podman 4.3 makes a namespace of control groups only where they are all of version 2. */
+const SHOWS = existsSync('/sys/fs/cgroup/cgroup.controllers')
+  ? []
+  : ['the hierarchy of control groups']
+
 /** Of `test`: why no engine can run here, or false. */
 export const noEngine = whyNoEngine()
 
 export interface TestEngine {
   readonly socket: string
+  /** The attempts to leave a container that succeed by what the engine is. */
+  readonly shows: readonly string[]
   /** Its names for what there is. */
   podman(...words: readonly string[]): string
   stop(): Promise<void>
@@ -34,6 +41,7 @@ export async function startPodman(): Promise<TestEngine> {
   while (!existsSync(socket)) await pause(50, undefined, { signal: ending })
   return {
     socket,
+    shows: SHOWS,
     podman,
     async stop() {
       podman('rm', '--all', '--force', '--time=0')

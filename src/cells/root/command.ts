@@ -1,6 +1,7 @@
 // The command that becomes the pid 1 of a cell with a root folder of its own, up to the words of its program.
 import { fileURLToPath } from 'node:url'
-import { syscallFilter, type Architecture } from '#cells/syscalls/filter.ts'
+import { syscallFilter } from '#cells/syscalls/filter.ts'
+import { OWN_ARCHITECTURE } from '#cells/syscalls/numbers.ts'
 import type { CellOutlet, CellRoot } from '#cells/cell.ts'
 import { planRoot } from './plan.ts'
 
@@ -84,6 +85,5 @@ const become = ({ uid, gid, groups }: NonNullable<EnterCommand['identity']>): st
 ]
 
 function begin(perl: string): string[] {
-  const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
-  return [perl, PROGRAM, architecture, syscallFilter(architecture).toString('hex')]
+  return [perl, PROGRAM, OWN_ARCHITECTURE, syscallFilter(OWN_ARCHITECTURE).toString('hex')]
 }

@@ -14,7 +14,7 @@ const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const DEVICE_LINKS = { fd: 'fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2' } as const
 
 /** Those that Docker masks, and others that tell of the machine rather than of the cell. */
-const MASKED =
+export const MASKED_IN_PROC =
   `acpi asound buddyinfo bus cmdline config.gz diskstats driver fs interrupts iomem ioports irq kallsyms kcore keys
   key-users kmsg kpagecgroup kpagecount kpageflags latency_stats locks mdstat modules mtrr pagetypeinfo partitions pressure
   sched_debug schedstat scsi slabinfo softirqs sysrq-trigger timer_list timer_stats vmallocinfo vmstat zoneinfo`.split(
@@ -60,7 +60,7 @@ export function planRoot({ root, stage, hostname, owner, reads }: RootPlan): str
   return [
     ['root', stage],
     layOut(root.image ?? '/', '', top, isShown),
-    MASKED.flatMap((name) => ['mask', `proc/${name}`]),
+    MASKED_IN_PROC.flatMap((name) => ['mask', `proc/${name}`]),
     ['freeze', 'proc/sys'],
     ['enter', hostname],
   ].flat()

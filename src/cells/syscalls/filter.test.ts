@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { CONDITIONAL, DENIED, LAST_SYSCALL } from './denied.ts'
+import { ruleOf, syscallsOf } from './allowed.ts'
 import { filteredBy, syscallFilter } from './filter.ts'
+import { LAST_SYSCALL, OWN_ARCHITECTURE, syscallNumbers } from './numbers.ts'
 
 const PERL = '/usr/bin/perl'
-const architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
-const column = architecture === 'x64' ? 0 : 1
+const architecture = OWN_ARCHITECTURE
+const numbers = syscallNumbers(architecture)
+const numbersOf = (names: readonly string[]) => names.flatMap((name) => numbers.get(name) ?? [])
 const skip = existsSync(PERL) ? false : 'perl is missing'
 const EPERM = 1
 const ENOSYS = 38
@@ -39,19 +41,19 @@ test(
   'each denied call fails with EPERM, and fails otherwise or works without the filter',
   { skip },
   () => {
-    const denied = Object.entries(DENIED).filter(([name]) => !ACTING.includes(name))
-    const numbers = denied.flatMap(([, found]) => found[column] ?? [])
-    assert.ok(numbers.length > 45)
-    assert.deepEqual([...new Set(errnosOf(numbers))], [EPERM])
-    const acting = ACTING.flatMap((name) => DENIED[name]?.[column] ?? [])
+    const denied = syscallsOf(architecture, 'denied')
+    const harmless = numbersOf(denied.filter((name) => !ACTING.includes(name)))
+    assert.ok(harmless.length > 45)
+    assert.deepEqual([...new Set(errnosOf(harmless))], [EPERM])
+    const acting = numbersOf(ACTING)
     assert.deepEqual([...new Set(errnosOf(acting))], [EPERM])
-    assert.ok(new Set(errnosOf(numbers, false)).size > 3)
+    assert.ok(new Set(errnosOf(harmless, false)).size > 3)
   },
 )
 
 test('calls of later kernels, and clone3, do not exist', { skip }, () => {
-  const numbers = [LAST_SYSCALL + 1, LAST_SYSCALL + 2, 999, CONDITIONAL.clone3[architecture]]
-  assert.deepEqual([...new Set(errnosOf(numbers))], [ENOSYS])
+  const none = [LAST_SYSCALL + 1, LAST_SYSCALL + 2, 999, ...numbersOf(['clone3'])]
+  assert.deepEqual([...new Set(errnosOf(none))], [ENOSYS])
 })
 
 test('calls of the x32 interface are denied', { skip: skip || architecture !== 'x64' }, () => {
@@ -65,7 +67,7 @@ test('sockets of unix, IPv4, IPv6 and netlink are made, and of no other family',
 })
 
 test('no namespace is made, by clone or by unshare', { skip }, () => {
-  const clone = CONDITIONAL.clone[architecture]
+  const clone = numbers.get('clone')
   const namespaces = [
     0x0002_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000, 0x0200_0000,
   ]
@@ -91,4 +93,24 @@ test('the program is one for the kernel: whole instructions, fewer than its limi
     assert.equal(bytes.length % 8, 0)
     assert.ok(bytes.length / 8 < 4096)
   }
+})
+
+/** Calls that the default profile of Docker gives with capabilities alone. Source: github.com/moby/profiles, seccomp/default.json. */
+const NEEDS_CAPABILITIES =
+  `open_by_handle_at bpf fanotify_init fsconfig fsmount fsopen fspick lookup_dcookie mount
+  mount_setattr move_mount open_tree perf_event_open quotactl quotactl_fd setdomainname sethostname setns syslog umount2
+  unshare reboot chroot delete_module init_module finit_module acct kcmp pidfd_getfd process_madvise process_vm_readv
+  process_vm_writev ptrace iopl ioperm settimeofday clock_settime vhangup get_mempolicy mbind set_mempolicy
+  set_mempolicy_home_node`.split(/\s+/)
+/** Calls that it gives to nobody. */
+const NEVER =
+  `add_key request_key keyctl userfaultfd io_uring_setup io_uring_enter io_uring_register kexec_load
+  kexec_file_load swapon swapoff pivot_root migrate_pages move_pages nfsservctl personality clone socket`.split(
+    /\s+/,
+  )
+
+test('the table allows no call that the default profile of Docker does not', () => {
+  for (const name of [...NEEDS_CAPABILITIES, ...NEVER])
+    assert.notEqual(ruleOf(name), 'allowed', name)
+  for (const one of ['x64', 'arm64'] as const) assert.ok(syscallsOf(one, 'allowed').length < 290)
 })

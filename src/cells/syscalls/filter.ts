@@ -1,7 +1,13 @@
 // The filter of system calls as a program of classic BPF. Sources: seccomp(2); linux/filter.h, linux/seccomp.h.
-import { CONDITIONAL, DENIED, LAST_SYSCALL, type Architecture } from './denied.ts'
-
-export type { Architecture }
+import {
+  CONDITIONAL,
+  ENOSYS,
+  EPERM,
+  ruleOf,
+  type SyscallCondition,
+  type SyscallRule,
+} from './allowed.ts'
+import { LAST_SYSCALL, syscallNumbers, type Architecture } from './numbers.ts'
 
 const LOAD = 0x20
 const AND = 0x54
@@ -16,20 +22,18 @@ const OFFSET = { number: 0, architecture: 4, argument: (nth: number) => 16 + 8 *
 const ALLOW = 0x7fff0000
 const KILL_PROCESS = 0x80000000
 const failWith = (errno: number): number => 0x00050000 | errno
-const EPERM = 1
-const EAFNOSUPPORT = 97
-const ENOSYS = 38
 
 /** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64. */
 const ARCHITECTURES: Record<Architecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 /** Numbers of the x32 interface have this bit. */
 const X32 = 0x40000000
-/** Flags of clone(2) that make namespaces. */
-const NAMESPACES = 0x7e020000
-/** Unix sockets, IPv4, IPv6, netlink. */
-const FAMILIES = [1, 2, 10, 16]
-/** PER_LINUX, PER_LINUX32, both without randomised addresses, and the value that asks for the present one. */
-const PERSONALITIES = [0, 0x8, 0x20000, 0x20008, 0xffffffff]
+/** Calls under conditions end before. */
+const ENDS: Readonly<Record<SyscallRule, number>> = {
+  allowed: ALLOW,
+  denied: failWith(EPERM),
+  absent: failWith(ENOSYS),
+  conditional: failWith(EPERM),
+}
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number]
 
@@ -40,44 +44,46 @@ const endIf = (test: number, value: number, end: number): Instruction[] => [
   [test, 0, 1, value],
   done(end),
 ]
-/** Runs the instructions where the call has this number; they must end. */
-const onCall = (number: number, instructions: readonly Instruction[]): Instruction[] => [
-  [JUMP_EQUAL, 0, instructions.length, number],
-  ...instructions,
-]
-/** Ends with ALLOW where the argument is one of the values, else with the errno. */
-const oneOf = (values: readonly number[], errno: number): Instruction[] => [
-  load(OFFSET.argument(0)),
-  ...values.flatMap((value) => endIf(JUMP_EQUAL, value, ALLOW)),
-  done(failWith(errno)),
-]
+/** Ends a call of the number, and goes on for others. */
+function endCondition(number: number, { mask, values, errno }: SyscallCondition): Instruction[] {
+  const ending = [
+    load(OFFSET.argument(0)),
+    [AND, 0, 0, mask] as const,
+    ...values.flatMap((value) => endIf(JUMP_EQUAL, value, ALLOW)),
+    done(failWith(errno)),
+  ]
+  return [[JUMP_EQUAL, 0, ending.length, number], ...ending]
+}
+
+/** Ends each call: neighbours in number that end alike share a test. */
+function endByNumber(numbers: ReadonlyMap<string, number>): Instruction[] {
+  const ends = Array.from({ length: LAST_SYSCALL + 1 }, () => failWith(ENOSYS))
+  for (const [name, number] of numbers) ends[number] = ENDS[ruleOf(name)]
+  return [
+    ...ends.flatMap((end, number) =>
+      end === ends[number + 1] ? [] : [[JUMP_GREATER, 1, 0, number] as const, done(end)],
+    ),
+    done(failWith(ENOSYS)),
+  ]
+}
 
 /**
  * The program as bytes of struct sock_filter. A denied call fails with EPERM, an unknown one with ENOSYS; a call of another
  * architecture ends the process.
  */
 export function syscallFilter(architecture: Architecture): Buffer {
-  const column = architecture === 'x64' ? 0 : 1
-  const denied = Object.values(DENIED).flatMap((numbers) => numbers[column] ?? [])
+  const numbers = syscallNumbers(architecture)
   return encode([
     load(OFFSET.architecture),
     [JUMP_EQUAL, 1, 0, ARCHITECTURES[architecture]],
     done(KILL_PROCESS),
     load(OFFSET.number),
     ...endIf(JUMP_AT_LEAST, X32, failWith(EPERM)),
-    ...endIf(JUMP_GREATER, LAST_SYSCALL, failWith(ENOSYS)),
-    ...denied.flatMap((number) => endIf(JUMP_EQUAL, number, failWith(EPERM))),
-    // Without arguments that a filter can read: libraries use clone(2) then.
-    ...endIf(JUMP_EQUAL, CONDITIONAL.clone3[architecture], failWith(ENOSYS)),
-    ...onCall(CONDITIONAL.clone[architecture], [
-      load(OFFSET.argument(0)),
-      [AND, 0, 0, NAMESPACES],
-      ...endIf(JUMP_EQUAL, 0, ALLOW),
-      done(failWith(EPERM)),
-    ]),
-    ...onCall(CONDITIONAL.socket[architecture], oneOf(FAMILIES, EAFNOSUPPORT)),
-    ...onCall(CONDITIONAL.personality[architecture], oneOf(PERSONALITIES, EPERM)),
-    done(ALLOW),
+    ...Array.from(numbers).flatMap(([name, number]) => {
+      const condition = CONDITIONAL[name]
+      return condition === undefined ? [] : endCondition(number, condition)
+    }),
+    ...endByNumber(numbers),
   ])
 }
 

@@ -42,6 +42,8 @@ sub with_child {
     return $worked;
 }
 
+# The first process, where it is another one, and one of the machine.
+my @others = grep { $_ != $$ } 1, $given{pid};
 my $lives = 'ergon-probe';
 my ($NEW_NS, $NEW_USER, $NEW_NET, $NEW_PID, $CHLD) = (0x2_0000, 0x1000_0000, 0x4000_0000, 0x2000_0000, 17);
 my @PROBES = (
@@ -51,8 +53,8 @@ my @PROBES = (
     ['the passwords of the machine', sub { can_read('/etc/shadow') }],
     ['the home of root', sub { can_list('/root') }],
     ['the packages of the machine', sub { can_read('/var/lib/dpkg/status') }],
-    ['a file through the root of another process', sub { grep { can_list("/proc/$_/root") } 1, $given{pid} }],
-    ['a file through the folder of another process', sub { grep { can_list("/proc/$_/cwd") } 1, $given{pid} }],
+    ['a file through the root of another process', sub { grep { can_list("/proc/$_/root") } @others }],
+    ['a file through the folder of another process', sub { grep { can_list("/proc/$_/cwd") } @others }],
     ['a file through an inherited descriptor', sub { can_read('/proc/self/fd/99') }],
     ['a folder in /usr', sub { can_make("/usr/$lives") }],
     ['a folder in /', sub { can_make("/$lives") }],
@@ -97,9 +99,9 @@ my @PROBES = (
     # Processes.
     ['a signal to a process of the machine', sub { kill 0, $given{pid} }],
     ['the arguments of a process of the machine', sub { can_read("/proc/$given{pid}/cmdline") }],
-    ['the variables of another process', sub { grep { can_read("/proc/$_/environ") } 1, $given{pid} }],
-    ['the memory of another process', sub { grep { can_open("/proc/$_/mem") } 1, $given{pid} }],
-    ['the descriptors of another process', sub { grep { can_list("/proc/$_/fd") } 1, $given{pid} }],
+    ['the variables of another process', sub { grep { can_read("/proc/$_/environ") } @others }],
+    ['the memory of another process', sub { grep { can_open("/proc/$_/mem") } @others }],
+    ['the descriptors of another process', sub { grep { can_list("/proc/$_/fd") } @others }],
     ['the trace of a process', sub { with_child(sub { works('ptrace', 0x4206, $_[0], 0, 0) }) }],
     ['the memory of a process', sub { considered('process_vm_readv', $$, 0, 0, 0, 0, 0) }],
     ['a descriptor of a process', sub { my $pidfd = syscall($given{'call.pidfd_open'} + 0, $$, 0); works('pidfd_getfd', $pidfd, 1, 0) }],

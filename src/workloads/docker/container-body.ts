@@ -1,8 +1,9 @@
 // A container as the engine is asked for it: no privilege, no folder of the machine, a root folder that cannot be changed, and
-// limits. The engine's own filter of system calls holds.
+// limits.
 import { variablesOf, argvOf } from '#workloads/program.ts'
 import type { WorkloadSpec } from '#workloads/driver.ts'
 import { INSTANCE_LIMITS } from '#workloads/instance-cell.ts'
+import type { Confinement } from './confinement.ts'
 
 const CPU_PERIOD_US = 100_000
 const MILLI = 1000
@@ -19,6 +20,7 @@ export type ContainerGiven = {
   readonly labels: Readonly<Record<string, string>>
   /** Names of its own loopback. */
   readonly hosts: readonly string[]
+  readonly confinement: Confinement
 }
 
 export function containerBody(spec: WorkloadSpec, given: ContainerGiven): object {
@@ -39,14 +41,13 @@ export function containerBody(spec: WorkloadSpec, given: ContainerGiven): object
 
 const hostConfig = (
   { cpuMilli, memoryBytes }: WorkloadSpec,
-  { group, hosts }: ContainerGiven,
+  { group, hosts, confinement }: ContainerGiven,
 ): object => ({
   // Its own loopback and nothing else: a relay leads into it.
   NetworkMode: 'none',
   ExtraHosts: hosts.map((host) => `${host}:127.0.0.1`),
   CgroupParent: group,
-  CapDrop: ['ALL'],
-  SecurityOpt: ['no-new-privileges'],
+  ...confinement,
   ReadonlyRootfs: true,
   Tmpfs: Object.fromEntries(
     Object.entries(MEMORY_FOLDERS).map(([path, size]) => [

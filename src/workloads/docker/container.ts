@@ -6,6 +6,7 @@ import type { CellContainer, CellOutlet, ContainerPlace, StartedLife } from '#ce
 import { decodedExit } from '#cells/exit.ts'
 import { workloadCellOf } from '#workloads/cell-name.ts'
 import type { WorkloadSpec } from '#workloads/driver.ts'
+import type { Confinement } from './confinement.ts'
 import { containerBody } from './container-body.ts'
 import { EngineFault, type ContainerEngine } from './engine.ts'
 import { readFrames } from './frames.ts'
@@ -15,6 +16,7 @@ import { labelsOf } from './labels.ts'
 
 export type ContainerDeps = {
   readonly engine: ContainerEngine
+  readonly confinement: Confinement
   readonly images: EngineImages
   readonly installation: string
   readonly rootOf: (digest: string) => string
@@ -40,7 +42,7 @@ const OUTPUT_MS = 2000
 const ABSENT = 404
 
 export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellContainer {
-  const { engine, installation, outlet } = deps
+  const { engine, confinement, installation, outlet } = deps
   const name = `ergon-${installation}-${workloadCellOf(spec)}`
   const labels = labelsOf(installation, spec)
   return {
@@ -57,6 +59,7 @@ export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellCo
           uid: place.uid,
           labels,
           hosts: outlet.hosts,
+          confinement,
         })
         await engine.ask('POST', `/containers/create?name=${name}`, { body })
       }

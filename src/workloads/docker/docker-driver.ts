@@ -4,18 +4,19 @@ import { startInstance, type InstanceDeps, type InstanceKind } from '#workloads/
 import type { NodeImages } from '#workloads/node-images.ts'
 import { argvOf } from '#workloads/program.ts'
 import { createContainer } from './container.ts'
-import type { ContainerEngine } from './engine.ts'
+import type { OpenEngine } from './open-engine.ts'
 import { createEngineImages } from './images.ts'
 
 export function createDockerDriver(
   deps: InstanceDeps & {
-    readonly engine: ContainerEngine
+    readonly opened: OpenEngine
     readonly images: NodeImages
     /** Marks what is this installation's in the engine. */
     readonly installation: string
   },
 ): WorkloadDriver {
-  const { engine, images: nodeImages, installation } = deps
+  const { opened, images: nodeImages, installation } = deps
+  const { engine } = opened
   const images = createEngineImages(engine, installation)
   const rootOf = (digest: string) => nodeImages.rootOf(digest)
   return {
@@ -29,7 +30,7 @@ export function createDockerDriver(
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: {},
-        container: createContainer(spec, { engine, images, installation, rootOf, outlet }),
+        container: createContainer(spec, { ...opened, images, installation, rootOf, outlet }),
       })
       return startInstance(spec, kind, events, deps)
     },

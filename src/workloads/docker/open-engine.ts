@@ -4,9 +4,13 @@ import { existsSync } from 'node:fs'
 import { messageOf } from '#base/errors.ts'
 import type { Isolation } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
+import { confinementBy, type Confinement } from './confinement.ts'
 import { createEngine, type ContainerEngine } from './engine.ts'
 import { ofInstallation } from './labels.ts'
 
+export type OpenEngine = { readonly engine: ContainerEngine; readonly confinement: Confinement }
+
+type EngineVersion = { readonly Components?: readonly { readonly Name: string }[] | null }
 type EngineInfo = {
   readonly OSType?: string
   readonly CgroupDriver?: string
@@ -16,8 +20,17 @@ type EngineInfo = {
 /** Throws settings_invalid, with what to change. */
 export async function openEngine(
   socketPath: string,
-  { isolation, installation }: { readonly isolation: Isolation; readonly installation: string },
-): Promise<ContainerEngine> {
+  {
+    isolation,
+    installation,
+    profilePath,
+  }: {
+    readonly isolation: Isolation
+    readonly installation: string
+    /** Of a file for the engine's filter of system calls. */
+    readonly profilePath: string
+  },
+): Promise<OpenEngine> {
   const engine = createEngine(socketPath)
   if (isolation.level !== 'root' || isolation.meter !== 'cgroup-v2')
     throw unusable(
@@ -32,7 +45,9 @@ export async function openEngine(
   const wrong = whyNot(info)
   if (wrong !== undefined) throw unusable(socketPath, wrong)
   await removeLeft(engine, installation)
-  return engine
+  const { Components } = await engine.ask<EngineVersion>('GET', '/version')
+  const isPodman = (Components ?? []).some(({ Name }) => Name === 'Podman Engine')
+  return { engine, confinement: confinementBy(isPodman ? 'podman' : 'docker', profilePath) }
 }
 
 function whyNot({
