@@ -85,6 +85,11 @@ export type CellRoot = {
   readonly workingFolder?: string
   /** Folders in memory that the program may write to; there are always /tmp, /run and /dev/shm. */
   readonly memory?: readonly { readonly path: string; readonly bytes: number }[]
+  /**
+   * File systems of ext4 in files of the machine: an absolute path inside, and the file. The mount, and the loop device below
+   * it, are those of the cell alone and end with its last process. Files become its user's. At the level `root` alone.
+   */
+  readonly volumes?: readonly CellVolume[]
   /** The name of the cell by default. */
   readonly hostname?: string
   /**
@@ -94,6 +99,8 @@ export type CellRoot = {
   readonly port?: number
   readonly outlet?: CellOutlet
 }
+
+export type CellVolume = { readonly path: string; readonly image: string }
 
 /** Ports of the cell's own loopback that lead out of it, by its pid 1: to a socket that its program cannot see. */
 export type CellOutlet = {

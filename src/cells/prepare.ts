@@ -222,6 +222,8 @@ function enterOf(
   const [perl] = place.filter
   if (!place.isolation.admitsTenants || perl === undefined)
     throw baseFault('internal', `This machine cannot isolate the code of tenants: ${name}`)
+  if (root.volumes?.length && place.isolation.level !== 'root')
+    throw baseFault('internal', `Volumes are mounted by root alone: ${name}`)
   const own = root.image === undefined ? foldersOf(argv[0]) : []
   const isShown = (path: string) => root.image === undefined && isOfPrograms(path)
   const reads = [...new Set([...own, ...spec.reads])].filter((path) => !isShown(path))

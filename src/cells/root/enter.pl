@@ -37,6 +37,9 @@ sub fail { print STDERR "ergon: cannot start: @_: $!\n"; exit 71 }
 sub call { my ($name, @words) = @_; return syscall $NUMBER{$name}, @words }
 sub must { my ($name, @words) = @_; my $made = call($name, @words); fail($name) if $made == -1; return $made }
 
+# A tool of the machine, while its files are there.
+sub run { system(@_) == 0 or do { print STDERR "ergon: cannot start: $_[0] $_[-1]\n"; exit 71 } }
+
 sub mount { my ($type, $path, $flags, $options) = @_; must('mount', $type, $path, $type, $flags, $options) }
 sub make_folder { my ($path) = @_; mkdir $path, 0755 or -d $path or fail($path) }
 sub empty_file { my ($path) = @_; open my $file, '>>', $path or fail($path) }
@@ -80,6 +83,13 @@ my %STEPS = (
     bind => [2, sub { my ($path, $from) = @_; -d $from ? make_folder($path) : empty_file($path); bind_at($from, $path); restrict($path, $READ_ONLY) }],
     device => [2, sub { my ($path, $from) = @_; empty_file($path); bind_at($from, $path) }],
     memory => [2, sub { my ($path, $options) = @_; mount('tmpfs', $path, $NOSUID | $NODEV, $options) }],
+    # With the last process of the cell the mount ends, and with that the loop device.
+    volume => [3, sub {
+        my ($path, $image, $owner) = @_;
+        run('mount', '--no-mtab', '--types', 'ext4', '--options', 'loop,nosuid,nodev,discard', '--', $image, $path);
+        my ($uid) = split /:/, $owner;
+        run('chown', '-RhP', '--', $owner, $path) if (stat $path)[4] != $uid;
+    }],
     terminals => [1, sub { my ($path) = @_; mount('devpts', $path, $NOSUID | $NOEXEC, 'newinstance,ptmxmode=0666,mode=620') }],
     # Processes that it may not trace, which are those that start it, are not shown.
     processes => [1, sub {

@@ -3,7 +3,7 @@
 // folder is made anew, and each of its other entries is bound. So nothing is written to an image.
 import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CellRoot } from '#cells/cell.ts'
+import type { CellRoot, CellVolume } from '#cells/cell.ts'
 
 const MIB = 1_048_576
 const LINKS_MAX = 40
@@ -45,6 +45,7 @@ export function planRoot({ root, stage, hostname, owner, reads }: RootPlan): str
   // First, as the first one of a path stays.
   for (const { path, bytes } of root.memory ?? [])
     put(resolveIn(root.image, path), 'memory', `mode=0755,size=${bytes}${own}`)
+  for (const volume of root.volumes ?? []) putVolume(top, root, volume, owner)
   put('tmp', 'memory', `mode=1777,size=${MEMORY_BYTES.tmp}`)
   put('run', 'memory', `mode=0755,size=${MEMORY_BYTES.run}${own}`)
   put('proc', 'processes')
@@ -65,6 +66,22 @@ export function planRoot({ root, stage, hostname, owner, reads }: RootPlan): str
     ['enter', hostname],
   ].flat()
 }
+
+/** Throws a TypeError where another mount is there. */
+function putVolume(
+  top: Map<string, Place>,
+  { image: root }: CellRoot,
+  { path, image }: CellVolume,
+  { uid, gid }: RootPlan['owner'],
+): void {
+  const at = resolveIn(root, path)
+  const place = placeAt(top, at)
+  if (at === '' || place.steps !== undefined) throw noVolume(at)
+  place.steps = ['volume', image, `${uid}:${gid}`]
+}
+
+const noVolume = (at: string) =>
+  new TypeError(`A volume cannot be at /${at}: the cell has files of its own there`)
 
 /** Puts what a step makes at a path, inside of folders that are ours: links of an image are not followed. */
 type Put = (path: string, step: string, ...words: readonly string[]) => void
@@ -115,14 +132,18 @@ function layOut(
     ...shown
       .filter(({ name }) => isShown(name) && !places.has(name))
       .flatMap((entry) => showEntry(entry, join(source ?? '', entry.name), inside(entry.name))),
-    ...Array.from(places, ([name, { steps, within }]) => [
-      ...makeStep(inside(name), steps),
-      ...layOut(steps === undefined ? from(name) : undefined, inside(name), within),
-    ]).flat(),
+    ...Array.from(places, ([name, { steps, within }]) => {
+      // A link that the program has left there would lead root out of the volume.
+      if (steps?.[0] === 'volume' && within.size > 0) throw noVolume(inside(name))
+      return [
+        ...makeStep(inside(name), steps),
+        ...layOut(steps === undefined ? from(name) : undefined, inside(name), within),
+      ]
+    }).flat(),
   ]
 }
 
-const MOUNTS: ReadonlySet<string> = new Set(['memory', 'processes', 'terminals'])
+const MOUNTS: ReadonlySet<string> = new Set(['memory', 'processes', 'terminals', 'volume'])
 
 function makeStep(path: string, [step = 'folder', ...words]: readonly string[] = []): string[] {
   return MOUNTS.has(step) ? ['folder', path, step, path, ...words] : [step, path, ...words]

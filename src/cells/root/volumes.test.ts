@@ -1,0 +1,84 @@
+// Volumes of a cell: file systems in files, which only the cell has mounted.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { CellRoot } from '#cells/cell.ts'
+import { eventually } from '#cells/testing/harness.ts'
+import { makeImageRoot } from '#cells/testing/image-root.ts'
+import { runOnce } from '#cells/testing/run-once.ts'
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'volumes-'))
+chmodSync(FOLDER, 0o755)
+after(() => rmSync(FOLDER, { recursive: true }))
+const IMAGE = join(FOLDER, 'image')
+makeImageRoot(
+  IMAGE,
+  ['/bin/sh', '/bin/cat', '/bin/ls', '/usr/bin/head', '/bin/ln', '/usr/bin/stat'],
+  {},
+)
+symlinkSync('/etc', join(IMAGE, 'data'))
+const VOLUME = join(FOLDER, 'volume.img')
+writeFileSync(VOLUME, '')
+truncateSync(VOLUME, 16_000_000)
+// Of root, as is what a cell with another uid has left.
+const EARLIER = join(FOLDER, 'earlier')
+mkdirSync(EARLIER)
+writeFileSync(join(EARLIER, 'earlier'), 'earlier\n', { mode: 0o600 })
+execFileSync('mke2fs', ['-q', '-t', 'ext4', '-d', EARLIER, VOLUME])
+
+const CANNOT = { skip: process.getuid?.() !== 0 && 'needs root' }
+const MIB_FOUR = 4_194_304
+
+async function linesOf(script: string, path = '/var/data', more: Partial<CellRoot> = {}) {
+  const root = { image: IMAGE, volumes: [{ path, image: VOLUME }], ...more }
+  const { lines } = await runOnce({ level: 'root', argv: ['/bin/sh', '-c', script], root })
+  return lines
+}
+
+const isAttached = () =>
+  execFileSync('losetup', ['--associated', VOLUME], { encoding: 'utf8' }) !== ''
+
+test('a volume belongs to its cell, and keeps what was written', CANNOT, async () => {
+  const write =
+    'cd /var/data && cat earlier && echo kept > file && ln -s /etc/shadow link && stat -c %U:%a .'
+  assert.deepEqual(await linesOf(write), ['earlier', 'UNKNOWN:755'])
+  const read = 'cd /srv && cat file && cat link; echo more >> file && cat file'
+  const again = await linesOf(read, '/srv', { user: { uid: 5, gid: 5 } })
+  assert.deepEqual(again, ['kept', 'cat: link: No such file or directory', 'kept', 'more'])
+})
+
+test('a full volume is ENOSPC, its mount has no devices and no setuid', CANNOT, async () => {
+  const fill = `head -c ${MIB_FOUR * 5} /dev/zero > /var/data/big; : > /tmp/fine && echo fine`
+  assert.deepEqual(await linesOf(`${fill}; : > /var/data/big`), [
+    "head: error writing 'standard output': No space left on device",
+    'fine',
+  ])
+  const mounts = await linesOf('while read -r line; do echo "$line"; done < /proc/mounts')
+  const [mount = ''] = mounts.filter((line) => line.includes(' /var/data '))
+  assert.match(mount, /^\/dev\/loop\d+ \/var\/data ext4 rw,nosuid,nodev,/)
+})
+
+test('the loop device ends with the cell', CANNOT, async () => {
+  assert.deepEqual(await linesOf('echo done'), ['done'])
+  assert.ok(await eventually(() => !isAttached()))
+})
+
+test(
+  'a volume cannot be where the cell has files of its own, nor by a link of the image',
+  CANNOT,
+  async () => {
+    for (const path of ['/etc', '/', '/dev', '/data', '/usr/../etc'])
+      await assert.rejects(linesOf('echo never', path), /A volume cannot be at/, path)
+  },
+)
