@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '#base/errors.ts'
+import { hostOfUrl, isLocalName, isLoopback } from '#base/hosts.ts'
 import { fault } from '#contract/errors.ts'
 import { nearest } from '#base/nearest.ts'
 import { isSecret, readSecretFile, type RawSettings } from './env.ts'
@@ -90,9 +91,8 @@ function portalFaults({ portalUrl, baseUrl }: Config): string[] {
   if (portalUrl === undefined) return []
   const name = 'ERGON_PORTAL_URL (--portal-url)'
   const { protocol, hostname } = new URL(portalUrl)
-  const isLocal = /(^|\.)localhost$/.test(hostname)
   const faults: string[] = []
-  if (protocol !== 'https:' && !isLocal)
+  if (protocol !== 'https:' && !isLocalName(hostname))
     faults.push(`${name}: plain HTTP is for names below localhost only`)
   if (isIP(hostOf(portalUrl)) !== 0) faults.push(`${name}: passkeys need a name, not an address`)
   if (hostname === (baseUrl === undefined ? 'localhost' : new URL(baseUrl).hostname))
@@ -137,15 +137,10 @@ function publicAddresses(config: Config): string[] {
     ['ERGON_STORAGE_WEBSITE_HOST', config.storageWebsiteHost],
     ...hosts,
   ] as const
-  return named.flatMap(([name, host]) =>
-    host === undefined || isLoopback(host) || host.endsWith('.localhost') ? [] : [name],
-  )
+  return named.flatMap(([name, host]) => (host === undefined || isLoopback(host) ? [] : [name]))
 }
 
-const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '')
-
-/** True for an address of this machine's loopback interface. */
-export const isLoopback = (host: string): boolean => /^(127(\.\d+){3}|::1|localhost)$/.test(host)
+const hostOf = (url: string): string => hostOfUrl(new URL(url))
 
 /** True when tokens sent to the address cannot be read on the way. */
 function isSafe(baseUrl: string | undefined): boolean {

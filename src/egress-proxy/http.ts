@@ -1,23 +1,16 @@
 // The proxy of HTTP: tunnels by CONNECT, and plain requests by their whole address (RFC 9110 §9.3.6, RFC 9112 §3.2.2).
+import { hostOfUrl } from '#base/hosts.ts'
+import { HOP_BY_HOP } from '#base/hop-by-hop.ts'
+import { joinStreams } from '#base/join-streams.ts'
 import { createServer, request as httpRequest } from '#base/node-http.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { join, SILENCE_MS } from './join.ts'
 import type { Destination } from './reach.ts'
 import { Unreached, unreached } from './unreached.ts'
 
-/** Of one hop, not of the message (RFC 9110 §7.6.1); the encoding of a request's body stays as it is. */
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'upgrade',
-]
+/** Pools of databases keep connections for minutes. */
+export const SILENCE_MS = 900_000
 
 /** Opens a connection for the tenant whose socket it is. */
 export type ReachFrom = (socket: Socket, to: Destination) => Promise<Socket>
@@ -44,7 +37,7 @@ async function tunnel(
     if (socket.destroyed) return void there.destroy()
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
     if (head.length > 0) there.write(head)
-    await join(socket, there)
+    await joinStreams(socket, there, SILENCE_MS)
   } catch (error) {
     const { status, message: words } = unreached(request.url ?? '', error)
     socket.write(
@@ -67,7 +60,7 @@ async function forward(
     const onward = httpRequest({
       method,
       path: `${pathname}${search}`,
-      headers: ownHeaders(request),
+      headers: ownHeaders(request, 'transfer-encoding'),
       setHost: false,
       createConnection: () => socket,
     })
@@ -80,7 +73,7 @@ async function forward(
     pipeline(request, onward).catch(() => undefined)
     const answer = await answered
     const { statusCode = 502, statusMessage } = answer
-    response.writeHead(statusCode, statusMessage, ownHeaders(answer, 'transfer-encoding'))
+    response.writeHead(statusCode, statusMessage, ownHeaders(answer))
     await pipeline(answer, response)
   } catch (error) {
     if (response.headersSent) return void response.destroy()
@@ -105,22 +98,19 @@ function destinationOf(url: string, authority: string | undefined): Destination 
   if (authority !== undefined && (port === undefined || parsed.pathname !== '/'))
     throw new Unreached(400, authority, 'it needs a host and a port')
   return {
-    hostname: parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, ''),
+    hostname: hostOfUrl(parsed).replace(/\.$/, ''),
     port: Number(port ?? (parsed.port || 80)),
   }
 }
 
-/** Names and values in turn, as they came. */
-function ownHeaders(
-  { rawHeaders, headers }: IncomingMessage,
-  ...more: readonly string[]
-): string[] {
+/** Names and values in turn, as they came. The body of a request stays encoded as it is. */
+function ownHeaders({ rawHeaders, headers }: IncomingMessage, kept?: string): string[] {
   const named = (headers.connection ?? '').toLowerCase().split(/[,\s]+/)
-  const dropped = new Set([...HOP_BY_HOP, ...named, ...more])
-  const kept: string[] = []
+  const dropped = new Set([...HOP_BY_HOP].filter((name) => name !== kept).concat(named))
+  const own: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
-    if (!dropped.has(name.toLowerCase())) kept.push(name, value)
+    if (!dropped.has(name.toLowerCase())) own.push(name, value)
   }
-  return kept
+  return own
 }

@@ -3,10 +3,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { sleep } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
+import { joinStreams } from '#base/join-streams.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
-import { createHttpProxy, type ReachFrom } from './http.ts'
-import { join } from './join.ts'
+import { createHttpProxy, SILENCE_MS, type ReachFrom } from './http.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import type { Reach } from './reach.ts'
 import { unreached, type EgressLine } from './unreached.ts'
@@ -48,7 +48,7 @@ export function createEgressServer(deps: EgressDeps): Server {
     if (own === undefined) return void socket.destroy()
     const [hostname = ''] = own.names
     reachFrom(socket, { hostname, port }).then(
-      (there) => join(socket, there),
+      (there) => joinStreams(socket, there, SILENCE_MS),
       () => socket.destroy(),
     )
   }

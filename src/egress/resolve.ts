@@ -2,11 +2,7 @@
 // getaddrinfo(), where four slow names would hold up all others.
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-
-/** The addresses of `localhost` (RFC 6761 §6.3): no server of names is asked. */
-export const LOOPBACK = ['127.0.0.1', '::1'] as const
-
-export const isLocalName = (hostname: string): boolean => /^(.+\.)?localhost$/.test(hostname)
+import { isLocalName, LOOPBACK } from '#base/hosts.ts'
 
 const TIMEOUT_MS = 2000
 const TRIES = 2

@@ -2,6 +2,7 @@
 // authentication of Docker's registry.
 import { request, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { hostOfUrl } from '#base/hosts.ts'
 import { fault } from '#contract/errors.ts'
 import type { CheckedConnections, CheckedRequest } from '#egress/connections.ts'
 
@@ -53,7 +54,7 @@ function get(
 ): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:'
   const asked: CheckedRequest = {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
+    host: hostOfUrl(url),
     port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
     path: `${url.pathname}${url.search}`,
     headers: { host: url.host, ...headers },

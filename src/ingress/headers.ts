@@ -1,21 +1,10 @@
 // Headers on their way through the ingress: neither side sees those of the other's connection, nor forges those of the service.
 import type { IncomingHttpHeaders } from 'node:http'
+import { HOP_BY_HOP } from '#base/hop-by-hop.ts'
 import { isEncrypted, type IngressRequest } from './exchange.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { rulesOfKind } from './kinds.ts'
 
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-])
 /** The ingress has said "100 Continue" itself, and says the others anew. */
 const TAKEN = new Set([...HOP_BY_HOP, 'expect', 'cookie', 'host', 'x-request-id'])
 /** Believed from proxies that the operator trusts. */

@@ -1,7 +1,6 @@
-// Two connections as one: what one side sends the other gets, for as long as both stay open.
-import { finished } from 'node:stream/promises'
+// An upgraded request: from here on its connection and that of the instance are one.
 import type { Duplex } from 'node:stream'
-import type { Socket } from 'node:net'
+import { joinStreams } from '#base/join-streams.ts'
 import type { UpgradeSocket } from './exchange.ts'
 
 /** Clients of WebSocket ping more often. */
@@ -25,16 +24,9 @@ export async function joinConnections(
     instance.destroy()
   }
   signal.addEventListener('abort', end, { once: true })
-  for (const one of [client, instance]) {
-    one.on('error', end)
-    one.once('close', end)
-    const { setTimeout } = one as Partial<Socket>
-    setTimeout?.call(one, SILENCE_MS, end)
-  }
   client.write(headText(head))
   if (early.length > 0) instance.write(early)
-  client.pipe(instance).pipe(client)
-  await Promise.allSettled([finished(client), finished(instance)])
+  await joinStreams(client, instance, SILENCE_MS)
 }
 
 function headText(head: JoinOptions['head']): string {

@@ -1,4 +1,5 @@
 // The table of routes: which resource a request is for.
+import { LOOPBACK_HOSTS } from '#base/hosts.ts'
 import type { Tariff } from '#charging/tariff.ts'
 import { hostLabelOf, type FunctionsAddress } from '#contract/functions-address.ts'
 import type { RoutedKind } from './kinds.ts'
@@ -74,7 +75,8 @@ export class RouteTable implements Routes {
     if (this.#address === undefined) return undefined
     const below = `.${this.#address.host}`
     const isNamed = name.endsWith(below)
-    if (!isNamed && (this.#address.origin === undefined || !HERE.has(name))) return undefined
+    if (!isNamed && (this.#address.origin === undefined || !LOOPBACK_HOSTS.includes(name)))
+      return undefined
     const [, account, rest = ''] = (isNamed ? undefined : IN_PATH.exec(url)) ?? []
     const label = isNamed ? name.slice(0, -below.length) : hostLabelOf(account ?? '')
     const path = isNamed ? url : rest.replace(/^(?!\/)/, '/')
@@ -94,8 +96,6 @@ export class RouteTable implements Routes {
   }
 }
 
-/** Of the addresses that begin with an account. */
-const HERE = new Set(['localhost', '127.0.0.1', '[::1]'])
 const IN_PATH = /^\/~([A-Za-z0-9_]+)(.*)$/s
 
 function isBelow(url: string, route: string): boolean {

@@ -1,6 +1,7 @@
 // Where functions answer. On loopback the account may be the first segment of the path, too: not every resolver knows names
 // below localhost.
-import { isLoopback, type Config } from '#config/config.ts'
+import { isLoopback } from '#base/hosts.ts'
+import type { Config } from '#config/config.ts'
 import { urlOfAccount, type FunctionsAddress } from '#contract/functions-address.ts'
 import type { DataFolder } from './data-folder.ts'
 import { FUNCTIONS_PORT_OFFSET } from './ports.ts'

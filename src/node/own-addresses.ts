@@ -1,5 +1,6 @@
 // The addresses of the service that what accounts run may reach: how each is printed, and where it listens.
-import { isLoopback, type Config } from '#config/config.ts'
+import { hostOfUrl, isLoopback } from '#base/hosts.ts'
+import type { Config } from '#config/config.ts'
 import type { DataFolder } from './data-folder.ts'
 
 /** An address of the service that what accounts run may reach. */
@@ -20,8 +21,9 @@ const LOCAL_NAMES = ['localhost', '*.localhost', '127.0.0.1', '::1']
 
 /** An address of HTTP: one on loopback listens here, others may be behind a proxy of the operator. */
 export function ownHttpAddress(url: string, listens: { host: string; port: number }): OwnAddress {
-  const { hostname, port, protocol } = new URL(url)
-  if (isLoopback(hostname.replace(/^\[|\]$/g, '')) || hostname.endsWith('.localhost'))
+  const parsed = new URL(url)
+  const { hostname, port, protocol } = parsed
+  if (isLoopback(hostOfUrl(parsed)))
     return { names: LOCAL_NAMES, port: Number(port), listens: reachableAt(listens) }
   const names = [hostname, `*.${hostname}`]
   return { names, port: Number(port || (protocol === 'https:' ? 443 : 80)) }

@@ -1,18 +1,12 @@
 // The rule of sign-up and the money of new accounts, which follow from the portal's address.
-import { isLoopback, type Config } from '#config/config.ts'
+import { hostOfUrl, isLoopback } from '#base/hosts.ts'
+import type { Config } from '#config/config.ts'
 import type { SignUpRule } from './settings.ts'
-
-const LOCAL = /(^|\.)localhost$/
 
 /** True while browsers of this machine alone reach portal and API. */
 function isHere({ host, baseUrl }: Config, portalUrl: string): boolean {
   const addresses = [portalUrl, ...(baseUrl === undefined ? [] : [baseUrl])]
-  return isLoopback(host) && addresses.every(isLocalAddress)
-}
-
-function isLocalAddress(url: string): boolean {
-  const { hostname } = new URL(url)
-  return LOCAL.test(hostname) || isLoopback(hostname.replace(/^\[|\]$/g, ''))
+  return isLoopback(host) && addresses.every((url) => isLoopback(hostOfUrl(new URL(url))))
 }
 
 export function signUpRuleOf(config: Config, portalUrl: string): SignUpRule {

@@ -1,5 +1,6 @@
 // The portal's own listener: its Host, its exact origin, and then the API or another protocol with a session as the
 // credential, or a page.
+import { isLocalName, LOOPBACK_HOSTS } from '#base/hosts.ts'
 import { fault } from '#contract/errors.ts'
 import { createApiProtocol } from '#http/api-protocol.ts'
 import type { Exchange } from '#http/exchange.ts'
@@ -18,9 +19,6 @@ import {
   type PortalOrigin,
 } from './origin.ts'
 
-/** Names by which people reach this machine; passkeys are bound to the portal's own name. */
-const ALIASES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-const LOCAL = '.localhost'
 /** The console verifies receipts, so it reads the keys and tiles of the log too. */
 const API_PATHS = ['/v1/', '/.well-known/ergon/']
 
@@ -88,7 +86,9 @@ function otherHost(
   host: string,
   { origin, redirect }: { readonly origin: PortalOrigin; readonly redirect: ProtocolHandler },
 ): ProtocolHandler {
-  if (origin.host.endsWith(LOCAL) && ALIASES.has(host) && isRead(exchange)) return redirect
+  // Passkeys are bound to the portal's own name.
+  const isAlias = isLocalName(origin.host) && LOOPBACK_HOSTS.includes(host)
+  if (isAlias && isRead(exchange)) return redirect
   throw hostUnknown(host)
 }
 

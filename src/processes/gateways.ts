@@ -1,4 +1,5 @@
 // The gateway cells of a node, on one port.
+import { LOOPBACK_HOSTS } from '#base/hosts.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { fault } from '#contract/errors.ts'
@@ -107,6 +108,6 @@ async function answered(cell: Cell, signal: AbortSignal): Promise<void> {
 
 /** The names that the API answers to. */
 export function hostsOf(config: Config): string[] {
-  const loopback = ['localhost', '127.0.0.1', '[::1]']
-  return config.baseUrl === undefined ? loopback : [...loopback, new URL(config.baseUrl).hostname]
+  const { baseUrl } = config
+  return [...LOOPBACK_HOSTS, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])]
 }

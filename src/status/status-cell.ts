@@ -1,5 +1,6 @@
 // The process of the status page as a cell, from the start of the node on.
-import { isLoopback, type Config } from '#config/config.ts'
+import { isLoopback } from '#base/hosts.ts'
+import type { Config } from '#config/config.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { GATEWAY_SOCKETS, gatewayNames, WEBHOOKS_CELL } from '#node/cell-names.ts'
 import { programCell, socketOf } from '#node/cell-specs.ts'

@@ -1,5 +1,6 @@
 // Webhooks in the agent: their process, and the addresses that it may call.
-import { isLoopback, type Config } from '#config/config.ts'
+import { hostOfUrl, isLoopback, LOOPBACK } from '#base/hosts.ts'
+import type { Config } from '#config/config.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { WEBHOOKS_CELL } from '#node/cell-names.ts'
 import type { WebhooksGatewaySettings, WebhooksTaskSettings } from './settings.ts'
@@ -41,7 +42,6 @@ function networksOf(config: Config): readonly string[] {
   const { host, baseUrl } = config
   if (config.webhookNetworks !== undefined) return config.webhookNetworks
   const isLocal =
-    isLoopback(host) &&
-    (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')))
-  return isLocal ? ['127.0.0.1', '::1'] : []
+    isLoopback(host) && (baseUrl === undefined || isLoopback(hostOfUrl(new URL(baseUrl))))
+  return isLocal ? LOOPBACK : []
 }

@@ -154,12 +154,6 @@ export const PAGES: readonly PageEntry[] = [
     circuit: 'operator',
     load: () => import('./operator/page.tsx'),
   },
-  {
-    path: '/more',
-    title: 'All pages',
-    circuit: 'none',
-    load: () => import('./more/page.tsx'),
-  },
 ]
 
 /** The pages of a group, for who is signed in. */

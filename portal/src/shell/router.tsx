@@ -12,6 +12,9 @@ import { PageFailed } from './page-failed.tsx'
 import { Settling } from './settling.tsx'
 import { Shell } from './shell.tsx'
 
+/** It is made from the list, and so is not in the list. */
+const MORE: Pick<PageEntry, 'path' | 'load'> = { path: '/more', load: () => import('./more.tsx') }
+
 /** Search parameters are texts: `?service=inference` stays what it says. */
 const parseSearch = (text: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(text))
@@ -40,7 +43,7 @@ export function createConsoleRouter() {
     notFoundComponent: NotFound,
     errorComponent: PageFailed,
   })
-  const routes = PAGES.map(({ path, load }) =>
+  const routes = [...PAGES, MORE].map(({ path, load }) =>
     createRoute({
       getParentRoute: () => root,
       path,

@@ -1,8 +1,8 @@
 // The url of an endpoint: checked when it is given, and read again before each delivery.
 import { isIP } from 'node:net'
+import { hostOfUrl, isLocalName, isLoopback, LOOPBACK } from '#base/hosts.ts'
 import { fault } from '#contract/errors.ts'
 import type { AddressRule } from '#egress/addresses.ts'
-import { isLocalName, LOOPBACK } from '#egress/resolve.ts'
 
 export type EndpointTarget = {
   readonly isSecure: boolean
@@ -39,7 +39,7 @@ export function readTarget(url: string, rule: AddressRule): EndpointTarget {
     throw refused('it must have no user and no password')
   if (MASKED.test(parsed.search)) throw refused('it is masked: give the whole url')
   if (parsed.hash !== '') throw refused('it must have no fragment')
-  const hostname = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  const hostname = hostOfUrl(parsed).replace(/\.$/, '')
   const isAddress = isIP(hostname) !== 0
   const isLocal = isLocalName(hostname)
   if (isAddress && !rule.permits(hostname)) throw refused(`the address is not public: ${hostname}`)
@@ -56,6 +56,3 @@ export function readTarget(url: string, rule: AddressRule): EndpointTarget {
     host: parsed.host,
   }
 }
-
-const isLoopback = (hostname: string): boolean =>
-  isLocalName(hostname) || /^127(\.\d+){3}$|^::1$/.test(hostname)

@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { useIsOperator } from '#console/client/queries.ts'
 import { addressOfPage, CIRCUITS, pagesOf } from '#console/pages/list.ts'
 import { Section } from '#console/parts/section.tsx'
-import { Head } from '#console/shell/head.tsx'
-import { SignOut } from '#console/shell/sign-out.tsx'
+import { Head } from './head.tsx'
+import { SignOut } from './sign-out.tsx'
 import './more.css'
 
 const TITLES = {

@@ -1,0 +1,14 @@
+// Headers of one connection, not of the message: who passes a message on leaves them out (RFC 9110 §7.6.1).
+
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
