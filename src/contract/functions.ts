@@ -224,12 +224,11 @@ export const functionFailures = z.object({
   ),
 })
 
+const failedRun = z.string().regex(/^\d{1,18}$/, 'must be the id of a failed run')
+
 export const replayRequest = ownObject({
   /** One of them; all without it. */
-  id: z
-    .string()
-    .regex(/^\d{1,18}$/, 'must be the id of a failed run')
-    .optional(),
+  id: failedRun.optional(),
 })
 export type FunctionReplayRequest = z.infer<typeof replayRequest>
 
@@ -240,5 +239,22 @@ export const parseFunctionReplayRequest = (json: unknown): FunctionReplayRequest
 export const functionReplayed = z.object({
   object: z.literal('function.replay'),
   /** Runs that are due again. */
+  runs: z.int(),
+})
+
+/** One of them, or all: the request says which, as nothing brings them back. */
+export const discardRequest = ownObject({
+  id: failedRun.optional(),
+  all: z.literal(true).optional(),
+}).refine(({ id, all }) => (id === undefined) !== (all === undefined), 'must have id or all')
+export type FunctionDiscardRequest = z.infer<typeof discardRequest>
+
+/** Throws invalid_request. */
+export const parseFunctionDiscardRequest = (json: unknown): FunctionDiscardRequest =>
+  parseWith(discardRequest, json)
+
+export const functionDiscarded = z.object({
+  object: z.literal('function.discard'),
+  /** Runs that are forgotten. */
   runs: z.int(),
 })

@@ -1,6 +1,7 @@
 // Functions in a gateway: the API that deploys, lists and deletes them. No request to a function passes here.
 import {
   parseFunctionChange,
+  parseFunctionDiscardRequest,
   parseFunctionReplayRequest,
   parseFunctionRequest,
   parseRollbackRequest,
@@ -10,7 +11,11 @@ import { findNamed } from '#http/find-named.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createFunctionDelete } from './operations/function-delete.ts'
 import { createFunctionDeploy } from './operations/function-deploy.ts'
-import { createFunctionFailures, createFunctionReplay } from './operations/function-failures.ts'
+import {
+  createFunctionDiscard,
+  createFunctionFailures,
+  createFunctionReplay,
+} from './operations/function-failures.ts'
 import { createFunctionGet, createFunctionList } from './operations/function-get.ts'
 import { createFunctionLogs } from './operations/function-logs.ts'
 import { createFunctionRollback } from './operations/function-rollback.ts'
@@ -42,6 +47,10 @@ function open({ readers: state }: GatewayCore, settings: FunctionGatewaySettings
       'function.replay': {
         parse: parseFunctionReplayRequest,
         handle: createFunctionReplay({ state }),
+      },
+      'function.discard': {
+        parse: parseFunctionDiscardRequest,
+        handle: createFunctionDiscard({ state }),
       },
       'function.update': { parse: parseFunctionChange, handle: createFunctionUpdate(deps) },
       'function.rollback': { parse: parseRollbackRequest, handle: createFunctionRollback(deps) },

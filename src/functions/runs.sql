@@ -115,6 +115,14 @@ begin
   return due;
 end $$;
 
+-- Forgets a dead run, or all of a function; returns how many.
+create or replace function discard_function_runs(of_id text, of_run bigint) returns int language sql as $$
+  with gone as (
+    delete from function_runs where function = of_id and next_at is null and (of_run is null or id = of_run) returning id
+  )
+  select count(*)::int from gone
+$$;
+
 -- Forgets the oldest runs of a function that has more than `most` of them waiting; returns how many, by function.
 create or replace function forget_function_runs(most int) returns table (function text, dropped bigint) language sql as $$
   with last as (

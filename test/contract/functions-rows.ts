@@ -42,6 +42,17 @@ export const FUNCTIONS_ROWS: Readonly<Record<string, Row>> = {
     statuses,
     badBodies: [{ body: { id: 'all' }, param: 'id' }],
   },
+  'function.discard': {
+    path: () => `${path()}/failures/discard`,
+    body: { all: true },
+    statuses,
+    badBodies: [
+      { body: {}, param: null },
+      { body: { id: '1', all: true }, param: null },
+      { body: { all: false }, param: 'all' },
+      { body: { id: 'all' }, param: 'id' },
+    ],
+  },
   'function.update': {
     path,
     body: { energy_budget: '5 kJ/day' },

@@ -131,6 +131,35 @@ test('runs that fail are tried again, listed once they are dead, and replayed', 
   )
 })
 
+test('dead runs are forgotten: one that is named, or all; runs that wait stay', async () => {
+  const { sql, cli } = sharedErgon()
+  const { id } = await deploy('tired', KEEPER)
+  const made = await sql(
+    `insert into function_runs (function, event, data, next_at, attempts, created_at)
+     select $1, 'schedule', jsonb_build_object('scheduled_at', n::text), case when n = 4 then now() + interval '1 hour' end, 6, now()
+     from generate_series(1, 4) n returning id::text`,
+    [id],
+  )
+  const [first = '', , , waits = ''] = made.map((row) => String(row['id']))
+  const discard = (...words: string[]) => cli('fn', 'discard', 'tired', ...words)
+  assert.match((await discard()).stderr, /give --id or --all/)
+  assert.match((await discard('--id', waits)).stderr, /Could not find a failed run/)
+  assert.equal((await show('tired')).runs_failed, 3)
+  assert.match((await discard('--id', first)).stderr, /1 run is forgotten/)
+  assert.match((await discard('--id', first)).stderr, /Could not find a failed run/)
+  assert.match((await discard('--all')).stderr, /2 runs are forgotten/)
+  const { runs_failed: failed, runs_waiting: waiting } = await show('tired')
+  assert.deepEqual([failed, waiting], [0, 1])
+  const acts = await sql(
+    "select details::text from audit_entries where action = 'function.discard' and target = $1",
+    [id],
+  )
+  assert.deepEqual(acts.map(({ details }) => JSON.parse(String(details)) as unknown).toSorted(), [
+    { id: first },
+    { all: true },
+  ])
+})
+
 test('a suspended function runs for its objects once it is resumed', async () => {
   await makeBucket('runs-held')
   await deploy('held', KEEPER, { on: ['bucket/runs-held/object-created'] })

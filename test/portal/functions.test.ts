@@ -177,6 +177,21 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
       () => ada.ask('GET', '/v1/functions/worker'),
       ({ body }) => body['runs_waiting'] === 0 && body['runs_failed'] === 0,
     )
+    await sharedErgon().sql(
+      `insert into function_runs (function, event, data, attempts, created_at)
+       select $1, 'schedule', jsonb_build_object('scheduled_at', '2026-01-0' || n || 'T04:05:00Z'), 6, now()
+       from generate_series(1, 3) n`,
+      [id],
+    )
+    await page.getByText('3 runs failed for good').waitFor()
+    await press('Discard: 2026-01-02T04:05:00Z')
+    await check('the discard of a run')
+    await press('Discard it')
+    await page.getByText('2 runs failed for good').waitFor()
+    assert.equal(await row('2026-01-02T04:05:00Z').count(), 0)
+    await press('Discard all')
+    await press('Discard them')
+    await page.getByText('failed for good').waitFor({ state: 'detached' })
     done(await ada.ask('DELETE', '/v1/functions/worker'), 200)
     await go(`/functions/${NAME}`)
   })

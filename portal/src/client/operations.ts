@@ -177,6 +177,10 @@ export type Operations = Checked<{
     typeof functions.functionReplayed,
     typeof functions.replayRequest
   >
+  'POST /v1/functions/:function/failures/discard': Of<
+    typeof functions.functionDiscarded,
+    typeof functions.discardRequest
+  >
   'GET /v1/workloads': Of<typeof workloads.workloadList>
   'GET /v1/workloads/:workload': Of<typeof workloads.workloadReply>
   'PATCH /v1/workloads/:workload': Of<

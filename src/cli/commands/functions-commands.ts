@@ -57,6 +57,15 @@ export const FUNCTIONS_COMMANDS: CommandList = {
       load: () => import('./fn-replay.ts'),
     },
     {
+      usage: 'fn discard <name>',
+      help: 'Forget what failed for good',
+      options: [
+        ['--id <run>', 'one of them'],
+        ['--all', 'all of them'],
+      ],
+      load: () => import('./fn-discard.ts'),
+    },
+    {
       usage: 'fn rollback <name>',
       help: 'Make an earlier version answer again',
       options: [['--to <version>', 'which one (default: the one before the live one)']],

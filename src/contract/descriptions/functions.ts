@@ -45,6 +45,12 @@ export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
     replies: ok('The number of runs', json(functions.functionReplayed)),
     refusals: ['function_not_found', 'function_run_not_found'],
   },
+  'function.discard': {
+    summary: 'Forget what failed for good: one run, or all of the function',
+    request: functions.discardRequest,
+    replies: ok('The number of runs', json(functions.functionDiscarded)),
+    refusals: ['function_not_found', 'function_run_not_found'],
+  },
   'function.update': {
     summary: 'Suspend or resume a function, or change its energy budget',
     request: functions.functionChange,

@@ -1,7 +1,7 @@
-// GET /v1/functions/{id or name}/failures and POST …/failures/replay: the runs that failed for good.
+// GET /v1/functions/{id or name}/failures, POST …/failures/replay and …/discard: the runs that failed for good.
 import { fault } from '#contract/errors.ts'
 import { FUNCTION_FAILURES_MAX } from '#contract/function-limits.ts'
-import type { FunctionReplayRequest } from '#contract/functions.ts'
+import type { FunctionDiscardRequest, FunctionReplayRequest } from '#contract/functions.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
@@ -37,20 +37,27 @@ export const createFunctionFailures =
     return known({ object: 'list', data })
   }
 
-export const createFunctionReplay =
-  ({ state }: { readonly state: State }): Handler<FunctionReplayRequest> =>
+export const createFunctionReplay = ({ state }: Deps): Handler<FunctionReplayRequest> =>
+  onFailures(state, 'function.replay', 'select replay_function_runs($1, $2) as runs')
+
+export const createFunctionDiscard = ({ state }: Deps): Handler<FunctionDiscardRequest> =>
+  onFailures(state, 'function.discard', 'select discard_function_runs($1, $2) as runs')
+
+type Deps = { readonly state: State }
+
+/** Has `sql` act on the failed run that the body names, or on all; `sql` returns their number. */
+const onFailures =
+  (state: State, action: string, sql: string): Handler<{ readonly id?: string | undefined }> =>
   async (call) => {
     const { who, parameters, body } = call
     const { id } = await findFunction(state, callerOf(who).account, parameters['function'] ?? '')
     const runs = await state.transaction(async (transaction) => {
-      await recordAct(transaction, call, { action: 'function.replay', target: id, details: body })
-      const { rows } = await transaction.query<{ runs: number }>(
-        'select replay_function_runs($1, $2) as runs',
-        [id, body.id ?? null],
-      )
-      return rows[0]?.runs ?? 0
+      await recordAct(transaction, call, { action, target: id, details: body })
+      const { rows } = await transaction.query<{ runs: number }>(sql, [id, body.id ?? null])
+      const found = rows[0]?.runs ?? 0
+      if (body.id !== undefined && found === 0)
+        throw fault('function_run_not_found', `Could not find a failed run: ${body.id}`)
+      return found
     })
-    if (body.id !== undefined && runs === 0)
-      throw fault('function_run_not_found', `Could not find a failed run: ${body.id}`)
-    return known({ object: 'function.replay', runs })
+    return known({ object: action, runs })
   }

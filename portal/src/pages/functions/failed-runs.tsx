@@ -1,6 +1,8 @@
-// Runs that failed for good: what each was for, the error of its last attempt, and another run.
+// Runs that failed for good: what each was for, the error of its last attempt, another run, and the end of it.
+import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { counted } from '#console/figures/time.ts'
+import { Confirm } from '#console/parts/confirm.tsx'
 import { ProblemNote } from '#console/parts/loaded.tsx'
 import { actions, Table, type Column } from '#console/parts/table.tsx'
 import { useAction } from '#console/parts/use-action.ts'
@@ -12,6 +14,7 @@ type Props = { readonly one: Deployed; readonly runs: readonly Failure[] }
 
 export function FailedRuns({ one, runs }: Props) {
   const all = useReplay(one)
+  const [discarded, setDiscarded] = useState<Failure | 'all'>()
   return (
     <>
       <div className="note bad">
@@ -22,13 +25,34 @@ export function FailedRuns({ one, runs }: Props) {
         <button type="button" className="btn small" disabled={all.isBusy} onClick={all.run}>
           Run all again
         </button>
+        <button type="button" className="btn small danger" onClick={() => setDiscarded('all')}>
+          Discard all
+        </button>
       </div>
       {all.error !== undefined && <ProblemNote error={all.error} />}
       <Table
         rows={runs}
         keyOf={({ id }) => id}
-        columns={[...COLUMNS, actions<Failure>((run) => <Replay one={one} run={run} />)]}
+        columns={[
+          ...COLUMNS,
+          actions<Failure>((run) => (
+            <>
+              <Replay one={one} run={run} />
+              <button
+                type="button"
+                className="btn small danger"
+                aria-label={`Discard: ${causeOf(run)}`}
+                onClick={() => setDiscarded(run)}
+              >
+                Discard
+              </button>
+            </>
+          )),
+        ]}
       />
+      {discarded !== undefined && (
+        <Discard one={one} run={discarded} onClose={() => setDiscarded(undefined)} />
+      )}
     </>
   )
 }
@@ -55,6 +79,38 @@ function Replay({ one, run }: { readonly one: Deployed; readonly run: Failure })
     >
       {replay.error === undefined ? 'Run again' : 'Try again'}
     </button>
+  )
+}
+
+function Discard(props: {
+  readonly one: Deployed
+  readonly run: Failure | 'all'
+  readonly onClose: () => void
+}) {
+  const { one, run, onClose } = props
+  const [title, verb, words] =
+    run === 'all'
+      ? ['Discard all failed runs', 'Discard them', 'They are never run again.']
+      : [
+          'Discard a failed run',
+          'Discard it',
+          `${one.name} is never run again for ${causeOf(run)}.`,
+        ]
+  return (
+    <Confirm
+      title={title}
+      verb={verb}
+      onClose={onClose}
+      act={async () => {
+        await call('POST /v1/functions/:function/failures/discard', {
+          path: { function: one.id },
+          body: run === 'all' ? { all: true } : { id: run.id },
+        })
+        await functionsChanged()
+      }}
+    >
+      {words}
+    </Confirm>
   )
 }
 

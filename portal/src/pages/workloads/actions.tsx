@@ -39,11 +39,12 @@ type Props = { readonly one: Workload; readonly onClose: () => void }
 function Change({ one, onClose }: Props) {
   const [min, setMin] = useState(String(one.scale.min))
   const [max, setMax] = useState(String(one.scale.max))
+  const [target, setTarget] = useState(String(one.scale.target_requests))
   const [after, setAfter] = useState(one.scale_to_zero_after)
   const [budget, setBudget] = useState(typedBudget(one.energy_budget))
   const act = async () => {
     const body: InputOf<'PATCH /v1/workloads/:workload'>['body'] = {
-      scale: { min: Number(min), max: Number(max) },
+      scale: { min: Number(min), max: Number(max), target_requests: Number(target) },
       scale_to_zero_after: after,
       energy_budget: budgetOf(budget),
     }
@@ -51,18 +52,6 @@ function Change({ one, onClose }: Props) {
     await workloadsChanged()
     onClose()
   }
-  const count = (label: string, name: string, value: string, set: (value: string) => void) => (
-    <Field
-      label={label}
-      name={name}
-      type="number"
-      min={name === 'scale.max' ? 1 : 0}
-      required
-      value={value}
-      onChange={({ target }) => set(target.value)}
-      {...(name === 'scale.min' && { hint: '0: it sleeps while nobody asks, and costs nothing.' })}
-    />
-  )
   return (
     <FormDialog
       title={`Scale and budget of ${one.name}`}
@@ -70,8 +59,23 @@ function Change({ one, onClose }: Props) {
       act={act}
       onClose={onClose}
     >
-      {count('Least instances', 'scale.min', min, setMin)}
-      {count('Most instances', 'scale.max', max, setMax)}
+      <Count
+        label="Least instances"
+        name="scale.min"
+        min={0}
+        hint="0: it sleeps while nobody asks, and costs nothing."
+        value={min}
+        onChange={setMin}
+      />
+      <Count label="Most instances" name="scale.max" min={1} value={max} onChange={setMax} />
+      <Count
+        label="Requests at once of each instance"
+        name="scale.target_requests"
+        min={1}
+        hint="Beyond them another instance starts, up to the most."
+        value={target}
+        onChange={setTarget}
+      />
       <Field
         label="Asleep after"
         name="scale_to_zero_after"
@@ -89,3 +93,20 @@ function Change({ one, onClose }: Props) {
     </FormDialog>
   )
 }
+
+/** A field of a whole number. */
+const Count = (props: {
+  readonly label: string
+  readonly name: string
+  readonly min: number
+  readonly hint?: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}) => (
+  <Field
+    {...props}
+    type="number"
+    required
+    onChange={({ target }) => props.onChange(target.value)}
+  />
+)

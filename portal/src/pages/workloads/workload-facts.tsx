@@ -49,8 +49,10 @@ function useToday(one: Workload): Charged | undefined {
     )
 }
 
-/** Between which counts it is scaled, and when it sleeps. */
-function scaleWords({ scale: { min, max }, scale_to_zero_after: after }: Workload): string {
-  if (min > 0) return min === max ? 'runs always' : `${min} to ${max}, never asleep`
-  return `${max === 1 ? '' : `up to ${max}; `}asleep after ${after} without a request`
+/** Between which counts it is scaled, on how many requests, and when it sleeps. */
+function scaleWords({ scale, scale_to_zero_after: after }: Workload): string {
+  const { min, max, target_requests: target } = scale
+  const each = `${counted(target, 'request')} at once each`
+  if (min > 0) return min === max ? 'runs always' : `${min} to ${max}, of ${each}, never asleep`
+  return `${max === 1 ? '' : `up to ${max}, of ${each}; `}asleep after ${after} without a request`
 }
