@@ -29,6 +29,8 @@ import type { TestEngine } from './podman.ts'
 /** A driver as the contract opens it. */
 export type ContractDriver = {
   readonly name: DriverName
+  /** Behind the name, in the title. */
+  readonly on?: string
   readonly skip: string | false
   /** Starts the engine of the driver. */
   readonly engine?: () => Promise<TestEngine>
@@ -49,8 +51,8 @@ const DEATHS_MS = LONG ? [undefined, 100, 400] : [undefined, 100]
 const STOPS_MS = LONG ? [0, 20, 60, 150, 300] : [0, 150]
 const { signal } = new AbortController()
 
-export function driverContract({ name, skip, engine: startEngine }: ContractDriver): void {
-  suite(`driver ${name}`, { skip }, () => {
+export function driverContract({ name, on, skip, engine: startEngine }: ContractDriver): void {
+  suite(`driver ${name}${on === undefined ? '' : ` on ${on}`}`, { skip }, () => {
     const where = skip ? undefined : place()
     const folder = mkdtempSync(join(tmpdir(), 'ergon-driver-'))
     let cells: Cells
@@ -229,7 +231,7 @@ export function driverContract({ name, skip, engine: startEngine }: ContractDriv
         await until(() => left() === 0)
       }
       const next = await openDriver(own)
-      assert.equal(engine?.podman('ps', '--all', '--quiet').trim() ?? '', '')
+      assert.equal(engine?.tool('ps', '--all', '--quiet').trim() ?? '', '')
       const spec = await specOf(next.driver, image)
       const one = await next.driver.start(spec, { line: () => undefined, ended: () => undefined })
       await one.ready(signal)

@@ -24,8 +24,8 @@ export interface TestEngine {
   readonly socket: string
   /** The attempts to leave a container that succeed by what the engine is. */
   readonly shows: readonly string[]
-  /** Its names for what there is. */
-  podman(...words: readonly string[]): string
+  /** The output of its own tool, whose words Docker and Podman share. */
+  tool(...words: readonly string[]): string
   stop(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export async function startPodman(): Promise<TestEngine> {
   return {
     socket,
     shows: SHOWS,
-    podman,
+    tool: podman,
     async stop() {
       podman('rm', '--all', '--force', '--time=0')
       child.kill()
@@ -58,7 +58,7 @@ function podmanIn(home: string) {
   writeFileSync(env.CONTAINERS_CONF, configOf(home))
   const folders = ['--root', join(home, 'root'), '--runroot', join(home, 'run')]
   const place = [...folders, '--storage-driver=vfs']
-  const podman: TestEngine['podman'] = (...words) =>
+  const podman: TestEngine['tool'] = (...words) =>
     execFileSync(PODMAN, [...place, ...words], {
       env,
       encoding: 'utf8',
