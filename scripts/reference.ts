@@ -7,7 +7,8 @@ import { ERRORS } from '#contract/errors.ts'
 import type { EventTable } from '#contract/event.ts'
 import { EVENTS } from '#contract/events.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
-import { beyondText, LIMITS } from './limits.ts'
+import { beyondText } from './limits/limit.ts'
+import { LIMITS } from './limits/limits.ts'
 
 const NOTE = (source: string) => `<!-- Printed from ${source} by \`npm run generate\`. -->`
 
@@ -106,7 +107,7 @@ export function limitsPage(): string {
     const rowsText = table(['What', 'Limit', 'Beyond it'], rows)
     return `## ${title}\n\n${intro === undefined ? '' : `${intro}\n\n`}${rowsText}\n`
   })
-  return `${NOTE('the constants that requests are refused by, as scripts/limits.ts names them')}
+  return `${NOTE('the constants that requests are refused by, as scripts/limits/ names them')}
 
 # Limits
 

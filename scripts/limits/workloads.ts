@@ -1,0 +1,28 @@
+// Limits: workloads.
+import * as workloads from '#contract/workload-limits.ts'
+import { bytes, code, count, words, type LimitSection } from './limit.ts'
+
+export const WORKLOADS: LimitSection = {
+  title: 'Workloads',
+  limits: [
+    ['workloads of an account', count(workloads.WORKLOADS_MAX), code('too_many_workloads')],
+    [
+      'instances of the workloads of an account',
+      count(workloads.ACCOUNT_INSTANCES_MAX),
+      code('too_many_instances'),
+    ],
+    ['instances of a workload', count(workloads.WORKLOAD_INSTANCES_MAX), code('invalid_request')],
+    ['host names of a workload', count(workloads.WORKLOAD_HOSTS_MAX), code('invalid_request')],
+    [
+      'requests of a workload at once',
+      `${workloads.WORKLOAD_CONCURRENCY} for each of its most instances; further ones wait`,
+      code('workload_busy'),
+    ],
+    ['body of a request', bytes(workloads.WORKLOAD_BODY_BYTES_MAX), code('body_too_large')],
+    [
+      'lines of a log',
+      `the newest ${count(workloads.WORKLOAD_LOG_LINES_MAX)}`,
+      words('older ones go'),
+    ],
+  ],
+}
