@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Logger } from '#base/log.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import { ServerError } from '#wire/wire-errors.ts'
 import { listenToChannel } from './listen.ts'
 
 export type SqlRow = Record<string, unknown>
@@ -50,13 +51,13 @@ export type StateTls = {
 // For a connection of the pool, or of the server. With 3 s half of a thousand uploads that ended together
 // were refused, and a product did not start where 13 processes shared a core. A server that is not there
 // refuses at once.
-const WAIT_MS_MAX = 15_000
+export const WAIT_MS_MAX = 15_000
 // No statement of ours takes longer: the sealer's batches and the reconcile job are bounded.
 const STATEMENT_TIMEOUT_MS = 30_000
 // A process that hangs in a transaction holds its locks no longer than this: wallets that others wait for among them.
 const IDLE_TRANSACTION_MS = 60_000
 // Longer than the server's own: it is the connection that is dead, and the pool makes another.
-const ANSWER_TIMEOUT_MS = 35_000
+export const ANSWER_TIMEOUT_MS = 35_000
 
 /**
  * Opens a pool of at most `connections`; the first query connects. Queries and transactions throw `state_unavailable`
@@ -96,11 +97,7 @@ export function connectState(
 
   const session: State['session'] = async (work) => lend(await pool.connect(), work)
 
-  /** The answer of the server; throws state_unavailable where that is away. */
-  const asked = <T>(answer: Promise<T>): Promise<T> =>
-    answer.catch((error: unknown) => {
-      throw isAway(error) ? away(called, error) : error
-    })
+  const asked = <T>(answer: Promise<T>): Promise<T> => serverAnswer(answer, called)
 
   return {
     query: <R extends SqlRow>(text: string, values?: readonly unknown[]) =>
@@ -137,13 +134,20 @@ async function inTransaction<T>(
   }
 }
 
-const twiceAtDeadlock = <T>(ask: () => Promise<T>): Promise<T> =>
+/** The answer of the server; throws state_unavailable where that is away. */
+export const serverAnswer = <T>(answer: Promise<T>, called = 'the state'): Promise<T> =>
+  answer.catch((error: unknown) => {
+    throw isAway(error) ? away(called, error) : error
+  })
+
+/** Asks once more after a deadlock, which has changed nothing. */
+export const twiceAtDeadlock = <T>(ask: () => Promise<T>): Promise<T> =>
   ask().catch((error: unknown) => {
     if (isDeadlock(error)) return ask()
     throw error
   })
 
-type PoolOptions = {
+export type PoolOptions = {
   readonly address: StateAddress
   readonly connections: number
   readonly log: Logger
@@ -161,7 +165,8 @@ export function openPool(options: PoolOptions): pg.Pool {
   return pool
 }
 
-const configOf = (options: PoolOptions): pg.PoolConfig => ({
+/** Of the driver, for one connection or a pool. */
+export const configOf = (options: PoolOptions): pg.PoolConfig => ({
   ...('url' in options.address ? urlConfig(options.address) : options.address),
   max: options.connections,
   connectionTimeoutMillis: WAIT_MS_MAX,
@@ -196,26 +201,34 @@ const AWAY = /^(08|53|57|58)/
 // other errors a new connection may do better: a prepared statement can have become impossible (0A000).
 const REFUSAL = /^(EG|ERG|22|23|40|P0)/
 
-/** An error with a code that is not the server's comes from the caller of the connection. */
-const breaks = (error: Error): boolean =>
-  isStateAway(error) ||
-  (error instanceof pg.DatabaseError ? !REFUSAL.test(error.code ?? '') : !('code' in error))
+/** The SQLSTATE of an error that a server reported. */
+const sqlStateOf = (error: unknown): string | undefined =>
+  error instanceof pg.DatabaseError || error instanceof ServerError ? (error.code ?? '') : undefined
 
-const isDeadlock = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === '40P01'
+/** The connection may go on after an error of this SQLSTATE. */
+export const isHarmlessState = (sqlState: string): boolean => REFUSAL.test(sqlState)
+
+/** An error with a code that is not the server's comes from the caller of the connection. */
+function breaks(error: Error): boolean {
+  const sqlState = sqlStateOf(error)
+  return (
+    isStateAway(error) || (sqlState === undefined ? !('code' in error) : !isHarmlessState(sqlState))
+  )
+}
+
+const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === '40P01'
 
 /** True for a statement that waited longer than its `lock_timeout` for another transaction. */
-export const isLocked = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === '55P03'
+export const isLocked = (error: unknown): boolean => sqlStateOf(error) === '55P03'
 
 /** A row of the same unique key exists. */
-export const isUniqueViolation = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === '23505'
+export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) === '23505'
 
-const isAway = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError
-    ? AWAY.test(error.code ?? '')
-    : error instanceof Error && !(error instanceof TypeError || error instanceof RangeError)
+function isAway(error: unknown): boolean {
+  const sqlState = sqlStateOf(error)
+  if (sqlState !== undefined) return AWAY.test(sqlState)
+  return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError)
+}
 
 const away = (called: string, cause: unknown) =>
   fault('state_unavailable', `Could not ask ${called}: ${messageOf(cause)}`, {

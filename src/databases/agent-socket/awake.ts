@@ -1,7 +1,7 @@
 // The proxy's request to the agent: to keep the server of a database running while sessions use it. The request
 // stays open for as long as that; its end, also that of a killed proxy, lets the server stop when it is idle, and gives
 // its share of the database's sessions back.
-import type { FatalError } from '#databases/proxy/wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 
 /**

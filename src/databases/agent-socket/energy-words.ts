@@ -1,6 +1,6 @@
 // Messages for clients of a database whose energy is not paid, or whose energy budget is nearly used up.
 import { ErgonError } from '#base/errors.ts'
-import type { FatalError } from '#databases/proxy/wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 
 /** The account cannot pay. */
 export const UNPAID: FatalError = {

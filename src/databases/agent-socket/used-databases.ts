@@ -1,6 +1,6 @@
 // The databases that proxies and backups use, each with the answers that stay open for that long.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FatalError } from '#databases/proxy/wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 import type { AwakeLine, ProxyLine } from './awake.ts'
 import { lineOf, onLines } from '#node/agent-socket/json-lines.ts'
 import { createSessionShares, type Holder, type SessionShares } from './session-shares.ts'

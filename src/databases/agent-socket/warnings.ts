@@ -1,5 +1,5 @@
 // The warning that new sessions of a database begin with: of a full database before that of an energy budget.
-import type { FatalError } from '#databases/proxy/wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 
 const SOURCES = ['size', 'budget'] as const
 export type WarningSource = (typeof SOURCES)[number]

@@ -9,7 +9,7 @@ import {
 } from '#databases/logins/scram.ts'
 import { LoginRefusal } from './handshake.ts'
 import { readMessage, type ByteWait } from './read-bytes.ts'
-import { authentication, TYPE } from './wire.ts'
+import { authentication, TYPE } from '#wire/messages.ts'
 
 /** The SQLSTATE of a wrong password. */
 export const WRONG_PASSWORD = '28P01'

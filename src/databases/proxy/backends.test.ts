@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createBackends, KEPT_MAX } from './backends.ts'
-import { AUTHENTICATED, fatalMessage, message, queryMessage, READY, TYPE } from './wire.ts'
+import { AUTHENTICATED, fatalMessage, message, queryMessage, READY, TYPE } from '#wire/messages.ts'
 
 const mark = () => undefined
 const waiting = { signal: new AbortController().signal, mark }

@@ -3,7 +3,14 @@
 import { connect, type Socket } from 'node:net'
 import { postgresFault } from '#postgres/faults.ts'
 import { readMessage, type ByteWait } from './read-bytes.ts'
-import { cancelMessage, message, queryMessage, startupMessage, TERMINATE, TYPE } from './wire.ts'
+import {
+  cancelMessage,
+  message,
+  queryMessage,
+  startupMessage,
+  TERMINATE,
+  TYPE,
+} from '#wire/messages.ts'
 
 export type Backend = {
   readonly socket: Socket

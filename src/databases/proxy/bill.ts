@@ -10,7 +10,7 @@ import { energyWords } from '#databases/agent-socket/energy-words.ts'
 import type { Payer } from '#charging/spend.ts'
 import type { PipeMarks } from './pipe-marks.ts'
 import type { Role } from './roles.ts'
-import { STOPPED, type FatalError } from './wire.ts'
+import { STOPPED, type FatalError } from '#wire/messages.ts'
 
 export interface Bill {
   /** The CPU of this process since the last mark of anybody is of these sessions. */

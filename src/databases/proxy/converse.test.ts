@@ -10,7 +10,7 @@ import type { Bill } from './bill.ts'
 import { createCancels } from './cancels.ts'
 import { createConversations } from './converse.ts'
 import { createUses } from './uses.ts'
-import type { FatalError } from './wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 
 const LOGIN = 'u_1'
 const role = {

@@ -19,7 +19,7 @@ import {
   TYPE,
   warningMessage,
   type FatalError,
-} from './wire.ts'
+} from '#wire/messages.ts'
 
 export type Login = {
   readonly parameters: ReadonlyMap<string, string>

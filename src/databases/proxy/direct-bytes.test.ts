@@ -9,7 +9,7 @@ import { connect as connectTls, TLSSocket } from 'node:tls'
 import { readPair } from '#node/certificate-pair.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { openCertificate } from './certificate.ts'
-import { takeBytes } from './direct-bytes.ts'
+import { takeBytes } from '#wire/direct-bytes.ts'
 import { readBytes } from './read-bytes.ts'
 import { socketPair } from './socket-pair.fixture.ts'
 

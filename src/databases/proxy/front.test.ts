@@ -18,7 +18,7 @@ import { createLoginLimits } from './login-limits.ts'
 import { createPipeMarks } from './pipe-marks.ts'
 import { STRANGERS_MAX } from './strangers.ts'
 import { createUses } from './uses.ts'
-import { startupMessage } from './wire.ts'
+import { startupMessage } from '#wire/messages.ts'
 
 /** A front whose state gives these roles; returns its port. */
 async function serve(t: TestContext, roleOf: FrontDeps['roleOf']): Promise<number> {

@@ -18,7 +18,7 @@ import type { PipeMarks } from './pipe-marks.ts'
 import type { ByteWait } from './read-bytes.ts'
 import type { Role } from './roles.ts'
 import { createStrangers, type Stranger } from './strangers.ts'
-import { fatalMessage, type FatalError } from './wire.ts'
+import { fatalMessage, type FatalError } from '#wire/messages.ts'
 
 export type FrontDeps = {
   readonly certificate: () => Certificate

@@ -9,7 +9,7 @@ import { selfSigned } from '#databases/certificate/self-signed.ts'
 import { openCertificate } from './certificate.ts'
 import { greet } from './handshake.ts'
 import { socketPair } from './socket-pair.fixture.ts'
-import { startupMessage } from './wire.ts'
+import { startupMessage } from '#wire/messages.ts'
 
 /** The bytes that the server had written at each mark of a login with TLS. */
 async function marksOf(t: TestContext, ecdhCurve: string): Promise<number[]> {

@@ -20,7 +20,14 @@ import { openCertificate } from './certificate.ts'
 import { createFront } from './front.ts'
 import { createLoginLimits } from './login-limits.ts'
 import { createPipeMarks } from './pipe-marks.ts'
-import { cancelMessage, int32, message, SSL_REQUEST, GSS_REQUEST, startupMessage } from './wire.ts'
+import {
+  cancelMessage,
+  int32,
+  message,
+  SSL_REQUEST,
+  GSS_REQUEST,
+  startupMessage,
+} from '#wire/messages.ts'
 
 const TIMES = process.env['ERGON_LONG'] === '1' ? 25 : 1
 const SEED = Number(process.env['ERGON_SEED'] ?? Date.now() % 1_000_000)

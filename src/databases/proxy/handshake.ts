@@ -16,7 +16,7 @@ import {
   SSL_REQUEST,
   TYPE,
   type FatalError,
-} from './wire.ts'
+} from '#wire/messages.ts'
 
 /** A startup message is the largest that a stranger may send. */
 const STARTUP_BYTES_MAX = 8192

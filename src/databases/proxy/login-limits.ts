@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#base/clock.ts'
 import { networkOf } from '#base/subnets.ts'
-import type { FatalError } from './wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 
 export type LoginPace = { readonly burst: number; readonly perSecond: number }
 

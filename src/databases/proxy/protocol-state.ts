@@ -1,6 +1,6 @@
 // The state of a session, as the headers of its messages tell it: whether the backend can have a next client.
-import { FrameScanner } from './frames.ts'
-import { TYPE } from './wire.ts'
+import { FrameScanner } from '#wire/frames.ts'
+import { TYPE } from '#wire/messages.ts'
 
 const OUTSIDE_TRANSACTION = 0x49
 /** CopyData, CopyDone, CopyFail: parts of a query. */

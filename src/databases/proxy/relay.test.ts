@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { relay, STILL_THERE } from './relay.ts'
 import { socketPair } from './socket-pair.fixture.ts'
-import { message, queryMessage, READY, TERMINATE, TYPE } from './wire.ts'
+import { message, queryMessage, READY, TERMINATE, TYPE } from '#wire/messages.ts'
 
 async function session(t: TestContext) {
   const [driver, client] = await socketPair(t)

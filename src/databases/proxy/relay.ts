@@ -1,10 +1,10 @@
 // A session: bytes go both ways as they come. The headers of messages say where a message begins, so that the proxy can
 // end a session between two messages with an error that the driver shows.
 import type { Socket } from 'node:net'
-import { takeBytes } from './direct-bytes.ts'
-import type { FrameScanner } from './frames.ts'
+import { takeBytes } from '#wire/direct-bytes.ts'
+import type { FrameScanner } from '#wire/frames.ts'
 import { ProtocolState } from './protocol-state.ts'
-import { fatalMessage, message, TYPE, type FatalError } from './wire.ts'
+import { fatalMessage, message, TYPE, type FatalError } from '#wire/messages.ts'
 
 /** The state of the backend after a session: free for another client, of no use, or gone. */
 export type SessionEnd = 'idle' | 'busy' | 'backend-gone'

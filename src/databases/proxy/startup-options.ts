@@ -1,6 +1,6 @@
 // Settings of a session in its startup message. A server reads `options` as a command line: of that, settings alone are
 // served, and none that would make logins wait.
-import type { FatalError } from './wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 
 const ARGUMENT = /(?:\\.?|[^\\ \t\n\v\f\r])+/gs
 const SETTING = /^([^=]+)=/

@@ -1,5 +1,5 @@
 // Connections whose clients have not proved who they are: each has a time, and their number a limit.
-import type { FatalError } from './wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 
 /** From the first byte to the password. */
 const LOGIN_TIMEOUT_MS = 10_000

@@ -3,7 +3,7 @@ import type { Awake } from '#databases/agent-socket/awake.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import type { Bill } from './bill.ts'
 import type { Relay } from './relay.ts'
-import type { FatalError } from './wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 
 export type LoginRelay = Relay & { readonly login: string }
 

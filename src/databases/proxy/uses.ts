@@ -4,7 +4,7 @@ import type { Awake } from '#databases/agent-socket/awake.ts'
 import type { Bill } from './bill.ts'
 import type { Role } from './roles.ts'
 import { UsedDatabase, type BegunUse, type Use } from './used-database.ts'
-import type { FatalError } from './wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 
 type TakenDatabase = Pick<Role, 'name' | 'database' | 'databaseName' | 'account'>
 

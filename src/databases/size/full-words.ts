@@ -1,5 +1,5 @@
 // Why a database is full, and the last messages of sessions that fill it.
-import type { FatalError } from '#databases/proxy/wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 import type { Stored } from './stored.ts'
 
 /** A database with more files is full: each measurement of them takes time of the node. */

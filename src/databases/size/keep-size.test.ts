@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { FatalError } from '#databases/proxy/wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 import {
   cachedInstall,
   quiet,

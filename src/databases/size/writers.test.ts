@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'node:test'
-import type { FatalError } from '#databases/proxy/wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { createWriters } from './writers.ts'
 

@@ -1,5 +1,5 @@
 // The sessions that write in the server of a database, found and ended by the superuser.
-import type { FatalError } from '#databases/proxy/wire.ts'
+import type { FatalError } from '#wire/messages.ts'
 import type { State } from '#state/connect.ts'
 
 export interface Writers {

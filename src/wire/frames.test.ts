@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { FrameScanner } from './frames.ts'
-import { message, TERMINATE, TYPE } from './wire.ts'
+import { message, TERMINATE, TYPE } from './messages.ts'
 
 const messages = fc.array(
   fc.record({ type: fc.integer({ min: 1, max: 255 }), body: fc.uint8Array({ maxLength: 40 }) }),

@@ -1,5 +1,5 @@
-// Messages of the frontend/backend protocol 3.0 that the proxy writes and reads itself: those before and around a
-// session. Source: PostgreSQL 16, chapter 55.7 and 55.8. Bytes of a session are relayed (relay.ts).
+// Messages of the frontend/backend protocol 3.0 (PostgreSQL 16, chapters 55.7 and 55.8): those before and around a
+// session, which the proxy of databases writes and reads, and the types of all that a client meets.
 
 export const PROTOCOL_3 = 196_608
 export const CANCEL_REQUEST = 80_877_102
@@ -10,14 +10,26 @@ export const GSS_REQUEST = 80_877_104
 export const TYPE = {
   authentication: 0x52,
   backendKey: 0x4b,
+  bind: 0x42,
+  bindComplete: 0x32,
+  commandComplete: 0x43,
+  dataRow: 0x44,
+  describe: 0x44,
   error: 0x45,
+  execute: 0x45,
   functionCall: 0x46,
   negotiate: 0x76,
+  noData: 0x6e,
   notice: 0x4e,
+  notification: 0x41,
+  parameterDescription: 0x74,
   parameterStatus: 0x53,
+  parse: 0x50,
+  parseComplete: 0x31,
   password: 0x70,
   query: 0x51,
   ready: 0x5a,
+  rowDescription: 0x54,
   sync: 0x53,
   terminate: 0x58,
 } as const

@@ -1,0 +1,78 @@
+// The state for queries that are frequent and short: binary, and one behind the other on few connections (wire/).
+// The driver `pg` connects and authenticates; then its socket is ours.
+import { Socket } from 'node:net'
+import pg from 'pg'
+import { systemClock } from '#base/clock.ts'
+import { invariant, messageOf } from '#base/errors.ts'
+import { requestCancel, type ServerPlace } from '#wire/cancel.ts'
+import { WirePool } from '#wire/pool.ts'
+import {
+  ANSWER_TIMEOUT_MS,
+  serverAnswer,
+  configOf,
+  isHarmlessState,
+  twiceAtDeadlock,
+  WAIT_MS_MAX,
+  type PoolOptions,
+  type Queryable,
+  type SqlRow,
+} from './connect.ts'
+
+export interface Pipeline extends Queryable, AsyncDisposable {}
+
+/**
+ * Opens a pool of at most `connections`; the first query connects. Errors are those of connectState(). Values are in
+ * the types of wire/values.ts; a query of any other type throws a TypeError.
+ */
+export function connectPipeline(options: PoolOptions): Pipeline {
+  const config = configOf(options)
+  const pool = new WirePool({
+    login: () => login(config),
+    connections: options.connections,
+    clock: systemClock,
+    waitMsMax: WAIT_MS_MAX,
+    answerMsMax: ANSWER_TIMEOUT_MS,
+    isHarmless: ({ code }) => isHarmlessState(code),
+    lost: (error) => options.log.warn('A state connection was lost', { error: messageOf(error) }),
+  })
+  return {
+    async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {
+      const { rows, rowCount } = await serverAnswer(twiceAtDeadlock(() => pool.ask(text, values)))
+      return { rows: rows as R[], rowCount }
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  }
+}
+
+/** A connection that is authenticated, without its driver. */
+async function login(config: pg.ClientConfig) {
+  const client = new pg.Client(config)
+  // It hears of the end of its connection; so does who has the socket.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+  } catch (error) {
+    void client.end().catch(() => undefined)
+    throw error
+  }
+  const { stream } = client.connection
+  invariant(stream instanceof Socket, 'the driver has a socket')
+  stream.removeAllListeners('data')
+  const key = keyOf(client)
+  return { socket: stream, cancel: () => requestCancel(placeOf(client), key) }
+}
+
+/** The body of BackendKeyData. */
+function keyOf(client: pg.Client): Buffer {
+  const [pid, secret]: unknown[] = ['processID', 'secretKey'].map((name) =>
+    Reflect.get(client, name),
+  )
+  invariant(typeof pid === 'number' && typeof secret === 'number', 'the driver has a key')
+  const key = Buffer.alloc(8)
+  key.writeInt32BE(pid)
+  key.writeInt32BE(secret, 4)
+  return key
+}
+
+const placeOf = ({ host, port }: pg.Client): ServerPlace =>
+  host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }

@@ -1,0 +1,172 @@
+// Binary forms of the types that frequent questions use (PostgreSQL's *send and *recv functions), as JavaScript values
+// that the driver `pg` would give for the same column.
+import type { MessageWriter } from './message-writer.ts'
+import { ProtocolError } from './wire-errors.ts'
+
+export type Codec = {
+  /** Throws a TypeError for a value that is not of the type. */
+  write(writer: MessageWriter, value: unknown): void
+  /** The value; the bytes are valid only during the call. */
+  read(bytes: Buffer, start: number, end: number): unknown
+}
+
+const text: Codec = {
+  write: (writer, value) => writer.text(asText(value)),
+  read: (bytes, start, end) => bytes.toString('utf8', start, end),
+}
+
+const int4: Codec = {
+  write(writer, value) {
+    if (!Number.isInteger(value)) throw wrong('an integer', value)
+    writer.int32(Number(value))
+  },
+  read: (bytes, start, end) => bytes.readInt32BE(sized(start, end, 4)),
+}
+
+const int8: Codec = {
+  write(writer, value) {
+    const digits = asText(value)
+    if (!/^-?\d{1,19}$/.test(digits)) throw wrong('an integer', value)
+    writer.int64(BigInt(digits))
+  },
+  read: (bytes, start, end) => String(bytes.readBigInt64BE(sized(start, end, 8))),
+}
+
+const float8: Codec = {
+  write(writer, value) {
+    if (typeof value !== 'number') throw wrong('a number', value)
+    writer.float64(value)
+  },
+  read: (bytes, start, end) => bytes.readDoubleBE(sized(start, end, 8)),
+}
+
+const bool: Codec = {
+  write(writer, value) {
+    if (typeof value !== 'boolean') throw wrong('a boolean', value)
+    writer.byte(value ? 1 : 0)
+  },
+  read: (bytes, start, end) => bytes[sized(start, end, 1)] === 1,
+}
+
+const bytea: Codec = {
+  write(writer, value) {
+    if (!(value instanceof Uint8Array)) throw wrong('bytes', value)
+    writer.bytes(value)
+  },
+  read: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
+}
+
+const json: Codec = {
+  write: text.write,
+  read: (bytes, start, end) => JSON.parse(bytes.toString('utf8', start, end)) as unknown,
+}
+
+/** The number of the form comes first. */
+const jsonb: Codec = {
+  write(writer, value) {
+    writer.byte(1)
+    text.write(writer, value)
+  },
+  read(bytes, start, end) {
+    if (bytes[start] !== 1) throw new ProtocolError('The server sent jsonb of an unknown form')
+    return json.read(bytes, start + 1, end)
+  },
+}
+
+/** Functions that return nothing. */
+const nothing: Codec = {
+  write: (_, value) => {
+    throw wrong('nothing', value)
+  },
+  read: () => '',
+}
+
+const TEXT = 25
+const INT4 = 23
+
+const CODECS: ReadonlyMap<number, Codec> = new Map([
+  [16, bool],
+  [17, bytea],
+  [19, text],
+  [20, int8],
+  [INT4, int4],
+  [TEXT, text],
+  [114, json],
+  [701, float8],
+  [1007, arrayOf(INT4, int4)],
+  [1009, arrayOf(TEXT, text)],
+  [1043, text],
+  [2278, nothing],
+  [3802, jsonb],
+])
+
+/** The codec of a type by its OID. Throws a TypeError for types without one. */
+export function codecOf(oid: number): Codec {
+  const codec = CODECS.get(oid)
+  if (codec === undefined) throw new TypeError(`The type has no binary form here: ${oid}`)
+  return codec
+}
+
+/** Arrays of one dimension. */
+function arrayOf(oid: number, item: Codec): Codec {
+  return {
+    write(writer, value) {
+      if (!Array.isArray(value)) throw wrong('an array', value)
+      writer.int32(value.length === 0 ? 0 : 1)
+      writer.int32(value.includes(null) ? 1 : 0)
+      writer.int32(oid)
+      if (value.length === 0) return
+      writer.int32(value.length)
+      writer.int32(1)
+      for (const one of value) writeValue(writer, item, one)
+    },
+    read: (bytes, start, end) => readArray(bytes.subarray(start, end), item),
+  }
+}
+
+function readArray(bytes: Buffer, item: Codec): unknown[] {
+  const dimensions = bytes.readInt32BE(0)
+  if (dimensions === 0) return []
+  const count = bytes.readInt32BE(12)
+  // Each item has at least its length.
+  if (dimensions !== 1 || count < 0 || count * 4 > bytes.length)
+    throw new ProtocolError('The server sent an array that is cut or has several dimensions')
+  const values: unknown[] = []
+  let at = 20
+  for (let nth = 0; nth < count; nth++) {
+    const length = bytes.readInt32BE(at)
+    at += 4
+    values.push(length < 0 ? null : item.read(bytes, at, endWithin(at + length, bytes.length)))
+    at += Math.max(0, length)
+  }
+  return values
+}
+
+/** A value with its length; null has the length -1. */
+export function writeValue(writer: MessageWriter, codec: Codec, value: unknown): void {
+  if (value === null || value === undefined) return writer.int32(-1)
+  const place = writer.beginValue()
+  codec.write(writer, value)
+  writer.endValue(place)
+}
+
+/** The end of a value. Throws a ProtocolError where its bytes are not there. */
+export function endWithin(end: number, most: number): number {
+  if (end > most) throw new ProtocolError('The server sent a value that is cut')
+  return end
+}
+
+function sized(start: number, end: number, bytes: number): number {
+  if (end - start !== bytes)
+    throw new ProtocolError(`The server sent ${end - start} bytes for a value of ${bytes}`)
+  return start
+}
+
+function asText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  throw wrong('a text', value)
+}
+
+const wrong = (wanted: string, value: unknown) =>
+  new TypeError(`The parameter is not ${wanted}: ${typeof value}`)
