@@ -21,6 +21,9 @@ export const PLAIN: Settings = { env: { ERGON_STORAGE_ENCRYPTION: 'on' } }
 /** Two gateways behind one port: a further setting for one life of a product. */
 export const TWO_GATEWAYS = { ERGON_GATEWAYS: '2', ERGON_METRICS_TOKEN: METRICS_TOKEN }
 
+/** Functions that sleep after a second. */
+export const BRIEF_FUNCTIONS: Settings = { env: { ERGON_FUNCTION_IDLE_SECONDS: '1' } }
+
 /** Object storage. */
 export const STORAGE: Settings = {
   env: {

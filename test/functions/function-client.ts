@@ -1,5 +1,9 @@
 // Steps that tests of functions share: deploy a module, wait, call it, read its log.
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FunctionReply } from '#contract/functions.ts'
 import type { Ergon } from '../start-ergon.ts'
@@ -22,6 +26,18 @@ export async function until<T>(look: () => Promise<T>, holds: (seen: T) => boole
   }
 }
 
+/** Writes files of a test into a folder of its own; returns the path of each. */
+export function testFiles(): (name: string, text: string) => string {
+  let folder = ''
+  before(() => void (folder = mkdtempSync(join(tmpdir(), 'ergon-functions-'))))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return (name, text) => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+}
+
 /** Functions of the first account, as its owner uses them. */
 export function functionClient(ergonOf: () => Ergon) {
   const api = async (method: string, path: string, body?: object): Promise<Answered> => {
@@ -34,9 +50,18 @@ export function functionClient(ergonOf: () => Ergon) {
     return { status: answer.status, body: (await answer.json()) as Answered['body'] }
   }
   const show = async (name: string): Promise<FunctionReply> => (await api('GET', `/${name}`)).body
+  const url = () => String(ergonOf().ready['functions_url'])
   return {
     api,
     show,
+    url,
+    /** The process of a function; 0 while it sleeps. */
+    async pidOf(name: string): Promise<number> {
+      const { id, live_version: live } = await show(name)
+      return await ergonOf()
+        .pidOf(`${id.replace('_', '-')}-${live}`)
+        .catch(() => 0)
+    },
     /** Deploys a module, and waits until the version answers or has failed. */
     async deploy(name: string, source: string, more: object = {}): Promise<FunctionReply> {
       const made = await api('POST', '', { name, file: 'index.mjs', source, ...more })
@@ -48,7 +73,7 @@ export function functionClient(ergonOf: () => Ergon) {
       )
     },
     async textAt(path: string, init?: RequestInit): Promise<[number, string]> {
-      const answer = await fetch(`${String(ergonOf().ready['functions_url'])}${path}`, init)
+      const answer = await fetch(url() + path, init)
       return [answer.status, await answer.text()]
     },
     logsOf: async (name: string): Promise<string> =>

@@ -1,0 +1,162 @@
+// The lives of the processes of functions: asleep, awake, ended by a budget, by a kill and by a restart.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { product, sharedErgon } from '../product.ts'
+import { BRIEF_FUNCTIONS } from '../settings.ts'
+import { functionClient, testFiles, until } from './function-client.ts'
+
+product(BRIEF_FUNCTIONS)
+const { api, show, deploy, textAt, logsOf, pidOf } = functionClient(sharedErgon)
+const fileOf = testFiles()
+
+/** Of a command that fails soon. */
+const WAIT_MS = 30_000
+
+test('a function sleeps when nobody uses it, but not before its own work is done', async () => {
+  await deploy(
+    'worker',
+    `export default (request, ctx) => {
+       ctx.waitUntil((async () => {
+         await new Promise((resolve) => setTimeout(resolve, 2500))
+         console.log('the work is done')
+       })())
+       return new Response('answered')
+     }`,
+  )
+  assert.deepEqual(await textAt('/worker'), [200, 'answered'])
+  await pause(1800)
+  assert.notEqual(await pidOf('worker'), 0)
+  await until(
+    () => logsOf('worker'),
+    (text) => text.includes('the work is done'),
+  )
+  await until(
+    () => pidOf('worker'),
+    (pid) => pid === 0,
+  )
+  assert.deepEqual(await textAt('/worker'), [200, 'answered'])
+})
+
+/** On this machine, outside of its namespaces. */
+const uidOf = (pid: number): string =>
+  /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? ''
+
+test('a function that wakes runs in a process that has waited, once, and one with more memory starts its own', async () => {
+  const source = `let asked = 0
+export default { fetch: () => new Response(String(++asked)) }`
+  const spares = async (): Promise<number[]> =>
+    (await sharedErgon().control('node.status')).cells.flatMap(({ name, state, pid }) =>
+      name.startsWith('spare-') && state === 'ready' && pid !== null ? [pid] : [],
+    )
+  const asleep = (name: string) =>
+    until(
+      () => pidOf(name),
+      (pid) => pid === 0,
+    )
+  await deploy('quick', source)
+  await deploy('large', source, { memory: '200MB' })
+  await Promise.all([asleep('quick'), asleep('large')])
+  const waiting = await until(spares, ({ length }) => length === 2)
+  assert.equal(new Set(waiting.map(uidOf)).size, 2)
+  assert.deepEqual(await textAt('/quick'), [200, '1'])
+  assert.deepEqual(await textAt('/large'), [200, '1'])
+  const pid = await pidOf('quick')
+  assert.ok(waiting.includes(pid))
+  assert.ok(!waiting.includes(await pidOf('large')))
+  // Another one follows, and no function gets a process that has run one.
+  await until(spares, (pids) => pids.length === 2 && !pids.includes(pid))
+  await asleep('quick')
+  assert.deepEqual(await textAt('/quick'), [200, '1'])
+  assert.notEqual(await pidOf('quick'), pid)
+})
+test('the energy is billed to the function, and ends with its budget', async () => {
+  await deploy('burner', `export default () => { for (;;); }`, {
+    energy_budget: '10 J/day',
+    timeout_s: 60,
+  })
+  const [status, body] = await textAt('/burner')
+  assert.equal(status, 503)
+  assert.match(body, /function_budget_exhausted/)
+  const again = await textAt('/burner')
+  assert.match(again[1], /function_budget_exhausted/)
+  const used = await until(
+    () => show('burner'),
+    ({ energy_budget_used_j: usedJ }) => (usedJ ?? 0) > 5,
+  )
+  assert.ok((used.energy_budget_used_j ?? 0) <= 10)
+  const [charge] = await sharedErgon().sql(
+    "select count(*) from charges where resource = $1 and operation = 'function.standing'",
+    [used.id],
+  )
+  assert.notEqual(charge?.['count'], '0')
+  const byService = await sharedErgon().cli('usage', '--group-by', 'service', '--json')
+  assert.match(byService.stdout, /"functions"/)
+  assert.doesNotMatch(byService.stdout, /"databases"/)
+  const byResource = await sharedErgon().cli('usage', '--group-by', 'resource')
+  assert.match(byResource.stdout, /^KIND +RESOURCE +REQUESTS /)
+  assert.match(byResource.stdout, /^function +burner +\d+ /m)
+  const beganMs = performance.now()
+  const late = await sharedErgon().cli(
+    'fn',
+    'deploy',
+    fileOf('burner.mjs', 'export default () => 1'),
+  )
+  assert.notEqual(late.code, 0)
+  assert.match(late.stderr, /does not answer: Could not go on: the energy budget is used up/)
+  assert.ok(performance.now() - beganMs < WAIT_MS)
+  const raised = await sharedErgon().cli('fn', 'budget', 'burner', 'none')
+  assert.equal(raised.code, 0, raised.stderr)
+})
+
+test('functions answer without a gateway, after the ingress was killed, and after a restart', async () => {
+  await deploy('lasting', 'export default async (request) => new Response(await request.text())')
+  await sharedErgon().killCell('gw-1')
+  assert.deepEqual(await textAt('/lasting', { method: 'POST', body: 'alone' }), [200, 'alone'])
+  await sharedErgon().answers()
+  await sharedErgon().killCell('ingress')
+  await until(
+    () => textAt('/lasting', { method: 'POST', body: 'back' }).catch(() => []),
+    ([status]) => status === 200,
+  )
+  await sharedErgon().restart()
+  // A 503 with Retry-After is permitted until the ledger answers.
+  const [, again] = await until(
+    () => textAt('/lasting', { method: 'POST', body: 'again' }),
+    ([status]) => status === 200,
+  )
+  assert.equal(again, 'again')
+})
+
+test('a run that the end of the agent cuts off is made again', async () => {
+  assert.equal((await sharedErgon().cli('storage', 'mb', 's3://cut-off')).code, 0)
+  await deploy(
+    'cut',
+    `let begun = 0
+     export default async (request) => {
+       if (request.method === 'GET') return new Response(String(begun))
+       begun++
+       await new Promise((resolve) => setTimeout(resolve, 1500))
+       console.log('the run has ended')
+       return new Response()
+     }`,
+    { on: ['bucket/cut-off/object-created'] },
+  )
+  const path = fileOf('object.txt', 'x')
+  assert.equal((await sharedErgon().cli('storage', 'cp', path, 's3://cut-off/one')).code, 0)
+  await until(
+    () => textAt('/cut'),
+    ([, begun]) => begun === '1',
+  )
+  await sharedErgon().kill()
+  await sharedErgon().restart()
+  await until(
+    () => logsOf('cut'),
+    (text) => text.includes('the run has ended'),
+  )
+  await until(
+    async () => (await api('GET', '/cut')).body.runs_waiting,
+    (waiting) => waiting === 0,
+  )
+})
