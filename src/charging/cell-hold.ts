@@ -25,8 +25,6 @@ export class CellHold {
   unpaid: ErgonError | undefined
   /** It stands still while its clients get their last message. */
   isFrozen = false
-  /** As of its last check, less can be held than is wished: other cells of its account give back. */
-  isShort = false
   readonly #charging: Pick<Charging, 'open'>
   readonly #operation: CellOperation
   /** In windows, and not charged yet. */

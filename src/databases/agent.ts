@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { Secret } from '#base/log.ts'
+import { nj } from '#base/units.ts'
 import type { Cell } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
 import { POSTGRES_FOLDER } from '#contract/client-tools.ts'
@@ -43,6 +44,8 @@ import { endOpenIntervals } from '#resources/intervals.ts'
 const INSTALL_TIMEOUT_MS = 600_000
 /** For the last message to reach the clients of a server that is about to stop. */
 const WORDS_MS = 100
+/** A shutdown checkpoint takes 0.1 to 0.3 J. */
+const STOP_NJ = nj(500_000_000n)
 /** The last tenth of the disk is kept for journals and the state. */
 const DISK_USED_MAX = 0.9
 
@@ -146,6 +149,7 @@ function endUnpaid(
 ): void {
   const idOf = ({ spec }: Cell) => databaseOfCell(spec.name)
   accountCells.onUnpaid(CELL_PREFIX, {
+    stopNj: STOP_NJ,
     async tell(cell, why) {
       const id = idOf(cell)
       const words = energyWords(why, nameOf(id))

@@ -8,7 +8,14 @@ import { CellHold } from '#charging/cell-hold.ts'
 import type { Charging } from '#charging/charging.ts'
 import { isUnpayable } from '#charging/faults.ts'
 import { cellOperationOf } from '#contract/cell-operation.ts'
-import { CHECK_MAX_MS, checkCell, isHeldAgain, STOP_NJ } from './cell-guard.ts'
+import {
+  AHEAD_MAX_MS,
+  CHECK_MAX_MS,
+  checkCell,
+  releaseAhead,
+  isHeldAgain,
+  type HeldCell,
+} from './cell-guard.ts'
 import { keepPayers, type CellPayersDeps } from './cell-payers.ts'
 import type { CellAhead } from './meter/meter.ts'
 
@@ -27,6 +34,8 @@ export interface AccountCells {
 }
 
 export type UnpaidHandler = {
+  /** Kept for an orderly stop of such a cell, where that takes much. */
+  readonly stopNj?: Nj
   /** Tells the clients of a frozen cell. */
   readonly tell: (cell: Cell, why: ErgonError) => Promise<void>
   readonly stop: (cell: Cell, why: ErgonError) => Promise<void>
@@ -43,37 +52,42 @@ export type AccountCellsDeps = CellPayersDeps & {
 
 /** The start of a cell: a PostgreSQL server takes 0.1 to 0.2 s of CPU. */
 const START_NJ = nj(1_000_000_000n)
+/** For an orderly stop: 30 ms of one processor. */
+const STOP_NJ = nj(100_000_000n)
 const READ_MAX_MS = 5000
 const READ_CHECK_MS = 20
 
 export function createAccountCells(
   deps: AccountCellsDeps,
 ): AccountCells & { run(signal: AbortSignal): Promise<void> } {
-  const { cells, holds, settle, log } = deps
+  const { cells, holds, settle } = deps
   const handlers = new Map<string, UnpaidHandler>()
-  const take = createTake(deps)
-
-  const tellExceeded = createTeller(deps)
-  const end = createEnd(deps, handlers, tellExceeded)
-  /** Nobody asked before its start: it is unpaid until the ledger has answered. */
-  const late = new Set<Cell>()
-  const takeLate = (cell: Cell, account: string) => {
-    if (late.has(cell)) return CHECK_MAX_MS
-    late.add(cell)
-    take(cell.spec.name, account, STOP_NJ)
-      .catch((error: unknown) => {
-        if (isUnpayable(error)) return end(cell, undefined, error)
-        return log.warn('A cell is not held', { cell: cell.spec.name, error: messageOf(error) })
-      })
-      .finally(() => late.delete(cell))
-    return CHECK_MAX_MS
+  const { handlerOf, heldOf, byAccount } = createHeldCells(deps, handlers)
+  let resting = new AbortController()
+  /** Gives back what cells of an account hold ahead; false where there are none. */
+  const releaseOf = (account: string): boolean => {
+    const others = byAccount().get(account) ?? []
+    releaseAhead(others)
+    // They need their next check earlier.
+    resting.abort()
+    return others.length > 0
   }
-  const check = (cell: Cell): number => {
-    const { name, payer } = cell.spec
-    if (payer.kind !== 'account') return CHECK_MAX_MS
-    const hold = holds.get(name)
-    if (hold === undefined) return takeLate(cell, payer.account)
-    return checkCell(cell, hold, { ahead: deps.ahead(cell), holds: holds.values(), end })
+  const take = createTake(deps, releaseOf)
+  const tellExceeded = createTeller(deps)
+  const end = createEnd(deps, { handlerOf, heldOf, tellExceeded })
+  const takeLate = createTakeLate(deps, take, end)
+  /** Checks all cells. Returns the time until the next check. */
+  const check = (): number => {
+    let restMs = CHECK_MAX_MS
+    for (const cell of cells.list()) {
+      const { name, payer } = cell.spec
+      if (payer.kind === 'account' && !holds.has(name)) takeLate(cell, payer.account)
+    }
+    for (const cells of byAccount().values()) {
+      const group = { cells, aheadMaxMs: AHEAD_MAX_MS }
+      for (const one of cells) restMs = Math.min(restMs, checkCell(one, group, end))
+    }
+    return restMs
   }
   return {
     async admit(cell, account) {
@@ -88,12 +102,53 @@ export function createAccountCells(
     async run(signal) {
       const guarding = async () => {
         while (!signal.aborted) {
-          const restMs = Math.min(CHECK_MAX_MS, ...cells.list().map(check))
-          await sleep(restMs, signal).catch(() => undefined)
+          const restMs = check()
+          resting = new AbortController()
+          await sleep(restMs, AbortSignal.any([signal, resting.signal])).catch(() => undefined)
         }
       }
       await Promise.all([guarding(), keepPayers(deps, signal)])
     },
+  }
+}
+
+type EndCell = (cell: Cell, hold: CellHold | undefined, why: ErgonError) => Promise<void>
+type TakeHold = (cell: string, account: string, leastNj: Nj) => Promise<void>
+
+/** The cells of accounts that run and are held. */
+function createHeldCells(
+  { cells, holds, ahead }: AccountCellsDeps,
+  handlers: ReadonlyMap<string, UnpaidHandler>,
+) {
+  const handlerOf = (cell: string) => [...handlers].find(([prefix]) => cell.startsWith(prefix))?.[1]
+  const heldOf = (cell: Cell, hold: CellHold): HeldCell => ({
+    cell,
+    hold,
+    ahead: ahead(cell),
+    stopNj: handlerOf(cell.spec.name)?.stopNj ?? STOP_NJ,
+  })
+  const byAccount = () => {
+    const all = cells.list().flatMap((cell) => {
+      const hold = holds.get(cell.spec.name)
+      return hold === undefined ? [] : [heldOf(cell, hold)]
+    })
+    return Map.groupBy(all, ({ hold }) => hold.payer.account)
+  }
+  return { handlerOf, heldOf, byAccount }
+}
+
+/** Holds energy of a cell that nobody asked for before its start: it is unpaid until the ledger has answered. */
+function createTakeLate({ log }: AccountCellsDeps, take: TakeHold, end: EndCell) {
+  const late = new Set<Cell>()
+  return (cell: Cell, account: string): void => {
+    if (late.has(cell)) return
+    late.add(cell)
+    take(cell.spec.name, account, STOP_NJ)
+      .catch((error: unknown) => {
+        if (isUnpayable(error)) return end(cell, undefined, error)
+        return log.warn('A cell is not held', { cell: cell.spec.name, error: messageOf(error) })
+      })
+      .finally(() => late.delete(cell))
   }
 }
 
@@ -111,19 +166,24 @@ const createTeller =
 
 /** Ends a cell that cannot be paid; calls for one cell share its end. */
 function createEnd(
-  { ahead, settle, log }: AccountCellsDeps,
-  handlers: ReadonlyMap<string, UnpaidHandler>,
-  tellExceeded: Teller,
-) {
+  { settle, log }: AccountCellsDeps,
+  {
+    handlerOf,
+    heldOf,
+    tellExceeded,
+  }: Pick<ReturnType<typeof createHeldCells>, 'handlerOf' | 'heldOf'> & {
+    readonly tellExceeded: Teller
+  },
+): EndCell {
   const ends = new Map<Cell, Promise<void>>()
   const end = async (cell: Cell, hold: CellHold | undefined, why: ErgonError) => {
     const { name } = cell.spec
     const failed = (error: unknown) => log.error('A cell was not ended', { cell: name, error })
-    const handler = [...handlers].find(([prefix]) => name.startsWith(prefix))?.[1]
+    const handler = handlerOf(name)
     // Nothing is used while the words travel. A program that is asked to stop has words of its own.
     if (hold !== undefined) hold.isFrozen = true
     await cell.freeze(true).catch(failed)
-    if (hold?.isWanted === true && (await isHeldAgain(hold, ahead(cell)))) {
+    if (hold?.isWanted === true && (await isHeldAgain(heldOf(cell, hold)))) {
       hold.isFrozen = false
       hold.unpaid = undefined
       return await cell.freeze(false).catch(failed)
@@ -136,7 +196,7 @@ function createEnd(
     settle(name)
     await tellExceeded(name, why)
   }
-  return (cell: Cell, hold: CellHold | undefined, why: ErgonError): Promise<void> => {
+  return (cell, hold, why) => {
     const running = ends.get(cell) ?? end(cell, hold, why).finally(() => ends.delete(cell))
     ends.set(cell, running)
     return running
@@ -144,7 +204,7 @@ function createEnd(
 }
 
 /** Takes the hold of a cell. Calls for one cell wait for each other: a later one may need more. */
-function createTake(deps: AccountCellsDeps) {
+function createTake(deps: AccountCellsDeps, releaseOf: (account: string) => boolean): TakeHold {
   const { holds, charging, payerOf, settle } = deps
   const taking = new Map<string, Promise<void>>()
   const open = async (cell: string, account: string, leastNj: Nj) => {
@@ -156,9 +216,14 @@ function createTake(deps: AccountCellsDeps) {
     before?.end()
     holds.delete(cell)
     const payer = await payerOf(account, cell)
-    holds.set(cell, await CellHold.take(charging, payer, leastNj, cellOperationOf(cell)))
+    const take = () => CellHold.take(charging, payer, leastNj, cellOperationOf(cell))
+    const hold = take().catch((error: unknown) => {
+      if (!isUnpayable(error) || !releaseOf(account)) throw error
+      return take()
+    })
+    holds.set(cell, await hold)
   }
-  return (cell: string, account: string, leastNj: Nj): Promise<void> => {
+  return (cell, account, leastNj) => {
     const before = taking.get(cell) ?? Promise.resolve()
     const own = before.catch(() => undefined).then(() => open(cell, account, leastNj))
     taking.set(cell, own)

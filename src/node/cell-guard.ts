@@ -1,19 +1,35 @@
 // One check of a cell that an account pays for: whether its hold reaches further than the cell can go until the check
-// after the next one. It counts with all processors of the machine, and with the CPU used since the last window.
+// after the next one. It counts with all processors of the machine, and with the CPU used since the last window. Where
+// less can be held, the cells of an account go equally far: none ends while another holds more than it needs.
 import type { ErgonError } from '#base/errors.ts'
-import { add, nj } from '#base/units.ts'
+import { add, nj, type Nj } from '#base/units.ts'
 import type { Cell } from '#cells/cell.ts'
 import type { CellHold } from '#charging/cell-hold.ts'
 import type { CellAhead } from './meter/meter.ts'
 
+/** A cell that runs, and what is held for it. */
+export type HeldCell = {
+  readonly cell: Cell
+  readonly hold: CellHold
+  readonly ahead: CellAhead
+  /** Kept for its orderly stop. */
+  readonly stopNj: Nj
+}
+
+/** The cells of an account in one round of checks. */
+export type HeldCells = {
+  readonly cells: readonly HeldCell[]
+  /** The longest time that a hold of them lasts, as far as the round has come. */
+  aheadMaxMs: number
+}
+
 /** The longest time between two checks. */
 export const CHECK_MAX_MS = 1000
-/** Kept for an orderly stop: the last words for clients, and a shutdown checkpoint. */
-export const STOP_NJ = nj(500_000_000n)
 /** The time that a hold must last at the machine's full power; after half of it comes the next check. */
 const AHEAD_MS = [2000, 1000, 500, 250, 100, 50, 25] as const
+export const AHEAD_MAX_MS = AHEAD_MS[0]
 const AHEAD_MIN_MS = 25
-/** The longest of these times while another session or cell wants energy of the same wallet or budget. */
+/** The longest of these times while another session or a start wants energy of the same wallet or budget. */
 const AHEAD_WANTED_MS = 250
 /** The time between two checks where less can be held: a session that wants of it waits for a second. */
 const CHECK_SCARCE_MS = 250
@@ -25,53 +41,63 @@ const ENDING_MS = 10
  * until the next check.
  */
 export function checkCell(
-  cell: Cell,
-  hold: CellHold,
-  given: {
-    readonly ahead: CellAhead
-    /** The holds of all cells. */
-    readonly holds: Iterable<CellHold>
-    readonly end: (cell: Cell, hold: CellHold, why: ErgonError) => Promise<void>
-  },
+  held: HeldCell,
+  group: HeldCells,
+  end: (cell: Cell, hold: CellHold, why: ErgonError) => Promise<void>,
 ): number {
-  const { elapsedMs, mostNjPerMs, used } = given.ahead
-  const most = (ms: number) => nj(mostNjPerMs * BigInt(Math.ceil(ms)))
+  const { cell, hold, ahead, stopNj } = held
   if (hold.unpaid === undefined) {
     // The cell cannot use more, so its CPU need not be read.
-    const isWanted = hold.isWanted || isShortBeside(hold, given.holds)
-    if (!isWanted && hold.covers(add(most(elapsedMs + 2 * CHECK_MAX_MS), STOP_NJ))) {
-      hold.isShort = false
+    const most = add(atMost(held, ahead.elapsedMs + AHEAD_MAX_MS), stopNj)
+    if (!hold.isWanted && group.aheadMaxMs === AHEAD_MAX_MS && hold.covers(most))
       return CHECK_MAX_MS
-    }
-    const needed = add(used(), STOP_NJ)
-    const aheadMaxMs = isWanted ? AHEAD_WANTED_MS : 2 * CHECK_MAX_MS
-    if (isWanted) hold.keep(add(needed, most(aheadMaxMs)))
-    void hold.fill(add(needed, most(aheadMaxMs)))
-    const aheadMs = AHEAD_MS.find((ms) => ms <= aheadMaxMs && hold.covers(add(needed, most(ms))))
-    hold.isShort = aheadMs !== aheadMaxMs
+    const aheadMs = holdAhead(held, group)
     if (aheadMs !== undefined) return Math.min(aheadMs / 2, CHECK_SCARCE_MS)
     hold.unpaid = hold.refusal
-    void given.end(cell, hold, hold.unpaid)
+    void end(cell, hold, hold.unpaid)
   }
-  if (!hold.isFrozen && !hold.covers(add(used(), most(AHEAD_MIN_MS)))) cell.kill()
+  if (!hold.isFrozen && !hold.covers(add(ahead.used(), atMost(held, AHEAD_MIN_MS)))) cell.kill()
   return ENDING_MS
 }
 
-/** True while another cell of the account can hold less than it wishes: the instances of a workload share a budget. */
-function isShortBeside(hold: CellHold, holds: Iterable<CellHold>): boolean {
-  for (const other of holds)
-    if (other !== hold && other.isShort && other.payer.account === hold.payer.account) return true
-  return false
+/** Holds as much as there is, also of what the others hold ahead. Returns the time that it lasts. */
+function holdAhead(held: HeldCell, group: HeldCells): number | undefined {
+  const { hold } = held
+  const wishedMs = Math.min(group.aheadMaxMs, hold.isWanted ? AHEAD_WANTED_MS : AHEAD_MAX_MS)
+  if (hold.isWanted) hold.keep(needed(held, wishedMs))
+  void hold.fill(needed(held, wishedMs))
+  for (const aheadMs of AHEAD_MS) {
+    if (aheadMs > wishedMs) continue
+    group.aheadMaxMs = Math.min(group.aheadMaxMs, aheadMs)
+    if (hold.covers(needed(held, aheadMs))) return aheadMs
+    releaseAhead(
+      group.cells.filter((other) => other !== held),
+      aheadMs,
+    )
+    if (hold.covers(needed(held, aheadMs))) return aheadMs
+  }
+  return undefined
+}
+
+/** Gives back what the holds of cells have beyond so much time ahead. */
+export function releaseAhead(cells: readonly HeldCell[], aheadMs = AHEAD_WANTED_MS): void {
+  for (const held of cells)
+    if (held.hold.unpaid === undefined) held.hold.keep(needed(held, aheadMs))
 }
 
 /** True when a frozen cell can go on: the ledger has energy that the hold gave back, and no other session took it. */
-export async function isHeldAgain(
-  hold: CellHold,
-  { mostNjPerMs, used }: CellAhead,
-): Promise<boolean> {
-  const needed = add(add(used(), STOP_NJ), nj(mostNjPerMs * BigInt(AHEAD_WANTED_MS)))
+export async function isHeldAgain(held: HeldCell): Promise<boolean> {
+  const { hold } = held
+  const wished = needed(held, AHEAD_WANTED_MS)
   // The first request may have been made before, for less.
-  await hold.fill(needed)
-  await hold.fill(needed)
-  return hold.covers(needed)
+  await hold.fill(wished)
+  await hold.fill(wished)
+  return hold.covers(wished)
 }
+
+/** The energy of a cell so much time ahead, and of its stop. */
+const needed = (held: HeldCell, aheadMs: number): Nj =>
+  add(add(held.ahead.used(), held.stopNj), atMost(held, aheadMs))
+
+const atMost = ({ ahead }: HeldCell, ms: number): Nj =>
+  nj(ahead.mostNjPerMs * BigInt(Math.ceil(ms)))

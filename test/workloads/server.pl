@@ -8,6 +8,7 @@ setsockopt $server, 1, 2, pack 'i', 1;
 bind $server, pack 'S n a4 x8', 2, $port, "\0\0\0\0" or die "bind: $!";
 listen $server, 128 or die "listen: $!";
 print "listening on $port\n";
+spin() if defined $ENV{SPIN_AT} && !fork;
 $SIG{TERM} = sub { print "ended\n"; exit 0 };
 $SIG{CHLD} = 'IGNORE';
 my $ME = int rand 1e9;
@@ -23,6 +24,7 @@ my %PAGES = (
     '/work' => sub { if (!fork) { 1 while (times)[0] < 1; print "worked\n"; exit } 'answered' },
     '/hide' => sub { if (!fork) { exit if fork; 1 while (times)[0] < 0.5; print "hidden\n"; exit } 'answered' },
     '/burn' => sub { if (!fork) { exit if fork; 1 for 1 .. 1e8; print "burnt\n"; exit } 'answered' },
+    '/spin' => sub { spin() if !fork; 'it spins' },
     '/out' => sub { dial('127.0.0.1', 3128) },
     '/slow' => sub { select undef, undef, undef, 2; 'slow from version ' . ($ENV{VERSION} // '?') },
 );
@@ -39,6 +41,13 @@ while (1) {
     $body //= 'sick';
     print $client "HTTP/1.1 $status\r\ncontent-length: " . length($body) . "\r\nconnection: close\r\n\r\n$body";
     close $client;
+}
+
+# Uses all of a processor for ever, from a second on if one is named.
+sub spin {
+    close $server;
+    select undef, undef, undef, 0.05 while time < ($ENV{SPIN_AT} // 0);
+    1 while 1;
 }
 
 # What a server of this network says first, or why it is not reached.

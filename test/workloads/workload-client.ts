@@ -10,6 +10,7 @@ const WAIT_MS = 120_000
 
 export type ShownWorkload = {
   readonly id: string
+  readonly name: string
   readonly url: string
   readonly status: string
   readonly reason: string | null

@@ -45,8 +45,9 @@ export type Meter = {
   close(): Promise<void>
 }
 
+/** As of now. */
 export type CellAhead = {
-  /** Reads the CPU of the cell. */
+  /** Reads the CPU of the cell, once. */
   readonly used: () => Nj
   /** Since the last window. */
   readonly elapsedMs: number
@@ -143,13 +144,15 @@ function aheadOf(deps: {
     const elapsedMs = systemClock.monotonicMs() - reader.readMs
     const reservedNjPerMs = (idleNjPerMs * BigInt(reservedPpb(cell))) / PPB
     const perCpuS = tariff.tariffNjPerCpuS
+    let usedNj: Nj | undefined
     return {
       elapsedMs,
       mostNjPerMs: (perCpuS * BigInt(model.cpus)) / 1000n + reservedNjPerMs,
-      used() {
-        const cpuNj = energyOfCpu(reader.since(cell), perCpuS)
-        return add(cpuNj, nj(reservedNjPerMs * BigInt(Math.ceil(elapsedMs))))
-      },
+      used: () =>
+        (usedNj ??= add(
+          energyOfCpu(reader.since(cell), perCpuS),
+          nj(reservedNjPerMs * BigInt(Math.ceil(elapsedMs))),
+        )),
     }
   }
 }

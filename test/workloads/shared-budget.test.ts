@@ -1,0 +1,113 @@
+// Instances of a workload that share a small energy budget, on a product: they use nine tenths of it before they are ended,
+// are never billed above it, and burn little beyond it.
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+import { writeServerImage } from './image.ts'
+import { ask, until, workloadClient, type ShownWorkload } from './workload-client.ts'
+
+const NJ_PER_J = 1_000_000_000
+const INSTANCES = 3
+const LEAST_PART = 0.9
+/** Beyond a budget the machine may spend so much, which is the operator's. */
+const LOSS_MAX_J = 1
+/** Three instances start in 5 s where nothing else runs. */
+const STARTED_S = 20
+/** Longer than two windows. */
+const REST_MS = 2500
+
+let ergon: Ergon
+let folder: string
+let client: ReturnType<typeof workloadClient>
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ergon-shared-budget-'))
+  // Cells have uids of their own.
+  chmodSync(folder, 0o755)
+  writeServerImage(join(folder, 'server'))
+  ergon = await startErgon({ env: { ERGON_IMAGE_FOLDER: folder } })
+  client = workloadClient(ergon)
+})
+after(async () => {
+  await ergon?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Of one workload: the shares of its cells in the windows, and its charges. */
+async function joules({ id }: Pick<ShownWorkload, 'id'>) {
+  const [row] = await ergon.sql<{ burnt: string; billed: string; instances: string }>(
+    `with shares as (
+       select s ->> 'name' as cell, (s ->> 'dynamic_nj')::numeric + (s ->> 'idle_nj')::numeric as nj
+       from windows, jsonb_array_elements(convert_from(bytes, 'UTF8')::jsonb -> 'shares') s
+       where s ->> 'name' like $1)
+     select (select coalesce(sum(nj), 0) from shares)::text as burnt,
+       (select count(distinct cell) from shares where cell !~ '-pull$')::text as instances,
+       (select coalesce(sum(energy_nj), 0) from charges where resource = $2)::text as billed`,
+    [`${id.replace('_', '-')}-%`, id],
+  )
+  const { burnt, billed, instances } = row ?? {}
+  return {
+    burnt: Number(burnt) / NJ_PER_J,
+    billed: Number(billed) / NJ_PER_J,
+    instances: Number(instances),
+  }
+}
+
+/** When the figures have not changed for longer than a window. */
+async function settled(made: ShownWorkload) {
+  await until(
+    () => client.show(made.name),
+    ({ status }) => status === 'suspended',
+  )
+  let before = ''
+  return await until(
+    async () => {
+      const now = await joules(made)
+      const isStill = JSON.stringify(now) === before
+      before = JSON.stringify(now)
+      if (!isStill) await pause(REST_MS)
+      return { ...now, isStill }
+    },
+    ({ isStill, billed }) => isStill && billed > 0,
+  )
+}
+
+async function usesUp(t: TestContext, budgetJ: number, made: ShownWorkload): Promise<void> {
+  const { burnt, billed, instances } = await settled(made)
+  t.diagnostic(`billed ${billed} J, burnt ${burnt} J of ${budgetJ} J`)
+  await client.api('DELETE', `/${made.name}`)
+  assert.equal(instances, INSTANCES)
+  assert.ok(billed <= budgetJ, `${billed} J billed`)
+  assert.ok(burnt <= budgetJ + Math.max(LOSS_MAX_J, budgetJ / 1000), `${burnt} J burnt`)
+  assert.ok(billed >= budgetJ * LEAST_PART, `only ${billed} J billed`)
+}
+
+const make = (name: string, budgetJ: number, env: object) =>
+  client.deploy(name, {
+    image: `oci:${folder}/server:v1`,
+    env,
+    memory: '64MB',
+    scale: { min: INSTANCES, max: INSTANCES },
+    energy_budget: `${budgetJ} J/day`,
+  })
+
+/** Some 20 s of CPU. */
+const skip = process.env['ERGON_LONG'] !== '1' && 'the long form'
+for (const budgetJ of [15, 60])
+  test(`three instances that are busy use up ${budgetJ} J`, { skip }, async (t) => {
+    const startedS = Math.ceil(Date.now() / 1000) + STARTED_S
+    await usesUp(t, budgetJ, await make(`busy-${budgetJ}`, budgetJ, { SPIN_AT: String(startedS) }))
+  })
+
+test('one busy instance beside two calm ones uses up 15 J', async (t) => {
+  const made = await make('uneven', 15, {})
+  await until(
+    () => client.show('uneven'),
+    ({ instances }) => instances === INSTANCES,
+  )
+  assert.equal((await ask(made.url, '/spin')).text, 'it spins')
+  await usesUp(t, 15, made)
+})
