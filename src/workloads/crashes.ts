@@ -1,6 +1,7 @@
 // Instances that end by themselves. The third end of one within five minutes is a crash loop of it. A workload is in a crash
 // loop while all of its instances are. The account learns that once, until the workload has run for ten minutes without an
 // end, or another version answers.
+import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { CRASHES_MAX, CRASHES_WITHIN_MS } from '#contract/workload-limits.ts'
@@ -8,7 +9,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { WorkloadEnd } from './driver.ts'
 import { keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
 
-const STEADY_MS = 600_000
+export const STEADY_MS = 600_000
 /** Of the log, in the address that the event gives. */
 const LINES = 100
 
@@ -26,16 +27,18 @@ export interface Crashes {
 export function createCrashes({
   state,
   log,
+  clock,
   runningOf,
 }: {
   readonly state: Queryable
   readonly log: Logger
+  readonly clock: Pick<Clock, 'monotonicMs'>
   /** The keys of the instances of a version that run, also while they wait for their next start. */
   readonly runningOf: (of: EndedVersion) => readonly string[]
 }): Crashes {
   /** When each instance has ended, the newest last. */
   const ends = new Map<string, number[]>()
-  const bornMs = performance.now()
+  const bornMs = clock.monotonicMs()
   const isLoop = (atMs: readonly number[]) =>
     atMs.length === CRASHES_MAX && Number(atMs.at(-1)) - Number(atMs[0]) <= CRASHES_WITHIN_MS
   const forget = (prefix: string) => {
@@ -48,7 +51,7 @@ export function createCrashes({
   return {
     add(of, { exitCode, words }) {
       const key = keyOfInstance(of)
-      ends.set(key, [...(ends.get(key) ?? []), performance.now()].slice(-CRASHES_MAX))
+      ends.set(key, [...(ends.get(key) ?? []), clock.monotonicMs()].slice(-CRASHES_MAX))
       if (!isLooping(of)) return
       const why = `It ends again and again: ${words}`
       state
@@ -66,7 +69,7 @@ export function createCrashes({
     isLooping,
     async endIfSteady(of) {
       const lastMs = Math.max(bornMs, ...endsOf(of).flat())
-      if (performance.now() - lastMs < STEADY_MS) return
+      if (clock.monotonicMs() - lastMs < STEADY_MS) return
       forget(`${of.id} ${of.version} `)
       await state.query('select end_crash_loop($1)', [of.id])
     },

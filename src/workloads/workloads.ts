@@ -1,4 +1,5 @@
 // The workloads of this node: which version runs, how a new one is tried beside it, and what keeps running.
+import { systemClock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { SleepCause } from '#contract/intervals.ts'
@@ -75,6 +76,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   const crashes = createCrashes({
     state,
     log,
+    clock: systemClock,
     runningOf: ({ id, version }) =>
       instances.running().flatMap(({ key }) => (key.startsWith(`${id} ${version} `) ? [key] : [])),
   })
