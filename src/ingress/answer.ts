@@ -16,13 +16,15 @@ import {
   type UpgradeSocket,
 } from './exchange.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
-import { forward, hasBody } from './forward.ts'
+import { forward } from './forward.ts'
 import { forwardGrpc } from './grpc/forward-grpc.ts'
 import { isGrpc } from './grpc/is-grpc.ts'
+import { hasBody } from './instance-request.ts'
 import { redirected, strictHeaders, type Https } from './https-only.ts'
 import { rulesOfKind } from './kinds.ts'
 import { NotAnswered } from './not-answered.ts'
 import { refuseRequest } from './refuse.ts'
+import { RequestEnding } from './request-ending.ts'
 import type { FoundRoute, IngressRoute, Routes } from './routes.ts'
 import { abortLate, abortUnlessWaiting } from './time-limit.ts'
 import type { RequestTurns } from './turns.ts'
@@ -94,7 +96,7 @@ async function answerBy(
 ): Promise<void> {
   const requestId = newId('req')
   /** Of the whole request: aborts with why it ends. */
-  const ending = new AbortController()
+  const ending = new RequestEnding()
   let isGone = false
   response.once('close', () => {
     isGone = true
@@ -114,7 +116,7 @@ async function answerBy(
 type Answering = IngressDeps & {
   readonly pass: PassOn
   readonly requestId: string
-  readonly ending: AbortController
+  readonly ending: RequestEnding
 }
 
 async function answer(request: IngressRequest, deps: Answering): Promise<void> {
@@ -124,7 +126,7 @@ async function answer(request: IngressRequest, deps: Answering): Promise<void> {
   const found = routes.find(host, url)
   if (found === undefined)
     throw fault('route_not_found', `Could not find a route: ${host}${url.slice(0, 200)}`)
-  const endTurn = await turns.take(found.route, ending.signal)
+  const endTurn = await turns.take(found.route, ending)
   try {
     await answerInTurn(request, { ...deps, host, found })
   } finally {
@@ -167,11 +169,13 @@ async function startOf(
     uses,
     ending,
     wakeMs,
-  }: Pick<IngressDeps, 'uses'> & { readonly ending: AbortController; readonly wakeMs: number },
+  }: Pick<IngressDeps, 'uses'> & { readonly ending: RequestEnding; readonly wakeMs: number },
 ): Promise<InstanceUse> {
+  const begun = uses.begin(route, ending)
+  if (!(begun instanceof Promise)) return begun
   using _ = abortLate(ending, wakeMs, () => unstartedFault(route))
   // A use that begins after the signal has aborted is ended.
-  return await unlessAborted(uses.begin(route, ending), ending.signal, (use) => use.end())
+  return await unlessAborted(begun, ending.signal, (use) => use.end())
 }
 
 async function passInTime(
@@ -193,7 +197,7 @@ async function passInTime(
     url,
     prefix,
     tariff: routes.tariff,
-    signal: ending.signal,
+    ending,
     trusts,
     added: strictHeaders(request, https),
     waits: limit.waits,

@@ -13,13 +13,15 @@ export interface IngressResponse {
   statusCode: number
   statusMessage: string
   setHeader(name: string, value: string | string[]): unknown
-  writeHead(status: number, headers: Record<string, string | string[] | number>): unknown
+  writeHead(status: number, headers: Record<string, string | string[] | number> | string[]): unknown
+  flushHeaders(): void
   write(chunk: Buffer): boolean
   end(): unknown
   end(text: string): unknown
+  end(last: string | Buffer, encoding: 'latin1'): unknown
   addTrailers(headers: Record<string, string | string[]>): void
   on(event: 'drain', listener: () => void): unknown
-  once(event: 'close', listener: () => void): unknown
+  once(event: 'close' | 'drain', listener: () => void): unknown
   destroy(): unknown
 }
 

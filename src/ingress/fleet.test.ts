@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { RequestEnding } from './request-ending.ts'
 import { createInstanceUses } from './uses.ts'
 import type { InstanceUse } from './fleet.ts'
 
@@ -40,8 +41,8 @@ async function agentOf(
   return {
     used,
     asked: () => asked,
-    begin: (more = {}, ending = new AbortController()) =>
-      uses.begin({ ...ROUTE, scale, ...more }, ending),
+    begin: async (more = {}, ending = new RequestEnding()) =>
+      await uses.begin({ ...ROUTE, scale, ...more }, ending),
     numbers: () => [...used.keys()].toSorted(),
   }
 }
@@ -154,7 +155,7 @@ test('where the first instance is refused, another one that opens answers; where
 
 test('a caller that leaves while no instance is open is no load any more', async (t) => {
   const agent = await agentOf(t, (_, response) => response.flushHeaders())
-  const leaving = new AbortController()
+  const leaving = new RequestEnding()
   const left = assert.rejects(agent.begin({}, leaving))
   await until(() => agent.used.size === 1)
   leaving.abort(new Error('gone'))

@@ -3,6 +3,7 @@
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { HeldInstance } from './held-instance.ts'
 import type { InstancePool } from './instance-pool.ts'
+import type { RequestEnding } from './request-ending.ts'
 import type { IngressRoute, InstanceScale } from './routes.ts'
 
 /** Requests that follow each other ask the agent once. */
@@ -49,26 +50,33 @@ export class Fleet {
     this.#deps = deps
   }
 
-  /** Rejects with why no instance can be used. */
-  async begin(scale: InstanceScale | null, ending: AbortController): Promise<InstanceUse> {
+  /** At once where an instance runs; rejects with why no instance can be used. */
+  begin(scale: InstanceScale | null, ending: RequestEnding): InstanceUse | Promise<InstanceUse> {
     this.#scale = scale ?? ONE
     this.#load++
     this.#most = Math.max(this.#most, this.#load)
     clearTimeout(this.#rest)
+    this.#grow()
+    const best = this.#best()
+    return best === undefined ? this.#opened(ending) : this.#useOf(best, ending)
+  }
+
+  async #opened(ending: RequestEnding): Promise<InstanceUse> {
+    const { signal } = ending
     let isLoad = true
     const leave = () => {
       if (isLoad) this.#leave()
       isLoad = false
     }
     // A caller that leaves during the wait is no load any more.
-    ending.signal.addEventListener('abort', leave)
+    signal.addEventListener('abort', leave)
     try {
-      return this.#useOf(await this.#taken(ending), ending, leave)
+      return this.#useOf(await this.#taken(signal), ending)
     } catch (error) {
       leave()
       throw error
     } finally {
-      ending.signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', leave)
     }
   }
 
@@ -78,7 +86,8 @@ export class Fleet {
     for (const one of this.#held.values()) one.close()
   }
 
-  #useOf(one: HeldInstance, ending: AbortController, leave: () => void): InstanceUse {
+  #useOf(one: HeldInstance, ending: RequestEnding): InstanceUse {
+    one.add(ending)
     return {
       // It is usable.
       pool: one.pool as InstancePool,
@@ -86,21 +95,18 @@ export class Fleet {
       down: () => one.down(),
       end: () => {
         one.remove(ending)
-        leave()
+        this.#leave()
       },
     }
   }
 
-  /** The usable instance with the fewest requests, or the first that becomes so; the request is one of them from now on. */
-  async #taken(ending: AbortController): Promise<HeldInstance> {
+  /** The usable instance with the fewest requests, or the first that becomes so. */
+  async #taken(signal: AbortSignal): Promise<HeldInstance> {
     for (;;) {
-      ending.signal.throwIfAborted()
+      signal.throwIfAborted()
       this.#grow()
       const best = this.#best()
-      if (best !== undefined) {
-        best.add(ending)
-        return best
-      }
+      if (best !== undefined) return best
       const opening = [...this.#held.values()].map((one) => one.opened.then(() => one))
       const { refusal } = await Promise.any(opening).catch(({ errors }: AggregateError) =>
         Promise.reject(errors[0]),

@@ -27,7 +27,7 @@ async function exchange(
   t: TestContext,
   sent: string,
   answer: string,
-  more: Partial<IngressRoute> = {},
+  { stays = false, ...more }: Partial<IngressRoute> & { readonly stays?: boolean } = {},
 ): Promise<Seen> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-forward-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -38,7 +38,7 @@ async function exchange(
     socket.on('data', (chunk) => {
       asked += chunk.toString('latin1')
       // With what follows a body at once.
-      setTimeout(() => socket.end(answer), 20)
+      setTimeout(() => (stays ? socket.write(answer) : socket.end(answer)), 20)
     })
   })
   await once(own.listen(socketPath), 'listening')
@@ -81,10 +81,12 @@ const BAD_ANSWERS = {
 }
 for (const [what, bad] of Object.entries(BAD_ANSWERS))
   test(`a function that answers with ${what} is a function that failed`, async (t) => {
-    const { text, logged } = await exchange(t, get(), bad)
-    assert.match(text, /^HTTP\/1\.1 502 Bad Gateway\r\n/)
-    assert.match(text, /function_failed/)
-    assert.equal(logged, '')
+    for (const stays of [false, true]) {
+      const { text, logged } = await exchange(t, get(), bad, { stays })
+      assert.match(text, /^HTTP\/1\.1 502 Bad Gateway\r\n/)
+      assert.match(text, /function_failed/)
+      assert.equal(logged, '')
+    }
   })
 
 test('a body that ends early ends the connection, and is no fault of the service', async (t) => {

@@ -2,6 +2,7 @@
 import type { Tariff } from '#charging/tariff.ts'
 import type { RoutedKind } from './kinds.ts'
 import type { InstancePool } from './instance-pool.ts'
+import type { RequestEnding } from './request-ending.ts'
 
 export type ForwardedRequest = {
   readonly requestId: string
@@ -14,7 +15,7 @@ export type ForwardedRequest = {
   readonly url: string
   readonly prefix: string
   readonly tariff: Tariff | undefined
-  readonly signal: AbortSignal
+  readonly ending: RequestEnding
   /** Headers of ours for the answer. */
   readonly added: Readonly<Record<string, string>>
   /** A proxy of the operator, whose headers say who asked. */

@@ -1,7 +1,6 @@
 // Headers on their way through the ingress: neither side sees those of the other's connection, nor forges those of the service.
-import type { IncomingHttpHeaders } from 'node:http'
 import { HOP_BY_HOP } from '#base/hop-by-hop.ts'
-import { isEncrypted, type IngressRequest } from './exchange.ts'
+import { isEncrypted, type IngressRequest, type IngressResponse } from './exchange.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { rulesOfKind } from './kinds.ts'
 
@@ -74,18 +73,42 @@ const withoutOurs = (cookie: string): string =>
         .join('; ')
     : cookie
 
-/** The headers of an answer for the client. */
-export function headersFrom(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  const kept: Record<string, string | string[]> = {}
-  const named = connectionNames(headers.connection)
-  for (const name in headers) {
-    const value = headers[name]
-    if (value === undefined || HOP_BY_HOP.has(name) || named?.has(name) === true) continue
-    if (OURS.test(name)) continue
-    kept[name] = name === 'set-cookie' ? ownCookies(value) : value
+/** The headers of an answer for the client, name and value in turn; the names are in lower case. */
+export function headersFrom(headers: readonly string[]): string[] {
+  const kept: string[] = []
+  const named = connectionNames(valueOf(headers, 'connection'))
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const name = headers[i] ?? ''
+    const value = headers[i + 1] ?? ''
+    if (HOP_BY_HOP.has(name) || named?.has(name) === true || OURS.test(name)) continue
+    if (name !== 'set-cookie' || !OWN_COOKIE.test(value)) kept.push(name, value)
   }
   return kept
 }
 
-const ownCookies = (value: string | string[]): string[] =>
-  [value].flat().filter((one) => !OWN_COOKIE.test(one))
+/** The first value. */
+export function valueOf(headers: readonly string[], name: string): string | undefined {
+  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]
+  return undefined
+}
+
+export function addHeaders(headers: string[], more: Readonly<Record<string, string>>): void {
+  for (const name in more) headers.push(name, more[name] ?? '')
+}
+
+/** Names of which there are several have all their values. */
+export function recordOf(headers: readonly string[]): Record<string, string | string[]> {
+  const record: Record<string, string | string[]> = Object.create(null)
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const [name = '', value = ''] = headers.slice(i, i + 2)
+    const before = record[name]
+    record[name] = before === undefined ? value : [before, value].flat()
+  }
+  return record
+}
+
+/** Throws for what Node does not write. */
+export function writeHead(response: IngressResponse, status: number, headers: string[]): void {
+  // Answers of HTTP/2 keep one value of a list.
+  response.writeHead(status, response.req.httpVersion === '2.0' ? recordOf(headers) : headers)
+}

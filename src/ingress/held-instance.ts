@@ -1,5 +1,6 @@
 // One instance that requests use. It has an open question to the agent, for as long as any request runs and the instance has
 // work of its own left, and the connections to it.
+import { Bag } from '#base/bag.ts'
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
@@ -7,6 +8,7 @@ import { untilIdle } from '#node/until-idle.ts'
 import { errorOfLine, pathOfInstance, type WakeLine } from './awake/awake.ts'
 import { openInstancePool, socketPathOf, type InstancePool } from './instance-pool.ts'
 import { rulesOfKind } from './kinds.ts'
+import type { RequestEnding } from './request-ending.ts'
 import type { IngressRoute } from './routes.ts'
 
 /** Its start, and the end of an earlier version before it. */
@@ -22,7 +24,7 @@ export class HeldInstance {
   readonly #asked: AskedInstance
   readonly #answer: AgentAnswer
   /** The requests that run. */
-  readonly #users = new Set<AbortController>()
+  readonly #users = new Bag<RequestEnding>()
   #address = ''
   #pool: InstancePool | undefined
   #isDownUntilMs = 0
@@ -60,7 +62,7 @@ export class HeldInstance {
     void this.#answer.ended.then(() => {
       refuse(replacedFault(asked))
       // Requests that run keep their connections.
-      void this.#pool?.close().catch(() => undefined)
+      this.#pool?.close()
     })
   }
 
@@ -92,11 +94,11 @@ export class HeldInstance {
     this.#answer.say({ late: true })
   }
 
-  add(user: AbortController): void {
+  add(user: RequestEnding): void {
     this.#users.add(user)
   }
 
-  remove(user: AbortController): void {
+  remove(user: RequestEnding): void {
     this.#users.delete(user)
     if (this.#isRetired) void this.#endUnused()
   }

@@ -1,18 +1,24 @@
 // The connections to one running instance: kept while requests follow each other, so that a request mostly finds one open.
-import { connect } from 'node:net'
-import { Pool } from 'undici'
+// The reader is our own: docs/decisions.md, "Ingress".
 import { createGrpcSessions, type GrpcSessions } from './grpc/grpc-session.ts'
+import {
+  InstanceConnection,
+  type AnswerTaker,
+  type InstanceRequest,
+} from './instance/instance-connection.ts'
+import { NotAnswered } from './not-answered.ts'
 
 /** The code behind it may close an idle connection at any time: after this time a new one is safer. */
 const IDLE_MS = 1000
-const HEADER_BYTES_MAX = 16_384
 
-export type InstancePool = Pick<Pool, 'dispatch'> & {
+export interface InstancePool {
+  /** Throws NotHttp for a request that cannot be sent, and NotAnswered once it is closed. */
+  ask(request: InstanceRequest, asker: AnswerTaker): InstanceConnection
   /** Of HTTP/2. */
   readonly grpc: Pick<GrpcSessions, 'open'>
-  /** Ends the connections after their last requests. */
-  close(): Promise<void>
-  destroy(): Promise<void>
+  /** Ends each connection after its last request. */
+  close(): void
+  destroy(): void
 }
 
 const SCHEME = 'unix:'
@@ -21,31 +27,92 @@ const SCHEME = 'unix:'
 export function openInstancePool(address: string): InstancePool {
   const path = socketPathOf(address)
   const grpc = createGrpcSessions(path)
-  const pool = new Pool('http://instance', {
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    maxHeaderSize: HEADER_BYTES_MAX,
-    connect(_options, done) {
-      const socket = connect(path)
-      socket.once('error', (error) => done(error, null))
-      socket.once('connect', () => done(null, socket))
-    },
-  })
+  const connections = new KeptConnections(path)
   return {
-    dispatch: (options, handler) => pool.dispatch(options, handler),
+    ask: (request, asker) => connections.ask(request, asker),
     grpc,
     close() {
       grpc.close()
-      return pool.close()
+      connections.close()
     },
     destroy() {
       grpc.destroy()
-      return pool.destroy()
+      connections.destroy()
     },
   }
 }
+
+class KeptConnections {
+  readonly #path: string
+  readonly #all = new Set<InstanceConnection>()
+  /** The last used one is the last. */
+  #idle: InstanceConnection[] = []
+  #sweep: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  ask(request: InstanceRequest, asker: AnswerTaker): InstanceConnection {
+    if (this.#isClosed) throw new NotAnswered(false)
+    const connection = this.#taken() ?? this.#opened()
+    try {
+      connection.ask(request, asker)
+    } catch (error) {
+      connection.destroy()
+      throw error
+    }
+    return connection
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#sweep)
+    for (const one of this.#idle.splice(0)) one.destroy()
+  }
+
+  destroy(): void {
+    this.close()
+    for (const one of this.#all) one.destroy()
+  }
+
+  #taken(): InstanceConnection | undefined {
+    const last = this.#idle.pop()
+    if (last === undefined || !isOld(last)) return last
+    // So are those below it.
+    last.destroy()
+    for (const one of this.#idle.splice(0)) one.destroy()
+    return undefined
+  }
+
+  #opened(): InstanceConnection {
+    const opened = new InstanceConnection(this.#path, (one, mayFollow) => {
+      if (mayFollow && !this.#isClosed) return this.#keep(one)
+      if (mayFollow) one.destroy()
+      if (!this.#all.delete(one)) return
+      const at = this.#idle.indexOf(one)
+      if (at >= 0) this.#idle.splice(at, 1)
+    })
+    this.#all.add(opened)
+    return opened
+  }
+
+  #keep(one: InstanceConnection): void {
+    one.idleSinceMs = performance.now()
+    this.#idle.push(one)
+    this.#sweep ??= setTimeout(() => this.#endOld(), IDLE_MS)
+  }
+
+  #endOld(): void {
+    const young = this.#idle.findIndex((one) => !isOld(one))
+    for (const one of this.#idle.splice(0, young < 0 ? this.#idle.length : young)) one.destroy()
+    this.#sweep = this.#idle.length > 0 ? setTimeout(() => this.#endOld(), IDLE_MS) : undefined
+  }
+}
+
+const isOld = ({ idleSinceMs }: InstanceConnection): boolean =>
+  performance.now() - idleSinceMs >= IDLE_MS
 
 /** The socket of an address; throws for a kind that there is not yet. */
 export function socketPathOf(address: string): string {

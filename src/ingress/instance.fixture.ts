@@ -9,6 +9,7 @@ import type { TestContext } from 'node:test'
 import { createLogger } from '#base/log.ts'
 import type { IngressDeps } from './answer.ts'
 import { openInstancePool } from './instance-pool.ts'
+import type { RequestEnding } from './request-ending.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable, type IngressRoute } from './routes.ts'
 import { createTurns } from './turns.ts'
@@ -17,7 +18,7 @@ export type TestInstance = {
   readonly server: Server
   readonly deps: IngressDeps
   /** The requests that run. */
-  readonly users: ReadonlySet<AbortController>
+  readonly users: ReadonlySet<RequestEnding>
 }
 
 /** Listens on a socket, and answers all requests for localhost. */
@@ -37,7 +38,7 @@ export async function openInstance(
   })
   const pool = openInstancePool(`unix:${socketPath}`)
   t.after(() => pool.destroy())
-  const users = new Set<AbortController>()
+  const users = new Set<RequestEnding>()
   const routes = new RouteTable(undefined)
   routes.put([testRoute({ host: 'localhost', timeoutS: 5, ...more })])
   const deps: IngressDeps = {

@@ -18,7 +18,7 @@ test('a workload is refused with codes of its own', async () => {
   assert.equal(budget.refused, 'workload_budget_exhausted')
   assert.equal(rulesOfKind('workload').refusals.timeout, 'workload_timeout')
   const turns = createTurns()
-  const { signal } = new AbortController()
+  const staying = new AbortController()
   const route = {
     id: 'wl_a',
     account: 'acct_a',
@@ -26,10 +26,10 @@ test('a workload is refused with codes of its own', async () => {
     concurrency: 1,
     scale: null,
   } as const
-  await turns.take(route, signal)
+  await turns.take(route, staying)
   const leaving = new AbortController()
-  const waiting = Array.from({ length: 200 }, () => turns.take(route, leaving.signal))
-  await assert.rejects(turns.take(route, signal), { code: 'workload_busy', status: 503 })
+  const waiting = Array.from({ length: 200 }, () => turns.take(route, leaving))
+  await assert.rejects(turns.take(route, staying), { code: 'workload_busy', status: 503 })
   leaving.abort()
   await Promise.allSettled(waiting)
 })

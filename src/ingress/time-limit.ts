@@ -1,8 +1,13 @@
 // The time of a part of a request.
 import type { ErgonError } from '#base/errors.ts'
+import type { RequestEnding } from './request-ending.ts'
 
 /** Aborts the whole after a time, with an error, until it is disposed. */
-export function abortLate(ending: AbortController, ms: number, late: () => ErgonError): Disposable {
+export function abortLate(
+  ending: Pick<RequestEnding, 'abort'>,
+  ms: number,
+  late: () => ErgonError,
+): Disposable {
   const timer = setTimeout(() => ending.abort(late()), ms)
   return { [Symbol.dispose]: () => clearTimeout(timer) }
 }
@@ -19,7 +24,7 @@ export type WaitingLimit = Disposable & {
 
 /** The limit of a request that may wait for its turn in its process: the wait has the same time again. */
 export function abortUnlessWaiting(
-  ending: AbortController,
+  ending: Pick<RequestEnding, 'abort'>,
   ms: number,
   late: () => ErgonError,
 ): WaitingLimit {

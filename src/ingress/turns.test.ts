@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FUNCTION_CONCURRENCY, FUNCTION_WAITING_MAX } from '#contract/function-limits.ts'
 import { createTurns, ROUTED_REQUESTS_MAX } from './turns.ts'
 
-const { signal } = new AbortController()
+const staying = new AbortController()
 const ROUTE = {
   id: 'fn_a',
   account: 'acct_a',
@@ -15,18 +15,18 @@ const ROUTE = {
 test('so many requests run at once, further ones wait in their order, and too many are function_busy', async () => {
   const turns = createTurns()
   const running = await Promise.all(
-    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, signal)),
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, staying)),
   )
   const begun: number[] = []
   const leaving = new AbortController()
   const waiting = Array.from({ length: FUNCTION_WAITING_MAX }, async (_, nth) => {
-    const end = await turns.take(ROUTE, leaving.signal)
+    const end = await turns.take(ROUTE, leaving)
     begun.push(nth)
     return end
   })
-  await assert.rejects(turns.take(ROUTE, signal), { code: 'function_busy', status: 503 })
+  await assert.rejects(turns.take(ROUTE, staying), { code: 'function_busy', status: 503 })
   // Another function has turns of its own.
-  ;(await turns.take({ ...ROUTE, id: 'fn_b' }, signal))()
+  ;(await turns.take({ ...ROUTE, id: 'fn_b' }, staying))()
   assert.deepEqual(begun, [])
   const [first, second] = running
   first?.()
@@ -43,11 +43,11 @@ test('so many requests run at once, further ones wait in their order, and too ma
 test('who leaves while waiting has no turn', async () => {
   const turns = createTurns()
   const ends = await Promise.all(
-    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, signal)),
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, staying)),
   )
   const leaving = new AbortController()
-  const left = turns.take(ROUTE, leaving.signal)
-  const next = turns.take(ROUTE, signal)
+  const left = turns.take(ROUTE, leaving)
+  const next = turns.take(ROUTE, staying)
   leaving.abort(new Error('gone'))
   await assert.rejects(left, /gone/)
   ends[0]?.()
@@ -57,19 +57,19 @@ test('who leaves while waiting has no turn', async () => {
 test('who waits too long is told that the function is busy, and has no turn', async () => {
   const turns = createTurns(20)
   const ends = await Promise.all(
-    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, signal)),
+    Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, staying)),
   )
-  await assert.rejects(turns.take(ROUTE, signal), { code: 'function_busy', status: 503 })
+  await assert.rejects(turns.take(ROUTE, staying), { code: 'function_busy', status: 503 })
   ends[0]?.()
-  ;(await turns.take(ROUTE, signal))()
+  ;(await turns.take(ROUTE, staying))()
 })
 
 test('a route may have fewer turns than its kind', async () => {
   const turns = createTurns()
   const one = { ...ROUTE, concurrency: 1 }
-  const end = await turns.take(one, signal)
+  const end = await turns.take(one, staying)
   let hasBegun = false
-  const second = turns.take(one, signal).then((endSecond) => {
+  const second = turns.take(one, staying).then((endSecond) => {
     hasBegun = true
     endSecond()
   })
@@ -82,10 +82,10 @@ test('a route may have fewer turns than its kind', async () => {
 test('where a route gets fewer turns, those that wait begin once no more than these run', async () => {
   const turns = createTurns()
   const [first, second] = await Promise.all(
-    Array.from({ length: 2 }, () => turns.take({ ...ROUTE, concurrency: 2 }, signal)),
+    Array.from({ length: 2 }, () => turns.take({ ...ROUTE, concurrency: 2 }, staying)),
   )
   let hasBegun = false
-  const waiting = turns.take({ ...ROUTE, concurrency: 1 }, signal).then((end) => {
+  const waiting = turns.take({ ...ROUTE, concurrency: 1 }, staying).then((end) => {
     hasBegun = true
     end()
   })
@@ -99,7 +99,7 @@ test('where a route gets fewer turns, those that wait begin once no more than th
 test('one account leaves room for others, however many resources it has', async () => {
   const turns = createTurns()
   const take = (nth: number, account = 'acct_a') =>
-    turns.take({ ...ROUTE, id: `fn_${nth}`, account }, signal)
+    turns.take({ ...ROUTE, id: `fn_${nth}`, account }, staying)
   const ends = await Promise.all(
     Array.from({ length: ROUTED_REQUESTS_MAX }, (_, nth) => take(Math.floor(nth / 20))),
   )

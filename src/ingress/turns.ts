@@ -3,6 +3,7 @@ import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { FUNCTION_WAITING_MAX } from '#contract/function-limits.ts'
 import { rulesOfKind } from './kinds.ts'
+import type { RequestEnding } from './request-ending.ts'
 import type { IngressRoute } from './routes.ts'
 
 const WAIT_MAX_MS = 60_000
@@ -15,7 +16,7 @@ export interface RequestTurns {
   /** Resolves with the end of the turn. Throws that it is busy, also after too long a wait. Rejects with the signal's reason. */
   take(
     route: Pick<IngressRoute, 'id' | 'account' | 'kind' | 'concurrency' | 'scale'>,
-    signal: AbortSignal,
+    ending: Pick<RequestEnding, 'signal'>,
   ): Promise<() => void>
 }
 
@@ -36,7 +37,7 @@ export function createTurns(waitMs = WAIT_MAX_MS): RequestTurns {
     if (line.running === 0) lines.delete(id)
   }
   return {
-    async take({ id, account, kind, concurrency, scale }, signal) {
+    async take({ id, account, kind, concurrency, scale }, ending) {
       if ((ofAccounts.get(account) ?? 0) >= ROUTED_REQUESTS_MAX)
         throw busy(kind, `its account has ${ROUTED_REQUESTS_MAX} requests here`)
       const most = concurrency ?? rulesOfKind(kind).concurrency * (scale?.max ?? 1)
@@ -48,7 +49,12 @@ export function createTurns(waitMs = WAIT_MAX_MS): RequestTurns {
       count(account, 1)
       try {
         if (line.running < most) line.running++
-        else await turnOf(line, { waitMs, signal, late: () => busy(kind, 'no turn in time') })
+        else
+          await turnOf(line, {
+            waitMs,
+            signal: ending.signal,
+            late: () => busy(kind, 'no turn in time'),
+          })
       } catch (error) {
         count(account, -1)
         throw error

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { RequestEnding } from './request-ending.ts'
 import { createInstanceUses } from './uses.ts'
 
 const ROUTE = { id: 'fn_a', kind: 'function', scale: null } as const
@@ -29,14 +30,14 @@ test('requests that follow each other ask the agent once, and a refusal ends tho
     uses.close()
     await server.close()
   })
-  const ending = new AbortController()
+  const ending = new RequestEnding()
   for (let nth = 0; nth < 5; nth++) (await uses.begin(ROUTE, ending)).end()
   await uses.begin(ROUTE, ending)
   assert.equal(asked, 1)
   refusing.resolve()
-  await new Promise((resolve) => ending.signal.addEventListener('abort', resolve))
-  assert.equal((ending.signal.reason as { code: string }).code, 'function_suspended')
+  await new Promise((resolve) => ending.listen(resolve))
+  assert.equal((ending.reason as Error & { code: string }).code, 'function_suspended')
   // The next request asks again.
-  await uses.begin(ROUTE, new AbortController()).catch(() => undefined)
+  await Promise.resolve(uses.begin(ROUTE, new RequestEnding())).catch(() => undefined)
   assert.equal(asked, 2)
 })

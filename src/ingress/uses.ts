@@ -1,16 +1,17 @@
 // The resources that requests use now, each with its instances.
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { Fleet, type InstanceUse } from './fleet.ts'
+import type { RequestEnding } from './request-ending.ts'
 import type { IngressRoute } from './routes.ts'
 
 export interface InstanceUses {
   /**
-   * Rejects with why there is none. Aborts the request with the error for it, when the resource must not be used any more.
+   * At once where an instance runs; throws, or rejects with, why there is none. Aborts the request with the error for it, when the resource must not be used any more.
    */
   begin(
     route: Pick<IngressRoute, 'id' | 'kind' | 'scale'>,
-    ending: AbortController,
-  ): Promise<InstanceUse>
+    ending: RequestEnding,
+  ): InstanceUse | Promise<InstanceUse>
   close(): void
 }
 

@@ -13,7 +13,7 @@ import { fault } from '#contract/errors.ts'
 import type { IngressResponse } from '#ingress/exchange.ts'
 import { failedFault, isAnswerStatus } from '#ingress/failed.ts'
 import type { ForwardedRequest } from '#ingress/forwarded-request.ts'
-import { headersFrom, headersTo } from '#ingress/headers.ts'
+import { headersFrom, headersTo, recordOf } from '#ingress/headers.ts'
 import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
 import { NotAnswered } from '#ingress/not-answered.ts'
 
@@ -36,36 +36,28 @@ export async function forwardGrpc(
   const session = await sessionOf(given)
   const call = session.request(headersOfCall(request, given))
   const cancel = () => call.close(CANCEL)
-  given.signal.addEventListener('abort', cancel, { once: true })
-  try {
-    await pass(request, response, { session, call }, given)
-  } finally {
-    given.signal.removeEventListener('abort', cancel)
-  }
+  given.ending.listen(cancel)
+  await pass(request, response, { session, call }, given)
 }
 
-async function sessionOf({ pool, kind, signal }: ForwardedRequest): Promise<ClientHttp2Session> {
+async function sessionOf({ pool, kind, ending }: ForwardedRequest): Promise<ClientHttp2Session> {
   const session = await pool.grpc.open().catch((error: unknown) => {
     throw error instanceof NotAnswered ? error : failedFault(kind, NOT_HTTP2)
   })
-  signal.throwIfAborted()
+  if (ending.reason !== undefined) throw ending.reason
   return session
 }
 
 function headersOfCall(request: Http2ServerRequest, given: ForwardedRequest): OutgoingHttpHeaders {
-  const sent: Record<string, string | string[]> = {
+  const headers = recordOf(headersTo(request, given))
+  delete headers['host']
+  return {
+    ...headers,
     ':method': request.method,
     ':path': given.path,
     ':authority': given.host,
     te: 'trailers',
   }
-  const pairs = headersTo(request, given)
-  for (let i = 0; i + 1 < pairs.length; i += 2) {
-    const [name = '', value = ''] = pairs.slice(i, i + 2)
-    const before = sent[name]
-    if (name !== 'host') sent[name] = before === undefined ? value : [before, value].flat()
-  }
-  return sent
 }
 
 function pass(
@@ -93,7 +85,7 @@ function pass(
     )
     call.on('data', (chunk: Buffer) => void (response.write(chunk) || call.pause()))
     response.on('drain', () => call.resume())
-    call.once('trailers', (trailers) => attempt(() => response.addTrailers(headersFrom(trailers))))
+    call.once('trailers', (trailers) => attempt(() => response.addTrailers(passedOn(trailers))))
     call.once('end', () => response.headersSent && response.end())
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
@@ -119,7 +111,7 @@ function beginAnswer(
 ): void {
   if (!isAnswerStatus(status)) throw failedFault(kind)
   const sent = {
-    ...headersFrom(headers),
+    ...passedOn(headers),
     ...added,
     'x-request-id': requestId,
     ...(tariff && { 'x-routed-to': tariff.routedTo }),
@@ -129,6 +121,14 @@ function beginAnswer(
   for (const [name, value] of Object.entries(sent)) response.setHeader(name, value)
   response.end()
 }
+
+const passedOn = (headers: IncomingHttpHeaders): Record<string, string | string[]> =>
+  recordOf(headersFrom(pairsOf(headers)))
+
+const pairsOf = (headers: IncomingHttpHeaders): string[] =>
+  Object.entries(headers).flatMap(([name, values]) =>
+    [values ?? []].flat().flatMap((value) => [name, value]),
+  )
 
 function limitBody(stream: Http2Stream, kind: RoutedKind, over: (error: Error) => void): void {
   const { bodyBytesMax } = rulesOfKind(kind)
@@ -144,9 +144,9 @@ function limitBody(stream: Http2Stream, kind: RoutedKind, over: (error: Error) =
 function faultOf(
   failed: Error | undefined,
   session: ClientHttp2Session,
-  { kind, signal }: ForwardedRequest,
+  { kind, ending }: ForwardedRequest,
 ): Error {
-  if (signal.aborted) return signal.reason as Error
+  if (ending.reason !== undefined) return ending.reason
   if (failed instanceof ErgonError) return failed
   if (session.closed || session.destroyed) return new NotAnswered(true)
   return failedFault(kind)

@@ -1,0 +1,41 @@
+// A request of a client as an instance gets it.
+import { malformed } from '#http/limits.ts'
+import type { IngressRequest } from './exchange.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
+import { headersTo } from './headers.ts'
+import type { InstanceRequest } from './instance/instance-connection.ts'
+import type { RequestBody } from './instance/send-body.ts'
+import { rulesOfKind } from './kinds.ts'
+
+/** Without a body they say so: a server may ask for the length (RFC 9110, 8.6). */
+const OF_BODIES = new Set(['POST', 'PUT', 'PATCH'])
+
+/** Throws malformed_request. */
+export function instanceRequest(
+  request: IngressRequest,
+  given: ForwardedRequest,
+  isUpgrade: boolean,
+): InstanceRequest {
+  const { method = 'GET' } = request
+  const headers = headersTo(request, given)
+  const body = bodyOf(request, given)
+  if (body !== undefined && isUpgrade) throw malformed('it asks for another protocol behind a body')
+  const isSilent = body === undefined && request.headers['content-length'] === undefined
+  if (isSilent && OF_BODIES.has(method)) headers.push('content-length', '0')
+  const isChunked = body !== undefined && body.length === undefined
+  return { method, path: given.path, headers, body, isChunked, isUpgrade }
+}
+
+/** A length counts where the stream has ended, too: a body that does not come is a fault. */
+export const hasBody = (request: IngressRequest): boolean =>
+  request.headers['transfer-encoding'] !== undefined ||
+  (request.headers['content-length'] ?? '0') !== '0' ||
+  ('stream' in request && !request.stream.endAfterHeaders)
+
+function bodyOf(request: IngressRequest, { kind }: ForwardedRequest): RequestBody | undefined {
+  if (!hasBody(request)) return undefined
+  const { 'content-length': told } = request.headers
+  if (told !== undefined && !/^\d{1,15}$/.test(told)) throw malformed('its length is no number')
+  const length = told === undefined ? undefined : Number(told)
+  return { stream: request, length, bytesMax: rulesOfKind(kind).bodyBytesMax }
+}

@@ -1,0 +1,106 @@
+// The heads of HTTP/1.1 between the ingress and an instance, in the form of RFC 9112 alone: no folded lines, no line that
+// ends otherwise than in CRLF, no control characters. Another form is neither sent nor read.
+
+/** RFC 9110, 5.6.2. */
+export const TOKEN = String.raw`[!#$%&'*+\-.^_|~\x600-9A-Za-z]+`
+const LINES = String.raw`(?:${TOKEN}:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n`
+const REQUEST = new RegExp(String.raw`^[A-Z-]+ [\x21-\x7e]+ HTTP/1\.1\r\n${LINES}$`)
+const ANSWER = new RegExp(String.raw`^HTTP/1\.[01] \d{3}(?: [\t\x20-\x7e\x80-\xff]*)?\r\n${LINES}$`)
+const TRAILERS = new RegExp(`^${LINES}$`)
+const LENGTH = /^\d{1,15}$/
+const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
+/** Those below are followed by another head. */
+export const FINAL_MIN = 200
+const STATUS_AT = 9
+const MINOR_AT = 7
+
+export type RequestHead = {
+  readonly method: string
+  readonly path: string
+  /** Name and value in turn; without those of the connection, but with the length of the body. */
+  readonly headers: readonly string[]
+  readonly isUpgrade: boolean
+  /** Its body comes in chunks. */
+  readonly isChunked: boolean
+}
+
+export type InstanceHead = {
+  readonly status: number
+  /** Name in lower case and value in turn, as they came. */
+  readonly headers: readonly string[]
+  /** Undefined: it is not told. */
+  readonly length: number | undefined
+  readonly isChunked: boolean
+  /** The connection ends with the answer. */
+  readonly isLast: boolean
+}
+
+/** An answer, or a request to be, that is not of HTTP/1.1. */
+export class NotHttp extends Error {}
+
+/** Throws NotHttp. */
+export function requestText({ method, path, headers, ...more }: RequestHead): string {
+  let text = `${method} ${path} HTTP/1.1\r\n`
+  for (let i = 0; i + 1 < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
+  if (more.isChunked) text += 'transfer-encoding: chunked\r\n'
+  if (more.isUpgrade) text += 'connection: upgrade\r\nupgrade: websocket\r\n'
+  text += '\r\n'
+  if (!REQUEST.test(text)) throw new NotHttp('The request has characters that HTTP/1.1 has not')
+  return text
+}
+
+/** Reads a head up to its empty line. Throws NotHttp. */
+export function readAnswerHead(text: string): InstanceHead {
+  if (!ANSWER.test(text)) throw new NotHttp('The head is not one of HTTP/1.1')
+  const headers = pairsOf(text, text.indexOf('\r\n') + 2)
+  const status = Number(text.slice(STATUS_AT, STATUS_AT + 3))
+  const isOld = text.charCodeAt(MINOR_AT) === 0x30
+  let length: number | undefined
+  let isChunked = false
+  let isLast = isOld
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const value = headers[i + 1] ?? ''
+    switch (headers[i]) {
+      case 'content-length':
+        if (length !== undefined || !LENGTH.test(value)) throw new NotHttp('No length of a body')
+        length = Number(value)
+        break
+      case 'transfer-encoding':
+        if (isChunked || value.toLowerCase() !== 'chunked') throw new NotHttp('No known encoding')
+        isChunked = true
+        break
+      case 'connection':
+        isLast ||= CLOSE.test(value)
+        break
+      default:
+    }
+  }
+  // Two readers could take different ends for the right one (RFC 9112, 6.1).
+  if (isChunked && length !== undefined) throw new NotHttp('A length, and chunks')
+  if (isOld && (isChunked || status < FINAL_MIN)) throw new NotHttp('Not of HTTP/1.0')
+  return { status, headers, length, isChunked, isLast }
+}
+
+/** Reads trailers up to their empty line. Throws NotHttp. */
+export function readTrailers(text: string): string[] {
+  if (!TRAILERS.test(text)) throw new NotHttp('The trailers are not those of HTTP/1.1')
+  return pairsOf(text, 0)
+}
+
+/** Of lines that have their form. */
+function pairsOf(text: string, begin: number): string[] {
+  const pairs: string[] = []
+  for (let at = begin; ;) {
+    const end = text.indexOf('\r\n', at)
+    if (end <= at) return pairs
+    const colon = text.indexOf(':', at)
+    let from = colon + 1
+    let to = end
+    while (from < to && isBlank(text.charCodeAt(from))) from++
+    while (to > from && isBlank(text.charCodeAt(to - 1))) to--
+    pairs.push(text.slice(at, colon).toLowerCase(), text.slice(from, to))
+    at = end + 2
+  }
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09

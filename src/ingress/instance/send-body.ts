@@ -1,0 +1,78 @@
+// The body of a request on its way to an instance: as it comes, and as slowly as the instance takes it. Nothing of it is read
+// before the instance has taken the connection: another one may be asked until then.
+import type { Socket } from 'node:net'
+import { fault } from '#contract/errors.ts'
+import type { IngressRequest } from '#ingress/exchange.ts'
+import { NotHttp } from './heads.ts'
+
+export type RequestBody = {
+  readonly stream: IngressRequest
+  readonly bytesMax: number
+  /** Undefined: it goes in chunks. */
+  readonly length: number | undefined
+}
+
+export type BodyEvents = {
+  /** All of it is on its way. */
+  sent(): void
+  failed(error: Error): void
+}
+
+/** Returns an end of that, after which the stream is paused. */
+export function sendBody(
+  socket: Socket,
+  { stream, bytesMax, length }: RequestBody,
+  { sent, failed }: BodyEvents,
+): () => void {
+  let bytes = 0
+  const leave = () => {
+    socket.off('connect', begin)
+    socket.off('drain', more)
+    stream.off('data', take)
+    stream.off('end', whole)
+  }
+  const fail = (error: Error) => {
+    leave()
+    stream.pause()
+    failed(error)
+  }
+  const take = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > bytesMax) return fail(tooLarge(bytesMax))
+    // The instance would take the rest for another request.
+    if (length !== undefined && bytes > length) return fail(new NotHttp('A longer body than told'))
+    if (!(length === undefined ? writeChunk(socket, chunk) : socket.write(chunk))) stream.pause()
+  }
+  const whole = () => {
+    if (stream.aborted || (length !== undefined && bytes < length))
+      return fail(new NotHttp('A shorter body than told'))
+    leave()
+    if (length === undefined) socket.write('0\r\n\r\n', 'latin1')
+    sent()
+  }
+  const more = () => void stream.resume()
+  const begin = () => {
+    socket.on('drain', more)
+    stream.on('data', take)
+    stream.once('end', whole)
+    stream.resume()
+  }
+  if (socket.connecting) socket.once('connect', begin)
+  else begin()
+  return () => {
+    leave()
+    stream.pause()
+  }
+}
+
+const tooLarge = (bytesMax: number) =>
+  fault('body_too_large', `Could not take the body: the most is ${bytesMax} bytes`)
+
+function writeChunk(socket: Socket, chunk: Buffer): boolean {
+  socket.cork()
+  socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+  socket.write(chunk)
+  const isTaken = socket.write('\r\n', 'latin1')
+  socket.uncork()
+  return isTaken
+}
