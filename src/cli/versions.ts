@@ -1,7 +1,6 @@
 // Functions that the commands of functions and workloads share: both are made live version by version.
 import { sleep } from '#base/clock.ts'
-import { CHANGE_UNDER_WAY } from '#contract/function-limits.ts'
-import { TRIED_AGAIN } from '#contract/tried-again.ts'
+import { PASSING_REASONS } from '#contract/passing-reasons.ts'
 import { CommandError, EXIT, type LabelledText } from './output.ts'
 
 type ShownVersion = {
@@ -26,8 +25,6 @@ const WAIT_MS = 180_000
 const LOOK_MS = 100
 const LOOK_MAX_MS = 2000
 const LOOK_GROWTH = 1.5
-/** Reasons that go by themselves. */
-const PASSING: ReadonlySet<string | null> = new Set([null, CHANGE_UNDER_WAY, TRIED_AGAIN])
 
 /**
  * Reads again and again until a version answers; without one, until any does. Throws a CommandError with why it cannot
@@ -80,7 +77,7 @@ function whyNever(
       EXIT.failed,
       `${still}${commands.logs} ${name}`,
     )
-  if (PASSING.has(reason)) return undefined
+  if (reason === null || PASSING_REASONS.has(reason)) return undefined
   return new CommandError(
     `Version ${version} of ${name} does not answer: ${reason}`,
     EXIT.failed,

@@ -33,9 +33,6 @@ export const FUNCTION_FAILURES_MAX = 1000
 /** The newest lines of its log that are kept. */
 export const FUNCTION_LOG_LINES_MAX = 1000
 
-/** The reason of a function whose state is not yet what its account wants. */
-export const CHANGE_UNDER_WAY = 'a change is under way'
-
 type Language = {
   /** The names that are taken for its runtimes, and the name that is kept. */
   readonly names: RegExp

@@ -8,7 +8,7 @@ import {
 } from '#contract/databases.ts'
 import { readTariff } from '#charging/tariff.ts'
 import { fault } from '#contract/errors.ts'
-import { findNamed } from '#http/find-named.ts'
+import { findNamed, resourceLookup } from '#http/find-named.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import {
@@ -81,14 +81,7 @@ function open({ readers: state, session }: GatewayCore, settings: GatewaySetting
       'database-backup.delete': { handle: createBackupDelete(deps) },
     },
     lookups: {
-      db: {
-        kind: 'database',
-        find: findNamed(
-          state,
-          `select name, '/v1/databases/' || id as path from resources
-           where account = $1 and id = $2 and kind = 'database' and desired <> 'deleted'`,
-        ),
-      },
+      db: resourceLookup(state, 'database'),
       bkp: {
         kind: 'backup',
         find: findNamed(

@@ -7,7 +7,7 @@ import {
   parseRollbackRequest,
 } from '#contract/functions.ts'
 import { recordsOf } from '#http/account-records.ts'
-import { findNamed } from '#http/find-named.ts'
+import { resourceLookup } from '#http/find-named.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createFunctionDelete } from './operations/function-delete.ts'
 import { createFunctionDeploy } from './operations/function-deploy.ts'
@@ -56,16 +56,7 @@ function open({ readers: state }: GatewayCore, settings: FunctionGatewaySettings
       'function.rollback': { parse: parseRollbackRequest, handle: createFunctionRollback(deps) },
       'function.delete': { handle: createFunctionDelete({ state }) },
     },
-    lookups: {
-      fn: {
-        kind: 'function',
-        find: findNamed(
-          state,
-          `select name, '/v1/functions/' || id as path from resources
-           where account = $1 and id = $2 and kind = 'function' and desired <> 'deleted'`,
-        ),
-      },
-    },
+    lookups: { fn: resourceLookup(state, 'function') },
     account: { records: { function: recordsOf(state, FUNCTIONS_OF) } },
   }
 }

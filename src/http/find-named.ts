@@ -9,3 +9,13 @@ export const findNamed =
     const { rows } = await state.query<{ name: string; path: string }>(sql, [account, id])
     return rows[0]
   }
+
+/** A resource by its id. */
+export const resourceLookup = (state: Queryable, kind: string): Lookup => ({
+  kind,
+  find: findNamed(
+    state,
+    `select name, '/v1/${kind}s/' || id as path from resources
+     where account = $1 and id = $2 and kind = '${kind}' and desired <> 'deleted'`,
+  ),
+})

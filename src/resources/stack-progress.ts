@@ -1,12 +1,8 @@
 // The progress of resources of which a new version takes over once it is ready.
-import { CHANGE_UNDER_WAY } from '#contract/function-limits.ts'
-import { TRIED_AGAIN } from '#contract/tried-again.ts'
+import { PASSING_REASONS } from '#contract/passing-reasons.ts'
 import type { Asker } from '#identity/audit.ts'
 import type { Queryable } from '#state/connect.ts'
 import { resourceFailure, type FoundResource } from './stack-part.ts'
-
-/** Reasons that go by themselves. */
-const PASSING: ReadonlySet<string> = new Set([CHANGE_UNDER_WAY, TRIED_AGAIN])
 
 type StackedVersions = {
   readonly id: string
@@ -57,6 +53,6 @@ export function progressOfVersions({
   readonly version: number
   readonly live_version: number | null
 }): FoundResource['progress'] {
-  if (reason !== null) return PASSING.has(reason) ? 'waiting' : { failed: reason }
+  if (reason !== null) return PASSING_REASONS.has(reason) ? 'waiting' : { failed: reason }
   return status === 'suspended' || (status === 'deployed' && live === version) ? 'ready' : 'waiting'
 }

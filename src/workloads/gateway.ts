@@ -1,7 +1,7 @@
 // Workloads in a gateway: the API that deploys, lists and changes them. No request to a workload passes here.
 import * as workloads from '#contract/workloads.ts'
 import { recordsOf } from '#http/account-records.ts'
-import { findNamed } from '#http/find-named.ts'
+import { resourceLookup } from '#http/find-named.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createWorkloadDeploy } from './operations/workload-deploy.ts'
 import { createWorkloadEnergy } from './operations/workload-energy.ts'
@@ -58,16 +58,7 @@ function open(
         handle: createWorkloadRollback(deps),
       },
     },
-    lookups: {
-      wl: {
-        kind: 'workload',
-        find: findNamed(
-          state,
-          `select name, '/v1/workloads/' || id as path from resources
-           where account = $1 and id = $2 and kind = 'workload' and desired <> 'deleted'`,
-        ),
-      },
-    },
+    lookups: { wl: resourceLookup(state, 'workload') },
     account: { records: { workload: recordsOf(state, WORKLOADS_OF) } },
   }
 }

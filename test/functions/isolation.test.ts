@@ -1,4 +1,4 @@
-// What the code of functions can reach and take: nothing of the machine, and no more than its limits.
+// The walls and limits of code in functions: it reaches nothing of the machine, and takes no more than its share.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
