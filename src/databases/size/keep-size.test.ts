@@ -191,6 +191,37 @@ test(
   },
 )
 
+test('where measurements come late, a writer is ended by so much earlier', { skip }, async (t) => {
+  await startWriter(t)
+  const MB = 1_000_000
+  const sizes = readsOf([1, 11, 21, 31, 41, 51].map((mb) => ({ bytes: mb * MB })))
+  const late: StoredReader = async (...where) => {
+    // While the keeper rests.
+    setTimeout(() => {
+      for (const lastMs = performance.now() + 60; performance.now() < lastMs;);
+    }, 1)
+    return await sizes(...where)
+  }
+  await using kept = keeping({ sizeBytes: 64 * MB, spaceBytes: GB }, { read: late })
+  await until('the writer is ended', () => kept.cuts.length > 0)
+  assert.equal(await isReadOnly(), false)
+})
+
+test('a measurement that waits for its turn does not delay the next one', { skip }, async () => {
+  const restsMs: number[] = []
+  let lastMs = Infinity
+  let bytes = 1_000_000
+  const waiting: StoredReader = async (...where) => {
+    restsMs.push(performance.now() - lastMs)
+    await pause(100)
+    lastMs = performance.now()
+    return { ...(await read(...where)), bytes: (bytes += 2_000_000) }
+  }
+  await using _ = keeping({ sizeBytes: 64_000_000, spaceBytes: GB }, { read: waiting })
+  await until('it is measured', () => restsMs.length > 6)
+  assert.ok(Math.min(...restsMs.slice(1)) < 250, `${restsMs}`)
+})
+
 test(
   'a database with too many files is full, until it has a twentieth less',
   { skip },

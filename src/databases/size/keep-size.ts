@@ -9,6 +9,7 @@ import type { Logger } from '#base/log.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { State } from '#state/connect.ts'
 import { fullWords, temporaryWords, whyFull, type SizeLimits, type WhyFull } from './full-words.ts'
+import { createPace, type GrowthPace } from './pace.ts'
 import type { Stored, StoredReader } from './stored.ts'
 import { createWriters, type Writers } from './writers.ts'
 
@@ -34,14 +35,11 @@ const BYTES_PER_MS = 2_500_000
 const REST_MIN_MS = 5
 const REST_QUIET_MS = 25
 const REST_MAX_MS = 2000
-/** Measurements take at most a sixth of the time: while a database with many tables grows near its limit. */
-const REST_PER_MEASUREMENT = 5
+const REST_AFTER_ERROR_MS = 100
+/** Measurements take at most a sixth of a processor: while a database with many tables grows near its limit. */
+const REST_PER_CPU = 5
 /** Before the limit by so much a connection is opened: a login at the limit would leave a writer 15 ms more. */
 const NEAR_MS = 200
-/** From a measurement to the next one, and from there to the end of a writer. */
-const REACTION_MS = 16
-/** The server enlarges files by up to 512 KB at once: a slow writer does so now and then. */
-const STEP_BYTES = 1_048_576
 /** A full database has room again below this part of its size. */
 const ROOM_AGAIN = 0.95
 /** Above its size by so much at most. */
@@ -69,35 +67,50 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
   const tell = createTeller(deps)
   const paceOf = createPace()
   let full = isReadOnly(data) ? fullSince('size', Infinity) : undefined
+  let dueMs = performance.now()
+  let said = ''
   while (!signal.aborted) {
-    const begunMs = performance.now()
-    let restMs = REST_MAX_MS
+    let restMs = REST_AFTER_ERROR_MS
     try {
+      const [begunMs, begunCpuMs] = [performance.now(), cpuMs()]
       const stored = await deps.read(data, signal)
-      const tookMs = performance.now() - begunMs
-      const pace = paceOf(stored.bytes, begunMs)
+      const tookCpuMs = cpuMs() - begunCpuMs
+      const pace = paceOf(stored.bytes, { atMs: begunMs, lateMs: begunMs - dueMs })
       if (pace.isGrowing && roomOf(deps, stored, 1) < NEAR_MS * BYTES_PER_MS) writers.warm()
       await endTemporary({ ...deps, writers }, stored, full === undefined ? 1 : OVER_MAX)
+      const why = whyFull(deps, stored, full && { [full.why]: ROOM_AGAIN })
+      // Before the server is asked: one on a full disk lets nobody in.
+      tell(stored, why && fullWords(full?.why ?? why, deps))
       const settle = full === undefined ? whileOpen : whileFull
-      full = await settle({ ...deps, writers }, { stored, pace, full })
-      tell(stored, full && fullWords(full.why, deps))
+      full = await settle({ ...deps, writers }, { stored, why, pace, full })
+      said = ''
       const room = roomOf(deps, stored, full === undefined ? 1 : OVER_MAX)
-      restMs = restAfter(room, tookMs, pace.isGrowing)
+      restMs = restAfter(room, tookCpuMs, pace.isGrowing)
     } catch (error) {
       if (signal.aborted) return
-      deps.log.warn('The size of a database could not be kept', { error: messageOf(error) })
+      const reason = messageOf(error)
+      if (reason !== said)
+        deps.log.warn('The size of a database could not be kept', { error: reason })
+      said = reason
     }
+    dueMs = performance.now() + restMs
     await sleep(restMs, signal).catch(() => undefined)
   }
 }
 
+/** Of this thread: on a busy machine a measurement waits for its turn for longer than it takes. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
 const fullSince = (why: WhyFull, least: number): Full => ({ why, least, unexplained: 0 })
 
-const restAfter = (room: number, tookMs: number, isGrowing: boolean): number =>
+const restAfter = (room: number, tookCpuMs: number, isGrowing: boolean): number =>
   Math.max(
     isGrowing ? REST_MIN_MS : REST_QUIET_MS,
     Math.min(REST_MAX_MS, room / BYTES_PER_MS),
-    tookMs * REST_PER_MEASUREMENT,
+    tookCpuMs * REST_PER_CPU,
   )
 
 /** Bytes that may still be written. */
@@ -120,28 +133,10 @@ function createTeller({ found, log }: SizeDeps) {
   }
 }
 
-type GrowthPace = {
-  /** Since the measurement before. */
-  readonly sinceMs: number
-  readonly isGrowing: boolean
-  /** Bytes that a writer still writes if it is ended at the next measurement and not now. */
-  readonly aheadBytes: number
-}
-
-function createPace() {
-  let last = { bytes: Infinity, atMs: 0 }
-  return (bytes: number, atMs: number): GrowthPace => {
-    const sinceMs = atMs - last.atMs
-    const growth = bytes - last.bytes
-    last = { bytes, atMs }
-    const aheadBytes = (Math.max(0, growth - STEP_BYTES) / sinceMs) * REACTION_MS
-    return { sinceMs, isGrowing: growth > 0, aheadBytes }
-  }
-}
-
 type SettleDeps = SizeDeps & { readonly writers: Writers }
 type MeasuredSize = {
   readonly stored: Stored
+  readonly why: WhyFull | undefined
   readonly pace: GrowthPace
   readonly full: Full | undefined
 }
@@ -154,10 +149,9 @@ async function endTemporary(deps: SettleDeps, stored: Stored, part: number): Pro
 
 async function whileOpen(
   deps: SettleDeps,
-  { stored, pace }: MeasuredSize,
+  { stored, why, pace }: MeasuredSize,
 ): Promise<Full | undefined> {
   const { writers } = deps
-  const why = whyFull(deps, stored)
   if (why !== undefined) {
     const words = fullWords(why, deps)
     await writers.end(words)
@@ -173,10 +167,10 @@ async function whileOpen(
 
 async function whileFull(
   deps: SettleDeps,
-  { stored, pace, full = fullSince('size', Infinity) }: MeasuredSize,
+  { stored, why, pace, full = fullSince('size', Infinity) }: MeasuredSize,
 ): Promise<Full | undefined> {
   const { writers } = deps
-  if (whyFull(deps, stored, { [full.why]: ROOM_AGAIN }) === undefined) {
+  if (why === undefined) {
     await writers.readOnly('off')
     return undefined
   }

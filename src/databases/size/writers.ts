@@ -18,10 +18,10 @@ export interface Writers {
 }
 
 /**
- * The proxy has cancelled the query before that, mostly. On a busy machine the process of a cancel request took 200 ms to
- * begin, and the writer went on: 413 % above 64 MB.
+ * The proxy has the words by then, and reads them before what the server says. Its cancel request is not waited for: the
+ * server starts a process for that, which took up to 200 ms to begin on a busy machine, and the writer went on.
  */
-const TERMINATE_MS = 50
+const TERMINATE_MS = 2
 /** A session that still writes so long after its end is ended again: the server may not have heard of the first time. */
 const AGAIN_MS = 1000
 /** Less than the time after which a connection without use is closed. */
