@@ -12,6 +12,12 @@ export const WORKLOADS: LimitSection = {
       code('too_many_instances'),
     ],
     ['instances of a workload', count(workloads.WORKLOAD_INSTANCES_MAX), code('invalid_request')],
+    ['volumes of a workload', count(workloads.WORKLOAD_VOLUMES_MAX), code('invalid_request')],
+    [
+      'size of a volume',
+      `${workloads.WORKLOAD_VOLUME.least} to ${workloads.WORKLOAD_VOLUME.most}`,
+      code('invalid_request'),
+    ],
     ['host names of a workload', count(workloads.WORKLOAD_HOSTS_MAX), code('invalid_request')],
     [
       'requests of a workload at once',

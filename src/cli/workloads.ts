@@ -18,6 +18,12 @@ export type Workload = {
   readonly cpu: number
   readonly memory_bytes: number
   readonly health: { readonly path: string } | null
+  readonly volumes: readonly {
+    readonly name: string
+    readonly path: string | null
+    readonly size_bytes: number
+    readonly used_bytes: number
+  }[]
   readonly scale: { readonly min: number; readonly max: number; readonly target_requests: number }
   readonly scale_to_zero_after: string
   readonly instances: number
@@ -86,6 +92,13 @@ export function printWorkload(one: Workload): void {
     ],
     ['sleeps after', one.scale.min > 0 ? 'never' : one.scale_to_zero_after],
     ['size', `${one.cpu} CPU, ${mbText(one.memory_bytes)}`],
+    ...one.volumes.map(
+      ({ name, path, size_bytes: size, used_bytes: used }) =>
+        [
+          `volume ${name}`,
+          `${mbText(used)} of ${mbText(size)}, ${path === null ? 'not mounted' : `at ${path}`}`,
+        ] as const,
+    ),
     ['port', String(one.port ?? 'not known yet')],
     ['health', one.health?.path ?? 'its port is open'],
     ['variables', [...one.env, ...one.secrets].join(', ') || 'none'],

@@ -26,6 +26,13 @@ export const WORKLOAD_CPU = { least: 0.05, most: 64, byDefault: 1 } as const
 export const WORKLOAD_SLEEP = { least: '10s', most: '24h', byDefault: '5m' } as const
 export const HEALTH_INTERVAL = { least: '1s', most: '5m', byDefault: '10s' } as const
 export const HEALTH_TIMEOUT = { least: '100ms', most: '1m', byDefault: '5s' } as const
+/** Volumes of a workload. */
+export const WORKLOAD_VOLUMES_MAX = 10
+export const WORKLOAD_VOLUME = { least: '16MB', most: '1000GB' } as const
+export const VOLUME_NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** Not where each instance has files of its own. */
+export const VOLUME_PATH =
+  /^(?!\/(?:proc|sys|dev)(?:\/|$)|\/(?:etc|tmp|run)$)(?:\/(?!\.\.?(?:\/|$))[\w.@+-]{1,100}){1,10}$/
 /** Where neither the workload nor its image names one. */
 export const WORKLOAD_PORT_DEFAULT = 8080
 /** The newest lines of its log that are kept. */

@@ -40,6 +40,16 @@ export const workloadReply = z.object({
   cpu: z.number(),
   memory_bytes: z.int(),
   health: z.object({ path: z.string(), interval: z.string(), timeout: z.string() }).nullable(),
+  volumes: z.array(
+    z.object({
+      name: z.string(),
+      /** Null while no instance mounts it. */
+      path: z.string().nullable(),
+      size_bytes: z.int(),
+      /** Its room on the disk, which is charged; some seconds old. */
+      used_bytes: z.int(),
+    }),
+  ),
   scale: z.object({ min: z.int(), max: z.int(), target_requests: z.int() }),
   scale_to_zero_after: z.string(),
   /** Those that run now. */

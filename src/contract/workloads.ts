@@ -68,6 +68,25 @@ const health = ownObject({
   timeout: duration(limits.HEALTH_TIMEOUT).optional(),
 })
 
+const volumeName = z
+  .string()
+  .regex(
+    limits.VOLUME_NAME,
+    'must begin with a letter and have at most 63 characters of a-z, 0-9 and -',
+  )
+const volume = ownObject({
+  name: volumeName,
+  path: z
+    .string()
+    .regex(
+      limits.VOLUME_PATH,
+      'must be an absolute path such as /data, and not /etc, /tmp, /run, /proc, /sys or /dev',
+    ),
+  size: size(limits.WORKLOAD_VOLUME),
+})
+type Volume = z.infer<typeof volume>
+const isWithin = ({ path }: Volume, other: Volume) => `${path}/`.startsWith(`${other.path}/`)
+
 /** Members that a change may name; the others stay as they were. Those down to `health` make a version. */
 const settings = {
   image: z
@@ -89,6 +108,21 @@ const settings = {
   memory: size(limits.WORKLOAD_MEMORY).optional(),
   /** The request that tells whether an instance is ready. Null: its port is open for a second. */
   health: health.nullable().optional(),
+  /** Folders that outlive instances and versions, all of them. A workload with one has one instance at most. */
+  volumes: z
+    .array(volume)
+    .max(limits.WORKLOAD_VOLUMES_MAX)
+    .refine(
+      (all) => new Set(all.map(({ name }) => name)).size === all.length,
+      'must have names that differ',
+    )
+    .refine(
+      (all) => all.every((one) => all.every((other) => one === other || !isWithin(one, other))),
+      'must have paths that are not within each other',
+    )
+    .optional(),
+  /** The volumes that may be deleted, with their data, as `volumes` leaves them out. */
+  delete_volumes: z.array(volumeName).max(limits.WORKLOAD_VOLUMES_MAX).optional(),
   scale: workloadScale.optional(),
   scale_to_zero_after: duration(limits.WORKLOAD_SLEEP).optional(),
   /** Host names at which it answers too. */
@@ -102,6 +136,12 @@ const settings = {
     .optional(),
 }
 
+const namesVolumes = [
+  ({ volumes, delete_volumes: some }: { volumes?: unknown; delete_volumes?: unknown }) =>
+    some === undefined || volumes !== undefined,
+  'delete_volumes needs volumes, which leaves them out',
+] as const
+
 export const workloadRequest = ownObject({
   name: z
     .string()
@@ -114,7 +154,7 @@ export const workloadRequest = ownObject({
   ...settings,
   /** The most energy that it may use on a day of UTC. */
   energy_budget: energyBudget.optional(),
-})
+}).refine(...namesVolumes)
 export type WorkloadRequest = z.infer<typeof workloadRequest>
 
 /** Throws invalid_request. */
@@ -126,7 +166,9 @@ export const workloadChange = ownObject({
   image: settings.image.optional(),
   /** Null removes it. */
   energy_budget: energyBudget.nullable().optional(),
-}).refine((change) => Object.keys(change).length > 0, 'must name something to change')
+})
+  .refine((change) => Object.keys(change).length > 0, 'must name something to change')
+  .refine(...namesVolumes)
 export type WorkloadChange = z.infer<typeof workloadChange>
 
 /** Throws invalid_request. */

@@ -42,6 +42,8 @@ export type FoundResource = {
   readonly progress: 'ready' | 'waiting' | { readonly failed: string }
   /** Data that goes with it, in words, such as "12 objects". Then it is removed only where that is allowed. */
   readonly holds?: string | undefined
+  /** Of it the data, in words, that goes with an attribute, where a change leaves that out. */
+  readonly dataOf?: Readonly<Record<string, string>>
 }
 
 /** Why it will not be as it was asked for. */
@@ -76,6 +78,8 @@ export interface StackPart<Type extends ResourceTypeName> {
   wanted(wish: StackWish<Type>): StackAttributes
   /** Throws what the operation would, where a resource of others has what only one may have, such as a route. */
   assertFree?(state: Queryable, claim: StackClaim): Promise<void>
+  /** Throws what the operation would, where it does not make this of what was found. */
+  assertChange?(found: FoundResource, wanted: StackAttributes): void
   find(state: Queryable, target: StackTarget<Type>): Promise<FoundResource | undefined>
   /** Makes it, or changes what was found; nothing in the wish is pending. Resolves with its id. */
   apply(transaction: Queryable, asker: Asker, change: StackChange<Type>): Promise<string>

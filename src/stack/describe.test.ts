@@ -162,6 +162,10 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
     'energy_budget = 5',
     '3:17: Expected an energy for a day in J, kJ, MJ, Wh or kWh, from 10 J/day, such as "250 kJ/day", found 5',
   ],
+  [
+    'volume "d" {\n path = "/proc/d"\n size = "1GB"\n}',
+    '4:9: Expected an absolute path such as "/data", and not /etc, /tmp, /run, /proc, /sys or /dev, found "/proc/d"',
+  ],
   ['port = 65536', '3:8: Expected a whole number from 1 to 65535, found 65536'],
   [
     'cpu = 0.01',

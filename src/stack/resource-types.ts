@@ -85,16 +85,16 @@ const health = {
 const volume = {
   help: 'A folder that outlives instances',
   label: names.RESOURCE_NAME,
-  countMax: 10,
+  countMax: workloads.WORKLOAD_VOLUMES_MAX,
   attributes: {
     path: required(
       textField({
         help: 'Where it is within the container',
-        expected: 'an absolute path',
-        pattern: /^\/[^\0]{1,1000}$/,
+        expected: 'an absolute path such as "/data", and not /etc, /tmp, /run, /proc, /sys or /dev',
+        pattern: workloads.VOLUME_PATH,
       }),
     ),
-    size: required(sizeField('Its room', { least: '1MB', most: '1000GB' })),
+    size: required(sizeField('Its room, which can only grow', workloads.WORKLOAD_VOLUME)),
   },
 } as const satisfies BlockType
 

@@ -21,6 +21,10 @@ import { sourceOfCell } from './log-source.ts'
 import { createNodeImages } from './node-images.ts'
 import { PULL_IMAGE, type NodePulls } from './pull-image.ts'
 import { workloadKeyOf, type WorkloadGatewaySettings } from './settings.ts'
+import type { WorkloadsTaskSettings } from './tasks.ts'
+import { createNodeVolumes } from './volumes/node-volumes.ts'
+import { machineLacks } from './volumes/volume-images.ts'
+import { keepVolumesOfWorkloads } from './volumes/volume-rows.ts'
 import { workloadUrl } from './workload-url.ts'
 import { createWorkloads, type Workloads, type WorkloadsDeps } from './workloads.ts'
 
@@ -34,7 +38,7 @@ const INSTALLATION_LENGTH = 12
 const BYTES_PER_MB = 1_000_000
 
 async function open(core: AgentCore): Promise<AgentPart> {
-  const { config, data, state, log, cells, ingress, egress } = core
+  const { config, data, state, log, cells, ingress } = core
   const isOn = config.workloads && (cells.isolation.admitsTenants || hasEngine(config))
   const address = isOn ? ingressAddress(core) : undefined
   const environmentKey = workloadKeyOf(data.secrets.state)
@@ -48,23 +52,17 @@ async function open(core: AgentCore): Promise<AgentPart> {
     images,
     region: config.region,
     ownHosts: ownHosts(core),
+    whyNoVolumes: whyNoVolumes(core),
   }
-  if (address === undefined) return { gateway: { settings } }
+  const halves = { gateway: { settings }, tasks: { settings: tasksOf(config) } }
+  if (address === undefined) return halves
   const logs = createLogKeeper({
     state,
     log,
     linesMax: WORKLOAD_LOG_LINES_MAX,
     ownLevel: OWN_LEVEL,
   })
-  egress.onFailure(WORKLOAD_CELLS, ({ cell, text }) =>
-    logs.add({
-      resource: workloadOfCell(cell),
-      source: sourceOfCell(cell),
-      level: OWN_LEVEL,
-      text,
-      isOwn: true,
-    }),
-  )
+  tellRefusals(core, logs)
   const workloads = await workloadsOf(core, {
     settings: images,
     environmentKey,
@@ -86,7 +84,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
   const ending = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
   return {
-    gateway: { settings },
+    ...halves,
     cells: [{ stage: 'workers', name: WORKLOAD_CELLS }],
     async start() {
       running = Promise.all([
@@ -102,6 +100,31 @@ async function open(core: AgentCore): Promise<AgentPart> {
     },
   }
 }
+
+/** Why an instance did not reach an address, in its log. */
+const tellRefusals = (
+  { egress }: AgentCore,
+  logs: Pick<ReturnType<typeof createLogKeeper>, 'add'>,
+) =>
+  egress.onFailure(WORKLOAD_CELLS, ({ cell, text }) =>
+    logs.add({
+      resource: workloadOfCell(cell),
+      source: sourceOfCell(cell),
+      level: OWN_LEVEL,
+      text,
+      isOwn: true,
+    }),
+  )
+
+/** A stored byte has one price. */
+const tasksOf = (config: AgentCore['config']): WorkloadsTaskSettings => ({
+  minuteMs: config.storageMinuteS * 1000,
+  retentionDays: config.retentionDays,
+  power: { milliwattsPerTb: config.storageMilliwattsPerTb, pueMilli: Number(config.pueMilli) },
+})
+
+const whyNoVolumes = ({ config, cells }: AgentCore): string | undefined =>
+  hasEngine(config) ? 'containers of an engine have none yet' : machineLacks(cells.isolation.level)
 
 /** An engine isolates by itself. */
 const hasEngine = (config: AgentCore['config']) => config.workloadDriver === 'docker'
@@ -125,10 +148,12 @@ async function workloadsOf(
     admit,
     folder: data.at('images'),
   })
-  const deps = { cells, admit, readyMs, images, egress }
+  const volumes = createNodeVolumes(data.at('volumes'))
+  const deps = { cells, admit, readyMs, images, volumes, egress }
   const driver = hasEngine(config) ? await dockerDriver(core, deps) : createCellDriver(deps)
   const memoryBytes =
     config.workloadMemoryMb === undefined ? totalmem() : config.workloadMemoryMb * BYTES_PER_MB
+  await keepVolumesOfWorkloads({ state, driver })
   return createWorkloads({ state, log, driver, readyMs, memoryBytes, ...given })
 }
 

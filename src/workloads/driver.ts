@@ -9,6 +9,14 @@ export type WorkloadHealth = {
   readonly timeoutMs: number
 }
 
+/** A folder that outlives instances and versions; one instance at a time mounts it. */
+export type WorkloadVolume = {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+  readonly bytes: number
+}
+
 /** A version of a workload as a driver runs it. */
 export type WorkloadSpec = {
   readonly id: string
@@ -27,6 +35,7 @@ export type WorkloadSpec = {
   readonly cpuMilli: number
   readonly memoryBytes: number
   readonly health: WorkloadHealth | null
+  readonly volumes: readonly WorkloadVolume[]
 }
 
 export type WorkloadPull = Pick<WorkloadSpec, 'id' | 'account' | 'version' | 'image'>
@@ -49,6 +58,16 @@ export interface RunningWorkload extends Instance {
   readonly address: string
 }
 
+/** Volumes where the driver has them. */
+export interface WorkloadVolumes {
+  /** Removes those of a workload but these. */
+  keep(workload: string, volumes: ReadonlySet<string>): Promise<void>
+  /** Removes those of all workloads but these. */
+  keepWorkloads(ids: ReadonlySet<string>): Promise<void>
+  /** The room of each on the disk, in bytes. */
+  used(): Promise<ReadonlyMap<string, number>>
+}
+
 export interface WorkloadDriver {
   /**
    * Brings the image of a version to where it runs; charged to its account. Throws the image_… codes, and
@@ -65,4 +84,5 @@ export interface WorkloadDriver {
   start(spec: WorkloadSpec, events: WorkloadEvents): Promise<RunningWorkload>
   /** Removes images but those of the digests. */
   prune(keep: ReadonlySet<string>): Promise<void>
+  readonly volumes: WorkloadVolumes
 }

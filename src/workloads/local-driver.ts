@@ -4,17 +4,20 @@ import type { WorkloadDriver } from './driver.ts'
 import { startInstance, type InstanceDeps, type InstanceKind } from './instance-cell.ts'
 import type { NodeImages } from './node-images.ts'
 import { argvOf, variablesOf } from './program.ts'
+import type { NodeVolumes } from './volumes/node-volumes.ts'
 
 export function createCellDriver(
-  deps: InstanceDeps & { readonly images: NodeImages },
+  deps: InstanceDeps & { readonly images: NodeImages; readonly volumes: NodeVolumes },
 ): WorkloadDriver {
-  const { images } = deps
+  const { images, volumes } = deps
   return {
     pull: images.pull,
     has: images.has,
     prune: images.prune,
-    start(spec, events) {
+    volumes,
+    async start(spec, events) {
       const { config, name, port, digest } = spec
+      const mounted = await volumes.open(spec)
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: variablesOf(spec),
@@ -24,9 +27,10 @@ export function createCellDriver(
           hostname: name,
           port,
           outlet,
+          volumes: mounted,
         },
       })
-      return startInstance(spec, kind, events, deps)
+      return await startInstance(spec, kind, events, deps)
     },
   }
 }

@@ -5,12 +5,12 @@ import { fault } from '#contract/errors.ts'
 import { WORKLOAD_PORT_DEFAULT } from '#contract/workload-limits.ts'
 import type { ImageConfig } from '#images/manifest.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { WorkloadSpec } from './driver.ts'
+import type { WorkloadSpec, WorkloadVolume } from './driver.ts'
 import { workloadPurpose } from './settings.ts'
 
 export type WorkloadVersion = Omit<
   WorkloadSpec,
-  'instance' | 'digest' | 'config' | 'port' | 'env' | 'memoryBytes'
+  'instance' | 'digest' | 'config' | 'port' | 'env' | 'memoryBytes' | 'volumes'
 > & {
   readonly digest: string | null
   readonly config: ImageConfig | null
@@ -20,10 +20,28 @@ export type WorkloadVersion = Omit<
   readonly sealedSecrets: string
   readonly failure: string | null
   readonly isLive: boolean
+  readonly isWanted: boolean
+  /** All of the workload; those without a path are not of the version. */
+  readonly volumes: readonly VolumeRow[]
   readonly scaleMin: number
   readonly scaleMax: number
   readonly sleepAfterMs: number
 }
+
+/** As volumes_of() has it. */
+export type VolumeRow = {
+  readonly id: string
+  readonly name: string
+  readonly path: string | null
+  readonly size_bytes: number
+  readonly used_bytes: number
+}
+
+/** Those that an instance of the version mounts. */
+export const mountedVolumes = (volumes: readonly VolumeRow[]): readonly WorkloadVolume[] =>
+  volumes.flatMap(({ id, name, path, size_bytes: bytes }) =>
+    path === null ? [] : [{ id, name, path, bytes }],
+  )
 
 /** Throws workload_not_found where there is none. */
 export async function readWorkloadVersion(
@@ -35,6 +53,7 @@ export async function readWorkloadVersion(
     `select w.id, w.account, n.name, v.version, v.image, v.digest, v.config, v.port, v.command,
        v.cpu_milli as "cpuMilli", v.memory_bytes::text as "memoryBytes", v.health, v.sealed_env as "sealedEnv",
        v.sealed_secrets as "sealedSecrets", v.failure, coalesce(v.version = w.live_version, false) as "isLive",
+       v.version = w.version as "isWanted", volumes_of(v) as volumes,
        w.scale_min as "scaleMin", w.scale_max as "scaleMax",
        w.sleep_after_ms as "sleepAfterMs"
      from workloads w join resources n using (id) join workload_versions v
@@ -72,6 +91,7 @@ export function workloadSpecOf(
       ...open(sealedSecrets),
     },
     memoryBytes: Number(memoryBytes),
+    volumes: mountedVolumes(version.volumes),
   }
 }
 

@@ -4,5 +4,8 @@ import type { Schema } from '#state/schema.ts'
 export const WORKLOADS_SCHEMA: Schema = {
   area: 'workloads',
   tables: new URL('./schema/', import.meta.url),
-  functions: [new URL('./workloads.sql', import.meta.url)],
+  functions: [
+    new URL('./volumes.sql', import.meta.url),
+    new URL('./workloads.sql', import.meta.url),
+  ],
 }

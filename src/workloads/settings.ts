@@ -12,6 +12,8 @@ export type WorkloadGatewaySettings = {
   /** Of the service itself. */
   readonly ownHosts: readonly string[]
   readonly images: Pick<ImageSettings, 'imageFolder'>
+  /** Why the node has no volumes, in words. */
+  readonly whyNoVolumes?: string | undefined
 }
 
 /** The key of the variables of workloads, from the secret of the data folder. */

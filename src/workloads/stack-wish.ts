@@ -24,7 +24,7 @@ export const BUDGET = 'energy_budget'
 
 type Wish = StackWish<'workload'>
 
-/** Throws workloads_off, image_refused, and invalid_request of what the service does not have yet. */
+/** Throws workloads_off, volumes_off, image_refused, and invalid_request. */
 export function assertWorkloadServed(
   { name, spec }: Wish,
   settings: WorkloadGatewaySettings,
@@ -32,8 +32,15 @@ export function assertWorkloadServed(
   if (settings.address === undefined) throw fault('workloads_off', `Could not deploy "${name}"`)
   assertRegion(spec.region, settings.region)
   if (typeof spec.image === 'string') allowedImage(spec.image, settings.images)
-  if (spec.volume?.length)
-    throw fault('invalid_request', `Could not deploy "${name}": volume is not served yet`)
+  const { volume = [] } = spec
+  if (volume.length > 0 && settings.whyNoVolumes !== undefined)
+    throw fault('volumes_off', `Could not deploy "${name}": ${settings.whyNoVolumes}`)
+  const { max } = scaleOf(spec)
+  if (volume.length > 0 && typeof max === 'number' && max > 1)
+    throw fault(
+      'invalid_request',
+      `Could not deploy "${name}": a workload with a volume has one instance at most, and scale.max is ${max}`,
+    )
 }
 
 /** A description has no less at most than it has at least. */
@@ -62,6 +69,7 @@ export function workloadAttributes({ spec }: Wish): StackAttributes {
       'health.interval': attributeOf(health.interval ?? limits.HEALTH_INTERVAL.byDefault, timeText),
       'health.timeout': attributeOf(health.timeout ?? limits.HEALTH_TIMEOUT.byDefault, timeText),
     }),
+    ...Object.assign({}, ...(spec.volume ?? []).map(volumeAttributes)),
     'scale.min': attributeOf(scale.min, String),
     'scale.max': attributeOf(scale.max, String),
     'scale.target_requests': attributeOf(scale.target_requests, String),
@@ -72,13 +80,32 @@ export function workloadAttributes({ spec }: Wish): StackAttributes {
   }
 }
 
+type WishedVolume = NonNullable<Wish['spec']['volume']>[number]
+
+const volumeAttributes = ({ name, path, size }: WishedVolume): StackAttributes => ({
+  [volumePath(name)]: attributeOf(path, String),
+  [volumeSize(name)]: attributeOf(size, sizeText),
+})
+export const volumePath = (name: string): string => `volume.${name}.path`
+/** The name of the volume in such an attribute. */
+export const volumeOf = (attribute: string): string => attribute.split('.')[1] ?? ''
+export const volumeSize = (name: string): string => `volume.${name}.size`
+
 export const cpuText = (milli: number): string => String(milli / MILLI)
 /** Of milliseconds, or of a default. */
 const timeText = (time: number | string): string =>
   typeof time === 'number' ? durationText(time) : time
 
-/** With all that the operation has by default. Throws invalid_request: what the operation would not take. */
-export function stackedWorkload({ name, spec }: Wish): WorkloadRequest {
+/**
+ * With all that the operation has by default; volumes that are there and left out are deleted. Throws invalid_request: what
+ * the operation would not take.
+ */
+export function stackedWorkload(
+  { name, spec }: Wish,
+  volumesThere: readonly string[],
+): WorkloadRequest {
+  const volumes = spec.volume ?? []
+
   const { port = null, command = null, health, energy_budget: budget } = spec
   const { WORKLOAD_CPU, WORKLOAD_MEMORY, WORKLOAD_SLEEP } = limits
   return parseWorkloadRequest({
@@ -97,6 +124,8 @@ export function stackedWorkload({ name, spec }: Wish): WorkloadRequest {
           timeout: timeText(settled(health.timeout ?? limits.HEALTH_TIMEOUT.byDefault)),
         }
       : null,
+    volumes: volumes.map(({ size, ...one }) => ({ ...one, size: sizeText(settled(size)) })),
+    delete_volumes: volumesThere.filter((there) => volumes.every((one) => one.name !== there)),
     scale: scaleOf(spec),
     scale_to_zero_after: timeText(settled(spec.scale_to_zero_after ?? WORKLOAD_SLEEP.byDefault)),
     ...(budget !== undefined && { energy_budget: printEnergyPerDay(settled(budget)) }),

@@ -1,16 +1,18 @@
 // Workloads of description files.
 import { durationText } from '#contract/durations.ts'
-import { sizeText } from '#contract/sizes.ts'
+import { bytesOfSize, sizeText } from '#contract/sizes.ts'
+import { WORKLOAD_VOLUME } from '#contract/workload-limits.ts'
 import { NO_BUDGET, variableAttributes } from '#resources/stack-attributes.ts'
 import {
   type FoundResource,
+  type StackAttribute,
   type StackAttributes,
   type StackPart,
   type StackProduct,
 } from '#resources/stack-part.ts'
 import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
 import type { Queryable } from '#state/connect.ts'
-import { changeWorkload, deployWorkload } from './operations/deploy-workload.ts'
+import { changeWorkload, deployWorkload, smallerVolume } from './operations/deploy-workload.ts'
 import {
   findWorkload,
   workloadNamed,
@@ -19,8 +21,14 @@ import {
 } from './operations/find-workload.ts'
 import { rollBackWorkload } from './operations/workload-rollback.ts'
 import { deleteWorkload } from './operations/workload-wish.ts'
-import { openVariables, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
+import {
+  mountedVolumes,
+  openVariables,
+  readWorkloadVersion,
+  type WorkloadVersion,
+} from './read-version.ts'
 import { createRoutePart } from './route-stack.ts'
+import type { WorkloadVolume } from './driver.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
 import {
   assertWorkloadServed,
@@ -28,8 +36,13 @@ import {
   cpuText,
   commandText,
   stackedWorkload,
+  volumeOf,
+  volumePath,
+  volumeSize,
   workloadAttributes,
 } from './stack-wish.ts'
+
+const BYTES_PER_MB = 1_000_000
 
 export const WORKLOADS_STACK: StackProduct<WorkloadGatewaySettings> = {
   name: 'workloads',
@@ -55,9 +68,10 @@ const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workl
     assertWorkloadServed(wish, settings)
     return workloadAttributes(wish)
   },
+  assertChange: assertVolumes,
   find: (state, { account, name }) => findIt(state, settings, account, name),
   async apply(transaction, asker, { wish, found, changed }) {
-    const request = stackedWorkload(wish)
+    const request = stackedWorkload(wish, Object.keys(found?.dataOf ?? {}).map(volumeOf))
     const names = [...changed]
     const isVersion = names.some((name) => !OF_WORKLOAD.has(name))
     const id =
@@ -105,7 +119,31 @@ async function findIt(
       ...(version && attributesOf(version, settings)),
     },
     outputs: { id: row.id, url: shown.url },
+    ...dataOf(row),
     progress: progressOfVersions(shown),
+  }
+}
+
+/** Throws volume_smaller. */
+function assertVolumes({ attributes }: FoundResource, wanted: StackAttributes): void {
+  for (const name of Object.keys(attributes).map(volumeOf)) {
+    const [before, after] = [attributes, wanted].map((all) => bytesOf(all[volumeSize(name)]))
+    if (before !== undefined && after !== undefined && after < before) throw smallerVolume(name)
+  }
+}
+
+const bytesOf = (size: StackAttribute | undefined): number | undefined =>
+  typeof size === 'string' ? bytesOfSize(size, WORKLOAD_VOLUME) : undefined
+
+/** Volumes with what they hold, by the attributes that they go with. */
+function dataOf({ volumes }: WorkloadRow): Pick<FoundResource, 'holds' | 'dataOf'> {
+  const words = volumes.map(
+    ({ name, used_bytes: bytes }) =>
+      [volumePath(name), `volume ${name} (${Math.ceil(bytes / BYTES_PER_MB)} MB)`] as const,
+  )
+  return {
+    holds: words.length === 0 ? undefined : words.map(([, text]) => text).join(', '),
+    dataOf: Object.fromEntries(words),
   }
 }
 
@@ -135,7 +173,13 @@ function attributesOf(
       'health.interval': durationText(health.intervalMs),
       'health.timeout': durationText(health.timeoutMs),
     }),
+    ...Object.assign({}, ...mountedVolumes(version.volumes).map(volumeAttributes)),
     ...variableAttributes('env', open(version.sealedEnv)),
     ...variableAttributes('secret', open(version.sealedSecrets)),
   }
 }
+
+const volumeAttributes = ({ name, path, bytes }: WorkloadVolume): StackAttributes => ({
+  [volumePath(name)]: path,
+  [volumeSize(name)]: sizeText(bytes),
+})

@@ -14,11 +14,14 @@ declare
   next constant int := 1 + coalesce((select max(version) from workload_versions where workload = of_id), 0);
 begin
   insert into workload_versions (workload, version, image, port, command, env_names, secret_names, sealed_env, sealed_secrets,
-    cpu_milli, memory_bytes, health, created_at)
+    cpu_milli, memory_bytes, health, volumes, created_at)
   select of_id, next, r.image, r.port, r.command, r.env_names, r.secret_names, r.sealed_env, r.sealed_secrets,
-    r.cpu_milli, r.memory_bytes, nullif(r.health, 'null'), ledger_now()
+    r.cpu_milli, r.memory_bytes, nullif(r.health, 'null'), r.volumes, ledger_now()
   from jsonb_populate_record(null::workload_versions, given) r;
   update workloads set version = next where id = of_id;
+  if given ? 'deletable_volumes' then
+    perform keep_workload_volumes(of_id, next, given -> 'volumes', given -> 'deletable_volumes');
+  end if;
   delete from workload_versions v using workloads w where v.workload = of_id and w.id = of_id
     and v.version <= next - kept_versions and v.version is distinct from w.live_version;
 end $$;
@@ -38,6 +41,7 @@ begin
   update workloads w set scale_min = r.scale_min, scale_max = r.scale_max, target_requests = r.target_requests,
     sleep_after_ms = r.sleep_after_ms, hosts = r.hosts
     from jsonb_populate_record(before, wanted) r where w.id = of_id returning w.* into after;
+  perform assert_one_instance(of_id);
   if (after.hosts, after.scale_min, after.scale_max, after.target_requests)
     <> (before.hosts, before.scale_min, before.scale_max, before.target_requests) then
     perform host_workload(of_id);
@@ -88,6 +92,7 @@ begin
     select of_id, of_account, 1, r.scale_min, r.scale_max, r.target_requests, r.sleep_after_ms, workload_host(of_name, of_account, below), r.hosts
     from jsonb_populate_record(null::workloads, given) r;
   perform add_workload_version(of_id, given, kept_versions);
+  perform assert_one_instance(of_id);
   perform host_workload(of_id);
   return of_id;
 end $$;
@@ -115,6 +120,7 @@ declare
 begin
   update workloads set live_version = of_version where id = of_id and version = of_version;
   if not found then return false; end if;
+  delete from workload_volumes where workload = of_id and dropped_by <= of_version;
   if is_first then
     perform emit_event(account, 'workload.deployed', jsonb_build_object('workload_id', id, 'workload_name', name, 'url', at_url))
       from resources where id = of_id;
@@ -123,17 +129,21 @@ begin
 end $$;
 
 -- Makes an earlier version wanted again: one that is named, also if it failed before, or the last before the live one that
--- did not fail. Null where there is none.
+-- did not fail. Null where there is none whose volumes are there.
 create or replace function roll_back_workload(of_id text, to_version int) returns int language plpgsql as $$
 declare
   found_version int;
 begin
   select max(v.version) into found_version from workload_versions v join workloads w on w.id = v.workload
-    where w.id = of_id and v.version = coalesce(to_version, (select max(b.version) from workload_versions b
-      where b.workload = of_id and b.version < coalesce(w.live_version, w.version) and b.failure is null));
+    where w.id = of_id and has_volumes(v) and v.version = coalesce(to_version, (select max(b.version) from workload_versions b
+      where b.workload = of_id and b.version < coalesce(w.live_version, w.version) and b.failure is null and has_volumes(b)));
   if found_version is null then return null; end if;
   update workload_versions set failure = null where workload = of_id and version = found_version;
   update workloads set version = found_version where id = of_id;
+  update workload_volumes o set dropped_by = null where workload = of_id and exists (
+    select from workload_versions v, jsonb_to_recordset(v.volumes) as m (name text)
+    where v.workload = of_id and v.version = found_version and m.name = o.name);
+  perform assert_one_instance(of_id);
   perform want_resource(of_id, 'deployed');
   return found_version;
 end $$;
@@ -163,6 +173,7 @@ $$;
 create or replace function delete_workload(of_id text) returns void language sql as $$
   select set_routes(of_id, '[]');
   select set_budget(of_id, null, null);
+  select standing_end('workload', id, name, account) from resources where id = of_id;
   select want_resource(of_id, 'deleted');
 $$;
 
@@ -170,6 +181,7 @@ $$;
 create or replace function remove_workload(of_id text) returns void language sql as $$
   delete from resource_logs where resource = of_id;
   delete from workload_versions where workload = of_id;
+  delete from workload_volumes where workload = of_id;
 $$;
 
 -- Tells the account of a workload that has been suspended, in the transaction that records it.

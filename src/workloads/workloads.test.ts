@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { encrypt, newEncryptionKey } from '#base/encryption.ts'
 import { Secret } from '#base/log.ts'
+import { fault } from '#contract/errors.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
@@ -23,6 +24,7 @@ const GIVEN = {
   target_requests: 50,
   sleep_after_ms: 60_000,
   hosts: [],
+  volumes: [],
 }
 const { signal } = new AbortController()
 const CONFIG = {
@@ -40,6 +42,11 @@ const driverOf = (running: number[]): WorkloadDriver => ({
   pull: async () => ({ digest: 'sha256:0', config: CONFIG }),
   has: () => true,
   prune: async () => undefined,
+  volumes: {
+    keep: async () => undefined,
+    keepWorkloads: async () => undefined,
+    used: async () => new Map(),
+  },
   async start({ version }) {
     running.push(version)
     return {
@@ -72,13 +79,13 @@ async function workloadsOn(
   })
   return {
     workloads,
-    async deployed(image: string, name = 'web'): Promise<string> {
+    async deployed(image: string, name = 'web', more: object = {}): Promise<string> {
       const { rows } = await state.query<{ id: string }>(
         "select deploy_workload($1, $4, 'local', 9, 'localhost', $2, $3, 9) as id",
         [
           ACCOUNT,
           JSON.stringify({ ...GIVEN, sealed_env: sealed, sealed_secrets: sealed }),
-          JSON.stringify({ image }),
+          JSON.stringify({ image, ...more }),
           name,
         ],
       )
@@ -160,6 +167,47 @@ test(
       [other],
     )
     assert.match(rows[0]?.failure ?? '', /needs 0 MB of memory, and 0 MB of the node's 0 MB/)
+    workloads.close()
+  },
+)
+
+test(
+  'a version with a volume starts where nothing else of its workload runs, and uses wait for its end',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    const seen: (readonly number[])[] = []
+    const plain = driverOf(running)
+    const driver: WorkloadDriver = {
+      ...plain,
+      async start(spec, events) {
+        const instance = await plain.start(spec, events)
+        seen.push([...running])
+        const ready = async () => {
+          await pause(50)
+          if (spec.image === 'bad') throw fault('workload_failed', 'It is bad')
+        }
+        return { ...instance, ready }
+      },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running, driver })
+    const volumes = { volumes: [{ name: 'data', path: '/data', size_bytes: 1 }] }
+    const id = await deployed('one', 'web', { ...volumes, deletable_volumes: [] })
+    await deploy(id)
+    const useDuring = async (version: number) => {
+      while (!running.includes(version)) await pause(1)
+      const used = await workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
+      used.release()
+      return [...running]
+    }
+    await deployed('two')
+    const [, afterSecond] = await Promise.all([deploy(id), useDuring(2)])
+    await deployed('bad')
+    const [, afterBad] = await Promise.all([deploy(id), useDuring(3)])
+    assert.deepEqual([afterSecond, afterBad, running], [[2], [2], [2]])
+    assert.deepEqual(seen, [[1], [2], [3], [2]])
     workloads.close()
   },
 )

@@ -8,16 +8,23 @@ import type { ResourceLine } from '#resources/keep-logs.ts'
 import type { Resource } from '#resources/resource.ts'
 import { createTrials, type Trials } from '#resources/trials.ts'
 import type { Queryable } from '#state/connect.ts'
+import { alone } from './alone.ts'
 import { createCrashes, type Crashes } from './crashes.ts'
 import type { RunningWorkload, WorkloadDriver } from './driver.ts'
 import { createKeptInstances, type KeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
-import { readWorkloadVersion, workloadSpecOf, type WorkloadVersion } from './read-version.ts'
+import {
+  mountedVolumes,
+  readWorkloadVersion,
+  workloadSpecOf,
+  type WorkloadVersion,
+} from './read-version.ts'
 import { pulledOf } from './pulled.ts'
 import { replaceBy } from './replace.ts'
 import { createRoom, type InstanceRoom } from './room.ts'
 import { createScaledTeller } from './tell-scaled.ts'
 import { instancesOf, keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
+import { keepVolumes, noteVolumeBytes } from './volumes/volume-rows.ts'
 
 export interface Workloads {
   /** An instance of the live version. Throws NotWanted where no version is live, or the workload has fewer instances. */
@@ -99,19 +106,30 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
   }
   return {
     async use(resource, signal, nth) {
-      const { scaleMax, ...live } = await liveOf(state, resource)
-      if (nth > scaleMax) throw new NotWanted(`It has ${scaleMax} instances: ${resource.id}`)
-      return await instances.use({ ...live, instance: nth }, { cause: 'connection' }, signal)
+      const used = async () => {
+        const { scaleMax, ...live } = await liveOf(state, resource)
+        if (nth > scaleMax) throw new NotWanted(`It has ${scaleMax} instances: ${resource.id}`)
+        return await instances.use({ ...live, instance: nth }, { cause: 'connection' }, signal)
+      }
+      // Another version may have become live while this one was waited for.
+      return await used().catch((error: unknown) => {
+        orNone(error)
+        return used()
+      })
     },
     deploy: (resource, signal, aside) => deploy(parts, resource, { signal, aside }),
     stop,
     async remove(id) {
       await stop(id, 'change')
       crashes.forget(id)
+      await deps.driver.volumes.keep(id, new Set())
       await state.query('select remove_workload($1)', [id])
       await prune(deps)
     },
-    tend: (signal) => kept.tend(signal),
+    async tend(signal) {
+      await noteVolumeBytes(deps)
+      await kept.tend(signal)
+    },
     close() {
       scaled.close()
       instances.close()
@@ -126,6 +144,8 @@ async function start(
 ): Promise<RunningWorkload> {
   const { state, driver, environmentKey, line, crashes, room, instances } = deps
   const row = await readWorkloadVersion(state, id, version)
+  if (mountedVolumes(row.volumes).length > 0 && !row.isLive && !row.isWanted)
+    throw new NotWanted(`Another version has its volumes: ${id}`)
   const pulled = await pulledOf(deps, row, AbortSignal.timeout(deps.readyMs))
   const source = sourceOf({ version, instance })
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
@@ -180,6 +200,7 @@ async function deploy(
   const live = await liveOf(state, resource).catch(orNone)
   if (live !== undefined) await answerByLive(parts, live, signal)
   await prune(parts)
+  await keepVolumes(parts, id)
   if (live === undefined) return 'failed'
   return parts.crashes.isLooping(live) ? 'crash_loop' : undefined
 }
@@ -201,21 +222,12 @@ async function tryVersion(
   const { id, account, name, version, sleepAfterMs, scaleMax } = wanted
   const own = { id, account, name, version, sleepAfterMs }
   const running = numbersOf(instances.running().filter((one) => one.id === id && one.isServing))
+  const replace = () =>
+    replaceLive(parts, own, { count: Math.max(1, Math.min(running, scaleMax)), signal })
   try {
     await pulledOf(parts, wanted, signal)
-    const further = instancesOf(own, Math.max(1, Math.min(running, scaleMax))).slice(1)
-    const first = replaceBy(parts, own, signal)
-    const others = further.map((one) => instances.use(one, { cause: 'change' }, signal))
-    // Those that do not start now do later, as requests need them.
-    const settled = Promise.allSettled(others)
-    try {
-      await first
-      await settled
-      await makeLive(parts, own)
-    } finally {
-      for (const use of [first, ...others])
-        void use.then(({ release }) => release()).catch(() => undefined)
-    }
+    if (mountedVolumes(wanted.volumes).length === 0) await replace()
+    else await alone(parts, own, { live: await liveVersionOf(state, wanted), work: replace })
   } catch (error) {
     const failure = failureOf(error)
     const source = sourceOf({ version, instance: 1 })
@@ -236,6 +248,30 @@ async function tryVersion(
   crashes.forget(id)
   return true
 }
+
+async function replaceLive(
+  parts: WorkloadParts,
+  own: Versioned,
+  { count, signal }: { readonly count: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const further = instancesOf(own, count).slice(1)
+  const first = replaceBy(parts, own, signal)
+  const others = further.map((one) => parts.instances.use(one, { cause: 'change' }, signal))
+  // Those that do not start now do later, as requests need them.
+  const settled = Promise.allSettled(others)
+  try {
+    await first
+    await settled
+    await makeLive(parts, own)
+  } finally {
+    for (const use of [first, ...others])
+      void use.then(({ release }) => release()).catch(() => undefined)
+  }
+}
+
+/** The number of the live version; undefined where none is. */
+const liveVersionOf = async (state: Queryable, resource: Resource): Promise<number | undefined> =>
+  (await liveOf(state, resource).catch(orNone))?.version
 
 async function makeLive(
   { state, urlOf }: WorkloadParts,

@@ -8,7 +8,8 @@ const none = (verb: string) => () => `/v1/workloads/none${verb}`
 const image = '127.0.0.1:1/matrix'
 // The rows run side by side: the first deployment makes it.
 const statuses = [200, 404]
-const bad = (member: string, value: unknown, param = member) => ({
+const volume = (more: object = {}) => ({ name: 'data', path: '/data', size: '16MB', ...more })
+const bad = (member: string, value: unknown, param: string | null = member) => ({
   body: { name: NAME, image, [member]: value },
   param,
 })
@@ -30,6 +31,14 @@ export const WORKLOADS_ROWS: Readonly<Record<string, Row>> = {
       bad('cpu', 0),
       bad('memory', '1MB'),
       bad('health', { path: 'healthz' }, 'health.path'),
+      bad('volumes', [volume({ size: '1MB' })], 'volumes[0].size'),
+      bad('volumes', [volume({ name: 'Data' })], 'volumes[0].name'),
+      ...['data', '/', '/a/../b', '/a//b', '/etc', '/proc/x', '/dev/shm'].map((at) =>
+        bad('volumes', [volume({ path: at })], 'volumes[0].path'),
+      ),
+      bad('volumes', [volume(), volume({ path: '/other' })]),
+      bad('volumes', [volume(), volume({ name: 'b', path: '/data/b' })]),
+      bad('delete_volumes', ['data'], null),
       bad('scale', { min: 3, max: 2 }),
       bad('scale_to_zero_after', '1s'),
       bad('routes', ['Not.a.host'], 'routes[0]'),

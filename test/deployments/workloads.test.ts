@@ -126,9 +126,37 @@ test('a version that does not become ready fails the deployment, and the live on
   assert.equal(version, live_version)
 })
 
+const volume = (size: string) => `volume "data" {\n path = "/data"\n size = "${size}"\n}`
+
+test('a volume grows, does not shrink, and is deleted where that is allowed', async () => {
+  const made = await deploy(stackWith(volume('16MB')))
+  assert.match(made, /volume\.data\.path none → \/data, volume\.data\.size none → 16MB/)
+  assert.equal((await ask('api.example.com', '/keep/it')).text, 'kept it')
+  assert.match(await deploy(stackWith(volume('32MB'))), /volume\.data\.size 16MB → 32MB/)
+  assert.equal((await ask('api.example.com', '/kept')).text, 'it')
+  const smaller = await plan(stackWith(volume('16MB')))
+  assert.match(smaller.stderr, /:1:1: Could not make the volume "data" smaller/)
+  const without = await plan(STACK())
+  assert.match(
+    without.stderr,
+    /:1:1: Could not change workload\.api: its data would be deleted: volume data \(\d+ MB\); --allow-delete/,
+  )
+  const gone = await ergon.cli('plan', '--allow-delete', '--file', write(STACK()))
+  assert.match(gone.stdout, /volume\.data\.path \/data → none, .*it deletes data: volume data \(/)
+  const kept = await ergon.cli('plan', '--file', write('locals {\n a = 1\n}\n'))
+  assert.match(kept.stdout, /workload\.api .*it holds data: volume data .*is kept: --allow-delete/)
+  const all = ['deploy', '--allow-delete', '--yes', '--file', write(STACK())] as const
+  assert.equal((await ergon.cli(...all)).code, 0)
+  assert.deepEqual(await ergon.sql('select from workload_volumes'), [])
+  assert.equal((await ask('api.example.com', '/kept')).text, 'No such file or directory')
+})
+
 test('what is not served is refused with its place', async () => {
   const refused: readonly (readonly [description: string, why: RegExp])[] = [
-    [stackWith('volume "d" {\n path = "/d"\n size = "1GB"\n}'), /:1:1: .*volume is not served yet/],
+    [
+      stackWith(`${volume('1GB')}\nscale {\n max = 2\n}`),
+      /:1:1: .*a workload with a volume has one instance at most, and scale\.max is 2/,
+    ],
     [STACK().replaceAll(image, 'oci:/etc/passwd'), /:1:1: .*the operator's folder/],
     [STACK().replace('api.example.com', 'a.portal.localhost'), /:7:1: .*localhost is taken/],
     [

@@ -9,6 +9,7 @@ import { openEngine } from '#workloads/docker/open-engine.ts'
 import type { WorkloadDriver, WorkloadSpec } from '#workloads/driver.ts'
 import { createCellDriver } from '#workloads/local-driver.ts'
 import { createNodeImages } from '#workloads/node-images.ts'
+import { createNodeVolumes } from '#workloads/volumes/node-volumes.ts'
 
 export type DriverName = 'local' | 'docker'
 export type OpenedDriver = { readonly cells: Cells; readonly driver: WorkloadDriver }
@@ -38,7 +39,9 @@ export async function openDriver(given: DriverPlace): Promise<OpenedDriver> {
     folder: join(where.dataFolder, 'images'),
     settings: { privateRegistries: [], imageFolder },
   })
-  const deps = { cells, admit, images, readyMs: READY_MS, egress: { outletOf: async () => outlet } }
+  const volumes = createNodeVolumes(join(where.dataFolder, 'volumes'))
+  const egress = { outletOf: async () => outlet }
+  const deps = { cells, admit, images, volumes, egress, readyMs: READY_MS }
   if (given.name === 'local') return { cells, driver: createCellDriver(deps) }
   const { isolation } = cells
   const opened = await openEngine(socket, {
@@ -64,5 +67,6 @@ export async function specOf(driver: WorkloadDriver, image: string): Promise<Wor
     cpuMilli: 1000,
     memoryBytes: 128_000_000,
     health: null,
+    volumes: [],
   }
 }

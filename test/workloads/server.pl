@@ -26,6 +26,8 @@ my %PAGES = (
     '/burn' => sub { if (!fork) { exit if fork; 1 for 1 .. 1e8; print "burnt\n"; exit } 'answered' },
     '/spin' => sub { spin() if !fork; 'it spins' },
     '/out' => sub { dial('127.0.0.1', 3128) },
+    '/kept' => sub { open my $file, '<', '/data/kept' or return "$!"; <$file> // '' },
+    '/fill' => sub { open my $file, '>', '/data/big' or return "$!"; my $ended = fill($file); close $file; unlink '/data/big'; $ended },
     '/slow' => sub { select undef, undef, undef, 2; 'slow from version ' . ($ENV{VERSION} // '?') },
 );
 while (1) {
@@ -36,6 +38,7 @@ while (1) {
     my ($path) = $head =~ /^\S+ ([^? ]+)/ or next;
     my $page = $PAGES{$path};
     if ($path =~ m{^/dial/([\d.]+)/(\d+)$}) { my @to = ($1, $2); $page = sub { dial(@to) } }
+    if ($path =~ m{^/keep/(\w+)$}) { my $text = $1; $page = sub { keep($text) } }
     my $body = $page ? $page->() : 'nothing here';
     my $status = defined $body ? ($page ? '200 OK' : '404 Not Found') : '500 Sick';
     $body //= 'sick';
@@ -48,6 +51,21 @@ sub spin {
     close $server;
     select undef, undef, undef, 0.05 while time < ($ENV{SPIN_AT} // 0);
     1 while 1;
+}
+
+# Writes to the volume, durably.
+sub keep {
+    my ($text) = @_;
+    open my $file, '>', '/data/kept' or return "$!";
+    syswrite $file, $text;
+    return syscall(74, fileno $file) == 0 ? "kept $text" : "$!";
+}
+
+# Why no more can be written.
+sub fill {
+    my ($file) = @_;
+    while (defined syswrite $file, 'x' x 1_000_000) { }
+    return "$!";
 }
 
 # What a server of this network says first, or why it is not reached.

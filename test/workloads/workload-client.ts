@@ -15,6 +15,7 @@ export type ShownWorkload = {
   readonly status: string
   readonly reason: string | null
   readonly instances: number
+  readonly volumes: readonly { readonly used_bytes: number }[]
   readonly digest: string | null
   readonly version: number
   readonly live_version: number | null

@@ -6,6 +6,7 @@ import * as workloads from '#contract/workloads.ts'
 
 const shown = json(replies.workloadReply)
 const refusals = ['workload_not_found'] as const
+const ofVolumes = ['volumes_off', 'volume_smaller', 'volume_left_out'] as const
 
 export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
   'workload.deploy': {
@@ -19,6 +20,7 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
       'too_many_instances',
       'too_many_workloads',
       'workloads_off',
+      ...ofVolumes,
     ],
   },
   'workload.list': {
@@ -34,7 +36,14 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     summary: 'Change a workload; another image, environment or size is another version',
     request: workloads.workloadChange,
     replies: ok('The workload', shown),
-    refusals: [...refusals, 'image_refused', 'host_taken', 'too_many_instances', 'workloads_off'],
+    refusals: [
+      ...refusals,
+      'image_refused',
+      'host_taken',
+      'too_many_instances',
+      'workloads_off',
+      ...ofVolumes,
+    ],
   },
   'workload.delete': {
     summary: 'Delete a workload with its versions and its log',

@@ -13,11 +13,20 @@ export const WORKLOADS_ERRORS = {
     'Name an image of a registry; images in files, and registries on private addresses, are those that the operator names.',
   ),
   too_many_instances: caller(409, 'Lower scale.min of a workload of the account.'),
+  volume_smaller: caller(409, 'A volume only grows: keep its size, or copy the data to a new one.'),
+  volume_left_out: caller(
+    409,
+    'Name it among the volumes, or in delete_volumes: its data is deleted then.',
+  ),
   host_taken: caller(409, 'Choose another host name: a workload has it, or it is our own.'),
   too_many_workloads: caller(409, 'Delete a workload that is not needed any more.'),
   workloads_off: service(
     503,
     'The service runs no containers: the operator starts it with ERGON_WORKLOADS=on, on a machine that can isolate them.',
+  ),
+  volumes_off: service(
+    503,
+    'The node has no volumes: the operator starts Ergon as root, on a machine with loop devices and e2fsprogs.',
   ),
   workload_failed: service(502, 'Its owner finds why in its log: `ergon logs`.'),
   workload_crashed: service(502, 'Its owner finds why in its log: `ergon logs`.'),

@@ -20,6 +20,14 @@ export const WORKLOADS = defineProduct({
     'workload.suspend': change,
     'workload.resume': change,
     'workload.rollback': change,
+    /** No request: the bytes that the volumes of a workload take. */
+    'volume.standing': {
+      ...look,
+      service: 'workloads',
+      scope: null,
+      remembered: false,
+      unrouted: true,
+    },
     /** No request: what the cells of a workload used for a minute. */
     'workload.standing': {
       ...look,

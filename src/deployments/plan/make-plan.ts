@@ -60,7 +60,8 @@ export async function makePlan(
     const told = HIDDEN_VALUE_MISFITS
     const all = wantedOf(seen.part, resource, { id, input, described, told })
     wanted.set(resource.address, all)
-    return stepOf({ ...seen, resource }, { all, visible, key: deps.key, described })
+    const given = { all, visible, key: deps.key, described, allowsDeletion }
+    return stepOf({ ...seen, resource }, given)
   })
   deps.mark()
   const left = [...owned.values()].filter(({ address }) => !sought.has(address))
@@ -153,15 +154,25 @@ function stepOf(
     all,
     visible,
     key,
-    described: { source },
+    described,
+    allowsDeletion,
   }: {
     readonly all: StackAttributes
     readonly visible: StackAttributes
     readonly key: string
     readonly described: Described
+    readonly allowsDeletion: boolean
   },
 ): PlannedStep {
   const { address, type: kind, name, range, needs } = resource
+  const { source } = described
+  if (found !== undefined) atPlace(described, resource, () => part.assertChange?.(found, all))
+  const lost = lostData(found, all)
+  if (lost.length > 0 && !allowsDeletion)
+    throw faultAt(source, range.start, {
+      code: 'resource_holds_data',
+      message: `Could not change ${address}: its data would be deleted: ${lost.join(', ')}; --allow-delete permits it`,
+    })
   const changes = differences(found?.attributes, all, visible)
   const isKnown = owned !== undefined && owned.resource === found?.id
   const failure = changes.length === 0 ? resourceFailure(found) : undefined
@@ -180,11 +191,16 @@ function stepOf(
     notes: [
       ...notesOf({ found, owned, isKnown }, key),
       ...(failure === undefined ? [] : [`it is tried again: ${failure}`]),
+      ...lost.map((words) => `it deletes data: ${words}`),
     ],
     needs: [...needs],
     resource: found?.id ?? null,
   }
 }
+
+/** The data that goes with attributes that the description leaves out. */
+const lostData = (found: FoundResource | undefined, wanted: StackAttributes): string[] =>
+  Object.entries(found?.dataOf ?? {}).flatMap(([name, words]) => (name in wanted ? [] : [words]))
 
 function notesOf(
   {

@@ -5,17 +5,19 @@ import type { NodeImages } from '#workloads/node-images.ts'
 import { argvOf } from '#workloads/program.ts'
 import { createContainer } from './container.ts'
 import type { OpenEngine } from './open-engine.ts'
+import type { NodeVolumes } from '#workloads/volumes/node-volumes.ts'
 import { createEngineImages } from './images.ts'
 
 export function createDockerDriver(
   deps: InstanceDeps & {
     readonly opened: OpenEngine
     readonly images: NodeImages
+    readonly volumes: NodeVolumes
     /** Marks what is this installation's in the engine. */
     readonly installation: string
   },
 ): WorkloadDriver {
-  const { opened, images: nodeImages, installation } = deps
+  const { opened, images: nodeImages, volumes, installation } = deps
   const { engine } = opened
   const images = createEngineImages(engine, installation)
   const rootOf = (digest: string) => nodeImages.rootOf(digest)
@@ -26,6 +28,7 @@ export function createDockerDriver(
       await nodeImages.prune(keep)
       await images.prune(keep)
     },
+    volumes,
     start(spec, events) {
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),

@@ -226,6 +226,76 @@ test('a rollback finds the last version that did not fail', { skip }, async () =
   )
 })
 
+const VOLUME = { name: 'data', path: '/data', size: '32MB' }
+const VOLUMES = [VOLUME]
+
+test('a volume only grows, and is left out by name alone', { skip }, async () => {
+  const shown = ({ volumes }: WorkloadReply) =>
+    volumes.map(({ name, path, size_bytes: size }) => [name, path, size])
+  const first = await deploy({ name: 'disk', volumes: VOLUMES })
+  await makeLive(first)
+  assert.deepEqual(shown(first), [['data', '/data', 32_000_000]])
+  assert.equal((await change('disk', { memory: '64MB' })).volumes.length, 1)
+  const sized = (size: string) => change('disk', { volumes: [{ ...VOLUME, size }] })
+  await assert.rejects(sized('31MB'), { code: 'volume_smaller', status: 409, param: 'volumes' })
+  await makeLive(await sized('64MB'))
+  assert.deepEqual(shown(await change('disk', { cpu: 2 })), [['data', '/data', 64_000_000]])
+  await assert.rejects(change('disk', { volumes: [] }), { code: 'volume_left_out', status: 409 })
+  await assert.rejects(change('disk', { scale: { max: 2 } }), { param: 'scale' })
+  // It is there until the version without it answers.
+  const without = await change('disk', { volumes: [], delete_volumes: ['data'] })
+  assert.deepEqual(shown(without), [['data', '/data', 64_000_000]])
+  await makeLive(without)
+  const [{ count } = {}] = await query(
+    'select count(*)::int from workload_volumes where workload = $1',
+    first.id,
+  )
+  assert.equal(count, 0)
+  assert.equal((await change('disk', { scale: { max: 2 } })).scale.max, 2)
+  const back = async (body: object) =>
+    createWorkloadRollback({ state, settings })(callOf(body, 'disk'))
+  await assert.rejects(back({ version: 1 }), { code: 'workload_version_not_found' })
+  const again = change('disk', { volumes: VOLUMES })
+  await assert.rejects(again, { code: 'invalid_request', param: 'scale' })
+})
+
+test(
+  'a rollback keeps volumes that are to be deleted, and those of later versions',
+  { skip },
+  async () => {
+    const names = async (reply: Promise<unknown>) =>
+      replyOf(await reply).volumes.map(({ name, path }) => [name, path])
+    const back = async (body: object) =>
+      createWorkloadRollback({ state, settings })(callOf(body, 'keeps'))
+    await makeLive(await deploy({ name: 'keeps', volumes: VOLUMES }))
+    const more = { name: 'more', path: '/more', size: '16MB' }
+    await makeLive(await deploy({ name: 'keeps', volumes: [...VOLUMES, more] }))
+    assert.deepEqual(await names(back({})), [
+      ['data', '/data'],
+      ['more', '/more'],
+    ])
+    await query(
+      "select make_workload_live(id, 1, 'http://x') from workloads join resources using (id) where name = 'keeps'",
+    )
+    assert.deepEqual(await names(back({ version: 1 })), [
+      ['data', '/data'],
+      ['more', null],
+    ])
+    await deploy({ name: 'keeps', volumes: [more], delete_volumes: ['data'] })
+    await names(back({ version: 1 }))
+    await assert.rejects(deploy({ name: 'keeps', volumes: [more] }), { code: 'volume_left_out' })
+  },
+)
+
+test('a node without volumes says why', { skip }, async () => {
+  const given = { whyNoVolumes: 'there are no loop devices' }
+  await assert.rejects(deploy({ name: 'none', volumes: VOLUMES }, given), {
+    code: 'volumes_off',
+    status: 503,
+    message: /no loop devices/,
+  })
+})
+
 test('the facts of a workload are told once, in order', { skip }, async () => {
   const made = await deploy({ name: 'facts' })
   const { id } = made

@@ -1,5 +1,5 @@
 // Deployments and changes of workloads in a transaction, for the operations of the API and for deployments of a stack.
-import { present } from '#base/errors.ts'
+import { present, type ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import {
   ACCOUNT_INSTANCES_MAX,
@@ -19,6 +19,9 @@ const TOO_MANY = 'EG020'
 const UNIQUE = '23505'
 const CHECK = '23514'
 const OTHERS_HOST = 'EG023'
+const SMALLER_VOLUME = 'EG026'
+const LEFT_OUT_VOLUME = 'EG027'
+const SEVERAL_INSTANCES = 'EG028'
 const AUTO = 'auto'
 
 /** Writes a version down, with its entry in the audit log. Throws what the operation refuses. */
@@ -50,7 +53,7 @@ export async function deployWorkload(
     ],
   )
   const { rows } = await made.catch((error: unknown) => {
-    throw refusalOf(error, name)
+    throw workloadRefusal(error, name)
   })
   const { id } = present(rows[0], 'a deployment has a row')
   await assertInstances(transaction, account, request)
@@ -82,7 +85,7 @@ export async function changeWorkload(
       WORKLOAD_VERSIONS_MAX,
     ])
     .catch((error: unknown) => {
-      throw refusalOf(error, name)
+      throw workloadRefusal(error, name)
     })
   await assertInstances(transaction, account, change)
   await setBudget(transaction, { id, account, budget })
@@ -134,14 +137,33 @@ const shownOf = ({
   ...(secrets && { secrets: Object.keys(secrets) }),
 })
 
-function refusalOf(error: unknown, name: string): unknown {
-  const { code } = error as { readonly code?: string }
+export function workloadRefusal(error: unknown, name: string): unknown {
+  const { code, message } = error as { readonly code?: string; readonly message: string }
   if (code === TOO_MANY)
     return fault(
       'too_many_workloads',
       `Could not deploy "${name}": an account has at most ${WORKLOADS_MAX}`,
     )
+  const ofVolumes = volumeRefusal(code, message)
+  if (ofVolumes !== undefined) return ofVolumes
   if (code === CHECK)
     return fault('invalid_request', 'Could not scale: min is more than max', { param: 'scale' })
   return code === UNIQUE || code === OTHERS_HOST ? hostTaken('one of its routes') : error
 }
+
+/** Of an error whose message is the name of the volume. */
+function volumeRefusal(code: string | undefined, name: string): ErgonError | undefined {
+  if (code === SMALLER_VOLUME) return smallerVolume(name)
+  if (code === LEFT_OUT_VOLUME)
+    return fault(
+      'volume_left_out',
+      `Could not leave out the volume "${name}": its data would be deleted`,
+      { param: 'volumes' },
+    )
+  if (code !== SEVERAL_INSTANCES) return undefined
+  const why = 'a workload with a volume has one instance at most'
+  return fault('invalid_request', `Could not scale: ${why}`, { param: 'scale' })
+}
+
+export const smallerVolume = (name: string) =>
+  fault('volume_smaller', `Could not make the volume "${name}" smaller`, { param: 'volumes' })

@@ -8,6 +8,7 @@ import {
   type ShownResource,
 } from '#resources/shown-resources.ts'
 import type { WorkloadHealth } from '#workloads/driver.ts'
+import type { VolumeRow } from '#workloads/read-version.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { workloadUrl } from '#workloads/workload-url.ts'
 
@@ -23,6 +24,7 @@ export type WorkloadRow = ShownResource & {
   readonly cpu_milli: number
   readonly memory_bytes: string
   readonly health: WorkloadHealth | null
+  readonly volumes: readonly VolumeRow[]
   readonly scale_min: number
   readonly scale_max: number
   readonly target_requests: number
@@ -45,7 +47,7 @@ export const {
   notFound: 'workload_not_found',
   columns: `w.host, w.hosts, v.image, v.digest,
     coalesce(v.port, (v.config -> 'ports' ->> 0)::int) as port, v.command, v.env_names, v.secret_names, v.cpu_milli,
-    v.memory_bytes::text, v.health, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
+    v.memory_bytes::text, v.health, volumes_of(v) as volumes, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
     workload_instances(n.id)::text as instances, w.version, w.live_version, p.pull,
     (select jsonb_agg(jsonb_build_object('version', o.version, 'image', o.image, 'digest', o.digest, 'failure', o.failure,
         'created_at', to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by o.version desc)
@@ -79,6 +81,12 @@ export const workloadReplyOf = (
     interval: durationText(row.health.intervalMs),
     timeout: durationText(row.health.timeoutMs),
   },
+  volumes: row.volumes.map(({ name, path, size_bytes, used_bytes }) => ({
+    name,
+    path,
+    size_bytes,
+    used_bytes,
+  })),
   scale: { min: row.scale_min, max: row.scale_max, target_requests: row.target_requests },
   scale_to_zero_after: durationText(row.sleep_after_ms),
   instances: Number(row.instances),

@@ -15,13 +15,15 @@ const ms = (text: string | undefined, range: DurationRange & { readonly byDefaul
   msOfDuration(text ?? range.byDefault, range)
 const cpu = (cores: number) => Math.round(cores * MILLI)
 
-/** The members that a change names. Throws image_refused and host_taken. */
+/** The members that a change names. Throws image_refused, host_taken and volumes_off. */
 export function wantedWorkload(
   change: WorkloadChange,
   account: string,
   settings: WorkloadGatewaySettings,
 ): object {
-  const { image, port, command, env, secrets, health, scale, memory, routes } = change
+  const { image, port, command, env, secrets, health, scale, memory, routes, volumes } = change
+  if (volumes?.length && settings.whyNoVolumes !== undefined)
+    throw fault('volumes_off', `Could not have volumes: ${settings.whyNoVolumes}`)
   if (image !== undefined) allowedImage(image, settings.images)
   const taken = routes?.find((host) => isOwnHost(host, settings.ownHosts))
   if (taken !== undefined) throw hostTaken(taken)
@@ -40,6 +42,14 @@ export function wantedWorkload(
         intervalMs: ms(health.interval, limits.HEALTH_INTERVAL),
         timeoutMs: ms(health.timeout, limits.HEALTH_TIMEOUT),
       },
+    }),
+    ...(volumes && {
+      volumes: volumes.map(({ name, path, size }) => ({
+        name,
+        path,
+        size_bytes: bytesOfSize(size, limits.WORKLOAD_VOLUME),
+      })),
+      deletable_volumes: change.delete_volumes ?? [],
     }),
     ...(scale?.min !== undefined && { scale_min: scale.min }),
     ...(scale?.max !== undefined && { scale_max: scale.max }),
@@ -63,6 +73,7 @@ export function defaultsOf(
     port: null,
     command: null,
     health: null,
+    volumes: [],
     hosts: [],
     scale_min: 0,
     scale_max: Math.max(min, limits.WORKLOAD_INSTANCES_DEFAULT),

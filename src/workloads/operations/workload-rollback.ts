@@ -6,6 +6,7 @@ import { recordAct, type Asker } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
+import { workloadRefusal } from './deploy-workload.ts'
 import { findWorkload, workloadReplyOf } from './find-workload.ts'
 
 export const createWorkloadRollback =
@@ -34,15 +35,19 @@ export async function rollBackWorkload(
   asker: Asker,
   { id, name, version: asked }: Back,
 ): Promise<void> {
-  const { rows } = await transaction.query<{ version: number | null }>(
-    'select roll_back_workload($1, $2) as version',
-    [id, asked ?? null],
-  )
+  const { rows } = await transaction
+    .query<{ version: number | null }>('select roll_back_workload($1, $2) as version', [
+      id,
+      asked ?? null,
+    ])
+    .catch((error: unknown) => {
+      throw workloadRefusal(error, name)
+    })
   const version = rows[0]?.version ?? undefined
   if (version === undefined)
     throw fault(
       'workload_version_not_found',
-      `Could not roll "${name}" back: there is no ${asked === undefined ? 'version before the live one' : `version ${asked}`}`,
+      `Could not roll "${name}" back: there is no ${asked === undefined ? 'version before the live one' : `version ${asked}`} whose volumes are there`,
     )
   const details = { version }
   await recordAct(transaction, asker, { action: 'workload.rollback', target: id, details })

@@ -1,0 +1,64 @@
+-- Volumes of workloads. A version names those that it mounts; the volumes themselves are of the workload.
+
+-- Makes the volumes that a request for a version names, and grows them. The others are dropped from that version on. Raises
+-- EG026 for a smaller size, and EG027 for a volume that is left out and not among those that may be deleted.
+create or replace function keep_workload_volumes(of_id text, of_version int, wanted jsonb, deletable jsonb) returns void
+language plpgsql as $$
+declare
+  refused text;
+begin
+  select v.name into refused from workload_volumes v
+    join jsonb_to_recordset(wanted) as w (name text, size_bytes bigint) on w.name = v.name
+    where v.workload = of_id and w.size_bytes < v.size_bytes order by 1 limit 1;
+  if found then raise exception '%', refused using errcode = 'EG026'; end if;
+  select v.name into refused from workload_volumes v
+    where v.workload = of_id and v.dropped_by is null and not deletable ? v.name
+      and not exists (select from jsonb_to_recordset(wanted) as w (name text) where w.name = v.name) order by 1 limit 1;
+  if found then raise exception '%', refused using errcode = 'EG027'; end if;
+  insert into workload_volumes (id, workload, name, size_bytes, created_at)
+    select new_id('vol', ledger_now()), of_id, w.name, w.size_bytes, ledger_now()
+    from jsonb_to_recordset(wanted) as w (name text, size_bytes bigint)
+    on conflict (workload, name) do update set size_bytes = excluded.size_bytes, dropped_by = null;
+  update workload_volumes v set dropped_by = of_version where v.workload = of_id
+    and not exists (select from jsonb_to_recordset(wanted) as w (name text) where w.name = v.name);
+end $$;
+
+-- Raises EG028 where a workload with a volume may have several instances: one alone can mount a volume.
+create or replace function assert_one_instance(of_id text) returns void language plpgsql as $$
+begin
+  if exists (select from workloads w join workload_versions v on v.workload = w.id and v.version in (w.version, w.live_version)
+      where w.id = of_id and w.scale_max > 1 and v.volumes <> '[]') then
+    raise exception 'several instances' using errcode = 'EG028';
+  end if;
+end $$;
+
+-- True where each volume of a version is there.
+create or replace function has_volumes(v workload_versions) returns boolean language sql stable as $$
+  select not exists (select from jsonb_to_recordset(v.volumes) as m (name text)
+    where not exists (select from workload_volumes o where o.workload = v.workload and o.name = m.name))
+$$;
+
+-- The volumes of a workload, with their paths in a version.
+create or replace function volumes_of(v workload_versions) returns jsonb language sql stable as $$
+  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name, 'path', m.path,
+    'size_bytes', o.size_bytes, 'used_bytes', o.used_bytes) order by o.name), '[]')
+  from workload_volumes o left join jsonb_to_recordset(v.volumes) as m (name text, path text) on m.name = o.name
+  where o.workload = v.workload
+$$;
+
+-- Notes what the volumes take of the disk.
+create or replace function note_volume_bytes(ids text[], bytes bigint[]) returns void language sql as $$
+  update workload_volumes v set used_bytes = u.bytes from unnest(ids, bytes) as u (id, bytes)
+  where v.id = u.id and v.used_bytes <> u.bytes
+$$;
+
+-- Samples the workloads for the standing charge of their volumes; see standing_look().
+create or replace function workload_look(minute_ms bigint, asked text[], zj_per_byte_ms numeric)
+returns table (id text, name text, account text, bytes numeric, energy_nj numeric, from_ms bigint, to_ms bigint)
+language sql as $$
+  select l.* from (
+    select array_agg(n.id) as ids, array_agg(n.name) as names, array_agg(n.account) as accounts,
+      array_agg((select coalesce(sum(v.used_bytes), 0) from workload_volumes v where v.workload = n.id)::numeric) as stored
+    from resources n where n.id = any (asked) and n.desired <> 'deleted'
+  ) p, lateral standing_look('workload', minute_ms, zj_per_byte_ms, asked, p.ids, p.names, p.accounts, p.stored) l
+$$;

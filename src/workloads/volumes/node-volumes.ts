@@ -1,0 +1,110 @@
+// The volumes of this node: a folder for each workload, with the file of each of its volumes.
+import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CellVolume } from '#cells/cell.ts'
+import { fault } from '#contract/errors.ts'
+import type { WorkloadSpec, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
+import { growVolumeImage, imageBytes, makeVolumeImage, wholeBlocks } from './volume-images.ts'
+
+export interface NodeVolumes extends WorkloadVolumes {
+  /** Makes and grows those of an instance. Throws workload_failed where the disk has no room for what they may take. */
+  open(spec: Pick<WorkloadSpec, 'id' | 'volumes'>): Promise<readonly CellVolume[]>
+}
+
+const IMAGE = '.img'
+const DISK_BLOCK_BYTES = 512
+/** Room that volumes leave to the node. */
+const RESERVED_BYTES = 1_000_000_000
+const BYTES_PER_MB = 1_000_000
+
+export function createNodeVolumes(folder: string): NodeVolumes {
+  let last: Promise<unknown> = Promise.resolve()
+  // Each takes the room that it was promised before the next one asks.
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+  const imageOf = (workload: string, { id }: Pick<WorkloadVolume, 'id'>) =>
+    join(folder, workload, id + IMAGE)
+  return {
+    async open({ id, volumes }) {
+      if (volumes.length > 0) await mkdir(join(folder, id), { recursive: true, mode: 0o700 })
+      for (const volume of volumes)
+        await inTurn(() => openImage(folder, imageOf(id, volume), volume))
+      return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
+    },
+    async keep(workload, volumes) {
+      const own = join(folder, workload)
+      for (const name of await entriesOf(own))
+        if (!volumes.has(idOfFile(name))) await rm(join(own, name), { force: true })
+      if (volumes.size === 0) await rm(own, { recursive: true, force: true })
+    },
+    async keepWorkloads(ids) {
+      for (const name of await entriesOf(folder))
+        if (!ids.has(name)) await rm(join(folder, name), { recursive: true, force: true })
+    },
+    async used() {
+      const files = await filesOf(folder)
+      return new Map(files.map(({ id, takenBytes }) => [id, takenBytes]))
+    },
+  }
+}
+
+async function openImage(folder: string, path: string, volume: WorkloadVolume): Promise<void> {
+  const sizeBytes = await imageBytes(path)
+  if (sizeBytes !== undefined && sizeBytes >= wholeBlocks(volume.bytes)) return
+  await assertRoom(folder, volume, volume.bytes - (sizeBytes ?? 0))
+  if (sizeBytes === undefined) await makeVolumeImage(path, volume.bytes)
+  else await growVolumeImage(path, volume.bytes)
+}
+
+/** The disk keeps room for the growth of each, so that a full one is no fault of another. */
+async function assertRoom(
+  folder: string,
+  { name, bytes }: WorkloadVolume,
+  moreBytes: number,
+): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  const files = await filesOf(folder)
+  const promised = files.reduce((sum, file) => sum + file.sizeBytes - file.takenBytes, 0)
+  const freeBytes = Math.max(0, bavail * bsize - promised - RESERVED_BYTES)
+  if (moreBytes <= freeBytes) return
+  throw fault(
+    'workload_failed',
+    `Could not make the volume "${name}" of ${mb(bytes)}: the node has ${mb(freeBytes)} for volumes`,
+  )
+}
+
+async function filesOf(folder: string) {
+  const names = await Promise.all(
+    (await entriesOf(folder)).map(async (workload) =>
+      (await entriesOf(join(folder, workload))).map((name) => join(folder, workload, name)),
+    ),
+  )
+  const files = await Promise.all(
+    names.flat().map(async (path) => {
+      const found = await stat(path).catch(orGone)
+      return found && { id: idOfFile(path), ...roomOf(found) }
+    }),
+  )
+  return files.filter((file) => file !== undefined)
+}
+
+const roomOf = ({ size, blocks }: { readonly size: number; readonly blocks: number }) => ({
+  sizeBytes: size,
+  takenBytes: blocks * DISK_BLOCK_BYTES,
+})
+
+const idOfFile = (path: string): string => /([^/.]*)\.img[^/]*$/.exec(path)?.[1] ?? ''
+const mb = (bytes: number): string => `${Math.floor(bytes / BYTES_PER_MB)} MB`
+
+const entriesOf = (folder: string): Promise<string[]> =>
+  readdir(folder).then(
+    (names) => names,
+    (error: unknown) => orGone(error) ?? [],
+  )
+
+function orGone(error: unknown): undefined {
+  if ((error as { readonly code?: unknown }).code !== 'ENOENT') throw error
+}

@@ -1,0 +1,106 @@
+// The file of a volume: a file system of ext4, sparse, so that it takes the room of its data alone. Nothing reads what is in it
+// but the kernel, which mounts it, and the tools of ext4, while nothing has it mounted.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { sleep } from '#base/clock.ts'
+import { baseFault } from '#base/own-errors.ts'
+
+const run = promisify(execFile)
+const FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
+const TOOLS = ['mke2fs', 'e2fsck', 'resize2fs', 'debugfs', 'losetup', 'mount'] as const
+type Tool = (typeof TOOLS)[number]
+const TOOL_MS = 120_000
+/** Of a block of ext4. */
+const BLOCK_BYTES = 4096
+/** e2fsck has mended what it says: the journal of a file system that was cut off. */
+const MENDED = 1
+const FREE_MS = 10_000
+const LOOK_MS = 50
+
+/** Why the machine can have no volumes, in words; undefined where it can. */
+export function machineLacks(level: string): string | undefined {
+  if (level !== 'root') return 'cells are not isolated by root'
+  if (!existsSync('/dev/loop-control')) return 'there are no loop devices'
+  const absent = TOOLS.filter((tool) => !FOLDERS.some((folder) => existsSync(join(folder, tool))))
+  return absent.length === 0 ? undefined : `there is no ${absent.join(', ')}`
+}
+
+/** Makes the file, durably, with an empty file system of the size. */
+export async function makeVolumeImage(path: string, bytes: number): Promise<void> {
+  const part = `${path}.part`
+  await rm(part, { force: true })
+  const file = await open(part, 'wx', 0o600)
+  try {
+    await file.truncate(wholeBlocks(bytes))
+    // A journal of 4 MB, and no room that is root's alone.
+    await tool('mke2fs', '-q', '-F', '-t', 'ext4', '-b', '4096', '-m', '0', '-J', 'size=4', part)
+    await withoutLostFound(part)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(part, path)
+  await syncFolderOf(path)
+}
+
+const growingOf = (path: string): string => `${path}.growing`
+
+/** The size of the file system; 0 where its growth was cut off, and undefined where there is none. */
+export async function imageBytes(path: string): Promise<number | undefined> {
+  if (existsSync(path)) return (await stat(path)).size
+  return existsSync(growingOf(path)) ? 0 : undefined
+}
+
+/** Grows the file system to the size; goes on where an earlier growth was cut off. */
+export async function growVolumeImage(path: string, bytes: number): Promise<void> {
+  const growing = growingOf(path)
+  if (existsSync(path)) {
+    await untilFree(path)
+    await rename(path, growing)
+  }
+  const file = await open(growing, 'r+')
+  try {
+    await file.truncate(Math.max((await file.stat()).size, wholeBlocks(bytes)))
+    await checkFileSystem(growing)
+    await tool('resize2fs', growing)
+    await withoutLostFound(growing)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(growing, path)
+  await syncFolderOf(path)
+}
+
+/** The size of the file: whole blocks. */
+export const wholeBlocks = (bytes: number): number => bytes - (bytes % BLOCK_BYTES)
+
+async function syncFolderOf(path: string): Promise<void> {
+  const folder = await open(dirname(path), 'r')
+  await folder.sync().finally(() => folder.close())
+}
+
+const checkFileSystem = (path: string): Promise<unknown> =>
+  tool('e2fsck', '-f', '-p', path).catch((error: unknown) => {
+    if ((error as { readonly code?: unknown }).code !== MENDED) throw error
+  })
+
+/** Programs take a folder with an entry for one that is used already. */
+const withoutLostFound = (path: string): Promise<unknown> =>
+  tool('debugfs', '-w', '-R', 'rmdir lost+found', path)
+
+/** The kernel unmounts a moment after the last process that had it mounted. */
+async function untilFree(path: string): Promise<void> {
+  for (let lastMs = performance.now() + FREE_MS; ;) {
+    const { stdout } = await tool('losetup', '--associated', path)
+    if (stdout === '') return
+    if (performance.now() > lastMs) throw baseFault('internal', `The volume is in use: ${path}`)
+    await sleep(LOOK_MS)
+  }
+}
+
+const tool = (name: Tool, ...words: readonly string[]) =>
+  run(name, words, { env: { PATH: FOLDERS.join(':') }, timeout: TOOL_MS })

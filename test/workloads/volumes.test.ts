@@ -1,0 +1,123 @@
+// Volumes of workloads as their owners use them: kept by versions, failures and restarts, limited, charged, deleted.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { bookFaults } from '../books.ts'
+import { startErgon, type Ergon } from '../start-ergon.ts'
+import { writeServerImage } from './image.ts'
+import { ask, until, workloadClient } from './workload-client.ts'
+
+const NEEDS_ROOT = { skip: process.getuid?.() !== 0 && 'needs root' }
+const VOLUMES = [{ name: 'data', path: '/data', size: '32MB' }]
+
+let ergon: Ergon
+let folder: string
+let client: ReturnType<typeof workloadClient>
+let image: string
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ergon-volumes-'))
+  // Cells have uids of their own.
+  chmodSync(folder, 0o755)
+  writeServerImage(join(folder, 'server'))
+  image = `oci:${folder}/server:v1`
+  ergon = await startErgon({
+    env: {
+      ERGON_IMAGE_FOLDER: folder,
+      ERGON_WORKLOAD_READY_SECONDS: '4',
+      ERGON_STORAGE_MINUTE_S: '1',
+    },
+  })
+  client = workloadClient(ergon)
+})
+after(async () => {
+  await ergon?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const text = async (url: string, path: string) => (await ask(url, path)).text
+
+test(
+  'a volume outlives versions, sleep and a version that fails; requests wait meanwhile',
+  NEEDS_ROOT,
+  async () => {
+    const { url } = await client.deploy('kept', { image, volumes: VOLUMES, env: { VERSION: '1' } })
+    assert.equal(await text(url, '/keep/one'), 'kept one')
+    const ending = new AbortController()
+    const statuses = new Map<number, number>()
+    const asking = (async () => {
+      while (!ending.signal.aborted) {
+        const { status } = await ask(url, '/kept')
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        await pause(20)
+      }
+    })()
+    const second = await client.deploy('kept', { image, env: { VERSION: '2' } })
+    assert.equal(second.live_version, 2, JSON.stringify(second))
+    assert.equal(await text(url, '/'), 'hello from version 2\n')
+    assert.equal(await text(url, '/kept'), 'one')
+    const failed = await client.deploy('kept', { image, env: { EXIT_AT_START: '7' } })
+    assert.equal(failed.live_version, 2)
+    assert.equal(await text(url, '/'), 'hello from version 2\n')
+    assert.equal(await text(url, '/kept'), 'one')
+    ending.abort()
+    await asking
+    assert.deepEqual([...statuses.keys()], [200])
+  },
+)
+
+test(
+  'a full volume is ENOSPC for its program alone, and its bytes are shown and charged',
+  NEEDS_ROOT,
+  async () => {
+    const volumes = [{ name: 'data', path: '/data', size: '16MB' }]
+    const { id, url } = await client.deploy('full', { image, volumes })
+    assert.equal(await text(url, '/fill'), 'No space left on device')
+    assert.equal(await text(url, '/keep/two'), 'kept two')
+    const used = async () => (await client.show('full')).volumes[0]?.used_bytes ?? 0
+    await until(used, (bytes) => bytes > 0 && bytes < 16_000_000)
+    const [sample] = await until(
+      () =>
+        ergon.sql<{ bytes: string }>('select bytes::text from standing_samples where id = $1', [
+          id,
+        ]),
+      (rows) => Number(rows[0]?.bytes) > 0,
+    )
+    assert.ok(Number(sample?.bytes) < 16_000_000)
+  },
+)
+
+test('a volume goes with its workload, and what is due of it is charged', NEEDS_ROOT, async () => {
+  const { id } = await client.show('kept')
+  assert.ok(volumeFiles().includes(id), volumeFiles().join())
+  // Worth less than a charge by itself.
+  await ergon.sql("update standing_samples set due_zj = 2e12 where kind = 'workload' and id = $1", [
+    id,
+  ])
+  assert.equal((await client.api('DELETE', '/kept')).status, 200)
+  await until(
+    async () => volumeFiles(),
+    (files) => !files.includes(id),
+  )
+  assert.equal(devicesOf(id), '')
+  await until(
+    () =>
+      ergon.sql(
+        "select from charges where operation = 'volume.standing' and energy_nj > 0 and resource = $1",
+        [id],
+      ),
+    (rows) => rows.length > 0,
+  )
+  assert.deepEqual(await bookFaults(ergon), [])
+})
+
+const volumeFiles = () => readdirSync(join(ergon.dataFolder, 'volumes'))
+/** Loop devices of its volumes. */
+const devicesOf = (id: string) =>
+  execFileSync('losetup', ['--list', '--noheadings', '--output', 'BACK-FILE'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path.includes(id))
+    .join()
