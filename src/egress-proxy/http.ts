@@ -9,25 +9,25 @@ import { pipeline } from 'node:stream/promises'
 import type { Destination } from './reach.ts'
 import { Unreached, unreached } from './unreached.ts'
 
-/** Pools of databases keep connections for minutes. */
-export const SILENCE_MS = 900_000
-
 /** Opens a connection for the tenant whose socket it is. */
 export type ReachFrom = (socket: Socket, to: Destination) => Promise<Socket>
 
 /** Serves the sockets that are given to it as connections. */
-export function createHttpProxy(reach: ReachFrom): Server {
-  const proxy = createServer((request, response) => void forward(reach, request, response))
+export function createHttpProxy(reach: ReachFrom, silenceMs: number): Server {
+  const way = { reach, silenceMs }
+  const proxy = createServer((request, response) => void forward(way, request, response))
   // Limits of heads and of whole requests are those of a server that listens.
-  proxy.timeout = SILENCE_MS
+  proxy.timeout = silenceMs
   proxy.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    void tunnel(reach, { request, socket, head })
+    void tunnel(way, { request, socket, head })
   })
   return proxy
 }
 
+type Way = { readonly reach: ReachFrom; readonly silenceMs: number }
+
 async function tunnel(
-  reach: ReachFrom,
+  { reach, silenceMs }: Way,
   { request, socket, head }: { request: IncomingMessage; socket: Socket; head: Buffer },
 ): Promise<void> {
   socket.on('error', () => socket.destroy())
@@ -37,7 +37,7 @@ async function tunnel(
     if (socket.destroyed) return void there.destroy()
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
     if (head.length > 0) there.write(head)
-    await joinStreams(socket, there, SILENCE_MS)
+    await joinStreams(socket, there, silenceMs)
   } catch (error) {
     const { status, message: words } = unreached(request.url ?? '', error)
     socket.write(
@@ -49,7 +49,7 @@ async function tunnel(
 }
 
 async function forward(
-  reach: ReachFrom,
+  { reach, silenceMs }: Way,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function forward(
       onward.once('error', reject)
     })
     response.once('close', () => socket.destroy())
-    socket.setTimeout(SILENCE_MS, () => socket.destroy())
+    socket.setTimeout(silenceMs, () => socket.destroy())
     pipeline(request, onward).catch(() => undefined)
     const answer = await answered
     const { statusCode = 502, statusMessage } = answer

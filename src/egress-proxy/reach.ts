@@ -20,6 +20,7 @@ export type Reach = (
 
 /** Mail between servers: unasked mail would be sent from the operator's address. */
 const MAIL_PORT = 25
+
 /** The operator has named the host, so its address is as good as public. */
 const ALL: AddressRule = { permits: () => true }
 
@@ -31,15 +32,20 @@ export function createReach(deps: {
 }): Reach {
   const { own, networks, resolve } = deps
   const rule = createAddressRule(networks)
+  /** Names below one that the operator has named may be of others: they lead to its addresses, or to public ones. */
+  const ownRule = async ({ names }: OwnAddress, hostname: string): Promise<AddressRule> => {
+    if (names.includes(hostname)) return ALL
+    const named = names.filter((name) => !name.startsWith('*'))
+    const addresses = (await Promise.all(named.map(resolve))).flat()
+    return { permits: (address) => addresses.includes(address) || rule.permits(address) }
+  }
   return async ({ hostname, port }, { account, signal: ending }) => {
     const ours = own.find((one) => one.port === port && isNamed(one.names, hostname))
     if (ours?.listens !== undefined)
       return await connectTo({ ...ours.listens, ...sourceOf(account, ours.listens.host) }, ending)
     if (port === MAIL_PORT) throw new NotPermitted('port 25 is closed: send mail by a service')
-    return await connectChecked(
-      { rule: ours === undefined ? rule : ALL, resolve },
-      { hostname, port, ending },
-    )
+    const permitted = ours === undefined ? rule : await ownRule(ours, hostname)
+    return await connectChecked({ rule: permitted, resolve }, { hostname, port, ending })
   }
 }
 

@@ -22,20 +22,24 @@ type Setting = {
   readonly own?: readonly OwnAddress[]
   readonly openMax?: number
   readonly networks?: readonly string[]
+  readonly silenceMs?: number
+  /** Addresses of names (default 127.0.0.1). */
+  readonly addresses?: Readonly<Record<string, string>>
 }
 
 async function start(
   t: TestContext,
-  { own = [], openMax = 2000, networks = [LOOPBACK] }: Setting = {},
+  { own = [], openMax = 2000, networks = [LOOPBACK], silenceMs, addresses = {} }: Setting = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'egress-'))
   const told: string[] = []
   const server = createEgressServer({
     key: KEY,
     own,
-    reach: createReach({ own, networks, resolve: async () => [LOOPBACK] }),
+    reach: createReach({ own, networks, resolve: async (name) => [addresses[name] ?? LOOPBACK] }),
     turns: createConnectionTurns(systemClock, openMax),
     tell: ({ cell, text: words }) => told.push(`${cell}: ${words}`),
+    ...(silenceMs !== undefined && { silenceMs }),
   })
   server.listen(join(folder, 's'))
   await once(server, 'listening')
@@ -114,7 +118,8 @@ test('a port of the service leads there, from an address of the account', async 
 test('a public name of the service may have a private address, at its port alone', async (t) => {
   const port = await echo(t)
   const own = [{ names: ['api.example.com', '*.api.example.com'], port }]
-  const { open, told } = await start(t, { own, networks: [] })
+  const addresses = { 'stray.api.example.com': '127.0.0.8' }
+  const { open, told } = await start(t, { own, networks: [], addresses })
   const lineOf = async (place: string) => {
     const socket = open('acct_a', PROXY)
     socket.write(`CONNECT ${place} HTTP/1.1\r\nhost: x\r\n\r\n`)
@@ -125,6 +130,9 @@ test('a public name of the service may have a private address, at its port alone
   assert.match(await lineOf(`bucket.api.example.com:${port}`), / 200 /)
   for (const place of [`api.example.com:${port - 1}`, `apix.example.com:${port}`])
     assert.match(await lineOf(place), / 403 .*: the address is not public: 127\.0\.0\.1$/)
+  // A name below that leads elsewhere: to a machine of the operator.
+  const stray = await lineOf(`stray.api.example.com:${port}`)
+  assert.match(stray, / 403 .*: the address is not public: 127\.0\.0\.8$/)
   assert.match(told.join(), /^fn-a-1: Could not connect to api\.example\.com:\d+: the address/)
 })
 
@@ -213,4 +221,22 @@ test('the part of an account is free again once its connections end', async (t) 
 test('a connection that is not greeted ends', { timeout: 20_000 }, async (t) => {
   const { path } = await start(t)
   assert.equal(await text(connect(path)), '')
+})
+
+test('a connection over which nothing is sent for long ends, of all three kinds', async (t) => {
+  const mute = createServer((socket) => socket.on('error', () => undefined)).listen(0, LOOPBACK)
+  await once(mute, 'listening')
+  t.after(() => mute.close())
+  const { port } = mute.address() as AddressInfo
+  const own = [{ names: ['localhost'], port: 5432, listens: { host: LOOPBACK, port } }]
+  const { open } = await start(t, { own, silenceMs: 300 })
+  const place = `localhost:${port}`
+  const direct = open('acct_a', 5432)
+  const tunnel = open('acct_a', PROXY)
+  tunnel.write(`CONNECT ${place} HTTP/1.1\r\nhost: x\r\n\r\n`)
+  const plain = open('acct_a', PROXY)
+  plain.write(`GET http://${place}/ HTTP/1.1\r\nhost: x\r\n\r\n`)
+  const ended = (socket: Socket) =>
+    once(socket.resume(), 'close', { signal: AbortSignal.timeout(20_000) })
+  await Promise.all([direct, tunnel, plain].map(ended))
 })

@@ -6,7 +6,7 @@ import { present } from '#base/errors.ts'
 import { joinStreams } from '#base/join-streams.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
-import { createHttpProxy, SILENCE_MS, type ReachFrom } from './http.ts'
+import { createHttpProxy, type ReachFrom } from './http.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import type { Reach } from './reach.ts'
 import { unreached, type EgressLine } from './unreached.ts'
@@ -20,13 +20,19 @@ export type EgressDeps = {
   readonly turns: ConnectionTurns
   /** Tells the owner of a cell. */
   readonly tell: (line: EgressLine) => void
+  /** Of both directions, until a connection ends. */
+  readonly silenceMs?: number
 }
+
+/** Pools of databases keep connections for minutes. */
+const SILENCE_MS = 900_000
 
 const GREETING_MS = 5000
 const GREETING_MAX = 400
 const BUSY = 'Could not connect: the account has too many connections open, or opens them too fast'
 
 export function createEgressServer(deps: EgressDeps): Server {
+  const { silenceMs = SILENCE_MS } = deps
   const known = new WeakMap<Socket, ReturnType<typeof callerOf>>()
   const reachFrom: ReachFrom = async (socket, to) => {
     const { cell, signal, open } = present(known.get(socket), 'a greeted socket')
@@ -38,7 +44,7 @@ export function createEgressServer(deps: EgressDeps): Server {
       throw why
     }
   }
-  const proxy = createHttpProxy(reachFrom)
+  const proxy = createHttpProxy(reachFrom, silenceMs)
   const lead = (socket: Socket, port: number) => {
     if (port === PROXY_PORT) {
       proxy.emit('connection', socket)
@@ -48,7 +54,7 @@ export function createEgressServer(deps: EgressDeps): Server {
     if (own === undefined) return void socket.destroy()
     const [hostname = ''] = own.names
     reachFrom(socket, { hostname, port }).then(
-      (there) => joinStreams(socket, there, SILENCE_MS),
+      (there) => joinStreams(socket, there, silenceMs),
       () => socket.destroy(),
     )
   }

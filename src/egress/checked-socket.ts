@@ -6,6 +6,7 @@ import { bareAddress } from '#base/subnets.ts'
 import type { AddressRule } from './addresses.ts'
 import type { Resolve } from './resolve.ts'
 
+/** For the name and all of its addresses together. */
 const CONNECT_MS = 5000
 /** Of a name; the owner of the name decides how many it has. */
 const ADDRESSES_MAX = 4
@@ -18,14 +19,17 @@ export async function connectChecked(
   { rule, resolve }: { rule: AddressRule; resolve: Resolve },
   { hostname, port, ending }: { hostname: string; port: number; ending: AbortSignal },
 ): Promise<Socket> {
-  const addresses = await resolve(hostname)
+  const lastMs = performance.now() + CONNECT_MS
+  const addresses = await within(resolve(hostname), CONNECT_MS)
   const refused = addresses.find((address) => !rule.permits(address))
   if (refused !== undefined) throw new NotPermitted(`the address is not public: ${refused}`)
   const tried = addresses.slice(0, ADDRESSES_MAX)
   let socket: Socket | undefined
   for (const [nth, address] of tried.entries())
     try {
-      socket = await connectTo({ host: address, port }, ending)
+      // A silent one leaves time for those behind it.
+      const restMs = Math.max(0, lastMs - performance.now()) / (tried.length - nth)
+      socket = await connectTo({ host: address, port }, ending, restMs)
       break
     } catch (error) {
       if (nth === tried.length - 1 || ending.aborted) throw error
@@ -40,8 +44,12 @@ export async function connectChecked(
 }
 
 /** A connection to an address that needs no check. */
-export async function connectTo(where: TcpNetConnectOpts, ending: AbortSignal): Promise<Socket> {
-  const socket = await opened(connect(where), 'connect', ending)
+export async function connectTo(
+  where: TcpNetConnectOpts,
+  ending: AbortSignal,
+  limitMs = CONNECT_MS,
+): Promise<Socket> {
+  const socket = await opened(connect(where), 'connect', ending, limitMs)
   socket.setNoDelay(true)
   return socket
 }
@@ -51,11 +59,11 @@ export function opened<S extends Socket>(
   socket: S,
   event: 'connect' | 'secureConnect',
   ending: AbortSignal,
+  limitMs = CONNECT_MS,
 ): Promise<S> {
   return new Promise((resolve, reject) => {
-    const late = () =>
-      socket.destroy(new NotPermitted(`no connection within ${CONNECT_MS / 1000} s`))
-    const timer = setTimeout(late, CONNECT_MS)
+    const late = () => socket.destroy(tooLate())
+    const timer = setTimeout(late, limitMs)
     ending.addEventListener('abort', late)
     const settle = () => {
       clearTimeout(timer)
@@ -73,4 +81,12 @@ export function opened<S extends Socket>(
     })
     if (ending.aborted) late()
   })
+}
+
+const tooLate = () => new NotPermitted(`no connection within ${CONNECT_MS / 1000} s`)
+
+async function within<T>(asked: Promise<T>, limitMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(tooLate()), limitMs)
+  return await Promise.race([asked, late.promise]).finally(() => clearTimeout(timer))
 }
