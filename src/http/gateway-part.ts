@@ -13,6 +13,7 @@ import type { Identity } from '#identity/identity.ts'
 import type { Marks } from '#metering/marks.ts'
 import type { StackParts } from '#resources/stack-part.ts'
 import type { State } from '#state/connect.ts'
+import type { Pipeline } from '#state/pipeline.ts'
 import type { ClientOf } from './client-of.ts'
 import type { Exchange } from './exchange.ts'
 import type { BrowserCredential, ProtocolHandler, Endpoint } from './protocol-handler.ts'
@@ -30,6 +31,8 @@ export type GatewayCore = {
   readonly readers: State
   /** Opens a pool of connections for one product; the gateway closes it after the product. */
   readonly connect: (connections: number, further?: { readonly prepares?: boolean }) => State
+  /** The same for queries that are frequent and short. */
+  readonly connectPipeline: (connections: number) => Pipeline
   readonly session: Session
   /** The meter whose tariff is billed. */
   readonly meter: string

@@ -6,25 +6,18 @@ import type { Documents } from './documents.ts'
 import type { BucketQuery, Buckets, NewBucket } from './objects.ts'
 import { throwRefused } from './refusal.ts'
 import { gather } from './gather.ts'
-import {
-  BUCKET_COLUMNS,
-  BUCKET_JSON,
-  bucketOf,
-  type BucketRow,
-  inOrder,
-  toBucket,
-  toListedBucket,
-} from './rows.ts'
+import { BUCKET_COLUMNS, type BucketRow, inOrder, toBucket, toListedBucket } from './rows.ts'
 import type { Bucket, ConfigurationKind, Json } from './types.ts'
 
 // The array comes from a subquery for the reason in find-object.ts.
-const BY_NAME = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} end as bucket,
-    storage_is_read_only(b.account) as is_read_only
+const BY_NAME = `select r.n::int, ${BUCKET_COLUMNS}, storage_is_read_only(b.account) as is_read_only
   from unnest((select $1::text[])) with ordinality as r (name, n) left join buckets b on b.name = r.name`
 const TOGETHER_MAX = 32
 
 type Deps = {
   readonly state: Queryable
+  /** The same for queries of every request. */
+  readonly pipeline: Queryable
   readonly documents: Documents
   readonly clock: Pick<TimerClock, 'setTimer'>
   /** The most buckets of an account. */
@@ -67,19 +60,19 @@ export function createBuckets(deps: Deps): Buckets {
 }
 
 /** The bucket of a name; concurrent requests share a query. */
-function createFind({ state, clock }: Deps): Find {
-  type Found = { n: number; bucket: string | null; is_read_only: boolean }
+function createFind({ pipeline, clock }: Deps): Find {
+  type Found = BucketRow & { n: number; id: number | null }
   const findRow = gather({
     async ask(names: readonly string[]) {
-      const { rows } = await state.query<Found>(BY_NAME, [names])
+      const { rows } = await pipeline.query<Found>(BY_NAME, [names])
       return inOrder(rows, names.length)
     },
     clock,
     most: TOGETHER_MAX,
   })
   return async (name) => {
-    const { bucket, is_read_only } = await findRow(name)
-    return bucket === null ? undefined : { ...bucketOf(bucket), is_read_only }
+    const row = await findRow(name)
+    return row.id === null ? undefined : row
   }
 }
 

@@ -9,7 +9,7 @@ import type { Deleted, Deletion, Objects, ObjectTarget } from './objects.ts'
 import { throwRefused, storageCode } from './refusal.ts'
 import { createFindObject, type FoundRow } from './find-object.ts'
 import { createVersionCommit, type WrittenRow } from './put-object.ts'
-import { bucketOf, toBody, toBucket, toVersion, versionOf } from './rows.ts'
+import { toBody, toBucket, toVersion } from './rows.ts'
 import type { Bucket } from './types.ts'
 
 /** Keys deleted in one transaction: 15 ms of CPU, whose locks delay one put in ten. */
@@ -23,6 +23,8 @@ where b.id = $1`
 
 type Deps = {
   readonly state: Queryable
+  /** The same for queries of every request. */
+  readonly pipeline: Queryable
   readonly documents: Documents
   readonly clock: Pick<TimerClock, 'setTimer'>
 }
@@ -83,15 +85,11 @@ async function find(
   row: FoundRow,
   { bucketName, target }: { bucketName: string; target: ObjectTarget },
 ): ReturnType<Objects['find']> {
-  if (row.bucket === null) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
-  const found = bucketOf(row.bucket)
+  const { bucket: found, version } = row
+  if (found === null) throw storageFault('NoSuchBucket', undefined, { BucketName: bucketName })
   const bucket = toBucket(found, await documents.of(found))
-  if (row.version === null) return { bucket }
-  const version = versionOf(row.version)
-  return {
-    bucket,
-    found: { version: toVersion(target.key, version), body: toBody(version, row.inline) },
-  }
+  if (version === null) return { bucket }
+  return { bucket, found: { version: toVersion(target.key, version), body: toBody(version) } }
 }
 
 async function deleteBatch(

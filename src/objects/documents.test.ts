@@ -24,8 +24,14 @@ function openGateway(keptBytesMax?: number) {
   }
   const documents = createDocuments({ state }, keptBytesMax)
   return {
-    buckets: createBuckets({ state, documents, clock: systemClock, bucketsMax: 10 }),
-    objects: createObjects({ state, documents, clock: systemClock }),
+    buckets: createBuckets({
+      state,
+      pipeline: state,
+      documents,
+      clock: systemClock,
+      bucketsMax: 10,
+    }),
+    objects: createObjects({ state, pipeline: state, documents, clock: systemClock }),
     reads: () => reads,
   }
 }

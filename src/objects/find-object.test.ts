@@ -74,14 +74,14 @@ async function holds(
 /** A state that does something to the rows of each answer. */
 const changed = (change: (rows: SqlRow[]) => void): Queryable => ({
   async query<R extends SqlRow>(text: string, values?: readonly unknown[]) {
-    const result = await store.state.query<R>(text, values)
+    const result = await store.pipeline.query<R>(text, values)
     change(result.rows)
     return result
   },
 })
 
 const openObjects = (state: Queryable) =>
-  createObjects({ state, documents: store.documents, clock: systemClock })
+  createObjects({ state, pipeline: state, documents: store.documents, clock: systemClock })
 
 test('versions that are read together are those that are read alone', { skip }, async (t) => {
   const ids = await fill()
@@ -97,7 +97,7 @@ test('versions that are read together are those that are read alone', { skip }, 
     const mixUps: ((rows: SqlRow[]) => void)[] = [
       (rows) => rows.forEach((row, at) => (row['n'] = rows.length - at)),
       (rows) => rows.forEach((row) => (row['inline'] = rows[0]?.['inline'])),
-      (rows) => rows.forEach((row) => (row['bucket'] = rows[0]?.['bucket'])),
+      (rows) => rows.forEach((row) => (row['id'] = rows[0]?.['id'])),
     ]
     for (const mixUp of mixUps)
       await assert.rejects(holds(openObjects(changed(mixUp)), ids, PLANTED_RUNS))

@@ -3,24 +3,24 @@ import type { TimerClock } from '#base/clock.ts'
 import type { Queryable } from '#state/connect.ts'
 import { gather } from './gather.ts'
 import type { ObjectTarget } from './objects.ts'
-import { BUCKET_JSON, inOrder, VERSION_JSON } from './rows.ts'
+import {
+  BUCKET_COLUMNS,
+  inOrder,
+  type BucketRow,
+  VERSION_COLUMNS,
+  type VersionRow,
+} from './rows.ts'
 
 type Question = { readonly bucketName: string; readonly target: ObjectTarget }
 
-/** JSON text, which the caller parses; null when absent. */
-export type FoundRow = {
-  readonly bucket: string | null
-  readonly version: string | null
-  /** An inline body. */
-  readonly inline: Buffer | null
-}
+/** Null when absent. */
+export type FoundRow = { readonly bucket: BucketRow | null; readonly version: VersionRow | null }
 
-/** Inline bodies have at most 32 KiB, so the longest answer has a megabyte of them, twice that in hex. */
+/** Inline bodies have at most 32 KiB, so the longest answer has a megabyte of them. */
 const TOGETHER_MAX = 32
 
 // Arrays from subqueries have no known length. For each length the server would make another plan, in 400 µs.
-const FIND = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} end as bucket,
-    case when v.seq is not null then ${VERSION_JSON} end as version, v.inline
+const FIND = `select r.n::int, ${BUCKET_COLUMNS}, ${VERSION_COLUMNS}
   from unnest((select $1::text[]), (select $2::text[]), (select $3::text[]))
     with ordinality as r (bucket, key, version, n)
   left join buckets b on b.name = r.bucket
@@ -36,20 +36,27 @@ const FIND = `select r.n::int, case when b.id is not null then ${BUCKET_JSON} en
 
 /** Finds a version; the latest when the target names none. */
 export const createFindObject = (deps: {
-  state: Queryable
+  pipeline: Queryable
   clock: Pick<TimerClock, 'setTimer'>
 }): ((question: Question) => Promise<FoundRow>) =>
   gather({
-    ask: (questions) => ask(deps.state, questions),
+    ask: (questions) => ask(deps.pipeline, questions),
     clock: deps.clock,
     most: TOGETHER_MAX,
   })
 
-async function ask(state: Queryable, questions: readonly Question[]): Promise<FoundRow[]> {
-  const { rows } = await state.query<FoundRow & { n: number }>(FIND, [
+/** The columns of a bucket and of its version; all of them are null when it is absent. */
+type Columns = { n: number } & BucketRow & VersionRow
+type FoundColumns = { [name in keyof Columns]: Columns[name] | null } & { n: number }
+
+async function ask(pipeline: Queryable, questions: readonly Question[]): Promise<FoundRow[]> {
+  const { rows } = await pipeline.query<FoundColumns>(FIND, [
     questions.map(({ bucketName }) => bucketName),
     questions.map(({ target }) => target.key),
     questions.map(({ target }) => target.versionId ?? null),
   ])
-  return inOrder(rows, questions.length)
+  return inOrder(rows, questions.length).map((row) => ({
+    bucket: row.id === null ? null : (row as BucketRow),
+    version: row.version_id === null ? null : (row as VersionRow),
+  }))
 }

@@ -21,7 +21,7 @@ import type { Bucket } from './types.ts'
 
 const skip = whyNoState()
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 5)
-const ROUNDS_MAX = 50
+const ROUNDS_MAX = 300
 /** Every run begins with this list: chance alone may give short lists only. */
 const MANY = Array.from({ length: 40 }, (_, at) => (at % 3 === 0 ? undefined : at))
 let store: Store
@@ -45,7 +45,7 @@ const openObjects = (
       }
     },
   }
-  return createObjects({ state, documents: store.documents, clock: systemClock })
+  return createObjects({ state, pipeline: state, documents: store.documents, clock: systemClock })
 }
 
 const text = (body: { kind: string; bytes?: Buffer } | undefined) => body?.bytes?.toString()

@@ -18,7 +18,7 @@ import type {
   Version,
 } from './types.ts'
 
-/** A version as JSON. */
+/** A version, from VERSION_COLUMNS. */
 export type VersionRow = {
   version_id: string
   is_latest: boolean
@@ -31,27 +31,24 @@ export type VersionRow = {
   tags: Record<string, string>
   acl: Json
   retention_mode: Retention['mode'] | null
-  retain_until: string | null
+  retain_until: Date | null
   legal_hold: boolean | null
   encryption: Json
   storage_class: string
   owner: string
-  modified_at: string
+  modified_at: Date
   part_count: number
   annotations: Sheet | null
   /** The parts with the current rows of their blobs. */
   located: Part[] | null
+  /** A body in the row. */
+  inline: Buffer | null
 }
-
-/** Rows as JSON text, which the caller parses. */
-const jsonOf = (table: string, names: readonly string[]): string =>
-  `json_build_object(${names.map((name) => `'${name}', ${table}.${name}`).join(', ')})::text`
 
 const VERSION_NAMES: readonly (keyof VersionRow)[] = [
   'version_id',
   'is_latest',
   'delete_marker',
-  'size',
   'etag',
   'checksums',
   'headers',
@@ -68,11 +65,10 @@ const VERSION_NAMES: readonly (keyof VersionRow)[] = [
   'part_count',
   'annotations',
   'located',
+  'inline',
 ]
-/** A VersionRow as JSON text, from object_versions v. */
-export const VERSION_JSON = jsonOf('v', VERSION_NAMES)
-
-export const versionOf = (json: string) => JSON.parse(json) as VersionRow
+/** The columns of a VersionRow, from object_versions v. */
+export const VERSION_COLUMNS = `v.size::float8, ${VERSION_NAMES.map((name) => `v.${name}`).join(', ')}`
 
 export const toVersion = (key: string, row: VersionRow): Version => ({
   ...toListed({ key, ...row }),
@@ -83,7 +79,7 @@ export const toVersion = (key: string, row: VersionRow): Version => ({
   retention:
     row.retention_mode === null || row.retain_until === null
       ? null
-      : { mode: row.retention_mode, untilMs: new Date(row.retain_until).getTime() },
+      : { mode: row.retention_mode, untilMs: row.retain_until.getTime() },
   legalHold: row.legal_hold,
   encryption: row.encryption,
   partCount: row.part_count,
@@ -100,8 +96,7 @@ export type ListedRow = { key: string } & Pick<
   | 'storage_class'
   | 'owner'
   | 'size'
-  | 'modified_at'
->
+> & { modified_at: Date | string }
 
 export const toListed = (row: ListedRow): Listed => ({
   key: row.key,
@@ -116,22 +111,22 @@ export const toListed = (row: ListedRow): Listed => ({
   modifiedAtMs: new Date(row.modified_at).getTime(),
 })
 
-export function toBody({ located }: VersionRow, inline: Buffer | null): ObjectBody {
+export function toBody({ located, inline }: VersionRow): ObjectBody {
   if (located !== null) return { kind: 'parts', parts: located }
   return { kind: 'inline', bytes: inline ?? Buffer.alloc(0) }
 }
 
-/** A bucket, from columns or from JSON. */
+/** A bucket, from BUCKET_COLUMNS. */
 export type BucketRow = SqlRow & {
   id: number
   name: string
   account: string
   region: string
-  created_at: Date | string
+  created_at: Date
   versioning: Bucket['versioning']
   object_lock: boolean
   /** The edition of its configurations. */
-  edition: string | number
+  edition: string
   /** Only in queries that ask for it. */
   is_read_only?: boolean
 }
@@ -146,19 +141,14 @@ const BUCKET_NAMES: readonly (keyof BucketRow & string)[] = [
   'object_lock',
   'edition',
 ]
-export const bucketOf = (json: string) => JSON.parse(json) as BucketRow
-
 /** The columns of a BucketRow, from buckets b. */
 export const BUCKET_COLUMNS = BUCKET_NAMES.map((name) => `b.${name}`).join(', ')
-/** A BucketRow as JSON text, from buckets b. */
-export const BUCKET_JSON = jsonOf('b', BUCKET_NAMES)
-
 export const toListedBucket = (row: BucketRow): ListedBucket => ({
   id: row.id,
   name: row.name,
   account: row.account,
   region: row.region,
-  createdAtMs: new Date(row.created_at).getTime(),
+  createdAtMs: row.created_at.getTime(),
   versioning: row.versioning,
   objectLock: row.object_lock,
   isReadOnly: row.is_read_only === true,

@@ -27,6 +27,7 @@ withStore(8, (opened) => (store = opened))
 const openObjects = () =>
   createObjects({
     state: askedOnce(store.state),
+    pipeline: askedOnce(store.state),
     documents: store.documents,
     clock: systemClock,
   })

@@ -3,7 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { createLogger } from '#base/log.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { connectPipeline } from '#state/pipeline.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { createAnnotations } from './create-annotations.ts'
@@ -16,6 +18,7 @@ import { createUploads } from './create-uploads.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 import type { Attributes, Bucket, Part, Sheet } from './types.ts'
 
+const log = createLogger('test', { level: 'error' })
 export const ACCOUNT = 'acct_a'
 export const OTHER = 'acct_b'
 /** Of an account: more than many runs of a property make. */
@@ -30,16 +33,27 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
     OTHER,
   ])
   const documents = createDocuments({ state })
+  const pipeline = connectPipeline({ address: { url }, connections, log })
   return {
     state,
+    pipeline,
     url,
     documents,
-    buckets: createBuckets({ state, documents, clock: systemClock, bucketsMax: BUCKETS_MAX }),
-    objects: createObjects({ state, documents, clock: systemClock }),
+    buckets: createBuckets({
+      state,
+      pipeline,
+      documents,
+      clock: systemClock,
+      bucketsMax: BUCKETS_MAX,
+    }),
+    objects: createObjects({ state, pipeline, documents, clock: systemClock }),
     annotations: createAnnotations({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
-    [Symbol.asyncDispose]: () => state[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await pipeline[Symbol.asyncDispose]()
+      await state[Symbol.asyncDispose]()
+    },
   }
 }
 /** Asks each statement once, on a connection that outlives its errors: a pool hides a deadlock, and forgets settings. */

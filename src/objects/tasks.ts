@@ -66,7 +66,12 @@ async function open(core: TasksCore, settings: ObjectsTaskSettings): Promise<Tas
   const { blobs, stateKey, keyIds, dayMs } = settings
   const { byLocation: stores } = await openBlobStores(blobs, core)
   const { state, clock } = core
-  const objects = createObjects({ state, documents: createDocuments({ state }), clock })
+  const objects = createObjects({
+    state,
+    pipeline: state,
+    documents: createDocuments({ state }),
+    clock,
+  })
   return {
     tasks: objectsTasks({ ...core, objects, stores, dayMs, keys: { secret: stateKey, keyIds } }),
     leave: createStorageLeave({ state, objects }),

@@ -12,7 +12,8 @@ import { openAccounting, type Accounting } from '#node/accounting.ts'
 import { diskPages } from '#node/disk-full.ts'
 import type { Pages } from '#node/inside.ts'
 import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
-import { connectState, type State } from '#state/connect.ts'
+import { connectState } from '#state/connect.ts'
+import { connectPipeline } from '#state/pipeline.ts'
 import type { GatewayConfig } from './gateway-config.ts'
 import { openStackParts } from './stack-parts.ts'
 
@@ -38,13 +39,9 @@ export type OpenCore = Omit<
 }
 
 export async function openGatewayCore(config: GatewayConfig, log: Logger): Promise<OpenCore> {
-  const pools: State[] = []
   const refusals = createRefusals(systemClock)
-  const connect: GatewayCore['connect'] = (connections, further = {}) => {
-    const pool = connectState({ address: config.state, connections, log, ...further })
-    pools.push(pool)
-    return pool
-  }
+  const pools = createPools(config, log)
+  const { connect } = pools
   const ledgerState = connect(LEDGER_CONNECTIONS, { prepares: true })
   const lookUps = connect(LOOK_UP_CONNECTIONS)
   const readers = connect(READER_CONNECTIONS)
@@ -70,6 +67,7 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
     lookUps,
     readers,
     connect,
+    connectPipeline: pools.connectPipeline,
     session,
     meter: config.meter,
     charging,
@@ -99,6 +97,20 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
       ...diskPages((isFull) => (isDiskFull = isFull)),
     },
     closeAccounting: () => accounting.close(),
+    close: pools.close,
+  }
+}
+
+function createPools({ state: address }: GatewayConfig, log: Logger) {
+  const pools: AsyncDisposable[] = []
+  const kept = <P extends AsyncDisposable>(pool: P): P => {
+    pools.push(pool)
+    return pool
+  }
+  return {
+    connect: (connections: number, further: Parameters<GatewayCore['connect']>[1] = {}) =>
+      kept(connectState({ address, connections, log, ...further })),
+    connectPipeline: (connections: number) => kept(connectPipeline({ address, connections, log })),
     async close() {
       for (const pool of pools) await pool[Symbol.asyncDispose]()
     },

@@ -19,7 +19,8 @@ type S3GatewaySettings = {
 }
 
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
-const CONNECTIONS = 16
+const PIPELINE_CONNECTIONS = 8
+const CONNECTIONS = 8
 
 /** Pages of the portal ask for `/s3/<bucket>/<key>`. */
 const SITE_SEGMENT = 's3'
@@ -36,6 +37,7 @@ async function open(
   const versions = await followKeyVersions({ state: readers, log })
   const protocols = createStorageProtocols({
     state: core.connect(CONNECTIONS, { prepares: true }),
+    pipeline: core.connectPipeline(PIPELINE_CONNECTIONS),
     blobs: stores,
     identity,
     payerOf: payers.payerOf,

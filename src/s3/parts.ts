@@ -34,6 +34,8 @@ import type { StorageSettings } from './settings.ts'
 
 export type StorageOptions = {
   readonly state: Queryable
+  /** The state for queries of every request. */
+  readonly pipeline: Queryable
   readonly blobs: OpenBlobStores
   readonly identity: Identity
   readonly keys: DerivedKeys
@@ -54,10 +56,17 @@ export type Parts = ReturnType<typeof createParts>
 
 /** Starts no work; the thread that sums large bodies starts with the first of them. */
 export function createParts(options: StorageOptions) {
-  const { state, blobs, identity, clock, settings, marks, log, directory, payerOf } = options
+  const { state, pipeline, blobs, identity, clock, settings, marks, log, directory, payerOf } =
+    options
   const documents = createDocuments({ state })
-  const buckets = createBuckets({ state, documents, clock, bucketsMax: settings.bucketsMax })
-  const objects = createObjects({ state, documents, clock })
+  const buckets = createBuckets({
+    state,
+    pipeline,
+    documents,
+    clock,
+    bucketsMax: settings.bucketsMax,
+  })
+  const objects = createObjects({ state, pipeline, documents, clock })
   const damages = createDamages({ state, log })
   const hashers = createHashers()
   const admitTransfer = createAdmitTransfer({ payerOf })

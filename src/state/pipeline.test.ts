@@ -46,6 +46,7 @@ const VALUES = {
   int8: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
   float8: fc.double({ noDefaultInfinity: true, noNaN: true }),
   bool: fc.boolean(),
+  timestamptz: fc.date({ min: new Date(0), max: new Date('9000-01-01'), noInvalidDate: true }),
   bytea: fc.uint8Array({ maxLength: 9000 }).map((bytes) => Buffer.from(bytes)),
   json: fc.json({ maxDepth: 3, noUnicodeString: true }),
   jsonb: fc.json({ maxDepth: 3 }).filter((one) => !one.includes('\\u0000')),

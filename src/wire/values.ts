@@ -73,6 +73,23 @@ const jsonb: Codec = {
   },
 }
 
+const EPOCH_MS = 946_684_800_000
+const INFINITY_US = 2 ** 63
+
+/** Microseconds since 2000, cut to milliseconds. */
+const timestamptz: Codec = {
+  write(writer, value) {
+    if (!(value instanceof Date)) throw wrong('a time', value)
+    writer.int64(BigInt(value.getTime() - EPOCH_MS) * 1000n)
+  },
+  read(bytes, start, end) {
+    sized(start, end, 8)
+    const us = bytes.readInt32BE(start) * 2 ** 32 + bytes.readUInt32BE(start + 4)
+    if (Math.abs(us) === INFINITY_US) return us < 0 ? -Infinity : Infinity
+    return new Date(Math.floor(us / 1000) + EPOCH_MS)
+  },
+}
+
 /** Functions that return nothing. */
 const nothing: Codec = {
   write: (_, value) => {
@@ -96,6 +113,7 @@ const CODECS: ReadonlyMap<number, Codec> = new Map([
   [1007, arrayOf(INT4, int4)],
   [1009, arrayOf(TEXT, text)],
   [1043, text],
+  [1184, timestamptz],
   [2278, nothing],
   [3802, jsonb],
 ])
