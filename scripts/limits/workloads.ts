@@ -1,4 +1,5 @@
 // Limits: workloads.
+import { REGISTRY_PASSWORDS_MAX } from '#contract/registry-limits.ts'
 import * as workloads from '#contract/workload-limits.ts'
 import { bytes, code, count, words, type LimitSection } from './limit.ts'
 
@@ -17,6 +18,11 @@ export const WORKLOADS: LimitSection = {
       'size of a volume',
       `${workloads.WORKLOAD_VOLUME.least} to ${workloads.WORKLOAD_VOLUME.most}`,
       code('invalid_request'),
+    ],
+    [
+      'registries whose passwords an account keeps',
+      count(REGISTRY_PASSWORDS_MAX),
+      code('too_many_registries'),
     ],
     ['host names of a workload', count(workloads.WORKLOAD_HOSTS_MAX), code('invalid_request')],
     [

@@ -38,9 +38,9 @@ export const apiPost = (
 export const apiPatch = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>
   ask(options, path, { body, method: 'PATCH' })
 
-/** PUTs without a body; throws the same. */
-export const apiPut = (options: GlobalOptions, path: string): Promise<ApiAnswer> =>
-  ask(options, path, { method: 'PUT' })
+/** PUTs, with a JSON body or without; throws the same. */
+export const apiPut = (options: GlobalOptions, path: string, body?: object): Promise<ApiAnswer> =>
+  ask(options, path, { method: 'PUT', ...(body && { body }) })
 
 /** DELETEs what a path names, some with a JSON body; throws the same. */
 export const apiDelete = (

@@ -1,6 +1,7 @@
 // Where an image comes from: a registry, or a file or folder of this machine.
 import { fault } from '#contract/errors.ts'
 import { DIGEST } from '#contract/images.ts'
+import { REGISTRY_NAME } from '#contract/registry-limits.ts'
 
 /** An image in a registry; `digest` wins over `tag`. */
 export type RegistryReference = {
@@ -27,9 +28,6 @@ const DEFAULT_REGISTRY = 'docker.io'
 /** Names without a folder are official images of Docker's registry. */
 const OFFICIAL = 'library'
 const LOCAL = /^(oci|docker-archive):([^\0]+?)(?::([\w][\w.-]{0,127}))?$/
-/** Source: distribution/reference, grammar. */
-const HOST =
-  /^(?:localhost|[a-z\d]+(?:[.-][a-z\d]+)*\.[a-z\d-]+|\[[\da-f:.]+\])(?::\d{1,5})?$|^[a-z\d-]+:\d{1,5}$/i
 const REPOSITORY =
   /^[a-z\d]+(?:(?:\.|_{1,2}|-+)[a-z\d]+)*(?:\/[a-z\d]+(?:(?:\.|_{1,2}|-+)[a-z\d]+)*)*$/
 const TAG = /^[\w][\w.-]{0,127}$/
@@ -51,7 +49,7 @@ export function parseImageReference(text: string): ImageReference {
     throw invalid(text, 'the digest must be sha256: and 64 digits of lower-case hex')
   const slash = named.indexOf('/')
   const first = named.slice(0, slash)
-  const isHost = slash > 0 && HOST.test(first)
+  const isHost = slash > 0 && REGISTRY_NAME.test(first)
   const rest = isHost ? named.slice(slash + 1) : named
   const colon = rest.indexOf(':', rest.lastIndexOf('/') + 1)
   const [name, tag] = colon < 0 ? [rest, 'latest'] : [rest.slice(0, colon), rest.slice(colon + 1)]

@@ -46,7 +46,7 @@ export function openRegistry(reference: RegistryReference, options: RegistryOpti
     const { statusCode: status = 0 } = answer
     if (status === 200 || status === 206) return answer
     answer.resume()
-    throw refusal(reference, status)
+    throw refusal(reference, status, options)
   }
 
   return {
@@ -67,10 +67,21 @@ export function openRegistry(reference: RegistryReference, options: RegistryOpti
   }
 }
 
-function refusal(reference: RegistryReference, status: number): Error {
+function refusal(
+  reference: RegistryReference,
+  status: number,
+  { credentials }: RegistryOptions,
+): Error {
   const name = imageText(reference)
   if (status === 404) return fault('image_not_found', `Could not find the image ${name}`)
   if (status === 401 || status === 403)
-    return fault('image_denied', `Could not pull ${name}: the registry refuses (${status})`)
+    return fault(
+      'image_denied',
+      `Could not pull ${name}: the registry refuses (${status}): ${
+        credentials === undefined
+          ? `it has no such image, or wants a password: \`ergon registry login ${reference.registry}\``
+          : 'the password that is kept for it may not pull this image'
+      }`,
+    )
   return registryUnreachable(`${reference.registry} answers ${status}`)
 }

@@ -20,6 +20,7 @@ import { createCellDriver } from './local-driver.ts'
 import { sourceOfCell } from './log-source.ts'
 import { createNodeImages } from './node-images.ts'
 import { PULL_IMAGE, type NodePulls } from './pull-image.ts'
+import { createPasswordFor } from './registries/passwords.ts'
 import { workloadKeyOf, type WorkloadGatewaySettings } from './settings.ts'
 import type { WorkloadsTaskSettings } from './tasks.ts'
 import { createNodeVolumes } from './volumes/node-volumes.ts'
@@ -144,7 +145,11 @@ async function workloadsOf(
     cells,
     place,
     settings,
-    passwords: config.registryPasswords,
+    passwordFor: createPasswordFor({
+      state,
+      environmentKey: given.environmentKey,
+      file: config.registryPasswords,
+    }),
     admit,
     folder: data.at('images'),
   })

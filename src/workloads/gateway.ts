@@ -1,4 +1,5 @@
 // Workloads in a gateway: the API that deploys, lists and changes them. No request to a workload passes here.
+import { parseRegistryLogin } from '#contract/registries.ts'
 import * as workloads from '#contract/workloads.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { resourceLookup } from '#http/find-named.ts'
@@ -14,6 +15,9 @@ import {
   createWorkloadResume,
   createWorkloadSuspend,
 } from './operations/workload-wish.ts'
+import { createRegistryList } from './registries/registry-list.ts'
+import { createRegistryLogin } from './registries/registry-login.ts'
+import { createRegistryLogout } from './registries/registry-logout.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
 
 /** For the export: each workload as the version that answers has it. */
@@ -24,6 +28,10 @@ const WORKLOADS_OF = `select n.id as place, n.id, n.name, n.region, w.host, w.ho
   from resources n join workloads w using (id)
     join workload_versions v on v.workload = w.id and v.version = coalesce(w.live_version, w.version)
   where n.account = $1 and n.desired <> 'deleted' and n.id > $2 order by n.id limit $3`
+
+/** For the export: without the passwords. */
+const REGISTRIES_OF = `select registry as place, registry, username, created_at, updated_at
+  from registry_passwords where account = $1 and registry > $2 order by registry limit $3`
 
 export const WORKLOADS_GATEWAY: GatewayProduct<WorkloadGatewaySettings> = {
   name: 'workloads',
@@ -57,8 +65,19 @@ function open(
         parse: workloads.parseWorkloadRollback,
         handle: createWorkloadRollback(deps),
       },
+      'registry.list': { handle: createRegistryList({ state }) },
+      'registry.login': {
+        parse: parseRegistryLogin,
+        handle: createRegistryLogin({ state, environmentKey: settings.environmentKey }),
+      },
+      'registry.logout': { handle: createRegistryLogout({ state }) },
     },
     lookups: { wl: resourceLookup(state, 'workload') },
-    account: { records: { workload: recordsOf(state, WORKLOADS_OF) } },
+    account: {
+      records: {
+        workload: recordsOf(state, WORKLOADS_OF),
+        registry: recordsOf(state, REGISTRIES_OF),
+      },
+    },
   }
 }

@@ -12,8 +12,8 @@ import { pullCellOf } from './cell-name.ts'
 import type { WorkloadProgress, WorkloadPull } from './driver.ts'
 import type { ImageSettings } from './image-rule.ts'
 import type { PullConfig } from './programs/pull-image.ts'
-import { passwordFor } from './registry-passwords.ts'
 import type { PullPage } from './pull-page.ts'
+import type { PasswordFor } from './registries/passwords.ts'
 
 export const PULL_IMAGE: Program = {
   file: 'workloads/programs/pull-image.ts',
@@ -32,8 +32,7 @@ export type NodePulls = {
   readonly admit: (cell: string, account: string) => Promise<void>
   readonly folder: string
   readonly settings: ImageSettings
-  /** The file with passwords of registries. */
-  readonly passwords?: string | undefined
+  readonly passwordFor: PasswordFor
 }
 
 /** The unpacked root folder of an image that is pulled. */
@@ -41,7 +40,7 @@ export const rootOf = (folder: string, digest: string): string =>
   join(folder, 'roots', digestHex(digest))
 
 export async function pullImage(
-  { cells, place, admit, folder, settings, passwords }: NodePulls,
+  { cells, place, admit, folder, settings, passwordFor }: NodePulls,
   wanted: WorkloadPull,
   progress: (told: WorkloadProgress) => void,
   signal: AbortSignal,
@@ -51,7 +50,7 @@ export async function pullImage(
     ...settings,
     image: wanted.image,
     folder,
-    credentials: await passwordFor(wanted.image, passwords),
+    credentials: await passwordFor(wanted.image, wanted.account),
   }
   const isFile = parseImageReference(wanted.image).kind !== 'registry'
   await admit(name, wanted.account)

@@ -7,5 +7,6 @@ export const WORKLOADS_SCHEMA: Schema = {
   functions: [
     new URL('./volumes.sql', import.meta.url),
     new URL('./workloads.sql', import.meta.url),
+    new URL('./registries/passwords.sql', import.meta.url),
   ],
 }

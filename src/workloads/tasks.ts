@@ -55,5 +55,11 @@ function open(core: TasksCore, settings: WorkloadsTaskSettings): TasksPart {
       resource: ({ id }) => chargedResource(id),
     },
   )
-  return { run: stored.run, leave: (account) => leaveResources(state, account, KIND) }
+  return {
+    run: stored.run,
+    async leave(account) {
+      await state.query('delete from registry_passwords where account = $1', [account])
+      return await leaveResources(state, account, KIND)
+    },
+  }
 }

@@ -91,4 +91,16 @@ export const WORKLOADS_ROWS: Readonly<Record<string, Row>> = {
     badBodies: [{ body: { version: 0 }, param: 'version' }],
   },
   'workload.delete': { path: none(''), statuses: [404] },
+  'registry.list': { path: () => '/v1/registries' },
+  'registry.login': {
+    path: () => '/v1/registries/matrix.example.com',
+    body: { username: 'reader', password: 'x' },
+    badBodies: [
+      { body: { password: 'x' }, param: 'username' },
+      { body: { username: 'a:b', password: 'x' }, param: 'username' },
+      { body: { username: 'a', password: '' }, param: 'password' },
+      { body: { username: 'a', password: 'x', token: 'x' }, param: 'token' },
+    ],
+  },
+  'registry.logout': { path: () => '/v1/registries/none.example.com', statuses: [404] },
 }

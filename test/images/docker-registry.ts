@@ -24,20 +24,36 @@ export interface Registry {
   stop(): void
 }
 
-/** Starts one whose files are below `home`. */
-export async function startRegistry(home: string): Promise<Registry> {
+/** The one line of an htpasswd file: reader, a:s3cret. */
+export const READER = {
+  user: 'reader',
+  password: 'a:s3cret',
+  line: 'reader:$2y$04$abcdefghijklmnopqrstuuaAUAAV0nZB5rSYsCgNdFa.iKLJpF7zK',
+} as const
+
+/** Starts one whose files are below `home`; a closed one has those of the others there, and opens to READER alone. */
+export async function startRegistry(
+  home: string,
+  { isClosed = false }: { readonly isClosed?: boolean } = {},
+): Promise<Registry> {
   const host = `127.0.0.1:${await freeBlock()}`
-  const config = join(home, 'registry.yml')
+  const config = join(home, `registry-${isClosed}.yml`)
+  const readers = join(home, 'htpasswd')
   const storage = join(home, 'registry')
-  writeFileSync(
-    config,
-    `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ${storage}}}\nhttp: {addr: "${host}"}\n`,
-  )
+  writeFileSync(readers, `${READER.line}\n`)
+  const lines = [
+    'version: 0.1',
+    'log: {level: error}',
+    `storage: {filesystem: {rootdirectory: ${storage}}}`,
+    `http: {addr: "${host}"}`,
+    ...(isClosed ? [`auth: {htpasswd: {realm: closed, path: ${readers}}}`] : []),
+  ]
+  writeFileSync(config, `${lines.join('\n')}\n`)
   const child = spawn('docker-registry', ['serve', config], { stdio: 'ignore' })
   const ending = AbortSignal.timeout(START_MS_MAX)
   const answers = () =>
     fetch(`http://${host}/v2/`).then(
-      ({ ok }) => ok,
+      ({ status }) => status === (isClosed ? 401 : 200),
       () => false,
     )
   while (!(await answers())) await pause(50, undefined, { signal: ending })

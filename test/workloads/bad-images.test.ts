@@ -11,6 +11,7 @@ import { bookFaults } from '../books.ts'
 import {
   noRegistry,
   openRegistryProxy,
+  READER,
   startRegistry,
   type Registry,
 } from '../images/docker-registry.ts'
@@ -22,7 +23,7 @@ import { ask, until, workloadClient, type ShownWorkload } from './workload-clien
 type Client = ReturnType<typeof workloadClient>
 
 const NOBODY = `sha256:${'0'.repeat(64)}`
-const PASSWORD = Buffer.from('reader:a:s3cret').toString('base64')
+const PASSWORD = Buffer.from(`${READER.user}:${READER.password}`).toString('base64')
 /** The least time without a request until a workload sleeps. */
 const SLEEP = '10s'
 
@@ -36,6 +37,7 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
   let damaging: string
   let holding: string
   let away: number
+  let closedRegistry: Registry
   let closed: string
   const passwords = join(home, 'passwords.json')
   let held: ServerResponse[] | undefined = []
@@ -54,10 +56,8 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
       if (held !== undefined && url.includes('/blobs/')) held.push(outgoing)
       else pass()
     })
-    closed = await openRegistryProxy(registry.host, ({ headers }, outgoing, pass) => {
-      if (headers.authorization === `Basic ${PASSWORD}`) return pass()
-      outgoing.writeHead(401, { 'www-authenticate': 'Basic realm="closed"' }).end()
-    })
+    closedRegistry = await startRegistry(home, { isClosed: true })
+    closed = closedRegistry.host
     writeFileSync(passwords, JSON.stringify({ auths: { [closed]: { auth: PASSWORD } } }))
     away = await freeBlock()
     const registries = [registry.host, damaging, holding, closed, `127.0.0.1:${away}`]
@@ -73,6 +73,7 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
   after(async () => {
     await ergon?.stop()
     registry?.stop()
+    closedRegistry?.stop()
     rmSync(home, { recursive: true, force: true })
   })
 
@@ -108,6 +109,37 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     writeFileSync(passwords, '{"auths":{}}')
     const other = await (await otherAccount()).deploy('closed', { image: name })
     assert.match(String(other.versions[0]?.failure), /registry refuses \(401\)/)
+  })
+
+  test('a registry opens by the password of an account for that account alone', async () => {
+    const name = `${closed}/acme/server:v1`
+    const own = await otherAccount()
+    const registries = (method: string, body?: object, path = `/${closed}`) =>
+      fetch(`${ergon.baseUrl}/v1/registries${path}`, {
+        method,
+        headers: { authorization: `Bearer ${own.token}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    const login = (password: string) => registries('PUT', { username: READER.user, password })
+    const failureOf = async (of: Client) =>
+      String((await of.deploy('closed', { image: name })).versions[0]?.failure)
+    assert.ok((await failureOf(own)).includes(`ergon registry login ${closed}`))
+    assert.equal((await login('wr0ng')).status, 200)
+    assert.match(await failureOf(own), /the password that is kept for it may not pull/)
+    assert.equal((await login(READER.password)).status, 200)
+    const made = await own.deploy('closed', { image: name })
+    assert.equal(made.live_version, made.version, JSON.stringify(made))
+    assert.match(await failureOf(await otherAccount()), /registry refuses \(401\)/)
+    assert.equal((await registries('DELETE')).status, 200)
+    assert.match(await failureOf(own), /wants a password/)
+    const told = [
+      JSON.stringify([made, await own.show('closed')]),
+      await own.lines('closed'),
+      ergon.stderr(),
+      await ergon.sql('select type, data from events'),
+      await ergon.sql('select * from audit_entries'),
+    ]
+    assert.doesNotMatch(JSON.stringify(told), /s3cret|wr0ng/)
   })
 
   const BAD: readonly (readonly [what: string, image: () => string, failure: RegExp])[] = [

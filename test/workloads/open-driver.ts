@@ -38,6 +38,7 @@ export async function openDriver(given: DriverPlace): Promise<OpenedDriver> {
     place: { ...where, logLevel: 'error', logTail: createLogTail() },
     folder: join(where.dataFolder, 'images'),
     settings: { privateRegistries: [], imageFolder },
+    passwordFor: async () => undefined,
   })
   const volumes = createNodeVolumes(join(where.dataFolder, 'volumes'))
   const egress = { outletOf: async () => outlet }

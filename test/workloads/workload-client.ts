@@ -57,6 +57,7 @@ export function workloadClient({ baseUrl, token }: Pick<Ergon, 'baseUrl' | 'toke
   }
   const show = async (name: string) => (await api('GET', `/${name}`)).body
   return {
+    token,
     api,
     show,
     /** Deploys, and waits until the version answers or has failed. */

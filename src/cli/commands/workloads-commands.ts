@@ -2,7 +2,10 @@
 import type { CommandList } from '#cli/command-spec.ts'
 
 export const WORKLOADS_COMMANDS: CommandList = {
-  groups: { workloads: 'Workloads, which are containers: list, show' },
+  groups: {
+    workloads: 'Workloads, which are containers: list, show',
+    registry: 'Passwords of registries, for pulls of images: login, logout, list',
+  },
   commands: [
     {
       usage: 'workloads list',
@@ -54,6 +57,25 @@ export const WORKLOADS_COMMANDS: CommandList = {
       help: 'Delete a workload with its versions and its log',
       options: [['--force', 'nothing is asked']],
       load: () => import('./workload-delete.ts'),
+    },
+    {
+      usage: 'registry login <registry>',
+      help: 'Keep a password of a registry, such as ghcr.io, for the pulls of the account’s images',
+      options: [
+        ['--username <name>', 'the user of the registry'],
+        ['--password-stdin', 'read the password or token from stdin'],
+      ],
+      load: () => import('./registry-login.ts'),
+    },
+    {
+      usage: 'registry logout <registry>',
+      help: 'Forget the password of a registry',
+      load: () => import('./registry-logout.ts'),
+    },
+    {
+      usage: 'registry list',
+      help: 'The registries whose passwords are kept',
+      load: () => import('./registry-list.ts'),
     },
   ],
 }

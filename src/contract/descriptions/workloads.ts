@@ -1,6 +1,7 @@
 // Requests and replies of the routed operations of workloads.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import type { WORKLOADS } from '#contract/products/workloads.ts'
+import * as registries from '#contract/registries.ts'
 import * as replies from '#contract/workload-replies.ts'
 import * as workloads from '#contract/workloads.ts'
 
@@ -85,5 +86,21 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     request: workloads.workloadRollback,
     replies: ok('The workload', shown),
     refusals: [...refusals, 'workload_version_not_found'],
+  },
+  'registry.list': {
+    summary: 'The registries whose passwords the account keeps',
+    replies: ok('The registries', json(registries.registryList)),
+  },
+  'registry.login': {
+    summary:
+      'Keep a password of a registry for the pulls of the account’s images, in place of the one before',
+    request: registries.registryLogin,
+    replies: ok('The registry', json(registries.registryReply)),
+    refusals: ['too_many_registries'],
+  },
+  'registry.logout': {
+    summary: 'Forget the password of a registry; images that were pulled stay',
+    replies: ok('It is forgotten', json(registries.registryDeleted)),
+    refusals: ['registry_not_found'],
   },
 }

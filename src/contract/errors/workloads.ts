@@ -18,6 +18,8 @@ export const WORKLOADS_ERRORS = {
     409,
     'Name it among the volumes, or in delete_volumes: its data is deleted then.',
   ),
+  registry_not_found: caller(404, 'Check the name: `ergon registry list`.', 'not_found_error'),
+  too_many_registries: caller(409, 'Forget one that is not needed: `ergon registry logout`.'),
   host_taken: caller(409, 'Choose another host name: a workload has it, or it is our own.'),
   too_many_workloads: caller(409, 'Delete a workload that is not needed any more.'),
   workloads_off: service(

@@ -6,6 +6,7 @@ const own = { ...look, service: 'workloads', remembered: true } as const
 const view = { ...own, scope: 'read', answeredDeleting: true } as const
 const change = { ...own, scope: 'deploy' } as const
 const ONE = '/v1/workloads/:workload'
+const REGISTRY = '/v1/registries/:registry'
 
 export const WORKLOADS = defineProduct({
   operations: {
@@ -28,6 +29,9 @@ export const WORKLOADS = defineProduct({
       remembered: false,
       unrouted: true,
     },
+    'registry.list': view,
+    'registry.login': change,
+    'registry.logout': change,
     /** No request: what the cells of a workload used for a minute. */
     'workload.standing': {
       ...look,
@@ -49,5 +53,8 @@ export const WORKLOADS = defineProduct({
     { method: 'POST', path: `${ONE}/suspend`, operation: 'workload.suspend', query: [] },
     { method: 'POST', path: `${ONE}/resume`, operation: 'workload.resume', query: [] },
     { method: 'POST', path: `${ONE}/rollback`, operation: 'workload.rollback', query: [] },
+    { method: 'GET', path: '/v1/registries', operation: 'registry.list', query: [] },
+    { method: 'PUT', path: REGISTRY, operation: 'registry.login', query: [] },
+    { method: 'DELETE', path: REGISTRY, operation: 'registry.logout', query: [] },
   ],
 })

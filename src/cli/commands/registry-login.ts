@@ -1,0 +1,20 @@
+// ergon registry login: the password comes from stdin, never from a word of the command, which others can see.
+import { text } from 'node:stream/consumers'
+import { textOption, type CommandCall } from '#cli/call.ts'
+import { apiPut } from '#cli/client.ts'
+import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+import { registryPath } from '#cli/registries.ts'
+
+export async function run({ options, words: [registry = ''] }: CommandCall): Promise<void> {
+  const username = textOption(options, 'username')
+  if (username === undefined || options['passwordStdin'] !== true)
+    throw new CommandError(
+      '--username and --password-stdin are needed',
+      EXIT.usage,
+      `printenv PASSWORD | ergon registry login ${registry} --username <name> --password-stdin`,
+    )
+  const password = (await text(process.stdin)).replace(/\r?\n$/, '')
+  const { text: made } = await apiPut(options, registryPath(registry), { username, password })
+  if (options.json) printJson(JSON.parse(made))
+  else tell(`The password of ${username} at ${registry} is kept for pulls`)
+}
