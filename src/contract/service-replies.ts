@@ -49,6 +49,11 @@ export const usageList = z.object({
       carbon_pg: wholeText,
       /** Of energy_nj, what a sensor read; the rest was modelled, or declared by an upstream. */
       measured_nj: wholeText,
+      /**
+       * The bands of the charges, weighted by energy and rounded up. Null where older charges are among them, whose bands are
+       * not summed; with a step it is not given.
+       */
+      band_pct: z.int().min(0).nullable().optional(),
       charge_pusd: wholeText,
     }),
   ),

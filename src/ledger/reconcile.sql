@@ -28,6 +28,13 @@ language sql stable as $$
     end
 $$;
 
+-- The energy of each part of a charge in nJ times its band in percent, found in its canonical bytes: the band stands before
+-- the energy, and no value of text can hold these quotes.
+create or replace function band_weight(bytes bytea) returns numeric language sql stable as $$
+  select coalesce(sum(split_part(part, '"', 1)::numeric * split_part(part, '"', 5)::numeric), 0)
+  from unnest((string_to_array(convert_from(bytes, 'UTF8'), '"band_pct":"'))[2:]) part
+$$;
+
 -- Sums the charges since the last call into audited_accounts, so that a check reads only new ones, and into
 -- usage_hours. Neither has an account's charges whose account_seq is above audited_accounts.charges.
 create or replace function audit_charges() returns void language plpgsql as $$
@@ -43,13 +50,15 @@ begin
     on conflict (account) do update set charges = a.charges + excluded.charges,
       energy_nj = a.energy_nj + excluded.energy_nj, charge_pusd = a.charge_pusd + excluded.charge_pusd;
   insert into usage_hours as u (account, hour, operation, model, token, resource, requests, energy_nj, carbon_pg,
-      charge_pusd, measured_nj)
+      charge_pusd, measured_nj, band_weight)
     select account, date_trunc('hour', to_at, 'UTC'), operation, coalesce(model, ''), coalesce(token, ''),
-      coalesce(resource, ''), count(*), sum(energy_nj), sum(carbon_pg), sum(charge_pusd), sum(measured_nj(bytes, energy_nj)) from charges
+      coalesce(resource, ''), count(*), sum(energy_nj), sum(carbon_pg), sum(charge_pusd), sum(measured_nj(bytes, energy_nj)),
+      sum(band_weight(bytes)) from charges
     where leaf_index >= first and leaf_index < next group by 1, 2, 3, 4, 5, 6
     on conflict (account, hour, operation, model, token, resource) do update set requests = u.requests + excluded.requests,
       energy_nj = u.energy_nj + excluded.energy_nj, carbon_pg = u.carbon_pg + excluded.carbon_pg,
-      charge_pusd = u.charge_pusd + excluded.charge_pusd, measured_nj = u.measured_nj + excluded.measured_nj;
+      charge_pusd = u.charge_pusd + excluded.charge_pusd, measured_nj = u.measured_nj + excluded.measured_nj,
+      band_weight = u.band_weight + excluded.band_weight;
   update books set audited = next;
 end $$;
 

@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000
 const ACCOUNTS = ['acct_0', 'acct_1'] as const
 const PAGE = { offset: 0, limit: 1000 }
 
-type Part = { method: string; energy: number }
+type Part = { method: string; energy: number; band: number }
 /** `minute` counts from START_MS; charges are posted in the order of the list, whenever they were made. */
 type Charge = {
   account: (typeof ACCOUNTS)[number]
@@ -38,12 +38,13 @@ const charge = fc.record<Charge>({
   account: fc.constantFrom(...ACCOUNTS),
   minute,
   // One that says in its own words what the ledger looks for.
-  model: fc.constantFrom(null, 'a', '"parts":[{"method":"plug"'),
+  model: fc.constantFrom(null, 'a', '"parts":[{"method":"plug"', '"band_pct":"9","energy_nj":"9"'),
   resource: fc.constantFrom(null, 'db_1', 'db_2'),
   parts: fc.array(
     fc.record<Part>({
       method: fc.constantFrom(...ENERGY_METHODS),
       energy: fc.nat(1_000_000_000),
+      band: fc.nat(100),
     }),
     { minLength: 1, maxLength: 3 },
   ),
@@ -59,13 +60,15 @@ const history = fc.array(
 const at = (minutes: number) => new Date(START_MS + minutes * MINUTE_MS)
 
 const sumOf = (parts: readonly Part[]) => parts.reduce((sum, { energy }) => sum + energy, 0)
+const weightOf = (parts: readonly Part[]) =>
+  parts.reduce((sum, { energy, band }) => sum + BigInt(energy) * BigInt(band), 0n)
 
 /** The bytes of a charge as far as a sum reads them. */
 const bytesOf = ({ model, parts }: Charge): string =>
   canonicalJson({
     ...(model === null ? {} : { model }),
-    parts: parts.map(({ method, energy }) => ({
-      band_pct: '40',
+    parts: parts.map(({ method, energy, band }) => ({
+      band_pct: String(band),
       energy_nj: String(energy),
       // The factor of energy that was spent elsewhere.
       factor: { zone: method },
@@ -127,20 +130,31 @@ function expected(
     to,
     step,
     by = 'model',
-  }: { from: number; to: number; step?: keyof typeof STEPS; by?: 'model' | 'resource' },
+    bands = false,
+  }: {
+    from: number
+    to: number
+    step?: keyof typeof STEPS
+    by?: 'model' | 'resource'
+    bands?: boolean
+  },
 ) {
   const beginOf = ({ minute: nth }: Charge) =>
     step === undefined ? '' : String(Math.floor(nth / STEPS[step]) * STEPS[step]).padStart(4, '0')
-  const sums = new Map<string, { requests: number; energy: bigint; measured: bigint }>()
+  const sums = new Map<
+    string,
+    { requests: number; energy: bigint; measured: bigint; weight: bigint }
+  >()
   for (const one of steps)
     if (one !== 'audit' && one.account === account && one.minute >= from && one.minute < to) {
       const key = `${beginOf(one)} ${one[by] ?? ''}`
-      const sum = sums.get(key) ?? { requests: 0, energy: 0n, measured: 0n }
+      const sum = sums.get(key) ?? { requests: 0, energy: 0n, measured: 0n, weight: 0n }
       const read = one.parts.filter(({ method }) => MEASURED_METHODS.includes(method))
       sums.set(key, {
         requests: sum.requests + 1,
         energy: sum.energy + BigInt(sumOf(one.parts)),
         measured: sum.measured + BigInt(sumOf(read)),
+        weight: sum.weight + weightOf(one.parts),
       })
     }
   return [...sums]
@@ -154,12 +168,13 @@ function expected(
         Number(b.sum.energy - a.sum.energy) ||
         (a.group < b.group ? -1 : 1),
     )
-    .map(({ begin, group, sum: { requests, energy, measured } }) => ({
+    .map(({ begin, group, sum: { requests, energy, measured, weight } }) => ({
       at: begin === '' ? null : at(Number(begin)),
       group,
       requests: String(requests),
       energy: String(energy),
       measured: String(measured),
+      weight: bands ? String(weight) : null,
       carbon: String(7 * requests),
       charge: String(3 * requests),
     }))
@@ -176,6 +191,10 @@ test('sumUsage() is the sum of the charges, whatever the audit has summed', { sk
         const span = { account, from: at(from), to: at(to) }
         const found = await sumUsage(state, span, 'model', PAGE)
         assert.deepEqual(found, expected(steps, account, { from, to }))
+        assert.deepEqual(
+          await sumUsage(state, span, 'model', { ...PAGE, bands: true }),
+          expected(steps, account, { from, to, bands: true }),
+        )
         for (const step of USAGE_STEPS)
           assert.deepEqual(
             await sumUsage(state, span, 'model', { ...PAGE, step }),
@@ -206,7 +225,7 @@ test('sums of before their resources were kept are parted by them, once', { skip
   await using state = await openLedgerState(server.of, 2)
   for (const id of ACCOUNTS) await addTestAccount(state, { id, env: 'test', lowWater: 1_000_000n })
   const one = { account: ACCOUNTS[0], minute: 5, model: null, resource: null }
-  const parts = (energy: number) => [{ method: MEASURED_METHODS[0] ?? '', energy }]
+  const parts = (energy: number) => [{ method: MEASURED_METHODS[0] ?? '', energy, band: 40 }]
   const steps: Step[] = [
     { ...one, parts: parts(1) },
     { ...one, resource: 'db_1', parts: parts(20) },
@@ -215,7 +234,8 @@ test('sums of before their resources were kept are parted by them, once', { skip
     { ...one, resource: 'db_1', parts: parts(4000) },
   ]
   await play(state, steps)
-  const kept = 'select * from usage_hours order by hour, operation, resource'
+  const kept = `select account, hour, operation, model, token, resource, requests, energy_nj, carbon_pg, charge_pusd, measured_nj
+    from usage_hours order by hour, operation, resource`
   const { rows: before } = await state.query(kept)
   await state.query(
     `create temporary table old as select account, hour, operation, model, token, sum(requests) as requests,
@@ -230,4 +250,22 @@ test('sums of before their resources were kept are parted by them, once', { skip
   await state.query(readFileSync(MIGRATION, 'utf8'))
   assert.deepEqual((await state.query(kept)).rows, before)
   assert.equal(before.length, 3)
+})
+
+test('a sum has no band while it has charges from before bands were kept', { skip }, async () => {
+  await using state = await openLedgerState(server.of, 2)
+  for (const id of ACCOUNTS) await addTestAccount(state, { id, env: 'test', lowWater: 1_000_000n })
+  const one = { account: ACCOUNTS[0], minute: 5, model: null, resource: null }
+  const parts = [{ method: 'model', energy: 10, band: 40 }]
+  await play(state, [{ ...one, parts }, 'audit'])
+  await state.query('update usage_hours set band_weight = null')
+  // A later charge of that hour does not make the rest known.
+  await post(state, { ...one, parts }, 1, 2)
+  await post(state, { ...one, minute: 65, parts }, 2, 3)
+  await state.query('select audit_charges()')
+  const weightFrom = async (minutes: number) => {
+    const span = { account: ACCOUNTS[0], from: at(minutes), to: at(600) }
+    return (await sumUsage(state, span, 'model', { ...PAGE, bands: true }))[0]?.weight
+  }
+  assert.deepEqual([await weightFrom(0), await weightFrom(60)], [null, '400'])
 })

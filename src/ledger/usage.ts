@@ -23,6 +23,8 @@ export type UsagePage = {
   /** A row for each step of time, in place of one for the whole span. */
   readonly step?: UsageStep
   readonly filter?: UsageFilter
+  /** Bands are sought in the bytes of each charge that no kept sum has. */
+  readonly bands?: boolean
 }
 
 export type UsageRow = {
@@ -35,20 +37,26 @@ export type UsageRow = {
   readonly charge: string
   /** Of the energy, what a sensor read; the rest was modelled or declared. */
   readonly measured: string
+  /** The energy times the band of each part in percent; null unless it is asked for and known of all charges. */
+  readonly weight: string | null
 }
 
-const CHARGES = `select operation, coalesce(model, '') as model, coalesce(token, '') as token,
+const chargesOf = (
+  bands: boolean,
+) => `select operation, coalesce(model, '') as model, coalesce(token, '') as token,
     coalesce(resource, '') as resource, to_at as at,
-    1 as requests, energy_nj, carbon_pg, charge_pusd, measured_nj(bytes, energy_nj) as measured_nj from charges`
+    1 as requests, energy_nj, carbon_pg, charge_pusd, measured_nj(bytes, energy_nj) as measured_nj,
+    ${bands ? 'band_weight(bytes)' : 'null::numeric'} as band_weight from charges`
 
 // By the account's numbers, of which few are not audited: by their times all charges of the range were read, 8 s of ten
 // million. The order and OFFSET keep the planner to the index of the numbers.
-const UNAUDITED = CHARGES.replace(
-  /charges$/,
-  `(select * from charges where account = $1 and account_seq
+const unauditedOf = (charges: string) =>
+  charges.replace(
+    /charges$/,
+    `(select * from charges where account = $1 and account_seq
      > coalesce((select charges from audited_accounts where account = $1), 0)
      order by account_seq offset 0) charges`,
-)
+  )
 
 /** SQL of ours: charges count at their end, from a time to before another. */
 export const endsIn = (from: string, to: string): string => `to_at >= ${from} and to_at < ${to}`
@@ -62,23 +70,25 @@ export async function sumUsage(
   state: Queryable,
   span: UsageSpan,
   group: string,
-  { offset, limit, step, filter = {} }: UsagePage,
+  { offset, limit, step, filter = {}, bands = false }: UsagePage,
 ): Promise<readonly UsageRow[]> {
   // An hour of minutes is in no kept sum.
   const hours = step === 'minute' ? { first: span.to, last: span.to } : wholeHours(span)
   const bundled = await (step === 'minute' ? bundledMinutes : bundledSums)(state, span)
+  const charges = chargesOf(bands)
   const { rows } = await state.query<UsageRow>(
     `select date_trunc($9::text, at, 'UTC') as at, ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
-      sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured
+      sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured,
+      case when $14::boolean and count(band_weight) = count(*) then sum(band_weight) end as weight
     from (
-      select operation, model, token, resource, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj
+      select operation, model, token, resource, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj, band_weight
       from usage_hours where account = $1 and hour >= $4 and hour < $5
       union all
-      ${CHARGES} where account = $1 and ${endsIn('$2', 'least($4, $3)')}
+      ${charges} where account = $1 and ${endsIn('$2', 'least($4, $3)')}
       union all
-      ${CHARGES} where account = $1 and ${endsIn('$5', '$3')}
+      ${charges} where account = $1 and ${endsIn('$5', '$3')}
       union all
-      ${UNAUDITED} where ${endsIn('$4', '$5')}
+      ${unauditedOf(charges)} where ${endsIn('$4', '$5')}
       union all
       select * from ${bundledRows('$8')} bundled
     ) used where ($10::text[] is null or operation = any ($10)) and ($11::text is null or model = $11)
@@ -98,6 +108,7 @@ export async function sumUsage(
       filter.model ?? null,
       filter.token ?? null,
       filter.resource ?? null,
+      bands,
     ],
   )
   return rows

@@ -100,12 +100,12 @@ test('usage and ledger are of a time from and to, and refuse times that are none
   }
 })
 
-test('usage says how much of the energy a sensor read', async () => {
+test('usage says the band of the energy, and how much of it a sensor read', async () => {
   await run(['usage'])
   const { data } = (await json(['usage'])) as { data: { energy_nj: string; measured_nj: string }[] }
   assert.ok(data.length > 0 && data.every(({ energy_nj: energy }) => BigInt(energy) > 0n))
   assert.ok(data.every((row) => BigInt(row.measured_nj) <= BigInt(row.energy_nj)))
-  assert.match((await run(['usage'])).stdout, /MEASURED.*\n.* \d+ % /)
+  assert.match((await run(['usage'])).stdout, /BAND +MEASURED.*\n.* ±\d+ % +\d+ % /)
 })
 
 test('a token is minted, shown once alone on stdout, used, and revoked', async () => {

@@ -96,6 +96,13 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     assert.match(page.url(), new RegExp(`/ledger/${receipt}$`))
     await page.keyboard.press('Escape')
     await page.waitForURL(/\/ledger$/)
+    await page.keyboard.press('g')
+    await page.keyboard.press('u')
+    await page.getByRole('heading', { name: 'Usage' }).waitFor()
+    await page
+      .locator('.usage-total')
+      .getByText(/(modelled|measured|declared), ±\d+.%/)
+      .waitFor()
   })
 
   test('a receipt that was changed on its way is not trusted', async () => {

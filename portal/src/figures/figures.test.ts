@@ -5,7 +5,7 @@ import { bytesExact, bytesShort, share } from './amounts.ts'
 import { asMuchAs } from './as-much-as.ts'
 import { carbonExact, carbonShort } from './carbon.ts'
 import { energyExact, energyShort, power, registerDigits } from './energy.ts'
-import { bandWords, exactDigits, figureOf, registerOf, spoken } from './known.ts'
+import { bandWords, exactDigits, figureOf, figureOfSums, registerOf, spoken } from './known.ts'
 import { balanceExact, balanceShort, moneyExact, moneyShort } from './money.ts'
 import { ago, clockExact, day, daysLeft, lasting, left, tableTime } from './time.ts'
 
@@ -174,6 +174,16 @@ test('a register is heavy as far as both ends of the band agree, and one digit m
   assert.equal(split(0n, 40), '0.000000000|')
   const exact = exactDigits({ nj: 20_506_907_000_001n, bandPct: 1 })
   assert.equal(`${exact.heavy}|${exact.light}`, '20,5|06.907000001')
+})
+
+test('a sum of usage has the bands of its rows, and none while a row has none', () => {
+  const row = { energy_nj: '300', measured_nj: '0', band_pct: 40 }
+  const read = { energy_nj: '101', measured_nj: '101', band_pct: 5 }
+  const figure = (...rows: Parameters<typeof figureOfSums>[0]) => figureOfSums(rows)
+  assert.deepEqual(figure(row, read), { nj: 401n, known: 'modelled', bandPct: 32 })
+  assert.deepEqual(figure(read), { nj: 101n, known: 'measured', bandPct: 5 })
+  assert.equal(figure(row, { ...read, band_pct: null }).bandPct, undefined)
+  assert.deepEqual(figure(), { nj: 0n, known: 'modelled', bandPct: 0 })
 })
 
 test('a sum has the bands of its parts, weighted by energy', () => {

@@ -45,6 +45,28 @@ export function figureOf(parts: readonly Part[]): Figure {
   return { nj, known: known ?? 'modelled', bandPct }
 }
 
+/** A sum of charges, as the usage of the API gives it. */
+export type ChargedSum = {
+  readonly energy_nj: string
+  /** Of its energy, what a sensor read. */
+  readonly measured_nj: string
+  /** Null or absent where it is not known of every charge. */
+  readonly band_pct?: number | null | undefined
+}
+
+/** The figure of sums: bands weighted by energy and rounded up; measured only where a sensor read all of it. */
+export function figureOfSums(sums: readonly ChargedSum[]): Figure {
+  const nj = sums.reduce((sum, { energy_nj }) => sum + BigInt(energy_nj), 0n)
+  const measured = sums.reduce((sum, { measured_nj }) => sum + BigInt(measured_nj), 0n)
+  const known = nj > 0n && measured === nj ? 'measured' : 'modelled'
+  let weight = 0n
+  for (const { energy_nj, band_pct: band } of sums) {
+    if (band === null || band === undefined) return { nj, known, bandPct: undefined }
+    weight += BigInt(energy_nj) * BigInt(band)
+  }
+  return { nj, known, bandPct: nj === 0n ? 0 : Number((weight + nj - 1n) / nj) }
+}
+
 /** The ends of the band. The band of a figure of more than 100 % begins at zero. */
 export function bandOf({ nj, bandPct }: Banded): readonly [bigint, bigint] {
   const pct = bandPct ?? 100

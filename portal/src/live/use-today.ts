@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { read } from '#console/client/queries.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
+import { figureOfSums } from '#console/figures/known.ts'
 import { useNow } from '#console/parts/zone.ts'
 import { useLive } from './use-live.ts'
 import type { Today } from './state.ts'
@@ -20,16 +21,13 @@ export function useToday(): Today | undefined {
   return usage.data === undefined ? undefined : sumOf(usage.data, day)
 }
 
-/** Usage has no band: nothing of it is shown as vouched for. */
 function sumOf({ data }: ReplyOf<'GET /v1/usage'>, day: string): Today {
   const sum = (of: (row: (typeof data)[number]) => string) =>
     data.reduce((total, row) => total + BigInt(of(row)), 0n)
-  const nj = sum(({ energy_nj }) => energy_nj)
-  const isMeasured = nj > 0n && sum(({ measured_nj }) => measured_nj) === nj
   return {
     day,
     requests: data.reduce((total, { requests }) => total + requests, 0),
-    figure: { nj, known: isMeasured ? 'measured' : 'modelled', bandPct: undefined },
+    figure: figureOfSums(data),
     pg: sum(({ carbon_pg }) => carbon_pg),
     pusd: sum(({ charge_pusd }) => charge_pusd),
   }

@@ -10,7 +10,7 @@ const ACCOUNT = 'acct_0'
 const TOKENS = 1003
 
 type Page = {
-  data: { at?: string; group: string | null; requests: number }[]
+  data: { at?: string; group: string | null; requests: number; band_pct?: number | null }[]
   has_more: boolean
   next_cursor: string
 }
@@ -27,7 +27,9 @@ test(
         `insert into charges (session, seq, id, account, account_seq, leaf_index, token, operation, status,
         energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
        select 'gw-1.1', n, 'rcpt_' || n, $1, n, n - 1, 'tok_' || n, 'chat.create', 200, n, 1, 1, false,
-        now() - interval '1 minute', '', '' from generate_series(1, $2::int) n on conflict do nothing`,
+        now() - interval '1 minute', '', convert_to(format(
+         '{"parts":[{"band_pct":"%s","energy_nj":"%s","meter":"m1","method":"model"}],"price_id":"p"}',
+         40 + n % 2, n), 'UTF8') from generate_series(1, $2::int) n on conflict do nothing`,
         [ACCOUNT, TOKENS],
       ))
     const get = createUsageGet({ state, posted: post, now: Date.now })
@@ -50,12 +52,13 @@ test(
     assert.equal((await ask({ group_by: 'service' })).has_more, false)
 
     const [none] = (await ask({ group_by: 'model' })).data
+    assert.equal(none?.band_pct, 41, 'a part of a percent counts as a whole')
     assert.equal(none?.group, null, 'what no model served is one group, as usage/last names it')
 
     const perMinute = await ask({ group_by: 'operation', step: 'minute', service: 'inference' })
     assert.deepEqual(
-      perMinute.data.map(({ group, requests }) => [group, requests]),
-      [['chat.create', TOKENS]],
+      perMinute.data.map(({ group, requests, band_pct: band }) => [group, requests, band]),
+      [['chat.create', TOKENS, undefined]],
     )
     assert.match(perMinute.data[0]?.at ?? '', /:00\.000Z$/)
     assert.deepEqual((await ask({ service: 'storage' })).data, [])

@@ -27,7 +27,9 @@ export function createUsageGet(deps: {
     const { from, to, group, groupBy, step, filter, offset } = asked
     const { account, env } = callerOf(who)
     const span = { account, from, to }
-    const rows = { offset, limit: page.rowsMax, ...(step !== undefined && { step }), filter }
+    // Steps are for charts, which draw no band.
+    const bands = step === undefined
+    const rows = { offset, limit: page.rowsMax, ...(!bands && { step }), filter, bands }
     const found = await inSnapshot(deps.state, (snapshot) => sumUsage(snapshot, span, group, rows))
     const names =
       groupBy === 'resource'
@@ -45,7 +47,7 @@ export function createUsageGet(deps: {
           group_by: groupBy,
           unit: env === 'test' ? 'tUSD' : 'USD',
           ...(step !== undefined && { step }),
-          data: page.of(found).map((row) => toEntry(row, names)),
+          data: page.of(found).map((row) => toEntry(row, { names, bands })),
           has_more: next !== null,
           next_cursor: next,
         }),
@@ -56,7 +58,9 @@ export function createUsageGet(deps: {
 const idsOf = (rows: readonly UsageRow[]): string[] =>
   rows.flatMap(({ group }) => (group === null ? [] : [group]))
 
-const toEntry = (row: UsageRow, names: ReadonlyMap<string, string> | undefined) => ({
+type Shown = { readonly names: ReadonlyMap<string, string> | undefined; readonly bands: boolean }
+
+const toEntry = (row: UsageRow, { names, bands }: Shown) => ({
   ...(row.at !== null && { at: row.at.toISOString() }),
   group: row.group,
   ...(names !== undefined && { name: names.get(row.group ?? '') ?? null }),
@@ -66,5 +70,12 @@ const toEntry = (row: UsageRow, names: ReadonlyMap<string, string> | undefined) 
   energy_nj: row.energy,
   carbon_pg: row.carbon,
   measured_nj: row.measured,
+  ...(bands && { band_pct: bandOf(row) }),
   charge_pusd: row.charge,
 })
+
+function bandOf({ energy, weight }: UsageRow): number | null {
+  if (weight === null) return null
+  const nj = BigInt(energy)
+  return nj === 0n ? 0 : Number((BigInt(weight) + nj - 1n) / nj)
+}

@@ -17,6 +17,7 @@ type UsageEntry = {
   requests: number
   energy_nj: string
   measured_nj: string
+  band_pct?: number | null
   carbon_pg: string
   charge_pusd: string
 }
@@ -40,6 +41,7 @@ export async function run({ options }: CommandCall): Promise<void> {
         group.toUpperCase(),
         'REQUESTS',
         'JOULES',
+        ...(step.length === 0 ? ['BAND'] : []),
         'MEASURED',
         'CARBON mg',
         list.unit,
@@ -49,6 +51,7 @@ export async function run({ options }: CommandCall): Promise<void> {
         ...(isOfKinds ? kindAndName(row) : [row.name ?? row.group ?? `(no ${group})`]),
         String(row.requests),
         printJoules(nj(BigInt(row.energy_nj))),
+        ...(step.length === 0 ? [bandWords(row)] : []),
         measuredShare(row),
         printMilligrams(pg(BigInt(row.carbon_pg))),
         dollars(row.charge_pusd),
@@ -80,6 +83,10 @@ function measuredShare(row: { energy_nj: string; measured_nj: string }): string 
   const [energy, measured] = [BigInt(row.energy_nj), BigInt(row.measured_nj)]
   return energy === 0n ? '' : `${(measured * 100n) / energy} %`
 }
+
+/** Empty where it is not known of every charge. */
+const bandWords = ({ band_pct: band }: UsageEntry): string =>
+  band === null || band === undefined ? '' : `±${band} %`
 
 type List = { unit: string; data: UsageEntry[]; has_more: boolean; next_cursor: string | null }
 

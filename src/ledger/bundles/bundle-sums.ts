@@ -16,6 +16,8 @@ export type BundleSum = readonly [
   carbonPg: string,
   chargePusd: string,
   measuredNj: string,
+  /** The energy times the band of each part in percent. Not in bundles that were made before it was kept. */
+  bandWeight?: string,
 ]
 
 /** The hour of a time, as the sums of a bundle name it. */
@@ -37,7 +39,14 @@ export function sumCharges(
       charge.value('token') ?? '',
       charge.resource ?? '',
     ]
-    const added = [1n, charge.energyNj, charge.carbonPg, charge.chargePusd, charge.measuredNj]
+    const added = [
+      1n,
+      charge.energyNj,
+      charge.carbonPg,
+      charge.chargePusd,
+      charge.measuredNj,
+      charge.bandWeight,
+    ]
     const key = JSON.stringify(keys)
     const known = groups.get(key)
     if (known === undefined) groups.set(key, { keys, sums: added })
@@ -49,3 +58,15 @@ export function sumCharges(
     ({ keys, sums }) => [...keys, ...sums.map(String)] as unknown as BundleSum,
   )
 }
+
+/** The members of a sum before bands were kept. */
+const UNBANDED = 10
+
+/** Sums as a bundle of that time would keep them. */
+export const sumsAs = (
+  kept: readonly BundleSum[] | null,
+  sums: readonly BundleSum[],
+): readonly BundleSum[] | null =>
+  kept?.every(({ length }) => length === UNBANDED) === true
+    ? sums.map((sum) => sum.slice(0, UNBANDED) as unknown as BundleSum)
+    : kept && sums

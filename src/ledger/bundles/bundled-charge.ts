@@ -52,6 +52,15 @@ export class BundledCharge {
         sum += BigInt(this.value(`energy_nj.${part + 1}`) ?? '0')
     }
   }
+  /** The energy of each part times its band in percent. */
+  get bandWeight(): bigint {
+    let sum = 0n
+    for (let part = 0; ; part++) {
+      const band = this.value(part === 0 ? 'band_pct' : `band_pct.${part}`)
+      if (band === undefined) return sum
+      sum += BigInt(band) * BigInt(this.value(`energy_nj.${part + 1}`) ?? '0')
+    }
+  }
   /** The id of the resource; null of requests and of buckets, as in the table. */
   get resource(): string | null {
     const resource = this.value('resource')

@@ -25,7 +25,8 @@ export function wholeHours({ from, to }: { readonly from: Date; readonly to: Dat
 export const bundledRows = (value: string): string =>
   `(select s ->> 1 as operation, s ->> 2 as model, s ->> 3 as token, s ->> 4 as resource, (s ->> 0)::timestamptz as at,
      (s ->> 5)::bigint as requests, (s ->> 6)::numeric as energy_nj, (s ->> 7)::numeric as carbon_pg,
-     (s ->> 8)::numeric as charge_pusd, (s ->> 9)::numeric as measured_nj
+     (s ->> 8)::numeric as charge_pusd, (s ->> 9)::numeric as measured_nj,
+     (s ->> 10)::numeric as band_weight
    from jsonb_array_elements(${value}) s)`
 
 /** The sums of bundled charges in the hours that a span cuts. To be asked in the snapshot of the sums that they go with. */

@@ -175,17 +175,21 @@ async function check({ state, accounts, posted }: World, [from, to]: [number, nu
     )
     assert.equal(rows[0]?.twice, '0', 'no charge is a row and bundled')
     const span = { account, from: new Date(START_MS + from), to: new Date(START_MS + to) }
-    const [sum] = await sumUsage(state, span, "''", { offset: 0, limit: 1 })
+    const [sum] = await sumUsage(state, span, "''", { offset: 0, limit: 1, bands: true })
     const inSpan = wanted.filter(({ charge: { to } }) => {
       const at = new Date(to)
       return at >= span.from && at < span.to
     })
+    const weight = inSpan
+      .flatMap(({ charge: { parts } }) => parts)
+      .reduce((total, part) => total + BigInt(part.energy_nj) * BigInt(part.band_pct), 0n)
     const sumOf = (key: 'energy_nj' | 'carbon_pg' | 'charge_pusd') =>
       String(inSpan.reduce((total, { charge }) => total + BigInt(charge[key]), 0n))
     assert.deepEqual(
       [sum?.requests ?? '0', sum?.energy ?? '0', sum?.carbon ?? '0', sum?.charge ?? '0'],
       [String(inSpan.length), sumOf('energy_nj'), sumOf('carbon_pg'), sumOf('charge_pusd')],
     )
+    assert.equal(sum?.weight ?? '0', String(weight))
   }
   assert.deepEqual((await state.query('select * from ledger_faults()')).rows, [])
 }

@@ -2,7 +2,7 @@
 // row says of them what they say themselves.
 import { Bundle } from '#ledger/bundles/bundle.ts'
 import { chargesOf, type BundledCharge } from '#ledger/bundles/bundled-charge.ts'
-import { sumCharges, type BundleSum } from '#ledger/bundles/bundle-sums.ts'
+import { sumCharges, sumsAs, type BundleSum } from '#ledger/bundles/bundle-sums.ts'
 import { leafOf } from '#tlog/leaf.ts'
 
 /** A row of `charge_bundles`. */
@@ -78,7 +78,8 @@ export function bundleFault(
   charges: readonly BundledCharge[],
   hashes: readonly (Buffer | undefined)[],
 ): string | undefined {
-  const facts = { ...factsOf(charges), ...(row.sums === null && { sums: null }) }
+  const made = factsOf(charges)
+  const facts = { ...made, sums: sumsAs(row.sums, made.sums) }
   const wrong = (Object.keys(facts) as (keyof BundleFacts)[]).find(
     (key) => JSON.stringify(facts[key]) !== JSON.stringify(row[key]),
   )

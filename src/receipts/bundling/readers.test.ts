@@ -109,6 +109,7 @@ async function answersOfAccount(state: State, account: string): Promise<Record<s
         answers[`usage ${at} ${group}`] = await sumUsage(state, span, `${group}`, {
           offset: 0,
           limit: 100,
+          bands: true,
         })
       const resource = { ...span, resource: RESOURCE, operations: ['database.session'] as const }
       for (const step of ['minute', 'hour', 'day'] as const)

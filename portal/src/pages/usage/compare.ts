@@ -16,6 +16,7 @@ const COLUMNS = [
   'group',
   'requests',
   'energy_nj',
+  'band_pct',
   'measured_nj',
   'carbon_pg',
   'charge_pusd',
@@ -27,7 +28,7 @@ export const csvOf = (rows: readonly UsageRow[]): string =>
     .map((line) => `${line}\r\n`)
     .join('')
 
-function cell(value: string | number | null): string {
+function cell(value: string | number | null | undefined): string {
   const text = String(value ?? '')
   const plain = /^[=+@\t\r-]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain

@@ -2,10 +2,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { energyExact } from '#console/figures/energy.ts'
 import { moneyExact } from '#console/figures/money.ts'
-import type { Figure } from '#console/figures/known.ts'
+import { figureOfSums } from '#console/figures/known.ts'
 import { Bars } from '#console/parts/bars.tsx'
 import { Select } from '#console/parts/choices.tsx'
-import { Known } from '#console/parts/known.tsx'
+import { Band, Known } from '#console/parts/known.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import type { Range } from '#console/parts/range.ts'
 import { Register } from '#console/parts/register.tsx'
@@ -103,21 +103,16 @@ function Total(props: {
   const unit = useUnit()
   const zone = useZone()
   const now = useNow('minute')
-  const nj = energyOf(rows)
-  const measured = rows.reduce((sum, { measured_nj }) => sum + BigInt(measured_nj), 0n)
-  const figure: Figure = {
-    nj,
-    known: nj > 0n && measured === nj ? 'measured' : 'modelled',
-    bandPct: undefined,
-  }
+  const figure = figureOfSums(rows)
   const pusd = rows.reduce((sum, { charge_pusd }) => sum + BigInt(charge_pusd), 0n)
   return (
-    <section className="plate usage-total" aria-label="Together" data-copy={energyExact(nj)}>
+    <section className="plate usage-total" aria-label="Together" data-copy={energyExact(figure.nj)}>
       <p className="small muted">{rangeWords(range, zone, now)}</p>
       <Register figure={figure} size="middle" />
+      <Band figure={figure} />
       <p className="small">
         <Known figure={figure} />. <b>{moneyExact(pusd, unit)}</b>
-        {past !== undefined && `, ${changeWords(nj, energyOf(past))}`}
+        {past !== undefined && `, ${changeWords(figure.nj, energyOf(past))}`}
       </p>
     </section>
   )
