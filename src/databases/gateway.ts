@@ -9,6 +9,7 @@ import {
 import { readTariff } from '#charging/tariff.ts'
 import { fault } from '#contract/errors.ts'
 import { findNamed, resourceLookup } from '#http/find-named.ts'
+import { createIntervalList } from '#http/interval-list.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import {
@@ -17,6 +18,7 @@ import {
   createBackupGet,
   createBackupList,
 } from './operations/database-backups.ts'
+import { findDatabase } from './operations/find-database.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
 import { createDatabaseEnergy } from './operations/database-energy.ts'
@@ -26,7 +28,6 @@ import {
   createDatabaseUrl,
 } from './operations/database-get.ts'
 import { createDatabaseQuery, createQueryCeiling } from './operations/database-query.ts'
-import { createDatabaseIntervals } from './operations/database-intervals.ts'
 import { createDatabaseQueries } from './operations/database-queries.ts'
 import {
   createDatabaseRoleCreate,
@@ -60,7 +61,14 @@ function open({ readers: state, session }: GatewayCore, settings: GatewaySetting
       'database.url': { handle: createDatabaseUrl(deps) },
       'database.update': { parse: parseDatabaseChange, handle: createDatabaseUpdate(deps) },
       'database.energy': { handle: createDatabaseEnergy({ state, now: Date.now }) },
-      'database.intervals': { handle: createDatabaseIntervals({ state, now: Date.now }) },
+      'database.intervals': {
+        handle: createIntervalList({
+          state,
+          now: Date.now,
+          parameter: 'database',
+          find: (account, wanted) => findDatabase(state, account, wanted),
+        }),
+      },
       'database.queries': { handle: createDatabaseQueries({ state }) },
       'database.query': {
         parse: parseDatabaseQuery,

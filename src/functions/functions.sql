@@ -129,5 +129,6 @@ $$;
 create or replace function remove_function(of_id text) returns void language sql as $$
   delete from function_runs where function = of_id;
   delete from resource_logs where resource = of_id;
+  delete from resource_intervals where resource = of_id;
   delete from function_versions where function = of_id;
 $$;

@@ -8,7 +8,9 @@ import {
 } from '#contract/functions.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { resourceLookup } from '#http/find-named.ts'
+import { createIntervalList } from '#http/interval-list.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { findFunction } from './operations/find-function.ts'
 import { createFunctionDelete } from './operations/function-delete.ts'
 import { createFunctionDeploy } from './operations/function-deploy.ts'
 import {
@@ -35,7 +37,10 @@ export const FUNCTIONS_GATEWAY: GatewayProduct<FunctionGatewaySettings> = {
   open,
 }
 
-function open({ readers: state }: GatewayCore, settings: FunctionGatewaySettings): GatewayPart {
+function open(
+  { readers: state, clock }: GatewayCore,
+  settings: FunctionGatewaySettings,
+): GatewayPart {
   const deps = { state, settings }
   return {
     endpoints: {
@@ -43,6 +48,14 @@ function open({ readers: state }: GatewayCore, settings: FunctionGatewaySettings
       'function.list': { handle: createFunctionList(deps) },
       'function.get': { handle: createFunctionGet(deps) },
       'function.logs': { handle: createFunctionLogs({ state }) },
+      'function.intervals': {
+        handle: createIntervalList({
+          state,
+          now: () => clock.wallMs(),
+          parameter: 'function',
+          find: (account, wanted) => findFunction(state, account, wanted),
+        }),
+      },
       'function.failures': { handle: createFunctionFailures({ state }) },
       'function.replay': {
         parse: parseFunctionReplayRequest,

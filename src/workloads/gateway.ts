@@ -3,7 +3,9 @@ import { parseRegistryLogin } from '#contract/registries.ts'
 import * as workloads from '#contract/workloads.ts'
 import { recordsOf } from '#http/account-records.ts'
 import { resourceLookup } from '#http/find-named.ts'
+import { createIntervalList } from '#http/interval-list.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { findWorkload } from './operations/find-workload.ts'
 import { createWorkloadDeploy } from './operations/workload-deploy.ts'
 import { createWorkloadEnergy } from './operations/workload-energy.ts'
 import { createWorkloadGet, createWorkloadList } from './operations/workload-get.ts'
@@ -54,6 +56,14 @@ function open(
       'workload.logs': { handle: createWorkloadLogs({ state }) },
       'workload.energy': {
         handle: createWorkloadEnergy({ state, now: () => clock.wallMs() }),
+      },
+      'workload.intervals': {
+        handle: createIntervalList({
+          state,
+          now: () => clock.wallMs(),
+          parameter: 'workload',
+          find: (account, wanted) => findWorkload(state, account, wanted),
+        }),
       },
       'workload.scale': { parse: parseWorkloadScale, handle: createWorkloadScale(deps) },
       'workload.suspend': {

@@ -180,6 +180,7 @@ $$;
 -- Removes what is left of a deleted workload.
 create or replace function remove_workload(of_id text) returns void language sql as $$
   delete from resource_logs where resource = of_id;
+  delete from resource_intervals where resource = of_id;
   delete from workload_versions where workload = of_id;
   delete from workload_volumes where workload = of_id;
 $$;

@@ -50,6 +50,7 @@ export const WORKLOADS_ROWS: Readonly<Record<string, Row>> = {
   'workload.list': { path: () => '/v1/workloads' },
   'workload.get': { path, statuses },
   'workload.logs': { path: () => `${path()}/logs?lines=10`, statuses },
+  'workload.intervals': { path: () => `${path()}/intervals?limit=10`, statuses },
   'workload.energy': { path: () => `${path()}/energy?since=1h`, statuses },
   'workload.update': {
     path,

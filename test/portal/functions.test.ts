@@ -85,6 +85,9 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     const { page } = ada
     await go(`/functions/${NAME}`)
     await page.getByText(String((await own())['url'])).waitFor()
+    const today = page.locator('section', { hasText: 'Awake today' })
+    await today.getByText(/^Awake for/).click()
+    await today.locator('tr', { hasText: 'a deployment' }).first().waitFor()
     await page.getByText(`ergon fn deploy hello.js --name ${NAME}`).waitFor()
     await row(`${HOSTILE} one`).first().waitFor()
     await answers((text) => text === 'one')

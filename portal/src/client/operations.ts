@@ -172,6 +172,7 @@ export type Operations = Checked<{
     never,
     typeof functions.functionLogsQuery
   >
+  'GET /v1/functions/:function/intervals': Of<typeof intervalList, never, typeof intervalsQuery>
   'GET /v1/functions/:function/failures': Of<typeof functions.functionFailures>
   'POST /v1/functions/:function/failures/replay': Of<
     typeof functions.functionReplayed,
@@ -193,6 +194,7 @@ export type Operations = Checked<{
     never,
     typeof workloads.workloadLogsQuery
   >
+  'GET /v1/workloads/:workload/intervals': Of<typeof intervalList, never, typeof intervalsQuery>
   'GET /v1/workloads/:workload/energy': Of<
     typeof workloads.workloadEnergy,
     never,

@@ -1,6 +1,7 @@
 // Requests and replies of the routed operations of functions.
 import { json, ok, type Descriptions } from '#contract/description.ts'
 import * as functions from '#contract/functions.ts'
+import { intervalList, intervalsQuery } from '#contract/intervals.ts'
 import type { FUNCTIONS } from '#contract/products/functions.ts'
 
 const shown = json(functions.functionReply)
@@ -32,6 +33,12 @@ export const FUNCTIONS_DESCRIPTIONS: Descriptions<typeof FUNCTIONS> = {
     summary: 'The newest lines that a function has written, by the request that each belongs to',
     query: functions.functionLogsQuery,
     replies: ok('The lines', json(functions.functionLogs)),
+    refusals: ['function_not_found'],
+  },
+  'function.intervals': {
+    summary: 'When a function was awake, what woke it and why it slept, the newest first',
+    query: intervalsQuery,
+    replies: ok('The intervals', json(intervalList)),
     refusals: ['function_not_found'],
   },
   'function.failures': {

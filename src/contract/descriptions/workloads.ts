@@ -1,5 +1,6 @@
 // Requests and replies of the routed operations of workloads.
 import { json, ok, type Descriptions } from '#contract/description.ts'
+import { intervalList, intervalsQuery } from '#contract/intervals.ts'
 import type { WORKLOADS } from '#contract/products/workloads.ts'
 import * as registries from '#contract/registries.ts'
 import * as replies from '#contract/workload-replies.ts'
@@ -61,6 +62,13 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     summary: 'The energy, carbon and charges of a workload, by the hour',
     query: replies.workloadEnergyQuery,
     replies: ok('The figures', json(replies.workloadEnergy)),
+    refusals,
+  },
+  'workload.intervals': {
+    summary:
+      'When each instance of a workload was awake, what woke it and why it slept, the newest first',
+    query: intervalsQuery,
+    replies: ok('The intervals', json(intervalList)),
     refusals,
   },
   'workload.scale': {

@@ -12,6 +12,7 @@ export const FUNCTIONS = defineProduct({
     'function.list': view,
     'function.get': view,
     'function.logs': view,
+    'function.intervals': view,
     'function.failures': view,
     'function.replay': change,
     'function.discard': change,
@@ -62,6 +63,12 @@ export const FUNCTIONS = defineProduct({
       path: '/v1/functions/:function/logs',
       operation: 'function.logs',
       query: ['after', 'limit'],
+    },
+    {
+      method: 'GET',
+      path: '/v1/functions/:function/intervals',
+      operation: 'function.intervals',
+      query: ['from', 'to', 'limit', 'cursor'],
     },
   ],
 })

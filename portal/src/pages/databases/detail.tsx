@@ -1,16 +1,16 @@
 // One database: its address, four facts, the day, where its joules go, and what can be done to it.
 import { Link } from '@tanstack/react-router'
+import { Awake } from '#console/parts/awake.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { Actions } from './actions.tsx'
 import { Address } from './address.tsx'
-import { Awake } from './awake.tsx'
 import { stateOf, type Database } from './database.ts'
 import { DatabaseFacts } from './database-facts.tsx'
 import { Queries } from './queries.tsx'
 import { QueryBox } from './query-box.tsx'
-import { useDatabase } from './use-databases.ts'
+import { useDatabase, useIntervals } from './use-databases.ts'
 
 export function Detail({ name }: { readonly name: string }) {
   const query = useDatabase(name)
@@ -33,7 +33,7 @@ export function Detail({ name }: { readonly name: string }) {
             <Reason database={database} />
             <Address database={database} />
             <DatabaseFacts database={database} />
-            <Awake database={database} />
+            <Day database={database} />
             <QueryBox database={database} />
             <Queries database={database} />
             <Actions database={database} />
@@ -43,6 +43,19 @@ export function Detail({ name }: { readonly name: string }) {
     </>
   )
 }
+
+const Day = ({ database }: { readonly database: Database }) => (
+  <Awake
+    query={useIntervals(database)}
+    service="databases"
+    wakers={{
+      connection: 'a connection',
+      backup: 'a backup',
+      change: 'a change of the database',
+    }}
+    aside="Asleep, only stored bytes cost; it wakes when someone connects."
+  />
+)
 
 function versionsOf({ postgres_version, vector_version, region }: Database): string {
   const version = postgres_version === null ? 'PostgreSQL 16' : `PostgreSQL ${postgres_version}`

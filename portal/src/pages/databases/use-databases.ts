@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { changed, read } from '#console/client/queries.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
+import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { useNow } from '#console/parts/zone.ts'
 import { isChanging, type Database } from './database.ts'
 
@@ -12,8 +13,6 @@ const CHANGING_MS = 2_000
 const ENERGY_MS = 60_000
 /** A minute is charged when it is over. */
 export const LAST_MS = 180_000
-/** The most that one page has. */
-const INTERVALS_MAX = '1000'
 
 export function useDatabases() {
   useResourceChanges('database', databasesChanged)

@@ -1,5 +1,6 @@
 // One function: its address, four facts, the commands, its versions, what runs it, its log, and what can be done to it.
 import { Link } from '@tanstack/react-router'
+import { Awake } from '#console/parts/awake.tsx'
 import { Command } from '#console/parts/copy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { Section } from '#console/parts/section.tsx'
@@ -12,7 +13,7 @@ import type { Deployed } from './function.ts'
 import { FunctionFacts } from './function-facts.tsx'
 import { FunctionLog } from './log.tsx'
 import { Triggers } from './triggers.tsx'
-import { useFunction } from './use-functions.ts'
+import { useIntervals, useFunction } from './use-functions.ts'
 import { FunctionVersions } from './versions.tsx'
 
 export function Detail({ name }: { readonly name: string }) {
@@ -37,6 +38,7 @@ export function Detail({ name }: { readonly name: string }) {
             <Command label="Address" text={one.url} />
             <FunctionFacts one={one} />
             <Deploy one={one} />
+            <Day one={one} />
             <FunctionVersions one={one} />
             <Triggers one={one} />
             <FunctionLog one={one} />
@@ -68,4 +70,13 @@ const Deploy = ({ one: { name, versions, env } }: { readonly one: Deployed }) =>
       </p>
     </div>
   </Section>
+)
+
+const Day = ({ one }: { readonly one: Deployed }) => (
+  <Awake
+    query={useIntervals(one)}
+    service="functions"
+    wakers={{ connection: 'a request or a run', backup: 'a backup', change: 'a deployment' }}
+    aside="Asleep, it costs nothing; a request or a run wakes it."
+  />
 )

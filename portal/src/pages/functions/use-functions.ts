@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { changed, read } from '#console/client/queries.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
 import { FOLLOWED_MS, LOG_LINES } from '#console/parts/log.tsx'
+import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { isBeingTried } from '#console/parts/versioned.ts'
+import { useNow } from '#console/parts/zone.ts'
 import type { Deployed } from './function.ts'
 
 /** While a version is tried. */
@@ -47,10 +49,22 @@ export const useFailures = ({ id, runs_failed }: Pick<Deployed, 'id' | 'runs_fai
     refetchInterval: SHOWN_MS,
   })
 
+/** Those of this day of UTC, the newest first; a wake or a sleep has them read again. */
+export function useIntervals({ id }: Pick<Deployed, 'id'>) {
+  const day = useNow('day').toISOString().slice(0, 10)
+  return useQuery(
+    read('GET /v1/functions/:function/intervals', {
+      path: { function: id },
+      query: { from: `${day}T00:00:00Z`, limit: INTERVALS_MAX },
+    }),
+  )
+}
+
 export const functionsChanged = (): Promise<void> =>
   changed(
     'GET /v1/functions',
     'GET /v1/functions/:function',
     'GET /v1/functions/:function/logs',
+    'GET /v1/functions/:function/intervals',
     'GET /v1/functions/:function/failures',
   )

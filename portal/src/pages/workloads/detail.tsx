@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { call } from '#console/client/call.ts'
 import { bytesShort, share } from '#console/figures/amounts.ts'
+import { Awake } from '#console/parts/awake.tsx'
 import { Command } from '#console/parts/copy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
@@ -14,7 +15,7 @@ import { Actions } from './actions.tsx'
 import { HourlyEnergy } from './energy.tsx'
 import { WorkloadLog } from './log.tsx'
 import { Settings } from './settings.tsx'
-import { useWorkload, workloadsChanged } from './use-workloads.ts'
+import { useIntervals, useWorkload, workloadsChanged } from './use-workloads.ts'
 import { shortImage, type Version, type Workload } from './workload.ts'
 import { WorkloadFacts } from './workload-facts.tsx'
 
@@ -40,6 +41,7 @@ export function Detail({ name }: { readonly name: string }) {
             <Pull one={one} />
             <Command label="Address" text={one.url} />
             <WorkloadFacts one={one} />
+            <Day one={one} />
             <WorkloadVersions one={one} />
             <HourlyEnergy one={one} />
             <Settings one={one} />
@@ -92,5 +94,14 @@ const WorkloadVersions = ({ one }: { readonly one: Workload }) => (
       })
       await workloadsChanged()
     }}
+  />
+)
+
+const Day = ({ one }: { readonly one: Workload }) => (
+  <Awake
+    query={useIntervals(one)}
+    service="workloads"
+    wakers={{ connection: 'a request', backup: 'a backup', change: 'a deployment or its scale' }}
+    aside="Asleep, it costs nothing; a request wakes it."
   />
 )

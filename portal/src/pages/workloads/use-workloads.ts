@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { changed, read } from '#console/client/queries.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
 import { FOLLOWED_MS, LOG_LINES } from '#console/parts/log.tsx'
+import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { isBeingTried } from '#console/parts/versioned.ts'
+import { useNow } from '#console/parts/zone.ts'
 import type { Workload } from './workload.ts'
 
 /** While a version is pulled or tried. */
@@ -48,10 +50,22 @@ export const useEnergy = ({ id }: Pick<Workload, 'id'>) =>
     refetchInterval: ENERGY_MS,
   })
 
+/** Those of this day of UTC, the newest first; a wake or a sleep has them read again. */
+export function useIntervals({ id }: Pick<Workload, 'id'>) {
+  const day = useNow('day').toISOString().slice(0, 10)
+  return useQuery(
+    read('GET /v1/workloads/:workload/intervals', {
+      path: { workload: id },
+      query: { from: `${day}T00:00:00Z`, limit: INTERVALS_MAX },
+    }),
+  )
+}
+
 export const workloadsChanged = (): Promise<void> =>
   changed(
     'GET /v1/workloads',
     'GET /v1/workloads/:workload',
     'GET /v1/workloads/:workload/logs',
+    'GET /v1/workloads/:workload/intervals',
     'GET /v1/workloads/:workload/energy',
   )

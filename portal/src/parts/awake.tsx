@@ -1,27 +1,38 @@
-// The day of a database as a band: when its server was awake, and the causes.
+// The day of a resource as a band: when it was awake, and the causes.
+import type { UseQueryResult } from '@tanstack/react-query'
 import { left, tableTime } from '#console/figures/time.ts'
-import { DayBand } from '#console/parts/day-band.tsx'
-import { Loaded } from '#console/parts/loaded.tsx'
-import { Section } from '#console/parts/section.tsx'
-import { useNow } from '#console/parts/zone.ts'
-import type { Database } from './database.ts'
-import { lengthOf, sleptWords, spansOf, wokenWords } from './intervals.ts'
-import { useIntervals } from './use-databases.ts'
+import { DayBand } from './day-band.tsx'
+import {
+  lengthOf,
+  sleptWords,
+  spansOf,
+  wokenWords,
+  type Interval,
+  type Wakers,
+} from './intervals.ts'
+import { Loaded } from './loaded.tsx'
+import { Section } from './section.tsx'
+import type { ServiceName } from './services.ts'
+import { useNow } from './zone.ts'
 
 const DAY_MS = 86_400_000
 
-export function Awake({ database }: { readonly database: Database }) {
-  const query = useIntervals(database)
+export function Awake(props: {
+  /** Its intervals of this day of UTC. */
+  readonly query: UseQueryResult<{ readonly data: readonly Interval[] }>
+  readonly service: ServiceName
+  readonly wakers: Wakers
+  /** What sleep and wake mean for it. */
+  readonly aside: string
+}) {
+  const { query, service, wakers, aside } = props
   const now = useNow('minute').getTime()
   const nowMs = now % DAY_MS
   return (
-    <Section
-      title="Awake today"
-      aside="Asleep, only stored bytes cost; it wakes when someone connects."
-    >
-      <Loaded query={query} what="the day of the database">
+    <Section title="Awake today" aside={aside}>
+      <Loaded query={query} what="the day">
         {({ data }) => {
-          const spans = spansOf(data, { dayMs: now - nowMs, nowMs: now })
+          const spans = spansOf(data, { dayMs: now - nowMs, nowMs: now, wakers })
           const awakeMs = lengthOf(spans)
           const words = awakeMs === 0 ? 'Not awake yet today' : `Awake for ${left(awakeMs)}`
           return (
@@ -29,7 +40,7 @@ export function Awake({ database }: { readonly database: Database }) {
               <DayBand
                 spans={spans}
                 nowMs={nowMs}
-                service="databases"
+                service={service}
                 label={`${words}, by hours of UTC`}
               />
               <details className="small">
@@ -48,10 +59,10 @@ export function Awake({ database }: { readonly database: Database }) {
                   </thead>
                   <tbody>
                     {data.map((one) => (
-                      <tr key={one.from}>
+                      <tr key={`${one.from} ${one.to}`}>
                         <td>{timeOf(one.from, now)}</td>
                         <td>{one.to === null ? 'now' : timeOf(one.to, now)}</td>
-                        <td>{wokenWords(one)}</td>
+                        <td>{wokenWords(one, wakers)}</td>
                         <td>{sleptWords(one)}</td>
                         <td className="num">
                           {left(

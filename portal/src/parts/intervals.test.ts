@@ -1,8 +1,20 @@
-// Intervals of a database become spans of the day with their causes.
+// Intervals of a resource become spans of the day with their causes.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { lengthOf, sleptWords, spansOf, wokenWords, type Interval } from './intervals.ts'
+import {
+  lengthOf,
+  sleptWords,
+  spansOf,
+  wokenWords,
+  type Interval,
+  type Wakers,
+} from './intervals.ts'
 
+const wakers: Wakers = {
+  connection: 'a connection',
+  backup: 'a backup',
+  change: 'a change of it',
+}
 const DAY = '2026-11-26'
 const HOUR_MS = 3_600_000
 const dayMs = Date.parse(`${DAY}T00:00:00Z`)
@@ -21,7 +33,7 @@ suite('spansOf()', () => {
       interval(`${DAY}T06:00`, null, { woken_by: 'backup', role: null }),
       interval('2026-11-25T23:00', `${DAY}T02:00`),
     ]
-    const spans = spansOf(intervals, { dayMs, nowMs: dayMs + 7 * HOUR_MS })
+    const spans = spansOf(intervals, { dayMs, nowMs: dayMs + 7 * HOUR_MS, wakers })
     assert.deepEqual(spans, [
       { fromMs: 0, toMs: 2 * HOUR_MS, cause: 'woken by a connection of owner; nobody used it' },
       { fromMs: 6 * HOUR_MS, toMs: 7 * HOUR_MS, cause: 'woken by a backup' },
@@ -34,7 +46,7 @@ suite('spansOf()', () => {
       interval(`${DAY}T05:00`, `${DAY}T06:00`, { slept_by: 'balance' }),
       interval(`${DAY}T01:00`, `${DAY}T02:00`, { slept_by: 'suspended' }),
     ]
-    const spans = spansOf(intervals, { dayMs, nowMs: dayMs + 8 * HOUR_MS })
+    const spans = spansOf(intervals, { dayMs, nowMs: dayMs + 8 * HOUR_MS, wakers })
     assert.deepEqual(
       spans.filter(({ isOff }) => isOff === true),
       [
@@ -47,6 +59,25 @@ suite('spansOf()', () => {
 
   test('has words for an interval that goes on', () => {
     const now = interval(`${DAY}T05:00`, null)
-    assert.deepEqual([wokenWords(now), sleptWords(now)], ['a connection of owner', 'it is awake'])
+    assert.deepEqual(
+      [wokenWords(now, wakers), sleptWords(now)],
+      ['a connection of owner', 'it is awake'],
+    )
+  })
+
+  test('joins those of instances that were awake at once, whatever the order of their ends', () => {
+    const of = (...intervals: Interval[]) =>
+      spansOf(intervals, { dayMs, nowMs: dayMs + 8 * HOUR_MS, wakers })
+    const first = interval(`${DAY}T01:00`, `${DAY}T03:00`, { role: null })
+    const second = interval(`${DAY}T02:00`, `${DAY}T04:00`, { role: null, slept_by: 'suspended' })
+    const within = interval(`${DAY}T02:30`, `${DAY}T02:40`, { role: null, slept_by: 'change' })
+    const spans = of(within, second, first)
+    assert.deepEqual(spans, [
+      { fromMs: HOUR_MS, toMs: 4 * HOUR_MS, cause: 'woken by a connection; it was suspended' },
+      { fromMs: 4 * HOUR_MS, toMs: 8 * HOUR_MS, isOff: true, cause: 'it was suspended' },
+    ])
+    assert.equal(lengthOf(spans), 3 * HOUR_MS)
+    const open = of(interval(`${DAY}T05:00`, null, { role: null }), within, second, first)
+    assert.equal(lengthOf(open), 6 * HOUR_MS)
   })
 })
