@@ -111,13 +111,14 @@ create or replace function log_since(copy database_backups) returns numeric lang
 $$;
 
 -- Nightly backups that are due: each day, of databases that wrote since the last copy. A start and a stop of the server
--- write some hundred bytes of log, and a restore replays a MiB at once. One that failed is tried again an hour later.
+-- write some hundred bytes of log, and a restore replays a MiB at once. One that failed is tried again an hour later. One
+-- from when the clock was ahead does not count.
 create or replace function want_nightly_backups(day_ms bigint) returns void language sql as $$
   select want_backup(d.id, 'nightly') from databases d join resources n using (id)
   where n.wanted = 'deployed' and n.actual = 'deployed'
     and not exists (select from database_backups b where b.database = d.id and (
-      b.kind = 'nightly' and (b.status in ('wanted', 'running') or b.created_at > ledger_now()
-        - day_ms * interval '1 ms' / case b.status when 'failed' then 24 else 1 end)
+      b.kind = 'nightly' and (b.status in ('wanted', 'running') or b.created_at <= ledger_now() and b.created_at
+        > ledger_now() - day_ms * interval '1 ms' / case b.status when 'failed' then 24 else 1 end)
       or b.status = 'done' and (d.is_archived or d.log_stored_at > ledger_now() - interval '1 hour')
         and log_since(b) < 1048576));
 $$;

@@ -235,6 +235,33 @@ test('want_nightly_backups() wants one a day, of databases that wrote', { skip }
   }
 })
 
+test(
+  'a copy from a time when the clock was ahead does not put the copy of the day off',
+  { skip },
+  async () => {
+    const id = await newDatabase('ahead')
+    const wanted = async () => {
+      await value('want_nightly_backups($1)', [DAY_MS])
+      const text = "delete from database_backups where status = 'wanted' returning database"
+      const { rows } = await state.query<{ database: string }>(text)
+      return rows.filter(({ database }) => database === id).length
+    }
+    await at(10)
+    await copy(id, [1, 2])
+    await at(1)
+    await log(id, 0, 10)
+    assert.equal(await wanted(), 1)
+    await copy(id, [9, 10])
+    await log(id, 10, 20)
+    assert.equal(await wanted(), 0)
+    await at(2.1)
+    assert.equal(await wanted(), 1)
+    await copy(id, [19, 20])
+    await expire()
+    assert.equal((await copies(id)).length, 3, 'each second of the retention has its copy')
+  },
+)
+
 test('a backup of the day that failed is tried again within the hour', { skip }, async () => {
   const id = await newDatabase('tried-again')
   const wanted = async () => {
