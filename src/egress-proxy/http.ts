@@ -67,6 +67,10 @@ async function forward(
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       onward.once('response', resolve)
       onward.once('error', reject)
+      // Nobody has asked for it, as the proxy passes no upgrade on. Without a listener there would be no event at all.
+      onward.once('upgrade', () =>
+        reject(new Unreached(502, url, 'it answers in another protocol')),
+      )
     })
     response.once('close', () => socket.destroy())
     socket.setTimeout(silenceMs, () => socket.destroy())

@@ -162,6 +162,20 @@ test('requests of one connection are forwarded whole, without the headers of a h
   assert.equal(answer.match(/HTTP\/1\.1 200 Fine\r\nx-own: 1/g)?.length, 2, answer)
 })
 
+test('an answer in another protocol, for which nobody has asked, is none', async (t) => {
+  const { open } = await start(t)
+  const there = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: own\r\nConnection: upgrade\r\n\r\n')
+  }).listen(0, LOOPBACK)
+  await once(there, 'listening')
+  t.after(() => there.close())
+  const { port } = there.address() as AddressInfo
+  const client = open('acct_a', PROXY)
+  client.write(`GET http://there:${port}/ HTTP/1.1\r\nHost: there\r\n\r\n`)
+  assert.match(await text(client), /^HTTP\/1\.1 502 Could not connect to .*another protocol/)
+})
+
 test('a connection opens one other at a time, whatever is sent ahead', async (t) => {
   let [open, most, hits] = [0, 0, 0]
   const server = createServer((socket) => {

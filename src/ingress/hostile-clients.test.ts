@@ -1,5 +1,6 @@
 // Clients that mean to end the ingress for others.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { connect as connectTls, createSecureContext } from 'node:tls'
@@ -11,6 +12,48 @@ import { listenPlain, listenTls } from './server.ts'
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n'
 const UPGRADE = `${GET}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`
 const listen = { host: '127.0.0.1', port: 0 }
+
+test('the first bytes of a connection may come one by one, of HTTP/1.1 and of HTTP/2', async (t) => {
+  const { deps } = await openInstance(t, (_request, response) => response.end('ok'))
+  const front = await listenPlain({ ...deps, listen })
+  t.after(() => front.drain())
+  const firstAnswer = async (text: string): Promise<Buffer> => {
+    const client = connect({ port: front.port, host: '127.0.0.1', noDelay: true })
+    const answered = once(client, 'data') as Promise<[Buffer]>
+    for (const byte of text) {
+      client.write(byte)
+      await pause(1)
+    }
+    const [bytes] = await answered
+    client.destroy()
+    return bytes
+  }
+  for (const method of ['PUT', 'POST', 'GET']) {
+    const answer = await firstAnswer(`${method} / HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    assert.match(String(answer), /^HTTP\/1\.1 200 OK[^]*ok$/)
+  }
+  // The settings of the server, as RFC 9113 (3.4) asks for.
+  const [length, type] = (await firstAnswer('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')).subarray(2, 4)
+  assert.deepEqual([(length ?? 0) > 0, type], [true, 4])
+})
+
+test('connections that say nothing, or begin as HTTP/2 and are not, end', async (t) => {
+  const { deps } = await openInstance(t, (_request, response) => response.end('ok'))
+  const front = await listenPlain({ ...deps, listen })
+  const open = async (text: string) => {
+    const client = connect(front.port, '127.0.0.1')
+    client.on('error', () => undefined)
+    if (text !== '') client.write(text)
+    await once(client, 'connect')
+    return client
+  }
+  for (const text of ['PRI / HTTP/1.1\r\nHost: localhost\r\n\r\n', `PRI * HTTP/2.0\r\n\r\nGET`])
+    for await (const chunk of (await open(text)).end()) assert.doesNotMatch(String(chunk), /^HTTP/)
+  const silent = await open('')
+  const closed = once(silent.resume(), 'close')
+  await front.drain()
+  await closed
+})
 
 test('an upgrade behind requests without an answer is an ordinary request, by both ports', async (t) => {
   const { deps, users } = await openInstance(t, async (_request, response) => {

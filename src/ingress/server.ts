@@ -1,25 +1,26 @@
-// The listeners of the ingress: HTTP/1.1 on a plain port, and on a TLS port HTTP/2 too, with the certificate of the name that
-// the client asks for. Both have the same limits, and drain alike.
+// The listeners of the ingress, each with HTTP/1.1 and HTTP/2: a plain port, and a TLS port with the certificate of the name
+// that the client asks for. Both have the same limits, and drain alike.
 import type { IncomingMessage, Server } from 'node:http'
-import type { Http2SecureServer, ServerHttp2Session } from 'node:http2'
+import type { Http2SecureServer, Http2Server } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContext } from 'node:tls'
 import { createServer } from '#base/node-http.ts'
-import { FUNCTION_TIMEOUT_S_MAX } from '#contract/function-limits.ts'
+import { onceDone } from '#base/once-done.ts'
 import { limitAddresses } from '#http/address-limit.ts'
 import { CONNECTION_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS } from '#http/limits.ts'
 import { answerRequest, answerUpgrade, type IngressDeps } from './answer.ts'
 import type { IngressRequest, IngressResponse } from './exchange.ts'
+import { divertHttp2 } from './first-bytes.ts'
+import { HTTP2_OPTIONS, limitSessions } from './http2-sessions.ts'
+import {
+  ROUTED_HEADER_BYTES_MAX,
+  ROUTED_HEADERS_MAX,
+  ROUTED_SILENCE_MS_MAX,
+} from './listener-limits.ts'
 
-const HEADER_BYTES_MAX = 32_768
-const HEADERS_MAX = 200
 const CONNECTIONS_MAX = 2000
 const CONNECTIONS_OF_ADDRESS_MAX = 200
-/** Requests that one connection of HTTP/2 may have under way. */
-const STREAMS_MAX = 100
-/** A connection on which nothing moves: longer than code may take to start and to answer. */
-const SILENCE_MS_MAX = (FUNCTION_TIMEOUT_S_MAX + 90) * 1000
 /** Requests that run may end; then they are cut. */
 const DRAIN_MS = 5000
 
@@ -36,7 +37,7 @@ export type IngressServerDeps = IngressDeps & {
 /** Listens in the clear; rejects when the address is taken. */
 export async function listenPlain(deps: IngressServerDeps): Promise<IngressServer> {
   const server = createServer({
-    maxHeaderSize: HEADER_BYTES_MAX,
+    maxHeaderSize: ROUTED_HEADER_BYTES_MAX,
     headersTimeout: HEADERS_TIMEOUT_MS,
     // A body may take as long as the code does, which ends the request.
     requestTimeout: 0,
@@ -49,9 +50,25 @@ export async function listenPlain(deps: IngressServerDeps): Promise<IngressServe
     shouldUpgradeCallback: asksForWebSocket,
   })
   answerAll(server, deps)
-  server.maxHeadersCount = HEADERS_MAX
-  server.timeout = SILENCE_MS_MAX
-  return await open(server, deps, () => server.closeIdleConnections())
+  server.maxHeadersCount = ROUTED_HEADERS_MAX
+  server.timeout = ROUTED_SILENCE_MS_MAX
+  let closeSessions = () => {}
+  const ofHttp2 = onceDone(async () => {
+    // Loaded by the first client that speaks it.
+    const { createServer: createHttp2Server } = await import('node:http2')
+    const made = createHttp2Server(HTTP2_OPTIONS)
+    answerAll(made, deps)
+    closeSessions = limitSessions(made)
+    return made
+  })
+  const closeSilent = divertHttp2(server, (socket) => {
+    void ofHttp2().then((made) => made.emit('connection', socket))
+  })
+  return await open(server, deps, () => {
+    closeSilent()
+    server.closeIdleConnections()
+    closeSessions()
+  })
 }
 
 /** Finds the certificate of a name; undefined where there is none: the client gets an alert. */
@@ -69,50 +86,25 @@ export async function listenTls(
     minVersion: 'TLSv1.2',
     handshakeTimeout: HEADERS_TIMEOUT_MS,
     SNICallback: (name, done) => done(null, contextOf(name.toLowerCase())),
-    // Browsers open connections of HTTP/1.1 for WebSocket while no extended CONNECT is offered.
-    settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: HEADER_BYTES_MAX },
-    maxHeaderListPairs: HEADERS_MAX,
+    ...HTTP2_OPTIONS,
   })
   // Each connection reads these members of the server; the options do not have all of them.
   Object.assign(server, {
-    maxHeaderSize: HEADER_BYTES_MAX,
+    maxHeaderSize: ROUTED_HEADER_BYTES_MAX,
     connectionsCheckingInterval: CONNECTION_CHECK_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    maxHeadersCount: HEADERS_MAX,
+    maxHeadersCount: ROUTED_HEADERS_MAX,
     shouldUpgradeCallback: asksForWebSocket,
   })
   answerAll(server, deps)
-  server.on('sessionError', () => undefined)
   server.on('tlsClientError', (_error, socket) => socket.destroy())
-  server.setTimeout(SILENCE_MS_MAX)
-  const sessions = new Set<{ close(): void }>()
-  server.on('session', (session) => {
-    endUnused(session)
-    sessions.add(session)
-    session.once('close', () => sessions.delete(session))
-  })
-  return await open(server, deps, () => sessions.forEach((session) => session.close()))
-}
-
-/** Ends a connection of HTTP/2 on which no request comes in time, as one of HTTP/1.1 is ended. */
-function endUnused(session: ServerHttp2Session): void {
-  let running = 0
-  const rest = (ms: number) => setTimeout(() => session.close(), ms).unref()
-  let timer = rest(HEADERS_TIMEOUT_MS)
-  session.on('stream', (stream) => {
-    running++
-    clearTimeout(timer)
-    stream.once('close', () => {
-      if (--running === 0 && !session.closed) timer = rest(KEEP_ALIVE_MS)
-    })
-  })
-  session.once('close', () => clearTimeout(timer))
+  return await open(server, deps, limitSessions(server))
 }
 
 /** A fault of an answer ends its connection, or its stream of HTTP/2, and not the process. */
-function answerAll(server: Server | Http2SecureServer, deps: IngressDeps): void {
+function answerAll(server: Server | Http2Server | Http2SecureServer, deps: IngressDeps): void {
   const guard = ({ socket }: IngressRequest, answered: Promise<void>) =>
     answered.catch((error: unknown) => {
       deps.log.error('A request could not be answered', { error })

@@ -15,7 +15,7 @@ import { testCertificate } from '#ingress/certificate.fixture.ts'
 import { openInstance } from '#ingress/instance.fixture.ts'
 import { openInstancePool } from '#ingress/instance-pool.ts'
 import type { RoutedKind } from '#ingress/kinds.ts'
-import { listenTls } from '#ingress/server.ts'
+import { listenPlain, listenTls } from '#ingress/server.ts'
 
 /** Much more than the buffers of all connections on the way. */
 const HELD_BYTES = 64_000_000
@@ -65,8 +65,19 @@ const ECHO: Instance = {
   both: (call) => void call.on('data', (bytes) => call.write(bytes)).on('end', () => call.end()),
 }
 
+const PORTS = ['by TLS', 'in the clear'] as const
+type Port = (typeof PORTS)[number]
+/** One test for each port of the ingress. */
+const testBoth = (name: string, run: (t: TestContext, port: Port) => Promise<void>): void => {
+  for (const port of PORTS) test(`${name}, ${port}`, (t) => run(t, port))
+}
+
 /** A client of a server behind the ingress. */
-async function open(t: TestContext, instance: Partial<Instance>, kind: RoutedKind = 'workload') {
+async function open(
+  t: TestContext,
+  instance: Partial<Instance>,
+  { kind = 'workload', port = 'by TLS' }: { kind?: RoutedKind; port?: Port } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-grpc-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const address = `unix:${join(folder, 'instance')}`
@@ -86,10 +97,15 @@ async function open(t: TestContext, instance: Partial<Instance>, kind: RoutedKin
   const pair = testCertificate('localhost')
   const context = createSecureContext(pair)
   const listen = { host: '127.0.0.1', port: 0 }
-  const front = await listenTls({ ...deps, uses, listen }, () => context)
+  const isSecure = port === 'by TLS'
+  const front = isSecure
+    ? await listenTls({ ...deps, uses, listen }, () => context)
+    : await listenPlain({ ...deps, uses, listen })
   t.after(() => front.drain())
-  const ca = grpc.credentials.createSsl(Buffer.from(pair.cert))
-  const client = new Client(`localhost:${front.port}`, ca, {
+  const by = isSecure
+    ? grpc.credentials.createSsl(Buffer.from(pair.cert))
+    : grpc.credentials.createInsecure()
+  const client = new Client(`localhost:${front.port}`, by, {
     'grpc.enable_retries': 0,
   }) as unknown as Calls & grpc.Client
   t.after(() => client.close())
@@ -120,20 +136,24 @@ const ask = (client: Calls, bytes: Buffer, options: grpc.CallOptions = {}) => {
   })
 }
 
-test('a call of gRPC has its answer, its metadata and its trailers', async (t) => {
-  const { client, users } = await open(t, {
-    one({ request, metadata, getPeer }, done) {
-      const trailers = new grpc.Metadata()
-      trailers.set('x-count', '7')
-      trailers.set('x-energy-joules', 'forged')
-      assert.ok(getPeer !== undefined)
-      const names = ['x-own', 'x-forwarded-proto', 'x-forwarded-for']
-      const seen = names.flatMap((name) => metadata.get(name)).join(' ')
-      done(null, Buffer.concat([request, Buffer.from(seen)]), trailers)
+testBoth('a call of gRPC has its answer, its metadata and its trailers', async (t, port) => {
+  const { client, users } = await open(
+    t,
+    {
+      one({ request, metadata, getPeer }, done) {
+        const trailers = new grpc.Metadata()
+        trailers.set('x-count', '7')
+        trailers.set('x-energy-joules', 'forged')
+        assert.ok(getPeer !== undefined)
+        const names = ['x-own', 'x-forwarded-proto', 'x-forwarded-for']
+        const seen = names.flatMap((name) => metadata.get(name)).join(' ')
+        done(null, Buffer.concat([request, Buffer.from(seen)]), trailers)
+      },
     },
-  })
+    { port },
+  )
   const { answer, trailers } = await ask(client, Buffer.from('hello '))
-  assert.equal(String(answer), 'hello kept https 127.0.0.1')
+  assert.equal(String(answer), `hello kept ${port === 'by TLS' ? 'https' : 'http'} 127.0.0.1`)
   assert.deepEqual(trailers.get('x-count'), ['7'])
   assert.deepEqual(trailers.get('x-energy-joules'), [])
   await untilUnused(users)
@@ -146,62 +166,79 @@ test('messages of megabytes go through', async (t) => {
   assert.ok(answer.equals(bytes))
 })
 
-test('a stream of the server arrives, and one of both sides goes back and forth', async (t) => {
-  const { client } = await open(t, {})
-  const seen: string[] = []
-  for await (const bytes of client.many(Buffer.from('hi'))) seen.push(String(bytes))
-  assert.deepEqual(seen, ['hi 0', 'hi 1', 'hi 2'])
-  const call = client.both()
-  for (const text of ['a', 'b', 'c']) {
-    call.write(Buffer.from(text))
-    // The next is sent only when this one is back.
-    const [bytes] = (await once(call, 'data')) as [Buffer]
-    assert.equal(String(bytes), text)
-  }
-  call.end()
-  const [status] = (await once(call, 'status')) as [grpc.StatusObject]
-  assert.equal(status.code, grpc.status.OK)
-})
+testBoth(
+  'a stream of the server arrives, and one of both sides goes back and forth',
+  async (t, port) => {
+    const { client } = await open(t, {}, { port })
+    const seen: string[] = []
+    for await (const bytes of client.many(Buffer.from('hi'))) seen.push(String(bytes))
+    assert.deepEqual(seen, ['hi 0', 'hi 1', 'hi 2'])
+    const call = client.both()
+    for (const text of ['a', 'b', 'c']) {
+      call.write(Buffer.from(text))
+      // The next is sent only when this one is back.
+      const [bytes] = (await once(call, 'data')) as [Buffer]
+      assert.equal(String(bytes), text)
+    }
+    call.end()
+    const [status] = (await once(call, 'status')) as [grpc.StatusObject]
+    assert.equal(status.code, grpc.status.OK)
+  },
+)
 
-test('an error has its status and its message, with messages before and without', async (t) => {
-  const fails = { code: grpc.status.NOT_FOUND, details: 'no such thing' }
-  const { client } = await open(t, {
-    one: (_call, done) => done(fails),
-    many(call) {
-      call.write(Buffer.from('first'))
-      call.emit('error', fails)
-    },
-  })
-  await assert.rejects(ask(client, Buffer.from('x')), fails)
-  const call = client.many(Buffer.from('x'))
-  const seen: string[] = []
-  await assert.rejects(async () => {
-    for await (const bytes of call) seen.push(String(bytes))
-  }, fails)
-  assert.deepEqual(seen, ['first'])
-})
+testBoth(
+  'an error has its status and its message, with messages before and without',
+  async (t, port) => {
+    const fails = { code: grpc.status.NOT_FOUND, details: 'no such thing' }
+    const { client } = await open(
+      t,
+      {
+        one: (_call, done) => done(fails),
+        many(call) {
+          call.write(Buffer.from('first'))
+          call.emit('error', fails)
+        },
+      },
+      { port },
+    )
+    await assert.rejects(ask(client, Buffer.from('x')), fails)
+    const call = client.many(Buffer.from('x'))
+    const seen: string[] = []
+    await assert.rejects(async () => {
+      for await (const bytes of call) seen.push(String(bytes))
+    }, fails)
+    assert.deepEqual(seen, ['first'])
+  },
+)
 
-test('a client that cancels, or whose deadline passes, ends the call at the instance', async (t) => {
-  const ended: Promise<unknown>[] = []
-  const isHere = Promise.withResolvers<void>()
-  const { client, users } = await open(t, {
-    one: (call) => void ended.push(once(call, 'cancelled')),
-    both(call) {
-      ended.push(once(call, 'cancelled'))
-      isHere.resolve()
-    },
-  })
-  const call = client.both()
-  call.on('error', () => undefined)
-  call.write(Buffer.from('x'))
-  await isHere.promise
-  call.cancel()
-  await ended[0]
-  const late = ask(client, Buffer.from('x'), { deadline: Date.now() + 300 })
-  await assert.rejects(late, { code: grpc.status.DEADLINE_EXCEEDED })
-  await ended[1]
-  await untilUnused(users)
-})
+testBoth(
+  'a client that cancels, or whose deadline passes, ends the call at the instance',
+  async (t, port) => {
+    const ended: Promise<unknown>[] = []
+    const isHere = Promise.withResolvers<void>()
+    const { client, users } = await open(
+      t,
+      {
+        one: (call) => void ended.push(once(call, 'cancelled')),
+        both(call) {
+          ended.push(once(call, 'cancelled'))
+          isHere.resolve()
+        },
+      },
+      { port },
+    )
+    const call = client.both()
+    call.on('error', () => undefined)
+    call.write(Buffer.from('x'))
+    await isHere.promise
+    call.cancel()
+    await ended[0]
+    const late = ask(client, Buffer.from('x'), { deadline: Date.now() + 300 })
+    await assert.rejects(late, { code: grpc.status.DEADLINE_EXCEEDED })
+    await ended[1]
+    await untilUnused(users)
+  },
+)
 
 test('a refusal is a status of gRPC with the reason', async (t) => {
   const { front } = await open(t, {})
@@ -231,28 +268,31 @@ test('a call that its server cuts off is an error, not a whole answer', async (t
   assert.notEqual(error.code, grpc.status.OK)
 })
 
-test('a call of more bytes than the limit is refused, and ended at the instance', async (t) => {
-  const isCancelled = Promise.withResolvers<void>()
-  const { client, users } = await open(
-    t,
-    {
-      both(call) {
-        call.once('cancelled', () => isCancelled.resolve())
-        call.resume()
+testBoth(
+  'a call of more bytes than the limit is refused, and ended at the instance',
+  async (t, port) => {
+    const isCancelled = Promise.withResolvers<void>()
+    const { client, users } = await open(
+      t,
+      {
+        both(call) {
+          call.once('cancelled', () => isCancelled.resolve())
+          call.resume()
+        },
       },
-    },
-    'function',
-  )
-  const call = client.both()
-  const failed = once(call, 'error') as Promise<[grpc.ServiceError]>
-  const bytes = Buffer.alloc(3_000_000)
-  for (let sent = 0; sent <= FUNCTION_BODY_BYTES_MAX; sent += bytes.length) call.write(bytes)
-  const [error] = await failed
-  assert.equal(error.code, grpc.status.RESOURCE_EXHAUSTED)
-  assert.match(error.details, /the most is/)
-  await isCancelled.promise
-  await untilUnused(users)
-})
+      { kind: 'function', port },
+    )
+    const call = client.both()
+    const failed = once(call, 'error') as Promise<[grpc.ServiceError]>
+    const bytes = Buffer.alloc(3_000_000)
+    for (let sent = 0; sent <= FUNCTION_BODY_BYTES_MAX; sent += bytes.length) call.write(bytes)
+    const [error] = await failed
+    assert.equal(error.code, grpc.status.RESOURCE_EXHAUSTED)
+    assert.match(error.details, /the most is/)
+    await isCancelled.promise
+    await untilUnused(users)
+  },
+)
 
 test('an answer that its client does not read is held back at the instance', async (t) => {
   const block = Buffer.alloc(64_000)
