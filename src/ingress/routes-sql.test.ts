@@ -1,24 +1,18 @@
 // The table of routes on a state of its own.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { readRoutes } from './follow-routes.ts'
 
 const skip = whyNoState()
-let url: Awaited<ReturnType<typeof openTestUrl>>
 let state: State
-before(async () => {
-  if (skip !== false) return
-  url = await openTestUrl()
-  state = await openLedgerState(url.of, 2)
+ledgerOfFile(2, async (made) => {
+  state = made
   for (const id of ['acct_a', 'acct_b'])
     await addTestAccount(state, { id, env: 'test', lowWater: 0n })
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await url?.[Symbol.asyncDispose]()
 })
 
 const add = async (account: string, name: string): Promise<string> => {

@@ -4,15 +4,18 @@ import { openLedgerState } from './test-state.fixture.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 
-/** Called at the top of a file; `use` keeps the state. */
-export function ledgerOfFile(connections: number, use: (state: State) => void): void {
+/** Called at the top of a file; `use` keeps the state, and adds what the tests need. */
+export function ledgerOfFile(
+  connections: number,
+  use: (state: State) => void | Promise<void>,
+): void {
   let server: TestUrl | undefined
   let state: State | undefined
   before(async () => {
     if (whyNoState() !== false) return
     server = await openTestUrl()
     state = await openLedgerState(server.of, connections)
-    use(state)
+    await use(state)
   })
   after(async () => {
     await state?.[Symbol.asyncDispose]()

@@ -1,11 +1,12 @@
 // Reserves on the real ledger: new work cannot have them, what they are for is paid out of them to the last pico-dollar.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { ledgerOfFile } from './ledger-of-file.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { createLedger } from './ledger.ts'
 import { fitReserves } from './reserves.ts'
-import { addTestAccount, openLedgerState, testCharge } from './test-state.fixture.ts'
+import { addTestAccount, testCharge } from './test-state.fixture.ts'
 import type { LeaseGrant, ReserveKind, TickDebit, TickRecord } from './tick.ts'
 
 const skip = whyNoState()
@@ -16,18 +17,11 @@ const FUNDS = 10_000_000n
 const KEPT_NJ = 60_000_000_000n
 const KEPT = 4_166_640n
 
-let url: Awaited<ReturnType<typeof openTestUrl>>
 let state: State
-before(async () => {
-  if (skip !== false) return
-  url = await openTestUrl()
-  state = await openLedgerState(url.of, 4)
+ledgerOfFile(4, async (made) => {
+  state = made
   await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
   await state.query("select grant_funds($1, $2, 'funds', 50, 'top_up')", [ACCOUNT, String(FUNDS)])
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await url?.[Symbol.asyncDispose]()
 })
 
 const fit = (energyNj: bigint) =>

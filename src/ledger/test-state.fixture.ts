@@ -32,6 +32,19 @@ export async function addTestAccount(
   ])
 }
 
+/** Adds the owner of an account, `mem_<account>`, and a token of scope deploy, `tok_<account>`. */
+export async function addTestMember(state: State, account: string): Promise<void> {
+  await state.query(
+    "insert into members (id, account, name, role, state) values ('mem_' || $1, $1, 'a', 'owner', 'active')",
+    [account],
+  )
+  await state.query(
+    `insert into tokens (id, account, member, hash, hint, name, scope)
+     values ('tok_' || $1, $1, 'mem_' || $1, $1::bytea, 'x', 'x', 'deploy')`,
+    [account],
+  )
+}
+
 export type TestCharge = {
   readonly session: string
   readonly seq: bigint

@@ -1,28 +1,22 @@
 // Resources of accounts that cannot pay, or are being deleted, are held suspended, whatever their accounts want.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { test } from 'node:test'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
 
-let url: Awaited<ReturnType<typeof openTestUrl>>
 let state: State
-before(async () => {
-  if (skip !== false) return
-  url = await openTestUrl()
-  state = await openLedgerState(url.of, 2)
+ledgerOfFile(2, async (made) => {
+  state = made
   await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
   for (const name of ['runs', 'rests', 'new'])
     await state.query("select add_resource('database', $1, $2, 'local', 9)", [ACCOUNT, name])
   await state.query("update resources set actual = 'deployed' where name <> 'new'")
   await state.query("select want_resource(id, 'suspended') from resources where name = 'rests'")
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await url?.[Symbol.asyncDispose]()
 })
 
 const wanted = async () => {

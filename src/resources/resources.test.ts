@@ -1,10 +1,11 @@
 // Resources are added beside the ticks of their account, and their number holds whatever comes at once.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLedger } from '#ledger/ledger.ts'
-import { addTestAccount, openLedgerState, testCharge } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
+import { addTestAccount, testCharge } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { setEnergyBudget } from './set-energy-budget.ts'
 
@@ -13,17 +14,10 @@ const ACCOUNT = 'acct_a'
 const MOST = 5
 const BUDGET = { account: ACCOUNT, budget: '5 kJ/day', operations: ['cell.standing'] } as const
 
-let url: Awaited<ReturnType<typeof openTestUrl>>
 let state: State
-before(async () => {
-  if (skip !== false) return
-  url = await openTestUrl()
-  state = await openLedgerState(url.of, 8)
+ledgerOfFile(8, async (made) => {
+  state = made
   await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await url?.[Symbol.asyncDispose]()
 })
 
 const add = async (on: Pick<State, 'query'>, name: string): Promise<string> => {

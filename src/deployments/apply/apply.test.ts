@@ -1,6 +1,6 @@
 // Deployments on a state of their own, with the parts of products, and a turn whenever a test takes one.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sleep, systemClock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
@@ -14,8 +14,9 @@ import {
 import { createDeploymentCreate } from '#deployments/operations/deployment-create.ts'
 import { makePlan } from '#deployments/plan/make-plan.ts'
 import { deploymentReplyOf, deploymentSteps, findDeployment } from '#deployments/rows.ts'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
+import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import { openStackParts } from '#processes/stack-parts.ts'
 import type { State } from '#state/connect.ts'
 import { followDeployments } from './follow-deployments.ts'
@@ -46,31 +47,17 @@ const parts = openStackParts({
 const nothing = () => undefined
 const log: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
-let url: Awaited<ReturnType<typeof openTestUrl>>
 let state: State
-before(async () => {
-  if (skip !== false) return
-  url = await openTestUrl()
-  state = await openLedgerState(url.of, 4)
+ledgerOfFile(4, async (made) => {
+  state = made
   await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-  await state.query(
-    "insert into members (id, account, name, role, state) values ('mem_a', $1, 'a', 'owner', 'active')",
-    [ACCOUNT],
-  )
-  await state.query(
-    "insert into tokens (id, account, member, hash, hint, name, scope) values ('tok_a', $1, 'mem_a', '\\x00', 'x', 'x', 'deploy')",
-    [ACCOUNT],
-  )
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await url?.[Symbol.asyncDispose]()
+  await addTestMember(state, ACCOUNT)
 })
 
 /** The plan of a dry run, or the deployment before its first turn. */
 async function ask<Reply = DeploymentReply>(body: object, session?: object): Promise<Reply> {
   const made = await createDeploymentCreate({ state, parts, key, clock: systemClock })({
-    who: { account: ACCOUNT, token: 'tok_a', member: 'mem_a', session },
+    who: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}`, session },
     spend: { requestId: 'req_a', mark: () => undefined },
     parameters: {},
     body: parseDeploymentRequest(body),

@@ -1,13 +1,14 @@
 // Deployments on a state of their own, without anything that runs them.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import { FUNCTION_VERSIONS_MAX, FUNCTIONS_MAX } from '#contract/function-limits.ts'
 import type { FunctionReply, FunctionRequest } from '#contract/functions.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
+import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { readRoutes } from '#ingress/follow-routes.ts'
 import { FUNCTIONS_OF } from '#functions/gateway.ts'
@@ -30,31 +31,16 @@ const settings: FunctionGatewaySettings = {
   region: 'local',
 }
 
-let url: Awaited<ReturnType<typeof openTestUrl>>
 let state: State
-before(async () => {
-  if (skip !== false) return
-  url = await openTestUrl()
-  state = await openLedgerState(url.of, 2)
+ledgerOfFile(2, async (made) => {
+  state = made
   await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-  // The entry of a deployment in the log of acts.
-  await state.query(
-    "insert into members (id, account, name, role, state) values ('mem_a', $1, 'a', 'owner', 'active')",
-    [ACCOUNT],
-  )
-  await state.query(
-    "insert into tokens (id, account, member, hash, hint, name, scope) values ('tok_a', $1, 'mem_a', '\\x00', 'x', 'x', 'deploy')",
-    [ACCOUNT],
-  )
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await url?.[Symbol.asyncDispose]()
+  await addTestMember(state, ACCOUNT)
 })
 
 const callOf = (body: object, name = '') =>
   ({
-    who: { account: ACCOUNT, token: 'tok_a', member: 'mem_a' },
+    who: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
     spend: { requestId: 'req_a' },
     parameters: { function: name },
     body,

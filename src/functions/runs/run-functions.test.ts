@@ -1,11 +1,12 @@
 // Runs on a state of their own: whose turn it is, when one is tried again, and when the state is asked.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
+import { addTestAccount } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { runFunctions } from './run-functions.ts'
 import { lookAtSchedules } from './schedules.ts'
@@ -14,18 +15,11 @@ const skip = whyNoState()
 const MS_PER_HOUR = 3_600_000
 const MS_PER_DAY = 24 * MS_PER_HOUR
 
-let url: Awaited<ReturnType<typeof openTestUrl>>
 let state: State
-before(async () => {
-  if (skip !== false) return
-  url = await openTestUrl()
-  state = await openLedgerState(url.of, 4)
+ledgerOfFile(4, async (made) => {
+  state = made
   for (const id of ['acct_a', 'acct_b'])
     await addTestAccount(state, { id, env: 'test', lowWater: 0n })
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await url?.[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
   if (skip === false) await state.query('delete from function_runs')

@@ -1,6 +1,6 @@
 // Deployments, holds and events of workloads on a state of their own, without anything that runs them.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newEncryptionKey } from '#base/encryption.ts'
 import {
   ACCOUNT_INSTANCES_MAX,
@@ -9,8 +9,9 @@ import {
 } from '#contract/workload-limits.ts'
 import type { WorkloadReply } from '#contract/workload-replies.ts'
 import type { WorkloadChange } from '#contract/workloads.ts'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
+import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { createWorkloadDeploy } from './workload-deploy.ts'
@@ -32,27 +33,13 @@ const settings: WorkloadGatewaySettings = {
   images: { imageFolder: '/srv/images' },
 }
 
-let url: Awaited<ReturnType<typeof openTestUrl>>
 let state: State
-before(async () => {
-  if (skip !== false) return
-  url = await openTestUrl()
-  state = await openLedgerState(url.of, 2)
+ledgerOfFile(2, async (made) => {
+  state = made
   for (const id of ACCOUNTS) {
     await addTestAccount(state, { id, env: 'test', lowWater: 0n })
-    await state.query(
-      "insert into members (id, account, name, role, state) values ('mem_' || $1, $1, 'a', 'owner', 'active')",
-      [id],
-    )
-    await state.query(
-      "insert into tokens (id, account, member, hash, hint, name, scope) values ('tok_' || $1, $1, 'mem_' || $1, $1::bytea, 'x', 'x', 'deploy')",
-      [id],
-    )
+    await addTestMember(state, id)
   }
-})
-after(async () => {
-  await state?.[Symbol.asyncDispose]()
-  await url?.[Symbol.asyncDispose]()
 })
 
 const callOf = (body: object, name = '', account = 'acct_a') =>
