@@ -53,7 +53,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     images,
     region: config.region,
     ownHosts: ownHosts(core),
-    whyNoVolumes: whyNoVolumes(core),
+    whyNoVolumes: machineLacks(cells.isolation.level),
   }
   const halves = { gateway: { settings }, tasks: { settings: tasksOf(config) } }
   if (address === undefined) return halves
@@ -123,9 +123,6 @@ const tasksOf = (config: AgentCore['config']): WorkloadsTaskSettings => ({
   retentionDays: config.retentionDays,
   power: { milliwattsPerTb: config.storageMilliwattsPerTb, pueMilli: Number(config.pueMilli) },
 })
-
-const whyNoVolumes = ({ config, cells }: AgentCore): string | undefined =>
-  hasEngine(config) ? 'containers of an engine have none yet' : machineLacks(cells.isolation.level)
 
 /** An engine isolates by itself. */
 const hasEngine = (config: AgentCore['config']) => config.workloadDriver === 'docker'

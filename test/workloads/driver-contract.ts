@@ -1,7 +1,7 @@
 // The contract of drivers: each of them passes all of it. A test starts instances by the driver alone, without a product.
 // ERGON_LONG=1 ends agents and instances at more moments, and has more that do not become ready.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -194,6 +194,34 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       await one.end('idle')
     })
 
+    test('a volume is kept by the next instance, is limited, grows, and is held by nothing after the end', async () => {
+      const volume = { id: 'vol_kept', name: 'data', path: '/data', bytes: 16_000_000 }
+      const own = { id: 'wl_volume', volumes: [volume] }
+      const one = await started(own)
+      assert.equal((await ask(one, '/keep/it')).text, 'kept it')
+      assert.equal((await ask(one, '/fill')).text, 'No space left on device')
+      await ask(one, '/exit').catch(() => undefined)
+      await until(() => one.ends.length === 1)
+      await until(() => one.cell.state === 'ready')
+      assert.equal((await ask(one, '/kept')).text, 'it')
+      await one.end('idle')
+      await until(() => !isAttached(volume.id))
+      const usedBytes = (await driver.volumes.used()).get(volume.id) ?? 0
+      assert.ok(usedBytes > 0 && usedBytes < volume.bytes, `${usedBytes}`)
+      const next = await started({
+        ...own,
+        version: 2,
+        volumes: [{ ...volume, bytes: 64_000_000 }],
+      })
+      assert.equal((await ask(next, '/kept')).text, 'it')
+      assert.match((await ask(next, '/mount')).text, /^\S+ \/data ext4 rw,\S*nosuid,nodev/)
+      assert.ok(Number((await ask(next, '/room')).text) > 50_000_000)
+      await next.end('idle')
+      await until(() => !isAttached(volume.id))
+      await driver.volumes.keep(own.id, new Set())
+      assert.equal((await driver.volumes.used()).size, 0)
+    })
+
     test('one that does not become ready says why', async () => {
       for (const [more, why] of LONG ? UNREADY : UNREADY.slice(0, UNREADY_SHORT)) {
         const one = await start(more)
@@ -317,6 +345,10 @@ const UNREADY: readonly (readonly [Partial<WorkloadSpec>, RegExp])[] = [
     /GET \/healthz answers 500: sick/,
   ],
 ]
+
+/** True while a loop device has the file of a volume. */
+const isAttached = (id: string): boolean =>
+  execFileSync('losetup', ['--list', '--output', 'BACK-FILE'], { encoding: 'utf8' }).includes(id)
 
 const ask = ({ address }: Pick<RunningWorkload, 'address'>, path = '/') =>
   callUnix({

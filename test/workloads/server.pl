@@ -27,6 +27,8 @@ my %PAGES = (
     '/spin' => sub { spin() if !fork; 'it spins' },
     '/out' => sub { dial('127.0.0.1', 3128) },
     '/kept' => sub { open my $file, '<', '/data/kept' or return "$!"; <$file> // '' },
+    '/mount' => sub { open my $file, '<', '/proc/mounts'; (grep { m{ /data } } <$file>)[0] // 'none' },
+    '/room' => sub { my $room = "\0" x 120; syscall(137, my $path = '/data', $room); my ($type, $size, $all, $free) = unpack 'q4', $room; $size * $free },
     '/fill' => sub { open my $file, '>', '/data/big' or return "$!"; my $ended = fill($file); close $file; unlink '/data/big'; $ended },
     '/slow' => sub { select undef, undef, undef, 2; 'slow from version ' . ($ENV{VERSION} // '?') },
 );

@@ -21,6 +21,8 @@ export type ContainerGiven = {
   /** Names of its own loopback. */
   readonly hosts: readonly string[]
   readonly confinement: Confinement
+  /** Of its volumes. */
+  readonly mounts: readonly object[]
 }
 
 export function containerBody(spec: WorkloadSpec, given: ContainerGiven): object {
@@ -41,7 +43,7 @@ export function containerBody(spec: WorkloadSpec, given: ContainerGiven): object
 
 const hostConfig = (
   { cpuMilli, memoryBytes }: WorkloadSpec,
-  { group, hosts, confinement }: ContainerGiven,
+  { group, hosts, confinement, mounts }: ContainerGiven,
 ): object => ({
   // Its own loopback and nothing else: a relay leads into it.
   NetworkMode: 'none',
@@ -49,6 +51,7 @@ const hostConfig = (
   CgroupParent: group,
   ...confinement,
   ReadonlyRootfs: true,
+  Mounts: mounts,
   Tmpfs: Object.fromEntries(
     Object.entries(MEMORY_FOLDERS).map(([path, size]) => [
       path,

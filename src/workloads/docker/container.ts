@@ -2,7 +2,13 @@
 import { PassThrough } from 'node:stream'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
-import type { CellContainer, CellOutlet, ContainerPlace, StartedLife } from '#cells/cell.ts'
+import type {
+  CellContainer,
+  CellOutlet,
+  CellVolume,
+  ContainerPlace,
+  StartedLife,
+} from '#cells/cell.ts'
 import { decodedExit } from '#cells/exit.ts'
 import { workloadCellOf } from '#workloads/cell-name.ts'
 import type { WorkloadSpec } from '#workloads/driver.ts'
@@ -13,6 +19,7 @@ import { readFrames } from './frames.ts'
 import { groupPathOf, peakBytes, removeOtherGroups } from './group.ts'
 import type { EngineImages } from './images.ts'
 import { labelsOf } from './labels.ts'
+import { engineVolumes } from './volumes.ts'
 
 export type ContainerDeps = {
   readonly engine: ContainerEngine
@@ -21,6 +28,7 @@ export type ContainerDeps = {
   readonly installation: string
   readonly rootOf: (digest: string) => string
   readonly outlet: CellOutlet
+  readonly volumes: readonly CellVolume[]
 }
 
 type LifeExit = Awaited<StartedLife['exit']>
@@ -45,12 +53,17 @@ export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellCo
   const { engine, confinement, installation, outlet } = deps
   const name = `ergon-${installation}-${workloadCellOf(spec)}`
   const labels = labelsOf(installation, spec)
+  const volumes = engineVolumes(engine, name, { volumes: deps.volumes, labels })
+  const removeAll = async () => {
+    await removeContainer(engine, name)
+    await volumes.remove()
+  }
   return {
     port: spec.port,
     outlet,
     begin(place) {
-      const prepare = async () => {
-        await removeContainer(engine, name)
+      const prepare = async (held: DisposableStack) => {
+        await removeAll()
         const image = await deps.images.give(spec.digest, deps.rootOf(spec.digest))
         const group = groupPathOf(place.group)
         const body = containerBody(spec, {
@@ -60,13 +73,15 @@ export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellCo
           labels,
           hosts: outlet.hosts,
           confinement,
+          mounts: await volumes.make(place.uid, held),
         })
         await engine.ask('POST', `/containers/create?name=${name}`, { body })
       }
-      return beginLife({ engine, name, prepare, place, memoryBytes: spec.memoryBytes })
+      const { memoryBytes } = spec
+      return beginLife({ engine, name, prepare, remove: removeAll, place, memoryBytes })
     },
     async remove(group) {
-      await removeContainer(engine, name)
+      await removeAll()
       removeOtherGroups(group)
     },
   }
@@ -75,7 +90,9 @@ export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellCo
 type LifeDeps = {
   readonly engine: ContainerEngine
   readonly name: string
-  readonly prepare: () => Promise<void>
+  /** The stack ends with the life. */
+  readonly prepare: (held: DisposableStack) => Promise<void>
+  readonly remove: () => Promise<void>
   readonly place: ContainerPlace
   readonly memoryBytes: number
 }
@@ -109,7 +126,7 @@ function beginLife(deps: LifeDeps): StartedLife {
 }
 
 async function live(
-  { engine, name, prepare, place, memoryBytes }: LifeDeps,
+  { engine, name, prepare, remove, place, memoryBytes }: LifeDeps,
   given: {
     readonly output: { readonly stdout: PassThrough; readonly stderr: PassThrough }
     readonly killed: AbortSignal
@@ -117,8 +134,9 @@ async function live(
   },
 ): Promise<LifeExit> {
   const ending = new AbortController()
+  const held = new DisposableStack()
   try {
-    await prepare()
+    await prepare(held)
     given.killed.throwIfAborted()
     const reading = readFrames(await engine.attach(name, ending.signal), given.output).catch(
       () => undefined,
@@ -135,7 +153,8 @@ async function live(
   } finally {
     ending.abort()
     // The next life removes it again.
-    await removeContainer(engine, name).catch(() => undefined)
+    await remove().catch(() => undefined)
+    held.dispose()
   }
 }
 

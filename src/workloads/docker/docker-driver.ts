@@ -1,4 +1,8 @@
 // Workloads as containers of Docker or Podman, which share this machine with the agent.
+import type { CellVolume } from '#cells/cell.ts'
+import { resolveIn } from '#cells/root/plan.ts'
+import { fault } from '#contract/errors.ts'
+import { VOLUME_PATH } from '#contract/workload-limits.ts'
 import type { WorkloadDriver } from '#workloads/driver.ts'
 import { startInstance, type InstanceDeps, type InstanceKind } from '#workloads/instance-cell.ts'
 import type { NodeImages } from '#workloads/node-images.ts'
@@ -29,13 +33,29 @@ export function createDockerDriver(
       await images.prune(keep)
     },
     volumes,
-    start(spec, events) {
+    async start(spec, events) {
+      const mounted = await volumes.open(spec)
+      assertPaths(mounted, rootOf(spec.digest))
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: {},
-        container: createContainer(spec, { ...opened, images, installation, rootOf, outlet }),
+        container: createContainer(spec, {
+          ...opened,
+          images,
+          installation,
+          rootOf,
+          outlet,
+          volumes: mounted,
+        }),
       })
-      return startInstance(spec, kind, events, deps)
+      return await startInstance(spec, kind, events, deps)
     },
   }
+}
+
+/** A link of the image must not lead to where the engine has files of its own. Throws workload_failed. */
+function assertPaths(volumes: readonly CellVolume[], root: string): void {
+  for (const { path } of volumes)
+    if (!VOLUME_PATH.test(`/${resolveIn(root, path)}`))
+      throw fault('workload_failed', `Could not mount a volume at ${path}: a link leads elsewhere`)
 }

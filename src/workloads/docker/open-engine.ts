@@ -7,6 +7,7 @@ import { fault } from '#contract/errors.ts'
 import { confinementBy, type Confinement } from './confinement.ts'
 import { createEngine, type ContainerEngine } from './engine.ts'
 import { ofInstallation } from './labels.ts'
+import { removeLeftVolumes } from './volumes.ts'
 
 export type OpenEngine = { readonly engine: ContainerEngine; readonly confinement: Confinement }
 
@@ -71,6 +72,7 @@ async function removeLeft(engine: ContainerEngine, installation: string): Promis
   const ours = ofInstallation(installation)
   const containers = await engine.ask<readonly Left[]>('GET', `/containers/json?all=1&${ours}`)
   for (const { Id } of containers) await engine.ask('DELETE', `/containers/${Id}?force=1&v=1`)
+  await removeLeftVolumes(engine, ours)
 }
 
 const unusable = (socketPath: string, why: string) =>
