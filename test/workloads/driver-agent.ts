@@ -2,7 +2,7 @@
 //   node driver-agent.ts '{"place":{…},"image":"oci:…","mark":"…","dieAfterMs":7}'
 import { createLogger } from '#base/log.ts'
 import { systemClock } from '#base/clock.ts'
-import { openDriver, specOf, type DriverPlace } from './open-driver.ts'
+import { LEFT_VOLUME, openDriver, specOf, type DriverPlace } from './open-driver.ts'
 
 export type DriverAgent = {
   readonly place: DriverPlace
@@ -22,7 +22,7 @@ const { driver } = await openDriver({
 const spec = await specOf(driver, image)
 if (dieAfterMs !== undefined) setTimeout(() => process.kill(process.pid, 'SIGKILL'), dieAfterMs)
 const instance = await driver.start(
-  { ...spec, command: ['/usr/bin/perl', '/app/server.pl', mark] },
+  { ...spec, command: ['/usr/bin/perl', '/app/server.pl', mark], volumes: [LEFT_VOLUME] },
   { line: () => undefined, ended: () => undefined },
 )
 await instance.ready(new AbortController().signal)

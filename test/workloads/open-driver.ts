@@ -27,6 +27,9 @@ const READY_MS = 5000
 const PULL_MS = 60_000
 const INSTALLATION = 'test'
 
+/** Of the instance of an agent that tests kill. */
+export const LEFT_VOLUME = { id: 'vol_left', name: 'data', path: '/data', bytes: 16_000_000 }
+
 export async function openDriver(given: DriverPlace): Promise<OpenedDriver> {
   const { where, imageFolder, outlet, engine: socket = '' } = given
   const cells = await createCells(where)
