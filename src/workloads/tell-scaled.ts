@@ -16,22 +16,25 @@ export function createScaledTeller({
   state,
   log,
   countOf,
+  settledMs = SETTLED_MS,
 }: {
   readonly state: Queryable
   readonly log: Logger
   readonly countOf: (id: string) => number
+  readonly settledMs?: number
 }): ScaledTeller {
   const told = new Map<string, number>()
   const timers = new Map<string, NodeJS.Timeout>()
   const tell = (id: string) => {
     timers.delete(id)
     const count = countOf(id)
-    const before = told.get(id) ?? 0
+    const before = told.get(id)
     if (count === 0) told.delete(id)
     else told.set(id, count)
-    if (count === before || Math.max(count, before) <= 1) return
+    // The state knows what an earlier life of the agent has told.
+    if (count === before) return
     state
-      .query('select tell_workload_scaled($1, $2)', [id, count])
+      .query('select tell_workload_instances($1, $2)', [id, count])
       .catch((error: unknown) =>
         log.warn('A change of instances is not told', { id, error: messageOf(error) }),
       )
@@ -41,7 +44,7 @@ export function createScaledTeller({
       clearTimeout(timers.get(id))
       timers.set(
         id,
-        setTimeout(() => tell(id), SETTLED_MS),
+        setTimeout(() => tell(id), settledMs),
       )
     },
     close: () => timers.forEach((timer) => clearTimeout(timer)),

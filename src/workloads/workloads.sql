@@ -58,6 +58,15 @@ create or replace function tell_workload_scaled(of_id text, running bigint) retu
   from workloads w join resources n using (id) where w.id = of_id and n.desired <> 'deleted'
 $$;
 
+-- Tells the account that another number of instances runs than its last event says.
+create or replace function tell_workload_instances(of_id text, running bigint) returns void language plpgsql as $$
+begin
+  update workloads set instances_told = greatest(running, 1) where id = of_id and instances_told <> greatest(running, 1);
+  if found then
+    perform tell_workload_scaled(of_id, running);
+  end if;
+end $$;
+
 -- The least instances of all workloads of an account; others that change them wait for the end of the transaction.
 create or replace function least_instances(of_account text) returns bigint language plpgsql as $$
 begin
