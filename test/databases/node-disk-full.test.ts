@@ -1,6 +1,6 @@
-// A disk that others fill under a running database: its writers hear of it with 53100 or lose their server, its acknowledged
-// rows stay, it goes on by itself when there is room, and no other database feels it. The files of one database are moved to
-// a small disk of their own for it, as if it were that of the node.
+// Others fill the disk under a running database. Its writers get 53100 or lose their server, and its acknowledged rows stay.
+// It goes on by itself when there is room, and no other database feels it. The files of one database are moved to a small
+// disk of their own, as if that were the disk of the node.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'

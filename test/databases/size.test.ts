@@ -1,4 +1,4 @@
-// The most that a small database takes while its writers go at full speed. What they wrote is gone milliseconds later, so a
+// The most that a small database takes while its writers go at full speed. Their files are gone milliseconds later, so a
 // thread looks all the time.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

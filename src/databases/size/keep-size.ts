@@ -9,7 +9,7 @@ import type { Logger } from '#base/log.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { State } from '#state/connect.ts'
 import { fullWords, temporaryWords, whyFull, type SizeLimits, type WhyFull } from './full-words.ts'
-import { createPace, type GrowthPace } from './pace.ts'
+import { createGrowthPace, type GrowthPace } from './pace.ts'
 import type { Stored, StoredReader } from './stored.ts'
 import { createWriters, type Writers } from './writers.ts'
 
@@ -65,7 +65,7 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
   const data = join(deps.folder, 'data')
   await using writers = createWriters(deps.connect, deps.cut)
   const tell = createTeller(deps)
-  const paceOf = createPace()
+  const paceOf = createGrowthPace()
   let full = isReadOnly(data) ? fullSince('size', Infinity) : undefined
   let dueMs = performance.now()
   let said = ''
