@@ -4,9 +4,9 @@
 create or replace function is_route_taken(of_account text, wish text, besides text[]) returns boolean language sql stable as $$
   select exists (select from ingress_routes
       where account = of_account and host is null and path = wish and resource <> all (besides))
-    or exists (select from functions f join resources n using (id)
-      join function_versions v on v.function = f.id and v.version = f.version
-      where f.account = of_account and f.id <> all (besides) and n.desired <> 'deleted' and v.failure is null and v.route = wish)
+    or exists (select from resources n join resource_versions o on o.resource = n.id and o.version = n.version
+      join function_versions v on v.function = n.id and v.version = n.version
+      where n.account = of_account and n.id <> all (besides) and n.desired <> 'deleted' and o.failure is null and v.route = wish)
 $$;
 
 -- Refuses the route of the wanted version where it is taken. The hint is the route. The account is locked.
@@ -15,8 +15,8 @@ declare
   of_account text;
   wish text;
 begin
-  select f.account, v.route into of_account, wish from functions f
-    join function_versions v on v.function = f.id and v.version = f.version where f.id = of_id;
+  select n.account, v.route into of_account, wish from resources n
+    join function_versions v on v.function = n.id and v.version = n.version where n.id = of_id;
   if is_route_taken(of_account, wish, array[of_id]) then
     raise unique_violation using hint = wish;
   end if;
@@ -27,9 +27,9 @@ create or replace function route_function(of_id text) returns void language sql 
   select set_routes(of_id, coalesce((
     select jsonb_build_array(jsonb_build_object('path', v.route, 'timeout_s', v.timeout_s,
       'concurrency', coalesce(v.concurrency, v.default_concurrency)))
-    from functions f join resources r using (id)
-      join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
-    where f.id = of_id and r.desired <> 'deleted' and (f.live_version is not null or v.failure is null)), '[]'))
+    from resources n join resource_versions o on o.resource = n.id and o.version = coalesce(n.live_version, n.version)
+      join function_versions v on v.function = n.id and v.version = o.version
+    where n.id = of_id and n.desired <> 'deleted' and (n.live_version is not null or o.failure is null)), '[]'))
 $$;
 
 -- Makes a version that started the live one, with its route and settings; by default it takes as many requests at once as
@@ -37,26 +37,24 @@ $$;
 -- wanted by now.
 create or replace function make_function_live(of_id text, of_version int, by_default int default null) returns int language plpgsql as $$
 declare
-  was functions;
+  before constant int := make_version_live(of_id, of_version);
 begin
-  select * into was from functions where id = of_id for update;
-  if was.version is distinct from of_version then return null; end if;
-  update functions set live_version = of_version where id = of_id;
+  if before is null then return null; end if;
   update function_versions set default_concurrency = coalesce(by_default, default_concurrency)
     where function = of_id and version = of_version;
   perform route_function(of_id);
-  perform follow_buckets(of_id, was.account, v.buckets) from function_versions v
-    where v.function = of_id and v.version = of_version;
+  perform follow_buckets(of_id, f.account, v.buckets) from functions f join function_versions v on v.function = f.id
+    where f.id = of_id and v.version = of_version;
   -- A new schedule begins now.
   update functions set scheduled_to = date_trunc('minute', ledger_now()) where id = of_id
     and (select schedule from function_versions where function = of_id and version = of_version) is distinct from
-      (select schedule from function_versions where function = of_id and version = was.live_version);
-  return coalesce(was.live_version, 0);
+      (select schedule from function_versions where function = of_id and version = before);
+  return before;
 end $$;
 
 -- Records why a version cannot be started: it is not tried again, and its route is not kept for it.
 create or replace function fail_function(of_id text, of_version int, why text) returns void language sql as $$
-  update function_versions set failure = why where function = of_id and version = of_version;
+  select fail_version(of_id, of_version, why);
   select route_function(of_id);
 $$;
 
@@ -66,54 +64,42 @@ create or replace function deploy_function(of_account text, of_name text, in_reg
 declare
   of_id text;
   given jsonb;
-  last function_versions;
+  last jsonb := '{}';
 begin
   perform pg_advisory_xact_lock(4207714, hashtext(of_account));
   select id into of_id from resources
     where account = of_account and kind = 'function' and name = of_name and desired <> 'deleted';
   if of_id is null then
-    given := defaults || wanted;
     of_id := add_resource('function', of_account, of_name, in_region, most);
-    insert into functions (id, account, version) values (of_id, of_account, 1);
-    last.version := 0;
+    insert into functions (id, account) values (of_id, of_account);
   else
-    select v.* into last from function_versions v join functions f on f.id = v.function and f.version = v.version
-      where f.id = of_id;
-    given := defaults || to_jsonb(last) || wanted;
-    last.version := (select max(version) from function_versions where function = of_id);
-    update functions set version = last.version + 1 where id = of_id;
+    select to_jsonb(v) into last from resources n join function_versions v on v.function = n.id and v.version = n.version
+      where n.id = of_id;
     perform want_resource(of_id, 'deployed');
   end if;
+  given := defaults || last || wanted;
   insert into function_versions (function, version, route, runtime, memory_bytes, timeout_s, env_names, sealed_env,
-    file, source, buckets, schedule, concurrency, deployed_by, created_at)
-  values (of_id, last.version + 1, given ->> 'route', given ->> 'runtime', (given ->> 'memory_bytes')::bigint,
+    file, source, buckets, schedule, concurrency, deployed_by)
+  values (of_id, add_version(of_id, kept_versions), given ->> 'route', given ->> 'runtime', (given ->> 'memory_bytes')::bigint,
     (given ->> 'timeout_s')::int, array(select jsonb_array_elements_text(given -> 'env_names')),
     given ->> 'sealed_env', given ->> 'file', given ->> 'source',
     array(select jsonb_array_elements_text(given -> 'buckets')), given ->> 'schedule', (given ->> 'concurrency')::int,
-    given ->> 'deployed_by', ledger_now());
+    given ->> 'deployed_by');
   perform assert_route_free(of_id);
   perform route_function(of_id);
-  delete from function_versions v using functions f where v.function = of_id and f.id = of_id
-    and v.version <= last.version + 1 - kept_versions and v.version is distinct from f.live_version;
   return of_id;
 end $$;
 
--- Makes an earlier version wanted again: one that is named, also if it failed before, or the last before the live one that
--- did not fail. Null where there is none.
+-- Makes an earlier version wanted again; see roll_back_version().
 create or replace function roll_back_function(of_id text, to_version int) returns int language plpgsql as $$
 declare
   found_version int;
 begin
   perform pg_advisory_xact_lock(4207714, hashtext(account)) from functions where id = of_id;
-  select max(v.version) into found_version from function_versions v join functions f on f.id = v.function
-    where f.id = of_id and v.version = coalesce(to_version, (select max(b.version) from function_versions b
-      where b.function = of_id and b.version < coalesce(f.live_version, f.version) and b.failure is null));
+  found_version := roll_back_version(of_id, to_version);
   if found_version is null then return null; end if;
-  update function_versions set failure = null where function = of_id and version = found_version;
-  update functions set version = found_version where id = of_id;
   perform assert_route_free(of_id);
   perform route_function(of_id);
-  perform want_resource(of_id, 'deployed');
   return found_version;
 end $$;
 
@@ -130,5 +116,5 @@ create or replace function remove_function(of_id text) returns void language sql
   delete from function_runs where function = of_id;
   delete from resource_logs where resource = of_id;
   delete from resource_intervals where resource = of_id;
-  delete from function_versions where function = of_id;
+  delete from resource_versions where resource = of_id;
 $$;

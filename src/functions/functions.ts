@@ -16,6 +16,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { FunctionDriver, FunctionSpec, RunningFunction } from './driver.ts'
 import { environmentPurpose } from './settings.ts'
 import { createTrials } from '#resources/trials.ts'
+import { readVersions, type VersionNumbers } from '#resources/versions.ts'
 
 export interface Functions {
   /** The live version; see Instances. */
@@ -54,7 +55,7 @@ const keyOf = ({ id, version }: Pick<FunctionVersion, 'id' | 'version'>) => `${i
 
 export function createFunctions(deps: FunctionsDeps): Functions {
   const { state, log, driver, idleMs } = deps
-  const versions = createLastKnown((id) => readVersions(state, id))
+  const versions = createLastKnown((id) => versionsOf(state, id))
   const replaced = (id: string) => {
     versions.forget(id)
     deps.replaced(id)
@@ -73,7 +74,7 @@ export function createFunctions(deps: FunctionsDeps): Functions {
   }
   /** Later requests go to the live version, and others end with their requests. Resolves with false where none is live. */
   const answerByLive = async (id: string): Promise<boolean> => {
-    const { live } = await readVersions(state, id)
+    const { live } = await versionsOf(state, id)
     if (live === null) return false
     replaced(id)
     instances.retireOthers(id, new Set([keyOf({ id, version: live })]))
@@ -92,7 +93,7 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     },
     close: () => instances.close(),
     async deploy(resource, signal, aside) {
-      const { wanted, live, failure } = await readVersions(state, resource.id)
+      const { wanted, live, failure } = await versionsOf(state, resource.id)
       if (live !== wanted && failure === null) {
         aside()
         const version = { ...resource, version: wanted }
@@ -158,27 +159,15 @@ function specOf({ environmentKey }: FunctionsDeps, row: CodeRow): FunctionSpec {
   }
 }
 
-/** The version that answers, the wanted one, and why that cannot be started. */
-async function readVersions(state: Queryable, id: string) {
-  const { rows } = await state.query<{
-    readonly live: number | null
-    readonly wanted: number
-    readonly failure: string | null
-  }>(
-    `select f.live_version as live, f.version as wanted, v.failure from functions f
-       join function_versions v on v.function = f.id and v.version = f.version where f.id = $1`,
-    [id],
-  )
-  return foundOf(rows[0], id)
-}
+const versionsOf = async (state: Queryable, id: string): Promise<VersionNumbers> =>
+  foundOf(await readVersions(state, id), id)
 
 async function readCode(state: Queryable, { id, version }: FunctionVersion): Promise<CodeRow> {
   const { rows } = await state.query<CodeRow>(
-    `select f.id, f.account, n.name, v.version, v.runtime, v.file, v.source, v.memory_bytes::text as "memoryBytes",
+    `select n.id, n.account, n.name, v.version, v.runtime, v.file, v.source, v.memory_bytes::text as "memoryBytes",
        v.timeout_s as "timeoutS", v.sealed_env as "sealedEnv", v.concurrency
-     from functions f join resources n using (id)
-       join function_versions v on v.function = f.id and v.version = $2
-     where f.id = $1`,
+     from resources n join function_versions v on v.function = n.id and v.version = $2
+     where n.id = $1`,
     [id, version],
   )
   return foundOf(rows[0], id)

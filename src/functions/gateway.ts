@@ -25,11 +25,11 @@ import { createFunctionUpdate } from './operations/function-update.ts'
 import type { FunctionGatewaySettings } from './settings.ts'
 
 /** For the export: each function as the version that answers has it. */
-export const FUNCTIONS_OF = `select n.id as place, n.id, n.name, n.region, v.route, n.actual as status, f.version, f.live_version,
+export const FUNCTIONS_OF = `select n.id as place, n.id, n.name, n.region, v.route, n.actual as status, n.version, n.live_version,
     n.created_at, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule,
     coalesce(v.concurrency, v.default_concurrency) as concurrency, v.file, v.source
-  from resources n join functions f using (id)
-    join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)
+  from resources n
+    join function_versions v on v.function = n.id and v.version = coalesce(n.live_version, n.version)
   where n.account = $1 and n.desired <> 'deleted' and n.id > $2 order by n.id limit $3`
 
 export const FUNCTIONS_GATEWAY: GatewayProduct<FunctionGatewaySettings> = {

@@ -19,7 +19,7 @@ create or replace function schedules_due() returns table (id text, schedule text
 language sql stable as $$
   select f.id, v.schedule, f.scheduled_to, date_trunc('minute', ledger_now())
   from functions f join resources r using (id)
-    join function_versions v on v.function = f.id and v.version = f.live_version
+    join function_versions v on v.function = f.id and v.version = r.live_version
   where r.wanted = 'deployed' and v.schedule is not null and f.scheduled_to is distinct from date_trunc('minute', ledger_now())
 $$;
 
@@ -48,7 +48,7 @@ returns table (id bigint, function text, begins_at timestamptz, turn bigint) lan
   select w.id, f.id as function, w.begins_at, row_number() over (partition by f.account
     order by w.id = any (known) desc, w.begins_at, w.id) as turn
   from functions f join resources r using (id)
-    join function_versions v on v.function = f.id and v.version = f.live_version
+    join function_versions v on v.function = f.id and v.version = r.live_version
     cross join lateral (
       select d.id, greatest(delayed_until(d.next_at, '2 hours'), case when f.rest_until is not null
         then delayed_until(f.rest_until, '5 minutes') end) as begins_at
@@ -67,7 +67,7 @@ returns table (id bigint, function text, account text, name text, event text, da
   select w.id, f.id, f.account, r.name, w.event, w.data, w.attempts, v.route, v.timeout_s, v.deployed_by
   from function_runs_next(each_max, known) n join function_runs w on w.id = n.id
     join functions f on f.id = n.function join resources r on r.id = f.id
-    join function_versions v on v.function = f.id and v.version = f.live_version
+    join function_versions v on v.function = f.id and v.version = r.live_version
   where n.begins_at <= ledger_now() order by n.turn, w.id limit most
 $$;
 
@@ -141,7 +141,7 @@ create or replace function function_runs_next_ms(each_max int, known bigint[]) r
     (select min(begins_at) from function_runs_next(each_max, known)),
     (select date_trunc('minute', ledger_now()) + interval '1 minute' where exists (
       select from functions f join resources r using (id)
-        join function_versions v on v.function = f.id and v.version = f.live_version
+        join function_versions v on v.function = f.id and v.version = r.live_version
       where r.wanted = 'deployed' and v.schedule is not null)))
     - ledger_now()) * 1000
 $$;

@@ -170,10 +170,10 @@ type FunctionVersionRow = {
 
 // A version that could not be started is not there: the plan has its changes again.
 const VERSION = `select v.version, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.buckets, v.schedule, v.concurrency, v.sealed_env, v.source
-  from functions f join function_versions w on w.function = f.id and w.version = f.version
-    join function_versions v on v.function = f.id
-      and v.version = case when w.failure is null then f.version else f.live_version end
-  where f.id = $1`
+  from resources n join resource_versions o on o.resource = n.id and o.version = n.version
+    join function_versions v on v.function = n.id
+      and v.version = case when o.failure is null then n.version else n.live_version end
+  where n.id = $1`
 
 async function findIt(
   state: Queryable,

@@ -23,12 +23,12 @@ import { createRegistryLogout } from './registries/registry-logout.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
 
 /** For the export: each workload as the version that answers has it. */
-const WORKLOADS_OF = `select n.id as place, n.id, n.name, n.region, w.host, w.hosts, n.actual as status, w.version,
-    w.live_version, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
+const WORKLOADS_OF = `select n.id as place, n.id, n.name, n.region, w.host, w.hosts, n.actual as status, n.version,
+    n.live_version, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
     n.created_at, v.image, v.digest, v.port, v.command,
     v.env_names, v.secret_names, v.cpu_milli, v.memory_bytes::text, v.health, v.volumes
   from resources n join workloads w using (id)
-    join workload_versions v on v.workload = w.id and v.version = coalesce(w.live_version, w.version)
+    join workload_versions v on v.workload = w.id and v.version = coalesce(n.live_version, n.version)
   where n.account = $1 and n.desired <> 'deleted' and n.id > $2 order by n.id limit $3`
 
 /** For the export: without the passwords. */

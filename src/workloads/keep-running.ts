@@ -29,7 +29,7 @@ type Deps = {
 
 /** The energy that is held for the start of an instance (account-cells.ts). */
 const LEAST_NJ = '1000000000'
-const RUNNING = `select n.id, n.account, n.name, n.actual, w.live_version as version from resources n join workloads w using (id)
+const RUNNING = `select n.id, n.account, n.name, n.actual, n.live_version as version from resources n join workloads w using (id)
   where n.wanted = 'deployed' and n.actual in ('deployed', 'crash_loop') and (w.scale_min > 0 or n.actual = 'crash_loop')
   order by n.id`
 

@@ -52,12 +52,14 @@ export async function readWorkloadVersion(
   const { rows } = await state.query<WorkloadVersion>(
     `select w.id, w.account, n.name, v.version, v.image, v.digest, v.config, v.port, v.command,
        v.cpu_milli as "cpuMilli", v.memory_bytes::text as "memoryBytes", v.health, v.sealed_env as "sealedEnv",
-       v.sealed_secrets as "sealedSecrets", v.failure, coalesce(v.version = w.live_version, false) as "isLive",
-       v.version = w.version as "isWanted", volumes_of(v) as volumes,
+       v.sealed_secrets as "sealedSecrets", o.failure, coalesce(v.version = n.live_version, false) as "isLive",
+       v.version = n.version as "isWanted", volumes_of(v) as volumes,
        w.scale_min as "scaleMin", w.scale_max as "scaleMax",
        w.sleep_after_ms as "sleepAfterMs"
-     from workloads w join resources n using (id) join workload_versions v
-       on v.workload = w.id and v.version = case $2 when 'live' then w.live_version when 'wanted' then w.version else $2::int end
+     from workloads w join resources n using (id)
+       join resource_versions o on o.resource = n.id
+         and o.version = case $2 when 'live' then n.live_version when 'wanted' then n.version else $2::int end
+       join workload_versions v on v.workload = n.id and v.version = o.version
      where w.id = $1`,
     [id, String(which)],
   )

@@ -26,7 +26,8 @@ end $$;
 -- Raises EG028 where a workload with a volume may have several instances: one alone can mount a volume.
 create or replace function assert_one_instance(of_id text) returns void language plpgsql as $$
 begin
-  if exists (select from workloads w join workload_versions v on v.workload = w.id and v.version in (w.version, w.live_version)
+  if exists (select from workloads w join resources n using (id)
+      join workload_versions v on v.workload = w.id and v.version in (n.version, n.live_version)
       where w.id = of_id and w.scale_max > 1 and v.volumes <> '[]') then
     raise exception 'several instances' using errcode = 'EG028';
   end if;

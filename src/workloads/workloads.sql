@@ -11,19 +11,16 @@ $$;
 create or replace function add_workload_version(of_id text, given jsonb, kept_versions int) returns void
 language plpgsql as $$
 declare
-  next constant int := 1 + coalesce((select max(version) from workload_versions where workload = of_id), 0);
+  next constant int := add_version(of_id, kept_versions);
 begin
   insert into workload_versions (workload, version, image, port, command, env_names, secret_names, sealed_env, sealed_secrets,
-    cpu_milli, memory_bytes, health, volumes, created_at)
+    cpu_milli, memory_bytes, health, volumes)
   select of_id, next, r.image, r.port, r.command, r.env_names, r.secret_names, r.sealed_env, r.sealed_secrets,
-    r.cpu_milli, r.memory_bytes, nullif(r.health, 'null'), r.volumes, ledger_now()
+    r.cpu_milli, r.memory_bytes, nullif(r.health, 'null'), r.volumes
   from jsonb_populate_record(null::workload_versions, given) r;
-  update workloads set version = next where id = of_id;
   if given ? 'deletable_volumes' then
     perform keep_workload_volumes(of_id, next, given -> 'volumes', given -> 'deletable_volumes');
   end if;
-  delete from workload_versions v using workloads w where v.workload = of_id and w.id = of_id
-    and v.version <= next - kept_versions and v.version is distinct from w.live_version;
 end $$;
 
 -- Changes a workload: `wanted` has members of a version, which make another one, and those of the workload itself.
@@ -36,7 +33,7 @@ begin
   select * into before from workloads where id = of_id for update;
   if of_version <> '{}' then
     perform add_workload_version(of_id, to_jsonb(v) || of_version, kept_versions)
-      from workload_versions v where v.workload = of_id and v.version = before.version;
+      from resources n join workload_versions v on v.workload = n.id and v.version = n.version where n.id = of_id;
   end if;
   update workloads w set scale_min = r.scale_min, scale_max = r.scale_max, target_requests = r.target_requests,
     sleep_after_ms = r.sleep_after_ms, hosts = r.hosts
@@ -97,8 +94,8 @@ begin
   end if;
   given := defaults || wanted;
   of_id := add_resource('workload', of_account, of_name, in_region, most);
-  insert into workloads (id, account, version, scale_min, scale_max, target_requests, sleep_after_ms, host, hosts)
-    select of_id, of_account, 1, r.scale_min, r.scale_max, r.target_requests, r.sleep_after_ms, workload_host(of_name, of_account, below), r.hosts
+  insert into workloads (id, account, scale_min, scale_max, target_requests, sleep_after_ms, host, hosts)
+    select of_id, of_account, r.scale_min, r.scale_max, r.target_requests, r.sleep_after_ms, workload_host(of_name, of_account, below), r.hosts
     from jsonb_populate_record(null::workloads, given) r;
   perform add_workload_version(of_id, given, kept_versions);
   perform assert_one_instance(of_id);
@@ -125,35 +122,28 @@ $$;
 create or replace function make_workload_live(of_id text, of_version int, at_url text) returns boolean
 language plpgsql as $$
 declare
-  is_first constant boolean := (select live_version is null from workloads where id = of_id);
+  before constant int := make_version_live(of_id, of_version);
 begin
-  update workloads set live_version = of_version where id = of_id and version = of_version;
-  if not found then return false; end if;
+  if before is null then return false; end if;
   delete from workload_volumes where workload = of_id and dropped_by <= of_version;
-  if is_first then
+  if before = 0 then
     perform emit_event(account, 'workload.deployed', jsonb_build_object('workload_id', id, 'workload_name', name, 'url', at_url))
       from resources where id = of_id;
   end if;
   return true;
 end $$;
 
--- Makes an earlier version wanted again: one that is named, also if it failed before, or the last before the live one that
--- did not fail. Null where there is none whose volumes are there.
+-- Makes an earlier version wanted again whose volumes are there; see roll_back_version().
 create or replace function roll_back_workload(of_id text, to_version int) returns int language plpgsql as $$
 declare
-  found_version int;
+  found_version constant int := roll_back_version(of_id, to_version,
+    array(select v.version from workload_versions v where v.workload = of_id and not has_volumes(v)));
 begin
-  select max(v.version) into found_version from workload_versions v join workloads w on w.id = v.workload
-    where w.id = of_id and has_volumes(v) and v.version = coalesce(to_version, (select max(b.version) from workload_versions b
-      where b.workload = of_id and b.version < coalesce(w.live_version, w.version) and b.failure is null and has_volumes(b)));
   if found_version is null then return null; end if;
-  update workload_versions set failure = null where workload = of_id and version = found_version;
-  update workloads set version = found_version where id = of_id;
   update workload_volumes o set dropped_by = null where workload = of_id and exists (
     select from workload_versions v, jsonb_to_recordset(v.volumes) as m (name text)
     where v.workload = of_id and v.version = found_version and m.name = o.name);
   perform assert_one_instance(of_id);
-  perform want_resource(of_id, 'deployed');
   return found_version;
 end $$;
 
@@ -163,8 +153,7 @@ language plpgsql as $$
 declare
   named resources;
 begin
-  select n.* into named from resources n join workloads w using (id)
-    where n.id = of_id and n.actual = 'deployed' and w.live_version = of_version for update of n;
+  select * into named from resources where id = of_id and actual = 'deployed' and live_version = of_version for update;
   if not found then return false; end if;
   perform move_resource(of_id, 'crash_loop', why);
   perform emit_event(named.account, 'workload.crashed', jsonb_build_object('workload_id', of_id,
@@ -190,7 +179,7 @@ $$;
 create or replace function remove_workload(of_id text) returns void language sql as $$
   delete from resource_logs where resource = of_id;
   delete from resource_intervals where resource = of_id;
-  delete from workload_versions where workload = of_id;
+  delete from resource_versions where resource = of_id;
   delete from workload_volumes where workload = of_id;
 $$;
 

@@ -164,7 +164,7 @@ test(
     const other = await deployed('one', 'other')
     assert.equal(await deploy(other, 'other'), 'failed')
     const { rows } = await state.query<{ failure: string }>(
-      'select failure from workload_versions where workload = $1',
+      'select failure from resource_versions where resource = $1',
       [other],
     )
     assert.match(rows[0]?.failure ?? '', /needs 0 MB of memory, and 0 MB of the node's 0 MB/)

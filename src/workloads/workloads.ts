@@ -175,7 +175,7 @@ async function liveOf(
 ): Promise<Versioned & { readonly scaleMax: number }> {
   const { rows } = await state.query<Omit<Versioned, keyof Resource> & { scaleMax: number }>(
     `select live_version as version, sleep_after_ms as "sleepAfterMs", scale_max as "scaleMax"
-     from workloads where id = $1 and live_version is not null`,
+     from workloads join resources using (id) where id = $1 and live_version is not null`,
     [resource.id],
   )
   const [live] = rows
@@ -239,10 +239,7 @@ async function tryVersion(
       throw error
     }
     tell(failure)
-    await state.query(
-      'update workload_versions set failure = $3 where workload = $1 and version = $2',
-      [id, version, failure],
-    )
+    await state.query('select fail_version($1, $2, $3)', [id, version, failure])
     return false
   }
   crashes.forget(id)

@@ -212,7 +212,7 @@ test(
 
 const functionRow = async (name: string) => {
   const { rows } = await state.query<{ id: string; version: number; revision: string }>(
-    'select id, f.version, revision::text from functions f join resources using (id) where name = $1',
+    'select id, version, revision::text from resources where name = $1',
     [name],
   )
   return present(rows[0], 'it was deployed')
@@ -316,8 +316,8 @@ test(
     const versionOf = async () =>
       (
         await state.query(
-          `select v.buckets, v.schedule from functions f join resources using (id)
-             join function_versions v on v.function = f.id and v.version = f.version where name = 'events'`,
+          `select v.buckets, v.schedule from resources n
+             join function_versions v on v.function = n.id and v.version = n.version where name = 'events'`,
         )
       ).rows
     assert.deepEqual(await versionOf(), [{ buckets: ['events-in'], schedule: '0 6 1 1 *' }])
@@ -375,7 +375,7 @@ test(
         JSON.stringify({ file: 'f.mjs', source: 'throw 1' }),
       ])
       await state.query(
-        "select fail_function($1, (select version from functions where id = $1), 'it throws')",
+        "select fail_function($1, (select version from resources where id = $1), 'it throws')",
         [id],
       )
       // As if the stack had never been there.

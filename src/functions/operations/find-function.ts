@@ -3,6 +3,7 @@ import { FUNCTION_CONCURRENCY } from '#contract/function-limits.ts'
 import type { FunctionReply } from '#contract/functions.ts'
 import { urlOfAccount } from '#contract/functions-address.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
+import { versionsColumn } from '#resources/versions.ts'
 import {
   failedVersion,
   sharedMembers,
@@ -39,13 +40,12 @@ export const {
     coalesce(v.concurrency, v.default_concurrency) as concurrency,
     (select count(*)::int from function_runs d where d.function = n.id and d.next_at is not null) as runs_waiting,
     (select count(*)::int from function_runs d where d.function = n.id and d.next_at is null) as runs_failed,
-    f.version, f.live_version,
-    (select jsonb_agg(jsonb_build_object('version', o.version, 'file', o.file, 'runtime', o.runtime,
-        'memory_bytes', o.memory_bytes, 'failure', o.failure, 'created_at',
-        to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by o.version desc)
-      from function_versions o where o.function = n.id) as versions`,
-  joins: `join functions f using (id)
-    join function_versions v on v.function = f.id and v.version = coalesce(f.live_version, f.version)`,
+    n.version, n.live_version, ${versionsColumn({
+      table: 'function_versions',
+      key: 'function',
+      members: "'file', v.file, 'runtime', v.runtime, 'memory_bytes', v.memory_bytes",
+    })}`,
+  joins: `join function_versions v on v.function = n.id and v.version = coalesce(n.live_version, n.version)`,
 })
 
 export const functionReplyOf = (

@@ -76,7 +76,7 @@ test(
     )
     const { rows } = await state.query('select * from function_versions where version = 2')
     assert.ok(!JSON.stringify(rows).includes('secret'))
-    await state.query('update functions set live_version = 1 where id = $1', [first.id])
+    await state.query('update resources set live_version = 1 where id = $1', [first.id])
     for (let nth = 0; nth < FUNCTION_VERSIONS_MAX; nth++) await deploy({ name: 'kept' })
     const last = await deploy({ name: 'kept' })
     const versions = last.versions.map(({ version }) => version)
@@ -102,7 +102,7 @@ test('a rollback takes the version before the live one, with its route', { skip 
     )
   const { id } = await deploy({ name: 'moved', route: '/old' })
   await deploy({ name: 'moved', route: '/new' })
-  await state.query('update functions set live_version = 2 where id = $1', [id])
+  await state.query('update resources set live_version = 2 where id = $1', [id])
   await assert.rejects(async () => back(7), { code: 'function_version_not_found' })
   const made = replyOf(await back())
   assert.deepEqual([made.version, made.route, made.live_version], [1, '/new', 2])
@@ -126,9 +126,9 @@ test('a function is shown as its live version is, also in the export', { skip },
 test('a rollback without a version passes over those that never started', { skip }, async () => {
   const { id } = await deploy({ name: 'passed' })
   for (let nth = 2; nth <= 4; nth++) await deploy({ name: 'passed' })
-  await state.query('update functions set live_version = 3 where id = $1', [id])
+  await state.query('update resources set live_version = 3 where id = $1', [id])
   await state.query(
-    "update function_versions set failure = 'x' where function = $1 and version in (2, 4)",
+    "update resource_versions set failure = 'x' where resource = $1 and version in (2, 4)",
     [id],
   )
   const back = createFunctionRollback({ state, settings })

@@ -104,8 +104,8 @@ async function runtimeBefore(
   name: string,
 ): Promise<string | undefined> {
   const { rows } = await transaction.query<{ runtime: string }>(
-    `select v.runtime from resources n join functions f using (id)
-       join function_versions v on v.function = f.id and v.version = f.version
+    `select v.runtime from resources n
+       join function_versions v on v.function = n.id and v.version = n.version
      where n.account = $1 and n.kind = 'function' and n.name = $2 and n.desired <> 'deleted'`,
     [account, name],
   )

@@ -204,7 +204,7 @@ test('a rollback finds the last version that did not fail', { skip }, async () =
   const { id } = await deploy({ name: 'back' })
   const third = await deploy({ name: 'back' })
   await makeLive(third)
-  await query("update workload_versions set failure = 'x' where workload = $1 and version = 2", id)
+  await query("update resource_versions set failure = 'x' where resource = $1 and version = 2", id)
   assert.equal((await back({})).version, 1)
   const named = await back({ version: 2 })
   assert.deepEqual(

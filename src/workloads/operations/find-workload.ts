@@ -1,6 +1,7 @@
 // Workloads of an account as the API shows them.
 import { durationText } from '#contract/durations.ts'
 import type { WorkloadReply } from '#contract/workload-replies.ts'
+import { versionsColumn } from '#resources/versions.ts'
 import {
   failedVersion,
   sharedMembers,
@@ -48,13 +49,16 @@ export const {
   columns: `w.host, w.hosts, v.image, v.digest,
     coalesce(v.port, (v.config -> 'ports' ->> 0)::int) as port, v.command, v.env_names, v.secret_names, v.cpu_milli,
     v.memory_bytes::text, v.health, volumes_of(v) as volumes, w.scale_min, w.scale_max, w.target_requests, w.sleep_after_ms,
-    workload_instances(n.id)::text as instances, w.version, w.live_version, p.pull,
-    (select jsonb_agg(jsonb_build_object('version', o.version, 'image', o.image, 'digest', o.digest, 'failure', o.failure,
-        'created_at', to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by o.version desc)
-      from workload_versions o where o.workload = n.id) as versions`,
+    workload_instances(n.id)::text as instances, n.version, n.live_version, p.pull, ${versionsColumn(
+      {
+        table: 'workload_versions',
+        key: 'workload',
+        members: "'image', v.image, 'digest', v.digest",
+      },
+    )}`,
   joins: `join workloads w using (id)
-    join workload_versions p on p.workload = w.id and p.version = w.version
-    join workload_versions v on v.workload = w.id and v.version = coalesce(w.live_version, w.version)`,
+    join workload_versions p on p.workload = w.id and p.version = n.version
+    join workload_versions v on v.workload = w.id and v.version = coalesce(n.live_version, n.version)`,
 })
 
 const MILLI = 1000
