@@ -1,11 +1,15 @@
 // All databases: state, size, budget, joules of today.
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { bytesShort } from '#console/figures/amounts.ts'
 import { Empty } from '#console/parts/empty.tsx'
 import { Energy } from '#console/parts/energy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
-import { StateWord } from '#console/parts/state-word.tsx'
+import {
+  BUDGET_COLUMN,
+  nameColumn,
+  stateColumn,
+  todayColumn,
+} from '#console/parts/resource-columns.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { stateOf, type Database } from './database.ts'
@@ -45,40 +49,16 @@ export function List() {
 }
 
 const COLUMNS: readonly Column<Database>[] = [
-  {
+  nameColumn({
     title: 'Database',
-    cell: (database) => (
-      <>
-        <Link to={`/databases/${database.name}`}>
-          <b>{database.name}</b>
-        </Link>
-        <span className="under">
-          {stateOf(database).word}, {awakeOf(database)}, {sizeOf(database)}
-        </span>
-      </>
-    ),
-  },
-  {
-    title: 'State',
-    className: 'wide-only',
-    cell: (database) => (
-      <>
-        <StateWord {...stateOf(database)} />
-        <span className="tiny reason">{database.reason ?? awakeOf(database)}</span>
-      </>
-    ),
-  },
+    path: '/databases',
+    stateOf,
+    under: (database) => `${awakeOf(database)}, ${sizeOf(database)}`,
+  }),
+  stateColumn(stateOf, (database) => database.reason ?? awakeOf(database)),
   { title: 'Size', className: 'num wide-only', cell: (database) => sizeOf(database) },
-  {
-    title: 'Budget a day',
-    className: 'num wide-only',
-    cell: ({ energy_budget }) => energy_budget ?? <span className="muted">none</span>,
-  },
-  {
-    title: 'Joules today',
-    className: 'num',
-    cell: (database) => <EnergyToday database={database} />,
-  },
+  BUDGET_COLUMN,
+  todayColumn((database) => <EnergyToday database={database} />),
 ]
 
 const awakeOf = ({ last_awake }: Database): string => (last_awake?.to === null ? 'awake' : 'asleep')
