@@ -90,6 +90,27 @@ test(
   },
 )
 
+test('a volume outlives suspension, and kill -9 of the node', NEEDS_ROOT, async () => {
+  const { id, url } = await client.show('kept')
+  await client.api('POST', '/kept/suspend', {})
+  await until(
+    () => client.show('kept'),
+    ({ status }) => status === 'suspended',
+  )
+  assert.equal(devicesOf(id), '')
+  await client.api('POST', '/kept/resume', {})
+  await until(
+    () => ask(url, '/kept'),
+    (answer) => answer.text === 'one',
+  )
+  await ergon.kill()
+  await ergon.resume()
+  await until(
+    () => ask(url, '/kept').catch(() => ({ text: '' })),
+    (answer) => answer.text === 'one',
+  )
+})
+
 test('a volume goes with its workload, and what is due of it is charged', NEEDS_ROOT, async () => {
   const { id } = await client.show('kept')
   assert.ok(volumeFiles().includes(id), volumeFiles().join())

@@ -1,4 +1,4 @@
-// GET /v1/workloads/{id or name}/energy?since=: the charges of its cells, summed by the hour.
+// GET /v1/workloads/{id or name}/energy?since=: the charges of its cells and of its volumes, summed by the hour.
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { msOfDuration } from '#contract/durations.ts'
 import { rawNumber } from '#contract/raw-json.ts'
@@ -11,6 +11,8 @@ import { inSnapshot } from '#state/snapshot.ts'
 import { findWorkload } from './find-workload.ts'
 import { WORKLOAD_LIMITED } from './limited-operations.ts'
 
+const OPERATIONS = [...WORKLOAD_LIMITED, 'volume.standing'] as const
+
 export const createWorkloadEnergy =
   ({ state, now }: { readonly state: State; readonly now: () => number }): Handler =>
   async ({ who, parameters, query }) => {
@@ -19,7 +21,7 @@ export const createWorkloadEnergy =
     const { id: resource } = await findWorkload(state, account, parameters['workload'] ?? '')
     const to = new Date(now())
     const from = new Date(to.getTime() - (msOfDuration(since, ENERGY_SINCE) ?? 0))
-    const span = { account, resource, operations: WORKLOAD_LIMITED, from, to }
+    const span = { account, resource, operations: OPERATIONS, from, to }
     const rows = await inSnapshot(state, (snapshot) => sumResource(snapshot, span, 'hour'))
     const hours = Map.groupBy(rows, ({ at }) => at.toISOString())
     const reply = {

@@ -1,5 +1,6 @@
 // What a workload was deployed with: image, port, command, health, hosts, and the names of its variables.
 import type { ReactNode } from 'react'
+import { bytesShort } from '#console/figures/amounts.ts'
 import { Command } from '#console/parts/copy.tsx'
 import { Section } from '#console/parts/section.tsx'
 import type { Workload } from './workload.ts'
@@ -16,6 +17,7 @@ export function Settings({ one }: { readonly one: Workload }) {
           {pair('Command', command?.join(' '))}
           {pair('Health', health && `${health.path}, each ${health.interval}`)}
           {pair('Hosts', routes.join(', '))}
+          {pair('Volumes', one.volumes.map(volumeWords).join('; '))}
           {pair('Variables', env.join(', '))}
           {pair('Secrets', secrets.join(', '))}
         </dl>
@@ -36,3 +38,6 @@ const pair = (term: string, value: ReactNode) =>
       <dd className="id">{value}</dd>
     </>
   )
+
+const volumeWords = (one: Workload['volumes'][number]): string =>
+  `${one.name}${one.path === null ? '' : ` at ${one.path}`}, ${bytesShort(BigInt(one.used_bytes))} of ${bytesShort(BigInt(one.size_bytes))}`
