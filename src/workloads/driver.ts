@@ -38,6 +38,9 @@ export type WorkloadSpec = {
   readonly volumes: readonly WorkloadVolume[]
 }
 
+/** An image that is pulled: its digest is of the registry that its name has. */
+export type PulledImageName = Pick<WorkloadSpec, 'image' | 'digest'>
+
 export type WorkloadPull = Pick<WorkloadSpec, 'id' | 'account' | 'version' | 'image'>
 export type WorkloadPulled = { readonly digest: string; readonly config: ImageConfig }
 export type WorkloadProgress = { readonly doneBytes: number; readonly totalBytes: number }
@@ -79,7 +82,7 @@ export interface WorkloadDriver {
     signal: AbortSignal,
   ): Promise<WorkloadPulled>
   /** True where the image is there already. */
-  has(digest: string): boolean
+  has(image: PulledImageName): boolean
   /** Starts an instance; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up. */
   start(spec: WorkloadSpec, events: WorkloadEvents): Promise<RunningWorkload>
   /** Removes images but those of the digests. */

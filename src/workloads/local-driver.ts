@@ -16,13 +16,13 @@ export function createCellDriver(
     prune: images.prune,
     volumes,
     async start(spec, events) {
-      const { config, name, port, digest } = spec
+      const { config, name, port } = spec
       const mounted = await volumes.open(spec)
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: variablesOf(spec),
         root: {
-          image: images.rootOf(digest),
+          image: images.rootOf(spec),
           workingFolder: config.folder,
           hostname: name,
           port,

@@ -1,12 +1,15 @@
 // The images of this node: unpacked root folders, which one kind of process alone writes.
 import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { pruneImages } from '#images/prune.ts'
-import type { WorkloadDriver } from './driver.ts'
-import { pullImage, rootOf, type NodePulls } from './pull-image.ts'
+import type { PulledImageName, WorkloadDriver } from './driver.ts'
+import { imageRootOf } from './image-place.ts'
+import { pullImage, type NodePulls } from './pull-image.ts'
 
 export type NodeImages = Pick<WorkloadDriver, 'pull' | 'has' | 'prune'> & {
   /** The unpacked root folder. */
-  rootOf(digest: string): string
+  readonly rootOf: (image: PulledImageName) => string
 }
 
 export function createNodeImages(deps: NodePulls): NodeImages {
@@ -21,12 +24,14 @@ export function createNodeImages(deps: NodePulls): NodeImages {
         pulls--
       }
     },
-    has: (digest) => existsSync(rootOf(folder, digest)),
+    has: (image) => existsSync(imageRootOf(folder, image)),
     async prune(keep) {
-      // A pull adds to the same folder.
-      if (pulls > 0) return
-      await pruneImages(folder, keep)
+      for (const place of await readdir(folder).catch(() => [])) {
+        // A pull adds to the same folders.
+        if (pulls > 0) return
+        await pruneImages(join(folder, place), keep)
+      }
     },
-    rootOf: (digest) => rootOf(folder, digest),
+    rootOf: (image) => imageRootOf(folder, image),
   }
 }

@@ -1,15 +1,14 @@
 // The pull of an image on this node: a cell that ends when the image is there.
-import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import type { Cells } from '#cells/cell.ts'
-import { digestHex } from '#images/blobs.ts'
 import type { ImageConfig } from '#images/manifest.ts'
 import { parseImageReference } from '#images/reference.ts'
 import { ask, programCell, type ProgramPlace } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { pullCellOf } from './cell-name.ts'
 import type { WorkloadProgress, WorkloadPull } from './driver.ts'
+import { imageFolderOf } from './image-place.ts'
 import type { ImageSettings } from './image-rule.ts'
 import type { PullConfig } from './programs/pull-image.ts'
 import type { PullPage } from './pull-page.ts'
@@ -35,10 +34,6 @@ export type NodePulls = {
   readonly passwordFor: PasswordFor
 }
 
-/** The unpacked root folder of an image that is pulled. */
-export const rootOf = (folder: string, digest: string): string =>
-  join(folder, 'roots', digestHex(digest))
-
 export async function pullImage(
   { cells, place, admit, folder, settings, passwordFor }: NodePulls,
   wanted: WorkloadPull,
@@ -49,7 +44,7 @@ export async function pullImage(
   const config: Omit<PullConfig, 'socket' | 'logLevel'> = {
     ...settings,
     image: wanted.image,
-    folder,
+    folder: imageFolderOf(folder, wanted.image),
     credentials: await passwordFor(wanted.image, wanted.account),
   }
   const isFile = parseImageReference(wanted.image).kind !== 'registry'

@@ -15,7 +15,8 @@ export async function pulledOf(
 ): Promise<WorkloadPulled> {
   const { id, digest, config } = version
   const known = digest === null || config === null ? undefined : { digest, config }
-  if (known !== undefined && driver.has(known.digest)) return known
+  if (known !== undefined && driver.has({ image: version.image, digest: known.digest }))
+    return known
   const row = [id, version.version]
   const tell = (told: WorkloadProgress) =>
     void state

@@ -36,6 +36,7 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
   /** A proxy that changes bytes, one that holds back layers, and the port of one that is away at first. */
   let damaging: string
   let holding: string
+  let layerless: string
   let away: number
   let closedRegistry: Registry
   let closed: string
@@ -56,11 +57,20 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
       if (held !== undefined && url.includes('/blobs/')) held.push(outgoing)
       else pass()
     })
+    const manifest = new Request(`http://${registry.host}/v2/acme/server/manifests/v1`, {
+      headers: { accept: 'application/vnd.oci.image.manifest.v1+json' },
+    })
+    // The manifest and configuration of an image that another registry has, and not its layers.
+    layerless = await openRegistryProxy(registry.host, async ({ url = '' }, outgoing, pass) => {
+      const { config } = (await (await fetch(manifest)).json()) as { config: { digest: string } }
+      if (url.includes('/blobs/') && !url.endsWith(config.digest)) outgoing.writeHead(404).end()
+      else pass()
+    })
     closedRegistry = await startRegistry(home, { isClosed: true })
     closed = closedRegistry.host
     writeFileSync(passwords, JSON.stringify({ auths: { [closed]: { auth: PASSWORD } } }))
     away = await freeBlock()
-    const registries = [registry.host, damaging, holding, closed, `127.0.0.1:${away}`]
+    const registries = [registry.host, damaging, holding, layerless, closed, `127.0.0.1:${away}`]
     ergon = await startErgon({
       env: {
         ERGON_PRIVATE_REGISTRIES: registries.map((host) => `http://${host}`).join(),
@@ -142,6 +152,12 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     assert.doesNotMatch(JSON.stringify(told), /s3cret|wr0ng/)
   })
 
+  test('an image that one registry has given is not opened by another that names it', async () => {
+    const own = await otherAccount()
+    const made = await own.deploy('named', { image: `${layerless}/acme/server:v1` })
+    assert.match(String(made.versions[0]?.failure), /Could not find the image/)
+  })
+
   const BAD: readonly (readonly [what: string, image: () => string, failure: RegExp])[] = [
     ['no such tag', () => `${registry.host}/acme/server:v9`, /Could not find the image .*:v9/],
     [
@@ -166,9 +182,11 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
         assert.match((await ask(made.url)).text, /workload_starting/, what)
       }),
     )
-    const roots = readdirSync(join(ergon.dataFolder, 'images/roots'))
+    const files = readdirSync(join(ergon.dataFolder, 'images')).flatMap((place) =>
+      readdirSync(join(ergon.dataFolder, 'images', place, 'roots')),
+    )
     assert.deepEqual(
-      roots.filter((name) => name.endsWith('.new')),
+      files.filter((name) => name.endsWith('.new')),
       [],
     )
   })

@@ -106,10 +106,11 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
     }
 
     test('an image is there once it is pulled, and is pruned', async () => {
-      assert.ok(driver.has(base.digest))
-      assert.ok(!driver.has(`sha256:${'0'.repeat(64)}`))
+      assert.ok(driver.has(base))
+      assert.ok(!driver.has({ image, digest: `sha256:${'0'.repeat(64)}` }))
+      assert.ok(!driver.has({ ...base, image: 'registry.example.com/server:v1' }))
       await driver.prune(new Set([base.digest]))
-      assert.ok(driver.has(base.digest))
+      assert.ok(driver.has(base))
     })
 
     test('an instance answers at its address with its variables, and its output is told', async () => {

@@ -12,6 +12,7 @@ import type {
 import { decodedExit } from '#cells/exit.ts'
 import { workloadCellOf } from '#workloads/cell-name.ts'
 import type { WorkloadSpec } from '#workloads/driver.ts'
+import type { NodeImages } from '#workloads/node-images.ts'
 import type { Confinement } from './confinement.ts'
 import { containerBody } from './container-body.ts'
 import { EngineFault, type ContainerEngine } from './engine.ts'
@@ -26,7 +27,7 @@ export type ContainerDeps = {
   readonly confinement: Confinement
   readonly images: EngineImages
   readonly installation: string
-  readonly rootOf: (digest: string) => string
+  readonly rootOf: NodeImages['rootOf']
   readonly outlet: CellOutlet
   readonly volumes: readonly CellVolume[]
 }
@@ -64,7 +65,7 @@ export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellCo
     begin(place) {
       const prepare = async (held: DisposableStack) => {
         await removeAll()
-        const image = await deps.images.give(spec.digest, deps.rootOf(spec.digest))
+        const image = await deps.images.give(spec, deps.rootOf(spec))
         const group = groupPathOf(place.group)
         const body = containerBody(spec, {
           image,

@@ -24,7 +24,7 @@ export function createDockerDriver(
   const { opened, images: nodeImages, volumes, installation } = deps
   const { engine } = opened
   const images = createEngineImages(engine, installation)
-  const rootOf = (digest: string) => nodeImages.rootOf(digest)
+  const { rootOf } = nodeImages
   return {
     pull: nodeImages.pull,
     has: nodeImages.has,
@@ -35,7 +35,7 @@ export function createDockerDriver(
     volumes,
     async start(spec, events) {
       const mounted = await volumes.open(spec)
-      assertPaths(mounted, rootOf(spec.digest))
+      assertPaths(mounted, rootOf(spec))
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: {},

@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { EngineFault, type ContainerEngine } from './engine.ts'
 import { createEngineImages } from './images.ts'
+import { imageWordOf } from '#workloads/image-place.ts'
 
 const OWN = 'localhost/ergon-x'
+const IMAGE = { image: 'acme/api:1', digest: 'sha256:a' }
+const NAME = `${OWN}/${imageWordOf(IMAGE)}`
 
 /** Images of the names; those in use are not removed. */
 function engineOf(names: Set<string>, used: readonly string[] = []): ContainerEngine {
@@ -39,16 +42,16 @@ test('an image whose files could not all be read is not used, also by a later tr
   const names = new Set<string>()
   const images = createEngineImages(engineOf(names), 'x')
   const gone = join(root, 'gone')
-  await assert.rejects(images.give('sha256:a', gone), /could not be read/)
-  await assert.rejects(images.give('sha256:a', gone), /could not be read/)
+  await assert.rejects(images.give(IMAGE, gone), /could not be read/)
+  await assert.rejects(images.give(IMAGE, gone), /could not be read/)
   writeFileSync(join(root, 'file'), 'text')
-  assert.equal(await images.give('sha256:a', root), `${OWN}/a`)
-  assert.deepEqual([...names], [`${OWN}/a`])
+  assert.equal(await images.give(IMAGE, root), NAME)
+  assert.deepEqual([...names], [NAME])
 })
 
 test('images in use stay, and those behind them go', async () => {
-  const names = new Set([`${OWN}/a`, `${OWN}/b`, `${OWN}/c`, 'localhost/other/a'])
-  const images = createEngineImages(engineOf(names, [`${OWN}/a`]), 'x')
+  const names = new Set([`${OWN}/k-a`, `${OWN}/k-b`, `${OWN}/k-c`, 'localhost/other/a'])
+  const images = createEngineImages(engineOf(names, [`${OWN}/k-a`]), 'x')
   await images.prune(new Set(['sha256:c']))
-  assert.deepEqual([...names], [`${OWN}/a`, `${OWN}/c`, 'localhost/other/a'])
+  assert.deepEqual([...names], [`${OWN}/k-a`, `${OWN}/k-c`, 'localhost/other/a'])
 })

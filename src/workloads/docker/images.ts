@@ -2,11 +2,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { digestHex } from '#images/blobs.ts'
+import type { PulledImageName } from '#workloads/driver.ts'
+import { imageWordOf } from '#workloads/image-place.ts'
 import { EngineFault, type ContainerEngine } from './engine.ts'
 
 export interface EngineImages {
   /** The name of the image in the engine, which gets it where it is absent. */
-  give(digest: string, root: string): Promise<string>
+  give(image: PulledImageName, root: string): Promise<string>
   /** Removes those of this installation but those of the digests. */
   prune(keep: ReadonlySet<string>): Promise<void>
 }
@@ -21,25 +23,25 @@ const PART = '-part'
 
 export function createEngineImages(engine: ContainerEngine, installation: string): EngineImages {
   const repository = `localhost/ergon-${installation}`
-  const nameOf = (digest: string) => `${repository}/${digestHex(digest)}`
   const giving = new Map<string, Promise<string>>()
-  const give = async (digest: string, root: string) => {
-    const name = nameOf(digest)
+  const give = async (name: string, root: string) => {
     if (!(await isThere(engine, name))) await importRoot(engine, name, root)
     return name
   }
   return {
-    give(digest, root) {
-      const begun = giving.get(digest) ?? give(digest, root).finally(() => giving.delete(digest))
-      giving.set(digest, begun)
+    give(image, root) {
+      const name = `${repository}/${imageWordOf(image)}`
+      const begun = giving.get(name) ?? give(name, root).finally(() => giving.delete(name))
+      giving.set(name, begun)
       return begun
     },
     async prune(keep) {
-      const kept = new Set(Array.from(keep, nameOf))
+      const kept = new Set(Array.from(keep, digestHex))
+      const isKept = (name: string) => kept.has(name.slice(name.lastIndexOf('-') + 1))
       const all = await engine.ask<readonly ListedImage[]>('GET', '/images/json')
       for (const tag of all.flatMap(({ RepoTags }) => RepoTags ?? [])) {
         const name = tag.replace(/:[^/]*$/, '')
-        if (!name.startsWith(`${repository}/`) || kept.has(name) || giving.size > 0) continue
+        if (!name.startsWith(`${repository}/`) || isKept(name) || giving.size > 0) continue
         await engine.ask('DELETE', `/images/${tag}`).catch((error: unknown) => {
           if (!(error instanceof EngineFault && error.status === IN_USE)) throw error
         })

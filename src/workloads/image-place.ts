@@ -1,0 +1,30 @@
+// Where images lie on a node: those of a registry in a folder of its own. A registry checks who may pull what, so an image that
+// another one names by the same digests must not open what this one has given.
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { digestHex } from '#images/blobs.ts'
+import { parseImageReference } from '#images/reference.ts'
+import type { PulledImageName } from './driver.ts'
+
+const KEY_LENGTH = 16
+/** Images in files, which the operator opens to everybody. */
+const FILES = 'files'
+
+/** Of the registry of an image, in hex. */
+function placeKeyOf(image: string): string {
+  const reference = parseImageReference(image)
+  const from = reference.kind === 'registry' ? reference.registry.toLowerCase() : FILES
+  return hash('sha256', from).slice(0, KEY_LENGTH)
+}
+
+/** The folder of a registry's images below that of all images. */
+export const imageFolderOf = (folder: string, image: string): string =>
+  join(folder, placeKeyOf(image))
+
+/** The unpacked root folder of an image that is pulled. */
+export const imageRootOf = (folder: string, { image, digest }: PulledImageName): string =>
+  join(imageFolderOf(folder, image), 'roots', digestHex(digest))
+
+/** A word for an image that is pulled; its digest in hex is behind the last hyphen. */
+export const imageWordOf = ({ image, digest }: PulledImageName): string =>
+  `${placeKeyOf(image)}-${digestHex(digest)}`
