@@ -12,6 +12,15 @@ import { startLoadClient, type LoadClient } from './load.ts'
 import { pssMib, treeCpuUs } from './processes.ts'
 import { atRest, startProduct } from './product.ts'
 import { median, type Section } from './report.ts'
+import {
+  CONNECTIONS,
+  imageFolder,
+  largeImages,
+  underRollouts,
+  workloadRollouts,
+  type Rollouts,
+  type RolloutSize,
+} from './rollouts.ts'
 
 const OURS = 'Ergon'
 const SOURCE = `export default { fetch: () => new Response('hello') }\n`
@@ -26,9 +35,22 @@ type Size = {
   readonly idle: number
   /** Functions that are awake at once. */
   readonly awake: number
+  readonly rollouts: RolloutSize
 }
-const WHOLE: Size = { rounds: 40, seconds: 3, idle: 200, awake: 20 }
-const QUICK: Size = { rounds: 8, seconds: 1, idle: 10, awake: 5 }
+const WHOLE: Size = {
+  rounds: 24,
+  seconds: 3,
+  idle: 200,
+  awake: 20,
+  rollouts: { versions: 3, seconds: 20, images: 3 },
+}
+const QUICK: Size = {
+  rounds: 8,
+  seconds: 1,
+  idle: 10,
+  awake: 5,
+  rollouts: { versions: 1, seconds: 8, images: 1 },
+}
 
 type Cold = { readonly ms: number; readonly cpuMs: number; readonly mib: number }
 type Warm = { readonly p50Ms: number; readonly p99Ms: number }
@@ -37,7 +59,11 @@ export async function runFunctions(isQuick = false): Promise<Section> {
   const size = isQuick ? QUICK : WHOLE
   const folder = mkdtempSync(join(tmpdir(), 'ergon-bench-functions-'))
   const client = startLoadClient()
-  const ergon = await startProduct({ ERGON_FUNCTION_IDLE_SECONDS: '1' })
+  const images = imageFolder()
+  const ergon = await startProduct({
+    ERGON_FUNCTION_IDLE_SECONDS: '1',
+    ERGON_IMAGE_FOLDER: images.path,
+  })
   try {
     const peers = findPeers(folder, SOURCE)
     const owner = await ownerOf(ergon)
@@ -48,10 +74,19 @@ export async function runFunctions(isQuick = false): Promise<Section> {
     const warm = await warmRuns({ url, peers, client, size })
     progress(`${size.idle} functions`)
     const many = await manyFunctions(ergon, size)
-    return sectionOf({ cold, warm, many, size })
+    progress('rollouts')
+    const given = { folder: images.path, client, size: size.rollouts }
+    const rolled = [
+      await functionRollouts(owner, { url, client, size: size.rollouts }),
+      await workloadRollouts(ergon, given),
+    ]
+    progress('large images')
+    const large = await largeImages(ergon, { folder: images.path, images: size.rollouts.images })
+    return sectionOf({ cold, warm, many, rolled, large, size })
   } finally {
     client.close()
     await ergon.stop()
+    images.remove()
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -70,15 +105,15 @@ async function ownerOf(ergon: Ergon) {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     if (!answer.ok) throw new Error(await answer.text())
-    return (await answer.json()) as { live_version?: number; url?: string }
+    return (await answer.json()) as { version: number; live_version?: number; url?: string }
   }
   return {
-    /** Resolves with its address once it is live. */
-    async deploy(name: string): Promise<URL> {
-      await call('', { name, file: 'hello.mjs', source: SOURCE })
+    /** Resolves with its address once the version is live. */
+    async deploy(name: string, source = SOURCE): Promise<URL> {
+      const { version } = await call('', { name, file: 'hello.mjs', source })
       for (;;) {
         const { live_version: live, url } = await call(`/${name}`)
-        if (live != null && url !== undefined) return new URL(url)
+        if (live === version && url !== undefined) return new URL(url)
         await pause(LOOK_MS)
       }
     },
@@ -186,8 +221,20 @@ async function manyFunctions(ergon: Ergon, { idle, awake }: Size): Promise<Many>
   return { processes, asleepMib, awakeMib: await memoryOfEach(ergon) }
 }
 
+/** Each version answers something else. */
+const functionRollouts = (
+  owner: Awaited<ReturnType<typeof ownerOf>>,
+  given: { readonly url: URL; readonly client: LoadClient; readonly size: RolloutSize },
+): Promise<Rollouts> =>
+  underRollouts('function', {
+    ...given,
+    deploy: (nth) => owner.deploy('hello', SOURCE.replace('hello', `hello ${nth}`)),
+  })
+
 const at = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
+
+const seconds = (ms: number) => (ms / 1000).toFixed(1)
 
 const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length
 
@@ -197,9 +244,12 @@ function sectionOf(found: {
   readonly cold: ReadonlyMap<string, readonly Cold[]>
   readonly warm: ReadonlyMap<string, readonly Warm[]>
   readonly many: Many
+  readonly rolled: readonly Rollouts[]
+  /** Milliseconds of each. */
+  readonly large: readonly number[]
   readonly size: Size
 }): Section {
-  const { cold, warm, many, size } = found
+  const { cold, warm, many, rolled, large, size } = found
   const node = 'node child'
   const coldOf = (name: string) => (cold.get(name) ?? []).map(({ ms }) => ms)
   const warmOf = (name: string) => median((warm.get(name) ?? []).map(({ p50Ms }) => p50Ms))
@@ -219,6 +269,11 @@ function sectionOf(found: {
         unit: 'ms',
       },
       { what: 'processes of functions that sleep', value: many.processes, most: 0 },
+      ...rolled.map(({ of, failures }) => ({
+        what: `rollouts of a ${of} under load: failed requests`,
+        value: failures,
+        most: 0,
+      })),
     ],
     tables: [
       {
@@ -250,8 +305,21 @@ function sectionOf(found: {
           [`awake (${size.awake})`, '1', median(many.awakeMib).toFixed(0)],
         ],
       },
+      {
+        caption: `New versions under ${CONNECTIONS} connections that ask without a pause`,
+        columns: ['of a', 'versions', 'requests', 'failed', 'p50 ms', 'p99 ms'],
+        rows: rolled.map(({ of, versions, requests, failures, p50Ms, p99Ms }) => [
+          of,
+          String(versions),
+          String(requests),
+          String(failures),
+          p50Ms.toFixed(1),
+          p99Ms.toFixed(1),
+        ]),
+      },
     ],
     notes: [
+      `Deployment of an image of 100 MiB of random bytes, from the call of the API to the first answer at its address: ${seconds(median(large))} s (median of ${large.length}, at most ${seconds(Math.max(...large))} s).`,
       "CPU of Ergon is that of the whole product until the answer; the next spare process starts later. A function's answer passes the ingress; the others are asked directly.",
     ],
   }

@@ -1,22 +1,23 @@
-// The ingress against a bare node:http + undici proxy, nginx and Caddy of Debian, in front of one server on a unix socket.
+// The ingress against a bare node:http + undici proxy, fast-proxy, nginx and Caddy, in front of one server on a unix socket.
 // They take turns within each round: what else the machine does meets all of them.
 import { fork, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { INGRESS } from '#ingress/ingress-cell.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { startLoadClient, type LoadClient } from './load.ts'
 import { median, type Bar, type Section } from './report.ts'
-import { freePort, ofProcess, type Target } from './targets.ts'
+import { freePort, installPeers, ofProcess, PEERS, type Target } from './targets.ts'
 import { cpuUs, descendants } from './processes.ts'
 
 const CONNECTIONS = 32
 const ROUNDS = 7
-const SECONDS = 3
-const WARM_UPS = 3
+const SECONDS = 1.5
+const WARM_UPS = 2
 const PAGES = ['/1k', '/64k'] as const
 const BARE = 'node:http + undici'
 const OURS = 'Ergon ingress'
@@ -41,7 +42,10 @@ export async function runIngress(isQuick = false): Promise<Section> {
   try {
     started.push(await startForked(BARE, 'unix-undici-proxy.ts', [socket]))
     const port = String(await freePort())
-    started.push(await startForked(OURS, 'ingress-server.ts', [agentSocket, SECRET, port]))
+    const words = [agentSocket, SECRET, port]
+    started.push(await startForked(OURS, 'ingress-server.ts', words, INGRESS.flags))
+    if (!existsSync(join(PEERS, 'node_modules/fast-proxy'))) installPeers()
+    started.push(await startForked('fast-proxy', 'fast-proxy.ts', [socket, PEERS]))
     started.push(...(await startPeers(folder, socket)))
     return sectionOf(await measured(client, started, isQuick))
   } finally {
@@ -53,8 +57,9 @@ export async function runIngress(isQuick = false): Promise<Section> {
   }
 }
 
-function forked(file: string, words: readonly string[]) {
-  const child = fork(fileURLToPath(new URL(`./servers/${file}`, import.meta.url)), [...words])
+function forked(file: string, words: readonly string[], flags: readonly string[] = []) {
+  const path = fileURLToPath(new URL(`./servers/${file}`, import.meta.url))
+  const child = fork(path, [...words], { execArgv: [...flags] })
   const told = new Promise<number>((resolve, reject) => {
     child.once('message', (message: { port: number }) => resolve(message.port))
     child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)))
@@ -62,8 +67,13 @@ function forked(file: string, words: readonly string[]) {
   return { child, told }
 }
 
-async function startForked(name: string, file: string, words: readonly string[]): Promise<Target> {
-  const { child, told } = forked(file, words)
+async function startForked(
+  name: string,
+  file: string,
+  words: readonly string[],
+  flags: readonly string[] = [],
+): Promise<Target> {
+  const { child, told } = forked(file, words, flags)
   return ofProcess({ name, port: await told, headers: {}, child })
 }
 
@@ -128,7 +138,7 @@ async function measured(
   isQuick: boolean,
 ): Promise<Map<string, Run[]>> {
   const runs = new Map<string, Run[]>()
-  const seconds = isQuick ? 1 : SECONDS
+  const seconds = isQuick ? 0.5 : SECONDS
   for (const page of PAGES) {
     for (const target of targets)
       for (let nth = 0; nth < WARM_UPS; nth++) await measure(client, target, page, seconds)

@@ -11,13 +11,21 @@ const BYTES_MAX = 200_000_000
 const COMMAND = ['/usr/bin/perl', '/app/server.pl']
 
 /** Writes a layout of OCI; the digest of its manifest. */
-export function writeServerImage(folder: string, more: { readonly config?: object } = {}): string {
+export function writeServerImage(
+  folder: string,
+  more: {
+    readonly config?: object
+    /** Path inside → content. */
+    readonly files?: Readonly<Record<string, string | Buffer>>
+  } = {},
+): string {
   const root = mkdtempSync(join(tmpdir(), 'ergon-image-'))
   chmodSync(root, 0o755)
   try {
     makeImageRoot(root, ['/bin/sh', '/usr/bin/perl'], {
       'app/server.pl': readFileSync(join(import.meta.dirname, 'server.pl'), 'utf8'),
       'app/escape-probes.pl': readFileSync(PROBES, 'utf8'),
+      ...more.files,
     })
     const layer = execFileSync('tar', ['-C', root, '-c', '.'], { maxBuffer: BYTES_MAX })
     mkdirSync(folder, { recursive: true })

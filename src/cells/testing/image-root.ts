@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 export function makeImageRoot(
   root: string,
   programs: readonly string[],
-  files: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string | Buffer>>,
 ): void {
   const libraries = programs.flatMap((program) => {
     const told = execFileSync('ldd', [program], { encoding: 'utf8' })
