@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -193,6 +193,20 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       await one.end('idle')
     })
 
+    // That of a container is ended in docker.test.ts.
+    const isLocal = name === 'local'
+    test('the end of its relay is the end of all of it', { skip: !isLocal }, async () => {
+      const mark = 'of-relay'
+      const one = await started({ command: ['/usr/bin/perl', '/app/server.pl', mark] })
+      const before = survivors(mark)
+      process.kill(relayOf(one.cell), 'SIGKILL')
+      await until(() => one.ends.length === 1)
+      await until(() => !before.some((pid) => survivors(mark).includes(pid)))
+      await until(() => one.cell.state === 'ready')
+      assert.equal((await ask(one)).status, 200)
+      await one.end('idle')
+    })
+
     test('one that uses up its memory ends with 137', async () => {
       const one = await started({ memoryBytes: 32_000_000 })
       await ask(one, '/eat').catch(() => undefined)
@@ -293,6 +307,22 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
 const AGENT = join(import.meta.dirname, 'driver-agent.ts')
 const startAgent = (agent: DriverAgent) =>
   spawn(process.execPath, [AGENT, JSON.stringify(agent)], { stdio: ['ignore', 'pipe', 'inherit'] })
+
+/** Pid 1 of an instance, which leads connections into its network. */
+function relayOf({ spec }: Cell): number {
+  const read = (pid: string, file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  const all = readdirSync('/proc').filter((pid) => {
+    try {
+      return (
+        read(pid, 'cgroup').includes(`/${spec.name}`) && /^NSpid:.*\t1$/m.test(read(pid, 'status'))
+      )
+    } catch {
+      return false
+    }
+  })
+  assert.equal(all.length, 1)
+  return Number(all[0])
+}
 
 type Outside = {
   readonly outlet: CellOutlet
