@@ -11,20 +11,33 @@ declare
   home storage_home;
   answer storage_written;
   freed uuid[] := '{}';
+  done int[] := '{}';
+  ids text[];
+  times bigint[];
 begin
   -- All bucket locks before any stripe lock, so that a waiting deletion cannot deadlock with a holder of a stripe.
   perform pg_advisory_xact_lock_shared(4207710, b.id)
   from (select distinct id from unnest(bucket_ids) id order by id) b;
+  perform pg_advisory_xact_lock(4207711, s.stripe) from (
+    select storage_stripe(g.bucket_id, g.key) as stripe
+    from unnest(bucket_ids, keys) with ordinality g (bucket_id, key, n) order by stripe, g.n) s;
+  -- One or two are cheaper one by one.
+  if cardinality(keys) > 2 then
+    -- A new snapshot, which has what the last holders of the locks have committed.
+    select p.done, p.ids, p.times into done, ids, times
+    from storage_put_plain(bucket_ids, keys, written, bodies, starts, lengths) p;
+    return query select p.n, null::text, p.id, p.ms from unnest(done, ids, times) p (n, id, ms);
+    if cardinality(done) = cardinality(keys) then return; end if;
+  end if;
   for one in
     select g.bucket_id, g.key, g.start, g.length, g.n::int
     from unnest(bucket_ids, keys, starts, lengths) with ordinality g (bucket_id, key, start, length, n)
-    order by storage_stripe(g.bucket_id, g.key), g.n
+    where g.n <> all (done) order by storage_stripe(g.bucket_id, g.key), g.n
   loop
     home := storage_enter(one.bucket_id);
     if home.id is null then
       answer := row('NoSuchBucket', null, null, null)::storage_written;
     else
-      perform storage_lock(one.bucket_id, one.key);
       answer := storage_commit(home, one.key, written -> (one.n - 1),
         substring(bodies from one.start for one.length));
     end if;
@@ -32,6 +45,70 @@ begin
     return query select one.n, answer.refused, answer.version_id, answer.modified_ms;
   end loop;
   if freed <> '{}' then perform storage_release(freed); end if;
+end $$;
+
+-- Commits the plain ones among several versions in one statement. A plain version has an inline body without conditions
+-- and annotations, its bucket tells nobody, and its key is new or its latest version is replaced in its row. The caller
+-- holds the locks, and commits the others one by one.
+create or replace function storage_put_plain(
+  bucket_ids int[], keys text[], written jsonb, bodies bytea, starts int[], lengths int[],
+  out done int[], out ids text[], out times bigint[])
+language plpgsql as $$
+begin
+  with given as (
+    select g.n::int, g.bucket_id, g.key, g.start, g.length, written -> (g.n - 1)::int as w,
+      count(*) over (partition by g.bucket_id, g.key) as alike
+    from unnest(bucket_ids, keys, starts, lengths) with ordinality g (bucket_id, key, start, length, n)
+  ), plain as materialized (
+    select g.*, b.versioning, v.seq as old_seq, case when v.seq is not null then storage_stored(v) end as old_stored,
+      case when v.seq is null then nextval('object_seq') end as fresh, storage_now() as at
+    from given g
+    join buckets b on b.id = g.bucket_id
+    left join lateral (
+      select o.* from object_versions o where o.bucket = g.bucket_id and o.key = g.key order by o.seq desc limit 1
+    ) v on true
+    where g.alike = 1 and g.length is not null and not g.w ?| array['conditions', 'annotations', 'blobs']
+      and b.notification is null and not b.followed
+      and (v.seq is null
+        or b.versioning <> 'enabled' and v.version_id = 'null' and v.parts is null and v.annotations is null)
+  ), created as (
+    insert into object_versions as v (bucket, key, seq, version_id, is_latest, size, etag, checksums, headers,
+      metadata, tags, acl, retention_mode, retain_until, legal_hold, encryption, storage_class, owner,
+      modified_at, inline, part_count)
+    select p.bucket_id, p.key, p.fresh,
+      case when p.versioning = 'enabled' then storage_version_id(p.fresh) else 'null' end, true,
+      (p.w ->> 'size')::bigint, p.w ->> 'etag', p.w -> 'checksums', p.w -> 'headers', p.w -> 'metadata',
+      p.w -> 'tags', nullif(p.w -> 'acl', 'null'), p.w #>> '{retention,mode}',
+      storage_time(p.w #> '{retention,untilMs}'), (p.w ->> 'legalHold')::boolean,
+      nullif(p.w -> 'encryption', 'null'), p.w ->> 'storageClass', p.w ->> 'owner', p.at,
+      substring(bodies from p.start for p.length), (p.w ->> 'partCount')::int
+    from plain p where p.old_seq is null
+    returning v.bucket, v.key, v.version_id, storage_stored(v) as stored
+  ), replaced as (
+    update object_versions v set
+      delete_marker = false, size = (p.w ->> 'size')::bigint, etag = p.w ->> 'etag',
+      checksums = p.w -> 'checksums', headers = p.w -> 'headers', metadata = p.w -> 'metadata',
+      tags = p.w -> 'tags', acl = nullif(p.w -> 'acl', 'null'),
+      retention_mode = p.w #>> '{retention,mode}', retain_until = storage_time(p.w #> '{retention,untilMs}'),
+      legal_hold = (p.w ->> 'legalHold')::boolean, encryption = nullif(p.w -> 'encryption', 'null'),
+      storage_class = p.w ->> 'storageClass', owner = p.w ->> 'owner', modified_at = p.at,
+      inline = substring(bodies from p.start for p.length), part_count = (p.w ->> 'partCount')::int
+    from plain p where v.bucket = p.bucket_id and v.key = p.key and v.seq = p.old_seq
+    returning v.bucket, v.key, v.version_id, storage_stored(v) as stored
+  ), put as (
+    select c.*, 1 as versions from created c union all select r.*, 0 from replaced r
+  ), answered as (
+    select p.n, p.at, p.bucket_id, p.key, u.version_id, u.versions, u.stored - coalesce(p.old_stored, 0) as bytes
+    from put u join plain p on p.bucket_id = u.bucket and p.key = u.key
+  ), counted as (
+    insert into bucket_usage as u (bucket, stripe, bytes, versions)
+    select a.bucket_id, storage_stripe(a.bucket_id, a.key), sum(a.bytes), sum(a.versions)
+    from answered a group by 1, 2
+    on conflict (bucket, stripe) do update set bytes = u.bytes + excluded.bytes,
+      versions = u.versions + excluded.versions
+  )
+  select coalesce(array_agg(a.n), '{}'), array_agg(a.version_id), array_agg(storage_ms(a.at)) into done, ids, times
+  from answered a;
 end $$;
 
 -- Commits one version for a caller that holds the locks and releases `freed`. `body` is an inline body.
