@@ -71,7 +71,8 @@ async function importRoot(engine: ContainerEngine, name: string, root: string): 
   try {
     await engine.send(path, tar.stdout, AbortSignal.timeout(GIVE_MS))
   } finally {
-    tar.kill()
+    // One that has more to write ends by it; one that has written all has its own exit yet to come.
+    tar.stdout.destroy()
   }
   const [code] = (await ended) as [number | null]
   if (code !== 0) throw new EngineFault(0, `the files of an image could not be read: tar ${code}`)
