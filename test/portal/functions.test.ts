@@ -86,7 +86,7 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     await go(`/functions/${NAME}`)
     await page.getByText(String((await own())['url'])).waitFor()
     const today = page.locator('section', { hasText: 'Awake today' })
-    await today.getByText(/^Awake for/).click()
+    await today.locator('summary').click()
     await today.locator('tr', { hasText: 'a deployment' }).first().waitFor()
     await page.getByText(`ergon fn deploy hello.js --name ${NAME}`).waitFor()
     await row(`${HOSTILE} one`).first().waitFor()

@@ -136,7 +136,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await row('listening on 8080').first().waitFor()
     await page.locator('.pairs').getByText('VERSION').waitFor()
     const today = page.locator('section', { hasText: 'Awake today' })
-    await today.getByText(/^Awake for/).click()
+    await today.locator('summary').click()
     await today.locator('tr', { hasText: 'a deployment or its scale' }).first().waitFor()
     await page.getByLabel('Search').fill('nothing of this kind')
     await page.getByText('No line').waitFor()
