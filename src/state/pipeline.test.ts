@@ -1,10 +1,16 @@
 // The pipelined connection against a real server, with the driver `pg` as the judge of values.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { test, type TestContext } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { sleep } from '#base/clock.ts'
-import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
+import {
+  cachedInstall,
+  quiet,
+  startTestServer,
+  whyNoServer,
+  type TestServer,
+} from '#postgres/testing.ts'
 import { connectState } from './connect.ts'
 import { connectPipeline, type Pipeline } from './pipeline.ts'
 
@@ -12,9 +18,13 @@ const LIMIT_MS = 30_000
 const OPTIONS = { skip: whyNoServer(), timeout: 120_000 }
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 30)
 
-async function start(t: TestContext, connections = 2) {
-  const server = await startTestServer(await cachedInstall(), { fsync: 'off' })
-  t.after(() => server[Symbol.asyncDispose]())
+const startServer = async () => await startTestServer(await cachedInstall(), { fsync: 'off' })
+/** Of all tests but the one that kills its server. */
+let shared: Promise<TestServer> | undefined
+after(async () => (await shared)?.[Symbol.asyncDispose]())
+
+async function start(t: TestContext, connections = 2, own?: TestServer) {
+  const server = own ?? (await (shared ??= startServer()))
   const address = { host: server.socketFolder, database: 'postgres', ...server.superuser }
   const lost: unknown[] = []
   const log = { ...quiet, warn: (...words: unknown[]) => void lost.push(words) }
@@ -44,7 +54,7 @@ const VALUES = {
   text: text,
   int: int,
   int8: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
-  float8: fc.double({ noDefaultInfinity: true, noNaN: true }),
+  float8: fc.double({ noDefaultInfinity: true, noNaN: true }).map((one) => one + 0),
   bool: fc.boolean(),
   timestamptz: fc.date({ min: new Date(0), max: new Date('9000-01-01'), noInvalidDate: true }),
   bytea: fc.uint8Array({ maxLength: 9000 }).map((bytes) => Buffer.from(bytes)),
@@ -174,7 +184,9 @@ test('a deadlock is asked once more', OPTIONS, async (t) => {
 })
 
 test('the pipeline outlives the death of its server', OPTIONS, async (t) => {
-  const { server, pipeline, state, lost } = await start(t)
+  const own = await startServer()
+  t.after(() => own[Symbol.asyncDispose]())
+  const { server, pipeline, state, lost } = await start(t, 2, own)
   const kill = async () => {
     const gone = once(server.child, 'exit')
     server.child.kill('SIGKILL')

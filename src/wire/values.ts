@@ -86,7 +86,11 @@ const timestamptz: Codec = {
     sized(start, end, 8)
     const us = bytes.readInt32BE(start) * 2 ** 32 + bytes.readUInt32BE(start + 4)
     if (Math.abs(us) === INFINITY_US) return us < 0 ? -Infinity : Infinity
-    return new Date(Math.floor(us / 1000) + EPOCH_MS)
+    // A number has not all digits from the year 2285 on.
+    const ms = Number.isSafeInteger(us)
+      ? Math.floor(us / 1000)
+      : Number(bytes.readBigInt64BE(start) / 1000n)
+    return new Date(ms + EPOCH_MS)
   },
 }
 
