@@ -16,7 +16,9 @@ const { signal } = new AbortController()
 
 /** The port of an address that answers no connection. */
 async function listenSilently(t: TestContext): Promise<number> {
-  const silent = spawn('perl', ['-e', LISTEN_NEVER_TAKE], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const silent = spawn('/usr/bin/perl', ['-e', LISTEN_NEVER_TAKE], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   t.after(() => silent.kill())
   const [line] = (await once(silent.stdout, 'data')) as [Buffer]
   const port = Number(line)

@@ -18,7 +18,7 @@ const BUDGET_J = 10
 const NJ_PER_J = 1_000_000_000
 /** Beyond a budget the machine may spend so much, or a thousandth of it, which is the operator's. */
 const LOSS_MAX_J = 1
-const SETTLED_MAX_MS = 60_000
+const SETTLED_MAX_MS = LONG ? 600_000 : 60_000
 /** Uses up 10 J of a machine that others use too. */
 const TIMEOUT_S = 60
 const LARGE = { budgetJ: 10_000, wattsPerCpu: 200, timeoutS: 900 }
