@@ -13,6 +13,7 @@ import {
 import { Loaded } from './loaded.tsx'
 import { Section } from './section.tsx'
 import type { ServiceName } from './services.ts'
+import { Table, type Column } from './table.tsx'
 import { useNow } from './zone.ts'
 
 const DAY_MS = 86_400_000
@@ -45,35 +46,11 @@ export function Awake(props: {
               />
               <details className="small">
                 <summary>{words}, by what woke it</summary>
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">From, UTC</th>
-                      <th scope="col">To</th>
-                      <th scope="col">Woken by</th>
-                      <th scope="col">Then</th>
-                      <th scope="col" className="num">
-                        Awake for
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {data.map((one) => (
-                      <tr key={`${one.from} ${one.to}`}>
-                        <td>{timeOf(one.from, now)}</td>
-                        <td>{one.to === null ? 'now' : timeOf(one.to, now)}</td>
-                        <td>{wokenWords(one, wakers)}</td>
-                        <td>{sleptWords(one)}</td>
-                        <td className="num">
-                          {left(
-                            Date.parse(one.to ?? new Date(now).toISOString()) -
-                              Date.parse(one.from),
-                          )}
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
+                <Table
+                  rows={data}
+                  keyOf={({ from, to }) => `${from} ${to}`}
+                  columns={columnsOf(now, wakers)}
+                />
               </details>
             </div>
           )
@@ -83,5 +60,26 @@ export function Awake(props: {
   )
 }
 
-const timeOf = (time: string, nowMs: number): string =>
-  tableTime(new Date(time), 'UTC', new Date(nowMs))
+const columnsOf = (nowMs: number, wakers: Wakers): readonly Column<Interval>[] => {
+  const timeOf = (time: string | null) =>
+    time === null ? 'now' : tableTime(new Date(time), 'UTC', new Date(nowMs))
+  return [
+    {
+      title: 'From, UTC',
+      cell: (one) => (
+        <>
+          {timeOf(one.from)}
+          <span className="under">then {sleptWords(one)}</span>
+        </>
+      ),
+    },
+    { title: 'To', className: 'wide-only', cell: ({ to }) => timeOf(to) },
+    { title: 'Woken by', cell: (one) => wokenWords(one, wakers) },
+    { title: 'Then', className: 'wide-only', cell: sleptWords },
+    {
+      title: 'Awake for',
+      className: 'num',
+      cell: ({ from, to }) => left((to === null ? nowMs : Date.parse(to)) - Date.parse(from)),
+    },
+  ]
+}

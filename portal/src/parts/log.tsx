@@ -79,7 +79,7 @@ const textOf = <Row extends Line>(below?: (line: Row) => string | null): Column<
     return (
       <>
         {line.text}
-        {more !== null && <span className="tiny id">{more}</span>}
+        {more !== null && <div className="tiny id">{more}</div>}
       </>
     )
   },
