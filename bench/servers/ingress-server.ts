@@ -2,9 +2,11 @@
 import { createLogger } from '#base/log.ts'
 import { RouteTable } from '#ingress/routes.ts'
 import { listenPlain } from '#ingress/server.ts'
+import { tuneForRequests } from '#node/program-flags.ts'
 import { createTurns } from '#ingress/turns.ts'
 import { createInstanceUses } from '#ingress/uses.ts'
 
+tuneForRequests()
 const [socketPath = '', secret = '', port = ''] = process.argv.slice(2)
 const routes = new RouteTable(undefined)
 routes.put([

@@ -16,6 +16,7 @@ import { createTurns } from '#ingress/turns.ts'
 import { createInstanceUses } from '#ingress/uses.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { serveInside } from '#node/inside.ts'
+import { tuneForRequests } from '#node/program-flags.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 
 export type IngressConfig = {
@@ -45,6 +46,7 @@ export type IngressConfig = {
 const PROCESS = 'ingress'
 const STATE_CONNECTIONS = 1
 
+tuneForRequests()
 const config = await readConfig<IngressConfig>()
 const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
