@@ -33,7 +33,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   'databases/programs/backups.ts': ['@node-rs/crc32', 'lru-cache', 'pg'],
   'databases/programs/pg-proxy.ts': ['lru-cache', 'node:tls', 'pg'],
   'egress-proxy/programs/egress-proxy.ts': [],
-  'ingress/programs/ingress.ts': ['node:tls', 'pg', 'undici'],
+  'ingress/programs/ingress.ts': ['node:tls', 'pg'],
   'status/programs/status-page.ts': ['pg'],
   'webhooks/programs/webhooks.ts': ['lru-cache', 'node:tls', 'pg'],
   'workloads/programs/pull-image.ts': ['node:http', 'node:tls', 'tar-stream', 'zod'],

@@ -191,22 +191,6 @@ test(
   },
 )
 
-test('where measurements come late, a writer is ended by so much earlier', { skip }, async (t) => {
-  await startWriter(t)
-  const MB = 1_000_000
-  const sizes = readsOf([1, 11, 21, 31, 41, 51].map((mb) => ({ bytes: mb * MB })))
-  const late: StoredReader = async (...where) => {
-    // While the keeper rests.
-    setTimeout(() => {
-      for (const lastMs = performance.now() + 60; performance.now() < lastMs;);
-    }, 1)
-    return await sizes(...where)
-  }
-  await using kept = keeping({ sizeBytes: 64 * MB, spaceBytes: GB }, { read: late })
-  await until('the writer is ended', () => kept.cuts.length > 0)
-  assert.equal(await isReadOnly(), false)
-})
-
 test('a measurement that waits for its turn does not delay the next one', { skip }, async () => {
   const restsMs: number[] = []
   let lastMs = Infinity
