@@ -78,7 +78,7 @@ function open(
       'registry.list': { handle: createRegistryList({ state }) },
       'registry.login': {
         parse: parseRegistryLogin,
-        handle: createRegistryLogin({ state, environmentKey: settings.environmentKey }),
+        handle: createRegistryLogin(deps),
       },
       'registry.logout': { handle: createRegistryLogout({ state }) },
     },

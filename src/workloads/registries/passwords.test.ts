@@ -49,7 +49,7 @@ suite('passwords of registries', { skip: whyNoState() }, () => {
   const bodyOf = (made: unknown) => (made as { body: () => Record<string, unknown> }).body()
   const login = async (registry: string, { account = 'acct_a', password = SECRET } = {}) =>
     bodyOf(
-      await createRegistryLogin({ state, environmentKey })(
+      await createRegistryLogin({ state, settings: { environmentKey } })(
         callOf(registry, account, { username: 'reader', password }),
       ),
     )

@@ -9,23 +9,27 @@ import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { State } from '#state/connect.ts'
+import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { registryNamed, registryPurpose } from './passwords.ts'
 import { registriesOf } from './registry-list.ts'
 
-type Deps = { readonly state: State; readonly environmentKey: string }
+type Deps = {
+  readonly state: State
+  readonly settings: Pick<WorkloadGatewaySettings, 'environmentKey'>
+}
 
 const TOO_MANY = 'EG020'
 
 /** The registry is not called: the first pull reports a wrong password. */
 export const createRegistryLogin =
-  ({ state, environmentKey }: Deps): Handler<RegistryLogin> =>
+  ({ state, settings }: Deps): Handler<RegistryLogin> =>
   async (call) => {
     const { account } = callerOf(call.who)
     const { username, password } = call.body
     const registry = registryNamed(call.parameters)
     const sealed = encrypt(
       new Secret(password),
-      new Secret(environmentKey),
+      new Secret(settings.environmentKey),
       registryPurpose(account, registry),
     )
     await state.transaction(async (transaction) => {
