@@ -7,12 +7,65 @@ import { Secret } from '#base/log.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import type { Queryable } from '#state/connect.ts'
-import { createFunctions } from './functions.ts'
+import type { Queryable, State } from '#state/connect.ts'
+import type { FunctionDriver } from './driver.ts'
+import { createFunctions, type FunctionsDeps } from './functions.ts'
 import { environmentPurpose } from './settings.ts'
 
 const ACCOUNT = 'acct_a'
 const { signal } = new AbortController()
+
+/** Functions of a node with a state of its own; `deployed` gives the id of the function. */
+async function functionsOn(state: State, given: Pick<FunctionsDeps, 'state' | 'driver'>) {
+  await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
+  const key = newEncryptionKey()
+  const wanted = {
+    route: '/hello',
+    runtime: 'node24',
+    memory_bytes: 1,
+    timeout_s: 5,
+    env_names: [],
+    sealed_env: encrypt(new Secret('{}'), new Secret(key), environmentPurpose(ACCOUNT)),
+    file: 'hello.js',
+    source: '',
+    buckets: [],
+    schedule: null,
+    concurrency: null,
+  }
+  let replacedCount = 0
+  const functions = createFunctions({
+    ...given,
+    log: quiet,
+    environmentKey: key,
+    idleMs: 60_000,
+    replaced: () => void replacedCount++,
+  })
+  return {
+    functions,
+    replacedCount: () => replacedCount,
+    async deployed(): Promise<string> {
+      const { rows } = await state.query<{ id: string }>(
+        "select deploy_function($1, 'hello', 'local', 9, '{}', $2, 9) as id",
+        [ACCOUNT, JSON.stringify(wanted)],
+      )
+      return rows[0]?.id ?? ''
+    },
+  }
+}
+
+/** A driver that keeps the versions that run. */
+const driverOf = (running: number[]): FunctionDriver => ({
+  async start({ version }) {
+    running.push(version)
+    return {
+      address: 'unix:none',
+      concurrency: 1,
+      ready: async () => undefined,
+      unblock: async () => undefined,
+      end: async () => void running.splice(running.indexOf(version), 1),
+    }
+  },
+})
 
 test(
   'a new version answers, and the one before ends, also where the answer of the state was lost',
@@ -20,28 +73,6 @@ test(
   async () => {
     await using url = await openTestUrl()
     await using state = await openLedgerState(url.of, 2)
-    await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
-    const key = newEncryptionKey()
-    const deployed = async (): Promise<string> => {
-      const wanted = {
-        route: '/hello',
-        runtime: 'node24',
-        memory_bytes: 1,
-        timeout_s: 5,
-        env_names: [],
-        sealed_env: encrypt(new Secret('{}'), new Secret(key), environmentPurpose(ACCOUNT)),
-        file: 'hello.js',
-        source: '',
-        buckets: [],
-        schedule: null,
-        concurrency: null,
-      }
-      const { rows } = await state.query<{ id: string }>(
-        "select deploy_function($1, 'hello', 'local', 9, '{}', $2, 9) as id",
-        [ACCOUNT, JSON.stringify(wanted)],
-      )
-      return rows[0]?.id ?? ''
-    }
     let isLost = false
     const losing: Queryable = {
       async query(text, values) {
@@ -51,26 +82,8 @@ test(
       },
     }
     const running: number[] = []
-    let replacedCount = 0
-    const functions = createFunctions({
-      state: losing,
-      log: quiet,
-      environmentKey: key,
-      idleMs: 60_000,
-      replaced: () => void replacedCount++,
-      driver: {
-        async start({ version }) {
-          running.push(version)
-          return {
-            address: 'unix:none',
-            concurrency: 1,
-            ready: async () => undefined,
-            unblock: async () => undefined,
-            end: async () => void running.splice(running.indexOf(version), 1),
-          }
-        },
-      },
-    })
+    const given = { state: losing, driver: driverOf(running) }
+    const { functions, deployed, replacedCount } = await functionsOn(state, given)
     const id = await deployed()
     const resource = { id, account: ACCOUNT, name: 'hello' }
     const deploy = () => functions.deploy(resource, signal, () => undefined)
@@ -80,11 +93,47 @@ test(
     await assert.rejects(deploy(), /the answer is lost/)
     assert.deepEqual(running, [1, 2])
     isLost = false
-    replacedCount = 0
+    const before = replacedCount()
     assert.equal(await deploy(), undefined)
-    assert.ok(replacedCount > 0)
+    assert.ok(replacedCount() > before)
     for (let nth = 0; running.length > 1 && nth < 200; nth++) await pause(10)
     assert.deepEqual(running, [2])
+    functions.close()
+  },
+)
+
+test(
+  'a start waits for two round trips to the state: the version, then its code beside the wish',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let open = 0
+    let roundTrips: number[] = []
+    /** Counts the queries that begin while others are open. */
+    const counting: Queryable = {
+      async query(text, values) {
+        if (open++ === 0) roundTrips.push(0)
+        roundTrips.push((roundTrips.pop() ?? 0) + 1)
+        return (await state.query(text, values).finally(() => open--)) as never
+      },
+    }
+    const plain = driverOf([])
+    let beforeStart: readonly number[] = []
+    const driver: FunctionDriver = {
+      start(spec) {
+        beforeStart = [...roundTrips]
+        return plain.start(spec)
+      },
+    }
+    const { functions, deployed } = await functionsOn(state, { state: counting, driver })
+    const resource = { id: await deployed(), account: ACCOUNT, name: 'hello' }
+    await functions.deploy(resource, signal, () => undefined)
+    await functions.stop(resource.id, 'idle')
+    roundTrips = []
+    const { release } = await functions.use(resource, signal)
+    assert.deepEqual(beforeStart, [1, 2])
+    release()
     functions.close()
   },
 )

@@ -66,7 +66,10 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     log,
     idleMs,
     keyOf,
-    start: async (version) => driver.start(specOf(deps, await readCode(state, version))),
+    async prepare(version) {
+      const spec = specOf(deps, await readCode(state, version))
+      return () => driver.start(spec)
+    },
   })
   const stop = async (id: string, cause: SleepCause) => {
     replaced(id)

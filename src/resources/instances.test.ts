@@ -45,7 +45,7 @@ async function withWorld(
       state: given,
       log: quiet,
       idleMs: IDLE_MS,
-      start: async () => startLife(world),
+      prepare: async () => async () => startLife(world),
     }),
   )
 }
@@ -141,7 +141,7 @@ test(
         log: quiet,
         idleMs: WAIT_MS,
         keyOf: ({ version }) => `v${version}`,
-        start: async () => startLife(world),
+        prepare: async () => async () => startLife(world),
       })
       const use = (version: number) => instances.use({ ...resource, version }, WAKER, signal)
       const [first, again, second] = await Promise.all([use(1), use(1), use(2)])
@@ -219,6 +219,47 @@ test(
       await want(world, 'deployed')
       await instances.use(world.resource, WAKER, signal)
       assert.equal(world.live, 1)
+    }),
+)
+
+test(
+  'what a start needs is read beside the wish; a resource that is not wanted is told so first, and not started',
+  { skip },
+  () =>
+    withWorld(async (world) => {
+      const { state, resource } = world
+      const answered = Promise.withResolvers<void>()
+      const slow = {
+        query: async (...given: Parameters<State['query']>) => {
+          const found = await state.query(...given)
+          await answered.promise
+          return found
+        },
+      } as Queryable
+      let mayRead = true
+      const instances = createInstances<Resource, OneLife>({
+        state: slow,
+        log: quiet,
+        idleMs: IDLE_MS,
+        async prepare() {
+          world.events.push('read')
+          if (!mayRead) throw new Error('not found')
+          return async () => startLife(world)
+        },
+      })
+      const used = instances.use(resource, WAKER, signal)
+      await until(() => world.events.length > 0)
+      assert.deepEqual(world.events, ['read'])
+      answered.resolve()
+      ;(await used).release()
+      await until(() => world.live === 0)
+      mayRead = false
+      await assert.rejects(instances.use(resource, WAKER, signal), /not found/)
+      await want(world, 'suspended')
+      await assert.rejects(instances.use(resource, WAKER, signal), NotWanted)
+      mayRead = true
+      await assert.rejects(instances.use(resource, WAKER, signal), NotWanted)
+      assert.deepEqual(world.events, ['read', 'start', 'ending', 'end', 'read', 'read', 'read'])
     }),
 )
 

@@ -55,8 +55,11 @@ export type InstancesDeps<R extends Resource, I extends Instance> = {
   readonly idleMs: number | ((resource: R) => number)
   /** The longest time until one is ready: 60 s. */
   readonly readyMs?: number
-  /** Starts an instance; resolves before it is ready. */
-  readonly start: (resource: R) => Promise<I>
+  /**
+   * Reads what a start needs while the wish of the account is read, and starts nothing. Where the account wants it, the
+   * result starts an instance, and resolves before that is ready.
+   */
+  readonly prepare: (resource: R) => Promise<() => Promise<I>>
   /** Called when an instance of a resource serves from now on, or no more. */
   readonly changed?: (id: string) => void
   /** Instances of one key follow each other; those of other keys run beside. By default a resource has one key: its id. */
@@ -257,18 +260,20 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
 
 /**
  * The wish is read only once `end` finds the start: an account that changes its mind before is refused here, and later
- * the reconciler ends what has started.
+ * the reconciler ends what has started. A resource that is not wanted is NotWanted, whatever else fails.
  */
 async function startWanted<R extends Resource, I extends Instance>(
-  { state, start }: InstancesDeps<R, I>,
+  { state, prepare }: InstancesDeps<R, I>,
   resource: R,
 ): Promise<I> {
   // The caller registers the start before this goes on.
   await Promise.resolve()
-  const { rowCount } = await state.query(
-    "select from resources where id = $1 and wanted = 'deployed'",
-    [resource.id],
-  )
-  if (rowCount === 0) throw new NotWanted(`Not wanted any more: ${resource.id}`)
-  return await start(resource)
+  const wish = state.query("select from resources where id = $1 and wanted = 'deployed'", [
+    resource.id,
+  ])
+  const preparing = prepare(resource)
+  preparing.catch(() => undefined)
+  if ((await wish).rowCount === 0) throw new NotWanted(`Not wanted any more: ${resource.id}`)
+  const start = await preparing
+  return await start()
 }

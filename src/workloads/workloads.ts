@@ -96,7 +96,10 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     readyMs: readyMs + READY_MORE_MS,
     idleMs: ({ sleepAfterMs, instance }) => (instance === 1 ? sleepAfterMs : FURTHER_IDLE_MS),
     changed: scaled.changed,
-    start: (resource) => start({ ...deps, crashes, room, instances }, resource),
+    async prepare({ id, version, instance }) {
+      const row = await readWorkloadVersion(state, id, version)
+      return () => start({ ...deps, crashes, room, instances }, row, instance)
+    },
   })
   const kept = createKeptInstances({ state, log, instances, crashes })
   const parts: WorkloadParts = { ...deps, instances, crashes, kept, trials: createTrials() }
@@ -140,10 +143,11 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
 async function start(
   deps: WorkloadsDeps &
     Pick<WorkloadParts, 'crashes' | 'instances'> & { readonly room: InstanceRoom },
-  { id, version, instance }: VersionedInstance,
+  row: WorkloadVersion,
+  instance: number,
 ): Promise<RunningWorkload> {
-  const { state, driver, environmentKey, line, crashes, room, instances } = deps
-  const row = await readWorkloadVersion(state, id, version)
+  const { driver, environmentKey, line, crashes, room, instances } = deps
+  const { id, version } = row
   if (mountedVolumes(row.volumes).length > 0 && !row.isLive && !row.isWanted)
     throw new NotWanted(`Another version has its volumes: ${id}`)
   const pulled = await pulledOf(deps, row, AbortSignal.timeout(deps.readyMs))

@@ -123,7 +123,7 @@ export function createServers(deps: ServersDeps): Servers {
     state: deps.state,
     log: deps.log,
     idleMs: deps.idleMs,
-    start: (database) => startServer(deps, database, closing.signal),
+    prepare: async (database) => () => startServer(deps, database, closing.signal),
   })
   const use: Servers['use'] = async (database, waker, signal) => {
     const { instance, release } = await instances.use(database, waker, signal)
