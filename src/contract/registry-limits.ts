@@ -4,6 +4,15 @@
 export const REGISTRY_NAME =
   /^(?=.{1,253}$)(?:localhost|[a-z\d]+(?:[.-][a-z\d]+)*\.[a-z\d-]+|\[[\da-f:.]+\])(?::\d{1,5})?$|^[a-z\d-]{1,63}:\d{1,5}$/i
 
+/** Other names of Docker's registry, which its own tools use. */
+const DOCKERS_NAMES = new Set(['index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com'])
+
+/** The one name of a registry. */
+export function registryName(host: string): string {
+  const name = host.toLowerCase()
+  return DOCKERS_NAMES.has(name) ? 'docker.io' : name
+}
+
 /** Registries whose passwords an account keeps at most. */
 export const REGISTRY_PASSWORDS_MAX = 20
 /** Characters: tokens of registries are some thousands long. */

@@ -1,7 +1,7 @@
 // Where an image comes from: a registry, or a file or folder of this machine.
 import { fault } from '#contract/errors.ts'
 import { DIGEST } from '#contract/images.ts'
-import { REGISTRY_NAME } from '#contract/registry-limits.ts'
+import { REGISTRY_NAME, registryName } from '#contract/registry-limits.ts'
 
 /** An image in a registry; `digest` wins over `tag`. */
 export type RegistryReference = {
@@ -56,7 +56,7 @@ export function parseImageReference(text: string): ImageReference {
   if (!REPOSITORY.test(name))
     throw invalid(text, 'a name has lower-case letters, digits and single . _ - between them')
   if (!TAG.test(tag)) throw invalid(text, 'a tag has letters, digits, _ . - and 128 at most')
-  const registry = isHost ? first : DEFAULT_REGISTRY
+  const registry = isHost ? registryName(first) : DEFAULT_REGISTRY
   const isOfficial = registry === DEFAULT_REGISTRY && !name.includes('/')
   const repository = isOfficial ? `${OFFICIAL}/${name}` : name
   return { kind: 'registry', registry, repository, tag, digest }

@@ -6,7 +6,7 @@ import { messageOf } from '#base/errors.ts'
 import { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { registryPasswords, type RegistryPasswords } from '#contract/images.ts'
-import { REGISTRY_NAME } from '#contract/registry-limits.ts'
+import { REGISTRY_NAME, registryName } from '#contract/registry-limits.ts'
 import { parseImageReference } from '#images/reference.ts'
 import type { RegistryCredentials } from '#images/registry-requests.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -29,7 +29,7 @@ export const createPasswordFor =
   async (image, account) => {
     const reference = parseImageReference(image)
     if (reference.kind !== 'registry') return undefined
-    const registry = reference.registry.toLowerCase()
+    const registry = registryName(reference.registry)
     const { rows } = await state.query<{ username: string; sealed: string }>(
       'select username, sealed_password as sealed from registry_passwords where account = $1 and registry = $2',
       [account, registry],
@@ -41,9 +41,13 @@ export const createPasswordFor =
     return { user: own.username, password: password.reveal() }
   }
 
+const DOCKERS = 'docker.io'
+/** The name that `docker login` gives it. */
+const DOCKERS_ENTRY = 'https://index.docker.io/v1/'
+
 /** The registry of a path. Throws invalid_request. */
 export function registryNamed({ registry = '' }: Readonly<Record<string, string>>): string {
-  if (REGISTRY_NAME.test(registry)) return registry.toLowerCase()
+  if (REGISTRY_NAME.test(registry)) return registryName(registry)
   const words = 'Not a registry, which is a host such as ghcr.io or registry.example.com:5000'
   throw fault('invalid_request', `${words}: ${registry.slice(0, 100)}`)
 }
@@ -58,7 +62,7 @@ async function passwordInFile(
 ): Promise<RegistryCredentials | undefined> {
   if (file === undefined) return undefined
   const { auths } = await readPasswords(file)
-  const auth = auths[registry]?.auth
+  const auth = (auths[registry] ?? auths[registry === DOCKERS ? DOCKERS_ENTRY : registry])?.auth
   if (auth === undefined) return undefined
   const [user = '', ...rest] = Buffer.from(auth, 'base64').toString().split(':')
   return { user, password: rest.join(':') }
