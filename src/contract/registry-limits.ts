@@ -5,7 +5,11 @@ export const REGISTRY_NAME =
   /^(?=.{1,253}$)(?:localhost|[a-z\d]+(?:[.-][a-z\d]+)*\.[a-z\d-]+|\[[\da-f:.]+\])(?::\d{1,5})?$|^[a-z\d-]{1,63}:\d{1,5}$/i
 
 /** Other names of Docker's registry, which its own tools use. */
-const DOCKERS_NAMES = new Set(['index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com'])
+const DOCKERS_NAMES = new Set([
+  'index.docker.io',
+  'registry-1.docker.io',
+  'registry.hub.docker.com',
+])
 
 /** The one name of a registry. */
 export function registryName(host: string): string {

@@ -83,6 +83,15 @@ function putVolume(
 const noVolume = (at: string) =>
   new TypeError(`A volume cannot be at /${at}: the cell has files of its own there`)
 
+/** Steps that make folders which root can walk through: new ones, and those of the machine that the cell reads. */
+const SAFE_AROUND: ReadonlySet<string> = new Set(['folder', 'memory', 'bind'])
+/** Links of /proc, and those that a program has left in a volume, would lead root out of the cell. */
+const isSafeAround = (steps: readonly string[] | undefined): boolean =>
+  steps === undefined || SAFE_AROUND.has(steps[0] ?? '')
+
+const noPlace = (name: string | undefined, folder: string) =>
+  new TypeError(`A volume cannot be at /${folder}/${name}, nor another folder of the image`)
+
 /** Puts what a step makes at a path, inside of folders that are ours: links of an image are not followed. */
 type Put = (path: string, step: string, ...words: readonly string[]) => void
 
@@ -133,8 +142,8 @@ function layOut(
       .filter(({ name }) => isShown(name) && !places.has(name))
       .flatMap((entry) => showEntry(entry, join(source ?? '', entry.name), inside(entry.name))),
     ...Array.from(places, ([name, { steps, within }]) => {
-      // A link that the program has left there would lead root out of the volume.
-      if (steps?.[0] === 'volume' && within.size > 0) throw noVolume(inside(name))
+      if (within.size > 0 && !isSafeAround(steps))
+        throw noPlace([...within.keys()][0], inside(name))
       return [
         ...makeStep(inside(name), steps),
         ...layOut(steps === undefined ? from(name) : undefined, inside(name), within),

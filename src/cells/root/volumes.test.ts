@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   rmSync,
@@ -28,6 +29,8 @@ makeImageRoot(
   {},
 )
 symlinkSync('/etc', join(IMAGE, 'data'))
+// Below the /proc of the cell, before it is entered: folders of the machine.
+symlinkSync(`/proc/self/root${FOLDER}/outside`, join(IMAGE, 'out'))
 const VOLUME = join(FOLDER, 'volume.img')
 writeFileSync(VOLUME, '')
 truncateSync(VOLUME, 16_000_000)
@@ -78,7 +81,25 @@ test(
   'a volume cannot be where the cell has files of its own, nor by a link of the image',
   CANNOT,
   async () => {
-    for (const path of ['/etc', '/', '/dev', '/data', '/usr/../etc'])
+    for (const path of ['/etc', '/', '/dev', '/data', '/usr/../etc', '/out', '/out/more'])
       await assert.rejects(linesOf('echo never', path), /A volume cannot be at/, path)
+  },
+)
+
+test(
+  'nothing of an image is made below /proc, where links lead out of the cell',
+  CANNOT,
+  async () => {
+    const memory = [{ path: '/out', bytes: 4096 }]
+    await assert.rejects(
+      linesOf('echo never', '/var/data', { memory }),
+      /cannot be at \/proc\/self/,
+    )
+    const workingFolder = '/out/work'
+    await assert.rejects(
+      linesOf('echo never', '/var/data', { workingFolder }),
+      /cannot be at \/proc\/self/,
+    )
+    assert.equal(existsSync(join(FOLDER, 'outside')), false)
   },
 )
