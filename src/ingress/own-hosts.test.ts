@@ -24,3 +24,19 @@ test('no route takes a name of the installation, or one below such a name', () =
     assert.ok(isOwn(named, `${name}.ergon.example`), name)
   assert.ok(!isOwn(named, 'shop.ergon.example'))
 })
+
+test('no route takes an address of the node, in any form', () => {
+  for (const host of [
+    '127.0.0.1',
+    '[::1]',
+    '10.1.2.3',
+    '127.1',
+    '2130706433',
+    '0x7f.1',
+    'a.0x7f',
+    '1.2.3.4.',
+  ])
+    assert.ok(isOwn({}, host), host)
+  for (const host of ['1.example.com', 'a1.b2', '4u.example', '0x.example'])
+    assert.ok(!isOwn({}, host), host)
+})

@@ -1,5 +1,5 @@
-// Where images lie on a node: those of a registry in a folder of its own. A registry checks who may pull what, so an image that
-// another one names by the same digests must not open what this one has given.
+// Where images lie on a node: those of a repository in a folder of its own. A registry checks who may pull from which
+// repository, so an image of another one that names the same digests must not open what this one has given.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { digestHex } from '#images/blobs.ts'
@@ -10,14 +10,15 @@ const KEY_LENGTH = 16
 /** Images in files, which the operator opens to everybody. */
 const FILES = 'files'
 
-/** Of the registry of an image, in hex. */
+/** Of the repository of an image, in hex. */
 function placeKeyOf(image: string): string {
   const reference = parseImageReference(image)
-  const from = reference.kind === 'registry' ? reference.registry.toLowerCase() : FILES
+  const from =
+    reference.kind === 'registry' ? `${reference.registry}/${reference.repository}` : FILES
   return hash('sha256', from).slice(0, KEY_LENGTH)
 }
 
-/** The folder of a registry's images below that of all images. */
+/** The folder of a repository's images below that of all images. */
 export const imageFolderOf = (folder: string, image: string): string =>
   join(folder, placeKeyOf(image))
 
