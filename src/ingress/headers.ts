@@ -4,8 +4,16 @@ import { isEncrypted, type IngressRequest, type IngressResponse } from './exchan
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { rulesOfKind } from './kinds.ts'
 
-/** The ingress has said "100 Continue" itself, and says the others anew. */
-const TAKEN = new Set([...HOP_BY_HOP, 'expect', 'cookie', 'host', 'x-request-id'])
+/** The ingress has said "100 Continue" itself, and says the others anew: who writes the body writes its length. */
+const TAKEN = new Set([
+  ...HOP_BY_HOP,
+  'content-length',
+  'cookie',
+  'expect',
+  'host',
+  'transfer-encoding',
+  'x-request-id',
+])
 /** Believed from proxies that the operator trusts. */
 const FORWARDED = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/
 /** Headers of which code believes that the service, or a proxy, has set them. */
@@ -29,8 +37,9 @@ export function headersTo(request: IngressRequest, given: ForwardedRequest): str
     // Code that reads headers as variables (CGI) takes both for the same.
     const asVariable = name.replaceAll('_', '-')
     if (name.startsWith(':') || asVariable.startsWith('x-ergon-')) continue
-    if (TAKEN.has(asVariable) || named?.has(name) === true) continue
-    if (FORWARDED.test(name) && !isTrusted) continue
+    if (TAKEN.has(asVariable)) continue
+    // A client may not take away what a trusted proxy has added.
+    if (FORWARDED.test(name) ? !isTrusted : named?.has(name) === true) continue
     if (name !== asVariable && NAMED_ALIKE.test(asVariable)) continue
     const value = rawHeaders[i + 1] ?? ''
     if (name === 'x-forwarded-for') before += `${value}, `
@@ -80,7 +89,8 @@ export function headersFrom(headers: readonly string[]): string[] {
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const name = headers[i] ?? ''
     const value = headers[i + 1] ?? ''
-    if (HOP_BY_HOP.has(name) || named?.has(name) === true || OURS.test(name)) continue
+    if (HOP_BY_HOP.has(name) || OURS.test(name)) continue
+    if (name !== 'content-length' && named?.has(name) === true) continue
     if (name !== 'set-cookie' || !OWN_COOKIE.test(value)) kept.push(name, value)
   }
   return kept

@@ -55,6 +55,46 @@ test('connections that say nothing, or begin as HTTP/2 and are not, end', async 
   await closed
 })
 
+test('Connection takes neither the length of a body away, nor what a proxy says', async (t) => {
+  const asked: string[] = []
+  const { deps } = await openInstance(t, async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    asked.push(`${request.url} ${request.headers['x-forwarded-for']} ${body}`)
+    response.end('ok')
+  })
+  const front = await listenPlain({ ...deps, trusts: () => true, listen })
+  t.after(() => front.drain())
+  const inner = 'GET /inner HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  for (const framing of [`Content-Length: ${inner.length}`, 'Transfer-Encoding: chunked']) {
+    const isChunked = framing.endsWith('chunked')
+    const body = isChunked ? `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n` : inner
+    const client = connect(front.port, '127.0.0.1')
+    client.write(
+      `POST /outer HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.1\r\n${framing}\r\n` +
+        `Connection: close, host, content-length, transfer-encoding, x-forwarded-for\r\n\r\n${body}`,
+    )
+    let text = ''
+    for await (const chunk of client) text += String(chunk)
+    assert.match(text, /^HTTP\/1\.1 200 OK/)
+    await pause(20)
+    assert.deepEqual(asked.splice(0), [`/outer 192.0.2.1, 127.0.0.1 ${inner}`])
+  }
+})
+
+test('an upgrade with a body is refused', async (t) => {
+  const { deps } = await openInstance(t, (_request, response) => response.end('ok'))
+  const front = await listenPlain({ ...deps, listen })
+  t.after(() => front.drain())
+  for (const framing of ['Content-Length: 2', 'Content-Length: 0', 'Transfer-Encoding: chunked']) {
+    const client = connect(front.port, '127.0.0.1')
+    client.write(UPGRADE.replace('\r\n\r\n', `\r\n${framing}\r\n\r\n2\r\nhi\r\n0\r\n\r\n`))
+    let text = ''
+    for await (const chunk of client) text += String(chunk)
+    assert.match(text, /^HTTP\/1\.1 400 [^]*malformed_request/, framing)
+  }
+})
+
 test('an upgrade behind requests without an answer is an ordinary request, by both ports', async (t) => {
   const { deps, users } = await openInstance(t, async (_request, response) => {
     await pause(100)

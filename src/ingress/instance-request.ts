@@ -7,9 +7,6 @@ import type { InstanceRequest } from './instance/instance-connection.ts'
 import type { RequestBody } from './instance/send-body.ts'
 import { rulesOfKind } from './kinds.ts'
 
-/** Without a body they say so: a server may ask for the length (RFC 9110, 8.6). */
-const OF_BODIES = new Set(['POST', 'PUT', 'PATCH'])
-
 /** Throws malformed_request. */
 export function instanceRequest(
   request: IngressRequest,
@@ -19,11 +16,10 @@ export function instanceRequest(
   const { method = 'GET' } = request
   const headers = headersTo(request, given)
   const body = bodyOf(request, given)
-  if (body !== undefined && isUpgrade) throw malformed('it asks for another protocol behind a body')
-  const isSilent = body === undefined && request.headers['content-length'] === undefined
-  if (isSilent && OF_BODIES.has(method)) headers.push('content-length', '0')
-  const isChunked = body !== undefined && body.length === undefined
-  return { method, path: given.path, headers, body, isChunked, isUpgrade }
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  if (isUpgrade && (length ?? encoding) !== undefined)
+    throw malformed('it asks for another protocol behind a body')
+  return { method, path: given.path, headers, body, isUpgrade }
 }
 
 /** A length counts where the stream has ended, too: a body that does not come is a fault. */

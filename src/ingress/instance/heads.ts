@@ -9,6 +9,10 @@ const ANSWER = new RegExp(String.raw`^HTTP/1\.[01] \d{3}(?: [\t\x20-\x7e\x80-\xf
 const TRAILERS = new RegExp(`^${LINES}$`)
 const LENGTH = /^\d{1,15}$/
 const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
+/** Where a body ends is written here alone: the instance would read the rest as another request. */
+const FRAMING = new Set(['content-length', 'transfer-encoding'])
+/** Without a body they say so: a server may ask for the length (RFC 9110, 8.6). */
+const OF_BODIES = new Set(['POST', 'PUT', 'PATCH'])
 /** Those below are followed by another head. */
 export const FINAL_MIN = 200
 const STATUS_AT = 9
@@ -17,11 +21,11 @@ const MINOR_AT = 7
 export type RequestHead = {
   readonly method: string
   readonly path: string
-  /** Name and value in turn; without those of the connection, but with the length of the body. */
+  /** Name and value in turn; without those of the connection, and of the length of the body. */
   readonly headers: readonly string[]
   readonly isUpgrade: boolean
-  /** Its body comes in chunks. */
-  readonly isChunked: boolean
+  /** A body of an unknown length goes in chunks. */
+  readonly body: { readonly length: number | undefined } | undefined
 }
 
 export type InstanceHead = {
@@ -39,14 +43,24 @@ export type InstanceHead = {
 export class NotHttp extends Error {}
 
 /** Throws NotHttp. */
-export function requestText({ method, path, headers, ...more }: RequestHead): string {
+export function requestText({ method, path, headers, body, isUpgrade }: RequestHead): string {
   let text = `${method} ${path} HTTP/1.1\r\n`
-  for (let i = 0; i + 1 < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
-  if (more.isChunked) text += 'transfer-encoding: chunked\r\n'
-  if (more.isUpgrade) text += 'connection: upgrade\r\nupgrade: websocket\r\n'
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const name = headers[i] ?? ''
+    if (FRAMING.has(name)) throw new NotHttp('The request tells the end of its body twice')
+    text += `${name}: ${headers[i + 1]}\r\n`
+  }
+  text += framingOf(method, body)
+  if (isUpgrade) text += 'connection: upgrade\r\nupgrade: websocket\r\n'
   text += '\r\n'
   if (!REQUEST.test(text)) throw new NotHttp('The request has characters that HTTP/1.1 has not')
   return text
+}
+
+function framingOf(method: string, body: RequestHead['body']): string {
+  if (body === undefined) return OF_BODIES.has(method) ? 'content-length: 0\r\n' : ''
+  const { length } = body
+  return length === undefined ? 'transfer-encoding: chunked\r\n' : `content-length: ${length}\r\n`
 }
 
 /** Reads a head up to its empty line. Throws NotHttp. */

@@ -52,7 +52,7 @@ const ask = (
       switched: () => reject(new TypeError('It has switched')),
       failed: reject,
     }
-    const more = { isChunked: false, isUpgrade: false, body: undefined }
+    const more = { isUpgrade: false, body: undefined }
     pool.ask({ method, path, headers, ...more }, taker)
   })
 
@@ -139,6 +139,8 @@ test('a request that would be two for the instance is not sent', async (t) => {
     { headers: ['host', 'localhost', `x: ${forged}\r\ny`, '1'] },
     // A writer of Latin-1 would cut it to a line feed.
     { headers: ['host', 'localhost', 'x-own', 'a\u010ab'] },
+    { headers: ['host', 'localhost', 'content-length', '2'] },
+    { headers: ['host', 'localhost', 'transfer-encoding', 'chunked'] },
   ])
     await assert.rejects(ask(pool, bad), NotHttp)
   assert.equal(await ask(pool), 'hi')
