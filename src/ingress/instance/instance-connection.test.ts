@@ -75,6 +75,15 @@ for (const [what, bytes] of Object.entries({ ...KEPT, ...ENDED }))
     assert.equal(connectionsCount(), what in KEPT ? 1 : 3)
   })
 
+test('a connection whose end is that of the answer is used once', async (t) => {
+  const { pool, connectionsCount } = await open(t, (socket) => socket.end(`${OK}\r\nhi`))
+  // At once: the connection has not closed yet.
+  for (let nth = 1; nth <= 5; nth++) {
+    assert.equal(await ask(pool), 'hi')
+    assert.equal(connectionsCount(), nth)
+  }
+})
+
 test('bytes for which nobody has asked are no answer', async (t) => {
   const { pool, connectionsCount } = await open(t, (socket) => {
     socket.write(SHORT)

@@ -129,6 +129,7 @@ export class InstanceConnection {
   }
 
   #ended(): void {
+    this.#isLast = true
     if (this.#taker === undefined || !this.#reader.ended()) this.#fail(new NotAnswered(true))
   }
 
