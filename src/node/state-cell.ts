@@ -27,7 +27,7 @@ const INSTALL_TIMEOUT_MS = 600_000
 const READY_TIMEOUT_MS = 60_000
 const SERVER_VERSION_NUM = 16
 // A gateway's pools and listeners, with room for its successor while both are there; all else together.
-const CONNECTIONS_PER_GATEWAY = 40
+const CONNECTIONS_PER_GATEWAY = 48
 const OTHER_CONNECTIONS = 40
 
 export type RunningState = {

@@ -52,7 +52,7 @@ test(
   async () => {
     const buckets = createBuckets({
       state: store.state,
-      pipeline: store.pipeline,
+      finds: store.pipeline,
       documents: store.documents,
       clock: systemClock,
       bucketsMax: 3,

@@ -16,8 +16,8 @@ const TOGETHER_MAX = 32
 
 type Deps = {
   readonly state: Queryable
-  /** The same for queries of every request. */
-  readonly pipeline: Queryable
+  /** The same for finds, which every request makes. */
+  readonly finds: Queryable
   readonly documents: Documents
   readonly clock: Pick<TimerClock, 'setTimer'>
   /** The most buckets of an account. */
@@ -60,11 +60,11 @@ export function createBuckets(deps: Deps): Buckets {
 }
 
 /** The bucket of a name; concurrent requests share a query. */
-function createFind({ pipeline, clock }: Deps): Find {
+function createFind({ finds, clock }: Deps): Find {
   type Found = BucketRow & { n: number; id: number | null }
   const findRow = gather({
     async ask(names: readonly string[]) {
-      const { rows } = await pipeline.query<Found>(BY_NAME, [names])
+      const { rows } = await finds.query<Found>(BY_NAME, [names])
       return inOrder(rows, names.length)
     },
     clock,

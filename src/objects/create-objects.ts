@@ -23,8 +23,9 @@ where b.id = $1`
 
 type Deps = {
   readonly state: Queryable
-  /** The same for queries of every request. */
-  readonly pipeline: Queryable
+  /** The same for finds, which every request makes, and for puts, which may wait for each other. */
+  readonly finds: Queryable
+  readonly puts: Queryable
   readonly documents: Documents
   readonly clock: Pick<TimerClock, 'setTimer'>
 }

@@ -26,12 +26,12 @@ function openGateway(keptBytesMax?: number) {
   return {
     buckets: createBuckets({
       state,
-      pipeline: state,
+      finds: state,
       documents,
       clock: systemClock,
       bucketsMax: 10,
     }),
-    objects: createObjects({ state, pipeline: state, documents, clock: systemClock }),
+    objects: createObjects({ state, finds: state, puts: state, documents, clock: systemClock }),
     reads: () => reads,
   }
 }

@@ -81,7 +81,13 @@ const changed = (change: (rows: SqlRow[]) => void): Queryable => ({
 })
 
 const openObjects = (state: Queryable) =>
-  createObjects({ state, pipeline: state, documents: store.documents, clock: systemClock })
+  createObjects({
+    state,
+    finds: state,
+    puts: state,
+    documents: store.documents,
+    clock: systemClock,
+  })
 
 test('versions that are read together are those that are read alone', { skip }, async (t) => {
   const ids = await fill()

@@ -36,11 +36,11 @@ const FIND = `select r.n::int, ${BUCKET_COLUMNS}, ${VERSION_COLUMNS}
 
 /** Finds a version; the latest when the target names none. */
 export const createFindObject = (deps: {
-  pipeline: Queryable
+  finds: Queryable
   clock: Pick<TimerClock, 'setTimer'>
 }): ((question: Question) => Promise<FoundRow>) =>
   gather({
-    ask: (questions) => ask(deps.pipeline, questions),
+    ask: (questions) => ask(deps.finds, questions),
     clock: deps.clock,
     most: TOGETHER_MAX,
   })
@@ -49,8 +49,8 @@ export const createFindObject = (deps: {
 type Columns = { n: number } & BucketRow & VersionRow
 type FoundColumns = { [name in keyof Columns]: Columns[name] | null } & { n: number }
 
-async function ask(pipeline: Queryable, questions: readonly Question[]): Promise<FoundRow[]> {
-  const { rows } = await pipeline.query<FoundColumns>(FIND, [
+async function ask(finds: Queryable, questions: readonly Question[]): Promise<FoundRow[]> {
+  const { rows } = await finds.query<FoundColumns>(FIND, [
     questions.map(({ bucketName }) => bucketName),
     questions.map(({ target }) => target.key),
     questions.map(({ target }) => target.versionId ?? null),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { systemClock } from '#base/clock.ts'
+import { sleep, systemClock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
@@ -46,7 +46,13 @@ const openObjects = (
       }
     },
   }
-  return createObjects({ state, pipeline: state, documents: store.documents, clock: systemClock })
+  return createObjects({
+    state,
+    finds: state,
+    puts: state,
+    documents: store.documents,
+    clock: systemClock,
+  })
 }
 
 const text = (body: { kind: string; bytes?: Buffer } | undefined) => body?.bytes?.toString()
@@ -242,5 +248,31 @@ test(
     } finally {
       await store.state.query(sound)
     }
+  },
+)
+
+test(
+  'puts that wait for the deletion of their bucket hold up no find',
+  { skip, timeout: 20_000 },
+  async () => {
+    const bucket = await makeBucket(store, 'put-waits')
+    const puts: Promise<unknown>[] = []
+    await store.state.transaction(async (transaction) => {
+      await transaction.query('select pg_advisory_xact_lock(4207710, $1)', [bucket.id])
+      // Two for each connection, each of them alone: more puts than connections wait.
+      for (let nth = 0; nth < 16; nth++) {
+        puts.push(store.objects.put(bucket, `k${nth}`, inlineObject('x')))
+        await sleep(10)
+      }
+      const { rows } = await transaction.query(
+        "select from pg_locks where not granted and locktype = 'advisory' and classid = 4207710",
+      )
+      assert.ok(rows.length > 1)
+      assert.equal((await store.objects.find(bucket.name, { key: 'k0' })).found, undefined)
+    })
+    assert.deepEqual(
+      await ends(puts),
+      Array.from({ length: 16 }, () => 'put'),
+    )
   },
 )

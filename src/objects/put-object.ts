@@ -18,12 +18,12 @@ const TOGETHER_MAX = 16
 
 /** Commits one version. Throws ConditionalRequestConflict when shared blobs are gone. */
 export function createVersionCommit(deps: {
-  pipeline: Queryable
+  puts: Queryable
   clock: Pick<TimerClock, 'setTimer'>
 }): (put: Put) => Promise<WrittenRow> {
-  const { pipeline, clock } = deps
+  const { puts: state, clock } = deps
   const putOne = gather({
-    ask: (puts: readonly Put[]) => putAll(pipeline, puts),
+    ask: (puts: readonly Put[]) => putAll(state, puts),
     clock,
     most: TOGETHER_MAX,
   })
@@ -35,7 +35,7 @@ export function createVersionCommit(deps: {
   }
 }
 
-async function putAll(pipeline: Queryable, puts: readonly Put[]): Promise<WrittenRow[]> {
+async function putAll(state: Queryable, puts: readonly Put[]): Promise<WrittenRow[]> {
   const bodies = puts.map(({ written: { body } }) => (body.kind === 'inline' ? body.bytes : null))
   let start = 1
   const starts = bodies.map((body) => {
@@ -43,7 +43,7 @@ async function putAll(pipeline: Queryable, puts: readonly Put[]): Promise<Writte
     start += body?.length ?? 0
     return own
   })
-  const { rows } = await pipeline.query<WrittenRow & { n: number }>(
+  const { rows } = await state.query<WrittenRow & { n: number }>(
     'select * from storage_put_all($1, $2, $3, $4, $5, $6)',
     [
       puts.map(({ bucket }) => bucket.id),

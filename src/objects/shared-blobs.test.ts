@@ -27,7 +27,8 @@ withStore(8, (opened) => (store = opened))
 const openObjects = () =>
   createObjects({
     state: askedOnce(store.state),
-    pipeline: askedOnce(store.state),
+    finds: store.state,
+    puts: askedOnce(store.state),
     documents: store.documents,
     clock: systemClock,
   })

@@ -33,25 +33,28 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
     OTHER,
   ])
   const documents = createDocuments({ state })
-  const pipeline = connectPipeline({ address: { url }, connections, log })
+  const pipelined = { address: { url }, connections: Math.ceil(connections / 2), log }
+  const finds = connectPipeline(pipelined)
+  const puts = connectPipeline(pipelined)
   return {
     state,
-    pipeline,
+    pipeline: finds,
     url,
     documents,
     buckets: createBuckets({
       state,
-      pipeline,
+      finds,
       documents,
       clock: systemClock,
       bucketsMax: BUCKETS_MAX,
     }),
-    objects: createObjects({ state, pipeline, documents, clock: systemClock }),
+    objects: createObjects({ state, finds, puts, documents, clock: systemClock }),
     annotations: createAnnotations({ state }),
     listings: createListings({ state }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
     async [Symbol.asyncDispose]() {
-      await pipeline[Symbol.asyncDispose]()
+      await finds[Symbol.asyncDispose]()
+      await puts[Symbol.asyncDispose]()
       await state[Symbol.asyncDispose]()
     },
   }

@@ -68,7 +68,8 @@ async function open(core: TasksCore, settings: ObjectsTaskSettings): Promise<Tas
   const { state, clock } = core
   const objects = createObjects({
     state,
-    pipeline: state,
+    finds: state,
+    puts: state,
     documents: createDocuments({ state }),
     clock,
   })

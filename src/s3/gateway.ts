@@ -18,8 +18,10 @@ type S3GatewaySettings = {
   readonly address: string
 }
 
+// Puts have connections of their own: one that waits for the lock of its bucket, while that is deleted, holds up no find.
+const FIND_CONNECTIONS = 4
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
-const PIPELINE_CONNECTIONS = 8
+const PUT_CONNECTIONS = 8
 const CONNECTIONS = 8
 
 /** Pages of the portal ask for `/s3/<bucket>/<key>`. */
@@ -37,7 +39,8 @@ async function open(
   const versions = await followKeyVersions({ state: readers, log })
   const protocols = createStorageProtocols({
     state: core.connect(CONNECTIONS, { prepares: true }),
-    pipeline: core.connectPipeline(PIPELINE_CONNECTIONS),
+    finds: core.connectPipeline(FIND_CONNECTIONS),
+    puts: core.connectPipeline(PUT_CONNECTIONS),
     blobs: stores,
     identity,
     payerOf: payers.payerOf,

@@ -34,8 +34,9 @@ import type { StorageSettings } from './settings.ts'
 
 export type StorageOptions = {
   readonly state: Queryable
-  /** The state for queries of every request. */
-  readonly pipeline: Queryable
+  /** The state for the finds of every request, and for puts, which may wait for each other. */
+  readonly finds: Queryable
+  readonly puts: Queryable
   readonly blobs: OpenBlobStores
   readonly identity: Identity
   readonly keys: DerivedKeys
@@ -56,17 +57,16 @@ export type Parts = ReturnType<typeof createParts>
 
 /** Starts no work; the thread that sums large bodies starts with the first of them. */
 export function createParts(options: StorageOptions) {
-  const { state, pipeline, blobs, identity, clock, settings, marks, log, directory, payerOf } =
-    options
+  const { state, finds, blobs, identity, clock, settings, marks, log, directory, payerOf } = options
   const documents = createDocuments({ state })
   const buckets = createBuckets({
     state,
-    pipeline,
+    finds,
     documents,
     clock,
     bucketsMax: settings.bucketsMax,
   })
-  const objects = createObjects({ state, pipeline, documents, clock })
+  const objects = createObjects({ state, finds, puts: options.puts, documents, clock })
   const damages = createDamages({ state, log })
   const hashers = createHashers()
   const admitTransfer = createAdmitTransfer({ payerOf })

@@ -64,7 +64,8 @@ const printVersioning = (isOn: boolean): string => (isOn ? 'on' : 'off')
 
 const partsIn = (state: Queryable) => ({
   state,
-  pipeline: state,
+  finds: state,
+  puts: state,
   documents: createDocuments({ state }),
   clock: systemClock,
 })
