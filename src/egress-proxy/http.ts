@@ -111,6 +111,8 @@ function destinationOf(url: string, authority: string | undefined): Destination 
 function ownHeaders({ rawHeaders, headers }: IncomingMessage, kept?: string): string[] {
   const named = (headers.connection ?? '').toLowerCase().split(/[,\s]+/)
   const dropped = new Set([...HOP_BY_HOP].filter((name) => name !== kept).concat(named))
+  // Without it the next server would read a body as another request.
+  dropped.delete('content-length')
   const own: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
