@@ -1,6 +1,6 @@
 // A request and its answer, of HTTP/1.1 or HTTP/2.
 import type { IncomingMessage } from 'node:http'
-import type { Http2ServerRequest } from 'node:http2'
+import type { Http2ServerRequest, Http2Stream } from 'node:http2'
 import type { Duplex } from 'node:stream'
 
 export type IngressRequest = IncomingMessage | Http2ServerRequest
@@ -23,7 +23,19 @@ export interface IngressResponse {
   on(event: 'drain', listener: () => void): unknown
   once(event: 'close' | 'drain', listener: () => void): unknown
   destroy(): unknown
+  /** Of HTTP/2. */
+  readonly stream?: Pick<Http2Stream, 'close'>
 }
+
+/** Ends an answer that has begun, so that its client sees that there is not all of it. */
+export function cutOff(response: IngressResponse): void {
+  // Its destroy() would close the stream as after a whole answer.
+  if (response.req.httpVersion === '2.0') response.stream?.close(INTERNAL_ERROR)
+  else response.destroy()
+}
+
+/** NGHTTP2_INTERNAL_ERROR. */
+const INTERNAL_ERROR = 2
 
 /** The connection of a request for another protocol, and what came behind the request. */
 export type UpgradeSocket = { readonly socket: Duplex; readonly head: Buffer }

@@ -4,7 +4,12 @@ import type { Duplex } from 'node:stream'
 import { ErgonError } from '#base/errors.ts'
 import { malformed } from '#http/limits.ts'
 import { shareHeaders, SHARE_TRAILERS } from './energy-figures.ts'
-import type { IngressRequest, IngressResponse, UpgradeSocket } from './exchange.ts'
+import {
+  cutOff,
+  type IngressRequest,
+  type IngressResponse,
+  type UpgradeSocket,
+} from './exchange.ts'
 import { failedFault, isAnswerStatus } from './failed.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { addHeaders, headersFrom, recordOf, valueOf, writeHead } from './headers.ts'
@@ -141,7 +146,7 @@ class Passage implements AnswerTaker {
   failed(error: Error): void {
     this.#isEnded = true
     this.#connection?.destroy()
-    if (this.#response.headersSent) this.#response.destroy()
+    if (this.#response.headersSent) cutOff(this.#response)
     this.#settled.reject(faultOf(error, this.#given))
   }
 

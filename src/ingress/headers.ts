@@ -119,6 +119,30 @@ export function recordOf(headers: readonly string[]): Record<string, string | st
 
 /** Throws for what Node does not write. */
 export function writeHead(response: IngressResponse, status: number, headers: string[]): void {
-  // Answers of HTTP/2 keep one value of a list.
-  response.writeHead(status, response.req.httpVersion === '2.0' ? recordOf(headers) : headers)
+  response.writeHead(
+    status,
+    response.req.httpVersion === '2.0' ? singles(recordOf(headers)) : headers,
+  )
+}
+
+/** Of several, Node takes the first one, as it does in heads of HTTP/1.1. */
+const FIRST_ALONE = new Set([
+  'age',
+  'content-type',
+  'date',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'retry-after',
+])
+
+/** One value for each name, as Node refuses several of some in HTTP/2; but cookies, which cannot be joined. */
+function singles(headers: Record<string, string | string[]>): Record<string, string | string[]> {
+  for (const name in headers) {
+    const values = headers[name]
+    if (!Array.isArray(values) || name === 'set-cookie') continue
+    headers[name] = FIRST_ALONE.has(name) ? (values[0] ?? '') : values.join(', ')
+  }
+  return headers
 }

@@ -4,7 +4,7 @@ import { isServiceFault } from '#contract/errors.ts'
 import { renderProblem, toErgonError } from '#http/problem.ts'
 import { isGrpc } from './grpc/is-grpc.ts'
 import { refuseCall } from './grpc/refuse-call.ts'
-import { isHttp2, type IngressRequest, type IngressResponse } from './exchange.ts'
+import { cutOff, isHttp2, type IngressRequest, type IngressResponse } from './exchange.ts'
 import { refusalPage } from './refusal-page.ts'
 
 /** Answers with what was thrown, or cuts off an answer that has begun. */
@@ -26,7 +26,7 @@ export function refuseRequest(
   if (error.code === 'internal') log.error('A request failed', { requestId, thrown })
   else if (isServiceFault(error))
     log.debug('A request was refused', { requestId, code: error.code })
-  if (response.headersSent) return void response.destroy()
+  if (response.headersSent) return cutOff(response)
   if (isGrpc(request)) return refuseCall(response, error, { ...headers, 'x-request-id': requestId })
   const problem = renderProblem(error, { requestId })
   const { body, contentType } = wantsPage(request) ? refusalPage(error, requestId) : problem
