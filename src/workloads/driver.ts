@@ -61,8 +61,14 @@ export interface RunningWorkload extends Instance {
   readonly address: string
 }
 
+export type VolumesOf = Pick<WorkloadSpec, 'id' | 'volumes'>
+
 /** Volumes where the driver has them. */
 export interface WorkloadVolumes {
+  /** Throws workload_failed where the disk has no room for what is not there of them. */
+  assertRoom(spec: VolumesOf): Promise<void>
+  /** Makes and grows those of an instance, which is not running. Throws as assertRoom. */
+  open(spec: VolumesOf): Promise<unknown>
   /** Removes those of a workload but these. */
   keep(workload: string, volumes: ReadonlySet<string>): Promise<void>
   /** Removes those of all workloads but these. */

@@ -137,7 +137,8 @@ const bytesOf = (size: StackAttribute | undefined): number | undefined =>
 
 /** Volumes with what they hold, by the attributes that they go with. */
 function dataOf({ volumes }: WorkloadRow): Pick<FoundResource, 'holds' | 'dataOf'> {
-  const words = volumes.map(
+  const made = volumes.filter(({ size_bytes: bytes }) => bytes > 0)
+  const words = made.map(
     ({ name, used_bytes: bytes }) =>
       [volumePath(name), `volume ${name} (${Math.ceil(bytes / BYTES_PER_MB)} MB)`] as const,
   )

@@ -1,7 +1,7 @@
 -- Volumes of workloads. A version names those that it mounts; the volumes themselves are of the workload.
 
--- Makes the volumes that a request for a version names, and grows them. The others are dropped from that version on. Raises
--- EG026 for a smaller size, and EG027 for a volume that is left out and not among those that may be deleted.
+-- Wants the volumes that a request for a version names. The others are dropped from that version on. Raises EG026 for a size
+-- smaller than that of the file, and EG027 for a volume with a file that is left out and not among those that may be deleted.
 create or replace function keep_workload_volumes(of_id text, of_version int, wanted jsonb, deletable jsonb) returns void
 language plpgsql as $$
 declare
@@ -12,13 +12,12 @@ begin
     where v.workload = of_id and w.size_bytes < v.size_bytes order by 1 limit 1;
   if found then raise exception '%', refused using errcode = 'EG026'; end if;
   select v.name into refused from workload_volumes v
-    where v.workload = of_id and v.dropped_by is null and not deletable ? v.name
+    where v.workload = of_id and v.dropped_by is null and v.size_bytes > 0 and not deletable ? v.name
       and not exists (select from jsonb_to_recordset(wanted) as w (name text) where w.name = v.name) order by 1 limit 1;
   if found then raise exception '%', refused using errcode = 'EG027'; end if;
-  insert into workload_volumes (id, workload, name, size_bytes, created_at)
-    select new_id('vol', ledger_now()), of_id, w.name, w.size_bytes, ledger_now()
-    from jsonb_to_recordset(wanted) as w (name text, size_bytes bigint)
-    on conflict (workload, name) do update set size_bytes = excluded.size_bytes, dropped_by = null;
+  insert into workload_volumes (id, workload, name, created_at)
+    select new_id('vol', ledger_now()), of_id, w.name, ledger_now() from jsonb_to_recordset(wanted) as w (name text)
+    on conflict (workload, name) do update set dropped_by = null;
   update workload_volumes v set dropped_by = of_version where v.workload = of_id
     and not exists (select from jsonb_to_recordset(wanted) as w (name text) where w.name = v.name);
 end $$;
@@ -39,11 +38,18 @@ create or replace function has_volumes(v workload_versions) returns boolean lang
     where not exists (select from workload_volumes o where o.workload = v.workload and o.name = m.name))
 $$;
 
--- The volumes of a workload, with their paths in a version.
+-- Notes that the volumes of a version have been made or grown.
+create or replace function note_volume_sizes(of_id text, of_version int) returns void language sql as $$
+  update workload_volumes o set size_bytes = m.size_bytes
+  from workload_versions v, jsonb_to_recordset(v.volumes) as m (name text, size_bytes bigint)
+  where v.workload = of_id and v.version = of_version and o.workload = of_id and o.name = m.name and o.size_bytes < m.size_bytes
+$$;
+
+-- The volumes of a workload, with their paths in a version: its own sizes, where it needs the files to grow.
 create or replace function volumes_of(v workload_versions) returns jsonb language sql stable as $$
   select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name, 'path', m.path,
-    'size_bytes', o.size_bytes, 'used_bytes', o.used_bytes) order by o.name), '[]')
-  from workload_volumes o left join jsonb_to_recordset(v.volumes) as m (name text, path text) on m.name = o.name
+    'size_bytes', greatest(o.size_bytes, m.size_bytes), 'used_bytes', o.used_bytes) order by o.name), '[]')
+  from workload_volumes o left join jsonb_to_recordset(v.volumes) as m (name text, path text, size_bytes bigint) on m.name = o.name
   where o.workload = v.workload
 $$;
 

@@ -47,6 +47,8 @@ const driverOf = (running: number[]): WorkloadDriver => ({
     keep: async () => undefined,
     keepWorkloads: async () => undefined,
     used: async () => new Map(),
+    assertRoom: async () => undefined,
+    open: async () => undefined,
   },
   async start({ version }) {
     running.push(version)
@@ -251,5 +253,59 @@ test(
     assert.deepEqual(await lifeSees(3), [3])
     assert.deepEqual(await lifeSees(1, 3), [3, 1, 3])
     assert.deepEqual(await lifeSees(3, 0), [3, 1, 3, 0])
+  },
+)
+
+test(
+  'a volume that the disk has no room for fails its version alone: the live one is not ended, and starts again',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    const starts: number[] = []
+    const plain = driverOf(running)
+    const assertRoom = async ({ volumes }: { readonly volumes: readonly { bytes: number }[] }) => {
+      if (volumes.some(({ bytes }) => bytes > 10)) throw fault('workload_failed', 'no room')
+    }
+    const driver: WorkloadDriver = {
+      ...plain,
+      volumes: { ...plain.volumes, assertRoom, open: assertRoom },
+      async start(spec, events) {
+        await assertRoom(spec)
+        starts.push(spec.version)
+        return await plain.start(spec, events)
+      },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running, driver })
+    const sized = (size: number, name = 'data') =>
+      deployed('one', 'web', {
+        volumes: [{ name, path: '/data', size_bytes: size }],
+        deletable_volumes: ['data'],
+      })
+    const sizes = async () =>
+      (
+        await state.query<{ size: string }>(
+          "select name || ' ' || size_bytes as size from workload_volumes order by name",
+        )
+      ).rows.map(({ size }) => size)
+    const id = await sized(5)
+    assert.equal(await deploy(id), undefined)
+    await sized(50)
+    assert.equal(await deploy(id), undefined)
+    assert.deepEqual([starts, running, await sizes()], [[1], [1], ['data 5']])
+    await workloads.stop(id, 'idle')
+    const { release } = await workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
+    release()
+    assert.deepEqual(starts, [1, 1])
+    // Neither was there in that size: less may be asked for, but not less than there is.
+    await sized(50, 'new')
+    assert.equal(await deploy(id), undefined)
+    await sized(8, 'new')
+    await sized(7)
+    assert.equal(await deploy(id), undefined)
+    assert.deepEqual([running, await sizes()], [[5], ['data 7']])
+    await assert.rejects(sized(6), { code: 'EG026' })
+    workloads.close()
   },
 )

@@ -24,7 +24,7 @@ import { replaceBy } from './replace.ts'
 import { createRoom, type InstanceRoom } from './room.ts'
 import { createScaledTeller } from './tell-scaled.ts'
 import { instancesOf, keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
-import { keepVolumes, noteVolumeBytes } from './volumes/volume-rows.ts'
+import { keepVolumes, noteVolumeBytes, openVolumes } from './volumes/volume-rows.ts'
 
 export interface Workloads {
   /** An instance of the live version. Throws NotWanted where no version is live, or the workload has fewer instances. */
@@ -160,6 +160,7 @@ async function start(
     tell(messageOf(error))
     throw error
   }
+  await openVolumes(deps, spec)
   return await driver.start(spec, {
     line: (level, text) => line({ resource: id, source, level, text }),
     ended(end) {
@@ -222,7 +223,7 @@ async function tryVersion(
   wanted: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { state, instances, crashes } = parts
+  const { state, driver, instances, crashes } = parts
   const { id, account, name, version, sleepAfterMs, scaleMax } = wanted
   const own = { id, account, name, version, sleepAfterMs }
   const running = numbersOf(instances.running().filter((one) => one.id === id && one.isServing))
@@ -230,7 +231,10 @@ async function tryVersion(
     replaceLive(parts, own, { count: Math.max(1, Math.min(running, scaleMax)), signal })
   try {
     await pulledOf(parts, wanted, signal)
-    if (mountedVolumes(wanted.volumes).length === 0) await replace()
+    const volumes = mountedVolumes(wanted.volumes)
+    // Before the live instance ends for it.
+    await driver.volumes.assertRoom({ id, volumes })
+    if (volumes.length === 0) await replace()
     else await alone(parts, own, { live: await liveVersionOf(state, wanted), work: replace })
   } catch (error) {
     const failure = failureOf(error)

@@ -87,6 +87,23 @@ test(
       (rows) => Number(rows[0]?.bytes) > 0,
     )
     assert.ok(Number(sample?.bytes) < 16_000_000)
+    const sized = (size: string) =>
+      client.deploy('full', { image, volumes: [{ ...volumes[0], size }] })
+    // No disk of a test has that. The live version is not harmed, now or at its next start.
+    const refused = await sized('1000GB')
+    assert.equal(refused.live_version, 1)
+    assert.match(
+      refused.versions.find(({ version }) => version === 2)?.failure ?? '',
+      /Could not make the volume "data" of 1000000 MB: the node has \d+ MB for volumes/,
+    )
+    await client.api('POST', '/full/suspend', {})
+    await client.api('POST', '/full/resume', {})
+    await until(
+      () => ask(url, '/kept'),
+      (answer) => answer.text === 'two',
+    )
+    assert.equal((await sized('32MB')).live_version, 3)
+    assert.equal(await text(url, '/kept'), 'two')
   },
 )
 

@@ -70,6 +70,7 @@ const eventsOf = async (id: string) =>
   ).map(({ type, data }) => [type, data as Record<string, unknown>] as const)
 /** As the reconciler does. */
 async function makeLive({ id, version }: WorkloadReply): Promise<void> {
+  await query('select note_volume_sizes($1, $2)', id, version)
   await query('select make_workload_live($1, $2, $3)', id, version, 'http://x')
   await query(
     "select move_resource(id, 'deploying') from resources where id = $1 and actual = 'pending'",

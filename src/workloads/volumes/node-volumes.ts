@@ -3,12 +3,17 @@ import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
-import type { WorkloadSpec, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
-import { growVolumeImage, imageBytes, makeVolumeImage, wholeBlocks } from './volume-images.ts'
+import type { VolumesOf, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
+import {
+  findImage,
+  growVolumeImage,
+  makeVolumeImage,
+  wholeBlocks,
+  type VolumeImage,
+} from './volume-images.ts'
 
 export interface NodeVolumes extends WorkloadVolumes {
-  /** Makes and grows those of an instance. Throws workload_failed where the disk has no room for what they may take. */
-  open(spec: Pick<WorkloadSpec, 'id' | 'volumes'>): Promise<readonly CellVolume[]>
+  open(spec: VolumesOf): Promise<readonly CellVolume[]>
 }
 
 const IMAGE = '.img'
@@ -34,6 +39,14 @@ export function createNodeVolumes(folder: string): NodeVolumes {
         await inTurn(() => openImage(folder, imageOf(id, volume), volume))
       return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
     },
+    async assertRoom({ id, volumes }) {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      let moreBytes = 0
+      for (const volume of volumes) {
+        moreBytes += lackingBytes(await findImage(imageOf(id, volume)), volume)
+        await inTurn(() => assertRoom(folder, volume, moreBytes))
+      }
+    },
     async keep(workload, volumes) {
       const own = join(folder, workload)
       for (const name of await entriesOf(own))
@@ -52,12 +65,16 @@ export function createNodeVolumes(folder: string): NodeVolumes {
 }
 
 async function openImage(folder: string, path: string, volume: WorkloadVolume): Promise<void> {
-  const sizeBytes = await imageBytes(path)
-  if (sizeBytes !== undefined && sizeBytes >= wholeBlocks(volume.bytes)) return
-  await assertRoom(folder, volume, volume.bytes - (sizeBytes ?? 0))
-  if (sizeBytes === undefined) await makeVolumeImage(path, volume.bytes)
+  const image = await findImage(path)
+  const moreBytes = lackingBytes(image, volume)
+  if (image?.isWhole === true && moreBytes === 0) return
+  await assertRoom(folder, volume, moreBytes)
+  if (image === undefined) await makeVolumeImage(path, volume.bytes)
   else await growVolumeImage(path, volume.bytes)
 }
+
+const lackingBytes = (image: VolumeImage | undefined, { bytes }: WorkloadVolume): number =>
+  Math.max(0, wholeBlocks(bytes) - (image?.sizeBytes ?? 0))
 
 /** The disk keeps room for the growth of each, so that a full one is no fault of another. */
 async function assertRoom(
@@ -65,6 +82,7 @@ async function assertRoom(
   { name, bytes }: WorkloadVolume,
   moreBytes: number,
 ): Promise<void> {
+  if (moreBytes === 0) return
   const { bavail, bsize } = await statfs(folder)
   const files = await filesOf(folder)
   const promised = files.reduce((sum, file) => sum + file.sizeBytes - file.takenBytes, 0)

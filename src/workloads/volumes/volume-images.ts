@@ -48,10 +48,15 @@ export async function makeVolumeImage(path: string, bytes: number): Promise<void
 
 const growingOf = (path: string): string => `${path}.growing`
 
-/** The size of the file system; 0 where its growth was cut off, and undefined where there is none. */
-export async function imageBytes(path: string): Promise<number | undefined> {
-  if (existsSync(path)) return (await stat(path)).size
-  return existsSync(growingOf(path)) ? 0 : undefined
+/** A file that is not whole is of a growth that was cut off. */
+export type VolumeImage = { readonly sizeBytes: number; readonly isWhole: boolean }
+
+/** Undefined where there is none. */
+export async function findImage(path: string): Promise<VolumeImage | undefined> {
+  const isWhole = existsSync(path)
+  if (!isWhole && !existsSync(growingOf(path))) return undefined
+  const { size: sizeBytes } = await stat(isWhole ? path : growingOf(path))
+  return { sizeBytes, isWhole }
 }
 
 /** Grows the file system to the size; goes on where an earlier growth was cut off. */

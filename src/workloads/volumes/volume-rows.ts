@@ -1,6 +1,6 @@
 // The volumes that the state has, and those that the node has.
 import type { Queryable } from '#state/connect.ts'
-import type { WorkloadDriver } from '#workloads/driver.ts'
+import type { WorkloadDriver, WorkloadSpec } from '#workloads/driver.ts'
 
 type Deps = { readonly state: Queryable; readonly driver: Pick<WorkloadDriver, 'volumes'> }
 
@@ -19,6 +19,16 @@ export async function keepVolumesOfWorkloads({ state, driver }: Deps): Promise<v
     "select id from resources where kind = 'workload' and actual <> 'deleted'",
   )
   await driver.volumes.keepWorkloads(new Set(rows.map(({ id }) => id)))
+}
+
+/** Makes and grows those of a version before it starts, and tells the state that they have their sizes. */
+export async function openVolumes(
+  { state, driver }: Deps,
+  spec: Pick<WorkloadSpec, 'id' | 'version' | 'volumes'>,
+): Promise<void> {
+  if (spec.volumes.length === 0) return
+  await driver.volumes.open(spec)
+  await state.query('select note_volume_sizes($1, $2)', [spec.id, spec.version])
 }
 
 /** Tells the state what volumes take of the disk, by which they are charged. */
