@@ -12,6 +12,8 @@ const run = promisify(execFile)
 const FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const TOOLS = ['mke2fs', 'e2fsck', 'resize2fs', 'debugfs', 'losetup', 'mount'] as const
 type Tool = (typeof TOOLS)[number]
+/** A journal of 4 MB, a file for each 16 kB at any size, and no room that is root's alone. */
+const FILE_SYSTEM = ['-b', '4096', '-i', '16384', '-J', 'size=4', '-m', '0'] as const
 const TOOL_MS = 120_000
 /** Of a block of ext4. */
 const BLOCK_BYTES = 4096
@@ -35,8 +37,7 @@ export async function makeVolumeImage(path: string, bytes: number): Promise<void
   const file = await open(part, 'wx', 0o600)
   try {
     await file.truncate(wholeBlocks(bytes))
-    // A journal of 4 MB, and no room that is root's alone.
-    await tool('mke2fs', '-q', '-F', '-t', 'ext4', '-b', '4096', '-m', '0', '-J', 'size=4', part)
+    await tool('mke2fs', '-q', '-F', '-t', 'ext4', ...FILE_SYSTEM, part)
     await withoutLostFound(part)
     await file.sync()
   } finally {
