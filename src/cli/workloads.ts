@@ -1,6 +1,7 @@
 // Functions that the commands of workloads share.
 import { apiGet, apiPost } from './client.ts'
 import { mbText, printLabelled } from './output.ts'
+import { sizeText } from '#contract/sizes.ts'
 import type { GlobalOptions } from './profile.ts'
 import { answeringText, budgetText, statusText, versionTexts, waitForVersion } from './versions.ts'
 
@@ -96,7 +97,7 @@ export function printWorkload(one: Workload): void {
       ({ name, path, size_bytes: size, used_bytes: used }) =>
         [
           `volume ${name}`,
-          `${mbText(used)} of ${mbText(size)}, ${path === null ? 'not mounted' : `at ${path}`}`,
+          `${mbText(used)} of ${sizeText(size)}, ${path === null ? 'not mounted' : `at ${path}`}`,
         ] as const,
     ),
     ['port', String(one.port ?? 'not known yet')],

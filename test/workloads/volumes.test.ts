@@ -131,6 +131,9 @@ test('a volume outlives suspension, and kill -9 of the node', NEEDS_ROOT, async 
 test('a volume goes with its workload, and what is due of it is charged', NEEDS_ROOT, async () => {
   const { id } = await client.show('kept')
   assert.ok(volumeFiles().includes(id), volumeFiles().join())
+  const { stderr } = await ergon.cli('delete', 'kept')
+  assert.match(stderr, /kept would be deleted, with the data of its volumes: data \(4\.\d MB\)/)
+  assert.match((await ergon.cli('workloads', 'show', 'kept')).stdout, /4\.\d MB of 32MB, at \/data/)
   // Worth less than a charge by itself.
   await ergon.sql("update standing_samples set due_zj = 2e12 where kind = 'workload' and id = $1", [
     id,

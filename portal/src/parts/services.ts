@@ -32,6 +32,7 @@ const OPERATION_NAMES: Readonly<Record<string, string>> = {
   'cell.standing': 'database server',
   'function.standing': 'function',
   'workload.standing': 'workload',
+  'volume.standing': 'volumes',
   'embedding.create': 'embeddings',
   'chat.create': 'chat',
   'completion.create': 'completion',

@@ -14,7 +14,7 @@ const STACK: readonly OptionSpec[] = [
 ]
 const ALLOW_DELETE: OptionSpec = [
   '--allow-delete',
-  'databases, and buckets with objects, are deleted too where the description leaves them out',
+  'databases, volumes, and buckets with objects, are deleted too where the description leaves them out',
 ]
 const DETAILED: OptionSpec = ['--detailed-exitcode', 'exit 2 where there are changes']
 const YES: OptionSpec = ['--yes', 'nothing is asked']

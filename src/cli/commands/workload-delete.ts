@@ -1,13 +1,22 @@
 // ergon delete.
 import type { CommandCall } from '#cli/call.ts'
 import { apiDelete } from '#cli/client.ts'
-import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
-import { workloadPath } from '#cli/workloads.ts'
+import { CommandError, EXIT, mbText, printJson, tell } from '#cli/output.ts'
+import { getWorkload, workloadPath, type Workload } from '#cli/workloads.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   if (options['force'] !== true)
-    throw new CommandError(`${name} would be deleted`, EXIT.usage, `ergon delete ${name} --force`)
+    throw new CommandError(
+      `${name} would be deleted${withVolumes(await getWorkload(options, name))}`,
+      EXIT.usage,
+      `ergon delete ${name} --force`,
+    )
   const { text } = await apiDelete(options, workloadPath(name))
   if (options.json) printJson(JSON.parse(text))
   else tell(`${name} is deleted`)
 }
+
+const withVolumes = ({ volumes }: Workload): string =>
+  volumes.length === 0
+    ? ''
+    : `, with the data of its volumes: ${volumes.map(({ name, used_bytes: used }) => `${name} (${mbText(used)})`).join(', ')}`

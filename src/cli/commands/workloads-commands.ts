@@ -54,7 +54,7 @@ export const WORKLOADS_COMMANDS: CommandList = {
     },
     {
       usage: 'delete <workload>',
-      help: 'Delete a workload with its versions and its log',
+      help: 'Delete a workload with its versions, its log and its volumes',
       options: [['--force', 'nothing is asked']],
       load: () => import('./workload-delete.ts'),
     },

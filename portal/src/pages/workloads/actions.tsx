@@ -1,6 +1,7 @@
 // The actions on a workload.
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
+import { bytesShort } from '#console/figures/amounts.ts'
 import type { InputOf } from '#console/client/operations.ts'
 import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
 import { Field } from '#console/parts/field.tsx'
@@ -27,12 +28,18 @@ export const Actions = ({ one }: { readonly one: Workload }) => (
       await call('DELETE /v1/workloads/:workload', { path: pathOf(one) })
       await workloadsChanged()
     }}
-    suspendWords={`${one.instances === 0 ? 'It is asleep' : 'Its instances end'}, and callers get 503 until it is resumed. Nothing is deleted, and nothing costs.`}
-    removeWords="Its versions, its variables and its log are deleted, and its addresses answer no more."
+    suspendWords={`${one.instances === 0 ? 'It is asleep' : 'Its instances end'}, and callers get 503 until it is resumed. Nothing is deleted, and ${one.volumes.length === 0 ? 'nothing costs' : 'the stored bytes of its volumes still cost'}.`}
+    removeWords={`Its versions, its variables and its log are deleted${volumesToo(one)}, and its addresses answer no more.`}
     change="Scale and budget"
     dialog={(onClose) => <Change one={one} onClose={onClose} />}
   />
 )
+
+const volumesToo = ({ volumes }: Workload): string =>
+  volumes.length === 0 ? '' : `, and the data of its volumes: ${volumes.map(volumeText).join(', ')}`
+
+const volumeText = ({ name, used_bytes: used }: Workload['volumes'][number]): string =>
+  `${name} (${bytesShort(BigInt(used))})`
 
 type Props = { readonly one: Workload; readonly onClose: () => void }
 
