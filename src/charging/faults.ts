@@ -15,7 +15,10 @@ export const silent = () =>
 /** The wallet that pays has not enough left. */
 export const depleted = (payer: Payer | undefined) =>
   payer?.funded === true
-    ? fault('balance_depleted', 'Could not go on: the balance is empty')
+    ? fault(
+        'balance_depleted',
+        'Could not go on: nothing is left of the balance but what is kept for stored bytes and for what runs',
+      )
     : fault('free_tier_exceeded', "Could not go on: today's free tier is used up")
 
 /** An energy budget that limits the work has not enough left on the day of this time. */
