@@ -1,12 +1,17 @@
 -- Versions of resources: which one is wanted, which one answers, and which failed.
 
+-- A change of the versions of a resource holds the resource's row, so that no version goes that another change is about to
+-- want.
+
 -- Adds the next version, which is wanted from now on, and forgets those before the newest `kept`, except the live one. Returns
 -- its number.
 create or replace function add_version(of_id text, kept int) returns int language plpgsql as $$
 declare
-  made constant int := 1 + coalesce((select max(version) from resource_versions where resource = of_id), 0);
+  made int;
   live int;
 begin
+  perform from resources where id = of_id for update;
+  made := 1 + coalesce((select max(version) from resource_versions where resource = of_id), 0);
   insert into resource_versions (resource, version, created_at) values (of_id, made, ledger_now());
   update resources set version = made where id = of_id returning live_version into live;
   delete from resource_versions where resource = of_id and version <= made - kept and version is distinct from live;
@@ -34,11 +39,14 @@ $$;
 create or replace function roll_back_version(of_id text, to_version int, without int[] default '{}') returns int
 language plpgsql as $$
 declare
-  found_version constant int := (
-    select max(v.version) from resource_versions v join resources n on n.id = v.resource
-    where n.id = of_id and v.version <> all (without) and case when to_version is null
-      then v.version < coalesce(n.live_version, n.version) and v.failure is null else v.version = to_version end);
+  was resources;
+  found_version int;
 begin
+  select * into was from resources where id = of_id for update;
+  found_version := (
+    select max(v.version) from resource_versions v
+    where v.resource = of_id and v.version <> all (without) and case when to_version is null
+      then v.version < coalesce(was.live_version, was.version) and v.failure is null else v.version = to_version end);
   if found_version is null then return null; end if;
   update resource_versions set failure = null where resource = of_id and version = found_version;
   update resources set version = found_version where id = of_id;

@@ -136,9 +136,12 @@ end $$;
 -- Makes an earlier version wanted again whose volumes are there; see roll_back_version().
 create or replace function roll_back_workload(of_id text, to_version int) returns int language plpgsql as $$
 declare
-  found_version constant int := roll_back_version(of_id, to_version,
-    array(select v.version from workload_versions v where v.workload = of_id and not has_volumes(v)));
+  found_version int;
 begin
+  -- The versions and volumes that are read next are those that the last change left.
+  perform from resources where id = of_id for update;
+  found_version := roll_back_version(of_id, to_version,
+    array(select v.version from workload_versions v where v.workload = of_id and not has_volumes(v)));
   if found_version is null then return null; end if;
   update workload_volumes o set dropped_by = null where workload = of_id and exists (
     select from workload_versions v, jsonb_to_recordset(v.volumes) as m (name text)
