@@ -392,3 +392,21 @@ test('a listing goes on where versions were deleted in between', { skip }, async
     refused('InvalidArgument'),
   )
 })
+
+test('retention keeps its milliseconds, however far away it ends', { skip }, async () => {
+  const bucket = await makeBucket(store, 'retained-long')
+  for (const until of [
+    '2284-01-01T00:00:00.001Z',
+    '2999-12-31T23:59:59.999Z',
+    '9999-12-31T23:59:59.001Z',
+  ]) {
+    const retention = { mode: 'GOVERNANCE', untilMs: Date.parse(until) } as const
+    const object = inlineObject('x')
+    await store.objects.put(bucket, until, {
+      ...object,
+      attributes: { ...object.attributes, retention },
+    })
+    const { found } = await store.objects.find(bucket.name, { key: until })
+    assert.deepEqual(found?.version.retention, retention)
+  }
+})

@@ -77,6 +77,14 @@ test('values are those of the driver, whole and together', OPTIONS, async (t) =>
     }),
     { numRuns: RUNS },
   )
+  await t.test('times of any age, cut to milliseconds', async () => {
+    const times = ['0044-03-15 BC', '1492-10-12 00:00:00.123999', '1999-12-31 23:59:59.999999']
+    times.push('2284-01-01 00:00:00.001', '2400-01-01 00:00:00.001999', '9999-12-31 23:59:59.999')
+    for (const time of [...times, 'infinity', '-infinity']) {
+      const ask = `select timestamptz '${time}' as time`
+      assert.deepEqual((await pipeline.query(ask)).rows, (await state.query(ask)).rows, time)
+    }
+  })
   await t.test('answers of megabytes too, which come in many pieces', async () => {
     const ask =
       'select repeat($1, 3000000) as long, n, $2::bytea as bytes from generate_series(1, 5) n'

@@ -74,7 +74,8 @@ const jsonb: Codec = {
 }
 
 const EPOCH_MS = 946_684_800_000
-const INFINITY_US = 2 ** 63
+const US_MAX = 2n ** 63n - 1n
+const US_MIN = -(2n ** 63n)
 
 /** Microseconds since 2000, cut to milliseconds. */
 const timestamptz: Codec = {
@@ -84,13 +85,12 @@ const timestamptz: Codec = {
   },
   read(bytes, start, end) {
     sized(start, end, 8)
-    const us = bytes.readInt32BE(start) * 2 ** 32 + bytes.readUInt32BE(start + 4)
-    if (Math.abs(us) === INFINITY_US) return us < 0 ? -Infinity : Infinity
-    // A number has not all digits from the year 2285 on.
-    const ms = Number.isSafeInteger(us)
-      ? Math.floor(us / 1000)
-      : Number(bytes.readBigInt64BE(start) / 1000n)
-    return new Date(ms + EPOCH_MS)
+    const us = bytes.readBigInt64BE(start)
+    if (us === US_MAX) return Infinity
+    if (us === US_MIN) return -Infinity
+    // Down, also before 2000, where the division of whole numbers goes up.
+    const rest = us % 1000n
+    return new Date(Number((rest < 0n ? us - 1000n : us) / 1000n) + EPOCH_MS)
   },
 }
 
