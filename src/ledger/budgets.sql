@@ -108,6 +108,11 @@ create or replace function budget_used_nj(budget_id text) returns numeric langua
     where d.wallet = budget_day(budget_id, ledger_now())), 0)
 $$;
 
+-- True where a budget has less left today than this energy: of what is charged, whatever sessions hold of it.
+create or replace function is_budget_below(budget_id text, least_nj numeric) returns boolean language sql stable as $$
+  select exists (select from budgets b where b.id = budget_id and b.nj_per_day - budget_used_nj(b.id) < least_nj)
+$$;
+
 -- Counts the new charges of a session that were settled without the budget of their resource, where that day has one.
 create or replace function count_unlimited(session_id text, after_seq bigint, debit_seqs bigint[], debit_wallets text[])
 returns void language sql as $$

@@ -17,7 +17,7 @@ const SMALL_PUSD = (PUSD_PER_J * 7n) / 10n
 
 /** Cells that exist by name only, which count their stops. */
 function open(bench: TestCharging, payer: Payer, names: readonly string[]) {
-  const told = { stops: 0, exceeded: 0, goOn: () => {} }
+  const told = { stops: 0, ended: 0, refusedNj: [] as bigint[], goOn: () => {} }
   const gate = new Promise<void>((resolve) => (told.goOn = resolve))
   const stopping = Promise.withResolvers<void>()
   const cells = names.map((name) => ({
@@ -44,7 +44,8 @@ function open(bench: TestCharging, payer: Payer, names: readonly string[]) {
     settle: () => {},
     tick: async () => {},
     onChange: () => {},
-    exceeded: async () => void told.exceeded++,
+    ended: async () => void told.ended++,
+    refused: async (_cell, leastNj) => void told.refusedNj.push(leastNj),
     clock: { monotonicMs: () => 0 },
     log: quiet,
   })
@@ -90,10 +91,20 @@ test('a cell that nobody can pay is ended once, however long its stop takes', as
   await pause(200)
   used.cells.shift()
   used.stopped()
-  await until('its event', () => used.told.exceeded > 0)
+  await until('its event', () => used.told.ended > 0)
   await pause(50)
   ending.abort()
   await guarding
   beside.end()
-  assert.deepEqual([used.told.stops, used.told.exceeded], [1, 1])
+  assert.deepEqual([used.told.stops, used.told.ended], [1, 1])
+})
+
+test('a start that its budget does not admit says how much it needs: others may hold the rest', async () => {
+  await using bench = await openTestCharging()
+  const budgets = ['wl_1']
+  bench.books.budgets.set('wl_1', { account: ACCOUNT, njPerDay: 0n, operations: [] })
+  const used = open(bench, { ...bench.payer(ACCOUNT, 10n * PUSD_PER_J), budgets }, [])
+  used.told.goOn()
+  await assert.rejects(used.admit('wl-1-1', ACCOUNT), { code: 'budget_exhausted' })
+  assert.deepEqual([used.told.ended, used.told.refusedNj], [0, [1_000_000_000n]])
 })

@@ -46,8 +46,10 @@ export type AccountCellsDeps = CellPayersDeps & {
   readonly ahead: (cell: Cell) => CellAhead
   /** When cells were last read for a window. */
   readonly readMs: () => number
-  /** Called when a cell is ended by its budget, or is not admitted because of it. */
-  readonly exceeded: (cell: string) => Promise<void>
+  /** Called when a cell has been ended by its budget. */
+  readonly ended: (cell: string) => Promise<void>
+  /** Called when its budget does not admit a cell, for which so much is needed: others may hold what is left. */
+  readonly refused: (cell: string, leastNj: Nj) => Promise<void>
 }
 
 /** The start of a cell: a PostgreSQL server takes 0.1 to 0.2 s of CPU. */
@@ -73,8 +75,9 @@ export function createAccountCells(
     return others.length > 0
   }
   const take = createTake(deps, releaseOf)
-  const tellExceeded = createTeller(deps)
-  const end = createEnd(deps, { handlerOf, heldOf, tellExceeded })
+  const tell = createTeller(deps)
+  const tellEnded = (cell: string, why: ErgonError) => tell(cell, why, () => deps.ended(cell))
+  const end = createEnd(deps, { handlerOf, heldOf, tellEnded })
   const takeLate = createTakeLate(deps, take, end)
   /** Checks all cells. Returns the time until the next check. */
   const check = (): number => {
@@ -92,7 +95,7 @@ export function createAccountCells(
   return {
     async admit(cell, account) {
       await take(cell, account, START_NJ).catch((error: unknown) => {
-        void tellExceeded(cell, error)
+        void tell(cell, error, () => deps.refused(cell, START_NJ))
         throw error
       })
     },
@@ -152,29 +155,28 @@ function createTakeLate({ log }: AccountCellsDeps, take: TakeHold, end: EndCell)
   }
 }
 
-type Teller = (cell: string, why: unknown) => Promise<void>
-
-/** Tells that a budget ended a cell, or did not admit it. */
+/** Tells of a cell where a budget is why. */
 const createTeller =
-  ({ exceeded, log }: AccountCellsDeps): Teller =>
-  async (cell, why) => {
+  ({ log }: AccountCellsDeps) =>
+  async (cell: string, why: unknown, tell: () => Promise<void>): Promise<void> => {
     if (!(why instanceof ErgonError) || why.code !== 'budget_exhausted') return
-    await exceeded(cell).catch((error: unknown) => {
+    await tell().catch((error: unknown) => {
       log.warn('An event of a budget is lost', { cell, error: messageOf(error) })
     })
   }
 
 /** Ends a cell that cannot be paid; calls for one cell share its end. */
 function createEnd(
-  { settle, log }: AccountCellsDeps,
+  deps: AccountCellsDeps,
   {
     handlerOf,
     heldOf,
-    tellExceeded,
+    tellEnded,
   }: Pick<ReturnType<typeof createHeldCells>, 'handlerOf' | 'heldOf'> & {
-    readonly tellExceeded: Teller
+    readonly tellEnded: (cell: string, why: ErgonError) => Promise<void>
   },
 ): EndCell {
+  const { settle, log } = deps
   const ends = new Map<Cell, Promise<void>>()
   const end = async (cell: Cell, hold: CellHold | undefined, why: ErgonError) => {
     const { name } = cell.spec
@@ -193,8 +195,9 @@ function createEnd(
     if (hold !== undefined) hold.isFrozen = false
     await handler?.stop(cell, why).catch(failed)
     await cell.stop().catch(failed)
+    await untilRead(deps)
     settle(name)
-    await tellExceeded(name, why)
+    await tellEnded(name, why)
   }
   return (cell, hold, why) => {
     const running = ends.get(cell) ?? end(cell, hold, why).finally(() => ends.delete(cell))

@@ -57,10 +57,17 @@ export async function openCellCharging(deps: {
     settle: minutes.settle,
     tick,
     onChange: (act) => void changes.push(act),
-    async exceeded(cell) {
-      // Its last charge is posted before the event says what is used.
+    async ended(cell) {
+      // The last charges of the resource are posted before the event gives its use.
+      const resource = resourceOfCell(cell)
+      for (const name of holds.keys()) if (resourceOfCell(name) === resource) minutes.settle(name)
       await tick()
-      await state.query('select note_exceeded($1)', [resourceOfCell(cell)])
+      await state.query('select note_exceeded($1)', [resource])
+    },
+    async refused(cell, leastNj) {
+      await tick()
+      const values = [resourceOfCell(cell), String(leastNj)]
+      await state.query('select note_exceeded($1) where is_budget_below($1, $2)', values)
     },
     clock: systemClock,
     log,

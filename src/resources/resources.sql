@@ -148,8 +148,7 @@ create or replace function release_by_budget(of_kind text, least_nj numeric) ret
   with released as (
     update resources n set revision = revision + 1, changed_at = ledger_now(),
       held = (select 'suspended' from account_suspensions s where s.account = n.account)
-    where kind = of_kind and held = 'budget' and not exists (
-      select from budgets b where b.id = n.id and b.nj_per_day - budget_used_nj(n.id) < least_nj)
+    where kind = of_kind and held = 'budget' and not is_budget_below(n.id, least_nj)
     returning kind
   ) select pg_notify('ergon_resources', of_kind) from released limit 1
 $$;

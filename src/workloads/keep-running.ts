@@ -29,6 +29,7 @@ type Deps = {
 
 /** The energy that is held for the start of an instance (account-cells.ts). */
 const LEAST_NJ = '1000000000'
+const HOLD = 'select hold_by_budget($1) where is_budget_below($1, $2)'
 const RUNNING = `select n.id, n.account, n.name, n.actual, n.live_version as version from resources n join workloads w using (id)
   where n.wanted = 'deployed' and n.actual in ('deployed', 'crash_loop') and (w.scale_min > 0 or n.actual = 'crash_loop')
   order by n.id`
@@ -48,9 +49,9 @@ export function createKeptInstances({ state, log, instances, crashes }: Deps): K
   const keepOne = (own: VersionedInstance, signal: AbortSignal): Promise<void> =>
     begin(own, signal).catch(async (error: unknown) => {
       const { id, instance } = own
-      // The others may hold the rest of the budget.
-      if (instance === 1 && error instanceof ErgonError && error.code === 'budget_exhausted')
-        await state.query('select hold_by_budget($1)', [id])
+      // Where the others hold the rest of the budget, it is tried again.
+      if (error instanceof ErgonError && error.code === 'budget_exhausted')
+        await state.query(HOLD, [id, LEAST_NJ])
       else if (!signal.aborted)
         log.debug('A workload does not run', { id, instance, error: messageOf(error) })
     })

@@ -1,5 +1,5 @@
 // Instances of a workload that share a small energy budget, on a product: they use nine tenths of it before they are ended,
-// are never billed above it, and burn little beyond it.
+// are never billed above it, and burn little beyond it. Its events come at its end.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,6 +13,9 @@ import { ask, until, workloadClient, type ShownWorkload } from './workload-clien
 const NJ_PER_J = 1_000_000_000
 const INSTANCES = 3
 const LEAST_PART = 0.9
+const WARNED_PART = 0.8
+/** Held for the start of an instance. */
+const START_J = 1
 /** Beyond a budget the machine may spend so much, which is the operator's. */
 const LOSS_MAX_J = 1
 /** Three instances start in 5 s where nothing else runs. */
@@ -35,6 +38,30 @@ after(async () => {
   await ergon?.stop()
   rmSync(folder, { recursive: true, force: true })
 })
+
+/** The events of its budget and its suspensions, in order, with the energy that was charged then. */
+async function eventsOf({ id }: Pick<ShownWorkload, 'id'>) {
+  const rows = await ergon.sql<{ type: string; used: string | null }>(
+    `select type, data ->> 'used_nj' as used from events where $1 in (data ->> 'resource_id', data ->> 'workload_id')
+       and type in ('energy_budget.warning', 'energy_budget.exceeded', 'workload.suspended') order by sequence`,
+    [id],
+  )
+  return rows.map(({ type, used }) => ({ type, usedJ: Number(used) / NJ_PER_J }))
+}
+
+/** Its owner is warned at four fifths, and told that it is used up where less is left than a start needs. */
+async function tellsAtItsEnd(t: TestContext, budgetJ: number, made: ShownWorkload) {
+  const events = await eventsOf(made)
+  t.diagnostic(JSON.stringify(events))
+  const budget = events.filter(({ type }) => type !== 'workload.suspended')
+  assert.deepEqual(
+    budget.map(({ type }) => type),
+    ['energy_budget.warning', 'energy_budget.exceeded'],
+  )
+  const [warned, exceeded] = budget.map(({ usedJ }) => usedJ)
+  assert.ok((warned ?? 0) >= budgetJ * WARNED_PART, `warned at ${warned} J`)
+  assert.ok((exceeded ?? 0) >= budgetJ * LEAST_PART - START_J, `exceeded at ${exceeded} J`)
+}
 
 /** Of one workload: the shares of its cells in the windows, and its charges. */
 async function joules({ id }: Pick<ShownWorkload, 'id'>) {
@@ -79,6 +106,7 @@ async function usesUp(t: TestContext, budgetJ: number, made: ShownWorkload): Pro
   const { burnt, billed, instances } = await settled(made)
   t.diagnostic(`billed ${billed} J, burnt ${burnt} J of ${budgetJ} J`)
   await client.api('DELETE', `/${made.name}`)
+  await tellsAtItsEnd(t, budgetJ, made)
   assert.equal(instances, INSTANCES)
   assert.ok(billed <= budgetJ, `${billed} J billed`)
   assert.ok(burnt <= budgetJ + Math.max(LOSS_MAX_J, budgetJ / 1000), `${burnt} J burnt`)
