@@ -19,6 +19,7 @@ import type { AnswerTaker, InstanceConnection } from './instance/instance-connec
 import { joinConnections } from './join-connections.ts'
 import { rulesOfKind } from './kinds.ts'
 import { NotAnswered } from './not-answered.ts'
+import { dropRest, onceGone } from './rest-of-body.ts'
 
 /** Of our runtime: processing. */
 const WAITS = 102
@@ -38,7 +39,7 @@ export function forward(
   upgrade?: UpgradeSocket,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    new Passage(response, given, { resolve, reject }, upgrade).begin(request)
+    new Passage(request, response, { given, settled: { resolve, reject }, upgrade }).begin()
   })
 }
 
@@ -46,6 +47,7 @@ type Settled = { resolve(): void; reject(error: Error): void }
 
 /** An answer on its way to the client. */
 class Passage implements AnswerTaker {
+  readonly #request: IngressRequest
   readonly #response: IngressResponse
   readonly #given: ForwardedRequest
   readonly #settled: Settled
@@ -59,23 +61,31 @@ class Passage implements AnswerTaker {
   #isEnded = false
 
   constructor(
+    request: IngressRequest,
     response: IngressResponse,
-    given: ForwardedRequest,
-    settled: Settled,
-    upgrade: UpgradeSocket | undefined,
+    {
+      given,
+      settled,
+      upgrade,
+    }: {
+      readonly given: ForwardedRequest
+      readonly settled: Settled
+      readonly upgrade: UpgradeSocket | undefined
+    },
   ) {
+    this.#request = request
     this.#response = response
     this.#given = given
     this.#settled = settled
     this.#upgrade = upgrade
   }
 
-  begin(request: IngressRequest): void {
+  begin(): void {
     const { ending, pool } = this.#given
     if (ending.reason !== undefined) return this.failed(ending.reason)
     ending.listen((reason) => this.#leave(reason))
     try {
-      const sent = instanceRequest(request, this.#given, this.#upgrade !== undefined)
+      const sent = instanceRequest(this.#request, this.#given, this.#upgrade !== undefined)
       this.#connection = pool.ask(sent, this)
     } catch (error) {
       this.failed(error instanceof NotHttp ? malformed(error.message) : (error as Error))
@@ -138,8 +148,9 @@ class Passage implements AnswerTaker {
       this.#response.addTrailers(shareHeaders(figure, this.#given.tariff))
     }
     // A whole answer ends with its connection, or its stream.
-    this.#response.once('close', this.#settled.resolve)
+    onceGone(this.#request, this.#response, this.#settled.resolve)
     this.#response.end(this.#last, 'latin1')
+    dropRest(this.#request, this.#response)
   }
 
   /** An answer that has begun is cut off. */

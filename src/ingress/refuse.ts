@@ -6,6 +6,7 @@ import { isGrpc } from './grpc/is-grpc.ts'
 import { refuseCall } from './grpc/refuse-call.ts'
 import { cutOff, isHttp2, type IngressRequest, type IngressResponse } from './exchange.ts'
 import { refusalPage } from './refusal-page.ts'
+import { dropRest } from './rest-of-body.ts'
 
 /** Answers with what was thrown, or cuts off an answer that has begun. */
 export function refuseRequest(
@@ -42,6 +43,7 @@ export function refuseRequest(
     ...(!isHttp2(request) && { connection: 'close' }),
   })
   response.end(body)
+  dropRest(request, response)
 }
 
 /** Browsers name HTML first; clients of an API take anything. */
