@@ -53,10 +53,9 @@ class Passage implements AnswerTaker {
   readonly #settled: Settled
   readonly #upgrade: UpgradeSocket | undefined
   #connection: InstanceConnection | undefined
-  /** The last piece of the body. */
-  #last: string | Buffer = ''
+  /** Of the body, as far as it is read now. */
+  #pieces: Buffer[] = []
   #hasTrailers = false
-  #hasPieces = false
   /** All of it is read, or it has failed. */
   #isEnded = false
 
@@ -124,21 +123,21 @@ class Passage implements AnswerTaker {
     this.#given.begun(false)
   }
 
-  piece(bytes: Buffer, isLast: boolean): boolean {
-    this.#hasPieces = true
-    if (isLast) {
-      this.#last = bytes.length > SMALL_BYTES_MAX ? Buffer.from(bytes) : bytes.toString('latin1')
-      return true
-    }
-    const isTaken = this.#response.write(Buffer.from(bytes))
-    if (!isTaken)
-      this.#response.once('drain', () => void (this.#isEnded || this.#connection?.resume()))
-    return isTaken
+  piece(bytes: Buffer): void {
+    this.#pieces.push(bytes)
   }
 
-  /** A client that waits for events sees that the stream is open. */
-  waits(): void {
-    if (!this.#hasPieces && this.#response.headersSent) this.#response.flushHeaders()
+  waits(): boolean {
+    const response = this.#response
+    if (this.#pieces.length === 0) {
+      // A client that waits for events sees that the stream is open.
+      if (response.headersSent) response.flushHeaders()
+      return true
+    }
+    const isTaken = response.write(Buffer.concat(this.#pieces))
+    this.#pieces = []
+    if (!isTaken) response.once('drain', () => void (this.#isEnded || this.#connection?.resume()))
+    return isTaken
   }
 
   end(trailers: readonly string[]): void {
@@ -149,7 +148,7 @@ class Passage implements AnswerTaker {
     }
     // A whole answer ends with its connection, or its stream.
     onceGone(this.#request, this.#response, this.#settled.resolve)
-    this.#response.end(this.#last, 'latin1')
+    this.#response.end(lastOf(this.#pieces), 'latin1')
     dropRest(this.#request, this.#response)
   }
 
@@ -180,6 +179,13 @@ class Passage implements AnswerTaker {
     if (this.#hasTrailers) kept.push('trailer', SHARE_TRAILERS)
     return kept
   }
+}
+
+/** A copy. */
+function lastOf(pieces: readonly Buffer[]): string | Buffer {
+  const [first = ''] = pieces
+  const isSmall = pieces.length <= 1 && first.length <= SMALL_BYTES_MAX
+  return isSmall ? first.toString('latin1') : Buffer.concat(pieces)
 }
 
 /** True where the client gets chunks, or frames: trailers may follow those alone. */

@@ -46,8 +46,8 @@ const ask = (
     const taker: AnswerTaker = {
       interim() {},
       head() {},
-      piece: (bytes) => Boolean((body += bytes.toString('latin1'))),
-      waits() {},
+      piece: (bytes) => void (body += bytes.toString('latin1')),
+      waits: () => true,
       end: () => resolve(body),
       switched: () => reject(new TypeError('It has switched')),
       failed: reject,

@@ -20,10 +20,10 @@ export type InstanceRequest = RequestHead & { readonly body: RequestBody | undef
 export interface AnswerTaker {
   interim(status: number): void
   head(head: InstanceHead): void
-  /** The bytes are valid until it returns; false: no more of them until `resume()`. */
-  piece(bytes: Buffer, isLast: boolean): boolean
-  /** All that has come is given; the answer is not whole. */
-  waits(): void
+  /** The bytes are valid until `waits()` or `end()` returns. */
+  piece(bytes: Buffer): void
+  /** All that has come is given; the answer is not whole. False: nothing more until `resume()`. */
+  waits(): boolean
   end(trailers: readonly string[]): void
   /** The connection speaks the protocol that the request has asked for. */
   switched(head: InstanceHead, socket: Duplex): void
@@ -43,7 +43,6 @@ export class InstanceConnection {
   #taker: AnswerTaker | undefined
   #isUpgrade = false
   #isLast = false
-  #isPaused = false
   #isSwitched = false
   /** Ends the body that is being sent. */
   #endBody: (() => void) | undefined
@@ -56,7 +55,7 @@ export class InstanceConnection {
         this.#isLast = head.isLast
         this.#taker?.head(head)
       },
-      piece: (bytes, isLast) => (this.#isPaused = this.#taker?.piece(bytes, isLast) === false),
+      piece: (bytes) => this.#taker?.piece(bytes),
       end: (trailers) => this.#end(trailers),
     })
     const callback = (count: number) => this.#read(READ.subarray(0, count))
@@ -82,7 +81,6 @@ export class InstanceConnection {
 
   /** The taker has room again. */
   resume(): void {
-    this.#isPaused = false
     this.#socket.resume()
   }
 
@@ -103,8 +101,7 @@ export class InstanceConnection {
     } catch (error) {
       this.#fail(error as Error)
     }
-    this.#taker?.waits()
-    return !this.#isPaused
+    return this.#taker?.waits() ?? true
   }
 
   #interim(head: InstanceHead): void {
@@ -122,7 +119,6 @@ export class InstanceConnection {
     // It has ended with a failure.
     if (taker === undefined) return
     this.#taker = undefined
-    this.#isPaused = false
     if (this.#isLast || this.#endBody !== undefined) this.#leave()
     else this.#unused(this, true)
     taker.end(trailers)

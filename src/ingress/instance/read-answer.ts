@@ -24,8 +24,7 @@ export interface ReadEvents {
   /** A head of 1xx. Another one follows it, or after 101 the bytes of another protocol. */
   interim(head: InstanceHead): void
   head(head: InstanceHead): void
-  /** `isLast`: no other piece follows it. */
-  piece(bytes: Buffer, isLast: boolean): void
+  piece(bytes: Buffer): void
   /** All of it is read. */
   end(trailers: readonly string[]): void
 }
@@ -124,9 +123,8 @@ export class InstanceAnswerReader {
     const piece = bytes.subarray(this.#at, Math.min(bytes.length, this.#at + this.#left))
     this.#at += piece.length
     this.#left -= piece.length
-    const isLast = this.#left === 0
-    this.#events.piece(piece, isLast && this.#state === 'length')
-    if (!isLast) return
+    this.#events.piece(piece)
+    if (this.#left > 0) return
     if (this.#state === 'length') this.#end()
     else this.#state = 'chunk end'
   }
