@@ -18,7 +18,7 @@ export type ConnectionOptions = {
   /** Asks the server to cancel what runs on this connection. */
   readonly cancel: () => void
   readonly clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>
-  /** The longest time for the answer of the first query. */
+  /** The longest time for an answer: of the first query since it is that, and of each since it was asked. */
   readonly answerMsMax: number
   /** An error after which the connection may go on. */
   readonly isHarmless: (error: ServerError) => boolean
@@ -228,19 +228,36 @@ export class WireConnection {
     this.#firstSinceMs = this.#options.clock.monotonicMs()
   }
 
-  /** One timer for the first query, armed again for the rest of its time when it has become another. */
   #startWaiting(): void {
+    this.#firstSinceMs = this.#options.clock.monotonicMs()
+    if (this.#stopTimer === undefined) this.#wait()
+  }
+
+  /** One timer for the query that was asked first; later ones are due later. */
+  #wait(): void {
     const { clock, answerMsMax } = this.#options
-    this.#firstSinceMs = clock.monotonicMs()
-    if (this.#stopTimer !== undefined) return
-    const look = () => {
+    const waiting = this.#unanswered().filter(({ isSettled }) => !isSettled)
+    const sinceMs = Math.min(this.#firstSinceMs, ...waiting.map((query) => query.sinceMs))
+    this.#stopTimer = clock.setTimer(sinceMs + answerMsMax - clock.monotonicMs(), () => {
       this.#stopTimer = undefined
       if (this.#sent.length === 0 || this.isEnded) return
-      const leftMs = this.#firstSinceMs + answerMsMax - clock.monotonicMs()
-      if (leftMs > 0) this.#stopTimer = clock.setTimer(leftMs, look)
-      else this.#end(new Unanswered(`The server did not answer within ${answerMsMax} ms`))
-    }
-    this.#stopTimer = clock.setTimer(answerMsMax, look)
+      const fromMs = clock.monotonicMs() - answerMsMax
+      if (this.#firstSinceMs <= fromMs)
+        return this.#end(new Unanswered(`The server did not answer within ${answerMsMax} ms`))
+      // The server still works on those before it, and on it.
+      for (const query of this.#unanswered())
+        if (query.sinceMs <= fromMs)
+          query.fail(new Unanswered(`The query was not answered within ${answerMsMax} ms`))
+      this.#wait()
+    })
+  }
+
+  /** Also those that wait for the description of their statement. */
+  #unanswered(): WireQuery[] {
+    return [
+      ...this.#sent.flatMap((one) => (one instanceof Asking ? [one.query] : [])),
+      ...[...this.#statements.values()].flatMap(({ waiting }) => waiting),
+    ]
   }
 
   #bye(): void {
@@ -254,10 +271,9 @@ export class WireConnection {
     if (this.#state === 'ended') return
     this.#close()
     this.#options.socket.destroy()
-    const unanswered = [
-      ...this.#sent.splice(0).map((one) => (one instanceof Asking ? [one.query] : [])),
-      ...[...this.#statements.values()].map(({ waiting }) => waiting.splice(0)),
-    ].flat()
+    const unanswered = this.#unanswered()
+    this.#sent.length = 0
+    this.#statements.clear()
     this.#undescribed = 0
     for (const query of unanswered) query.fail(error)
     this.#options.lost(error)

@@ -154,6 +154,83 @@ test('a server that does not answer has a limit', OPTIONS, async (t) => {
     assert.match(String(end.status === 'rejected' && end.reason), /did not answer within 100 ms/)
 })
 
+/** Moves by hand. */
+function handClock() {
+  let nowMs = 0
+  const timers = new Set<{ atMs: number; fire: () => void }>()
+  return {
+    clock: {
+      monotonicMs: () => nowMs,
+      setTimer(ms: number, fire: () => void) {
+        const timer = { atMs: nowMs + ms, fire }
+        timers.add(timer)
+        return () => void timers.delete(timer)
+      },
+    },
+    advance(ms: number) {
+      nowMs += ms
+      for (const timer of timers) if (timer.atMs <= nowMs && timers.delete(timer)) timer.fire()
+    },
+  }
+}
+
+test('a query behind slow ones has a limit of its own', OPTIONS, async (t) => {
+  const held: (() => void)[] = []
+  const { login } = await lyingServer(t, (asked, socket) => {
+    if (asked.kind === 'describe') write(socket, described())
+    else held.push(() => write(socket, honest(asked)))
+  })
+  let logins = 0
+  const counted = () => {
+    logins++
+    return login()
+  }
+  const { clock, advance } = handClock()
+  await using pool = openPool(counted, { clock, answerMsMax: 1000 })
+  const [a, b] = [ask(pool, 'a'), ask(pool, 'b')]
+  b.catch(() => undefined)
+  while (held.length < 2) await sleep(5)
+  advance(600)
+  held[0]?.()
+  assert.equal(await a, 'of a')
+  advance(500)
+  await assert.rejects(b, /The query was not answered within 1000 ms/)
+  const c = ask(pool, 'c')
+  held[1]?.()
+  while (held.length < 3) await sleep(5)
+  held[2]?.()
+  assert.equal(await c, 'of c')
+  assert.equal(logins, 1, 'the connection goes on')
+})
+
+test('a connection whose bytes the server does not take gets no more', OPTIONS, async (t) => {
+  let paused: Socket | undefined
+  const { login } = await lyingServer(t, (asked, socket) => {
+    if (asked.kind === 'query' && asked.text !== 'first') paused ??= socket.pause()
+    write(socket, honest(asked))
+  })
+  let own: Socket | undefined
+  const kept = async () => {
+    const loggedIn = await login()
+    own = loggedIn.socket
+    return loggedIn
+  }
+  await using pool = openPool(kept)
+  assert.equal(await ask(pool, 'first'), 'of first')
+  // More than the kernel holds, and less than the limit of queries on the way.
+  const texts = Array.from({ length: 60 }, (_, n) => String(n).padEnd(512 * 1024))
+  const answers = Promise.all(texts.map((text) => ask(pool, text)))
+  while (paused === undefined) await sleep(5)
+  const unsent = own?.writableLength ?? 0
+  paused.resume()
+  assert.ok(unsent >= 1024 * 1024, `only ${unsent} bytes wait`)
+  assert.ok(unsent < 2 * 1024 * 1024, `${unsent} bytes wait`)
+  assert.deepEqual(
+    await answers,
+    texts.map((text) => `of ${text}`),
+  )
+})
+
 test(
   'queries beyond what a connection may have on the way wait, and have a limit',
   OPTIONS,
