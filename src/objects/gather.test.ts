@@ -88,6 +88,23 @@ test('where the state is away all fail, and are not asked again', async () => {
   assert.equal(state.asked.length, 1)
 })
 
+test('questions whose answer is not one all fail, and are not asked again', async () => {
+  let asked = 0
+  const find = gather<string, string>({
+    most: MOST,
+    clock: { setTimer: () => () => undefined },
+    async ask() {
+      asked++
+      return ['only one']
+    },
+  })
+  assert.deepEqual(await settled(['a', 'b'].map(find)), [
+    'each question has an answer',
+    'each question has an answer',
+  ])
+  assert.equal(asked, 1)
+})
+
 test('each question has its own answer or its own error, whatever it goes with', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -3,7 +3,7 @@
 //
 // A query never joins one that was sent before, so its answer is as fresh as it would be alone.
 import type { TimerClock } from '#base/clock.ts'
-import { invariant } from '#base/errors.ts'
+import { invariant, InvariantError } from '#base/errors.ts'
 import { isStateAway } from '#state/connect.ts'
 
 export type Gathering<Q, A> = {
@@ -25,8 +25,8 @@ const WAIT_MS_MAX = 5
 
 /**
  * Joins a query. While another runs, later ones wait for it, at most 5 ms and until `most` are waiting. When the
- * state is unreachable all of them fail. After any other error each is sent alone, so that only the faulty one fails;
- * so a failed query must have changed nothing.
+ * state is unreachable, or its answer is not one, all of them fail. After any other error each is sent alone, so that
+ * only the faulty one fails; so a failed query must have changed nothing.
  */
 export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promise<A> {
   const { ask, clock, most } = gathering
@@ -50,7 +50,7 @@ export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promi
     // Before the answers are delivered, so that the server works meanwhile.
     send()
     if (!('error' in answers)) tell(sent, answers)
-    else if (sent.length === 1 || isStateAway(answers.error))
+    else if (sent.length === 1 || mayHaveChanged(answers.error))
       for (const { reject } of sent) reject(answers.error)
     else for (const one of sent) askAlone(ask, one)
   }
@@ -62,6 +62,10 @@ export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promi
       else if (waiting.length === 1) cancel = running === 0 ? soon(send) : later(clock, send)
     })
 }
+
+/** The query may have been committed. */
+const mayHaveChanged = (error: unknown): boolean =>
+  isStateAway(error) || error instanceof InvariantError
 
 /** After the events of this turn of the loop. */
 function soon(send: () => void): () => void {
