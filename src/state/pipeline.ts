@@ -4,7 +4,6 @@ import { Socket } from 'node:net'
 import pg from 'pg'
 import { systemClock } from '#base/clock.ts'
 import { invariant, messageOf } from '#base/errors.ts'
-import { requestCancel, type ServerPlace } from '#wire/cancel.ts'
 import { WirePool } from '#wire/pool.ts'
 import {
   ANSWER_TIMEOUT_MS,
@@ -58,21 +57,5 @@ async function login(config: pg.ClientConfig) {
   const { stream } = client.connection
   invariant(stream instanceof Socket, 'the driver has a socket')
   stream.removeAllListeners('data')
-  const key = keyOf(client)
-  return { socket: stream, cancel: () => requestCancel(placeOf(client), key) }
+  return stream
 }
-
-/** The body of BackendKeyData. */
-function keyOf(client: pg.Client): Buffer {
-  const [pid, secret]: unknown[] = ['processID', 'secretKey'].map((name) =>
-    Reflect.get(client, name),
-  )
-  invariant(typeof pid === 'number' && typeof secret === 'number', 'the driver has a key')
-  const key = Buffer.alloc(8)
-  key.writeInt32BE(pid)
-  key.writeInt32BE(secret, 4)
-  return key
-}
-
-const placeOf = ({ host, port }: pg.Client): ServerPlace =>
-  host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }

@@ -15,8 +15,6 @@ import { ProtocolError, readServerError, type ServerError, Unanswered } from './
 export type ConnectionOptions = {
   /** After AuthenticationOk and ReadyForQuery; nobody else reads or writes. */
   readonly socket: Socket
-  /** Asks the server to cancel what runs on this connection. */
-  readonly cancel: () => void
   readonly clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>
   /** The longest time for an answer: of the first query since it is that, and of each since it was asked. */
   readonly answerMsMax: number
@@ -84,17 +82,6 @@ export class WireConnection {
     if (prepared.shape !== undefined) return this.#send(prepared, query)
     prepared.waiting.push(query)
     this.#undescribed++
-  }
-
-  /**
-   * Cancels the work on a query whose caller has gone, where nothing else is on the way: a cancellation may come
-   * late and end another query, so the connection gets none any more.
-   */
-  cancel(query: WireQuery): void {
-    const [only] = this.#sent
-    if (this.load !== 1 || !(only instanceof Asking) || only.query !== query) return
-    this.#state = 'retired'
-    this.#options.cancel()
   }
 
   /** No further queries; ends when all that were asked are answered. */

@@ -53,7 +53,7 @@ export async function lyingServer(
   t: TestContext,
   answer: (asked: ToLiar, socket: Socket) => void,
 ): Promise<{
-  readonly login: () => Promise<{ socket: Socket; cancel: () => void }>
+  readonly login: () => Promise<Socket>
   readonly server: Server
 }> {
   const sockets = new Set<Socket>()
@@ -86,7 +86,7 @@ export async function lyingServer(
     login: async () => {
       const socket = connect(port, '127.0.0.1')
       await once(socket, 'connect')
-      return { socket, cancel: () => undefined }
+      return socket
     },
   }
 }

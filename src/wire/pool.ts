@@ -8,7 +8,7 @@ import { type ServerError, Unanswered } from './wire-errors.ts'
 
 type WirePoolOptions = {
   /** Connects and authenticates; rejects within a limit of its own. */
-  readonly login: () => Promise<{ readonly socket: Socket; readonly cancel: () => void }>
+  readonly login: () => Promise<Socket>
   /** The most connections. They stay open. */
   readonly connections: number
   readonly clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>
@@ -41,23 +41,18 @@ export class WirePool implements AsyncDisposable {
   /**
    * Runs a query in a transaction of its own; resolves when the server has committed. Rejects with the ServerError of
    * the query, or with a TypeError for values that are not of their types. Any other error says that the server is
-   * away or does not keep to the protocol: the query may have been committed. Aborted, it rejects with the signal's
-   * reason.
+   * away or does not keep to the protocol: the query may have been committed.
    */
-  ask(text: string, values: readonly unknown[], signal?: AbortSignal): Promise<WireAnswer> {
+  ask(text: string, values: readonly unknown[]): Promise<WireAnswer> {
     if (this.#closed !== undefined)
       return Promise.reject(new Unanswered('The connections are closed'))
-    if (signal?.aborted) return Promise.reject(signal.reason)
     if (this.#waiting.length === WAITING_MAX)
       return Promise.reject(new Unanswered(`More than ${WAITING_MAX} queries wait for the server`))
     return new Promise((resolve, reject) => {
-      const stop = () => this.#abort(query, signal?.reason)
       const query = new WireQuery(
         { text, values, sinceMs: this.#options.clock.monotonicMs() },
         { resolve, reject },
-        () => signal?.removeEventListener('abort', stop),
       )
-      signal?.addEventListener('abort', stop, { once: true })
       this.#waiting.push(query)
       this.#dispatch()
     })
@@ -68,11 +63,6 @@ export class WirePool implements AsyncDisposable {
     this.#closed ??= Promise.withResolvers()
     this.#dispatch()
     await this.#closed.promise
-  }
-
-  #abort(query: WireQuery, reason: unknown): void {
-    query.fail(reason)
-    for (const connection of this.#connections) connection.cancel(query)
   }
 
   #dispatch(): void {
@@ -106,11 +96,11 @@ export class WirePool implements AsyncDisposable {
     const { login, clock, lost } = this.#options
     this.#opening++
     try {
-      const loggedIn = await login()
+      const socket = await login()
       this.#connections.add(
         new WireConnection({
           ...this.#options,
-          ...loggedIn,
+          socket,
           changed: () => this.#dispatch(),
           lost: (error) => {
             if (this.#closed === undefined) lost(error)

@@ -10,19 +10,15 @@ export class WireQuery {
   /** For queries that wait for a connection. */
   readonly sinceMs: number
   #settle: { resolve(answer: WireAnswer): void; reject(error: unknown): void } | undefined
-  /** Ends what the caller's signal would do. */
-  readonly #released: () => void
 
   constructor(
     asked: { text: string; values: readonly unknown[]; sinceMs: number },
     settle: { resolve(answer: WireAnswer): void; reject(error: unknown): void },
-    released: () => void,
   ) {
     this.text = asked.text
     this.values = asked.values
     this.sinceMs = asked.sinceMs
     this.#settle = settle
-    this.#released = released
   }
 
   get isSettled(): boolean {
@@ -40,7 +36,6 @@ export class WireQuery {
   #end() {
     const settle = this.#settle
     this.#settle = undefined
-    if (settle !== undefined) this.#released()
     return settle
   }
 }
