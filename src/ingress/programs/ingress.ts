@@ -46,8 +46,9 @@ export type IngressConfig = {
 const PROCESS = 'ingress'
 const STATE_CONNECTIONS = 1
 
-tuneForRequests()
 const config = await readConfig<IngressConfig>()
+// After it: code that is compiled beforehand is compiled without these settings.
+tuneForRequests()
 const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 const state = connectState({ address: config.state, connections: STATE_CONNECTIONS, log })
