@@ -5,12 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openInstancePool, type InstancePool } from '#ingress/instance-pool.ts'
 import { NotAnswered } from '#ingress/not-answered.ts'
 import { NotHttp } from './heads.ts'
 import type { AnswerTaker } from './instance-connection.ts'
+import type { RequestBody } from './send-body.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const SHORT = `${OK}Content-Length: 2\r\n\r\nhi`
@@ -39,7 +41,12 @@ async function open(t: TestContext, answer: (socket: Socket, asked: string) => v
 /** Resolves with the body. */
 const ask = (
   pool: Pick<InstancePool, 'ask'>,
-  { method = 'GET', path = '/', headers = ['host', 'localhost'] } = {},
+  {
+    method = 'GET',
+    path = '/',
+    headers = ['host', 'localhost'],
+    body: sent = undefined as RequestBody | undefined,
+  } = {},
 ): Promise<string> =>
   new Promise((resolve, reject) => {
     let body = ''
@@ -52,7 +59,7 @@ const ask = (
       switched: () => reject(new TypeError('It has switched')),
       failed: reject,
     }
-    const more = { isUpgrade: false, body: undefined }
+    const more = { isUpgrade: false, body: sent }
     pool.ask({ method, path, headers, ...more }, taker)
   })
 
@@ -132,6 +139,19 @@ test('another protocol for which nobody has asked is a fault at once, also where
     socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: own\r\n\r\n'),
   )
   await assert.rejects(ask(pool), NotHttp)
+})
+
+test('a body that is longer than told is not sent', async (t) => {
+  let asked = ''
+  const { pool } = await open(t, (socket, text) => {
+    asked += text
+    if (text.includes('GET')) socket.write(SHORT)
+  })
+  const stream = Readable.from([Buffer.from('ab'), Buffer.from('GET /')])
+  const body = { stream, length: 2, bytesMax: 100 } as unknown as RequestBody
+  await assert.rejects(ask(pool, { method: 'POST', body }), NotHttp)
+  await pause(EARLY_MS)
+  assert.doesNotMatch(asked, /GET/)
 })
 
 test('a request that would be two for the instance is not sent', async (t) => {
