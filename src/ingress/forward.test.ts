@@ -143,6 +143,16 @@ test('code cannot send the headers of the service', async (t) => {
   assert.doesNotMatch(text, /forged/)
 })
 
+test('an answer has one request id, and no header that Connection names, also of the second', async (t) => {
+  const { text } = await exchange(
+    t,
+    get(),
+    `${OK}X-Request-Id: own\r\nConnection: x-a\r\nConnection: x-b\r\nX-A: 1\r\nX-B: 1\r\nContent-Length: 0\r\n\r\n`,
+  )
+  assert.doesNotMatch(text, /^x-[ab]:/im)
+  assert.deepEqual(text.match(/^x-request-id: .{4}/gim), ['x-request-id: req_'])
+})
+
 test('a request for a port that there is not is refused', async (t) => {
   const sent = get().replace(HOST, `${HOST}:65536`)
   const { text, asked } = await exchange(t, sent, STREAM)

@@ -20,7 +20,7 @@ const FORWARDED = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/
 const NAMED_ALIKE = /^(?:forwarded|x-forwarded-.*|x-real-ip|x-svc-.*)$/
 /** Headers of the service, and those that bind a client to an address that others have too. */
 const OURS =
-  /^(?:x-(?:ergon|energy|workload)-.*|x-(?:carbon-mg|receipt-id|routed-to|tier)|strict-transport-security|alt-svc|clear-site-data)$/
+  /^(?:x-(?:ergon|energy|workload)-.*|x-(?:carbon-mg|receipt-id|request-id|routed-to|tier)|strict-transport-security|alt-svc|clear-site-data)$/
 const OWN_COOKIE = /^(?:__Host-)?ergon_/i
 
 /** The headers for an instance, name and value in turn. */
@@ -85,7 +85,8 @@ const withoutOurs = (cookie: string): string =>
 /** The headers of an answer for the client, name and value in turn; the names are in lower case. */
 export function headersFrom(headers: readonly string[]): string[] {
   const kept: string[] = []
-  const named = connectionNames(valueOf(headers, 'connection'))
+  const listed = headers.filter((_, at) => headers[at - 1] === 'connection' && at % 2 === 1)
+  const named = connectionNames(listed.length === 0 ? undefined : listed.join())
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const name = headers[i] ?? ''
     const value = headers[i + 1] ?? ''
