@@ -73,7 +73,7 @@ describe('AI SDK', () => {
     )
     assert.ok(APICallError.isInstance(error))
     assert.equal(error.statusCode, 402)
-    assert.match(error.message, /balance is empty/)
+    assert.match(error.message, /nothing is left of the balance/)
     assert.match(error.responseBody ?? '', /balance_depleted/)
     assert.equal(counting.count(), 1)
   })
