@@ -339,9 +339,15 @@ test('a used budget suspends a workload, and a raise resumes it', async () => {
       status === 'suspended' && /energy budget is used up/.test(String(reason)),
   )
   assert.match((await ask(made.url)).text, /workload_budget_exhausted/)
-  assert.deepEqual(await eventsOf('workload.suspended', made), [
-    { workload_id: made.id, workload_name: 'burner', reason: 'energy_budget' },
-  ])
+  // Where a start fits into the rest of the budget, it runs once more.
+  const suspended = await eventsOf('workload.suspended', made)
+  assert.ok(suspended.length >= 1 && suspended.length <= 2, String(suspended.length))
+  for (const event of suspended)
+    assert.deepEqual(event, {
+      workload_id: made.id,
+      workload_name: 'burner',
+      reason: 'energy_budget',
+    })
   // The last window is charged after the suspension. A pull whose window is read after the budget has ended is the operator's.
   const version = `${made.id.replace('_', '-')}-1`
   const charged = await until(
