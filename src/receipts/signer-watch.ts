@@ -4,7 +4,7 @@ import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Quorum } from '#signers/client.ts'
-import type { ShareState, SignerShare } from '#signers/shares.ts'
+import { lostShares, type ShareState, type SignerShare } from '#signers/shares.ts'
 import type { SignerStore } from './signer-store.ts'
 
 export type SignerWatch = {
@@ -12,13 +12,18 @@ export type SignerWatch = {
   run(signal: AbortSignal): Promise<void>
   /** The last observation; empty before the first. */
   seen(): readonly SignerShare[]
-  /** Observes now. */
-  look(signal: AbortSignal): Promise<readonly SignerShare[]>
+  /** Observes now: the share of each signer, and the shares that are gone for good. */
+  look(signal: AbortSignal): Promise<SignerLook>
+}
+
+export type SignerLook = {
+  readonly shares: readonly SignerShare[]
+  readonly lost: readonly SignerShare[]
 }
 
 type Deps = {
   readonly signers: Pick<Quorum, 'shares'>
-  readonly store: Pick<SignerStore, 'save'>
+  readonly store: Pick<SignerStore, 'save' | 'mayMakeKey'>
   readonly clock: Clock
   readonly log: Logger
   readonly lookMs?: number
@@ -50,9 +55,24 @@ export function createSignerWatch(deps: Deps): SignerWatch {
     settled = shares
   }
 
+  async function lookOnce(signal: AbortSignal): Promise<SignerLook> {
+    // Asked first: a key that is made between the two questions has no lost share.
+    const hasKey = !(await store.mayMakeKey())
+    const shares = await signers.shares(signal)
+    return { shares, lost: lostShares(shares, hasKey) }
+  }
+
   return {
     seen: () => before,
-    look: (signal) => signers.shares(signal),
+    async look(signal) {
+      const first = await lookOnce(signal)
+      if (first.lost.length === 0) return first
+      // The answers of one look are of different moments: while the first key is made, a signer with a share
+      // stands beside signers that had none a moment before. All five have a share when the second look begins.
+      const { shares, lost } = await lookOnce(signal)
+      const isLost = new Set(first.lost.map(({ index }) => index))
+      return { shares, lost: lost.filter(({ index }) => isLost.has(index)) }
+    },
     async run(signal) {
       while (!signal.aborted) {
         try {

@@ -10,7 +10,6 @@ import { createSignerStore } from '#receipts/signer-store.ts'
 import { createSignerWatch } from '#receipts/signer-watch.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { createQuorum } from '#signers/client.ts'
-import { lostShares } from '#signers/shares.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { serveInside } from '#node/inside.ts'
 
@@ -48,14 +47,8 @@ const watching = watch.run(stopping.signal)
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
   '/sealer': () => ({ ...sealer.state(), signers: watch.seen() }),
-  '/signers': lookForLost,
+  '/signers': () => watch.look(stopping.signal),
 })
-
-/** The share of each signer, and the shares that are gone for good. */
-async function lookForLost() {
-  const shares = await watch.look(stopping.signal)
-  return { shares, lost: lostShares(shares, !(await signerStore.mayMakeKey())) }
-}
 
 async function stop(): Promise<void> {
   if (stopping.signal.aborted) return
