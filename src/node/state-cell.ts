@@ -26,9 +26,11 @@ const CONNECTIONS = 6
 const INSTALL_TIMEOUT_MS = 600_000
 const READY_TIMEOUT_MS = 60_000
 const SERVER_VERSION_NUM = 16
-// A gateway's pools and listeners, with room for its successor while both are there; all else together.
-const CONNECTIONS_PER_GATEWAY = 48
-const OTHER_CONNECTIONS = 40
+/**
+ * The server's places (`max_connections`) for pools and listeners. A gateway has room for its successor while both are
+ * there; `others` are all processes but gateways and proxies of databases, with room for a session of the operator.
+ */
+export const PLACES = { gateway: 48, proxy: 8, others: 80 } as const
 
 export type RunningState = {
   readonly state: State
@@ -148,7 +150,7 @@ async function startCell({
       socketGroup: STATE_SOCKETS,
       payer: { kind: 'operator' },
       settings: {
-        max_connections: String(OTHER_CONNECTIONS + CONNECTIONS_PER_GATEWAY * config.gateways),
+        max_connections: String(placesOf(config)),
       },
     }),
   )
@@ -160,6 +162,9 @@ async function startCell({
     database: 'postgres',
   }
 }
+
+const placesOf = ({ gateways, pgProxies }: Config): number =>
+  PLACES.gateway * gateways + PLACES.proxy * pgProxies + PLACES.others
 
 async function demandVersion(state: Queryable): Promise<void> {
   const { rows } = await state.query<{ major: number }>(
