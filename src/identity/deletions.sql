@@ -41,7 +41,9 @@ create or replace function erase_account(of_account text) returns void language 
   update tokens set name = '', hint = '', revoked_at = coalesce(revoked_at, ledger_now()) where account = of_account;
   update accounts set name = null where id = of_account;
   update members set name = '', contact = null, invitation_hash = null where account = of_account;
-  update audit_entries set details = '{}', token_name = null, member_name = null where account = of_account;
+  -- A target that is no id, such as the host of a registry, is a text of people too.
+  update audit_entries set details = '{}', token_name = null, member_name = null,
+    target = case when target ~ '^[a-z]+_' then target else '' end where account = of_account;
   delete from events where account = of_account;
   update account_deletions set done_at = ledger_now(), waits_for = null where account = of_account;
 $$;

@@ -178,8 +178,9 @@ create or replace function delete_workload(of_id text) returns void language sql
   select want_resource(of_id, 'deleted');
 $$;
 
--- Removes what is left of a deleted workload.
+-- Removes what is left of a deleted workload; a host has its name.
 create or replace function remove_workload(of_id text) returns void language sql as $$
+  update workloads set host = '', hosts = '{}' where id = of_id;
   delete from resource_logs where resource = of_id;
   delete from resource_intervals where resource = of_id;
   delete from resource_versions where resource = of_id;
