@@ -30,7 +30,7 @@ const SERVER_VERSION_NUM = 16
  * The server's places (`max_connections`) for pools and listeners. A gateway has room for its successor while both are
  * there; `others` are all processes but gateways and proxies of databases, with room for a session of the operator.
  */
-export const PLACES = { gateway: 48, proxy: 8, others: 80 } as const
+export const PLACES = { gateway: 52, proxy: 8, others: 80 } as const
 
 export type RunningState = {
   readonly state: State

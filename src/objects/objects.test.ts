@@ -4,6 +4,7 @@ import { systemClock } from '#base/clock.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
 import { createUploads } from './create-uploads.ts'
+import type { Attributes } from './types.ts'
 import {
   OTHER,
   withStore,
@@ -370,6 +371,46 @@ test('a copy shares its blobs, unless they are gone', { skip }, async () => {
   )
   assert.deepEqual(await brokenRules(store.state), [])
 })
+
+test('listings tell of each object what find() tells', { skip }, async () => {
+  const bucket = await makeBucket(store, 'told-alike')
+  await store.buckets.setVersioning(bucket, 'enabled')
+  const others: readonly Partial<Attributes>[] = [
+    { checksums: { type: 'FULL_OBJECT', CRC64NVME: 'AAAAAAAAAAA=' } },
+    { checksums: { type: 'COMPOSITE', SHA1: 'AAA=-2' }, owner: OTHER },
+    { checksums: { type: 'COMPOSITE', SHA1: 'BBB=-2' }, owner: OTHER, storageClass: 'STANDARD_IA' },
+    { checksums: {} },
+    { checksums: { type: 'FULL_OBJECT' } },
+    { etag: `${'0'.repeat(32)}-2`, checksums: { CRC32: 'AAAAAA==' } },
+  ]
+  const keys = others.map((_, n) => `told/${n} é\t"`)
+  for (const [n, other] of others.entries()) {
+    const { attributes: own, body } = inlineObject('x'.repeat(n))
+    const written = { attributes: { ...own, ...other }, body }
+    await store.objects.put(bucket, keys[n] ?? '', written)
+  }
+  const found = await Promise.all(keys.map((key) => readVersion(store, bucket, { key })))
+  const versions = await store.listings.versions(bucket, LIST)
+  for (const [n, { version }] of found.entries())
+    assert.deepEqual(version, { ...version, ...versions.entries[n] })
+  for (const delimiter of ['', '|', '/']) {
+    const prefix = delimiter === '/' ? 'told/' : ''
+    const { entries } = await store.listings.objects(bucket, { ...LIST, delimiter, prefix })
+    assert.deepEqual(
+      entries,
+      found.map(({ version: { key, size, etag, modifiedAtMs, storageClass, owner } }, n) => ({
+        key,
+        size,
+        etag,
+        modifiedAtMs,
+        traits: { storageClass, owner, checksum: LISTED_CHECKSUMS[n] },
+      })),
+    )
+  }
+})
+
+const COMPOSITE = { algorithm: 'SHA1', type: 'COMPOSITE' }
+const LISTED_CHECKSUMS = [{ algorithm: 'CRC64NVME', type: 'FULL_OBJECT' }, COMPOSITE, COMPOSITE]
 
 test('a listing goes on where versions were deleted in between', { skip }, async () => {
   const bucket = await makeBucket(store, 'deleted-between')

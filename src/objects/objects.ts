@@ -214,10 +214,13 @@ export type Listed = Pick<
   | 'modifiedAtMs'
 >
 /** An object in a listing. */
-export type ListedObject = Pick<
-  Version,
-  'key' | 'size' | 'etag' | 'storageClass' | 'owner' | 'modifiedAtMs'
-> & { readonly checksum: { readonly algorithm: string; readonly type: string } | undefined }
+export type ListedObject = Pick<Version, 'key' | 'size' | 'etag' | 'modifiedAtMs'> & {
+  readonly traits: ListedTraits
+}
+/** Facts that most objects of a page share. */
+export type ListedTraits = Pick<Version, 'storageClass' | 'owner'> & {
+  readonly checksum: { readonly algorithm: string; readonly type: string } | undefined
+}
 export type Page<T> = {
   readonly entries: T[]
   readonly commonPrefixes: string[]

@@ -96,7 +96,8 @@ export type ListedRow = { key: string } & Pick<
   | 'storage_class'
   | 'owner'
   | 'size'
-> & { modified_at: Date | string }
+  | 'modified_at'
+>
 
 export const toListed = (row: ListedRow): Listed => ({
   key: row.key,
@@ -108,7 +109,7 @@ export const toListed = (row: ListedRow): Listed => ({
   checksums: row.checksums,
   storageClass: row.storage_class,
   owner: row.owner,
-  modifiedAtMs: new Date(row.modified_at).getTime(),
+  modifiedAtMs: row.modified_at.getTime(),
 })
 
 export function toBody({ located, inline }: VersionRow): ObjectBody {

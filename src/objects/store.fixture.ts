@@ -50,7 +50,7 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
     }),
     objects: createObjects({ state, finds, puts, documents, clock: systemClock }),
     annotations: createAnnotations({ state }),
-    listings: createListings({ state }),
+    listings: createListings({ lists: finds }),
     uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
     async [Symbol.asyncDispose]() {
       await finds[Symbol.asyncDispose]()

@@ -22,6 +22,8 @@ type S3GatewaySettings = {
 const FIND_CONNECTIONS = 4
 // A put of 4 KiB waits 2 to 4 ms for its commit to be on disk; commits of several connections share that.
 const PUT_CONNECTIONS = 8
+// A page of a thousand keys takes the server milliseconds: finds wait for none.
+const LIST_CONNECTIONS = 4
 const CONNECTIONS = 8
 
 /** Pages of the portal ask for `/s3/<bucket>/<key>`. */
@@ -41,6 +43,7 @@ async function open(
     state: core.connect(CONNECTIONS, { prepares: true }),
     finds: core.connectPipeline(FIND_CONNECTIONS),
     puts: core.connectPipeline(PUT_CONNECTIONS),
+    lists: core.connectPipeline(LIST_CONNECTIONS),
     blobs: stores,
     identity,
     payerOf: payers.payerOf,

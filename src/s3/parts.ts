@@ -34,9 +34,10 @@ import type { StorageSettings } from './settings.ts'
 
 export type StorageOptions = {
   readonly state: Queryable
-  /** The state for the finds of every request, and for puts, which may wait for each other. */
+  /** The state for the finds of every request, for puts, which may wait for each other, and for long lists. */
   readonly finds: Queryable
   readonly puts: Queryable
+  readonly lists: Queryable
   readonly blobs: OpenBlobStores
   readonly identity: Identity
   readonly keys: DerivedKeys
@@ -92,7 +93,7 @@ export function createParts(options: StorageOptions) {
     encrypting: createEncrypting(vault),
     events: createEvents({ state }),
     hashers,
-    listings: createListings({ state }),
+    listings: createListings(options),
     objects,
     ownerOf,
     receiver: createReceiver({

@@ -1,4 +1,5 @@
 // The entries of listings, as data and as XML.
+import type { ListedObject, ListedTraits } from '#objects/objects.ts'
 import {
   elementText,
   escapeXml,
@@ -20,15 +21,12 @@ export const ownerXml = (name: 'Owner' | 'Initiator', owner: ListedOwner | undef
   ],
 ]
 
-export type ObjectEntry = {
-  readonly key: string
-  readonly modifiedMs: number
+export type ListedBody = {
   /** Without quotes. */
   readonly etag: string
   readonly bytes: number
   readonly storageClass: string
   readonly checksum?: { readonly algorithm: string; readonly type: string } | undefined
-  readonly owner?: ListedOwner | undefined
 }
 
 export type VersionEntry = {
@@ -38,7 +36,7 @@ export type VersionEntry = {
   readonly modifiedMs: number
   readonly owner: ListedOwner
   /** Absent for delete markers. */
-  readonly object?: Omit<ObjectEntry, 'key' | 'modifiedMs' | 'owner'>
+  readonly object?: ListedBody
 }
 
 /** Encodes names if the client asked for it. */
@@ -47,7 +45,7 @@ export const nameWriter = (encode: boolean): NameWriter => (encode ? urlEncoded 
 
 export const quotedTag = (etag: string): string => `"${etag}"`
 
-function bodyXml(object: Omit<ObjectEntry, 'key' | 'modifiedMs'>): XmlNode[] {
+function bodyXml(object: ListedBody): XmlNode[] {
   return [
     ['ETag', quotedTag(object.etag)],
     ['ChecksumAlgorithm', object.checksum?.algorithm],
@@ -57,16 +55,36 @@ function bodyXml(object: Omit<ObjectEntry, 'key' | 'modifiedMs'>): XmlNode[] {
   ]
 }
 
-/** Written as text: as a tree of nodes a page of 1000 took 5.5 ms instead of 2.1. */
-export function objectXml(object: ObjectEntry, name: NameWriter): XmlText {
-  const { key, modifiedMs, etag, bytes, storageClass, checksum, owner } = object
-  const sum =
-    checksum === undefined
-      ? ''
-      : `<ChecksumAlgorithm>${escapeXml(checksum.algorithm)}</ChecksumAlgorithm><ChecksumType>${escapeXml(checksum.type)}</ChecksumType>`
-  return new XmlText(
-    `<Contents><Key>${escapeXml(name(key))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified><ETag>&quot;${escapeXml(etag)}&quot;</ETag>${sum}<Size>${bytes}</Size><StorageClass>${escapeXml(storageClass)}</StorageClass>${elementText(ownerXml('Owner', owner))}</Contents>`,
-  )
+/**
+ * Writes the objects of a page; without `ownerOf` they have no owner. As a tree of nodes a page of 1000 took 5.5 ms
+ * instead of 2.1. The traits that neighbours share are written once.
+ */
+export function objectWriter(
+  name: NameWriter,
+  ownerOf: OwnerOf | undefined,
+): (object: ListedObject) => XmlText {
+  let last: ListedTraits | undefined
+  let template = { beforeSize: '', afterSize: '' }
+  return ({ key, modifiedAtMs, etag, size, traits }) => {
+    if (traits !== last) template = traitsXml((last = traits), ownerOf)
+    const { beforeSize, afterSize } = template
+    return new XmlText(
+      `<Contents><Key>${escapeXml(name(key))}</Key><LastModified>${isoTime(modifiedAtMs)}</LastModified><ETag>&quot;${escapeXml(etag)}${beforeSize}${size}${afterSize}`,
+    )
+  }
+}
+
+/** The text between ETag and size of an object, and the text after the size. */
+function traitsXml({ storageClass, checksum, owner }: ListedTraits, ownerOf: OwnerOf | undefined) {
+  const sum = [
+    elementText(['ChecksumAlgorithm', checksum?.algorithm]),
+    elementText(['ChecksumType', checksum?.type]),
+  ].join('')
+  const rest = [
+    elementText(['StorageClass', storageClass]),
+    elementText(ownerXml('Owner', ownerOf?.(owner))),
+  ].join('')
+  return { beforeSize: `&quot;</ETag>${sum}<Size>`, afterSize: `</Size>${rest}</Contents>` }
 }
 
 export const versionXml = (version: VersionEntry, name: NameWriter): XmlNode => [

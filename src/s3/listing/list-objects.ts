@@ -1,8 +1,8 @@
 // GET /bucket, versions 1 and 2 of listing, and the versions of objects.
 import type { Access } from '#s3/policy/judge.ts'
-import type { Listed, ListedObject, Listings } from '#objects/objects.ts'
+import type { Listed, Listings } from '#objects/objects.ts'
 import type { StorageHandler } from '#s3/call.ts'
-import type { ObjectEntry, ListedOwner, VersionEntry, OwnerOf } from './entries.ts'
+import type { ListedBody, OwnerOf } from './entries.ts'
 import { objectsQuery, objectsV2Query, versionsQuery } from './parameters.ts'
 import { objectsV2Xml, objectsXml, versionsXml } from './xml.ts'
 import { checksumOfVersion } from '#s3/objects/version-headers.ts'
@@ -28,11 +28,12 @@ export const createListObjects =
       objectsXml(
         {
           bucket: bucket.name,
-          entries: page.entries.map((entry) => entryOf(entry, ownerOf(entry.owner))),
+          entries: page.entries,
           prefixes: page.commonPrefixes,
           next: page.truncated ? page.last : undefined,
         },
         query,
+        ownerOf,
       ),
     )
   }
@@ -51,19 +52,18 @@ export const createListObjectsV2 =
   async (request) => {
     const bucket = await access.bucket(request)
     const query = objectsV2Query(request.body.target.query)
-    const { prefix, delimiter, after, max, fetchOwner } = query
+    const { prefix, delimiter, after, max } = query
     const page = await listings.objects(bucket, { prefix, delimiter, after, limit: max })
     return xmlReply(
       objectsV2Xml(
         {
           bucket: bucket.name,
-          entries: page.entries.map((entry) =>
-            entryOf(entry, fetchOwner ? ownerOf(entry.owner) : undefined),
-          ),
+          entries: page.entries,
           prefixes: page.commonPrefixes,
           next: page.truncated ? page.last : undefined,
         },
         query,
+        ownerOf,
       ),
     )
   }
@@ -111,13 +111,8 @@ export const createListObjectVersions =
     )
   }
 
-function entryOf(object: ListedObject, owner: ListedOwner | undefined): ObjectEntry {
-  const { key, modifiedAtMs: modifiedMs, etag, size: bytes, storageClass, checksum } = object
-  return { key, modifiedMs, etag, bytes, storageClass, checksum, owner }
-}
-
 /** The entry of a version that is an object. */
-function objectOf(version: Listed): VersionEntry['object'] & {} {
+function objectOf(version: Listed): ListedBody {
   const { etag, size: bytes, storageClass, checksums } = version
   return { etag, bytes, storageClass, checksum: checksumOfVersion(checksums) }
 }

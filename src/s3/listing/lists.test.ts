@@ -21,6 +21,7 @@ import {
   versionsQuery,
   writeToken,
 } from './parameters.ts'
+import type { ListedObject } from '#objects/objects.ts'
 import { bucketsXml, objectsV2Xml, objectsXml, partsXml, uploadsXml, versionsXml } from './xml.ts'
 
 function client(xml: string): S3Client {
@@ -43,13 +44,13 @@ function client(xml: string): S3Client {
 
 const OWNER = { id: 'acct_1', displayName: 'Zoë <z@x>' }
 const TIME_MS = Date.UTC(2026, 10, 21, 9, 30, 0, 120)
-const object = (key: string) => ({
+const ownerOf = (id: string) => ({ ...OWNER, id })
+const object = (key: string, owner = OWNER.id): ListedObject => ({
   key,
-  modifiedMs: TIME_MS,
+  modifiedAtMs: TIME_MS,
   etag: 'e',
-  bytes: 3,
-  storageClass: 'STANDARD',
-  owner: OWNER,
+  size: 3,
+  traits: { storageClass: 'STANDARD', owner, checksum: undefined },
 })
 const Bucket = 'b'
 const parameters = (text: string) => new Map(new URLSearchParams(text))
@@ -57,7 +58,9 @@ const parameters = (text: string) => new Map(new URLSearchParams(text))
 test('ListObjects gives keys, prefixes and where to go on', async () => {
   const query = objectsQuery(parameters('prefix=a&delimiter=/&max-keys=2&marker=a0'))
   const page = { bucket: 'b', entries: [object('a& b')], prefixes: ['ab/'], next: 'ab/' }
-  const read = await client(objectsXml(page, query)).send(new ListObjectsCommand({ Bucket }))
+  const read = await client(objectsXml(page, query, ownerOf)).send(
+    new ListObjectsCommand({ Bucket }),
+  )
   assert.equal(read.NextMarker, 'ab/')
   assert.equal(read.IsTruncated, true)
   assert.equal(read.MaxKeys, 2)
@@ -72,7 +75,7 @@ test('ListObjects gives keys, prefixes and where to go on', async () => {
 test('ListObjectsV2 gives a token that goes on after the last name', async () => {
   const query = objectsV2Query(parameters('delimiter=/&encoding-type=url&start-after=a'))
   const page = { bucket: 'b', entries: [object('a b+')], prefixes: ['é/'], next: 'é/' }
-  const xml = objectsV2Xml(page, query)
+  const xml = objectsV2Xml(page, query, ownerOf)
   const read = await client(xml).send(new ListObjectsV2Command({ Bucket }))
   assert.equal(read.Contents?.[0]?.Key, 'a%20b%2B')
   assert.equal(read.CommonPrefixes?.[0]?.Prefix, '%C3%A9/')
@@ -80,6 +83,41 @@ test('ListObjectsV2 gives a token that goes on after the last name', async () =>
   const token = read.NextContinuationToken ?? ''
   const next = objectsV2Query(parameters(`continuation-token=${token}&start-after=a`))
   assert.deepEqual([next.after, next.startAfter, next.continuationToken], ['é/', 'a', token])
+})
+
+test('a list gives each object its own storage class, checksum and owner, and an owner only on demand', async () => {
+  const checksum = { algorithm: 'CRC32', type: 'COMPOSITE' }
+  const [a, b] = [object('a'), object('b', 'acct_2')]
+  const entries = [
+    a,
+    { ...object('c'), traits: a.traits },
+    { ...b, traits: { ...b.traits, storageClass: 'GLACIER', checksum } },
+    object('d'),
+  ]
+  const page = { bucket: 'b', entries, prefixes: [], next: undefined }
+  const read = async (text: string) => {
+    const xml = objectsV2Xml(page, objectsV2Query(parameters(text)), ownerOf)
+    const { Contents = [] } = await client(xml).send(new ListObjectsV2Command({ Bucket }))
+    return Contents.map((one) => [
+      one.Key,
+      one.StorageClass,
+      one.ChecksumAlgorithm?.[0],
+      one.ChecksumType,
+      one.Owner?.ID,
+    ])
+  }
+  const plain = (key: string) => [key, 'STANDARD', undefined, undefined, 'acct_1']
+  const owned = [
+    plain('a'),
+    plain('c'),
+    ['b', 'GLACIER', 'CRC32', 'COMPOSITE', 'acct_2'],
+    plain('d'),
+  ]
+  assert.deepEqual(await read('fetch-owner=true'), owned)
+  assert.deepEqual(
+    await read(''),
+    owned.map((one) => [...one.slice(0, 4), undefined]),
+  )
 })
 
 test('ListObjectVersions tells versions and delete markers apart', async () => {

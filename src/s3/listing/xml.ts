@@ -1,15 +1,16 @@
 // The replies of listings. A truncated page always names where the next page begins, also when the page has only
 // common prefixes: rclone and aws-cli stop or loop otherwise.
+import type { ListedObject } from '#objects/objects.ts'
 import { isoTime, writeXml, type XmlNode } from '#s3/xml/write.ts'
 import {
   nameWriter,
-  objectXml,
+  objectWriter,
   ownerXml,
   prefixXml,
   quotedTag,
   versionXml,
-  type ObjectEntry,
   type ListedOwner,
+  type OwnerOf,
   type VersionEntry,
 } from './entries.ts'
 import {
@@ -35,7 +36,11 @@ const optional = (text: string | undefined, write: (text: string) => string) =>
 const encodingXml = (encode: boolean): XmlNode => ['EncodingType', encode ? 'url' : undefined]
 
 /** ListObjects. */
-export function objectsXml(page: ListPage<ObjectEntry>, query: ObjectsQuery): string {
+export function objectsXml(
+  page: ListPage<ListedObject>,
+  query: ObjectsQuery,
+  ownerOf: OwnerOf,
+): string {
   const name = nameWriter(query.encode)
   return writeXml('ListBucketResult', [
     ['Name', page.bucket],
@@ -47,13 +52,17 @@ export function objectsXml(page: ListPage<ObjectEntry>, query: ObjectsQuery): st
     ['Delimiter', optional(nonEmpty(query.delimiter), name)],
     encodingXml(query.encode),
     ['IsTruncated', page.next !== undefined],
-    ...page.entries.map((entry) => objectXml(entry, name)),
+    ...page.entries.map(objectWriter(name, ownerOf)),
     ...page.prefixes.map((prefix) => prefixXml(prefix, name)),
   ])
 }
 
 /** ListObjectsV2. */
-export function objectsV2Xml(page: ListPage<ObjectEntry>, query: ObjectsV2Query): string {
+export function objectsV2Xml(
+  page: ListPage<ListedObject>,
+  query: ObjectsV2Query,
+  ownerOf: OwnerOf,
+): string {
   const name = nameWriter(query.encode)
   return writeXml('ListBucketResult', [
     ['Name', page.bucket],
@@ -66,7 +75,7 @@ export function objectsV2Xml(page: ListPage<ObjectEntry>, query: ObjectsV2Query)
     ['Delimiter', optional(nonEmpty(query.delimiter), name)],
     encodingXml(query.encode),
     ['IsTruncated', page.next !== undefined],
-    ...page.entries.map((entry) => objectXml(entry, name)),
+    ...page.entries.map(objectWriter(name, query.fetchOwner ? ownerOf : undefined)),
     ...page.prefixes.map((prefix) => prefixXml(prefix, name)),
   ])
 }
