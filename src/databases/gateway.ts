@@ -12,21 +12,18 @@ import { findNamed, resourceLookup } from '#http/find-named.ts'
 import { createIntervalList } from '#http/interval-list.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
+import { createResourceGet, createResourceList } from '#http/resource-operations.ts'
 import {
   createBackupCreate,
   createBackupDelete,
   createBackupGet,
   createBackupList,
 } from './operations/database-backups.ts'
-import { findDatabase } from './operations/find-database.ts'
+import { SHOWN_DATABASES } from './operations/find-database.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
 import { createDatabaseEnergy } from './operations/database-energy.ts'
-import {
-  createDatabaseGet,
-  createDatabaseList,
-  createDatabaseUrl,
-} from './operations/database-get.ts'
+import { createDatabaseUrl } from './operations/database-get.ts'
 import { createDatabaseQuery, createQueryCeiling } from './operations/database-query.ts'
 import { createDatabaseQueries } from './operations/database-queries.ts'
 import {
@@ -56,18 +53,13 @@ function open({ readers: state, session }: GatewayCore, settings: GatewaySetting
   return {
     endpoints: {
       'database.create': { parse: parseDatabaseRequest, handle: createDatabaseCreate(deps) },
-      'database.list': { handle: createDatabaseList(deps) },
-      'database.get': { handle: createDatabaseGet(deps) },
+      'database.list': { handle: createResourceList(SHOWN_DATABASES, deps) },
+      'database.get': { handle: createResourceGet(SHOWN_DATABASES, deps) },
       'database.url': { handle: createDatabaseUrl(deps) },
       'database.update': { parse: parseDatabaseChange, handle: createDatabaseUpdate(deps) },
       'database.energy': { handle: createDatabaseEnergy({ state, now: Date.now }) },
       'database.intervals': {
-        handle: createIntervalList({
-          state,
-          now: Date.now,
-          parameter: 'database',
-          find: (account, wanted) => findDatabase(state, account, wanted),
-        }),
+        handle: createIntervalList(SHOWN_DATABASES, { state, now: Date.now }),
       },
       'database.queries': { handle: createDatabaseQueries({ state }) },
       'database.query': {

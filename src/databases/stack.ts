@@ -3,6 +3,7 @@ import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import { DATABASE_SIZE_DEFAULT, parseDatabaseRequest } from '#contract/databases.ts'
 import { sizeText } from '#contract/sizes.ts'
+import { deleteResource } from '#resources/delete-resource.ts'
 import { assertRegion, NO_BUDGET, printBudget } from '#resources/stack-attributes.ts'
 import {
   attributeOf,
@@ -12,15 +13,9 @@ import {
   type StackWish,
 } from '#resources/stack-part.ts'
 import { createDatabase } from './operations/database-create.ts'
-import { deleteDatabase } from './operations/database-delete.ts'
 import { connectionUrl } from './operations/database-get.ts'
 import { updateDatabase } from './operations/database-update.ts'
-import {
-  databaseNamed,
-  findDatabase,
-  replyOf,
-  type DatabaseRow,
-} from './operations/find-database.ts'
+import { SHOWN_DATABASES, type DatabaseRow } from './operations/find-database.ts'
 import type { GatewaySettings } from './settings.ts'
 
 export const DATABASES_STACK: StackProduct<GatewaySettings> = {
@@ -44,23 +39,23 @@ const createDatabasePart = (settings: GatewaySettings): StackPart<'database'> =>
     }
   },
   async find(state, { account, name }) {
-    const row = await databaseNamed(state, account, name)
+    const row = await SHOWN_DATABASES.named(state, account, name)
     return row && foundOf(row, settings)
   },
   async apply(transaction, asker, { wish, found, changed }) {
     const request = requestOf(wish)
     if (found === undefined)
       return (await createDatabase(transaction, asker, { request, settings })).id
-    const database = await findDatabase(transaction, wish.account, found.id)
+    const resource = await SHOWN_DATABASES.find(transaction, wish.account, found.id)
     const change = {
       ...(changed.has('size') && { size: request.size }),
       ...(changed.has(BUDGET) && { energy_budget: request.energy_budget ?? null }),
     }
-    await updateDatabase(transaction, asker, { database, change })
+    await updateDatabase(transaction, asker, { resource, change })
     return found.id
   },
   async remove(transaction, asker, { id }) {
-    await deleteDatabase(transaction, asker, id)
+    await deleteResource(transaction, asker, { kind: 'database', id })
     return 'removed'
   },
 })
@@ -77,7 +72,7 @@ const requestOf = ({ name, spec }: StackWish<'database'>) =>
 
 function foundOf(row: DatabaseRow, settings: GatewaySettings): FoundResource {
   const { id, name } = row
-  const shown = replyOf(row, settings)
+  const shown = SHOWN_DATABASES.replyOf(row, settings)
   const owner = { name: row.role, revision: row.revision }
   return {
     id,
@@ -92,7 +87,10 @@ function foundOf(row: DatabaseRow, settings: GatewaySettings): FoundResource {
   }
 }
 
-function progressOf({ status, reason }: ReturnType<typeof replyOf>): FoundResource['progress'] {
+function progressOf({
+  status,
+  reason,
+}: ReturnType<typeof SHOWN_DATABASES.replyOf>): FoundResource['progress'] {
   if (status === 'deployed' || status === 'suspended') return 'ready'
   return status === 'failed' ? { failed: reason ?? 'it could not be made' } : 'waiting'
 }

@@ -10,18 +10,23 @@ import { recordsOf } from '#http/account-records.ts'
 import { resourceLookup } from '#http/find-named.ts'
 import { createIntervalList } from '#http/interval-list.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
-import { findFunction } from './operations/find-function.ts'
-import { createFunctionDelete } from './operations/function-delete.ts'
-import { createFunctionDeploy } from './operations/function-deploy.ts'
+import {
+  createResourceChange,
+  createResourceDelete,
+  createResourceDeploy,
+  createResourceGet,
+  createResourceList,
+} from '#http/resource-operations.ts'
+import { SHOWN_FUNCTIONS } from './operations/find-function.ts'
+import { deployFunction } from './operations/function-deploy.ts'
 import {
   createFunctionDiscard,
   createFunctionFailures,
   createFunctionReplay,
 } from './operations/function-failures.ts'
-import { createFunctionGet, createFunctionList } from './operations/function-get.ts'
 import { createFunctionLogs } from './operations/function-logs.ts'
-import { createFunctionRollback } from './operations/function-rollback.ts'
-import { createFunctionUpdate } from './operations/function-update.ts'
+import { rollBackFunction } from './operations/function-rollback.ts'
+import { updateFunction } from './operations/function-update.ts'
 import type { FunctionGatewaySettings } from './settings.ts'
 
 /** For the export: each function as the version that answers has it. */
@@ -44,17 +49,15 @@ function open(
   const deps = { state, settings }
   return {
     endpoints: {
-      'function.deploy': { parse: parseFunctionRequest, handle: createFunctionDeploy(deps) },
-      'function.list': { handle: createFunctionList(deps) },
-      'function.get': { handle: createFunctionGet(deps) },
+      'function.deploy': {
+        parse: parseFunctionRequest,
+        handle: createResourceDeploy(SHOWN_FUNCTIONS, deps, deployFunction),
+      },
+      'function.list': { handle: createResourceList(SHOWN_FUNCTIONS, deps) },
+      'function.get': { handle: createResourceGet(SHOWN_FUNCTIONS, deps) },
       'function.logs': { handle: createFunctionLogs({ state }) },
       'function.intervals': {
-        handle: createIntervalList({
-          state,
-          now: () => clock.wallMs(),
-          parameter: 'function',
-          find: (account, wanted) => findFunction(state, account, wanted),
-        }),
+        handle: createIntervalList(SHOWN_FUNCTIONS, { state, now: () => clock.wallMs() }),
       },
       'function.failures': { handle: createFunctionFailures({ state }) },
       'function.replay': {
@@ -65,9 +68,15 @@ function open(
         parse: parseFunctionDiscardRequest,
         handle: createFunctionDiscard({ state }),
       },
-      'function.update': { parse: parseFunctionChange, handle: createFunctionUpdate(deps) },
-      'function.rollback': { parse: parseRollbackRequest, handle: createFunctionRollback(deps) },
-      'function.delete': { handle: createFunctionDelete({ state }) },
+      'function.update': {
+        parse: parseFunctionChange,
+        handle: createResourceChange(SHOWN_FUNCTIONS, deps, updateFunction),
+      },
+      'function.rollback': {
+        parse: parseRollbackRequest,
+        handle: createResourceChange(SHOWN_FUNCTIONS, deps, rollBackFunction),
+      },
+      'function.delete': { handle: createResourceDelete(SHOWN_FUNCTIONS, deps) },
     },
     lookups: { fn: resourceLookup(state, 'function') },
     account: { records: { function: recordsOf(state, FUNCTIONS_OF) } },

@@ -7,6 +7,7 @@ import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
 import { parseFunctionRequest, type FunctionRequest } from '#contract/functions.ts'
 import { sizeText } from '#contract/sizes.ts'
+import { deleteResource } from '#resources/delete-resource.ts'
 import {
   assertRegion,
   NO_BUDGET,
@@ -26,11 +27,10 @@ import {
 import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
 import type { Pending } from '#stack/field.ts'
 import type { Queryable } from '#state/connect.ts'
-import { deleteFunction } from './operations/function-delete.ts'
 import { deployFunction } from './operations/function-deploy.ts'
 import { updateFunction } from './operations/function-update.ts'
 import { rollBackFunction } from './operations/function-rollback.ts'
-import { findFunction, functionNamed, functionReplyOf } from './operations/find-function.ts'
+import { SHOWN_FUNCTIONS } from './operations/find-function.ts'
 import { routeTaken } from './operations/route-taken.ts'
 import { chooseRuntime } from './runtimes.ts'
 import { environmentPurpose, type FunctionGatewaySettings } from './settings.ts'
@@ -68,17 +68,17 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
     if (found !== undefined && !isOther) await wantLive(transaction, asker, wish.account, found)
     if (found !== undefined && changed.has(BUDGET)) {
       const change = { energy_budget: request.energy_budget ?? null }
-      await updateFunction(transaction, asker, { id, change })
+      await updateFunction(transaction, asker, { resource: found, change })
     }
     return id
   },
   async remove(transaction, asker, { id }) {
-    await deleteFunction(transaction, asker, id)
+    await deleteResource(transaction, asker, { kind: 'function', id })
     return 'removed'
   },
 })
 
-const wantLive = returnToLive({ find: findFunction, rollBack: rollBackFunction })
+const wantLive = returnToLive(SHOWN_FUNCTIONS, rollBackFunction)
 
 type Wish = StackWish<'function'>
 
@@ -181,10 +181,10 @@ async function findIt(
   account: string,
   name: string,
 ): Promise<FoundResource | undefined> {
-  const row = await functionNamed(state, account, name)
+  const row = await SHOWN_FUNCTIONS.named(state, account, name)
   if (row === undefined) return undefined
   const { rows } = await state.query<FunctionVersionRow>(VERSION, [row.id])
-  const shown = functionReplyOf(row, settings)
+  const shown = SHOWN_FUNCTIONS.replyOf(row, settings)
   const budget = shown.energy_budget ?? NO_BUDGET
   return {
     id: row.id,

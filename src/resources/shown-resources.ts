@@ -20,22 +20,25 @@ export type ShownResource = {
   readonly created_at: Date
 }
 
-export interface ShownResources<Row> {
+export interface ShownResources<Row, Settings, Reply extends object = object> {
+  readonly kind: string
   of(state: Queryable, account: string): Promise<Row[]>
   /** By its id or its name. */
   named(state: Queryable, account: string, wanted: string): Promise<Row | undefined>
   /** Throws the error of a resource that is not there. */
   find(state: Queryable, account: string, wanted: string): Promise<Row>
+  readonly replyOf: (row: Row, settings: Settings) => Reply
 }
 
 /** `columns` and `joins` are SQL of the product's own members; the resource is `n`. */
-export function shownResources<Row extends ShownResource>(given: {
+export function shownResources<Row extends ShownResource, Settings, Reply extends object>(given: {
   readonly kind: string
   readonly notFound: Code
   readonly columns: string
   readonly joins: string
-}): ShownResources<Row> {
-  const { kind, notFound, columns, joins } = given
+  readonly replyOf: (row: Row, settings: Settings) => Reply
+}): ShownResources<Row, Settings, Reply> {
+  const { kind, notFound, columns, joins, replyOf } = given
   const read = async (state: Queryable, account: string, wanted: string | null) => {
     const { rows } = await state.query<Row>(
       `select n.id, n.account, n.name, n.region, n.actual, n.reason, n.held, n.created_at,
@@ -47,9 +50,11 @@ export function shownResources<Row extends ShownResource>(given: {
     )
     return rows
   }
-  const named: ShownResources<Row>['named'] = async (state, account, wanted) =>
+  const named: ShownResources<Row, Settings, Reply>['named'] = async (state, account, wanted) =>
     (await read(state, account, wanted))[0]
   return {
+    kind,
+    replyOf,
     of: (state, account) => read(state, account, null),
     named,
     async find(state, account, wanted) {

@@ -2,6 +2,8 @@
 import { PASSING_REASONS } from '#contract/passing-reasons.ts'
 import type { Asker } from '#identity/audit.ts'
 import type { Queryable } from '#state/connect.ts'
+import type { RollBack } from './roll-back.ts'
+import type { ShownResources } from './shown-resources.ts'
 import { resourceFailure, type FoundResource } from './stack-part.ts'
 
 type StackedVersions = {
@@ -14,14 +16,10 @@ type StackedVersions = {
 
 /** Where the wanted version failed and the live one is as wished, the live one is wanted again. */
 export const returnToLive =
-  <V extends StackedVersions>(product: {
-    find(transaction: Queryable, account: string, id: string): Promise<V>
-    rollBack(
-      transaction: Queryable,
-      asker: Asker,
-      back: Pick<V, 'id' | 'name' | 'version'>,
-    ): Promise<void>
-  }) =>
+  <Row extends StackedVersions, Settings>(
+    { find }: Pick<ShownResources<Row, Settings>, 'find'>,
+    rollBack: RollBack,
+  ) =>
   async (
     transaction: Queryable,
     asker: Asker,
@@ -29,16 +27,11 @@ export const returnToLive =
     found: FoundResource,
   ): Promise<void> => {
     if (resourceFailure(found) === undefined) return
-    const {
-      id,
-      name,
-      version,
-      live_version: live,
-      versions,
-    } = await product.find(transaction, account, found.id)
+    const resource = await find(transaction, account, found.id)
+    const { version, live_version: live, versions } = resource
     const hasFailed = versions.some((one) => one.version === version && one.failure !== null)
     if (hasFailed && live !== null)
-      await product.rollBack(transaction, asker, { id, name, version: live })
+      await rollBack(transaction, asker, { resource, change: { version: live } })
   }
 
 /** Ready: the wanted version is live, or the resource is suspended as its account wants. */

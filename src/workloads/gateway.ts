@@ -5,18 +5,20 @@ import { recordsOf } from '#http/account-records.ts'
 import { resourceLookup } from '#http/find-named.ts'
 import { createIntervalList } from '#http/interval-list.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
-import { findWorkload } from './operations/find-workload.ts'
-import { createWorkloadDeploy } from './operations/workload-deploy.ts'
-import { createWorkloadEnergy } from './operations/workload-energy.ts'
-import { createWorkloadGet, createWorkloadList } from './operations/workload-get.ts'
-import { createWorkloadLogs } from './operations/workload-logs.ts'
-import { createWorkloadRollback } from './operations/workload-rollback.ts'
-import { createWorkloadScale, createWorkloadUpdate } from './operations/workload-update.ts'
 import {
-  createWorkloadDelete,
-  createWorkloadResume,
-  createWorkloadSuspend,
-} from './operations/workload-wish.ts'
+  createResourceChange,
+  createResourceDelete,
+  createResourceDeploy,
+  createResourceGet,
+  createResourceList,
+} from '#http/resource-operations.ts'
+import { deployWorkload } from './operations/deploy-workload.ts'
+import { SHOWN_WORKLOADS } from './operations/find-workload.ts'
+import { createWorkloadEnergy } from './operations/workload-energy.ts'
+import { createWorkloadLogs } from './operations/workload-logs.ts'
+import { rollBackWorkload } from './operations/workload-rollback.ts'
+import { createWorkloadScale, createWorkloadUpdate } from './operations/workload-update.ts'
+import { wishWorkload } from './operations/workload-wish.ts'
 import { createRegistryList } from './registries/registry-list.ts'
 import { createRegistryLogin } from './registries/registry-login.ts'
 import { createRegistryLogout } from './registries/registry-logout.ts'
@@ -48,32 +50,33 @@ function open(
   const { parseWorkloadRequest, parseWorkloadChange, parseWorkloadScale } = workloads
   return {
     endpoints: {
-      'workload.deploy': { parse: parseWorkloadRequest, handle: createWorkloadDeploy(deps) },
-      'workload.list': { handle: createWorkloadList(deps) },
-      'workload.get': { handle: createWorkloadGet(deps) },
+      'workload.deploy': {
+        parse: parseWorkloadRequest,
+        handle: createResourceDeploy(SHOWN_WORKLOADS, deps, deployWorkload),
+      },
+      'workload.list': { handle: createResourceList(SHOWN_WORKLOADS, deps) },
+      'workload.get': { handle: createResourceGet(SHOWN_WORKLOADS, deps) },
       'workload.update': { parse: parseWorkloadChange, handle: createWorkloadUpdate(deps) },
-      'workload.delete': { handle: createWorkloadDelete({ state }) },
+      'workload.delete': { handle: createResourceDelete(SHOWN_WORKLOADS, deps) },
       'workload.logs': { handle: createWorkloadLogs({ state }) },
       'workload.energy': {
         handle: createWorkloadEnergy({ state, now: () => clock.wallMs() }),
       },
       'workload.intervals': {
-        handle: createIntervalList({
-          state,
-          now: () => clock.wallMs(),
-          parameter: 'workload',
-          find: (account, wanted) => findWorkload(state, account, wanted),
-        }),
+        handle: createIntervalList(SHOWN_WORKLOADS, { state, now: () => clock.wallMs() }),
       },
       'workload.scale': { parse: parseWorkloadScale, handle: createWorkloadScale(deps) },
       'workload.suspend': {
         parse: workloads.parseNothing,
-        handle: createWorkloadSuspend(deps),
+        handle: createResourceChange(SHOWN_WORKLOADS, deps, wishWorkload('workload.suspend')),
       },
-      'workload.resume': { parse: workloads.parseNothing, handle: createWorkloadResume(deps) },
+      'workload.resume': {
+        parse: workloads.parseNothing,
+        handle: createResourceChange(SHOWN_WORKLOADS, deps, wishWorkload('workload.resume')),
+      },
       'workload.rollback': {
         parse: workloads.parseWorkloadRollback,
-        handle: createWorkloadRollback(deps),
+        handle: createResourceChange(SHOWN_WORKLOADS, deps, rollBackWorkload),
       },
       'registry.list': { handle: createRegistryList({ state }) },
       'registry.login': {

@@ -2,6 +2,7 @@
 import { durationText } from '#contract/durations.ts'
 import { bytesOfSize, sizeText } from '#contract/sizes.ts'
 import { WORKLOAD_VOLUME } from '#contract/workload-limits.ts'
+import { deleteResource } from '#resources/delete-resource.ts'
 import { NO_BUDGET, variableAttributes } from '#resources/stack-attributes.ts'
 import {
   type FoundResource,
@@ -13,14 +14,8 @@ import {
 import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
 import type { Queryable } from '#state/connect.ts'
 import { changeWorkload, deployWorkload, smallerVolume } from './operations/deploy-workload.ts'
-import {
-  findWorkload,
-  workloadNamed,
-  workloadReplyOf,
-  type WorkloadRow,
-} from './operations/find-workload.ts'
+import { SHOWN_WORKLOADS, type WorkloadRow } from './operations/find-workload.ts'
 import { rollBackWorkload } from './operations/workload-rollback.ts'
-import { deleteWorkload } from './operations/workload-wish.ts'
 import {
   mountedVolumes,
   openVariables,
@@ -91,12 +86,12 @@ const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workl
     return id
   },
   async remove(transaction, asker, { id }) {
-    await deleteWorkload(transaction, asker, id)
+    await deleteResource(transaction, asker, { kind: 'workload', id })
     return 'removed'
   },
 })
 
-const wantLive = returnToLive({ find: findWorkload, rollBack: rollBackWorkload })
+const wantLive = returnToLive(SHOWN_WORKLOADS, rollBackWorkload)
 
 async function findIt(
   state: Queryable,
@@ -104,9 +99,9 @@ async function findIt(
   account: string,
   name: string,
 ): Promise<FoundResource | undefined> {
-  const row = await workloadNamed(state, account, name)
+  const row = await SHOWN_WORKLOADS.named(state, account, name)
   if (row === undefined) return undefined
-  const shown = workloadReplyOf(row, settings)
+  const shown = SHOWN_WORKLOADS.replyOf(row, settings)
   const version = await versionOf(state, row)
   return {
     id: row.id,

@@ -10,11 +10,12 @@ import { fault } from '#contract/errors.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
-import { findDatabase, replyOf, type DatabaseRow } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES, type DatabaseRow } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { newPassword } from '#databases/logins/new-password.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
+import { createResourceDeploy } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findOrigin } from './find-origin.ts'
 
@@ -22,16 +23,13 @@ const TOO_MANY = 'EG020'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
-export const createDatabaseCreate =
-  ({ state, settings }: Deps): Handler<DatabaseRequest> =>
-  async (call) => {
-    if (!settings.isOn) throw fault('databases_off', `Could not create "${call.body.name}"`)
-    const made = await state.transaction((transaction) =>
-      createDatabase(transaction, call, { request: call.body, settings }),
-    )
-    const reply = replyOf(made, settings)
-    return { kind: 'known', status: 201, body: () => reply }
+export function createDatabaseCreate(deps: Deps): Handler<DatabaseRequest> {
+  const create = createResourceDeploy(SHOWN_DATABASES, deps, createDatabase)
+  return (call) => {
+    if (!deps.settings.isOn) throw fault('databases_off', `Could not create "${call.body.name}"`)
+    return create(call)
   }
+}
 
 /** Writes down what is wanted, with its entry in the audit log. Throws what the operation refuses. */
 export async function createDatabase(
@@ -59,7 +57,7 @@ export async function createDatabase(
     await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
   const details = { ...request, region: settings.region }
   await recordAct(transaction, asker, { action: 'database.create', target: id, details })
-  return await findDatabase(transaction, account, id)
+  return await SHOWN_DATABASES.find(transaction, account, id)
 }
 
 /** With its owner, and its restore where it is made from backups. */

@@ -1,25 +1,25 @@
 // DELETE /v1/databases/{id or name}: nobody can connect any more; the agent's reconciler removes the files. The backups
 // and the log stay for some days.
 import { findBackedUp } from '#databases/operations/find-backup.ts'
-import { findDatabase } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
-import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
-import type { Queryable, State } from '#state/connect.ts'
-import { callerOf } from '#identity/principal.ts'
+import { askedResource } from '#http/resource-operations.ts'
+import { deleteResource } from '#resources/delete-resource.ts'
+import type { State } from '#state/connect.ts'
 
 export const createDatabaseDelete =
   ({ state, settings }: { readonly state: State; readonly settings: GatewaySettings }): Handler =>
   async (call) => {
-    const { who, parameters } = call
-    const { account } = callerOf(who)
-    const { id } = await findDatabase(state, account, parameters['database'] ?? '')
+    const { id, account } = await askedResource(SHOWN_DATABASES, state, call)
     const { restorable_from: from } = await findBackedUp(state, {
       account,
       wanted: id,
       keptMs: settings.backupsKeptMs,
     })
-    await state.transaction((transaction) => deleteDatabase(transaction, call, id))
+    await state.transaction((transaction) =>
+      deleteResource(transaction, call, { kind: 'database', id }),
+    )
     const until = new Date(Date.now() + settings.backupsKeptMs).toISOString()
     const reply = {
       id,
@@ -29,13 +29,3 @@ export const createDatabaseDelete =
     }
     return { kind: 'known', status: 200, body: () => reply }
   }
-
-/** With its entry in the audit log. */
-export async function deleteDatabase(
-  transaction: Queryable,
-  asker: Asker,
-  id: string,
-): Promise<void> {
-  await recordAct(transaction, asker, { action: 'database.delete', target: id })
-  await transaction.query('select delete_database($1)', [id])
-}

@@ -4,12 +4,12 @@ import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { rawNumber } from '#contract/raw-json.ts'
-import { findDatabase } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
 import { readTime } from '#http/read-time.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
 import type { Handler } from '#http/reply.ts'
+import { askedResource } from '#http/resource-operations.ts'
 import { sumResource, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
-import { callerOf } from '#identity/principal.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 
@@ -19,10 +19,9 @@ const OPERATIONS = [...LIMITED, 'database.standing', 'database.backup'] as const
 
 export const createDatabaseEnergy =
   ({ state, now }: { readonly state: State; readonly now: () => number }): Handler =>
-  async ({ who, parameters, query }) => {
-    const { account } = callerOf(who)
-    const { id: resource } = await findDatabase(state, account, parameters['database'] ?? '')
-    const { from, to, by } = readSpan(query(), now())
+  async (call) => {
+    const { id: resource, account } = await askedResource(SHOWN_DATABASES, state, call)
+    const { from, to, by } = readSpan(call.query(), now())
     const span = { account, resource, operations: OPERATIONS, from, to }
     const rows = await inSnapshot(state, (snapshot) => sumResource(snapshot, span, by))
     const steps = Map.groupBy(rows, ({ at }) => at.toISOString())

@@ -1,33 +1,14 @@
-// GET /v1/databases, /v1/databases/{id or name}, and its connection string.
+// GET /v1/databases/{id or name}/url: the connection string of a database.
 import { fault } from '#contract/errors.ts'
 import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
 import { findRole } from '#databases/operations/find-role.ts'
 import { findCertificate } from '#databases/operations/find-certificate.ts'
-import { databasesOf, findDatabase, replyOf } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { passwordOf } from '#databases/logins/passwords.ts'
 import type { Handler } from '#http/reply.ts'
+import { askedResource } from '#http/resource-operations.ts'
 import type { Queryable } from '#state/connect.ts'
-import { callerOf } from '#identity/principal.ts'
-
-type Deps = { readonly state: Queryable; readonly settings: GatewaySettings }
-
-export const createDatabaseList =
-  ({ state, settings }: Deps): Handler =>
-  async ({ who }) => {
-    const rows = await databasesOf(state, callerOf(who).account)
-    const data = rows.map((row) => replyOf(row, settings))
-    const reply = { object: 'list', data, has_more: false, next_cursor: null }
-    return { kind: 'known', status: 200, body: () => reply }
-  }
-
-export const createDatabaseGet =
-  ({ state, settings }: Deps): Handler =>
-  async ({ who, parameters }) => {
-    const row = await findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
-    const reply = replyOf(row, settings)
-    return { kind: 'known', status: 200, body: () => reply }
-  }
 
 /** With the password. */
 export function connectionUrl(
@@ -40,11 +21,17 @@ export function connectionUrl(
 }
 
 export const createDatabaseUrl =
-  ({ state, settings }: Deps): Handler =>
-  async ({ who, parameters, query }) => {
-    const row = await findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
+  ({
+    state,
+    settings,
+  }: {
+    readonly state: Queryable
+    readonly settings: GatewaySettings
+  }): Handler =>
+  async (call) => {
+    const row = await askedResource(SHOWN_DATABASES, state, call)
     if (!settings.isOn) throw fault('databases_off', `Could not connect to "${row.name}"`)
-    const role = await findRole(state, row.id, query().get('role') ?? OWNER_LABEL)
+    const role = await findRole(state, row.id, call.query().get('role') ?? OWNER_LABEL)
     const certificate = await findCertificate(state, settings.host)
     const url = connectionUrl(settings, row.name, role)
     return {

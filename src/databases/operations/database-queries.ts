@@ -3,21 +3,20 @@
 import { nj, printJoules, splitByWeight, subtract, sum } from '#base/units.ts'
 import { QUERIES_BASIS } from '#contract/databases.ts'
 import { rawNumber } from '#contract/raw-json.ts'
-import { findDatabase } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
 import { readStatements, type Statements } from '#databases/server/statements.ts'
 import type { Handler } from '#http/reply.ts'
+import { askedResource } from '#http/resource-operations.ts'
 import { sumResource } from '#ledger/resource-energy.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
-import { callerOf } from '#identity/principal.ts'
 
 const NS_PER_MS = 1e6
 
 export const createDatabaseQueries =
   ({ state }: { readonly state: State }): Handler =>
-  async ({ who, parameters }) => {
-    const { account } = callerOf(who)
-    const { id } = await findDatabase(state, account, parameters['database'] ?? '')
+  async (call) => {
+    const { id, account } = await askedResource(SHOWN_DATABASES, state, call)
     const found = await readStatements(state, id)
     const energy = found === undefined ? 0n : await energyOf(state, { account, id, found })
     const reply = { object: 'database.queries', basis: QUERIES_BASIS, ...apportion(found, energy) }

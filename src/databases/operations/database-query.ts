@@ -6,14 +6,14 @@ import { databaseQueryReply, QUERY_MS_MAX, type DatabaseQueryRequest } from '#co
 import { fault } from '#contract/errors.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import { passwordOf } from '#databases/logins/passwords.ts'
-import { findDatabase, type DatabaseRow } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES, type DatabaseRow } from '#databases/operations/find-database.ts'
 import { askDatabase, type QueryAnswer } from '#databases/query/ask-database.ts'
 import { queryRefusal } from '#databases/query/query-refusal.ts'
 import { wantQueryRole } from '#databases/query/query-role.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
-import { callerOf } from '#identity/principal.ts'
 import type { Handled, Handler } from '#http/reply.ts'
+import { askedResource } from '#http/resource-operations.ts'
 import type { State } from '#state/connect.ts'
 
 type QueryRates = () => { readonly njPerCpuS: bigint; readonly pusdPerJ: bigint }
@@ -30,9 +30,9 @@ export function createDatabaseQuery(deps: {
 }): Handler<DatabaseQueryRequest> {
   const running: string[] = []
   return async (call) => {
-    const { body, parameters, signal, spend, who } = call
-    const { account } = callerOf(who)
-    const database = await findDatabase(deps.state, account, parameters['database'] ?? '')
+    const { body, signal, spend } = call
+    const database = await askedResource(SHOWN_DATABASES, deps.state, call)
+    const { account } = database
     demandRunnable(database, deps.settings)
     if (running.filter((one) => one === account).length >= RUNNING_OF_ACCOUNT_MAX)
       throw fault(
@@ -61,8 +61,9 @@ export function createDatabaseQuery(deps: {
 /** GET /v1/databases/{id or name}/query/ceiling: as a query is read and admitted, which costs what this request does. */
 export const createQueryCeiling =
   ({ state, rates }: { readonly state: State; readonly rates: QueryRates }): Handler =>
-  async ({ who, parameters, spend }) => {
-    await findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
+  async (call) => {
+    const { spend } = call
+    await askedResource(SHOWN_DATABASES, state, call)
     const reply = {
       object: 'ceiling',
       ceiling_j: rawNumber(printJoules(spend.ceilingNj)),

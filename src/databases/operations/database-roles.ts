@@ -5,7 +5,7 @@ import {
   type DatabaseRoleRequest,
 } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { findDatabase } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
 import { findRole, rolesOf, type RoleRow } from '#databases/operations/find-role.ts'
 import { makeRole } from '#databases/logins/make-role.ts'
 import { newPassword } from '#databases/logins/new-password.ts'
@@ -13,9 +13,9 @@ import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
 import { QUERY_LABEL } from '#databases/query/query-role.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
-import { known, type Handled, type Handler } from '#http/reply.ts'
+import { known, type Handler } from '#http/reply.ts'
+import { askedResource } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { callerOf } from '#identity/principal.ts'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
@@ -25,9 +25,6 @@ const replyOf = ({ name, label, is_read_only: isReadOnly }: RoleRow): DatabaseRo
   login: name,
   read_only: isReadOnly,
 })
-
-const databaseOf = (state: Queryable, { who, parameters }: Pick<Handled, 'who' | 'parameters'>) =>
-  findDatabase(state, callerOf(who).account, parameters['database'] ?? '')
 
 const recordRole = (
   transaction: Queryable,
@@ -48,7 +45,7 @@ const recordRole = (
 export const createDatabaseRoleList =
   ({ state }: Deps): Handler =>
   async (call) => {
-    const { id } = await databaseOf(state, call)
+    const { id } = await askedResource(SHOWN_DATABASES, state, call)
     const data = (await rolesOf(state, id)).map(replyOf)
     return known({ object: 'list', data, has_more: false, next_cursor: null })
   }
@@ -59,7 +56,7 @@ export const createDatabaseRoleCreate =
     const { name: label, read_only: isReadOnly } = call.body
     if (!settings.isOn) throw fault('databases_off', `Could not create the role "${label}"`)
     return await state.transaction(async (transaction) => {
-      const { id, role: owner } = await databaseOf(transaction, call)
+      const { id, role: owner } = await askedResource(SHOWN_DATABASES, transaction, call)
       await transaction.query('select from databases where id = $1 for no key update', [id])
       const roles = await rolesOf(transaction, id)
       if (roles.some((one) => one.label === label))
@@ -82,7 +79,7 @@ export const createDatabaseRoleRotate =
     const label = call.parameters['role'] ?? ''
     if (!settings.isOn) throw fault('databases_off', `Could not rotate "${label.slice(0, 100)}"`)
     return await state.transaction(async (transaction) => {
-      const { id } = await databaseOf(transaction, call)
+      const { id } = await askedResource(SHOWN_DATABASES, transaction, call)
       await transaction.query('select from databases where id = $1 for no key update', [id])
       const role = await findRole(transaction, id, label)
       const key = settings.passwordKey
@@ -103,7 +100,7 @@ export const createDatabaseRoleDelete =
     if (label === OWNER_LABEL)
       throw fault('invalid_request', 'Could not delete the owner: delete the database')
     return await state.transaction(async (transaction) => {
-      const { id } = await databaseOf(transaction, call)
+      const { id } = await askedResource(SHOWN_DATABASES, transaction, call)
       const { name } = await findRole(transaction, id, label)
       await transaction.query('delete from database_roles where name = $1', [name])
       await transaction.query('select want_resource(id, desired) from resources where id = $1', [

@@ -5,35 +5,29 @@ import { fault } from '#contract/errors.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
-import { findDatabase, replyOf, type DatabaseRow } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES, type DatabaseRow } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
+import { createResourceChange } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { callerOf } from '#identity/principal.ts'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
-export const createDatabaseUpdate =
-  ({ state, settings }: Deps): Handler<DatabaseChange> =>
-  async (call) => {
-    const { account } = callerOf(call.who)
-    const database = await findDatabase(state, account, call.parameters['database'] ?? '')
-    if (!settings.isOn) throw fault('databases_off', `Could not change "${database.name}"`)
-    await state.transaction((transaction) =>
-      updateDatabase(transaction, call, { database, change: call.body }),
-    )
-    const reply = replyOf(await findDatabase(state, account, database.id), settings)
-    return { kind: 'known', status: 200, body: () => reply }
-  }
+export const createDatabaseUpdate = (deps: Deps): Handler<DatabaseChange> =>
+  createResourceChange(SHOWN_DATABASES, deps, (transaction, asker, asked: Asked) => {
+    if (!deps.settings.isOn)
+      throw fault('databases_off', `Could not change "${asked.resource.name}"`)
+    return updateDatabase(transaction, asker, asked)
+  })
 
-type Asked = { readonly database: DatabaseRow; readonly change: DatabaseChange }
+type Asked = { readonly resource: DatabaseRow; readonly change: DatabaseChange }
 
 /** With its entry in the audit log. Throws what the operation refuses. */
 export async function updateDatabase(
   transaction: Queryable,
   asker: Asker,
-  { database, change }: Asked,
+  { resource: database, change }: Asked,
 ): Promise<void> {
   const { id } = database
   const { size, suspended, energy_budget: budget, upgrade } = change

@@ -26,11 +26,7 @@ export type DatabaseRow = ShownResource & {
   readonly slept_by: SleepCause | null
 }
 
-export const {
-  of: databasesOf,
-  named: databaseNamed,
-  find: findDatabase,
-} = shownResources<DatabaseRow>({
+export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, DatabaseReply>({
   kind: 'database',
   notFound: 'database_not_found',
   columns: `d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full,
@@ -41,31 +37,27 @@ export const {
     left join database_restores s on s.database = n.id and s.status in ('wanted', 'running', 'unpacked')
     left join lateral (select * from resource_intervals where resource = n.id
       order by id desc limit 1) i on true`,
-})
-
-export const replyOf = (
-  row: DatabaseRow,
-  { host, port }: Pick<GatewaySettings, 'host' | 'port'>,
-): DatabaseReply => ({
-  ...sharedMembers(row),
-  object: 'database',
-  size_bytes: Number(row.size_bytes),
-  stored_bytes: Number(row.stored_bytes),
-  wal_bytes: Number(row.wal_bytes),
-  full: row.is_full,
-  status: row.actual,
-  restore:
-    row.restored_bytes === null
-      ? null
-      : { done_bytes: Number(row.restored_bytes), total_bytes: numberOf(row.restore_bytes) },
-  postgres_version: row.postgres_version,
-  vector_version: row.vector_version,
-  extensions: row.extensions,
-  upgrading: row.wants_upgrade,
-  last_awake: lastAwakeOf(row),
-  role: row.role,
-  host,
-  port,
+  replyOf: (row, { host, port }) => ({
+    ...sharedMembers(row),
+    object: 'database',
+    size_bytes: Number(row.size_bytes),
+    stored_bytes: Number(row.stored_bytes),
+    wal_bytes: Number(row.wal_bytes),
+    full: row.is_full,
+    status: row.actual,
+    restore:
+      row.restored_bytes === null
+        ? null
+        : { done_bytes: Number(row.restored_bytes), total_bytes: numberOf(row.restore_bytes) },
+    postgres_version: row.postgres_version,
+    vector_version: row.vector_version,
+    extensions: row.extensions,
+    upgrading: row.wants_upgrade,
+    last_awake: lastAwakeOf(row),
+    role: row.role,
+    host,
+    port,
+  }),
 })
 
 function lastAwakeOf(row: DatabaseRow): AwakeInterval | null {

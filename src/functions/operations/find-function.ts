@@ -29,11 +29,7 @@ export type FunctionRow = ShownResource & {
 }
 
 /** As their live versions are, or as is wanted before there is one. */
-export const {
-  of: functionsOf,
-  named: functionNamed,
-  find: findFunction,
-} = shownResources<FunctionRow>({
+export const SHOWN_FUNCTIONS = shownResources<FunctionRow, FunctionGatewaySettings, FunctionReply>({
   kind: 'function',
   notFound: 'function_not_found',
   columns: `v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.env_names, v.buckets, v.schedule,
@@ -46,28 +42,24 @@ export const {
       members: "'file', v.file, 'runtime', v.runtime, 'memory_bytes', v.memory_bytes",
     })}`,
   joins: `join function_versions v on v.function = n.id and v.version = coalesce(n.live_version, n.version)`,
-})
-
-export const functionReplyOf = (
-  row: FunctionRow,
-  { address }: FunctionGatewaySettings,
-): FunctionReply => ({
-  ...sharedMembers(row),
-  ...failedVersion(row, 'cannot be started'),
-  object: 'function',
-  url: address === undefined ? row.route : `${urlOfAccount(address, row.account)}${row.route}`,
-  route: row.route,
-  runtime: row.runtime,
-  memory_bytes: Number(row.memory_bytes),
-  timeout_s: row.timeout_s,
-  env: row.env_names,
-  on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`),
-  schedule: row.schedule,
-  concurrency: row.concurrency ?? FUNCTION_CONCURRENCY,
-  runs_waiting: row.runs_waiting,
-  runs_failed: row.runs_failed,
-  status: row.actual,
-  version: row.version,
-  live_version: row.live_version,
-  versions: row.versions,
+  replyOf: (row, { address }) => ({
+    ...sharedMembers(row),
+    ...failedVersion(row, 'cannot be started'),
+    object: 'function',
+    url: address === undefined ? row.route : `${urlOfAccount(address, row.account)}${row.route}`,
+    route: row.route,
+    runtime: row.runtime,
+    memory_bytes: Number(row.memory_bytes),
+    timeout_s: row.timeout_s,
+    env: row.env_names,
+    on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`),
+    schedule: row.schedule,
+    concurrency: row.concurrency ?? FUNCTION_CONCURRENCY,
+    runs_waiting: row.runs_waiting,
+    runs_failed: row.runs_failed,
+    status: row.actual,
+    version: row.version,
+    live_version: row.live_version,
+    versions: row.versions,
+  }),
 })

@@ -6,6 +6,7 @@ import { newEncryptionKey } from '#base/encryption.ts'
 import { FUNCTION_VERSIONS_MAX, FUNCTIONS_MAX } from '#contract/function-limits.ts'
 import type { FunctionReply, FunctionRequest } from '#contract/functions.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
+import { createResourceChange, createResourceDeploy } from '#http/resource-operations.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
@@ -13,10 +14,10 @@ import type { State } from '#state/connect.ts'
 import { readRoutes } from '#ingress/follow-routes.ts'
 import { FUNCTIONS_OF } from '#functions/gateway.ts'
 import { forgetRuns } from '#functions/tasks.ts'
-import { findFunction, functionReplyOf } from './find-function.ts'
-import { createFunctionDeploy } from './function-deploy.ts'
+import { SHOWN_FUNCTIONS } from './find-function.ts'
+import { deployFunction } from './function-deploy.ts'
 import { createFunctionLogs } from './function-logs.ts'
-import { createFunctionRollback } from './function-rollback.ts'
+import { rollBackFunction } from './function-rollback.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
@@ -48,9 +49,11 @@ const callOf = (body: object, name = '') =>
 const replyOf = (made: unknown): FunctionReply => (made as { body: () => FunctionReply }).body()
 const deploy = async (body: Partial<FunctionRequest>, given = settings): Promise<FunctionReply> =>
   replyOf(
-    await createFunctionDeploy({ state, settings: given })(
-      callOf({ file: 'index.mjs', source: 'export default 1', ...body }),
-    ),
+    await createResourceDeploy(
+      SHOWN_FUNCTIONS,
+      { state, settings: given },
+      deployFunction,
+    )(callOf({ file: 'index.mjs', source: 'export default 1', ...body })),
   )
 
 test('a node that runs no functions says so', async () => {
@@ -91,15 +94,20 @@ test('a function that its budget stopped says so', { skip }, async () => {
   const { id } = await deploy({ name: 'spent', energy_budget: '1 kJ/day' })
   await state.query("update resources set actual = 'suspended' where id = $1", [id])
   await state.query('select hold_by_budget($1)', [id])
-  const { status, reason } = functionReplyOf(await findFunction(state, ACCOUNT, 'spent'), settings)
+  const { status, reason } = SHOWN_FUNCTIONS.replyOf(
+    await SHOWN_FUNCTIONS.find(state, ACCOUNT, 'spent'),
+    settings,
+  )
   assert.deepEqual([status, reason], ['suspended', "today's energy budget is used up"])
 })
 
 test('a rollback takes the version before the live one, with its route', { skip }, async () => {
   const back = (version?: number) =>
-    createFunctionRollback({ state, settings })(
-      callOf(version === undefined ? {} : { version }, 'moved'),
-    )
+    createResourceChange(
+      SHOWN_FUNCTIONS,
+      { state, settings },
+      rollBackFunction,
+    )(callOf(version === undefined ? {} : { version }, 'moved'))
   const { id } = await deploy({ name: 'moved', route: '/old' })
   await deploy({ name: 'moved', route: '/new' })
   await state.query('update resources set live_version = 2 where id = $1', [id])
@@ -107,7 +115,7 @@ test('a rollback takes the version before the live one, with its route', { skip 
   const made = replyOf(await back())
   assert.deepEqual([made.version, made.route, made.live_version], [1, '/new', 2])
   await state.query('select make_function_live($1, 1)', [id])
-  assert.equal((await findFunction(state, ACCOUNT, id)).route, '/old')
+  assert.equal((await SHOWN_FUNCTIONS.find(state, ACCOUNT, id)).route, '/old')
 })
 
 test('a function is shown as its live version is, also in the export', { skip }, async () => {
@@ -131,19 +139,19 @@ test('a rollback without a version passes over those that never started', { skip
     "update resource_versions set failure = 'x' where resource = $1 and version in (2, 4)",
     [id],
   )
-  const back = createFunctionRollback({ state, settings })
+  const back = createResourceChange(SHOWN_FUNCTIONS, { state, settings }, rollBackFunction)
   assert.equal(replyOf(await back(callOf({}, 'passed'))).version, 1)
 })
 
 test('what the form of the handler takes at once is no wish of its owner', { skip }, async () => {
   const { id } = await deploy({ name: 'form' })
   await state.query('select make_function_live($1, 1, 20)', [id])
-  assert.equal((await findFunction(state, ACCOUNT, id)).concurrency, 20)
+  assert.equal((await SHOWN_FUNCTIONS.find(state, ACCOUNT, id)).concurrency, 20)
   await deploy({ name: 'form' })
   const wish = 'select concurrency from function_versions where function = $1 and version = 2'
   assert.deepEqual((await state.query(wish, [id])).rows, [{ concurrency: null }])
   await state.query('select make_function_live($1, 2, 1)', [id])
-  assert.equal((await findFunction(state, ACCOUNT, id)).concurrency, 1)
+  assert.equal((await SHOWN_FUNCTIONS.find(state, ACCOUNT, id)).concurrency, 1)
   const [route] = (await readRoutes(state)).filter((one) => one.id === id)
   assert.equal(route?.concurrency, 1)
 })
@@ -160,7 +168,7 @@ test('the route of the live version stays its own while another is tried', { ski
   await state.query('select make_function_live($1, 2)', [id])
   assert.deepEqual(await routes(), ['/wanted'])
   assert.equal((await deploy({ name: 'taker', route: '/stays' })).route, '/stays')
-  const back = createFunctionRollback({ state, settings })
+  const back = createResourceChange(SHOWN_FUNCTIONS, { state, settings }, rollBackFunction)
   const taken = { code: 'route_taken', message: /\/stays is another function's/ }
   await assert.rejects(async () => back(callOf({}, 'stays')), taken)
 })
@@ -170,7 +178,7 @@ test('the route of a version that cannot be started is free', { skip }, async ()
   await assert.rejects(deploy({ name: 'waiting', route: '/free' }), { code: 'route_taken' })
   await state.query("select fail_function($1, 1, 'x')", [id])
   assert.equal((await deploy({ name: 'waiting', route: '/free' })).route, '/free')
-  const back = createFunctionRollback({ state, settings })
+  const back = createResourceChange(SHOWN_FUNCTIONS, { state, settings }, rollBackFunction)
   await assert.rejects(async () => back(callOf({ version: 1 }, 'broken')), { code: 'route_taken' })
 })
 

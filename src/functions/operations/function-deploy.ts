@@ -9,26 +9,14 @@ import { bytesOfSize } from '#contract/sizes.ts'
 import { FUNCTION_LIMITED } from '#functions/operations/limited-operations.ts'
 import { chooseRuntime } from '#functions/runtimes.ts'
 import { environmentPurpose, type FunctionGatewaySettings } from '#functions/settings.ts'
-import { known, type Handler } from '#http/reply.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
-import type { Queryable, State } from '#state/connect.ts'
-import { findFunction, functionReplyOf, type FunctionRow } from './find-function.ts'
+import type { Queryable } from '#state/connect.ts'
+import { SHOWN_FUNCTIONS, type FunctionRow } from './find-function.ts'
 import { asRouteTaken } from './route-taken.ts'
 
 const TOO_MANY = 'EG020'
 const bytesOf = (memory: string) => bytesOfSize(memory, limits.FUNCTION_MEMORIES)
-
-type Deps = { readonly state: State; readonly settings: FunctionGatewaySettings }
-
-export const createFunctionDeploy =
-  ({ state, settings }: Deps): Handler<FunctionRequest> =>
-  async (call) => {
-    const made = await state.transaction((transaction) =>
-      deployFunction(transaction, call, { request: call.body, settings }),
-    )
-    return known(functionReplyOf(made, settings), 201)
-  }
 
 /** Writes a version down, with its entry in the audit log. Throws what the operation refuses. */
 export async function deployFunction(
@@ -55,7 +43,7 @@ export async function deployFunction(
   const shown = { name, route, energy_budget: budget, ...more }
   const details = { ...shown, ...(env && { env: Object.keys(env) }) }
   await recordAct(transaction, asker, { action: 'function.deploy', target: id, details })
-  return await findFunction(transaction, account, id)
+  return await SHOWN_FUNCTIONS.find(transaction, account, id)
 }
 
 async function addVersion(

@@ -3,10 +3,10 @@ import { fault } from '#contract/errors.ts'
 import { FUNCTION_FAILURES_MAX } from '#contract/function-limits.ts'
 import type { FunctionDiscardRequest, FunctionReplayRequest } from '#contract/functions.ts'
 import { known, type Handler } from '#http/reply.ts'
+import { askedResource } from '#http/resource-operations.ts'
 import { recordAct } from '#identity/audit.ts'
-import { callerOf } from '#identity/principal.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { findFunction } from './find-function.ts'
+import { SHOWN_FUNCTIONS } from './find-function.ts'
 
 type RunRow = {
   readonly id: string
@@ -21,8 +21,8 @@ type RunRow = {
 
 export const createFunctionFailures =
   ({ state }: { readonly state: Queryable }): Handler =>
-  async ({ who, parameters }) => {
-    const { id } = await findFunction(state, callerOf(who).account, parameters['function'] ?? '')
+  async (call) => {
+    const { id } = await askedResource(SHOWN_FUNCTIONS, state, call)
     const { rows } = await state.query<RunRow>(
       `select id::text, event, data, attempts, error, request, created_at, attempted_at from function_runs
        where function = $1 and next_at is null order by function_runs.id desc limit $2`,
@@ -49,8 +49,8 @@ type Deps = { readonly state: State }
 const onFailures =
   (state: State, action: string, sql: string): Handler<{ readonly id?: string | undefined }> =>
   async (call) => {
-    const { who, parameters, body } = call
-    const { id } = await findFunction(state, callerOf(who).account, parameters['function'] ?? '')
+    const { body } = call
+    const { id } = await askedResource(SHOWN_FUNCTIONS, state, call)
     const runs = await state.transaction(async (transaction) => {
       await recordAct(transaction, call, { action, target: id, details: body })
       const { rows } = await transaction.query<{ runs: number }>(sql, [id, body.id ?? null])

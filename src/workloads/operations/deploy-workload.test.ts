@@ -9,15 +9,21 @@ import {
 } from '#contract/workload-limits.ts'
 import type { WorkloadReply } from '#contract/workload-replies.ts'
 import type { WorkloadChange } from '#contract/workloads.ts'
+import {
+  createResourceChange,
+  createResourceDelete,
+  createResourceDeploy,
+} from '#http/resource-operations.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
-import { createWorkloadDeploy } from './workload-deploy.ts'
-import { createWorkloadRollback } from './workload-rollback.ts'
+import { deployWorkload } from './deploy-workload.ts'
+import { SHOWN_WORKLOADS } from './find-workload.ts'
+import { rollBackWorkload } from './workload-rollback.ts'
 import { createWorkloadScale, createWorkloadUpdate } from './workload-update.ts'
-import { createWorkloadDelete, createWorkloadSuspend } from './workload-wish.ts'
+import { wishWorkload } from './workload-wish.ts'
 
 const skip = whyNoState()
 const ACCOUNTS = ['acct_a', 'acct_b', 'acct_many']
@@ -54,7 +60,11 @@ const deploy = async (
   body: WorkloadChange & { readonly name: string; readonly region?: string },
   given: Partial<WorkloadGatewaySettings> & { readonly account?: string } = {},
 ): Promise<WorkloadReply> => {
-  const handle = createWorkloadDeploy({ state, settings: { ...settings, ...given } })
+  const handle = createResourceDeploy(
+    SHOWN_WORKLOADS,
+    { state, settings: { ...settings, ...given } },
+    deployWorkload,
+  )
   return replyOf(await handle(callOf({ image: 'api:1', ...body }, '', given.account)))
 }
 const change = async (name: string, body: WorkloadChange) =>
@@ -172,7 +182,7 @@ test('a host belongs to one account, and to one workload', { skip }, async () =>
   await query('select rehost_workloads($1)', 'apps.example.com')
   assert.deepEqual(await hosts(), ['api.example.com', 'host-acct-a.apps.example.com'])
   await query('select rehost_workloads($1)', 'functions.localhost')
-  await createWorkloadDelete({ state })(callOf({}, 'host'))
+  await createResourceDelete(SHOWN_WORKLOADS, { state })(callOf({}, 'host'))
   assert.deepEqual(await hosts(), [])
   assert.equal(
     (await deploy({ name: 'theirs', routes }, { account: 'acct_b' })).routes[0],
@@ -199,7 +209,13 @@ test('another region, and files of the machine, are refused', { skip }, async ()
 
 test('a rollback finds the last version that did not fail', { skip }, async () => {
   const back = async (body: object) =>
-    replyOf(await createWorkloadRollback({ state, settings })(callOf(body, 'back')))
+    replyOf(
+      await createResourceChange(
+        SHOWN_WORKLOADS,
+        { state, settings },
+        rollBackWorkload,
+      )(callOf(body, 'back')),
+    )
   await deploy({ name: 'back' })
   await assert.rejects(back({}), { code: 'workload_version_not_found' })
   const { id } = await deploy({ name: 'back' })
@@ -241,7 +257,11 @@ test('a volume only grows, and is left out by name alone', { skip }, async () =>
   assert.equal(count, 0)
   assert.equal((await change('disk', { scale: { max: 2 } })).scale.max, 2)
   const back = async (body: object) =>
-    createWorkloadRollback({ state, settings })(callOf(body, 'disk'))
+    createResourceChange(
+      SHOWN_WORKLOADS,
+      { state, settings },
+      rollBackWorkload,
+    )(callOf(body, 'disk'))
   await assert.rejects(back({ version: 1 }), { code: 'workload_version_not_found' })
   const again = change('disk', { volumes: VOLUMES })
   await assert.rejects(again, { code: 'invalid_request', param: 'scale' })
@@ -254,7 +274,11 @@ test(
     const names = async (reply: Promise<unknown>) =>
       replyOf(await reply).volumes.map(({ name, path }) => [name, path])
     const back = async (body: object) =>
-      createWorkloadRollback({ state, settings })(callOf(body, 'keeps'))
+      createResourceChange(
+        SHOWN_WORKLOADS,
+        { state, settings },
+        rollBackWorkload,
+      )(callOf(body, 'keeps'))
     await makeLive(await deploy({ name: 'keeps', volumes: VOLUMES }))
     const more = { name: 'more', path: '/more', size: '16MB' }
     await makeLive(await deploy({ name: 'keeps', volumes: [...VOLUMES, more] }))
@@ -302,7 +326,8 @@ test('the facts of a workload are told once, in order', { skip }, async () => {
   const [{ wanted } = {}] = await query('select wanted from resources where id = $1', id)
   assert.equal(wanted, 'deployed')
   await query("select move_resource($1, 'deployed')", id)
-  await createWorkloadSuspend({ state, settings })(callOf({}, 'facts'))
+  const suspend = wishWorkload('workload.suspend')
+  await createResourceChange(SHOWN_WORKLOADS, { state, settings }, suspend)(callOf({}, 'facts'))
   await query("select move_resource($1, 'suspended')", id)
   await query("select move_resource($1, 'suspended')", id)
   assert.deepEqual(

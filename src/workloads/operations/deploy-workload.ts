@@ -11,7 +11,7 @@ import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
-import { findWorkload, type WorkloadRow } from './find-workload.ts'
+import { SHOWN_WORKLOADS, type WorkloadRow } from './find-workload.ts'
 import { WORKLOAD_LIMITED } from './limited-operations.ts'
 import { defaultsOf, hostTaken, wantedWorkload } from './wanted-of.ts'
 
@@ -60,7 +60,7 @@ export async function deployWorkload(
   await setBudget(transaction, { id, account, budget })
   const details = shownOf(request)
   await recordAct(transaction, asker, { action: 'workload.deploy', target: id, details })
-  return await findWorkload(transaction, account, id)
+  return await SHOWN_WORKLOADS.find(transaction, account, id)
 }
 
 /** Changes a workload, with an entry in the audit log. Throws what the operation refuses. */
@@ -76,7 +76,7 @@ export async function changeWorkload(
 ): Promise<WorkloadRow> {
   const { action, change, settings } = given
   const { account } = present(asker.who, 'a change is asked for with a token')
-  const { id, name } = await findWorkload(transaction, account, given.workload)
+  const { id, name } = await SHOWN_WORKLOADS.find(transaction, account, given.workload)
   const { energy_budget: budget, ...wanted } = change
   await transaction
     .query('select change_workload($1, $2, $3)', [
@@ -91,7 +91,7 @@ export async function changeWorkload(
   await setBudget(transaction, { id, account, budget })
   await transaction.query('select want_resource(id, desired) from resources where id = $1', [id])
   await recordAct(transaction, asker, { action, target: id, details: shownOf(change) })
-  return await findWorkload(transaction, account, id)
+  return await SHOWN_WORKLOADS.find(transaction, account, id)
 }
 
 /** Throws too_many_instances: those that must run together are too many for an account. */

@@ -39,11 +39,7 @@ export type WorkloadRow = ShownResource & {
 }
 
 /** As their live versions are, or as is wanted before there is one. */
-export const {
-  of: workloadsOf,
-  named: workloadNamed,
-  find: findWorkload,
-} = shownResources<WorkloadRow>({
+export const SHOWN_WORKLOADS = shownResources<WorkloadRow, WorkloadGatewaySettings, WorkloadReply>({
   kind: 'workload',
   notFound: 'workload_not_found',
   columns: `w.host, w.hosts, v.image, v.digest,
@@ -59,44 +55,40 @@ export const {
   joins: `join workloads w using (id)
     join workload_versions p on p.workload = w.id and p.version = n.version
     join workload_versions v on v.workload = w.id and v.version = coalesce(n.live_version, n.version)`,
+  replyOf: (row, { address }) => ({
+    ...sharedMembers(row),
+    ...failedVersion(row, 'is not ready'),
+    object: 'workload',
+    url: address === undefined ? `http://${row.host}` : workloadUrl(address, row.host),
+    routes: row.hosts,
+    image: row.image,
+    digest: row.digest,
+    port: row.port,
+    command: row.command,
+    env: row.env_names,
+    secrets: row.secret_names,
+    cpu: row.cpu_milli / MILLI,
+    memory_bytes: Number(row.memory_bytes),
+    health: row.health && {
+      path: row.health.path,
+      interval: durationText(row.health.intervalMs),
+      timeout: durationText(row.health.timeoutMs),
+    },
+    volumes: row.volumes.map(({ name, path, size_bytes, used_bytes }) => ({
+      name,
+      path,
+      size_bytes,
+      used_bytes,
+    })),
+    scale: { min: row.scale_min, max: row.scale_max, target_requests: row.target_requests },
+    scale_to_zero_after: durationText(row.sleep_after_ms),
+    instances: Number(row.instances),
+    status: row.actual,
+    pull: row.pull,
+    version: row.version,
+    live_version: row.live_version,
+    versions: row.versions,
+  }),
 })
 
 const MILLI = 1000
-
-export const workloadReplyOf = (
-  row: WorkloadRow,
-  { address }: Pick<WorkloadGatewaySettings, 'address'>,
-): WorkloadReply => ({
-  ...sharedMembers(row),
-  ...failedVersion(row, 'is not ready'),
-  object: 'workload',
-  url: address === undefined ? `http://${row.host}` : workloadUrl(address, row.host),
-  routes: row.hosts,
-  image: row.image,
-  digest: row.digest,
-  port: row.port,
-  command: row.command,
-  env: row.env_names,
-  secrets: row.secret_names,
-  cpu: row.cpu_milli / MILLI,
-  memory_bytes: Number(row.memory_bytes),
-  health: row.health && {
-    path: row.health.path,
-    interval: durationText(row.health.intervalMs),
-    timeout: durationText(row.health.timeoutMs),
-  },
-  volumes: row.volumes.map(({ name, path, size_bytes, used_bytes }) => ({
-    name,
-    path,
-    size_bytes,
-    used_bytes,
-  })),
-  scale: { min: row.scale_min, max: row.scale_max, target_requests: row.target_requests },
-  scale_to_zero_after: durationText(row.sleep_after_ms),
-  instances: Number(row.instances),
-  status: row.actual,
-  pull: row.pull,
-  version: row.version,
-  live_version: row.live_version,
-  versions: row.versions,
-})

@@ -4,21 +4,20 @@ import { msOfDuration } from '#contract/durations.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import { ENERGY_SINCE, parseWorkloadEnergyQuery } from '#contract/workload-replies.ts'
 import type { Handler } from '#http/reply.ts'
-import { callerOf } from '#identity/principal.ts'
+import { askedResource } from '#http/resource-operations.ts'
 import { sumResource, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
-import { findWorkload } from './find-workload.ts'
+import { SHOWN_WORKLOADS } from './find-workload.ts'
 import { WORKLOAD_LIMITED } from './limited-operations.ts'
 
 const OPERATIONS = [...WORKLOAD_LIMITED, 'volume.standing'] as const
 
 export const createWorkloadEnergy =
   ({ state, now }: { readonly state: State; readonly now: () => number }): Handler =>
-  async ({ who, parameters, query }) => {
-    const { account } = callerOf(who)
-    const { since = ENERGY_SINCE.byDefault } = parseWorkloadEnergyQuery(query())
-    const { id: resource } = await findWorkload(state, account, parameters['workload'] ?? '')
+  async (call) => {
+    const { since = ENERGY_SINCE.byDefault } = parseWorkloadEnergyQuery(call.query())
+    const { id: resource, account } = await askedResource(SHOWN_WORKLOADS, state, call)
     const to = new Date(now())
     const from = new Date(to.getTime() - (msOfDuration(since, ENERGY_SINCE) ?? 0))
     const span = { account, resource, operations: OPERATIONS, from, to }

@@ -4,7 +4,7 @@ import { known, type Handler, type Reply } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { changeWorkload } from './deploy-workload.ts'
-import { workloadReplyOf } from './find-workload.ts'
+import { SHOWN_WORKLOADS } from './find-workload.ts'
 
 type Deps = { readonly state: State; readonly settings: WorkloadGatewaySettings }
 
@@ -28,5 +28,5 @@ async function changed(
   const made = await state.transaction((transaction) =>
     changeWorkload(transaction, call, { ...given, workload, settings }),
   )
-  return known(workloadReplyOf(made, settings))
+  return known(SHOWN_WORKLOADS.replyOf(made, settings))
 }

@@ -1,0 +1,13 @@
+// The deletion of a resource, by the function delete_<kind> of its product.
+import { recordAct, type Asker } from '#identity/audit.ts'
+import type { Queryable } from '#state/connect.ts'
+
+/** With its entry in the audit log. */
+export async function deleteResource(
+  transaction: Queryable,
+  asker: Asker,
+  { kind, id }: { readonly kind: string; readonly id: string },
+): Promise<void> {
+  await recordAct(transaction, asker, { action: `${kind}.delete`, target: id })
+  await transaction.query(`select delete_${kind}($1)`, [id])
+}

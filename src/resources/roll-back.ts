@@ -1,0 +1,46 @@
+// An earlier version of a resource is wanted again, by the function roll_back_<kind> of its product.
+import { fault, type Code } from '#contract/errors.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
+import type { Queryable } from '#state/connect.ts'
+
+export type RollBack = (
+  transaction: Queryable,
+  asker: Asker,
+  asked: {
+    readonly resource: { readonly id: string; readonly name: string }
+    readonly change: { readonly version?: number | undefined }
+  },
+) => Promise<void>
+
+/**
+ * With its entry in the audit log. Throws `notFound` where there is no such version, and what `refusalOf` makes of an
+ * error. `condition` follows the version in the words of the first.
+ */
+export const rollBackOf =
+  (product: {
+    readonly kind: string
+    readonly notFound: Code
+    readonly condition?: string
+    readonly refusalOf: (error: unknown, name: string) => unknown
+  }): RollBack =>
+  async (transaction, asker, { resource: { id, name }, change: { version: asked } }) => {
+    const { kind, notFound, condition = '', refusalOf } = product
+    const { rows } = await transaction
+      .query<{ version: number | null }>(`select roll_back_${kind}($1, $2) as version`, [
+        id,
+        asked ?? null,
+      ])
+      .catch((error: unknown) => {
+        throw refusalOf(error, name)
+      })
+    const version = rows[0]?.version ?? undefined
+    if (version === undefined) {
+      const words = asked === undefined ? 'version before the live one' : `version ${asked}`
+      throw fault(notFound, `Could not roll "${name}" back: there is no ${words}${condition}`)
+    }
+    await recordAct(transaction, asker, {
+      action: `${kind}.rollback`,
+      target: id,
+      details: { version },
+    })
+  }
