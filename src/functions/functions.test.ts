@@ -2,15 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { encrypt, newEncryptionKey } from '#base/encryption.ts'
-import { Secret } from '#base/log.ts'
+import { newEncryptionKey } from '#base/encryption.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { sealVariables } from '#resources/variables.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { FunctionDriver } from './driver.ts'
 import { createFunctions, type FunctionsDeps } from './functions.ts'
-import { environmentPurpose } from './settings.ts'
 
 const ACCOUNT = 'acct_a'
 const { signal } = new AbortController()
@@ -25,7 +24,7 @@ async function functionsOn(state: State, given: Pick<FunctionsDeps, 'state' | 'd
     memory_bytes: 1,
     timeout_s: 5,
     env_names: [],
-    sealed_env: encrypt(new Secret('{}'), new Secret(key), environmentPurpose(ACCOUNT)),
+    sealed_env: sealVariables({}, { kind: 'function', account: ACCOUNT, environmentKey: key }),
     file: 'hello.js',
     source: '',
     buckets: [],

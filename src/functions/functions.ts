@@ -1,7 +1,6 @@
 // The functions of this node: which version runs, how a new one is tried, and what a request wakes.
-import { decrypt } from '#base/encryption.ts'
 import { ErgonError } from '#base/errors.ts'
-import { Secret, type Logger } from '#base/log.ts'
+import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'
 import {
@@ -14,7 +13,7 @@ import { createLastKnown } from '#resources/last-known.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { FunctionDriver, FunctionSpec, RunningFunction } from './driver.ts'
-import { environmentPurpose } from './settings.ts'
+import { openVariables } from '#resources/variables.ts'
 import { createTrials } from '#resources/trials.ts'
 import { readVersions, type VersionNumbers } from '#resources/versions.ts'
 
@@ -153,13 +152,8 @@ const whyOf = ({ message }: ErgonError): string => message.slice(message.indexOf
 
 function specOf({ environmentKey }: FunctionsDeps, row: CodeRow): FunctionSpec {
   const { sealedEnv, memoryBytes, ...rest } = row
-  const key = new Secret(environmentKey)
-  const env = decrypt(sealedEnv, key, environmentPurpose(row.account)).reveal()
-  return {
-    ...rest,
-    memoryBytes: Number(memoryBytes),
-    env: JSON.parse(env) as FunctionSpec['env'],
-  }
+  const env = openVariables(sealedEnv, { kind: 'function', account: row.account, environmentKey })
+  return { ...rest, memoryBytes: Number(memoryBytes), env }
 }
 
 const versionsOf = async (state: Queryable, id: string): Promise<VersionNumbers> =>

@@ -15,7 +15,3 @@ export type FunctionGatewaySettings = {
 /** The key of the variables of functions, from the secret of the data folder. */
 export const environmentKeyOf = (secret: string): string =>
   createHmac('sha256', secret).update('ergon function environments').digest('base64url')
-
-/** The purpose of sealed variables: they are of one account. */
-export const environmentPurpose = (account: string): string =>
-  `environment of a function of ${account}`

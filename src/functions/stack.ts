@@ -1,7 +1,5 @@
 // Functions of description files.
 import { createHash } from 'node:crypto'
-import { decrypt } from '#base/encryption.ts'
-import { Secret } from '#base/log.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
@@ -25,6 +23,7 @@ import {
   type StackWish,
 } from '#resources/stack-part.ts'
 import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
+import { openVariables } from '#resources/variables.ts'
 import type { Pending } from '#stack/field.ts'
 import type { Queryable } from '#state/connect.ts'
 import { deployFunction } from './operations/function-deploy.ts'
@@ -33,7 +32,7 @@ import { rollBackFunction } from './operations/function-rollback.ts'
 import { SHOWN_FUNCTIONS } from './operations/find-function.ts'
 import { routeTaken } from './operations/route-taken.ts'
 import { chooseRuntime } from './runtimes.ts'
-import { environmentPurpose, type FunctionGatewaySettings } from './settings.ts'
+import type { FunctionGatewaySettings } from './settings.ts'
 
 export const FUNCTIONS_STACK: StackProduct<FunctionGatewaySettings> = {
   name: 'functions',
@@ -199,8 +198,7 @@ function attributesOf(
   { environmentKey }: FunctionGatewaySettings,
   account: string,
 ): StackAttributes {
-  const purpose = environmentPurpose(account)
-  const env = decrypt(row.sealed_env, new Secret(environmentKey), purpose).reveal()
+  const env = openVariables(row.sealed_env, { kind: 'function', account, environmentKey })
   return {
     code: codeText(row),
     runtime: row.runtime,
@@ -210,6 +208,6 @@ function attributesOf(
     on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`).join(', ') || NONE,
     schedule: row.schedule ?? NONE,
     ...(row.concurrency !== null && { concurrency: String(row.concurrency) }),
-    ...variableAttributes('env', JSON.parse(env) as Record<string, string>),
+    ...variableAttributes('env', env),
   }
 }

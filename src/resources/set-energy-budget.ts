@@ -13,11 +13,13 @@ export async function setEnergyBudget(
   }: {
     readonly id: string
     readonly account: string
-    readonly budget: string | null
+    /** Undefined: it stays as it is. */
+    readonly budget: string | null | undefined
     /** The operations that it limits. */
     readonly operations: readonly OperationName[]
   },
 ): Promise<void> {
+  if (budget === undefined) return
   const perDay = budget === null ? null : String(energyPerDay(budget))
   await state.query('select set_budget($1, $2, $3, $4)', [id, account, perDay, operations])
 }

@@ -1,12 +1,10 @@
 // Versions of workloads as drivers run them.
-import { decrypt } from '#base/encryption.ts'
-import { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import { WORKLOAD_PORT_DEFAULT } from '#contract/workload-limits.ts'
 import type { ImageConfig } from '#images/manifest.ts'
+import { openVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadSpec, WorkloadVolume } from './driver.ts'
-import { workloadPurpose } from './settings.ts'
 
 export type WorkloadVersion = Omit<
   WorkloadSpec,
@@ -75,8 +73,8 @@ export function workloadSpecOf(
   environmentKey: string,
 ): WorkloadSpec {
   const { sealedEnv, sealedSecrets, memoryBytes, port, ...rest } = version
-  const open = (sealed: string) => openVariables(sealed, version.account, environmentKey)
   const { id, account, name, version: number, image, command, cpuMilli, health } = rest
+  const owner = { kind: 'workload', account, environmentKey }
   return {
     id,
     account,
@@ -88,21 +86,8 @@ export function workloadSpecOf(
     health,
     ...given,
     port: port ?? given.config.ports[0] ?? WORKLOAD_PORT_DEFAULT,
-    env: {
-      ...open(sealedEnv),
-      ...open(sealedSecrets),
-    },
+    env: { ...openVariables(sealedEnv, owner), ...openVariables(sealedSecrets, owner) },
     memoryBytes: Number(memoryBytes),
     volumes: mountedVolumes(version.volumes),
   }
 }
-
-/** Sealed variables by name. */
-export const openVariables = (
-  sealed: string,
-  account: string,
-  environmentKey: string,
-): Readonly<Record<string, string>> =>
-  JSON.parse(
-    decrypt(sealed, new Secret(environmentKey), workloadPurpose(account)).reveal(),
-  ) as Record<string, string>

@@ -19,7 +19,3 @@ export type WorkloadGatewaySettings = {
 /** The key of the variables of workloads, from the secret of the data folder. */
 export const workloadKeyOf = (secret: string): string =>
   createHmac('sha256', secret).update('ergon workload environments').digest('base64url')
-
-/** The purpose of sealed variables: they are of one account. */
-export const workloadPurpose = (account: string): string =>
-  `environment of a workload of ${account}`

@@ -12,16 +12,12 @@ import {
   type StackProduct,
 } from '#resources/stack-part.ts'
 import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
+import { openVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'
 import { changeWorkload, deployWorkload, smallerVolume } from './operations/deploy-workload.ts'
 import { SHOWN_WORKLOADS, type WorkloadRow } from './operations/find-workload.ts'
 import { rollBackWorkload } from './operations/workload-rollback.ts'
-import {
-  mountedVolumes,
-  openVariables,
-  readWorkloadVersion,
-  type WorkloadVersion,
-} from './read-version.ts'
+import { mountedVolumes, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
 import { createRoutePart } from './route-stack.ts'
 import type { WorkloadVolume } from './driver.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
@@ -157,7 +153,8 @@ function attributesOf(
   { account, image, port, command, cpuMilli, memoryBytes, health, ...version }: WorkloadVersion,
   { environmentKey }: WorkloadGatewaySettings,
 ): StackAttributes {
-  const open = (sealed: string) => openVariables(sealed, account, environmentKey)
+  const open = (sealed: string) =>
+    openVariables(sealed, { kind: 'workload', account, environmentKey })
   return {
     image,
     ...(port !== null && { port: String(port) }),

@@ -2,15 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { encrypt, newEncryptionKey } from '#base/encryption.ts'
-import { Secret } from '#base/log.ts'
+import { newEncryptionKey } from '#base/encryption.ts'
 import { fault } from '#contract/errors.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { sealVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadDriver } from './driver.ts'
-import { workloadPurpose } from './settings.ts'
 import { createScaledTeller } from './tell-scaled.ts'
 import { createWorkloads, type WorkloadsDeps } from './workloads.ts'
 
@@ -67,7 +66,7 @@ async function workloadsOn(
 ) {
   await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
   const key = newEncryptionKey()
-  const sealed = encrypt(new Secret('{}'), new Secret(key), workloadPurpose(ACCOUNT))
+  const sealed = sealVariables({}, { kind: 'workload', account: ACCOUNT, environmentKey: key })
   const workloads = createWorkloads({
     state,
     log: quiet,

@@ -53,8 +53,7 @@ export async function createDatabase(
       `Could not create "${name}": an account has at most ${DATABASES_MAX}`,
     )
   })
-  if (budget !== undefined)
-    await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
+  await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
   const details = { ...request, region: settings.region }
   await recordAct(transaction, asker, { action: 'database.create', target: id, details })
   return await SHOWN_DATABASES.find(transaction, account, id)

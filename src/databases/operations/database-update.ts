@@ -39,8 +39,7 @@ export async function updateDatabase(
       id,
       bytesOfSize(size, DATABASE_SIZES),
     ])
-  if (budget !== undefined)
-    await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
+  await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
   if (upgrade === true) {
     await transaction.query('update databases set wants_upgrade = true where id = $1', [id])
     await transaction.query("select want_resource($1, 'deployed')", [id])

@@ -1,16 +1,15 @@
 // POST /v1/functions: writes down a version; the agent's reconciler starts it once, and makes it live where that went well.
-import { encrypt } from '#base/encryption.ts'
 import { present } from '#base/errors.ts'
-import { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
 import type { FunctionRequest } from '#contract/functions.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import { FUNCTION_LIMITED } from '#functions/operations/limited-operations.ts'
 import { chooseRuntime } from '#functions/runtimes.ts'
-import { environmentPurpose, type FunctionGatewaySettings } from '#functions/settings.ts'
+import type { FunctionGatewaySettings } from '#functions/settings.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
+import { sealVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'
 import { SHOWN_FUNCTIONS, type FunctionRow } from './find-function.ts'
 import { asRouteTaken } from './route-taken.ts'
@@ -38,8 +37,7 @@ export async function deployFunction(
       )
     throw asRouteTaken(error)
   })
-  if (budget !== undefined)
-    await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
+  await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
   const shown = { name, route, energy_budget: budget, ...more }
   const details = { ...shown, ...(env && { env: Object.keys(env) }) }
   await recordAct(transaction, asker, { action: 'function.deploy', target: id, details })
@@ -53,11 +51,11 @@ async function addVersion(
 ): Promise<string> {
   const seal = (env: Readonly<Record<string, string>>) => ({
     env_names: Object.keys(env).toSorted(),
-    sealed_env: encrypt(
-      new Secret(JSON.stringify(env)),
-      new Secret(settings.environmentKey),
-      environmentPurpose(account),
-    ),
+    sealed_env: sealVariables(env, {
+      kind: 'function',
+      account,
+      environmentKey: settings.environmentKey,
+    }),
   })
   const defaults = {
     route: `/${request.name}`,

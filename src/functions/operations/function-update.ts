@@ -18,8 +18,7 @@ export async function updateFunction(
   const { suspended, energy_budget: budget } = change
   const { account } = present(asker.who, 'a change is asked for with a token')
   await recordAct(transaction, asker, { action: 'function.update', target: id, details: change })
-  if (budget !== undefined)
-    await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
+  await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
   if (suspended !== undefined)
     await transaction.query('select want_resource($1, $2)', [
       id,

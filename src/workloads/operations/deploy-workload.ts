@@ -57,7 +57,7 @@ export async function deployWorkload(
   })
   const { id } = present(rows[0], 'a deployment has a row')
   await assertInstances(transaction, account, request)
-  await setBudget(transaction, { id, account, budget })
+  await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
   const details = shownOf(request)
   await recordAct(transaction, asker, { action: 'workload.deploy', target: id, details })
   return await SHOWN_WORKLOADS.find(transaction, account, id)
@@ -88,7 +88,7 @@ export async function changeWorkload(
       throw workloadRefusal(error, name)
     })
   await assertInstances(transaction, account, change)
-  await setBudget(transaction, { id, account, budget })
+  await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
   await transaction.query('select want_resource(id, desired) from resources where id = $1', [id])
   await recordAct(transaction, asker, { action, target: id, details: shownOf(change) })
   return await SHOWN_WORKLOADS.find(transaction, account, id)
@@ -111,19 +111,6 @@ async function assertInstances(
       `Could not scale: all workloads of an account have at most ${ACCOUNT_INSTANCES_MAX} instances, and scale.min asks for ${rows[0]?.least}`,
       { param: 'scale' },
     )
-}
-
-async function setBudget(
-  transaction: Queryable,
-  given: {
-    readonly id: string
-    readonly account: string
-    readonly budget: string | null | undefined
-  },
-): Promise<void> {
-  const { id, account, budget } = given
-  if (budget !== undefined)
-    await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
 }
 
 /** A request without the values of its variables. */

@@ -1,14 +1,13 @@
 // The members of a request, as deploy_workload() and change_workload() take them.
-import { encrypt } from '#base/encryption.ts'
-import { Secret } from '#base/log.ts'
 import { msOfDuration, type DurationRange } from '#contract/durations.ts'
 import { fault } from '#contract/errors.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import * as limits from '#contract/workload-limits.ts'
 import type { WorkloadChange, WorkloadScale } from '#contract/workloads.ts'
 import { isOwnHost } from '#ingress/own-hosts.ts'
+import { sealVariables } from '#resources/variables.ts'
 import { allowedImage } from '#workloads/image-rule.ts'
-import { workloadPurpose, type WorkloadGatewaySettings } from '#workloads/settings.ts'
+import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 
 const MILLI = 1000
 const ms = (text: string | undefined, range: DurationRange & { readonly byDefault: string }) =>
@@ -91,11 +90,7 @@ export function defaultsOf(
 const sealOf =
   (account: string, { environmentKey }: Pick<WorkloadGatewaySettings, 'environmentKey'>) =>
   (variables: Readonly<Record<string, string>>): string =>
-    encrypt(
-      new Secret(JSON.stringify(variables)),
-      new Secret(environmentKey),
-      workloadPurpose(account),
-    )
+    sealVariables(variables, { kind: 'workload', account, environmentKey })
 
 const namesOf = (variables: object): string[] => Object.keys(variables).toSorted()
 
