@@ -1,16 +1,9 @@
 // The background half of databases: the standing charge of their stored bytes.
-import {
-  createStoredBytes,
-  storedLookOf,
-  zjPerByteMs,
-  type StoragePower,
-  type StoredLookRow,
-} from '#charging/stored-bytes.ts'
+import type { StoragePower } from '#charging/stored-bytes.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
-import { keepRetention } from '#node/keep-retention.ts'
+import { createStoredThings } from '#node/stored-things.ts'
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { Tasks } from '#tasks/task.ts'
-import { isStateAway } from '#state/connect.ts'
 
 export type DatabasesTaskSettings = {
   readonly minuteMs: number
@@ -33,34 +26,21 @@ export const DATABASES_TASKS: TasksProduct<DatabasesTaskSettings> = { name: 'dat
 
 function open(core: TasksCore, settings: DatabasesTaskSettings): TasksPart {
   const { state } = core
-  const { minuteMs, power } = settings
-  const stored = createStoredBytes<string>(
-    { ...core, minuteMs },
+  const stored = createStoredThings<string>(
+    { ...core, ...settings },
     {
       operation: 'database.standing',
       meter: 'database',
       name: 'databases',
-      async after(last, limit) {
-        const { rows } = await state.query<{ id: string }>(
-          `(select id from resources n join databases d using (id)
-             where (n.desired <> 'deleted' or d.backup_bytes > 0) and id > $1 order by id limit $2)
-           union
-           (select id from standing_samples where kind = 'database' and account is not null and id > $1
-             order by id limit $2)
-           order by id limit $2`,
-          [last ?? '', limit],
-        )
-        return rows.map(({ id }) => id)
-      },
-      async look(ids) {
-        const { rows } = await state.query<StoredLookRow>(
-          'select * from database_look($1, $2, $3)',
-          [minuteMs, ids, String(zjPerByteMs(power))],
-        )
-        return rows.map(storedLookOf)
-      },
-      isAway: isStateAway,
-      sums: (bytesOf) => keepRetention({ state, ...settings }, 'database', bytesOf),
+      source: 'database',
+      after: `(select id from resources n join databases d using (id)
+          where (n.desired <> 'deleted' or d.backup_bytes > 0) and id > $1 order by id limit $2)
+        union
+        (select id from standing_samples where kind = 'database' and account is not null and id > $1
+          order by id limit $2)
+        order by id limit $2`,
+      first: '',
+      look: 'database_look',
       resource: ({ id }) => chargedResource(id),
     },
   )

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import { lookAtBuckets } from './upkeep/standing.ts'
+import { lookAtStored } from '#node/stored-things.ts'
 import { createUploads } from './create-uploads.ts'
 import {
   ACCOUNT,
@@ -22,9 +22,9 @@ let store: Store
 withStore(2, (opened) => (store = opened))
 
 async function storedOf(bucket: Bucket): Promise<number> {
-  const page = { minuteMs: 60_000, buckets: [bucket.id] }
+  const page = { look: 'storage_look', minuteMs: 60_000, ids: [bucket.id] }
   const power = { milliwattsPerTb: 1, pueMilli: 1000 }
-  const [look] = await lookAtBuckets(store.state, { ...page, power })
+  const [look] = await lookAtStored(store.state, { ...page, power })
   assert.equal(look?.id, String(bucket.id))
   return Number(look.bytes)
 }

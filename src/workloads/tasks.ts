@@ -1,16 +1,9 @@
 // The background half of workloads: the standing charge of their volumes, and their end with their account.
-import {
-  createStoredBytes,
-  storedLookOf,
-  zjPerByteMs,
-  type StoragePower,
-  type StoredLookRow,
-} from '#charging/stored-bytes.ts'
+import type { StoragePower } from '#charging/stored-bytes.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
-import { keepRetention } from '#node/keep-retention.ts'
+import { createStoredThings } from '#node/stored-things.ts'
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import { leaveResources } from '#resources/leave.ts'
-import { isStateAway } from '#state/connect.ts'
 
 export type WorkloadsTaskSettings = {
   readonly minuteMs: number
@@ -25,33 +18,20 @@ const KIND = 'workload'
 
 function open(core: TasksCore, settings: WorkloadsTaskSettings): TasksPart {
   const { state } = core
-  const { minuteMs, power } = settings
-  const stored = createStoredBytes<string>(
-    { ...core, minuteMs },
+  const stored = createStoredThings<string>(
+    { ...core, ...settings },
     {
       operation: 'volume.standing',
       meter: 'volume',
       name: 'volumes',
-      async after(last, limit) {
-        // Also those that have none any more, and owe something.
-        const { rows } = await state.query<{ id: string }>(
-          `select id from (
-             select distinct workload as id from workload_volumes union
-             select id from standing_samples where kind = $3) w
-           where id > $1 order by id limit $2`,
-          [last ?? '', limit, KIND],
-        )
-        return rows.map(({ id }) => id)
-      },
-      async look(ids) {
-        const { rows } = await state.query<StoredLookRow>(
-          'select * from workload_look($1, $2, $3)',
-          [minuteMs, ids, String(zjPerByteMs(power))],
-        )
-        return rows.map(storedLookOf)
-      },
-      isAway: isStateAway,
-      sums: (bytesOf) => keepRetention({ state, ...settings }, 'volume', bytesOf),
+      source: 'volume',
+      // Also those that have none any more, and owe something.
+      after: `select id from (
+          select distinct workload as id from workload_volumes union
+          select id from standing_samples where kind = '${KIND}') w
+        where id > $1 order by id limit $2`,
+      first: '',
+      look: 'workload_look',
       resource: ({ id }) => chargedResource(id),
     },
   )

@@ -16,7 +16,7 @@ import {
 } from '#objects/store.fixture.ts'
 import { expireObjects } from './expire-objects.ts'
 import { expireUploads, forgetCompletions } from './expire-uploads.ts'
-import { lookAtBuckets } from './standing.ts'
+import { lookAtStored } from '#node/stored-things.ts'
 import { later, withBlobs } from './upkeep.fixture.ts'
 
 const skip = whyNoState()
@@ -289,9 +289,14 @@ test(
     await store.objects.put(bucket, 'small', inlineObject('123'))
     const power = { milliwattsPerTb: 1, pueMilli: 1000 }
     const stored = async () =>
-      (await lookAtBuckets(store.state, { minuteMs: 1, buckets: [bucket.id], power })).map(
-        ({ name, bytes }) => [name, bytes],
-      )
+      (
+        await lookAtStored(store.state, {
+          look: 'storage_look',
+          minuteMs: 1,
+          ids: [bucket.id],
+          power,
+        })
+      ).map(({ name, bytes }) => [name, bytes])
     /** Metadata of objects and of open uploads; see stored.test.ts. */
     const about = async () => {
       const { rows } = await store.state.query<{ bytes: string }>(

@@ -8,7 +8,8 @@ import { createPayers } from '#identity/payers.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { connectState, type Queryable, type State } from '#state/connect.ts'
 import { ACCOUNT, askedOnce, makeBucket, openStore, type Store } from '#objects/store.fixture.ts'
-import { createStanding, lookAtBuckets } from './standing.ts'
+import { lookAtStored } from '#node/stored-things.ts'
+import { createStanding } from './standing.ts'
 import {
   MINUTE_MS,
   openBooks,
@@ -97,11 +98,11 @@ test('more bytes than 2⁶³ of bytes times milliseconds are charged', { skip },
     String(2n ** 63n - 1n),
   ])
   const stored = bytes + 2n ** 63n - 1n
-  const page = { minuteMs: MINUTE_MS, buckets: [bucket.id], power: POWER }
+  const page = { look: 'storage_look', minuteMs: MINUTE_MS, ids: [bucket.id], power: POWER }
   await at(START_MS)
-  await lookAtBuckets(looks, page)
+  await lookAtStored(looks, page)
   await at(START_MS + MINUTE_MS)
-  const [look] = await lookAtBuckets(looks, page)
+  const [look] = await lookAtStored(looks, page)
   assert.deepEqual([look?.bytes, look?.energyNj], [stored, (stored * 6006n) / 100n])
 })
 
