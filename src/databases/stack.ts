@@ -3,8 +3,8 @@ import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import { DATABASE_SIZE_DEFAULT, parseDatabaseRequest } from '#contract/databases.ts'
 import { sizeText } from '#contract/sizes.ts'
-import { deleteResource } from '#resources/delete-resource.ts'
-import { assertRegion, NO_BUDGET, printBudget } from '#resources/stack-attributes.ts'
+import { removeOf } from '#resources/delete-resource.ts'
+import { assertRegion, BUDGET, foundBudget, wantedBudget } from '#resources/stack-attributes.ts'
 import {
   attributeOf,
   type FoundResource,
@@ -23,8 +23,6 @@ export const DATABASES_STACK: StackProduct<GatewaySettings> = {
   open: (_, settings) => ({ database: createDatabasePart(settings) }),
 }
 
-const BUDGET = 'energy_budget'
-
 const createDatabasePart = (settings: GatewaySettings): StackPart<'database'> => ({
   secretOutputs: ['url'],
   exclusive: [],
@@ -35,7 +33,7 @@ const createDatabasePart = (settings: GatewaySettings): StackPart<'database'> =>
       size: attributeOf(spec.size ?? null, (bytes) =>
         bytes === null ? DATABASE_SIZE_DEFAULT : sizeText(bytes),
       ),
-      [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
+      ...wantedBudget(spec.energy_budget),
     }
   },
   async find(state, { account, name }) {
@@ -54,10 +52,7 @@ const createDatabasePart = (settings: GatewaySettings): StackPart<'database'> =>
     await updateDatabase(transaction, asker, { resource, change })
     return found.id
   },
-  async remove(transaction, asker, { id }) {
-    await deleteResource(transaction, asker, { kind: 'database', id })
-    return 'removed'
-  },
+  remove: removeOf('database'),
 })
 
 /** Throws invalid_request. */
@@ -78,7 +73,7 @@ function foundOf(row: DatabaseRow, settings: GatewaySettings): FoundResource {
     id,
     attributes: {
       size: sizeText(shown.size_bytes),
-      [BUDGET]: shown.energy_budget ?? NO_BUDGET,
+      ...foundBudget(shown),
     },
     outputs: { id, url: connectionUrl(settings, name, owner), host: shown.host },
     progress: progressOf(shown),

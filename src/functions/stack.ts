@@ -5,11 +5,12 @@ import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
 import { parseFunctionRequest, type FunctionRequest } from '#contract/functions.ts'
 import { sizeText } from '#contract/sizes.ts'
-import { deleteResource } from '#resources/delete-resource.ts'
+import { removeOf } from '#resources/delete-resource.ts'
 import {
   assertRegion,
-  NO_BUDGET,
-  printBudget,
+  BUDGET,
+  foundBudget,
+  wantedBudget,
   secretsOf,
   variableAttributes,
 } from '#resources/stack-attributes.ts'
@@ -22,7 +23,7 @@ import {
   type StackProduct,
   type StackWish,
 } from '#resources/stack-part.ts'
-import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
+import { applyVersions, progressOfVersions, versionThere } from '#resources/stack-versions.ts'
 import { openVariables } from '#resources/variables.ts'
 import type { Pending } from '#stack/field.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -38,8 +39,6 @@ export const FUNCTIONS_STACK: StackProduct<FunctionGatewaySettings> = {
   name: 'functions',
   open: (_, settings) => ({ function: createFunctionPart(settings) }),
 }
-
-const BUDGET = 'energy_budget'
 
 const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'function'> => ({
   secretOutputs: [],
@@ -57,27 +56,19 @@ const createFunctionPart = (settings: FunctionGatewaySettings): StackPart<'funct
     if (rows[0]?.taken === true) throw routeTaken(route)
   },
   find: (state, { account, name }) => findIt(state, settings, account, name),
-  async apply(transaction, asker, { wish, found, changed }) {
-    const request = requestOf(wish, settings)
-    const isOther = [...changed].some((name) => name !== BUDGET)
-    const id =
-      found === undefined || isOther
-        ? (await deployFunction(transaction, asker, { request, settings })).id
-        : found.id
-    if (found !== undefined && !isOther) await wantLive(transaction, asker, wish.account, found)
-    if (found !== undefined && changed.has(BUDGET)) {
-      const change = { energy_budget: request.energy_budget ?? null }
-      await updateFunction(transaction, asker, { resource: found, change })
-    }
-    return id
-  },
-  async remove(transaction, asker, { id }) {
-    await deleteResource(transaction, asker, { kind: 'function', id })
-    return 'removed'
-  },
+  apply: applyVersions<'function'>({
+    find: SHOWN_FUNCTIONS.find,
+    rollBack: rollBackFunction,
+    ofResource: new Set([BUDGET]),
+    deploy: (transaction, asker, { wish }) =>
+      deployFunction(transaction, asker, { request: requestOf(wish, settings), settings }),
+    change(transaction, asker, { wish, found }) {
+      const { energy_budget = null } = requestOf(wish, settings)
+      return updateFunction(transaction, asker, { resource: found, change: { energy_budget } })
+    },
+  }),
+  remove: removeOf('function'),
 })
-
-const wantLive = returnToLive(SHOWN_FUNCTIONS, rollBackFunction)
 
 type Wish = StackWish<'function'>
 
@@ -110,7 +101,7 @@ function wantedOf(wish: Wish, settings: FunctionGatewaySettings): StackAttribute
     on: attributeOf(spec.on ?? NONE, String),
     schedule: attributeOf(spec.schedule ?? NONE, String),
     ...(spec.concurrency !== undefined && { concurrency: attributeOf(spec.concurrency, String) }),
-    [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
+    ...wantedBudget(spec.energy_budget),
     ...variableAttributes('env', spec.env ?? {}),
     ...variableAttributes('env', secretsOf(spec.secret)),
   }
@@ -167,12 +158,8 @@ type FunctionVersionRow = {
   readonly source: string
 }
 
-// A version that could not be started is not there: the plan has its changes again.
-const VERSION = `select v.version, v.route, v.runtime, v.memory_bytes::text, v.timeout_s, v.buckets, v.schedule, v.concurrency, v.sealed_env, v.source
-  from resources n join resource_versions o on o.resource = n.id and o.version = n.version
-    join function_versions v on v.function = n.id
-      and v.version = case when o.failure is null then n.version else n.live_version end
-  where n.id = $1`
+const VERSION = `select version, route, runtime, memory_bytes::text, timeout_s, buckets, schedule, concurrency, sealed_env, source
+  from function_versions where function = $1 and version = $2`
 
 async function findIt(
   state: Queryable,
@@ -182,12 +169,11 @@ async function findIt(
 ): Promise<FoundResource | undefined> {
   const row = await SHOWN_FUNCTIONS.named(state, account, name)
   if (row === undefined) return undefined
-  const { rows } = await state.query<FunctionVersionRow>(VERSION, [row.id])
+  const { rows } = await state.query<FunctionVersionRow>(VERSION, [row.id, versionThere(row)])
   const shown = SHOWN_FUNCTIONS.replyOf(row, settings)
-  const budget = shown.energy_budget ?? NO_BUDGET
   return {
     id: row.id,
-    attributes: { [BUDGET]: budget, ...(rows[0] && attributesOf(rows[0], settings, account)) },
+    attributes: { ...foundBudget(shown), ...(rows[0] && attributesOf(rows[0], settings, account)) },
     outputs: { id: row.id, url: shown.url },
     progress: progressOfVersions(shown),
   }

@@ -1,6 +1,15 @@
 // The deletion of a resource, by the function delete_<kind> of its product.
 import { recordAct, type Asker } from '#identity/audit.ts'
+import type { StackPart } from './stack-part.ts'
 import type { Queryable } from '#state/connect.ts'
+
+/** As description files remove a resource. */
+export const removeOf =
+  (kind: 'database' | 'function' | 'workload'): StackPart<never>['remove'] =>
+  async (transaction, asker, { id }) => {
+    await deleteResource(transaction, asker, { kind, id })
+    return 'removed'
+  }
 
 /** With its entry in the audit log. */
 export async function deleteResource(

@@ -3,13 +3,19 @@ import type { Nj } from '#base/units.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import type { Pending } from '#stack/field.ts'
-import { isPending, type StackAttributes } from './stack-part.ts'
+import { attributeOf, isPending, type StackAttributes } from './stack-part.ts'
 
-export const NO_BUDGET = 'none'
+/** The name of the attribute. */
+export const BUDGET = 'energy_budget'
+const NO_BUDGET = 'none'
 
-/** The attribute energy_budget, as both sides of a comparison have it. */
-export const printBudget = (perDay: Nj | null): string =>
-  perDay === null ? NO_BUDGET : printEnergyPerDay(perDay)
+export const wantedBudget = (perDay: Nj | Pending | undefined): StackAttributes => ({
+  [BUDGET]: perDay === undefined ? NO_BUDGET : attributeOf(perDay, printEnergyPerDay),
+})
+
+export const foundBudget = (shown: { readonly energy_budget: string | null }): StackAttributes => ({
+  [BUDGET]: shown.energy_budget ?? NO_BUDGET,
+})
 
 /** Throws invalid_request of another region than the node's. */
 export function assertRegion(asked: string | Pending | undefined, own: string): void {

@@ -7,9 +7,9 @@ import * as limits from '#contract/workload-limits.ts'
 import { parseWorkloadRequest, type WorkloadRequest } from '#contract/workloads.ts'
 import {
   assertRegion,
-  printBudget,
   secretsOf,
   variableAttributes,
+  wantedBudget,
 } from '#resources/stack-attributes.ts'
 import {
   attributeOf,
@@ -19,8 +19,6 @@ import {
 } from '#resources/stack-part.ts'
 import { allowedImage } from './image-rule.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
-
-export const BUDGET = 'energy_budget'
 
 type Wish = StackWish<'workload'>
 
@@ -74,7 +72,7 @@ export function workloadAttributes({ spec }: Wish): StackAttributes {
     'scale.max': attributeOf(scale.max, String),
     'scale.target_requests': attributeOf(scale.target_requests, String),
     scale_to_zero_after: attributeOf(sleep ?? limits.WORKLOAD_SLEEP.byDefault, timeText),
-    [BUDGET]: attributeOf(spec.energy_budget ?? null, printBudget),
+    ...wantedBudget(spec.energy_budget),
     ...variableAttributes('env', spec.env ?? {}),
     ...variableAttributes('secret', secretsOf(spec.secret)),
   }

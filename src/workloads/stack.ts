@@ -2,8 +2,8 @@
 import { durationText } from '#contract/durations.ts'
 import { bytesOfSize, sizeText } from '#contract/sizes.ts'
 import { WORKLOAD_VOLUME } from '#contract/workload-limits.ts'
-import { deleteResource } from '#resources/delete-resource.ts'
-import { NO_BUDGET, variableAttributes } from '#resources/stack-attributes.ts'
+import { removeOf } from '#resources/delete-resource.ts'
+import { BUDGET, foundBudget, variableAttributes } from '#resources/stack-attributes.ts'
 import {
   type FoundResource,
   type StackAttribute,
@@ -11,7 +11,7 @@ import {
   type StackPart,
   type StackProduct,
 } from '#resources/stack-part.ts'
-import { progressOfVersions, returnToLive } from '#resources/stack-progress.ts'
+import { applyVersions, progressOfVersions, versionThere } from '#resources/stack-versions.ts'
 import { openVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'
 import { changeWorkload, deployWorkload, smallerVolume } from './operations/deploy-workload.ts'
@@ -23,7 +23,6 @@ import type { WorkloadVolume } from './driver.ts'
 import type { WorkloadGatewaySettings } from './settings.ts'
 import {
   assertWorkloadServed,
-  BUDGET,
   cpuText,
   commandText,
   stackedWorkload,
@@ -61,33 +60,26 @@ const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workl
   },
   assertChange: assertVolumes,
   find: (state, { account, name }) => findIt(state, settings, account, name),
-  async apply(transaction, asker, { wish, found, changed }) {
-    const request = stackedWorkload(wish, Object.keys(found?.dataOf ?? {}).map(volumeOf))
-    const names = [...changed]
-    const isVersion = names.some((name) => !OF_WORKLOAD.has(name))
-    const id =
-      found === undefined || isVersion
-        ? (await deployWorkload(transaction, asker, { request, settings })).id
-        : found.id
-    if (found !== undefined && !isVersion) await wantLive(transaction, asker, wish.account, found)
-    if (found !== undefined && names.some((name) => OF_WORKLOAD.has(name))) {
-      const { scale, scale_to_zero_after, energy_budget = null } = request
-      await changeWorkload(transaction, asker, {
+  apply: applyVersions<'workload'>({
+    find: SHOWN_WORKLOADS.find,
+    rollBack: rollBackWorkload,
+    ofResource: OF_WORKLOAD,
+    deploy(transaction, asker, { wish, found }) {
+      const request = stackedWorkload(wish, Object.keys(found?.dataOf ?? {}).map(volumeOf))
+      return deployWorkload(transaction, asker, { request, settings })
+    },
+    change(transaction, asker, { wish, found }) {
+      const { scale, scale_to_zero_after, energy_budget = null } = stackedWorkload(wish, [])
+      return changeWorkload(transaction, asker, {
         action: 'workload.update',
-        workload: id,
+        workload: found.id,
         change: { scale, scale_to_zero_after, energy_budget },
         settings,
       })
-    }
-    return id
-  },
-  async remove(transaction, asker, { id }) {
-    await deleteResource(transaction, asker, { kind: 'workload', id })
-    return 'removed'
-  },
+    },
+  }),
+  remove: removeOf('workload'),
 })
-
-const wantLive = returnToLive(SHOWN_WORKLOADS, rollBackWorkload)
 
 async function findIt(
   state: Queryable,
@@ -98,7 +90,8 @@ async function findIt(
   const row = await SHOWN_WORKLOADS.named(state, account, name)
   if (row === undefined) return undefined
   const shown = SHOWN_WORKLOADS.replyOf(row, settings)
-  const version = await versionOf(state, row)
+  const there = versionThere(row)
+  const version = there === null ? undefined : await readWorkloadVersion(state, row.id, there)
   return {
     id: row.id,
     attributes: {
@@ -106,7 +99,7 @@ async function findIt(
       'scale.max': String(row.scale_max),
       'scale.target_requests': String(row.target_requests),
       scale_to_zero_after: shown.scale_to_zero_after,
-      [BUDGET]: shown.energy_budget ?? NO_BUDGET,
+      ...foundBudget(shown),
       ...(version && attributesOf(version, settings)),
     },
     outputs: { id: row.id, url: shown.url },
@@ -137,16 +130,6 @@ function dataOf({ volumes }: WorkloadRow): Pick<FoundResource, 'holds' | 'dataOf
     holds: words.length === 0 ? undefined : words.map(([, text]) => text).join(', '),
     dataOf: Object.fromEntries(words),
   }
-}
-
-/** A version that did not become ready is not there: the plan has its changes again. */
-async function versionOf(
-  state: Queryable,
-  { id, version, live_version: live, versions }: WorkloadRow,
-): Promise<WorkloadVersion | undefined> {
-  const { failure = null } = versions.find((one) => one.version === version) ?? {}
-  const there = failure === null ? version : live
-  return there === null ? undefined : await readWorkloadVersion(state, id, there)
 }
 
 function attributesOf(
