@@ -82,17 +82,21 @@ begin
     'budget_nj', used.nj_per_day::text, 'used_nj', used.nj::text));
 end $$;
 
--- Tells once a day, and again after a raise, that what a budget limits was stopped by it.
-create or replace function note_exceeded(budget_id text) returns void language plpgsql as $$
+-- True where nothing of a budget can be used any more today: less is left of what is charged than the least use of it needs.
+-- Tells so once a day, and again after a raise. Called when a budget has stopped something: what was stopped, or others, may
+-- still use the rest.
+drop function if exists note_exceeded(text);
+create or replace function note_used_up(budget_id text, least_nj numeric) returns boolean language plpgsql as $$
 declare
   wallet_id constant text := budget_day(budget_id, ledger_now());
   used record;
 begin
   perform from log_head for update;
+  if not is_budget_below(budget_id, least_nj) then return false; end if;
   select b.account, b.nj_per_day, d.is_warned, d.unlimited_nj + d.granted_nj - w.posted as nj into used
     from budget_days d join budgets b on b.id = d.budget join wallets w on w.id = d.wallet
     where d.wallet = wallet_id and not d.is_exceeded;
-  if not found then return; end if;
+  if not found then return true; end if;
   if not used.is_warned then
     perform emit_event(used.account, 'energy_budget.warning', jsonb_build_object('resource_id', budget_id,
       'budget_nj', used.nj_per_day::text, 'used_nj', used.nj::text));
@@ -100,6 +104,7 @@ begin
   update budget_days set is_warned = true, is_exceeded = true where wallet = wallet_id;
   perform emit_event(used.account, 'energy_budget.exceeded', jsonb_build_object('resource_id', budget_id,
     'budget_nj', used.nj_per_day::text, 'used_nj', used.nj::text));
+  return true;
 end $$;
 
 -- The energy that is charged of a budget today.

@@ -17,7 +17,7 @@ const SMALL_PUSD = (PUSD_PER_J * 7n) / 10n
 
 /** Cells that exist by name only, which count their stops. */
 function open(bench: TestCharging, payer: Payer, names: readonly string[]) {
-  const told = { stops: 0, ended: 0, refusedNj: [] as bigint[], goOn: () => {} }
+  const told = { stops: 0, asked: 0, usedUp: 0, isUsedUp: true, goOn: () => {} }
   const gate = new Promise<void>((resolve) => (told.goOn = resolve))
   const stopping = Promise.withResolvers<void>()
   const cells = names.map((name) => ({
@@ -44,10 +44,17 @@ function open(bench: TestCharging, payer: Payer, names: readonly string[]) {
     settle: () => {},
     tick: async () => {},
     onChange: () => {},
-    ended: async () => void told.ended++,
-    refused: async (_cell, leastNj) => void told.refusedNj.push(leastNj),
+    async isUsedUp() {
+      told.asked++
+      return told.isUsedUp
+    },
     clock: { monotonicMs: () => 0 },
     log: quiet,
+  })
+  accountCells.onUnpaid('', {
+    tell: async () => {},
+    stop: async () => {},
+    usedUp: async () => void told.usedUp++,
   })
   return { ...accountCells, told, holds, cells, stopped: stopping.resolve }
 }
@@ -91,20 +98,25 @@ test('a cell that nobody can pay is ended once, however long its stop takes', as
   await pause(200)
   used.cells.shift()
   used.stopped()
-  await until('its event', () => used.told.ended > 0)
+  await until('its event', () => used.told.usedUp > 0)
   await pause(50)
   ending.abort()
   await guarding
   beside.end()
-  assert.deepEqual([used.told.stops, used.told.ended], [1, 1])
+  assert.deepEqual([used.told.stops, used.told.asked, used.told.usedUp], [1, 1, 1])
 })
 
-test('a start that its budget does not admit says how much it needs: others may hold the rest', async () => {
+test('a start that its budget does not admit is the end of the budget only where nothing of it can be used', async () => {
   await using bench = await openTestCharging()
   const budgets = ['wl_1']
   bench.books.budgets.set('wl_1', { account: ACCOUNT, njPerDay: 0n, operations: [] })
   const used = open(bench, { ...bench.payer(ACCOUNT, 10n * PUSD_PER_J), budgets }, [])
   used.told.goOn()
-  await assert.rejects(used.admit('wl-1-1', ACCOUNT), { code: 'budget_exhausted' })
-  assert.deepEqual([used.told.ended, used.told.refusedNj], [0, [1_000_000_000n]])
+  for (const isUsedUp of [false, true]) {
+    used.told.isUsedUp = isUsedUp
+    await assert.rejects(used.admit('wl-1-1', ACCOUNT), { code: 'budget_exhausted' })
+    await until('it is asked', () => used.told.asked === (isUsedUp ? 2 : 1))
+    await pause(2)
+    assert.equal(used.told.usedUp, isUsedUp ? 1 : 0)
+  }
 })

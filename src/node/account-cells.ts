@@ -8,6 +8,7 @@ import { CellHold } from '#charging/cell-hold.ts'
 import type { Charging } from '#charging/charging.ts'
 import { isUnpayable } from '#charging/faults.ts'
 import { cellOperationOf } from '#contract/cell-operation.ts'
+import { START_NJ } from '#ledger/budgets.ts'
 import {
   AHEAD_MAX_MS,
   CHECK_MAX_MS,
@@ -39,6 +40,8 @@ export type UnpaidHandler = {
   /** Tells the clients of a frozen cell. */
   readonly tell: (cell: Cell, why: ErgonError) => Promise<void>
   readonly stop: (cell: Cell, why: ErgonError) => Promise<void>
+  /** Called when nothing of the budget of a cell can be used any more today. */
+  readonly usedUp?: (cell: string) => Promise<void>
 }
 
 export type AccountCellsDeps = CellPayersDeps & {
@@ -46,14 +49,13 @@ export type AccountCellsDeps = CellPayersDeps & {
   readonly ahead: (cell: Cell) => CellAhead
   /** When cells were last read for a window. */
   readonly readMs: () => number
-  /** Called when a cell has been ended by its budget. */
-  readonly ended: (cell: string) => Promise<void>
-  /** Called when its budget does not admit a cell, for which so much is needed: others may hold what is left. */
-  readonly refused: (cell: string, leastNj: Nj) => Promise<void>
+  /**
+   * Asked when a budget has ended a cell, or does not admit it: whether nothing of the budget can be used any more today.
+   * Other cells may hold the rest, and a cell that has ended gives back what was held for its next moments.
+   */
+  readonly isUsedUp: (cell: string) => Promise<boolean>
 }
 
-/** The start of a cell: a PostgreSQL server takes 0.1 to 0.2 s of CPU. */
-const START_NJ = nj(1_000_000_000n)
 /** For an orderly stop: 30 ms of one processor. */
 const STOP_NJ = nj(100_000_000n)
 const READ_MAX_MS = 5000
@@ -75,9 +77,8 @@ export function createAccountCells(
     return others.length > 0
   }
   const take = createTake(deps, releaseOf)
-  const tell = createTeller(deps)
-  const tellEnded = (cell: string, why: ErgonError) => tell(cell, why, () => deps.ended(cell))
-  const end = createEnd(deps, { handlerOf, heldOf, tellEnded })
+  const limited = createLimited(deps, handlerOf)
+  const end = createEnd(deps, { handlerOf, heldOf, limited })
   const takeLate = createTakeLate(deps, take, end)
   /** Checks all cells. Returns the time until the next check. */
   const check = (): number => {
@@ -95,7 +96,7 @@ export function createAccountCells(
   return {
     async admit(cell, account) {
       await take(cell, account, START_NJ).catch((error: unknown) => {
-        void tell(cell, error, () => deps.refused(cell, START_NJ))
+        void limited(cell, error)
         throw error
       })
     },
@@ -123,7 +124,8 @@ function createHeldCells(
   { cells, holds, ahead }: AccountCellsDeps,
   handlers: ReadonlyMap<string, UnpaidHandler>,
 ) {
-  const handlerOf = (cell: string) => [...handlers].find(([prefix]) => cell.startsWith(prefix))?.[1]
+  const handlerOf: HandlerOf = (cell) =>
+    [...handlers].find(([prefix]) => cell.startsWith(prefix))?.[1]
   const heldOf = (cell: Cell, hold: CellHold): HeldCell => ({
     cell,
     hold,
@@ -155,14 +157,19 @@ function createTakeLate({ log }: AccountCellsDeps, take: TakeHold, end: EndCell)
   }
 }
 
-/** Tells of a cell where a budget is why. */
-const createTeller =
-  ({ log }: AccountCellsDeps) =>
-  async (cell: string, why: unknown, tell: () => Promise<void>): Promise<void> => {
+type HandlerOf = (cell: string) => UnpaidHandler | undefined
+type Limited = (cell: string, why: unknown) => Promise<void>
+
+/** Follows the end or the refusal of a cell where a budget is why. */
+const createLimited =
+  ({ isUsedUp, log }: AccountCellsDeps, handlerOf: HandlerOf): Limited =>
+  async (cell, why) => {
     if (!(why instanceof ErgonError) || why.code !== 'budget_exhausted') return
-    await tell().catch((error: unknown) => {
-      log.warn('An event of a budget is lost', { cell, error: messageOf(error) })
-    })
+    try {
+      if (await isUsedUp(cell)) await handlerOf(cell)?.usedUp?.(cell)
+    } catch (error) {
+      log.warn('The end of a budget is not told', { cell, error: messageOf(error) })
+    }
   }
 
 /** Ends a cell that cannot be paid; calls for one cell share its end. */
@@ -171,9 +178,9 @@ function createEnd(
   {
     handlerOf,
     heldOf,
-    tellEnded,
+    limited,
   }: Pick<ReturnType<typeof createHeldCells>, 'handlerOf' | 'heldOf'> & {
-    readonly tellEnded: (cell: string, why: ErgonError) => Promise<void>
+    readonly limited: Limited
   },
 ): EndCell {
   const { settle, log } = deps
@@ -197,7 +204,7 @@ function createEnd(
     await cell.stop().catch(failed)
     await untilRead(deps)
     settle(name)
-    await tellEnded(name, why)
+    await limited(name, why)
   }
   return (cell, hold, why) => {
     const running = ends.get(cell) ?? end(cell, hold, why).finally(() => ends.delete(cell))

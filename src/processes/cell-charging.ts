@@ -6,7 +6,7 @@ import type { Cells } from '#cells/cell.ts'
 import type { CellHold } from '#charging/cell-hold.ts'
 import { createCellMinutes, type CellMinutes } from '#charging/cell-minutes.ts'
 import { chargedId } from '#contract/charged-resource.ts'
-import { resourceOfCell } from '#ledger/budgets.ts'
+import { noteUsedUp, resourceOfCell } from '#ledger/budgets.ts'
 import { readCellWindows } from '#ledger/cell-windows.ts'
 import { createAccountCells, type AccountCells } from '#node/account-cells.ts'
 import type { Accounting } from '#node/accounting.ts'
@@ -57,17 +57,12 @@ export async function openCellCharging(deps: {
     settle: minutes.settle,
     tick,
     onChange: (act) => void changes.push(act),
-    async ended(cell) {
-      // The last charges of the resource are posted before the event gives its use.
+    async isUsedUp(cell) {
+      // The last charges of the resource are posted first.
       const resource = resourceOfCell(cell)
       for (const name of holds.keys()) if (resourceOfCell(name) === resource) minutes.settle(name)
       await tick()
-      await state.query('select note_exceeded($1)', [resource])
-    },
-    async refused(cell, leastNj) {
-      await tick()
-      const values = [resourceOfCell(cell), String(leastNj)]
-      await state.query('select note_exceeded($1) where is_budget_below($1, $2)', values)
+      return await noteUsedUp(state, resource)
     },
     clock: systemClock,
     log,

@@ -60,31 +60,3 @@ test('a deletion outlasts an empty balance, and a credit does not end it', { ski
   await state.query("select release_resources($1, 'deleting')", [ACCOUNT])
   assert.equal(await wanted(), 'new deployed, rests suspended, runs deployed')
 })
-
-test(
-  'a budget holds a resource by what is charged of it, not by what sessions hold',
-  { skip },
-  async () => {
-    const { rows } = await state.query<{ id: string }>(
-      "select id from resources where name = 'runs'",
-    )
-    const id = rows[0]?.id
-    const held = async () => {
-      await state.query('select hold_by_budget($1) where is_budget_below($1, 1e9)', [id])
-      const { rows: now } = await state.query('select held from resources where id = $1', [id])
-      return now[0]
-    }
-    const wallet = 'budget_day($1, ledger_now())'
-    assert.deepEqual(await held(), { held: null }, 'without a budget')
-    await state.query('select set_budget($1, $2, 15e9)', [id, ACCOUNT])
-    await state.query(`update wallets set reserved = posted where id = ${wallet}`, [id])
-    assert.deepEqual(await held(), { held: null }, 'held whole')
-    await state.query(`update wallets set reserved = 0 where id = ${wallet}`, [id])
-    const use = (nj: string) =>
-      state.query(`select transfer(${wallet}, 'operator:budget', $2, 'budget')`, [id, nj])
-    await use('14000000000')
-    assert.deepEqual(await held(), { held: null }, 'enough for a start')
-    await use('1')
-    assert.deepEqual(await held(), { held: 'budget' })
-  },
-)

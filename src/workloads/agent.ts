@@ -209,7 +209,7 @@ async function tend({ log }: AgentCore, workloads: Workloads, signal: AbortSigna
   }
 }
 
-/** Workloads whose energy cannot be paid end, and requests get the reason. A used budget holds one until there is some again. */
+/** Workloads whose energy cannot be paid end, and requests get the reason. A budget that is used up holds one until there is some again. */
 function endUnpaid(
   { accountCells, state }: AgentCore,
   workloads: Pick<Workloads, 'stop'>,
@@ -219,10 +219,11 @@ function endUnpaid(
     tell: ({ spec }, why) => served.refuse(workloadOfCell(spec.name), why),
     async stop({ spec }, why) {
       const id = workloadOfCell(spec.name)
-      const isBudget = why.code === 'budget_exhausted'
-      if (isBudget) await state.query('select hold_by_budget($1)', [id])
-      await workloads.stop(id, isBudget ? 'budget' : 'balance')
+      await workloads.stop(id, why.code === 'budget_exhausted' ? 'budget' : 'balance')
       served.allow(id)
+    },
+    async usedUp(cell) {
+      await state.query('select hold_by_budget($1)', [workloadOfCell(cell)])
     },
   })
 }

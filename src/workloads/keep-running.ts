@@ -1,6 +1,7 @@
 // Instances that run without a request: those of workloads that want one at least. Each is a use that does not end.
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { START_NJ } from '#ledger/budgets.ts'
 import type { Instances } from '#resources/instances.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -27,9 +28,6 @@ type Deps = {
   readonly crashes: Pick<Crashes, 'endIfSteady'>
 }
 
-/** The energy that is held for the start of an instance (account-cells.ts). */
-const LEAST_NJ = '1000000000'
-const HOLD = 'select hold_by_budget($1) where is_budget_below($1, $2)'
 const RUNNING = `select n.id, n.account, n.name, n.actual, n.live_version as version from resources n join workloads w using (id)
   where n.wanted = 'deployed' and n.actual in ('deployed', 'crash_loop') and (w.scale_min > 0 or n.actual = 'crash_loop')
   order by n.id`
@@ -47,12 +45,10 @@ export function createKeptInstances({ state, log, instances, crashes }: Deps): K
     else kept.set(key, { id: own.id, release })
   }
   const keepOne = (own: VersionedInstance, signal: AbortSignal): Promise<void> =>
-    begin(own, signal).catch(async (error: unknown) => {
+    begin(own, signal).catch((error: unknown) => {
+      // Where others hold the rest of a budget, it is tried again.
       const { id, instance } = own
-      // Where the others hold the rest of the budget, it is tried again.
-      if (error instanceof ErgonError && error.code === 'budget_exhausted')
-        await state.query(HOLD, [id, LEAST_NJ])
-      else if (!signal.aborted)
+      if (!signal.aborted)
         log.debug('A workload does not run', { id, instance, error: messageOf(error) })
     })
   const keep: KeptInstances['keep'] = async (resource, signal) => {
@@ -72,7 +68,7 @@ export function createKeptInstances({ state, log, instances, crashes }: Deps): K
       for (const [key, one] of kept) if (one.id === id) kept.delete(key)
     },
     async tend(signal) {
-      await state.query("select release_by_budget('workload', $1)", [LEAST_NJ])
+      await state.query("select release_by_budget('workload', $1)", [String(START_NJ)])
       const { rows } = await state.query<Resource & { actual: string; version: number }>(RUNNING)
       for (const { actual, version, ...resource } of rows) {
         signal.throwIfAborted()

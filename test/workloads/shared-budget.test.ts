@@ -1,5 +1,5 @@
-// Instances of a workload that share a small energy budget, on a product: they use most of it before they are ended,
-// are never billed above it, and burn little beyond it. Its events come at its end.
+// Instances of a workload that share a small energy budget, on a product: they use all of it but less than a start needs,
+// are never billed above it, and burn little beyond it. Its events come at its end, once.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,10 +12,8 @@ import { ask, until, workloadClient, type ShownWorkload } from './workload-clien
 
 const NJ_PER_J = 1_000_000_000
 const INSTANCES = 3
-/** 0.95 where nothing else runs. On a busy machine checks come late, and an end comes earlier: 0.83 was seen; 0.71 without a mend. */
-const LEAST_PART = 0.78
 const WARNED_PART = 0.8
-/** Held for the start of an instance. */
+/** Held for the start of an instance: a budget of which less is left is used up. */
 const START_J = 1
 /** Beyond a budget the machine may spend so much, which is the operator's. */
 const LOSS_MAX_J = 1
@@ -23,6 +21,8 @@ const LOSS_MAX_J = 1
 const STARTED_S = 20
 /** Longer than two windows. */
 const REST_MS = 2500
+/** 60 J are some seconds of two processors, which others may want too. */
+const USED_UP_MAX_MS = 600_000
 
 let ergon: Ergon
 let folder: string
@@ -54,14 +54,13 @@ async function eventsOf({ id }: Pick<ShownWorkload, 'id'>) {
 async function tellsAtItsEnd(t: TestContext, budgetJ: number, made: ShownWorkload) {
   const events = await eventsOf(made)
   t.diagnostic(JSON.stringify(events))
-  const budget = events.filter(({ type }) => type !== 'workload.suspended')
   assert.deepEqual(
-    budget.map(({ type }) => type),
-    ['energy_budget.warning', 'energy_budget.exceeded'],
+    events.map(({ type }) => type),
+    ['energy_budget.warning', 'energy_budget.exceeded', 'workload.suspended'],
   )
-  const [warned, exceeded] = budget.map(({ usedJ }) => usedJ)
+  const [warned, exceeded] = events.map(({ usedJ }) => usedJ)
   assert.ok((warned ?? 0) >= budgetJ * WARNED_PART, `warned at ${warned} J`)
-  assert.ok((exceeded ?? 0) >= budgetJ * LEAST_PART - START_J, `exceeded at ${exceeded} J`)
+  assert.ok((exceeded ?? 0) > budgetJ - START_J, `exceeded at ${exceeded} J`)
 }
 
 /** Of one workload: the shares of its cells in the windows, and its charges. */
@@ -89,6 +88,7 @@ async function settled(made: ShownWorkload) {
   await until(
     () => client.show(made.name),
     ({ status }) => status === 'suspended',
+    USED_UP_MAX_MS,
   )
   let before = ''
   return await until(
@@ -111,7 +111,7 @@ async function usesUp(t: TestContext, budgetJ: number, made: ShownWorkload): Pro
   assert.equal(instances, INSTANCES)
   assert.ok(billed <= budgetJ, `${billed} J billed`)
   assert.ok(burnt <= budgetJ + Math.max(LOSS_MAX_J, budgetJ / 1000), `${burnt} J burnt`)
-  assert.ok(billed >= budgetJ * LEAST_PART, `only ${billed} J billed`)
+  assert.ok(billed > budgetJ - START_J, `only ${billed} J billed`)
 }
 
 const make = (name: string, budgetJ: number, env: object) =>

@@ -36,8 +36,12 @@ export type WorkloadAnswer = {
   }
 }
 
-export async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
-  const lastMs = performance.now() + WAIT_MS
+export async function until<T>(
+  look: () => Promise<T>,
+  holds: (seen: T) => boolean,
+  waitMs = WAIT_MS,
+): Promise<T> {
+  const lastMs = performance.now() + waitMs
   for (;;) {
     const seen = await look()
     if (holds(seen)) return seen

@@ -339,15 +339,9 @@ test('a used budget suspends a workload, and a raise resumes it', async () => {
       status === 'suspended' && /energy budget is used up/.test(String(reason)),
   )
   assert.match((await ask(made.url)).text, /workload_budget_exhausted/)
-  // Where a start fits into the rest of the budget, it runs once more.
-  const suspended = await eventsOf('workload.suspended', made)
-  assert.ok(suspended.length >= 1 && suspended.length <= 2, String(suspended.length))
-  for (const event of suspended)
-    assert.deepEqual(event, {
-      workload_id: made.id,
-      workload_name: 'burner',
-      reason: 'energy_budget',
-    })
+  assert.deepEqual(await eventsOf('workload.suspended', made), [
+    { workload_id: made.id, workload_name: 'burner', reason: 'energy_budget' },
+  ])
   // The last window is charged after the suspension. A pull whose window is read after the budget has ended is the operator's.
   const version = `${made.id.replace('_', '-')}-1`
   const charged = await until(
@@ -364,7 +358,8 @@ test('a used budget suspends a workload, and a raise resumes it', async () => {
   assert.equal(cells[0], `${version}-1`)
   for (const cell of cells.slice(1)) assert.equal(cell, `${version}-pull`)
   const used = charged[0]?.used ?? ''
-  assert.ok(BigInt(used) <= 10_000_000_000n, used)
+  // Less is left than a start needs.
+  assert.ok(BigInt(used) <= 10_000_000_000n && BigInt(used) > 9_000_000_000n, used)
   const sum = charged.reduce((total, { energy }) => total + BigInt(energy), 0n)
   assert.equal(sum, BigInt(used))
   await client.api('PATCH', '/burner', { energy_budget: '1 MJ/day' })

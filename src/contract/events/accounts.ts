@@ -27,7 +27,7 @@ export const ACCOUNTS_EVENTS = {
   'account.resumed': eventOf('The operator ended the suspension of the account.', {}),
   'energy_budget.warning': eventOf('Four fifths of the energy budget of the day are used.', budget),
   'energy_budget.exceeded': eventOf(
-    'The energy budget of the day is used up: what it limits was stopped.',
+    'The energy budget of the day is used up: less is left than a start needs. What it limits is stopped.',
     budget,
   ),
   'token.exposed': eventOf('A token was seen in an address; at most once an hour for each token.', {

@@ -20,6 +20,7 @@ import { createPipeMarks } from '#databases/proxy/pipe-marks.ts'
 import { createRoles } from '#databases/proxy/roles.ts'
 import { createUses } from '#databases/proxy/uses.ts'
 import { STOPPED } from '#wire/messages.ts'
+import { noteUsedUp } from '#ledger/budgets.ts'
 import { createLimitedPayers } from '#node/limited-payers.ts'
 import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import { serveInside } from '#node/inside.ts'
@@ -69,11 +70,11 @@ const billing = {
   clock: systemClock,
   marks,
   payerOf,
-  async exceeded(database: string) {
+  async budgetEnded(database: string) {
     try {
-      // The last charge is posted before the event says what is used.
+      // The last charge is posted first.
       await session.tickNow(AbortSignal.timeout(TICK_TIMEOUT_MS))
-      await state.query('select note_exceeded($1)', [database])
+      await noteUsedUp(state, database)
     } catch (error) {
       log.warn('An event of a budget is lost', { database, error: messageOf(error) })
     }

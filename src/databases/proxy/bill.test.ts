@@ -9,7 +9,7 @@ import { openBill } from './bill.ts'
 import { createPipeMarks } from './pipe-marks.ts'
 
 const MS = 1e6
-const exceeded = async () => assert.fail('no budget')
+const budgetEnded = async () => assert.fail('no budget')
 const NJ_PER_MS = NJ_PER_CPU_S / 1000n
 
 test('two databases are billed their own work and logins, and nobody what is not marked', async () => {
@@ -19,7 +19,7 @@ test('two databases are billed their own work and logins, and nobody what is not
   const open = (account: string) => {
     const payer = used.payer(account, 10n ** 12n)
     const { charging } = used
-    const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, exceeded }
+    const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, budgetEnded }
     return openBill(deps, { account, database: account, databaseName: account })
   }
   const billed = () => used.charging.billed().accruedNj
@@ -43,7 +43,7 @@ test('sessions that nothing was used for, as logins to a database that cannot st
   const payer = used.payer('one', 10n ** 12n)
   const { charging } = used
   const marks = createPipeMarks(createMarks({ cpuNs: () => 0 }))
-  const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, exceeded }
+  const deps = { charging, clock: systemClock, marks, payerOf: async () => payer, budgetEnded }
   const bill = await openBill(deps, { account: 'one', database: 'db_1', databaseName: 'notes' })
   await bill.end()
   assert.equal(charging.running, 0)
@@ -60,7 +60,7 @@ test('a bill is not opened for an account that cannot pay', async () => {
     clock: systemClock,
     marks: createPipeMarks(),
     payerOf: async () => payer,
-    exceeded,
+    budgetEnded,
   }
   await assert.rejects(openBill(deps, { account: 'poor', database: 'db_x', databaseName: 'x' }), {
     code: 'balance_depleted',
@@ -81,7 +81,7 @@ test('sessions are billed what the budget of their database has, and then cut by
     clock: systemClock,
     marks,
     payerOf: async () => ({ ...payer, budgets: ['db_1'] }),
-    exceeded: async (database: string) => void told.push(database),
+    budgetEnded: async (database: string) => void told.push(database),
   }
   const bill = await openBill(deps, { account: 'one', database: 'db_1', databaseName: 'notes' })
   cpuNs += 2000 * MS

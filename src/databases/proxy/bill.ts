@@ -26,8 +26,8 @@ export interface Bill {
 }
 
 export type BillDeps = DuringDeps & {
-  /** Called when sessions were ended by the budget of a database. */
-  readonly exceeded: (database: string) => Promise<void>
+  /** Called when sessions were ended by the budget of a database: others may hold the rest. */
+  readonly budgetEnded: (database: string) => Promise<void>
   readonly clock: TimerClock
   readonly marks: PipeMarks
   /** The account of a database, limited by the budget of the database. */
@@ -88,7 +88,7 @@ export async function openBill(
     over.resolve()
     const reason = await work
     if (reason instanceof ErgonError && reason.code === 'budget_exhausted')
-      await deps.exceeded(database)
+      await deps.budgetEnded(database)
   }
   work.catch((error: unknown) => begun.reject(error))
   return await begun.promise
