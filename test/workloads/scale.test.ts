@@ -1,36 +1,15 @@
 // Workloads with several instances: they come and go with the requests, replace each other, end one by one and together.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { bookFaults } from '../books.ts'
-import { startErgon, type Ergon } from '../start-ergon.ts'
-import { writeServerImage } from './image.ts'
-import { ask, until, workloadClient, type ShownWorkload } from './workload-client.ts'
+import { ask, until, type ShownWorkload } from './workload-client.ts'
+import { workloadsOfFile, type TestWorkloads } from './workloads-of-file.ts'
 
-let ergon: Ergon
-let folder: string
-let client: ReturnType<typeof workloadClient>
-let image: string
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ergon-scale-'))
-  // Cells have uids of their own.
-  chmodSync(folder, 0o755)
-  writeServerImage(join(folder, 'server'))
-  image = `oci:${folder}/server:v1`
-  ergon = await startErgon({
-    env: {
-      ERGON_IMAGE_FOLDER: folder,
-      ERGON_WORKLOAD_CALM_SECONDS: '3',
-      ERGON_WORKLOAD_MEMORY_MB: '1000',
-    },
-  })
-  client = workloadClient(ergon)
-})
-after(async () => {
-  await ergon?.stop()
-  rmSync(folder, { recursive: true, force: true })
+let ergon: TestWorkloads['ergon']
+let client: TestWorkloads['client']
+let image: TestWorkloads['image']
+workloadsOfFile({ ERGON_WORKLOAD_CALM_SECONDS: '3', ERGON_WORKLOAD_MEMORY_MB: '1000' }, (made) => {
+  ;({ ergon, client, image } = made)
 })
 
 const MEMORY = '64MB'

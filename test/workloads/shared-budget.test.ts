@@ -1,14 +1,10 @@
 // Instances of a workload that share a small energy budget, on a product: they use all of it but less than a start needs,
 // are never billed above it, and burn little beyond it. Its events come at its end, once.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test, type TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startErgon, type Ergon } from '../start-ergon.ts'
-import { writeServerImage } from './image.ts'
-import { ask, until, workloadClient, type ShownWorkload } from './workload-client.ts'
+import { ask, until, type ShownWorkload } from './workload-client.ts'
+import { workloadsOfFile, type TestWorkloads } from './workloads-of-file.ts'
 
 const NJ_PER_J = 1_000_000_000
 const INSTANCES = 3
@@ -24,20 +20,11 @@ const REST_MS = 2500
 /** 60 J are some seconds of two processors, which others may want too. */
 const USED_UP_MAX_MS = 600_000
 
-let ergon: Ergon
-let folder: string
-let client: ReturnType<typeof workloadClient>
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ergon-shared-budget-'))
-  // Cells have uids of their own.
-  chmodSync(folder, 0o755)
-  writeServerImage(join(folder, 'server'))
-  ergon = await startErgon({ env: { ERGON_IMAGE_FOLDER: folder } })
-  client = workloadClient(ergon)
-})
-after(async () => {
-  await ergon?.stop()
-  rmSync(folder, { recursive: true, force: true })
+let ergon: TestWorkloads['ergon']
+let client: TestWorkloads['client']
+let image: TestWorkloads['image']
+workloadsOfFile({}, (made) => {
+  ;({ ergon, client, image } = made)
 })
 
 /** The events of its budget and its suspensions, in order, with the energy that was charged then. */
@@ -116,7 +103,7 @@ async function usesUp(t: TestContext, budgetJ: number, made: ShownWorkload): Pro
 
 const make = (name: string, budgetJ: number, env: object) =>
   client.deploy(name, {
-    image: `oci:${folder}/server:v1`,
+    image,
     env,
     memory: '64MB',
     scale: { min: INSTANCES, max: INSTANCES },

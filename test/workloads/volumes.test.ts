@@ -1,41 +1,22 @@
 // Volumes of workloads as their owners use them: kept by versions, failures and restarts, limited, charged, deleted.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { bookFaults } from '../books.ts'
-import { startErgon, type Ergon } from '../start-ergon.ts'
-import { writeServerImage } from './image.ts'
-import { ask, until, workloadClient } from './workload-client.ts'
+import { ask, until } from './workload-client.ts'
+import { workloadsOfFile, type TestWorkloads } from './workloads-of-file.ts'
 
 const NEEDS_ROOT = { skip: process.getuid?.() !== 0 && 'needs root' }
 const VOLUMES = [{ name: 'data', path: '/data', size: '32MB' }]
 
-let ergon: Ergon
-let folder: string
-let client: ReturnType<typeof workloadClient>
-let image: string
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ergon-volumes-'))
-  // Cells have uids of their own.
-  chmodSync(folder, 0o755)
-  writeServerImage(join(folder, 'server'))
-  image = `oci:${folder}/server:v1`
-  ergon = await startErgon({
-    env: {
-      ERGON_IMAGE_FOLDER: folder,
-      ERGON_WORKLOAD_READY_SECONDS: '4',
-      ERGON_STORAGE_MINUTE_S: '1',
-    },
-  })
-  client = workloadClient(ergon)
-})
-after(async () => {
-  await ergon?.stop()
-  rmSync(folder, { recursive: true, force: true })
+let ergon: TestWorkloads['ergon']
+let client: TestWorkloads['client']
+let image: TestWorkloads['image']
+workloadsOfFile({ ERGON_WORKLOAD_READY_SECONDS: '4', ERGON_STORAGE_MINUTE_S: '1' }, (made) => {
+  ;({ ergon, client, image } = made)
 })
 
 const text = async (url: string, path: string) => (await ask(url, path)).text

@@ -1,34 +1,21 @@
 // Workloads as their owners use them: deployed from an image, called at their hosts, asleep and awake, rolled back.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync, readdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { symlinkSync, writeFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { PROXY_VARIABLES } from '#node/egress.ts'
 import { bookFaults } from '../books.ts'
-import { startErgon, type Ergon } from '../start-ergon.ts'
 import { writeServerImage } from './image.ts'
-import { ask, until, workloadClient, type ShownWorkload } from './workload-client.ts'
+import { ask, until, type ShownWorkload } from './workload-client.ts'
+import { workloadsOfFile, type TestWorkloads } from './workloads-of-file.ts'
 
-let ergon: Ergon
-let folder: string
-let client: ReturnType<typeof workloadClient>
-let image: string
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ergon-workloads-'))
-  // Cells have uids of their own.
-  chmodSync(folder, 0o755)
-  writeServerImage(join(folder, 'server'))
-  image = `oci:${folder}/server:v1`
-  ergon = await startErgon({
-    env: { ERGON_IMAGE_FOLDER: folder, ERGON_WORKLOAD_READY_SECONDS: '4' },
-  })
-  client = workloadClient(ergon)
-})
-after(async () => {
-  await ergon?.stop()
-  rmSync(folder, { recursive: true, force: true })
+let ergon: TestWorkloads['ergon']
+let client: TestWorkloads['client']
+let image: TestWorkloads['image']
+let folder: TestWorkloads['folder']
+workloadsOfFile({ ERGON_WORKLOAD_READY_SECONDS: '4' }, (made) => {
+  ;({ ergon, client, image, folder } = made)
 })
 
 const cellsOf = async ({ id }: Pick<ShownWorkload, 'id'>): Promise<string[]> =>
