@@ -1,6 +1,8 @@
 // The charges of a resource in a span of time, summed from the charges themselves; of bundled ones whole hours from the
 // sums that bundling keeps.
+import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import type { OperationName } from '#contract/operations.ts'
+import { rawNumber } from '#contract/raw-json.ts'
 import type { Queryable } from '#state/connect.ts'
 import { bundledMinutes, bundledRows, bundledSums, wholeHours } from './bundles/bundled-sums.ts'
 import { endsIn } from './usage.ts'
@@ -58,4 +60,28 @@ export async function sumResource(
     ],
   )
   return rows
+}
+
+/** The figures of all rows, and of those of each step of time, as the API shows them. */
+export const shownEnergy = (
+  rows: readonly ResourceEnergyRow[],
+  figures: (rows: readonly ResourceEnergyRow[]) => object = energyFigures,
+) => ({
+  ...figures(rows),
+  data: [...Map.groupBy(rows, ({ at }) => at.toISOString())].map(([at, some]) => ({
+    at,
+    ...figures(some),
+  })),
+})
+
+export function energyFigures(rows: readonly ResourceEnergyRow[]) {
+  const sumOf = (key: 'energy' | 'carbon' | 'charge') =>
+    rows.reduce((sum, row) => sum + BigInt(row[key]), 0n)
+  const energy = sumOf('energy')
+  return {
+    energy_j: rawNumber(printJoules(nj(energy))),
+    carbon_mg: rawNumber(printMilligrams(pg(sumOf('carbon')))),
+    energy_nj: energy.toString(),
+    charge_pusd: sumOf('charge').toString(),
+  }
 }

@@ -1,15 +1,18 @@
 // GET /v1/databases/{id or name}/energy?from&to&by: the charges of its server, its sessions at the proxy, its
 // backups and its stored bytes, summed.
-import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { rawNumber } from '#contract/raw-json.ts'
 import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
 import { readTime } from '#http/read-time.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
 import type { Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
-import { sumResource, type ResourceEnergyRow } from '#ledger/resource-energy.ts'
+import {
+  energyFigures,
+  shownEnergy,
+  sumResource,
+  type ResourceEnergyRow,
+} from '#ledger/resource-energy.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 
@@ -24,34 +27,20 @@ export const createDatabaseEnergy =
     const { from, to, by } = readSpan(call.query(), now())
     const span = { account, resource, operations: OPERATIONS, from, to }
     const rows = await inSnapshot(state, (snapshot) => sumResource(snapshot, span, by))
-    const steps = Map.groupBy(rows, ({ at }) => at.toISOString())
     const reply = {
       object: 'database.energy',
       from: from.toISOString(),
       to: to.toISOString(),
       by,
-      ...figuresOf(rows),
-      data: [...steps].map(([at, some]) => ({ at, ...figuresOf(some) })),
+      ...shownEnergy(rows, figuresOf),
     }
     return { kind: 'known', status: 200, body: () => JSON.stringify(reply) }
   }
 
-function figuresOf(rows: readonly ResourceEnergyRow[]) {
-  const sumOf = (key: 'energy' | 'carbon' | 'charge', some = rows) =>
-    some.reduce((sum, row) => sum + BigInt(row[key]), 0n)
-  const energy = sumOf('energy')
-  const ofServer = sumOf(
-    'energy',
-    rows.filter(({ operation }) => operation === SERVER),
-  )
-  return {
-    energy_j: rawNumber(printJoules(nj(energy))),
-    server_j: rawNumber(printJoules(nj(ofServer))),
-    carbon_mg: rawNumber(printMilligrams(pg(sumOf('carbon')))),
-    energy_nj: energy.toString(),
-    charge_pusd: sumOf('charge').toString(),
-  }
-}
+const figuresOf = (rows: readonly ResourceEnergyRow[]) => ({
+  ...energyFigures(rows),
+  server_j: energyFigures(rows.filter(({ operation }) => operation === SERVER)).energy_j,
+})
 
 function readSpan(query: URLSearchParams, nowMs: number) {
   const to = readTime(query.get('to'), 'to') ?? new Date(nowMs)
