@@ -20,6 +20,11 @@ export const WORKLOADS: LimitSection = {
       code('invalid_request'),
     ],
     [
+      'size of all volumes of an account, full or not (`ERGON_ACCOUNT_VOLUMES_MB`)',
+      'a quarter of the disk of the node',
+      code('volume_quota_exceeded'),
+    ],
+    [
       'registries whose passwords an account keeps',
       count(REGISTRY_PASSWORDS_MAX),
       code('too_many_registries'),

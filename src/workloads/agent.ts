@@ -1,5 +1,6 @@
 // Workloads in the agent: the cells that the ingress wakes, and the reconciler that makes versions live.
 import { hash } from 'node:crypto'
+import { statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -37,6 +38,8 @@ const OWN_LEVEL = 'service'
 /** Hex digits: engines have names of 63 bytes at most. */
 const INSTALLATION_LENGTH = 12
 const BYTES_PER_MB = 1_000_000
+/** The volumes of an account may have one part of so many. */
+const DISK_SHARE = 4
 
 async function open(core: AgentCore): Promise<AgentPart> {
   const { config, data, state, log, cells, ingress } = core
@@ -53,6 +56,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
     images,
     region: config.region,
     ownHosts: ownHosts(core),
+    volumeBytesMax: await volumeBytesMax(core),
     whyNoVolumes: machineLacks(cells.isolation.level),
   }
   const halves = { gateway: { settings }, tasks: { settings: tasksOf(config) } }
@@ -116,6 +120,16 @@ const tellRefusals = (
       isOwn: true,
     }),
   )
+
+/** No account can reserve all room of the node. */
+async function volumeBytesMax({
+  config,
+  data,
+}: Pick<AgentCore, 'config' | 'data'>): Promise<number> {
+  if (config.accountVolumesMb !== undefined) return config.accountVolumesMb * BYTES_PER_MB
+  const { blocks, bsize } = await statfs(data.at('.'))
+  return Math.floor((blocks * bsize) / DISK_SHARE)
+}
 
 /** A stored byte has one price. */
 const tasksOf = (config: AgentCore['config']): WorkloadsTaskSettings => ({

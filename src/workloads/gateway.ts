@@ -16,7 +16,7 @@ import { deployWorkload } from './operations/deploy-workload.ts'
 import { SHOWN_WORKLOADS } from './operations/find-workload.ts'
 import { createWorkloadEnergy } from './operations/workload-energy.ts'
 import { createWorkloadLogs } from './operations/workload-logs.ts'
-import { rollBackWorkload } from './operations/workload-rollback.ts'
+import { createWorkloadRollBack } from './operations/workload-rollback.ts'
 import { createWorkloadScale, createWorkloadUpdate } from './operations/workload-update.ts'
 import { wishWorkload } from './operations/workload-wish.ts'
 import { createRegistryList } from './registries/registry-list.ts'
@@ -76,7 +76,7 @@ function open(
       },
       'workload.rollback': {
         parse: workloads.parseWorkloadRollback,
-        handle: createResourceChange(SHOWN_WORKLOADS, deps, rollBackWorkload),
+        handle: createResourceChange(SHOWN_WORKLOADS, deps, createWorkloadRollBack(deps.settings)),
       },
       'registry.list': { handle: createRegistryList({ state }) },
       'registry.login': {

@@ -12,6 +12,8 @@ export type WorkloadGatewaySettings = {
   /** Of the service itself. */
   readonly ownHosts: readonly string[]
   readonly images: Pick<ImageSettings, 'imageFolder'>
+  /** Of all volumes of an account, full or not. */
+  readonly volumeBytesMax: number
   /** Why the node has no volumes, in words. */
   readonly whyNoVolumes?: string | undefined
 }

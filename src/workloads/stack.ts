@@ -16,7 +16,7 @@ import { openVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'
 import { changeWorkload, deployWorkload, smallerVolume } from './operations/deploy-workload.ts'
 import { SHOWN_WORKLOADS, type WorkloadRow } from './operations/find-workload.ts'
-import { rollBackWorkload } from './operations/workload-rollback.ts'
+import { createWorkloadRollBack } from './operations/workload-rollback.ts'
 import { mountedVolumes, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
 import { createRoutePart } from './route-stack.ts'
 import type { WorkloadVolume } from './driver.ts'
@@ -62,7 +62,7 @@ const createWorkloadPart = (settings: WorkloadGatewaySettings): StackPart<'workl
   find: (state, { account, name }) => findIt(state, settings, account, name),
   apply: applyVersions<'workload'>({
     find: SHOWN_WORKLOADS.find,
-    rollBack: rollBackWorkload,
+    rollBack: createWorkloadRollBack(settings),
     ofResource: OF_WORKLOAD,
     deploy(transaction, asker, { wish, found }) {
       const request = stackedWorkload(wish, Object.keys(found?.dataOf ?? {}).map(volumeOf))

@@ -53,6 +53,17 @@ create or replace function volumes_of(v workload_versions) returns jsonb languag
   where o.workload = v.workload
 $$;
 
+-- The bytes that the volumes of an account may grow to: by the size of each file, or by that of a version that is wanted or
+-- live. A deleted volume counts until its file is gone. Others that change them wait for the end of the transaction.
+create or replace function account_volume_bytes(of_account text) returns bigint language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(4207714, hashtext(of_account));
+  return (select coalesce(sum(greatest(o.size_bytes, (
+      select max(m.size_bytes) from workload_versions v, jsonb_to_recordset(v.volumes) as m (name text, size_bytes bigint)
+      where v.workload = o.workload and v.version in (n.version, n.live_version) and m.name = o.name))), 0)
+    from workload_volumes o join resources n on n.id = o.workload where n.account = of_account);
+end $$;
+
 -- Notes what the volumes take of the disk.
 create or replace function note_volume_bytes(ids text[], bytes bigint[]) returns void language sql as $$
   update workload_volumes v set used_bytes = u.bytes from unnest(ids, bytes) as u (id, bytes)

@@ -15,9 +15,16 @@ const VOLUMES = [{ name: 'data', path: '/data', size: '32MB' }]
 let ergon: TestWorkloads['ergon']
 let client: TestWorkloads['client']
 let image: TestWorkloads['image']
-workloadsOfFile({ ERGON_WORKLOAD_READY_SECONDS: '4', ERGON_STORAGE_MINUTE_S: '1' }, (made) => {
-  ;({ ergon, client, image } = made)
-})
+workloadsOfFile(
+  {
+    ERGON_WORKLOAD_READY_SECONDS: '4',
+    ERGON_STORAGE_MINUTE_S: '1',
+    ERGON_ACCOUNT_VOLUMES_MB: '1100000',
+  },
+  (made) => {
+    ;({ ergon, client, image } = made)
+  },
+)
 
 const text = async (url: string, path: string) => (await ask(url, path)).text
 
@@ -77,6 +84,15 @@ test(
       refused.versions.find(({ version }) => version === 2)?.failure ?? '',
       /Could not make the volume "data" of 1000000 MB: the node has \d+ MB for volumes/,
     )
+    const { status, body } = await client.api('POST', '', {
+      name: 'full',
+      image,
+      volumes: [
+        { ...volumes[0], size: '1000GB' },
+        { name: 'b', path: '/b', size: '1000GB' },
+      ],
+    })
+    assert.equal(status, 409, JSON.stringify(body))
     await client.api('POST', '/full/suspend', {})
     await client.api('POST', '/full/resume', {})
     await until(

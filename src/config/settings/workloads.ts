@@ -42,6 +42,12 @@ export const WORKLOADS_SETTINGS = {
     help: 'Megabytes of memory that the running instances of all workloads may have together (default: that of the machine)',
     check: count(16, 100_000_000).optional(),
   },
+  accountVolumesMb: {
+    name: 'ERGON_ACCOUNT_VOLUMES_MB',
+    flag: 'account-volumes-mb',
+    help: 'Megabytes that all volumes of an account may have together, full or not (default: a quarter of the disk of the data folder)',
+    check: count(16, 1_000_000_000).optional(),
+  },
   privateRegistries: {
     name: 'ERGON_PRIVATE_REGISTRIES',
     flag: 'private-registries',

@@ -8,7 +8,12 @@ import * as workloads from '#contract/workloads.ts'
 
 const shown = json(replies.workloadReply)
 const refusals = ['workload_not_found'] as const
-const ofVolumes = ['volumes_off', 'volume_smaller', 'volume_left_out'] as const
+const ofVolumes = [
+  'volumes_off',
+  'volume_quota_exceeded',
+  'volume_smaller',
+  'volume_left_out',
+] as const
 
 export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
   'workload.deploy': {
@@ -93,7 +98,7 @@ export const WORKLOADS_DESCRIPTIONS: Descriptions<typeof WORKLOADS> = {
     summary: 'Make an earlier version of a workload live again',
     request: workloads.workloadRollback,
     replies: ok('The workload', shown),
-    refusals: [...refusals, 'workload_version_not_found'],
+    refusals: [...refusals, 'workload_version_not_found', 'volume_quota_exceeded'],
   },
   'registry.list': {
     summary: 'The registries whose passwords the account keeps',

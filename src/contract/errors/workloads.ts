@@ -13,6 +13,10 @@ export const WORKLOADS_ERRORS = {
     'Name an image of a registry; images in files, and registries on private addresses, are those that the operator names.',
   ),
   too_many_instances: caller(409, 'Lower scale.min of a workload of the account.'),
+  volume_quota_exceeded: caller(
+    409,
+    'Choose a smaller size, or delete a volume: those of an account count by their sizes, full or not.',
+  ),
   volume_smaller: caller(409, 'A volume only grows: keep its size, or copy the data to a new one.'),
   volume_left_out: caller(
     409,

@@ -21,12 +21,13 @@ import type { State } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { deployWorkload } from './deploy-workload.ts'
 import { SHOWN_WORKLOADS } from './find-workload.ts'
-import { rollBackWorkload } from './workload-rollback.ts'
+import { createWorkloadRollBack } from './workload-rollback.ts'
 import { createWorkloadScale, createWorkloadUpdate } from './workload-update.ts'
 import { wishWorkload } from './workload-wish.ts'
 
 const skip = whyNoState()
-const ACCOUNTS = ['acct_a', 'acct_b', 'acct_many']
+const ACCOUNTS = ['acct_a', 'acct_b', 'acct_many', 'acct_disk']
+const BYTES_PER_MB = 1_000_000
 const settings: WorkloadGatewaySettings = {
   address: {
     host: 'functions.localhost',
@@ -37,6 +38,7 @@ const settings: WorkloadGatewaySettings = {
   region: 'local',
   ownHosts: ['portal.localhost'],
   images: { imageFolder: '/srv/images' },
+  volumeBytesMax: 200 * BYTES_PER_MB,
 }
 
 let state: State
@@ -207,15 +209,18 @@ test('another region, and files of the machine, are refused', { skip }, async ()
   assert.equal((await deploy({ name: 'files', image: 'oci:/srv/images/a' })).version, 1)
 })
 
+const rollBack = async (
+  name: string,
+  body: object,
+  { account, ...more }: { readonly account?: string } & Partial<WorkloadGatewaySettings> = {},
+) => {
+  const deps = { state, settings: { ...settings, ...more } }
+  const handle = createResourceChange(SHOWN_WORKLOADS, deps, createWorkloadRollBack(deps.settings))
+  return handle(callOf(body, name, account))
+}
+
 test('a rollback finds the last version that did not fail', { skip }, async () => {
-  const back = async (body: object) =>
-    replyOf(
-      await createResourceChange(
-        SHOWN_WORKLOADS,
-        { state, settings },
-        rollBackWorkload,
-      )(callOf(body, 'back')),
-    )
+  const back = async (body: object) => replyOf(await rollBack('back', body))
   await deploy({ name: 'back' })
   await assert.rejects(back({}), { code: 'workload_version_not_found' })
   const { id } = await deploy({ name: 'back' })
@@ -256,16 +261,62 @@ test('a volume only grows, and is left out by name alone', { skip }, async () =>
   )
   assert.equal(count, 0)
   assert.equal((await change('disk', { scale: { max: 2 } })).scale.max, 2)
-  const back = async (body: object) =>
-    createResourceChange(
-      SHOWN_WORKLOADS,
-      { state, settings },
-      rollBackWorkload,
-    )(callOf(body, 'disk'))
+  const back = (body: object) => rollBack('disk', body)
   await assert.rejects(back({ version: 1 }), { code: 'workload_version_not_found' })
   const again = change('disk', { volumes: VOLUMES })
   await assert.rejects(again, { code: 'invalid_request', param: 'scale' })
 })
+
+test('all volumes of an account have so many bytes, full or not', { skip }, async () => {
+  const account = 'acct_disk'
+  const sized = (name: string, size: string, more: object = {}) =>
+    deploy({ name, volumes: [{ ...VOLUME, size }], ...more }, { account })
+  const refused = { code: 'volume_quota_exceeded', status: 409, param: 'volumes' }
+  const first = await sized('first', '150MB')
+  await makeLive(first)
+  const words = { ...refused, message: /have 150 MB of 200 MB, and would have 201 MB/ }
+  await assert.rejects(sized('second', '51MB'), words)
+  const [none] = await query(
+    "select from resources where name = 'second' and account = $1",
+    account,
+  )
+  assert.equal(none, undefined)
+  await assert.rejects(sized('first', '201MB'), refused)
+  // Two at once: each alone would fit.
+  const both = await Promise.allSettled([sized('third', '50MB'), sized('fourth', '50MB')])
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+  // A lower quota refuses growth alone.
+  const lower = { account, volumeBytesMax: 100 * BYTES_PER_MB }
+  const kept = { name: 'first', volumes: [{ ...VOLUME, size: '150MB' }], cpu: 2 }
+  assert.equal((await deploy(kept, lower)).version, 2)
+  // A volume that is left out counts until its file is deleted.
+  await makeLive(first)
+  const without = await deploy(
+    { name: 'first', volumes: [], delete_volumes: ['data'] },
+    { account },
+  )
+  await assert.rejects(sized('second', '150MB'), refused)
+  await makeLive(without)
+  await sized('second', '150MB')
+})
+
+test(
+  'a rollback to a version that wants a larger volume is held to the quota',
+  { skip },
+  async () => {
+    const account = 'acct_disk'
+    const sized = (name: string, size: string) =>
+      deploy(
+        { name, volumes: [{ ...VOLUME, size }] },
+        { account, volumeBytesMax: 1000 * BYTES_PER_MB },
+      )
+    await sized('back', '500MB')
+    await sized('back', '32MB')
+    const back = (more: object) => rollBack('back', { version: 1 }, { account, ...more })
+    await assert.rejects(back({}), { code: 'volume_quota_exceeded' })
+    await back({ volumeBytesMax: 1000 * BYTES_PER_MB })
+  },
+)
 
 test(
   'a rollback keeps volumes that are to be deleted, and those of later versions',
@@ -273,12 +324,7 @@ test(
   async () => {
     const names = async (reply: Promise<unknown>) =>
       replyOf(await reply).volumes.map(({ name, path }) => [name, path])
-    const back = async (body: object) =>
-      createResourceChange(
-        SHOWN_WORKLOADS,
-        { state, settings },
-        rollBackWorkload,
-      )(callOf(body, 'keeps'))
+    const back = (body: object) => rollBack('keeps', body)
     await makeLive(await deploy({ name: 'keeps', volumes: VOLUMES }))
     const more = { name: 'more', path: '/more', size: '16MB' }
     await makeLive(await deploy({ name: 'keeps', volumes: [...VOLUMES, more] }))

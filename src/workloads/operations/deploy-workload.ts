@@ -13,6 +13,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { SHOWN_WORKLOADS, type WorkloadRow } from './find-workload.ts'
 import { WORKLOAD_LIMITED } from './limited-operations.ts'
+import { volumeQuota } from './volume-quota.ts'
 import { defaultsOf, hostTaken, wantedWorkload } from './wanted-of.ts'
 
 const TOO_MANY = 'EG020'
@@ -39,6 +40,7 @@ export async function deployWorkload(
     throw fault('invalid_request', `Could not run in ${region}: there is ${settings.region}`, {
       param: 'region',
     })
+  const assertVolumes = await volumeQuota(transaction, account, settings)
   const made = transaction.query<{ id: string }>(
     'select deploy_workload($1, $2, $3, $4, $5, $6, $7, $8) as id',
     [
@@ -56,6 +58,7 @@ export async function deployWorkload(
     throw workloadRefusal(error, name)
   })
   const { id } = present(rows[0], 'a deployment has a row')
+  await assertVolumes()
   await assertInstances(transaction, account, request)
   await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
   const details = shownOf(request)
@@ -78,6 +81,7 @@ export async function changeWorkload(
   const { account } = present(asker.who, 'a change is asked for with a token')
   const { id, name } = await SHOWN_WORKLOADS.find(transaction, account, given.workload)
   const { energy_budget: budget, ...wanted } = change
+  const assertVolumes = await volumeQuota(transaction, account, settings)
   await transaction
     .query('select change_workload($1, $2, $3)', [
       id,
@@ -87,6 +91,7 @@ export async function changeWorkload(
     .catch((error: unknown) => {
       throw workloadRefusal(error, name)
     })
+  await assertVolumes()
   await assertInstances(transaction, account, change)
   await setEnergyBudget(transaction, { id, account, budget, operations: WORKLOAD_LIMITED })
   await transaction.query('select want_resource(id, desired) from resources where id = $1', [id])

@@ -1,10 +1,23 @@
 // POST /v1/workloads/{id or name}/rollback: an earlier version is wanted again.
-import { rollBackOf } from '#resources/roll-back.ts'
+import { present } from '#base/errors.ts'
+import { rollBackOf, type RollBack } from '#resources/roll-back.ts'
+import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { workloadRefusal } from './deploy-workload.ts'
+import { volumeQuota } from './volume-quota.ts'
 
-export const rollBackWorkload = rollBackOf({
+const rollBack = rollBackOf({
   kind: 'workload',
   notFound: 'workload_version_not_found',
   condition: ' whose volumes are there',
   refusalOf: workloadRefusal,
 })
+
+/** Throws volume_quota_exceeded where the earlier version has larger volumes than the account may have. */
+export const createWorkloadRollBack =
+  (settings: Pick<WorkloadGatewaySettings, 'volumeBytesMax'>): RollBack =>
+  async (transaction, asker, asked) => {
+    const { account } = present(asker.who, 'a rollback is asked for with a token')
+    const assertVolumes = await volumeQuota(transaction, account, settings)
+    await rollBack(transaction, asker, asked)
+    await assertVolumes()
+  }
