@@ -27,7 +27,7 @@ type Deps = {
   readonly finds: Queryable
   readonly puts: Queryable
   readonly documents: Documents
-  readonly clock: Pick<TimerClock, 'setTimer'>
+  readonly clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>
 }
 
 export function createObjects(deps: Deps): Objects {

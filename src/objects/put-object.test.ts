@@ -19,8 +19,11 @@ import {
   type Store,
 } from './store.fixture.ts'
 import type { Bucket } from './types.ts'
+import { patientState } from './when-free.ts'
 
 const skip = whyNoState()
+const LIST = { prefix: '', delimiter: '', after: '', limit: 1000 }
+const NO_BYPASS = { bypassGovernance: false }
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 5)
 const ROUNDS_MAX = 50
 /** Every run begins with this list: chance alone may give short lists only. */
@@ -252,27 +255,74 @@ test(
 )
 
 test(
-  'puts that wait for the deletion of their bucket hold up no find',
-  { skip, timeout: 20_000 },
+  'writes that wait for a stuck deletion of their bucket hold up nobody else',
+  { skip, timeout: 30_000 },
   async () => {
-    const bucket = await makeBucket(store, 'put-waits')
-    const puts: Promise<unknown>[] = []
+    const [bucket, other] = [await makeBucket(store, 'stuck'), await makeBucket(store, 'beside')]
+    const { objects } = store
+    const waiting: Promise<unknown>[] = []
     await store.state.transaction(async (transaction) => {
       await transaction.query('select pg_advisory_xact_lock(4207710, $1)', [bucket.id])
-      // Two for each connection, each of them alone: more puts than connections wait.
-      for (let nth = 0; nth < 16; nth++) {
-        puts.push(store.objects.put(bucket, `k${nth}`, inlineObject('x')))
-        await sleep(10)
+      // More of each than there are connections, and puts for both buckets at once, which share a query.
+      for (let nth = 0; nth < 20; nth++) {
+        waiting.push(
+          objects.put(bucket, `k${nth}`, inlineObject('x')),
+          objects.delete(bucket, [{ key: `none${nth}` }], NO_BYPASS),
+        )
+        await Promise.all([
+          objects.put(other, `k${nth}`, inlineObject('x')),
+          objects.put(other, `l${nth}`, inlineObject('x')),
+          objects.put(other, `m${nth}`, partsObject('x', [3])),
+          objects.delete(other, [{ key: `l${nth - 1}` }], NO_BYPASS),
+        ])
       }
+      assert.equal((await objects.find(bucket.name, { key: 'k0' })).found, undefined)
       const { rows } = await transaction.query(
         "select from pg_locks where not granted and locktype = 'advisory' and classid = 4207710",
       )
-      assert.ok(rows.length > 1)
-      assert.equal((await store.objects.find(bucket.name, { key: 'k0' })).found, undefined)
+      assert.equal(rows.length, 0)
     })
-    assert.deepEqual(
-      await ends(puts),
-      Array.from({ length: 16 }, () => 'put'),
-    )
+    await Promise.all(waiting)
+    assert.equal((await store.listings.objects(other, LIST)).entries.length, 41)
+    assert.equal((await store.listings.objects(bucket, LIST)).entries.length, 20)
   },
 )
+
+test('a write to a bucket whose deletion never ends is refused', { skip }, async () => {
+  const bucket = await makeBucket(store, 'never-free')
+  let nowMs = 0
+  const clock: Parameters<typeof patientState>[1] = {
+    monotonicMs: () => nowMs,
+    setTimer(ms, fire) {
+      nowMs += ms
+      return systemClock.setTimer(0, fire)
+    },
+  }
+  const state = patientState(store.state, clock)
+  const objects = createObjects({ ...store, state, finds: store.pipeline, clock })
+  await store.state.transaction(async (transaction) => {
+    await transaction.query('select pg_advisory_xact_lock(4207710, $1)', [bucket.id])
+    const writes = [
+      objects.put(bucket, 'k', inlineObject('x')),
+      objects.delete(bucket, [{ key: 'k' }], NO_BYPASS),
+    ]
+    assert.deepEqual(await ends(writes), ['OperationAborted', 'OperationAborted'])
+  })
+})
+
+test('a bucket goes when nobody writes to it any more', { skip }, async () => {
+  const bucket = await makeBucket(store, 'written')
+  let isDeleted = false
+  const deletion = await store.state.transaction(async (transaction) => {
+    await transaction.query('select storage_enter($1)', [bucket.id])
+    const ended = store.buckets.delete(bucket).then(() => (isDeleted = true))
+    await sleep(50)
+    assert.equal(isDeleted, false)
+    // The one who waits for the deletion holds up no other writer.
+    await store.objects.put(bucket, 'k', inlineObject('x'))
+    await store.objects.delete(bucket, [{ key: 'k' }], NO_BYPASS)
+    return { ended }
+  })
+  await deletion.ended
+  await assert.rejects(store.objects.put(bucket, 'k', inlineObject('x')), { code: 'NoSuchBucket' })
+})

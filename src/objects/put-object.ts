@@ -6,6 +6,7 @@ import { gather } from './gather.ts'
 import type { WrittenObject } from './objects.ts'
 import { checkedSize, inOrder, writtenParts } from './rows.ts'
 import type { Bucket } from './types.ts'
+import { BUCKET_BUSY, whenFree } from './when-free.ts'
 
 export type WrittenRow = { refused: string | null; version_id: string; modified_ms: string }
 
@@ -19,7 +20,7 @@ const TOGETHER_MAX = 16
 /** Commits one version. Throws ConditionalRequestConflict when shared blobs are gone. */
 export function createVersionCommit(deps: {
   puts: Queryable
-  clock: Pick<TimerClock, 'setTimer'>
+  clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>
 }): (put: Put) => Promise<WrittenRow> {
   const { puts: state, clock } = deps
   const putOne = gather({
@@ -29,7 +30,11 @@ export function createVersionCommit(deps: {
   })
   return async (put) => {
     checkedSize(put.written.attributes, put.written.body)
-    return await putOne(put).catch((error: unknown) => {
+    const putFree = async () => {
+      const row = await putOne(put)
+      return row.refused === BUCKET_BUSY ? undefined : row
+    }
+    return await whenFree(clock, putFree).catch((error: unknown) => {
       throw isSourceGone(error) ? storageFault('ConditionalRequestConflict') : error
     })
   }

@@ -17,6 +17,7 @@ import type { FoundVersion, ObjectTarget, WrittenAnnotation } from './objects.ts
 import { createUploads } from './create-uploads.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 import type { Attributes, Bucket, Part, Sheet } from './types.ts'
+import { patientState } from './when-free.ts'
 
 const log = createLogger('test', { level: 'error' })
 export const ACCOUNT = 'acct_a'
@@ -36,22 +37,19 @@ export async function openStore(urlOf: (schema: string) => string, connections: 
   const pipelined = { address: { url }, connections: Math.ceil(connections / 2), log }
   const finds = connectPipeline(pipelined)
   const puts = connectPipeline(pipelined)
+  const clock = systemClock
+  const patient = patientState(state, clock)
   return {
     state,
     pipeline: finds,
+    puts,
     url,
     documents,
-    buckets: createBuckets({
-      state,
-      finds,
-      documents,
-      clock: systemClock,
-      bucketsMax: BUCKETS_MAX,
-    }),
-    objects: createObjects({ state, finds, puts, documents, clock: systemClock }),
-    annotations: createAnnotations({ state }),
+    buckets: createBuckets({ state: patient, finds, documents, clock, bucketsMax: BUCKETS_MAX }),
+    objects: createObjects({ state: patient, finds, puts, documents, clock }),
+    annotations: createAnnotations({ state: patient }),
     listings: createListings({ lists: finds }),
-    uploads: createUploads({ state, clock: systemClock, partSizeMin: PART_SIZE_MIN }),
+    uploads: createUploads({ state: patient, clock, partSizeMin: PART_SIZE_MIN }),
     async [Symbol.asyncDispose]() {
       await finds[Symbol.asyncDispose]()
       await puts[Symbol.asyncDispose]()

@@ -17,6 +17,7 @@ import { moveAsOrdered } from './upkeep/mover.ts'
 import { rewrapKeys } from './upkeep/rewrap.ts'
 import type { StoragePower } from '#charging/stored-bytes.ts'
 import { createStanding } from './upkeep/standing.ts'
+import { patientState } from './when-free.ts'
 
 const MINUTE_MS = 60_000
 /** Lifecycle rules are applied this often in a day, or once a minute. */
@@ -65,7 +66,8 @@ export const STORAGE_TASKS: TasksProduct<ObjectsTaskSettings> = { name: 'storage
 async function open(core: TasksCore, settings: ObjectsTaskSettings): Promise<TasksPart> {
   const { blobs, stateKey, keyIds, dayMs } = settings
   const { byLocation: stores } = await openBlobStores(blobs, core)
-  const { state, clock } = core
+  const { clock } = core
+  const state = patientState(core.state, clock)
   const objects = createObjects({
     state,
     finds: state,
@@ -81,7 +83,8 @@ async function open(core: TasksCore, settings: ObjectsTaskSettings): Promise<Tas
 }
 
 function objectsTasks(deps: Deps): Tasks {
-  const { state, objects, clock, dayMs, keys } = deps
+  const { objects, clock, dayMs, keys } = deps
+  const state = patientState(deps.state, clock)
   const clean = createClean(deps)
   const limits = { attempts: ATTEMPTS, timeoutMs: TIMEOUT_MS }
   return {

@@ -15,6 +15,7 @@ import { createUploads } from '#objects/create-uploads.ts'
 import { createDamages } from '#objects/damage.ts'
 import { createDocuments } from '#objects/documents.ts'
 import { createVault } from '#objects/encryption/vault.ts'
+import { patientState } from '#objects/when-free.ts'
 import type { Bucket } from '#objects/types.ts'
 import type { Queryable } from '#state/connect.ts'
 import { createCallers } from './authentication/callers.ts'
@@ -58,7 +59,8 @@ export type Parts = ReturnType<typeof createParts>
 
 /** Starts no work; the thread that sums large bodies starts with the first of them. */
 export function createParts(options: StorageOptions) {
-  const { state, finds, blobs, identity, clock, settings, marks, log, directory, payerOf } = options
+  const { finds, blobs, identity, clock, settings, marks, log, directory, payerOf } = options
+  const state = patientState(options.state, clock)
   const documents = createDocuments({ state })
   const buckets = createBuckets({
     state,

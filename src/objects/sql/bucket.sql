@@ -14,14 +14,18 @@ begin
   return case when not found then 'BucketAlreadyExists' end;
 end $$;
 
--- Holds the lock of the bucket alone; writers of objects hold it shared. Open uploads do not keep a bucket, as at
+-- Holds the lock of the bucket alone; writers of objects hold it shared, and none of them waits for it. Open uploads do not keep a bucket, as at
 -- AWS: they end as storage_abort ends an upload. Parts are written without the bucket's lock; the lock of their
 -- upload's row excludes them.
 create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
 declare
   held uuid[];
 begin
-  perform pg_advisory_xact_lock(4207710, bucket_id);
+  -- First without the lock, which would hold up the writers of a bucket that stays.
+  if exists (select from object_versions where bucket = bucket_id) then return 'BucketNotEmpty'; end if;
+  if not pg_try_advisory_xact_lock(4207710, bucket_id) then
+    raise exception 'the bucket is being changed' using errcode = 'ERG02';
+  end if;
   if exists (select from object_versions where bucket = bucket_id) then return 'BucketNotEmpty'; end if;
   perform from uploads u where u.bucket = bucket_id order by u.id for update;
   with gone as (

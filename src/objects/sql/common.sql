@@ -11,12 +11,15 @@ returns int language sql immutable as $$
   select (hashtextextended(object_key, bucket_id) & 1023)::int
 $$;
 
--- The bucket, locked against deletion until the transaction ends. Null: the bucket does not exist.
+-- The bucket, locked against deletion until the transaction ends. Null: the bucket does not exist. Nobody waits for the
+-- lock here, on a connection that others need: where a deletion has it, ERG02, and the caller asks again (when-free.ts).
 create or replace function storage_enter(bucket_id int) returns storage_home language plpgsql as $$
 declare
   home storage_home;
 begin
-  perform pg_advisory_xact_lock_shared(4207710, bucket_id);
+  if not pg_try_advisory_xact_lock_shared(4207710, bucket_id) then
+    raise exception 'the bucket is being deleted' using errcode = 'ERG02';
+  end if;
   select b.id, b.account, b.versioning, b.notification, b.followed into home from buckets b where b.id = bucket_id;
   return home;
 end $$;

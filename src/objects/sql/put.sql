@@ -14,10 +14,17 @@ declare
   done int[] := '{}';
   ids text[];
   times bigint[];
+  busy int[];
 begin
-  -- All bucket locks before any stripe lock, so that a waiting deletion cannot deadlock with a holder of a stripe.
-  perform pg_advisory_xact_lock_shared(4207710, b.id)
-  from (select distinct id from unnest(bucket_ids) id order by id) b;
+  -- Puts of a bucket that is being deleted are refused: those of other buckets do not wait for it.
+  select array_agg(b.id) filter (where not pg_try_advisory_xact_lock_shared(4207710, b.id)) into busy
+  from (select distinct id from unnest(bucket_ids) id) b;
+  if busy is not null then
+    return query select g.n::int, 'BucketBusy', null::text, null::bigint
+    from unnest(bucket_ids) with ordinality g (id, n) where g.id = any (busy);
+    bucket_ids := array(select case when g.id <> all (busy) then g.id end
+      from unnest(bucket_ids) with ordinality g (id, n) order by g.n);
+  end if;
   perform pg_advisory_xact_lock(4207711, s.stripe) from (
     select storage_stripe(g.bucket_id, g.key) as stripe
     from unnest(bucket_ids, keys) with ordinality g (bucket_id, key, n) order by stripe, g.n) s;
@@ -32,7 +39,7 @@ begin
   for one in
     select g.bucket_id, g.key, g.start, g.length, g.n::int
     from unnest(bucket_ids, keys, starts, lengths) with ordinality g (bucket_id, key, start, length, n)
-    where g.n <> all (done) order by storage_stripe(g.bucket_id, g.key), g.n
+    where g.bucket_id is not null and g.n <> all (done) order by storage_stripe(g.bucket_id, g.key), g.n
   loop
     home := storage_enter(one.bucket_id);
     if home.id is null then
