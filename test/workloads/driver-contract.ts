@@ -51,6 +51,8 @@ type Started = RunningWorkload & {
 const LIMIT_MS = 20_000
 const LONG = process.env['ERGON_LONG'] === '1'
 const UNREADY_SHORT = 2
+/** Of instances that never become ready. */
+const HASTY_MS = 5000
 /** When agents are killed after the start of an instance; undefined is once it is ready. */
 const DEATHS_MS = LONG ? [undefined, 100, 400] : [undefined, 100]
 /** When instances are stopped after their start. */
@@ -87,11 +89,11 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       for (const path of [folder, where?.root]) rmSync(path ?? '', { recursive: true, force: true })
     })
 
-    const start = async (more: Partial<WorkloadSpec> = {}): Promise<Started> => {
+    const start = async (more: Partial<WorkloadSpec> = {}, by = driver): Promise<Started> => {
       const spec = { ...base, id: `wl_t${++count}`, ...more }
       const lines: string[] = []
       const ends: WorkloadEnd[] = []
-      const running = await driver.start(spec, {
+      const running = await by.start(spec, {
         line: (stream, text) => void lines.push(`${stream}: ${text}`),
         ended: (end) => void ends.push(end),
       })
@@ -244,8 +246,9 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
     })
 
     test('one that does not become ready says why', async () => {
+      const hasty = await openDriver({ ...drivers, readyMs: HASTY_MS }, cells)
       for (const [more, why] of LONG ? UNREADY : UNREADY.slice(0, UNREADY_SHORT)) {
-        const one = await start(more)
+        const one = await start(more, hasty.driver)
         await assert.rejects(one.ready(signal), why)
         await one.end('failed')
       }

@@ -21,18 +21,22 @@ export type DriverPlace = {
   readonly where: CellsOptions
   readonly imageFolder: string
   readonly outlet: CellOutlet
+  /** How long an instance may take to become ready; by default as long as a busy machine needs. */
+  readonly readyMs?: number
 }
 
-const READY_MS = 5000
+/** Podman beside other tests needed more than 5 s. */
+const READY_MS = 60_000
 const PULL_MS = 60_000
 const INSTALLATION = 'test'
 
 /** Of the instance of an agent that tests kill. */
 export const LEFT_VOLUME = { id: 'vol_left', name: 'data', path: '/data', bytes: 16_000_000 }
 
-export async function openDriver(given: DriverPlace): Promise<OpenedDriver> {
-  const { where, imageFolder, outlet, engine: socket = '' } = given
-  const cells = await createCells(where)
+/** A driver on cells of its own, or on those of another driver. */
+export async function openDriver(given: DriverPlace, others?: Cells): Promise<OpenedDriver> {
+  const { where, imageFolder, outlet, engine: socket = '', readyMs = READY_MS } = given
+  const cells = others ?? (await createCells(where))
   mkdirSync(join(where.dataFolder, 'compiled'), { recursive: true })
   const admit = async () => undefined
   const images = createNodeImages({
@@ -45,7 +49,7 @@ export async function openDriver(given: DriverPlace): Promise<OpenedDriver> {
   })
   const volumes = createNodeVolumes(join(where.dataFolder, 'volumes'))
   const egress = { outletOf: async () => outlet }
-  const deps = { cells, admit, images, volumes, egress, readyMs: READY_MS }
+  const deps = { cells, admit, images, volumes, egress, readyMs }
   if (given.name === 'local') return { cells, driver: createCellDriver(deps) }
   const { isolation } = cells
   const opened = await openEngine(socket, {
