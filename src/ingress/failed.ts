@@ -1,7 +1,9 @@
 // Answers of code that are not passed on. Code may send anything: that is no fault of ours.
-import type { ErgonError } from '#base/errors.ts'
+import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
 import { rulesOfKind, type RoutedKind } from './kinds.ts'
+import { NotAnswered } from './not-answered.ts'
 
 const STATUS_MIN = 200
 const STATUS_MAX = 599
@@ -13,3 +15,12 @@ export const isAnswerStatus = (status: number): boolean =>
 /** `why` follows on the name of the kind. */
 export const failedFault = (kind: RoutedKind, why = 'failed'): ErgonError =>
   fault(rulesOfKind(kind).refusals.failed, `Could not answer: the ${kind} ${why}`)
+
+/** Why the instance has not answered. A request that was to end has failed by that, whatever its instance said then. */
+export function unansweredFault(
+  error: unknown,
+  { kind, ending }: Pick<ForwardedRequest, 'kind' | 'ending'>,
+): Error {
+  if (ending.reason !== undefined) return ending.reason
+  return error instanceof ErgonError || error instanceof NotAnswered ? error : failedFault(kind)
+}

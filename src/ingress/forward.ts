@@ -1,7 +1,6 @@
 // One request to a running instance, and its answer: both are streamed. The figure of energy is of the runtime's own count of
 // its CPU: a readout, which no bill is made of.
 import type { Duplex } from 'node:stream'
-import { ErgonError } from '#base/errors.ts'
 import { malformed } from '#http/limits.ts'
 import { shareHeaders, SHARE_TRAILERS } from './energy-figures.ts'
 import {
@@ -10,7 +9,7 @@ import {
   type IngressResponse,
   type UpgradeSocket,
 } from './exchange.ts'
-import { failedFault, isAnswerStatus } from './failed.ts'
+import { failedFault, isAnswerStatus, unansweredFault } from './failed.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { addHeaders, headersFrom, recordOf, valueOf, writeHead } from './headers.ts'
 import { instanceRequest } from './instance-request.ts'
@@ -18,7 +17,6 @@ import { NotHttp, type InstanceHead } from './instance/heads.ts'
 import type { AnswerTaker, InstanceConnection } from './instance/instance-connection.ts'
 import { joinConnections } from './join-connections.ts'
 import { rulesOfKind } from './kinds.ts'
-import { NotAnswered } from './not-answered.ts'
 import { dropRest, onceGone } from './rest-of-body.ts'
 
 /** Of our runtime: processing. */
@@ -102,9 +100,7 @@ class Passage implements AnswerTaker {
     const head = { ...recordOf(headersFrom(headers)), 'x-request-id': requestId }
     // Asked for by an upgrade alone.
     const upgrade = this.#upgrade as UpgradeSocket
-    void joinConnections(upgrade, socket, { head, signal: ending.signal }).then(
-      this.#settled.resolve,
-    )
+    void joinConnections(upgrade, socket, { head, ending }).then(this.#settled.resolve)
   }
 
   head(head: InstanceHead): void {
@@ -157,7 +153,7 @@ class Passage implements AnswerTaker {
     this.#isEnded = true
     this.#connection?.destroy()
     if (this.#response.headersSent) cutOff(this.#response)
-    this.#settled.reject(faultOf(error, this.#given))
+    this.#settled.reject(unansweredFault(error, this.#given))
   }
 
   /** The request is to end: both sides do, and a whole answer has. */
@@ -191,9 +187,3 @@ function lastOf(pieces: readonly Buffer[]): string | Buffer {
 /** True where the client gets chunks, or frames: trailers may follow those alone. */
 const takesTrailers = (status: number, { req }: IngressResponse): boolean =>
   req.method !== 'HEAD' && req.httpVersion !== '1.0' && !BODILESS.has(status)
-
-/** Why the instance has not answered, as the error for the client. */
-function faultOf(error: Error, { kind, ending }: ForwardedRequest): Error {
-  if (ending.reason !== undefined) return ending.reason
-  return error instanceof ErgonError || error instanceof NotAnswered ? error : failedFault(kind)
-}

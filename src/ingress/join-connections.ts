@@ -2,6 +2,7 @@
 import type { Duplex } from 'node:stream'
 import { joinStreams } from '#base/join-streams.ts'
 import type { UpgradeSocket } from './exchange.ts'
+import type { RequestEnding } from './request-ending.ts'
 
 /** Clients of WebSocket ping more often. */
 const SILENCE_MS = 600_000
@@ -10,20 +11,19 @@ export type JoinOptions = {
   /** Of the answer to the client. */
   readonly head: Readonly<Record<string, string | string[]>>
   /** Ends both. */
-  readonly signal: AbortSignal
+  readonly ending: Pick<RequestEnding, 'listen'>
 }
 
 /** Tells the client that its protocol begins. Resolves when both connections have ended. */
 export async function joinConnections(
   { socket: client, head: early }: UpgradeSocket,
   instance: Duplex,
-  { head, signal }: JoinOptions,
+  { head, ending }: JoinOptions,
 ): Promise<void> {
-  const end = () => {
+  ending.listen(() => {
     client.destroy()
     instance.destroy()
-  }
-  signal.addEventListener('abort', end, { once: true })
+  })
   client.write(headText(head))
   if (early.length > 0) instance.write(early)
   await joinStreams(client, instance, SILENCE_MS)

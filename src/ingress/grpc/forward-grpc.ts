@@ -11,7 +11,7 @@ import type {
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { IngressResponse } from '#ingress/exchange.ts'
-import { failedFault, isAnswerStatus } from '#ingress/failed.ts'
+import { failedFault, isAnswerStatus, unansweredFault } from '#ingress/failed.ts'
 import type { ForwardedRequest } from '#ingress/forwarded-request.ts'
 import { headersFrom, headersTo, recordOf } from '#ingress/headers.ts'
 import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
@@ -89,7 +89,9 @@ function pass(
     call.once('end', () => response.headersSent && response.end())
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
-      if (!response.headersSent) return reject(faultOf(failed, session, given))
+      const isGone = session.closed || session.destroyed
+      const error = isGone && !(failed instanceof ErgonError) ? new NotAnswered(true) : failed
+      if (!response.headersSent) return reject(unansweredFault(error, given))
       // An answer that was cut off must not look whole.
       if (call.rstCode !== NO_ERROR) stream.close(call.rstCode)
       resolve()
@@ -138,16 +140,4 @@ function limitBody(stream: Http2Stream, kind: RoutedKind, over: (error: Error) =
     if (bytes > bodyBytesMax)
       over(fault('body_too_large', `Could not take the call: the most is ${bodyBytesMax} bytes`))
   })
-}
-
-/** Why the instance has not answered. */
-function faultOf(
-  failed: Error | undefined,
-  session: ClientHttp2Session,
-  { kind, ending }: ForwardedRequest,
-): Error {
-  if (ending.reason !== undefined) return ending.reason
-  if (failed instanceof ErgonError) return failed
-  if (session.closed || session.destroyed) return new NotAnswered(true)
-  return failedFault(kind)
 }
