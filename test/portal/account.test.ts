@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
-import { CARDS, processorAnswers } from '../payments/processor.ts'
-import { newPerson, openBrowser, withoutBrowser } from './browser.ts'
+import { CARDS, processor, processorAnswers, until } from '../payments/processor.ts'
+import { done, newPerson, openBrowser, withoutBrowser } from './browser.ts'
 import { buildConsole } from './console-build.ts'
 import { checkPage, loadAxe, signUpByPages, watch } from './walk.ts'
 
@@ -42,7 +42,43 @@ describe('an account in a browser', { skip: withoutBrowser }, () => {
     await loadAxe(page)
     await page.locator('tr', { hasText: 'Top-up' }).waitFor()
     await checkPage(page, 'a balance with payments')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const paid = page.locator('tr', { hasText: 'Top-up' })
+    await paid.getByRole('button', { name: 'Refund' }).click()
+    await page.getByRole('dialog').getByLabel('tUSD').fill('7.50')
+    await press(page, 'Give it back')
+    await page.getByText(/^7\.50.tUSD left the balance/).waitFor()
+    await press(page, 'Close')
+    await until(async () => {
+      const { body } = await ada.ask('GET', '/v1/topups')
+      return (body['data'] as { refunded_pusd: string }[]).some(
+        ({ refunded_pusd: refunded }) => refunded === '7500000000000',
+      )
+    })
+    await page.reload()
+    await paid.getByText(/^7\.50.tUSD given back$/).waitFor()
+    assert.match(String((await ada.ask('GET', '/v1/balance')).body['balance_pusd']), /^1749\d{10}$/)
     assert.deepEqual(watched(), [])
+  })
+
+  test('a payment that waits for the bank is canceled, and nothing is taken', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada, 'cancels')
+    const card = { type: 'card', token: 'pm_card_authenticationRequired' }
+    const added = done(await ada.ask('POST', '/v1/payment-methods', card), 201)
+    await processor(sharedErgon(), 'GET', (added['action'] as { url: string }).url)
+    // The processor tells of the card a moment later.
+    await until(
+      async () => (await ada.ask('POST', '/v1/topups', { amount: '7.00' })).status === 201,
+    )
+    await page.goto(`${portal()}/balance`)
+    const waiting = page.locator('tr', { hasText: 'Top-up' })
+    await waiting.locator('.state', { hasText: 'waits for you' }).waitFor()
+    await waiting.getByRole('button', { name: 'Cancel' }).click()
+    await press(page, 'Cancel it')
+    await waiting.locator('.state', { hasText: 'canceled' }).waitFor()
+    assert.equal(await waiting.getByRole('button').count(), 0)
   })
 
   test('a token is rotated: the new secret works, the old one ends at once', async () => {

@@ -10,6 +10,7 @@ import type { z } from 'zod'
 import type * as life from '#contract/account-life.ts'
 import type * as audit from '#contract/audit.ts'
 import type { intervalList, intervalsQuery } from '#contract/intervals.ts'
+import type { errorRate } from '#contract/error-rate.ts'
 import type { budgetList, budgetListQuery } from '#contract/budgets.ts'
 import type * as evidence from '#contract/compliance.ts'
 import type * as databases from '#contract/databases.ts'
@@ -25,6 +26,7 @@ import type * as incidents from '#contract/control/incidents.ts'
 import type * as payments from '#contract/payments.ts'
 import type { presignReply, presignRequest } from '#contract/presign.ts'
 import type * as probe from '#contract/probe.ts'
+import type * as registries from '#contract/registries.ts'
 import type * as service from '#contract/service-replies.ts'
 import type * as tokens from '#contract/tokens.ts'
 import type * as portal from '#contract/portal.ts'
@@ -113,10 +115,14 @@ export type Operations = Checked<{
   'PATCH /v1/account': Of<typeof payments.accountReply, typeof payments.accountChange>
   'DELETE /v1/account': Of<typeof life.accountDeletionReply, typeof life.accountDeletion>
   'POST /v1/account/restore': Of<typeof life.accountDeletionReply, typeof life.accountRestoration>
+  'GET /v1/account/error-rate': Of<typeof errorRate>
+  'PUT /v1/account/public-name': Of<typeof errorRate>
   'GET /v1/balance': Of<typeof payments.balanceReply>
   'GET /v1/ledger': Of<typeof payments.ledgerList, never, typeof payments.ledgerQuery>
   'GET /v1/topups': Of<typeof payments.topupList, never, typeof payments.topupListQuery>
   'POST /v1/topups': Of<typeof payments.topupReply, typeof payments.topupRequest>
+  'DELETE /v1/topups/:topup': Of<typeof payments.topupReply>
+  'POST /v1/topups/:topup/refunds': Of<typeof payments.refundReply, typeof payments.refundRequest>
   'GET /v1/payment-methods': Of<typeof payments.methodList>
   'POST /v1/payment-methods': Of<typeof payments.methodReply, typeof payments.methodRequest>
   'DELETE /v1/payment-methods/:method': Of<typeof payments.methodDeleted>
@@ -142,7 +148,11 @@ export type Operations = Checked<{
     typeof databases.databaseChange
   >
   'DELETE /v1/databases/:database': Of<typeof databases.databaseDeleted>
-  'GET /v1/databases/:database/url': Of<typeof databases.databaseUrl>
+  'GET /v1/databases/:database/url': Of<
+    typeof databases.databaseUrl,
+    never,
+    typeof databases.databaseUrlQuery
+  >
   'GET /v1/databases/:database/energy': Of<
     typeof databases.databaseEnergy,
     never,
@@ -155,7 +165,19 @@ export type Operations = Checked<{
     typeof databases.databaseQueryRequest
   >
   'GET /v1/databases/:database/query/ceiling': Of<typeof databases.databaseQueryCeiling>
+  'GET /v1/databases/:database/roles': Of<typeof databases.databaseRoleList>
+  'POST /v1/databases/:database/roles': Of<
+    typeof databases.databaseRoleReply,
+    typeof databases.databaseRoleRequest
+  >
+  'PUT /v1/databases/:database/roles/:role/password': Of<typeof databases.databaseRoleReply>
+  'DELETE /v1/databases/:database/roles/:role': Of<typeof databases.databaseRoleDeleted>
   'GET /v1/databases/:database/backups': Of<typeof databases.backupList>
+  'POST /v1/databases/:database/backups': Of<
+    typeof databases.backupReply,
+    typeof databases.backupRequest
+  >
+  'DELETE /v1/databases/:database/backups/:backup': Of<typeof databases.backupDeleted>
   'GET /v1/functions': Of<typeof functions.functionList>
   'GET /v1/functions/:function': Of<typeof functions.functionReply>
   'PATCH /v1/functions/:function': Of<
@@ -212,6 +234,12 @@ export type Operations = Checked<{
     typeof workloads.workloadReply,
     typeof workloadRequests.workloadRollback
   >
+  'GET /v1/registries': Of<typeof registries.registryList>
+  'PUT /v1/registries/:registry': Of<
+    typeof registries.registryReply,
+    typeof registries.registryLogin
+  >
+  'DELETE /v1/registries/:registry': Of<typeof registries.registryDeleted>
   'GET /v1/deployments': Of<
     typeof deployments.deploymentList,
     never,
@@ -232,6 +260,7 @@ export type Operations = Checked<{
     typeof webhooks.webhookReplayed,
     typeof webhooks.webhookReplay
   >
+  'GET /v1/events': Of<typeof webhooks.eventList, never, typeof webhooks.eventListQuery>
   'GET /v1/webhook-deliveries': Of<
     typeof webhooks.webhookDeliveryList,
     never,

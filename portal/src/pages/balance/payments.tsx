@@ -1,15 +1,15 @@
-// The payments of the account, the newest first.
+// The payments of the account, the newest first; those that can be taken back have the button.
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { ReplyOf } from '#console/client/operations.ts'
+import { useState } from 'react'
 import { readPages, rowsOf } from '#console/client/queries.ts'
 import { balanceShort } from '#console/figures/money.ts'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
 import { StateWord, type Tone } from '#console/parts/state-word.tsx'
-import { Table, type Column } from '#console/parts/table.tsx'
+import { actions, Table, type Column } from '#console/parts/table.tsx'
 import { When } from '#console/parts/when.tsx'
-
-type Topup = ReplyOf<'GET /v1/topups'>['data'][number]
+import { isOpen, isRefundable, type Topup } from './payment.ts'
+import { CancelPayment, RefundPayment } from './take-back.tsx'
 
 type State = { readonly tone: Tone; readonly word: string }
 const STATES: Readonly<Record<string, State>> = {
@@ -49,9 +49,44 @@ const COLUMNS: readonly Column<Topup>[] = [
   {
     title: 'Amount',
     className: 'num',
-    cell: ({ amount_pusd, unit }) => balanceShort(BigInt(amount_pusd), unit),
+    cell: ({ amount_pusd, refunded_pusd, unit }) => (
+      <>
+        {balanceShort(BigInt(amount_pusd), unit)}
+        {refunded_pusd !== '0' && (
+          <span className="tiny reason">
+            {balanceShort(BigInt(refunded_pusd), unit)} given back
+          </span>
+        )}
+      </>
+    ),
   },
 ]
+
+type Doing = { readonly what: 'cancel' | 'refund'; readonly topup: Topup }
+
+const buttons = (setDoing: (doing: Doing) => void): Column<Topup> =>
+  actions((topup) => (
+    <>
+      {isOpen(topup) && (
+        <button
+          type="button"
+          className="btn small"
+          onClick={() => setDoing({ what: 'cancel', topup })}
+        >
+          Cancel
+        </button>
+      )}
+      {isRefundable(topup) && (
+        <button
+          type="button"
+          className="btn small"
+          onClick={() => setDoing({ what: 'refund', topup })}
+        >
+          Refund
+        </button>
+      )}
+    </>
+  ))
 
 export function Payments() {
   const query = useInfiniteQuery({
@@ -61,6 +96,8 @@ export function Payments() {
       rowsOf(state.data).some(({ status }) => status === 'created') ? UNDER_WAY_MS : false,
   })
   const rows = rowsOf(query.data)
+  const [doing, setDoing] = useState<Doing>()
+  const stop = () => setDoing(undefined)
   return (
     <Loaded query={query} what="the list of payments">
       {() =>
@@ -68,8 +105,10 @@ export function Payments() {
           <p className="small">No payment yet.</p>
         ) : (
           <>
-            <Table rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+            <Table rows={rows} keyOf={({ id }) => id} columns={[...COLUMNS, buttons(setDoing)]} />
             <MoreRows query={query} label="Older payments" />
+            {doing?.what === 'cancel' && <CancelPayment topup={doing.topup} onClose={stop} />}
+            {doing?.what === 'refund' && <RefundPayment topup={doing.topup} onClose={stop} />}
           </>
         )
       }
