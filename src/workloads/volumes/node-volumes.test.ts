@@ -1,10 +1,12 @@
 // The room of the disk that volumes are promised.
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createNodeVolumes } from './node-volumes.ts'
+import { toolMsOf } from './volume-images.ts'
 
 // More than a disk has.
 const BYTES = 4096 * 1e9
@@ -27,4 +29,43 @@ test('what a file has is not asked for again, also where its growth was cut off;
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('a slow check of a volume holds up neither others nor the room that it was promised', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-slow-'))
+  try {
+    const volume = (id: string, bytes: number) => ({ id, name: 'data', path: '/data', bytes })
+    const begun: string[] = []
+    const goOn = Promise.withResolvers<void>()
+    const { open } = createNodeVolumes(folder, {
+      make: async (path) => void begun.push(`make ${path.slice(-9, -4)}`),
+      async grow(path) {
+        begun.push(`grow ${path.slice(-9, -4)}`)
+        await goOn.promise
+      },
+    })
+    const large = ['vol_a', 'vol_b', 'vol_c', 'vol_d', 'vol_e']
+    mkdirSync(join(folder, 'wl_a'))
+    for (const id of large) writeFileSync(join(folder, 'wl_a', `${id}.img`), '')
+    const { bavail, bsize } = statfsSync(folder)
+    const share = Math.floor((bavail * bsize) / 8)
+    const growths = large.map((id) => open({ id: 'wl_a', volumes: [volume(id, share)] }))
+    const again = open({ id: 'wl_a', volumes: [volume('vol_a', share)] })
+    for (let nth = 0; begun.length < 4 && nth < 1000; nth++) await pause(5)
+    const small = open({ id: 'wl_b', volumes: [volume('vol_f', 16_000_000)] })
+    await Promise.race([small, pause(5000)])
+    const expected = [...large.slice(0, -1).map((id) => `grow ${id}`), 'make vol_f']
+    assert.deepEqual(begun.toSorted(), expected)
+    const more = open({ id: 'wl_b', volumes: [volume('vol_g', 4 * share)] })
+    await assert.rejects(Promise.race([more, pause(5000)]), { code: 'workload_failed' })
+    goOn.resolve()
+    await Promise.all([...growths, again, small])
+    assert.equal(begun.length, large.length + 2)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a larger file system may be checked for longer', () => {
+  assert.ok(toolMsOf(1000e9) >= toolMsOf(16e6) + 1_000_000)
 })

@@ -12,6 +12,11 @@ import {
   type VolumeImage,
 } from './volume-images.ts'
 
+export type VolumeMakers = {
+  readonly make: typeof makeVolumeImage
+  readonly grow: typeof growVolumeImage
+}
+
 export interface NodeVolumes extends WorkloadVolumes {
   open(spec: VolumesOf): Promise<readonly CellVolume[]>
 }
@@ -22,21 +27,51 @@ const DISK_BLOCK_BYTES = 512
 const RESERVED_BYTES = 1_000_000_000
 const BYTES_PER_MB = 1_000_000
 
-export function createNodeVolumes(folder: string): NodeVolumes {
-  let last: Promise<unknown> = Promise.resolve()
+/** Checks of file systems at once: each reads much of the disk. */
+const GROWTHS_MAX = 4
+
+/** The makers of files are others in tests. */
+export function createNodeVolumes(
+  folder: string,
+  { make, grow }: VolumeMakers = { make: makeVolumeImage, grow: growVolumeImage },
+): NodeVolumes {
+  /** The sizes of volumes that are being made or grown. */
+  const promises = new Map<string, number>()
   // Each takes the room that it was promised before the next one asks.
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    const done = last.then(work)
-    last = done.catch(() => undefined)
-    return done
-  }
+  const promiseTurn = createTurns(1)
+  const growthTurn = createTurns(GROWTHS_MAX)
+  const opening = new Map<string, Promise<void>>()
   const imageOf = (workload: string, { id }: Pick<WorkloadVolume, 'id'>) =>
     join(folder, workload, id + IMAGE)
+  const openImage = async (path: string, volume: WorkloadVolume): Promise<void> => {
+    const { id, bytes } = volume
+    const image = await findImage(path)
+    const moreBytes = lackingBytes(image, volume)
+    if (image?.isWhole === true && moreBytes === 0) return
+    await promiseTurn(async () => {
+      await assertRoom({ folder, promises }, volume, moreBytes)
+      promises.set(id, wholeBlocks(bytes))
+    })
+    try {
+      if (image === undefined) await make(path, bytes)
+      else await growthTurn(() => grow(path, bytes))
+    } finally {
+      promises.delete(id)
+    }
+  }
+  /** One after the other for each volume: a slow check holds up no other. */
+  const openInTurn = (path: string, volume: WorkloadVolume): Promise<void> => {
+    const { id } = volume
+    const done = (opening.get(id) ?? Promise.resolve()).then(() => openImage(path, volume))
+    const settled = () => void (opening.get(id) === turn && opening.delete(id))
+    const turn = done.then(settled, settled)
+    opening.set(id, turn)
+    return done
+  }
   return {
     async open({ id, volumes }) {
       if (volumes.length > 0) await mkdir(join(folder, id), { recursive: true, mode: 0o700 })
-      for (const volume of volumes)
-        await inTurn(() => openImage(folder, imageOf(id, volume), volume))
+      for (const volume of volumes) await openInTurn(imageOf(id, volume), volume)
       return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
     },
     async assertRoom({ id, volumes }) {
@@ -44,7 +79,7 @@ export function createNodeVolumes(folder: string): NodeVolumes {
       let moreBytes = 0
       for (const volume of volumes) {
         moreBytes += lackingBytes(await findImage(imageOf(id, volume)), volume)
-        await inTurn(() => assertRoom(folder, volume, moreBytes))
+        await assertRoom({ folder, promises }, volume, moreBytes)
       }
     },
     async keep(workload, volumes) {
@@ -64,13 +99,21 @@ export function createNodeVolumes(folder: string): NodeVolumes {
   }
 }
 
-async function openImage(folder: string, path: string, volume: WorkloadVolume): Promise<void> {
-  const image = await findImage(path)
-  const moreBytes = lackingBytes(image, volume)
-  if (image?.isWhole === true && moreBytes === 0) return
-  await assertRoom(folder, volume, moreBytes)
-  if (image === undefined) await makeVolumeImage(path, volume.bytes)
-  else await growVolumeImage(path, volume.bytes)
+/** Does so many at once; further ones wait, the first of them first. */
+function createTurns(most: number) {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (work: () => Promise<void>): Promise<void> => {
+    if (running < most) running++
+    else await new Promise<void>((begin) => waiting.push(begin))
+    try {
+      await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
 }
 
 const lackingBytes = (image: VolumeImage | undefined, { bytes }: WorkloadVolume): number =>
@@ -78,14 +121,20 @@ const lackingBytes = (image: VolumeImage | undefined, { bytes }: WorkloadVolume)
 
 /** The disk keeps room for the growth of each, so that a full one is no fault of another. */
 async function assertRoom(
-  folder: string,
+  { folder, promises }: { readonly folder: string; readonly promises: ReadonlyMap<string, number> },
   { name, bytes }: WorkloadVolume,
   moreBytes: number,
 ): Promise<void> {
   if (moreBytes === 0) return
   const { bavail, bsize } = await statfs(folder)
   const files = await filesOf(folder)
-  const promised = files.reduce((sum, file) => sum + file.sizeBytes - file.takenBytes, 0)
+  const sizes = new Map([
+    ...promises,
+    ...files.map(({ id, sizeBytes }) => [id, Math.max(sizeBytes, promises.get(id) ?? 0)] as const),
+  ])
+  const size = [...sizes.values()].reduce((sum, one) => sum + one, 0)
+  const taken = files.reduce((sum, { takenBytes }) => sum + takenBytes, 0)
+  const promised = size - taken
   const freeBytes = Math.max(0, bavail * bsize - promised - RESERVED_BYTES)
   if (moreBytes <= freeBytes) return
   throw fault(

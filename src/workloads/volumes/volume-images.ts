@@ -15,6 +15,9 @@ type Tool = (typeof TOOLS)[number]
 /** A journal of 4 MB, a file for each 16 kB at any size, and no room that is root's alone. */
 const FILE_SYSTEM = ['-b', '4096', '-i', '16384', '-J', 'size=4', '-m', '0'] as const
 const TOOL_MS = 120_000
+/** A check reads more, the larger the file system is: a full one at least 50 MB/s so. */
+const TOOL_MS_PER_GB = 2000
+const BYTES_PER_GB = 1e9
 /** Of a block of ext4. */
 const BLOCK_BYTES = 4096
 /** e2fsck has mended what it says: the journal of a file system that was cut off. */
@@ -70,8 +73,8 @@ export async function growVolumeImage(path: string, bytes: number): Promise<void
   const file = await open(growing, 'r+')
   try {
     await file.truncate(Math.max((await file.stat()).size, wholeBlocks(bytes)))
-    await checkFileSystem(growing)
-    await tool('resize2fs', growing)
+    await checkFileSystem(growing, bytes)
+    await toolFor(bytes)('resize2fs', growing)
     await withoutLostFound(growing)
     await file.sync()
   } finally {
@@ -89,8 +92,8 @@ async function syncFolderOf(path: string): Promise<void> {
   await folder.sync().finally(() => folder.close())
 }
 
-const checkFileSystem = (path: string): Promise<unknown> =>
-  tool('e2fsck', '-f', '-p', path).catch((error: unknown) => {
+const checkFileSystem = (path: string, bytes: number): Promise<unknown> =>
+  toolFor(bytes)('e2fsck', '-f', '-p', path).catch((error: unknown) => {
     if ((error as { readonly code?: unknown }).code !== MENDED) throw error
   })
 
@@ -108,5 +111,13 @@ async function untilFree(path: string): Promise<void> {
   }
 }
 
-const tool = (name: Tool, ...words: readonly string[]) =>
-  run(name, words, { env: { PATH: FOLDERS.join(':') }, timeout: TOOL_MS })
+/** For a file system of the size. */
+const toolFor =
+  (bytes: number) =>
+  (name: Tool, ...words: readonly string[]) =>
+    run(name, words, { env: { PATH: FOLDERS.join(':') }, timeout: toolMsOf(bytes) })
+
+export const toolMsOf = (bytes: number): number =>
+  TOOL_MS + Math.ceil(bytes / BYTES_PER_GB) * TOOL_MS_PER_GB
+
+const tool = toolFor(0)
