@@ -21,7 +21,7 @@ export type DriverPlace = {
   readonly where: CellsOptions
   readonly imageFolder: string
   readonly outlet: CellOutlet
-  /** How long an instance may take to become ready; by default as long as a busy machine needs. */
+  /** The longest start of an instance; by default as long as a busy machine needs. */
   readonly readyMs?: number
 }
 
