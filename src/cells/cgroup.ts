@@ -51,8 +51,8 @@ export type Cgroup = {
   freeze(frozen: boolean): void
   isFrozen(): boolean
   isPopulated(): boolean
-  /** True for a process of it, or of a group below. */
-  has(pid: number): boolean
+  /** The processes of it, and of groups below. */
+  pids(): readonly number[]
   /** Waits until it is empty and removes it; the total stays readable. */
   remove(): Promise<void>
 }
@@ -131,7 +131,7 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
     freeze: (frozen) => writeFileSync(join(unified, 'cgroup.freeze'), frozen ? '1' : '0'),
     isFrozen: () => hasEvent(unified, 'frozen'),
     isPopulated,
-    has: (pid) => processesOf(unified).includes(pid),
+    pids: () => (removed ? [] : processesOf(unified)),
     remove: async () => {
       if (removed) return
       await untilEmpty(isPopulated, unified, clock)

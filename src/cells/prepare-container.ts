@@ -89,7 +89,7 @@ function prepareAs(
 
 /** Anywhere else it would run unmetered. */
 function assertInGroup(pid: number, group: Cgroup, name: string): void {
-  if (!group.has(pid) && existsSync(`/proc/${pid}`))
+  if (!group.pids().includes(pid) && existsSync(`/proc/${pid}`))
     throw baseFault(
       'internal',
       `The engine has not put the container into its control group: ${name}`,

@@ -10,6 +10,7 @@ import {
   type Lineage,
   type ProcessEntry,
   readArguments,
+  readProcess,
   readProcesses,
   readTree,
 } from './process-table.ts'
@@ -19,13 +20,16 @@ export type Tree = {
   isEmpty(): boolean
   freeze(frozen: boolean): Promise<void>
 }
+/** Of a running cell. */
+export type CellTree = Tree & { processes(): readonly ProcessEntry[] }
 
 const EMPTY_TIMEOUT_MS = 10_000
 const FREEZE_TIMEOUT_MS = 2000
 const LOOK_MS = 3
 
-export function treeOfCgroup(group: Cgroup, clock: Clock): Tree {
+export function treeOfCgroup(group: Cgroup, clock: Clock): CellTree {
   return {
+    processes: () => group.pids().flatMap((pid) => readProcess(pid) ?? []),
     kill: () => group.kill(),
     isEmpty: () => !group.isPopulated(),
     freeze: async (frozen) => {
@@ -37,12 +41,13 @@ export function treeOfCgroup(group: Cgroup, clock: Clock): Tree {
 }
 
 /** The tree of a lineage, as /proc shows it. */
-export function treeOfLineage(lineage: () => Lineage | undefined, clock: Clock): Tree {
+export function treeOfLineage(lineage: () => Lineage | undefined, clock: Clock): CellTree {
   const alive = (): ProcessEntry[] => {
     const named = lineage()
     return named === undefined ? [] : readTree(named).filter(isAlive)
   }
   return {
+    processes: alive,
     kill: () => alive().forEach(({ pid }) => signalProcess(pid, 'SIGKILL')),
     isEmpty: () => alive().length === 0,
     freeze: async (frozen) => {

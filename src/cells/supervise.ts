@@ -11,7 +11,7 @@ import { ownedLife, type OwnedLife } from './life.ts'
 import { errorIn } from './output.ts'
 import { untilAnswering, untilStuck } from './answering.ts'
 import { type Life, nextStart } from './restart.ts'
-import { findProgram, killTree, signalProcess, type Tree } from './stop.ts'
+import { findProgram, killTree, signalProcess, type CellTree } from './stop.ts'
 
 export type SupervisorDeps = {
   readonly socket: string
@@ -30,7 +30,7 @@ export type SupervisorDeps = {
   readonly log: Logger
 }
 export type Observed = {
-  readonly tree: Tree
+  readonly tree: CellTree
   cpuNs(): bigint
   /** Processes that the kernel has killed for want of memory, in all lives. */
   memoryKills(): number
@@ -269,7 +269,9 @@ class OneCell implements SupervisedCell {
     this.#become('stopping')
     if (this.#life !== undefined) {
       await tree.freeze(false)
-      const program = this.pid === undefined ? undefined : findProgram(this.pid, hasInit)
+      // All processes of the machine take 5 ms of CPU to read, at 250.
+      const own = hasInit ? tree.processes() : []
+      const program = this.pid === undefined ? undefined : findProgram(this.pid, hasInit, own)
       if (program !== undefined) {
         signalProcess(program, this.spec.stop.signal)
         const inTime = new AbortController()
