@@ -25,6 +25,9 @@ export async function makeState(folder: string): Promise<void> {
       state,
       SCHEMAS.map((schema) => ({ ...schema, functions: [] })),
     )
+    // No product makes a database of its state: each start of a test copies 570 files less.
+    await state.query('update pg_database set datistemplate = false')
+    for (const name of ['template0', 'template1']) await state.query(`drop database ${name}`)
   }
   await server.stop()
   const part = `${folder}.part`
