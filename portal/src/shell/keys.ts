@@ -3,19 +3,15 @@ import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { addressOfPage, PAGES } from '#console/pages/list.ts'
 import { settings } from '#console/parts/settings.ts'
+import { isTyping } from '#console/parts/typing.ts'
 import { openPalette } from './palette-state.ts'
 
 /** `g` waits for its second key for this time. */
 const CHORD_MS = 1_000
-const TYPED = 'input, textarea, select, [contenteditable]'
 
 /** Elements that single keys act on, by their attribute. */
 const ROW = '[data-row]'
 const COPY = '[data-copy]'
-
-/** True in a field: keys are text there. */
-export const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest(TYPED) !== null
 
 export function useKeys(): void {
   const router = useRouter()
