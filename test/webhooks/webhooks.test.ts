@@ -125,6 +125,7 @@ test('the command line creates, tests, rotates, pauses, resumes, replays and del
   const both = await receiver.first('the test after the rotation', isOf('balance.low'))
   assert.deepEqual([faultOf(both, secret), faultOf(both, rotated.secret)], [undefined, undefined])
   assert.equal(String(both.headers['x-svc-signature']).match(/v1=/g)?.length, 2)
+  assert.equal(both.body.data['unit'], 'tUSD', 'a sample is of the money of its account')
 
   await cli('webhook', 'pause', id)
   const refused = await ergon.cli('webhook', 'test', '--endpoint', id, '--event', 'balance.low')

@@ -14,7 +14,7 @@ export const createWebhookTest =
   ({ state, isOn }: WebhookDeps): Handler<WebhookTest> =>
   async (call) => {
     const { who, parameters, body } = call
-    const { account } = callerOf(who)
+    const { account, env } = callerOf(who)
     const { id, status } = await findWebhook(state, account, parameters['webhook'] ?? '')
     if (!isOn) throw fault('webhooks_off', 'Could not send the test')
     const type = typeOfWanted(body.event)
@@ -26,8 +26,10 @@ export const createWebhookTest =
     if (status !== 'active')
       throw fault('webhook_not_active', `Could not send the test: the webhook is ${status}`)
     const event = newId('evt')
+    const unit = env === 'test' ? 'tUSD' : 'USD'
+    const ofAccount = { ...('unit' in sample && { unit }), account_id: account }
     // No event of the account has the sequence 0.
-    const data = { ...sample, account_id: account, sequence: 0, test: true }
+    const data = { ...sample, ...ofAccount, sequence: 0, test: true }
     const row = [id, event, type, JSON.stringify(data)]
     await state.transaction(async (transaction) => {
       await recordAct(transaction, call, { action: 'webhook.test', target: id, details: { event } })
