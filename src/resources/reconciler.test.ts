@@ -82,7 +82,7 @@ async function reconciling(
   const log = { ...quiet, error: () => undefined }
   const own = { state, log, kind: 'database', deploy: nothing, suspend: nothing, remove: nothing }
   const running = reconcile({ ...own, ...deps }, ending.signal)
-  await work(async (id, { actual, reason }) => {
+  const reaches: Parameters<typeof work>[0] = async (id, { actual, reason }) => {
     const lastMs = performance.now() + 20_000
     for (;;) {
       const row = await rowOf(state, id)
@@ -91,9 +91,13 @@ async function reconciling(
       assert.ok(performance.now() < lastMs, `${actual} ${reason}: ${JSON.stringify(row)}`)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-  })
-  ending.abort()
-  await running
+  }
+  try {
+    await work(reaches)
+  } finally {
+    ending.abort()
+    await running
+  }
 }
 
 test(
@@ -122,6 +126,30 @@ test(
         assert.deepEqual([suspended, removed], [[good], [good]])
       })
     }),
+)
+
+test('a deployment ends when its account wants the resource no more', { skip }, () =>
+  withState(async (state) => {
+    const ended: string[] = []
+    const deps: Partial<ReconcilerDeps> = {
+      deploy: async ({ name }, signal) => {
+        // As the pull of a large image.
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        ended.push(name)
+        signal.throwIfAborted()
+      },
+    }
+    await reconciling(state, deps, async (reaches) => {
+      for (const wanted of ['deleted', 'suspended']) {
+        const id = await add(state, wanted)
+        await reaches(id, { actual: 'deploying' })
+        await state.query("select want_resource($1, 'deployed')", [id])
+        await state.query('select want_resource($1, $2)', [id, wanted])
+        await reaches(id, { actual: wanted })
+      }
+    })
+    assert.deepEqual(ended, ['deleted', 'suspended'])
+  }),
 )
 
 test('work on a resource of one account does not hold up another account', { skip }, () =>

@@ -15,7 +15,8 @@ export type ReconcilerDeps = {
   readonly kind: string
   /**
    * Makes what is there when the resource is deployed; again after each change. Resolves with what is reached: a
-   * crash loop and a failure are not tried again until the resource is wanted again. Calls `aside` before work that has a limit of its own: changes of other accounts do not wait for it.
+   * crash loop and a failure are not tried again until the resource is wanted again. The signal also aborts where the
+   * account does not want the resource deployed any more. Calls `aside` before work that has a limit of its own: changes of other accounts do not wait for it.
    */
   readonly deploy: (
     resource: Resource,
@@ -78,6 +79,7 @@ async function follow(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> 
   await using work = createWork(deps, { wake, signal })
   while (!signal.aborted) {
     waiting = new AbortController()
+    await work.endUnwanted()
     const { running, aside, resting } = work
     const most = ACCOUNTS_MAX + aside.size - running.size
     const given = [kind, [...running.keys()], [...resting], most]
@@ -95,6 +97,7 @@ function createWork(
   /** The accounts of those that do not count: their work has a limit of its own. */
   const aside = new Set<string>()
   const resting = new Set<string>()
+  const deploying = new Map<string, AbortController>()
   /** The revision of each resource that failed last, and how often: its next failures are no news. */
   const failed = new Map<string, { readonly revision: string; readonly doublings: number }>()
   const rest = (change: string, doublings: number) => {
@@ -115,12 +118,17 @@ function createWork(
       aside.add(account)
       wake()
     }
-    const end = await settle(deps, { ...change, isAgain, aside: step }, signal).catch(
-      (error: unknown) => {
-        if (!signal.aborted) deps.log.warn('A change waits', { id, error: messageOf(error) })
-        return 'again' as const
-      },
-    )
+    const ending = new AbortController()
+    if (change.wanted === 'deployed') deploying.set(id, ending)
+    const end = await settle(
+      deps,
+      { ...change, isAgain, aside: step },
+      AbortSignal.any([signal, ending.signal]),
+    ).catch((error: unknown) => {
+      if (!signal.aborted) deps.log.warn('A change waits', { id, error: messageOf(error) })
+      return 'again' as const
+    })
+    deploying.delete(id)
     if (end === 'settled') failed.delete(id)
     else {
       const more = end === 'later' && isAgain ? before.doublings + 1 : 0
@@ -136,6 +144,15 @@ function createWork(
     running: running as ReadonlyMap<string, Promise<void>>,
     aside: aside as ReadonlySet<string>,
     resting: resting as ReadonlySet<string>,
+    /** A deployment may take long, and costs its account energy. */
+    async endUnwanted() {
+      if (deploying.size === 0) return
+      const { rows } = await deps.state.query<{ id: string }>(
+        "select id from resources where id = any ($1) and wanted <> 'deployed'",
+        [[...deploying.keys()]],
+      )
+      for (const { id } of rows) deploying.get(id)?.abort(new NotWanted(id))
+    },
     begin: (change: Unsettled) => void running.set(change.account, work(change)),
     async [Symbol.asyncDispose]() {
       await Promise.all(running.values())
