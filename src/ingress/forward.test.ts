@@ -101,6 +101,20 @@ test('an answer without a body needs no figure of its CPU', async (t) => {
   assert.equal(logged, '')
 })
 
+test('an answer that has no content tells no length, and no content goes on', async (t) => {
+  const none = await exchange(t, get(), 'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n')
+  assert.match(none.text, /^HTTP\/1\.1 204 /)
+  assert.doesNotMatch(none.text, /content-length/i)
+  for (const body of [
+    'Content-Length: 2\r\n\r\nhi',
+    'Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n',
+  ]) {
+    const { text } = await exchange(t, get(), `HTTP/1.1 205 Reset Content\r\n${body}`)
+    assert.match(text, /^HTTP\/1\.1 205 [^]*content-length: 0\r\n[^]*\r\n\r\n$/i)
+    assert.doesNotMatch(text, /content-length: 2|transfer-encoding|hi$/i)
+  }
+})
+
 test('a stream reaches clients that take no trailers', async (t) => {
   const old = await exchange(t, get('GET', '1.0'), STREAM)
   assert.match(old.text, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nhi$/)

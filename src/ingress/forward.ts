@@ -23,6 +23,8 @@ import { dropRest, onceGone } from './rest-of-body.ts'
 const WAITS = 102
 /** No body follows them (RFC 9110, 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = new Set([204, 205, 304])
+/** Its body is read as any other, and there is none for the client (RFC 9110, 15.3.6). */
+const RESET_CONTENT = 205
 /** A body up to this goes out with its head as one string, which is one copy, and one call of the system. */
 const SMALL_BYTES_MAX = 16_384
 
@@ -53,6 +55,8 @@ class Passage implements AnswerTaker {
   #connection: InstanceConnection | undefined
   /** Of the body, as far as it is read now. */
   #pieces: Buffer[] = []
+  /** The body is one that the status does not have. */
+  #isDropped = false
   #hasTrailers = false
   /** All of it is read, or it has failed. */
   #isEnded = false
@@ -93,11 +97,11 @@ class Passage implements AnswerTaker {
     if (status === WAITS && rulesOfKind(this.#given.kind).hasOurRuntime) this.#given.waits()
   }
 
-  switched({ headers }: InstanceHead, socket: Duplex): void {
+  switched(switching: InstanceHead, socket: Duplex): void {
     this.#isEnded = true
     const { ending, requestId } = this.#given
     this.#given.begun(true)
-    const head = { ...recordOf(headersFrom(headers)), 'x-request-id': requestId }
+    const head = { ...recordOf(headersFrom(switching)), 'x-request-id': requestId }
     // Asked for by an upgrade alone.
     const upgrade = this.#upgrade as UpgradeSocket
     void joinConnections(upgrade, socket, { head, ending }).then(this.#settled.resolve)
@@ -109,6 +113,7 @@ class Passage implements AnswerTaker {
       rulesOfKind(kind).hasOurRuntime && valueOf(head.headers, 'x-ergon-failed') !== undefined
     if (!isAnswerStatus(head.status) || hasFailed) return this.failed(failedFault(kind))
     const response = this.#response
+    this.#isDropped = head.status === RESET_CONTENT
     try {
       writeHead(response, head.status, this.#headersFor(head))
     } catch {
@@ -120,7 +125,7 @@ class Passage implements AnswerTaker {
   }
 
   piece(bytes: Buffer): void {
-    this.#pieces.push(bytes)
+    if (!this.#isDropped) this.#pieces.push(bytes)
   }
 
   waits(): boolean {
@@ -162,9 +167,11 @@ class Passage implements AnswerTaker {
     else this.failed(reason)
   }
 
-  #headersFor({ status, headers, length }: InstanceHead): string[] {
+  #headersFor(head: InstanceHead): string[] {
+    const { status, headers, length } = head
     const { requestId, tariff, kind, added } = this.#given
-    const kept = headersFrom(headers)
+    const kept = headersFrom(head)
+    if (status === RESET_CONTENT) kept.push('content-length', '0')
     addHeaders(kept, added)
     kept.push('x-request-id', requestId)
     if (tariff !== undefined) kept.push('X-Routed-To', tariff.routedTo)

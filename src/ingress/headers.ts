@@ -2,6 +2,7 @@
 import { HOP_BY_HOP } from '#base/hop-by-hop.ts'
 import { isEncrypted, type IngressRequest, type IngressResponse } from './exchange.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
+import type { InstanceHead } from './instance/heads.ts'
 import { rulesOfKind } from './kinds.ts'
 
 /** The ingress has said "100 Continue" itself, and says the others anew: who writes the body writes its length. */
@@ -82,8 +83,14 @@ const withoutOurs = (cookie: string): string =>
         .join('; ')
     : cookie
 
+/** No body follows them, so a length would be wrong (RFC 9110, 8.6 and 15.3.6). */
+const UNSIZED = new Set([101, 204, 205])
+
 /** The headers of an answer for the client, name and value in turn; the names are in lower case. */
-export function headersFrom(headers: readonly string[]): string[] {
+export function headersFrom({
+  status,
+  headers,
+}: Pick<InstanceHead, 'status' | 'headers'>): string[] {
   const kept: string[] = []
   const listed = headers.filter((_, at) => headers[at - 1] === 'connection' && at % 2 === 1)
   const named = connectionNames(listed.length === 0 ? undefined : listed.join())
@@ -91,6 +98,7 @@ export function headersFrom(headers: readonly string[]): string[] {
     const name = headers[i] ?? ''
     const value = headers[i + 1] ?? ''
     if (HOP_BY_HOP.has(name) || OURS.test(name)) continue
+    if (name === 'content-length' && UNSIZED.has(status)) continue
     if (name !== 'content-length' && named?.has(name) === true) continue
     if (name !== 'set-cookie' || !OWN_COOKIE.test(value)) kept.push(name, value)
   }

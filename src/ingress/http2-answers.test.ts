@@ -43,3 +43,13 @@ test('headers that a client of HTTP/1.1 may get twice are one', async (t) => {
   assert.deepEqual([status, code, etag, vary], [200, 0, '"a"', 'accept, origin'])
   assert.deepEqual(cookies, ['a=1', 'b=2'])
 })
+
+test('an answer that has no content is whole', async (t) => {
+  for (const status of [204, 205]) {
+    const { headers, code } = await ask(t, (_request, response) => {
+      response.writeHead(status, { 'x-own': 'a' })
+      response.end(status === 204 ? undefined : 'hi')
+    })
+    assert.deepEqual([headers[':status'], code, headers['x-own']], [status, 0, 'a'])
+  }
+})

@@ -8,8 +8,19 @@ const isOwn = (values: object, host: string) =>
   isOwnHost(host, ownHosts({ config: readSettings(values, []), data }))
 
 test('no route takes a name of the installation, or one below such a name', () => {
-  const here = ['localhost', 'portal.localhost', 'status.localhost', 'functions.localhost']
-  for (const host of [...here, 'acct-a.functions.localhost', 'x.portal.localhost'])
+  const here = [
+    'localhost',
+    'portal.localhost',
+    'status.localhost',
+    'functions.localhost',
+    'db.localhost',
+  ]
+  for (const host of [
+    ...here,
+    'acct-a.functions.localhost',
+    'shop.website.localhost',
+    'x.portal.localhost',
+  ])
     assert.ok(isOwn({}, host), host)
   for (const host of ['api.acme.localhost', 'example.com', 'myportal.localhost'])
     assert.ok(!isOwn({}, host), host)
@@ -19,8 +30,9 @@ test('no route takes a name of the installation, or one below such a name', () =
     functionsUrl: 'https://fn.ergon.example',
     statusUrl: 'https://status.ergon.example',
     dbHost: 'db.ergon.example',
+    storageWebsiteHost: 'sites.ergon.example',
   }
-  for (const name of ['api', 'bucket.api', 'portal', 'acct-a.fn', 'status', 'db'])
+  for (const name of ['api', 'bucket.api', 'portal', 'acct-a.fn', 'status', 'db', 'shop.sites'])
     assert.ok(isOwn(named, `${name}.ergon.example`), name)
   assert.ok(!isOwn(named, 'shop.ergon.example'))
 })

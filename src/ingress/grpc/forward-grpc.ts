@@ -85,7 +85,9 @@ function pass(
     )
     call.on('data', (chunk: Buffer) => void (response.write(chunk) || call.pause()))
     response.on('drain', () => call.resume())
-    call.once('trailers', (trailers) => attempt(() => response.addTrailers(passedOn(trailers))))
+    call.once('trailers', (trailers) =>
+      attempt(() => response.addTrailers(passedOn(STATUS_OK, trailers))),
+    )
     call.once('end', () => response.headersSent && response.end())
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
@@ -113,7 +115,7 @@ function beginAnswer(
 ): void {
   if (!isAnswerStatus(status)) throw failedFault(kind)
   const sent = {
-    ...passedOn(headers),
+    ...passedOn(status, headers),
     ...added,
     'x-request-id': requestId,
     ...(tariff && { 'x-routed-to': tariff.routedTo }),
@@ -124,8 +126,10 @@ function beginAnswer(
   response.end()
 }
 
-const passedOn = (headers: IncomingHttpHeaders): Record<string, string | string[]> =>
-  recordOf(headersFrom(pairsOf(headers)))
+const passedOn = (
+  status: number,
+  headers: IncomingHttpHeaders,
+): Record<string, string | string[]> => recordOf(headersFrom({ status, headers: pairsOf(headers) }))
 
 const pairsOf = (headers: IncomingHttpHeaders): string[] =>
   Object.entries(headers).flatMap(([name, values]) =>

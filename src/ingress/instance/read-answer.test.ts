@@ -14,6 +14,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
   length: 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Own: a\r\n\r\nhello',
   chunks:
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n00006\r\n world\r\n0\r\n\r\n',
+  'with quoted extensions':
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a="b;c= \\"d";e;f=1\r\nhello\r\n0;g=""\r\n\r\n',
   trailers:
     'HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\nTrailer: x-a\r\n\r\nA\r\n0123456789\r\n0\r\nX-A: 1\r\nx-b:2 \r\n\r\n',
   'until the end': 'HTTP/1.1 200 OK\r\n\r\nall of it',
@@ -119,6 +121,9 @@ const BAD: readonly string[] = [
   `${CHUNKED}1\r\nab\r\n0\r\n\r\n`,
   `${CHUNKED}1\r\na0\r\n\r\n`,
   `${CHUNKED}100000000\r\na\r\n0\r\n\r\n`,
+  `${CHUNKED}1;a="b\r\na\r\n0\r\n\r\n`,
+  `${CHUNKED}1;a="b"c\r\na\r\n0\r\n\r\n`,
+  `${CHUNKED}1;a="\\"\r\na\r\n0\r\n\r\n`,
   `${CHUNKED}1;${'a'.repeat(2000)}\r\na\r\n0\r\n\r\n`,
   `${CHUNKED}1\r\na\r\n0\r\n`,
   `${CHUNKED}0\r\nA: b\r\n c\r\n\r\n`,
@@ -134,7 +139,23 @@ test('an answer that is not of HTTP/1.1, or has no end, is none, in all pieces',
 test('an answer that we read is one that Node reads, with the same body', async () => {
   const random = generator(19)
   // A tab behind "chunked" is blank space, which Node does not take for it.
-  const bytes = ['\r', '\n', '\0', ' ', ':', ';', ',', '0', '1', 'f', 'x', '\x7f', '\xff']
+  const bytes = [
+    '\r',
+    '\n',
+    '\0',
+    ' ',
+    ':',
+    ';',
+    ',',
+    '"',
+    '\\',
+    '0',
+    '1',
+    'f',
+    'x',
+    '\x7f',
+    '\xff',
+  ]
   const texts = Object.values(ANSWERS)
   let readCount = 0
   for (let nth = 0; nth < MUTANTS; nth++) {

@@ -12,7 +12,9 @@ import {
 const HEAD_BYTES_MAX = 16_384
 /** Of a size with its extensions. */
 const SIZE_BYTES_MAX = 1024
-const SIZE = new RegExp(`^([0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=${TOKEN})?)*\r\n$`)
+/** RFC 9110, 5.6.4: a sign in it may be any but a line's end, which is why a line ends where CRLF is first. */
+const QUOTED = String.raw`"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"`
+const SIZE = new RegExp(`^([0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*\r\n$`)
 const LINE_END = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
 /** No body follows them (RFC 9110, 15.3.5 and 15.4.5). */
