@@ -10,6 +10,7 @@ import { PLAIN } from '../settings.ts'
 product(PLAIN)
 
 const PER_MINUTE = 120
+const ROUNDS_MAX = 10
 const EACH_MS = 60_000 / PER_MINUTE
 const CALLERS = 6
 
@@ -74,11 +75,16 @@ test('the S3 SDK is told SlowDown, waits, and gets its answer', async () => {
     },
     { step: 'deserialize', priority: 'low' },
   )
-  // Three at once: the bucket may have got a request back before the first of them came.
-  const sent = Array.from({ length: 3 }, () => client.send(new ListBucketsCommand({})))
-  for (const { $metadata } of await Promise.all(sent)) assert.equal($metadata.httpStatusCode, 200)
+  // Three at once, and again where a slow machine took so long for them that the bucket had room.
+  let sent = 0
+  while (!statuses.includes(503) && sent < 3 * ROUNDS_MAX) {
+    const three = Array.from({ length: 3 }, () => client.send(new ListBucketsCommand({})))
+    for (const { $metadata } of await Promise.all(three))
+      assert.equal($metadata.httpStatusCode, 200)
+    sent += three.length
+  }
   assert.ok(statuses.includes(503), statuses.join(' '))
-  assert.equal(statuses.filter((status) => status === 200).length, sent.length)
-  assert.ok(statuses.length <= 9, statuses.join(' '))
+  assert.equal(statuses.filter((status) => status === 200).length, sent)
+  assert.ok(statuses.length <= sent + 6, statuses.join(' '))
   client.destroy()
 })
