@@ -12,7 +12,7 @@ const NONE = sharesAre('none', 'none', 'none', 'none', 'none')
 const MIXED = sharesAre('ready', 'none', 'none', 'none', 'none')
 const READY = sharesAre('ready', 'ready', 'ready', 'ready', 'ready')
 
-/** What a look finds where the signers answer `looks` in turn; the log gets its key after the answer `keyAfter`. */
+/** The lost shares where the signers answer `looks` in turn; the log gets its key after the answer `keyAfter`. */
 async function lostAfter(looks: readonly SignerShare[][], keyAfter: number): Promise<number[]> {
   let answered = 0
   const watch = createSignerWatch({

@@ -67,8 +67,8 @@ export function createSignerWatch(deps: Deps): SignerWatch {
     async look(signal) {
       const first = await lookOnce(signal)
       if (first.lost.length === 0) return first
-      // The answers of one look are of different moments: while the first key is made, a signer with a share
-      // stands beside signers that had none a moment before. All five have a share when the second look begins.
+      // The first five answers are of different moments: while the first key is made, a signer with a share
+      // stands beside signers that had none a moment before. All five have a share when they are asked again.
       const { shares, lost } = await lookOnce(signal)
       const isLost = new Set(first.lost.map(({ index }) => index))
       return { shares, lost: lost.filter(({ index }) => isLost.has(index)) }
