@@ -9,6 +9,7 @@ import {
   type CDPSession,
   type Page,
 } from 'playwright-core'
+import { isSilent, untilHeard } from '../patient-fetch.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 const ARGUMENTS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
@@ -37,7 +38,7 @@ export type Person = AsyncDisposable & {
   readonly cdp: CDPSession
   /** The authenticator of this person's device. */
   readonly authenticator: string
-  /** Calls an operation from the page, with its cookies and its origin. */
+  /** Calls an operation from the page, with its cookies and its origin; again where the state did not answer. */
   ask(method: string, path: string, body?: object): Promise<Answer>
   /** `navigator.credentials.create()` with options of the portal; the answer as JSON. */
   create(options: object): Promise<object>
@@ -81,7 +82,11 @@ export async function newPerson(browser: Browser, portalUrl: string, path = '/')
     cdp,
     authenticator: await addAuthenticator(),
     addAuthenticator,
-    ask: async (...given) => (await call('ask', ...given)) as Answer,
+    ask: (...given) =>
+      untilHeard(
+        async () => (await call('ask', ...given)) as Answer,
+        ({ status, body }) => !isSilent(status, JSON.stringify(body)),
+      ),
     create: async (options) => (await call('create', options)) as object,
     get: async (options) => (await call('get', options)) as object,
     // A page that is closed between two documents keeps Chromium from ending its profile; the browser's end ends it.
