@@ -9,9 +9,12 @@ import { cachedInstall, startTestServer, type TestServer } from '#postgres/testi
 
 export type ExternalState = AsyncDisposable & { readonly url: string; readonly server: TestServer }
 
+/** Two gateways, a proxy of databases and all other processes may open 184: PLACES of src/node/state-cell.ts. */
+const SETTINGS = { max_connections: '200' }
+
 /** Starts a cluster of its own and a port on loopback that leads to it. */
 export async function startExternalState(): Promise<ExternalState> {
-  const server = await startTestServer(await cachedInstall())
+  const server = await startTestServer(await cachedInstall(), SETTINGS)
   const door = createServer((client) => {
     const upstream = connect(server.socketPath)
     for (const side of [client, upstream])
@@ -38,7 +41,7 @@ const TLS_PORT = 5432
  * certificate is given beside a URL without TLS parameters.
  */
 export async function startTlsState(): Promise<ExternalState & { readonly certificate: string }> {
-  const server = await startTestServer(await cachedInstall())
+  const server = await startTestServer(await cachedInstall(), SETTINGS)
   await server.stop()
   const at = (name: string) => join(server.folder, name)
   // An address of its own: the port is a part of the name of the socket, which others know.
