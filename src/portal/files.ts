@@ -1,7 +1,8 @@
 // The console's build in memory: read whole when its mark changes, so that no page has files of two builds. Each file may
 // have compressed forms beside it (.br, .gz), which the build has made.
 import { createHash } from 'node:crypto'
-import { readFile, readdir } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Clock } from '#base/clock.ts'
@@ -57,7 +58,7 @@ export function createFiles(deps: {
     const found = await readFile(join(folder, BUILT_FILE), 'utf8').catch(() => undefined)
     if (found === undefined || found === mark) return
     try {
-      files = withAddress(await readBuild(folder), baseUrl)
+      files = withAddress(readBuild(folder), baseUrl)
       mark = found
     } catch (error) {
       log.error('The build of the console could not be read; the one of before stays', { error })
@@ -94,8 +95,9 @@ function withAddress(files: SiteFiles, baseUrl: string): SiteFiles {
 const etagOf = (bytes: Buffer): string =>
   `"${createHash('sha256').update(bytes).digest('base64url')}"`
 
-async function readBuild(folder: string): Promise<SiteFiles> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+/** At once: 305 files of 2.3 MB take 6 ms so, and 45 ms of CPU one after the other by the threads of Node. */
+function readBuild(folder: string): SiteFiles {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   const paths = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
@@ -103,7 +105,7 @@ async function readBuild(folder: string): Promise<SiteFiles> {
   const read = new Map<string, Buffer>()
   let bytes = 0
   for (const path of paths) {
-    const content = await readFile(join(folder, path))
+    const content = readFileSync(join(folder, path))
     bytes += content.length
     if (bytes > BYTES_MAX) throw new RangeError(`too large: more than ${BYTES_MAX} bytes`)
     read.set(path.replaceAll(sep, '/'), content)
