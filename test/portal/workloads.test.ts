@@ -14,6 +14,8 @@ import { buildConsole } from './console-build.ts'
 import { checkPage, loadAxe, pressButton, signUpByPages, watch } from './walk.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
+/** The mounts of volumes do. */
+const NEEDS_ROOT = { skip: process.getuid?.() !== 0 && 'needs root' }
 
 describe('pages of workloads', { skip: withoutBrowser }, () => {
   let folder: string
@@ -100,6 +102,35 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
       await page.getByRole('heading', { name: title }).waitFor()
       await check(title)
     }
+  })
+
+  test('a password of a registry is kept, set anew and forgotten; no answer has it', async () => {
+    const { page } = ada
+    const kept = async () => done(await ada.ask('GET', '/v1/registries'), 200)['data']
+    await go('/workloads')
+    await page.getByText('None is kept').waitFor()
+    await press('Add a password')
+    await page.getByLabel('Registry', { exact: true }).fill('not a host')
+    await page.getByLabel('User').fill('reader')
+    await page.getByLabel('Password, or').fill('s3cret-of-registry')
+    await press('Keep it')
+    await page.getByText('That did not work').waitFor()
+    await page.getByLabel('Registry', { exact: true }).fill('registry.example.com:5000')
+    await press('Keep it')
+    await row('registry.example.com:5000').getByRole('cell', { name: 'reader' }).waitFor()
+    await check('passwords of registries')
+    assert.doesNotMatch(await page.content(), /s3cret-of-registry/)
+    await press('Set anew')
+    await page.getByLabel('User').fill('writer')
+    await page.getByLabel('Password, or').fill('another')
+    await press('Keep it')
+    await row('registry.example.com:5000').getByRole('cell', { name: 'writer' }).waitFor()
+    const [first] = (await kept()) as readonly { readonly username: string }[]
+    assert.equal(first?.username, 'writer')
+    await press('Forget')
+    await press('Forget it')
+    await page.getByText('None is kept').waitFor()
+    assert.deepEqual(await kept(), [])
   })
 
   test('a deployment of the command line is listed with its steps and outputs', async () => {
@@ -195,6 +226,35 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await press('Resume')
     await answers(200, 'hello from version one\n')
   })
+
+  test(
+    'the words of a volume: its room, that it costs while nothing runs, and that it goes',
+    NEEDS_ROOT,
+    async () => {
+      const { page } = ada
+      const made = await ada.ask('POST', '/v1/workloads', {
+        name: 'keeps',
+        image: `oci:${folder}/images/server:v1`,
+        volumes: [{ name: 'data', path: '/data', size: '16MB' }],
+      })
+      done(made, 201)
+      await go('/workloads/keeps')
+      await state('Ready').waitFor()
+      await page.getByText(/^data at \/data, [\d.]+.[kM]?B of 16.0.MB$/).waitFor()
+      await page.getByText('Asleep, only the stored bytes of its volumes cost').waitFor()
+      await press('Suspend')
+      await page.getByText('the stored bytes of its volumes still cost').waitFor()
+      await press('Suspend it')
+      await page.getByText('Nothing is deleted, and the stored bytes of its volumes cost').waitFor()
+      await press('Delete')
+      await page.getByText(/, and the data of its volumes: data \([\d.]+.[kM]?B\), and/).waitFor()
+      await page.getByLabel('Type keeps to go on').fill('keeps')
+      await press('Delete it')
+      await row('keeps').waitFor({ state: 'detached' })
+      await page.getByRole('link', { name: 'api' }).click()
+      await page.getByRole('heading', { name: 'api', exact: true }).waitFor()
+    },
+  )
 
   test('it is deleted once its name is typed', async () => {
     const { page } = ada

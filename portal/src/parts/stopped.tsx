@@ -2,15 +2,19 @@
 import { RESOURCE_STATES } from './resource-state.ts'
 import type { Versioned } from './versioned.ts'
 
-export function Stopped({ one }: { readonly one: Versioned }) {
+export function Stopped(props: {
+  readonly one: Versioned
+  /** While it is suspended, in words. */
+  readonly costs?: string
+}) {
+  const { one, costs = 'nothing costs' } = props
   const { status, reason, live_version: live } = one
   if (status === 'suspended')
     return (
       <div className="note warn">
         <p className="wrap-anywhere">
           <b>Suspended{reason === null ? ' by hand' : `: ${reason}`}. </b>
-          Callers get 503. Nothing is deleted, and nothing costs.{' '}
-          {reason === null && 'Resume it below.'}
+          Callers get 503. Nothing is deleted, and {costs}. {reason === null && 'Resume it below.'}
         </p>
       </div>
     )

@@ -19,6 +19,8 @@ import { useIntervals, useWorkload, workloadsChanged } from './use-workloads.ts'
 import { shortImage, type Version, type Workload } from './workload.ts'
 import { WorkloadFacts } from './workload-facts.tsx'
 
+const VOLUMES_COST = 'the stored bytes of its volumes cost'
+
 export function Detail({ name }: { readonly name: string }) {
   const query = useWorkload(name)
   return (
@@ -37,7 +39,7 @@ export function Detail({ name }: { readonly name: string }) {
       <Loaded query={query} what="the workload">
         {(one) => (
           <div className="stack wide">
-            <Stopped one={one} />
+            <Stopped one={one} {...(one.volumes.length > 0 && { costs: VOLUMES_COST })} />
             <Pull one={one} />
             <Command label="Address" text={one.url} />
             <WorkloadFacts one={one} />
@@ -102,6 +104,6 @@ const Day = ({ one }: { readonly one: Workload }) => (
     query={useIntervals(one)}
     service="workloads"
     wakers={{ connection: 'a request', backup: 'a backup', change: 'a deployment or its scale' }}
-    aside="Asleep, it costs nothing; a request wakes it."
+    aside={`Asleep, ${one.volumes.length === 0 ? 'it costs nothing' : `only ${VOLUMES_COST}`}; a request wakes it.`}
   />
 )

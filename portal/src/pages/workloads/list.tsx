@@ -1,4 +1,4 @@
-// All workloads: state, image, instances, budget, joules of today.
+// All workloads: state, image, instances, budget, joules of today; and the passwords by which their images are pulled.
 import { counted } from '#console/figures/time.ts'
 import { DeployedList } from '#console/parts/deployed-list.tsx'
 import { EnergyToday } from '#console/parts/energy-today.tsx'
@@ -11,22 +11,26 @@ import {
 import type { Column } from '#console/parts/table.tsx'
 import { stateOf } from '#console/parts/versioned.ts'
 import { Head } from '#console/shell/head.tsx'
+import { Registries } from './registries.tsx'
 import { useWorkloads } from './use-workloads.ts'
 import { shortImage, type Workload } from './workload.ts'
 
 export const List = () => (
   <>
     <Head title="Workloads" />
-    <DeployedList
-      query={useWorkloads()}
-      kind="workloads"
-      columns={COLUMNS}
-      command="ergon deploy"
-      label="Deploy what the description file says"
-    >
-      An image that runs as a container, in a folder whose <code>ergon.hcl</code> has a block{' '}
-      <code>workload</code>. One that sleeps costs nothing.
-    </DeployedList>
+    <div className="stack wide">
+      <DeployedList
+        query={useWorkloads()}
+        kind="workloads"
+        columns={COLUMNS}
+        command="ergon deploy"
+        label="Deploy what the description file says"
+      >
+        An image that runs as a container, in a folder whose <code>ergon.hcl</code> has a block{' '}
+        <code>workload</code>. One that sleeps costs nothing.
+      </DeployedList>
+      <Registries />
+    </div>
   </>
 )
 
