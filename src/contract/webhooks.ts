@@ -148,6 +148,8 @@ export const webhookLogQuery = z.object({
 export const eventListQuery = z.object({
   /** The sequence of the last event that is known; 0 for all. */
   after: count.optional(),
+  /** The oldest first, by default, or the newest. */
+  order: z.enum(['oldest', 'newest']).optional(),
   ...pageQuery,
 })
 

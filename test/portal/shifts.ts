@@ -14,6 +14,7 @@ export const ROUTES = [
   '/balance',
   '/tokens',
   '/webhooks',
+  '/events',
   '/members',
   '/audit',
   '/evidence',

@@ -227,6 +227,21 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await answers(200, 'hello from version one\n')
   })
 
+  test('what happened to it is listed as events, the newest first', async () => {
+    const { page } = ada
+    await go('/events')
+    await row('workload.deployed').first().waitFor()
+    const numbers = await page.locator('td.num').allTextContents()
+    assert.deepEqual(
+      numbers.map(Number),
+      numbers.map(Number).toSorted((a, b) => b - a),
+    )
+    await page.getByRole('button', { name: 'workload.deployed' }).first().click()
+    await page.getByLabel('Event', { exact: true }).getByText('"workload_name": "api"').waitFor()
+    await check('events')
+    await go('/workloads/api')
+  })
+
   test(
     'the words of a volume: its room, that it costs while nothing runs, and that it goes',
     NEEDS_ROOT,

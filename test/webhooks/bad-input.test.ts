@@ -122,7 +122,7 @@ test("another account's endpoint and events are not found", async () => {
     'since=1h',
   ])
     assert.equal((await owner.call('GET', `/v1/webhook-deliveries?${query}`)).status, 400, query)
-  for (const query of ['after=-1', 'after=x', 'limit=0'])
+  for (const query of ['after=-1', 'after=x', 'limit=0', 'order=desc', 'order=newest&after=0'])
     assert.equal((await owner.call('GET', `/v1/events?${query}`)).status, 400, query)
 })
 

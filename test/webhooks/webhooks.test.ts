@@ -173,6 +173,30 @@ test('webhook listen forwards events to this machine, signed, with a secret that
   assert.equal(again.secret, first.secret)
 })
 
+test('events are listed from either end, and their pages meet', async () => {
+  const owner = await openOwner(sharedErgon())
+  await sharedErgon().control('account.suspend', { account: owner.account, reason: 'a test' })
+  await sharedErgon().control('account.resume', { account: owner.account })
+  const pagesOf = async (order: string) => {
+    const sequences: number[] = []
+    let cursor = ''
+    do {
+      const { json } = await owner.call('GET', `/v1/events?order=${order}&limit=1${cursor}`)
+      for (const { data } of json['data'] as { data: { sequence: number } }[])
+        sequences.push(data.sequence)
+      cursor = json['next_cursor'] === null ? '' : `&cursor=${String(json['next_cursor'])}`
+    } while (cursor !== '')
+    return sequences
+  }
+  const oldest = await pagesOf('oldest')
+  assert.ok(oldest.length >= 2, String(oldest))
+  assert.deepEqual(
+    oldest,
+    oldest.toSorted((a, b) => a - b),
+  )
+  assert.deepEqual(await pagesOf('newest'), oldest.toReversed())
+})
+
 test('a key in the query of a url reaches the receiver, and is masked for readers', async () => {
   const ergon = sharedErgon()
   await using receiver = await startReceiver()

@@ -119,6 +119,12 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./webhooks/page.tsx'),
   },
   {
+    path: '/events',
+    title: 'Events',
+    circuit: 'account',
+    load: () => import('./events/page.tsx'),
+  },
+  {
     path: '/members',
     title: 'Members',
     circuit: 'account',

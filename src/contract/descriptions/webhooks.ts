@@ -56,7 +56,8 @@ export const WEBHOOKS_DESCRIPTIONS: Descriptions<typeof WEBHOOKS> = {
     refusals: ['webhook_not_found'],
   },
   'event.list': {
-    summary: 'The events of the account by their sequence, as receivers get them',
+    summary:
+      'The events of the account by their sequence, as receivers get them; the oldest or the newest first',
     query: webhooks.eventListQuery,
     replies: ok('The events', json(webhooks.eventList)),
   },

@@ -59,7 +59,7 @@ export const WEBHOOKS = defineProduct({
       method: 'GET',
       path: '/v1/events',
       operation: 'event.list',
-      query: ['cursor', 'after', 'limit'],
+      query: ['cursor', 'after', 'order', 'limit'],
     },
   ],
 })
