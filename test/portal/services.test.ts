@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
-import { newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
+import { done, newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
 import { endTouch } from './client.ts'
 import { buildConsole } from './console-build.ts'
 import { checkPage, loadAxe, pressButton, signUpByPages, watch } from './walk.ts'
@@ -275,7 +276,21 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await page.getByLabel('Name of this device').fill('second')
     await press('Create a passkey')
     await row('second').waitFor()
+    await page.getByText(/^none of [\d,]+ requests$/).waitFor()
     await checkPage(page, 'settings')
+    const publicName = async () =>
+      done(await ada.ask('GET', '/v1/account/error-rate'), 200)['public_name']
+    const before = await publicName()
+    await press('New public name')
+    await press('Take a new name')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.notEqual(await publicName(), before)
+    await page.getByText(String(await publicName())).waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download the account' }).click(),
+    ])
+    assert.match(readFileSync(await download.path(), 'utf8'), /^\{.*services/)
     await row('second').getByRole('button', { name: 'Remove' }).click()
     await press('Remove it')
     await row('second').waitFor({ state: 'detached' })

@@ -61,7 +61,6 @@ function EventTable({ rows }: { readonly rows: readonly Event[] }) {
     })
   const name: Column<Event> = {
     title: 'Event',
-    className: 'wrap-anywhere',
     cell: (one) => (
       <>
         <button

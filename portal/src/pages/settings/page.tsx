@@ -1,8 +1,9 @@
-// Settings: ways in, sign-ins, the account, and how this browser shows things.
+// Settings: ways in, sign-ins, the account, its public name, and how this browser shows things.
 import { Head } from '#console/shell/head.tsx'
 import { Account } from './account.tsx'
 import { Browser } from './browser.tsx'
 import { EndOfAccount } from './end-of-account.tsx'
+import { PublicName } from './public-name.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { Recovery } from './recovery.tsx'
 import { SignIns } from './sign-ins.tsx'
@@ -17,6 +18,7 @@ export const Page = () => (
       <SignIns />
       <Browser />
       <Account />
+      <PublicName />
       <EndOfAccount />
     </div>
   </>
