@@ -16,7 +16,8 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['service', SERVICE_OF],
   // Null for requests that no model served, as in usage/last.
   ['model', "nullif(model, '')"],
-  ['token', 'token'],
+  // Null for what no token asked for: cells and stored bytes.
+  ['token', "nullif(token, '')"],
   ['operation', 'operation'],
   // Null for charges of no resource.
   ['resource', "nullif(resource, '')"],

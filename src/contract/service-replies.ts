@@ -38,7 +38,7 @@ export const usageList = z.object({
     z.object({
       /** With a step: its begin. */
       at: time.optional(),
-      /** Of `group_by=model`, null is all that no model served. */
+      /** Null is what has none: with `group_by=model` all that no model served, with `token` what runs and is stored. */
       group: z.string().nullable(),
       /** Of `group_by=resource`: the name of the resource; null is what no resource used. */
       name: z.string().nullable().optional(),

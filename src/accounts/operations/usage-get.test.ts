@@ -55,6 +55,21 @@ test(
     assert.equal(none?.band_pct, 41, 'a part of a percent counts as a whole')
     assert.equal(none?.group, null, 'what no model served is one group, as usage/last names it')
 
+    // Of a cell: nobody asked for it.
+    await state.query(
+      `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status,
+        energy_nj, carbon_pg, charge_pusd, free, to_at, hash, bytes)
+       select 'gw-1.1', n, 'rcpt_' || n, $1, n, n - 1, 'cell.standing', 200, 7, 1, 1, false,
+        now() - interval '1 minute', '', '{"parts":[]}' from (values ($2::int)) c (n)`,
+      [ACCOUNT, TOKENS + 1],
+    )
+    const { data } = await ask({ group_by: 'token', service: 'databases' })
+    assert.deepEqual(
+      data.map(({ group, requests }) => [group, requests]),
+      [[null, 1]],
+      'what no token asked for is one group',
+    )
+
     const perMinute = await ask({ group_by: 'operation', step: 'minute', service: 'inference' })
     assert.deepEqual(
       perMinute.data.map(({ group, requests, band_pct: band }) => [group, requests, band]),

@@ -10,6 +10,7 @@ import { energyOf, useTokenNames, type GroupBy, type UsageRow } from './use-usag
 /** Names of what is in no group. */
 const WITHOUT: Partial<Record<GroupBy, string>> = {
   model: 'without a model',
+  token: 'without a token: what runs and is stored',
   resource: 'requests and buckets',
 }
 
@@ -22,7 +23,7 @@ export function GroupTable(props: {
   const tokens = useTokenNames()
   const whole = energyOf(rows)
   const nameOf = ({ group, name }: UsageRow): string => {
-    if (group === null) return WITHOUT[by] ?? 'by the console'
+    if (group === null) return WITHOUT[by] ?? 'other'
     if (by === 'resource') return name ?? group
     if (by === 'service') return serviceName(group)
     if (by === 'operation') return operationName(group)
