@@ -196,9 +196,9 @@ const reconcileWorkloads = (
       state,
       log,
       kind: 'workload',
-      async deploy(resource, _, aside) {
+      async deploy(resource, wanted, aside) {
         await served.ready()
-        return await workloads.deploy(resource, signal, aside)
+        return await workloads.deploy(resource, wanted, aside)
       },
       async suspend(resource) {
         const held = await heldOf(state, resource.id)

@@ -251,6 +251,21 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     await until(chargedNj, (nj) => nj - charged > 5e8)
   })
 
+  test('a workload that is deleted pulls its image no more', async () => {
+    const own = await otherAccount()
+    writeServerImage(join(home, 'gone'), { config: { Labels: { own: 'gone' } } })
+    registry.push(join(home, 'gone'), 'acme/gone')
+    const { body } = await own.api('POST', '', { name: 'gone', image: `${holding}/acme/gone:v1` })
+    const isPulling = async () =>
+      (await ergon.control('node.status', {})).cells.some(
+        ({ name }) => name === `${cellOf(body)}-pull`,
+      )
+    await until(isPulling, (is) => is && held?.length !== 0)
+    await own.api('DELETE', '/gone')
+    await until(isPulling, (is) => !is)
+    held = []
+  })
+
   test('a kill of the agent during a pull and during a trial leaves nothing, and both are deployed', async () => {
     const other = await otherAccount()
     const slow = ['/bin/sh', '-c', '/usr/bin/perl -e "sleep 3"; exec /usr/bin/perl /app/server.pl']
