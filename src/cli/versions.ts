@@ -1,6 +1,6 @@
 // Functions that the commands of functions and workloads share: both are made live version by version.
 import { sleep } from '#base/clock.ts'
-import { PASSING_REASONS } from '#contract/passing-reasons.ts'
+import { CHANGE_UNDER_WAY, PASSING_REASONS } from '#contract/passing-reasons.ts'
 import { CommandError, EXIT, type LabelledText } from './output.ts'
 
 type ShownVersion = {
@@ -51,10 +51,15 @@ export async function waitForVersion<One extends VersionedResource>(
   }
 }
 
+/** Until its change is over a live version has no requests yet. */
 const isAnswering = (
-  { status, live_version: live }: VersionedResource,
+  { status, reason, live_version: live }: VersionedResource,
   version?: number,
-): boolean => status === 'deployed' && live !== null && (version === undefined || live === version)
+): boolean =>
+  status === 'deployed' &&
+  reason !== CHANGE_UNDER_WAY &&
+  live !== null &&
+  (version === undefined || live === version)
 
 /** Why a version will not answer unless its account does something. */
 function whyNever(

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FunctionReply } from '#contract/functions.ts'
+import { CHANGE_UNDER_WAY } from '#contract/passing-reasons.ts'
 import type { Ergon } from '../start-ergon.ts'
 
 const WAIT_MS = 30_000
@@ -69,7 +70,9 @@ export function functionClient(ergonOf: () => Ergon) {
       const { version } = made.body
       return await until(
         () => show(name),
-        (one) => one.live_version === version || one.versions[0]?.failure !== null,
+        (one) =>
+          one.reason !== CHANGE_UNDER_WAY &&
+          (one.live_version === version || one.versions[0]?.failure !== null),
       )
     },
     async textAt(path: string, init?: RequestInit): Promise<[number, string]> {
