@@ -18,6 +18,8 @@ import type { IngressConfig } from './programs/ingress.ts'
 
 export const INGRESS: Program = { file: 'ingress/programs/ingress.ts', flags: [ONE_COLLECTOR] }
 export const INGRESS_CELL = 'ingress'
+/** A flood ends this process, which starts again, and no neighbour. 1,800 slow connections take 150 MB. */
+const MEMORY_BYTES_MAX = 1_000_000_000
 
 export async function startIngress(
   { cells, config, data, place, address: state, meterName }: Omit<AgentCore, 'ingress' | 'egress'>,
@@ -47,6 +49,7 @@ export async function startIngress(
       config: settings,
       socketGroup: INGRESS_CELL,
       writes: [folder],
+      limits: { memoryBytes: MEMORY_BYTES_MAX },
       calls: [STATE_SOCKETS, INGRESS_AGENT_SOCKETS, INSTANCE_SOCKETS],
     }),
   )

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,8 @@ import { testCertificate } from '#ingress/certificate.fixture.ts'
 import { childrenOf, readyProgramOf } from '../faults/processes.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 
-const WAIT_MS = 30_000
+// Beside five other programs the first function needs a minute.
+const WAIT_MS = 120_000
 
 let ergon: Ergon
 let port: number
@@ -135,6 +136,53 @@ test('a host name leads to its resource, and a suspended one tells browsers in H
   assert.match(page.text, /it is suspended/)
   const json = await ask('api.acme.localhost')
   assert.deepEqual([json.status, json.type], [503, 'application/problem+json'])
+})
+
+/** The most that a group of memory had, and may have; undefined where the machine limits no memory. */
+function memoryOf(pid: number): { readonly peak: number; readonly most: number } | undefined {
+  const groups = readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+  const [, first] = /^\d+:(?:\S+,)?memory(?:,\S+)?:(\S+)$/m.exec(groups) ?? []
+  const [, second] = /^0::(\S+)$/m.exec(groups) ?? []
+  const files = [
+    [`/sys/fs/cgroup/memory${first}`, 'memory.max_usage_in_bytes', 'memory.limit_in_bytes'],
+    [`/sys/fs/cgroup${second}`, 'memory.peak', 'memory.max'],
+  ] as const
+  for (const [folder, peak, most] of files)
+    if (existsSync(`${folder}/${peak}`)) {
+      const read = (name: string) => Number(readFileSync(`${folder}/${name}`, 'utf8'))
+      return { peak: read(peak), most: read(most) }
+    }
+  return undefined
+}
+
+test('a flood of slow connections stays below the memory of the ingress, and others are answered', async (t) => {
+  await deploy('flooded', `export default () => new Response('ok')`, 'flooded.localhost')
+  const pid = await ergon.pidOf('ingress')
+  const begun = `GET / HTTP/1.1\r\nHost: flooded.localhost\r\nX-Long: ${'a'.repeat(30_000)}`
+  const sockets = Array.from({ length: 1800 }, (_, nth) => {
+    // An address has 200.
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      localAddress: `127.0.1.${1 + Math.floor(nth / 180)}`,
+    })
+    socket.on('error', () => undefined)
+    socket.write(begun)
+    return socket
+  })
+  t.after(() => sockets.forEach((socket) => socket.destroy()))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const slow = setInterval(() => sockets.forEach((socket) => socket.write('a')), 500)
+  t.after(() => clearInterval(slow))
+  await eventually(
+    () => ask('flooded.localhost'),
+    ({ status }) => status === 200,
+  )
+  const memory = memoryOf(pid)
+  t.diagnostic(JSON.stringify(memory))
+  if (memory !== undefined)
+    assert.ok(memory.most <= 1e9 && memory.peak < memory.most / 2, JSON.stringify(memory))
+  assert.equal(await ergon.pidOf('ingress'), pid)
 })
 
 test('no request fails while versions follow each other under load', async () => {
