@@ -48,7 +48,13 @@ export class BlockReader {
       ...this.#blocks(owner),
     }
     const wrong = type.check?.(spec)
-    if (wrong !== undefined) this.report(block.type, wrong)
+    if (typeof wrong === 'string') this.report(block.type, wrong)
+    else if (wrong !== undefined) {
+      const inner = block.body.blocks.filter(({ type: name }) => name.text === wrong.block)[
+        wrong.nth
+      ]
+      this.report((inner ?? block).type, wrong.text)
+    }
     return spec
   }
 

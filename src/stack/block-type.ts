@@ -8,6 +8,9 @@ export type LabelRule = {
   readonly isValid: (text: string) => boolean
 }
 
+/** Text alone is a fault of the block itself. */
+type BlockMisfit = string | { readonly text: string; readonly block: string; readonly nth: number }
+
 export type BlockType = {
   readonly help: string
   readonly label?: LabelRule
@@ -15,8 +18,8 @@ export type BlockType = {
   readonly countMax?: number
   readonly attributes: Readonly<Record<string, StackField>>
   readonly blocks?: Readonly<Record<string, BlockType>>
-  /** The fault of attributes that do not go together. */
-  readonly check?: (spec: Readonly<Record<string, unknown>>) => string | undefined
+  /** The fault of attributes or blocks that do not go together, which may be one of its blocks. */
+  readonly check?: (spec: Readonly<Record<string, unknown>>) => BlockMisfit | undefined
 }
 
 export type ResourceType = BlockType & {

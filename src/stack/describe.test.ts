@@ -166,6 +166,18 @@ const FAULTS: readonly (readonly [text: string, fault: string])[] = [
     'volume "d" {\n path = "/proc/d"\n size = "1GB"\n}',
     '4:9: Expected an absolute path such as "/data", and not /etc, /tmp, /run, /proc, /sys or /dev, found "/proc/d"',
   ],
+  [
+    'volume "a" {\npath = "/data"\nsize = "1GB"\n}\nvolume "b" {\npath = "/data/b"\nsize = "1GB"\n}',
+    '7:1: Expected a path that is not within that of another volume, nor the other way round',
+  ],
+  [
+    'scale {\nmax = 2\n}\nvolume "a" {\npath = "/data"\nsize = "1GB"\n}',
+    '3:1: Expected max to be 1, as a workload with a volume has one instance at most',
+  ],
+  [
+    'volume "a" {\npath = "/data"\nsize = "1GB"\n}\nscale {\nmin = 2\n}',
+    '7:1: Expected max to be 1, as a workload with a volume has one instance at most',
+  ],
   ['port = 65536', '3:8: Expected a whole number from 1 to 65535, found 65536'],
   [
     'cpu = 0.01',

@@ -98,6 +98,36 @@ const volume = {
   },
 } as const satisfies BlockType
 
+type Named = { readonly path?: unknown }
+
+/** A volume within another one, and several instances with a volume. */
+function misfitOfVolumes({ volume: volumes, scale }: Readonly<Record<string, unknown>>) {
+  const paths = ((volumes ?? []) as readonly Named[]).map(({ path }) => path)
+  if (paths.length === 0) return undefined
+  const nth = paths.findIndex((path, at) =>
+    paths.slice(0, at).some((other) => isNested(path, other)),
+  )
+  if (nth >= 0)
+    return {
+      text: 'Expected a path that is not within that of another volume, nor the other way round',
+      block: 'volume',
+      nth,
+    }
+  const { min, max = min } = (scale ?? {}) as { readonly min?: unknown; readonly max?: unknown }
+  if (typeof max !== 'number' || max <= 1) return undefined
+  const text = 'Expected max to be 1, as a workload with a volume has one instance at most'
+  return { text, block: 'scale', nth: 0 }
+}
+
+/** Paths that are not known yet are none. */
+function isNested(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'string' || typeof other !== 'string') return false
+  const [shorter = '', longer = ''] = [`${one}/`, `${other}/`].toSorted(
+    (a, b) => a.length - b.length,
+  )
+  return longer.startsWith(shorter)
+}
+
 const workload = {
   help: 'A container that serves requests',
   label: names.NAME_OF_WORKLOAD,
@@ -125,6 +155,7 @@ const workload = {
     env,
   },
   blocks: { scale, health, secret, volume },
+  check: misfitOfVolumes,
   outputs: { id: 'Its id, wl_…', url: 'The address at which it answers' },
 } as const satisfies ResourceType
 

@@ -33,12 +33,6 @@ export function assertWorkloadServed(
   const { volume = [] } = spec
   if (volume.length > 0 && settings.whyNoVolumes !== undefined)
     throw fault('volumes_off', `Could not deploy "${name}": ${settings.whyNoVolumes}`)
-  const { max } = scaleOf(spec)
-  if (volume.length > 0 && typeof max === 'number' && max > 1)
-    throw fault(
-      'invalid_request',
-      `Could not deploy "${name}": a workload with a volume has one instance at most, and scale.max is ${max}`,
-    )
 }
 
 /** A description has no less at most than it has at least. */

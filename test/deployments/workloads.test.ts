@@ -155,7 +155,7 @@ test('what is not served is refused with its place', async () => {
   const refused: readonly (readonly [description: string, why: RegExp])[] = [
     [
       stackWith(`${volume('1GB')}\nscale {\n max = 2\n}`),
-      /:1:1: .*a workload with a volume has one instance at most, and scale\.max is 2/,
+      /:(?!1:)\d+:1: Expected max to be 1, as a workload with a volume has one instance at most/,
     ],
     [STACK().replaceAll(image, 'oci:/etc/passwd'), /:1:1: .*the operator's folder/],
     [STACK().replace('api.example.com', 'a.portal.localhost'), /:7:1: .*localhost is taken/],
@@ -164,6 +164,7 @@ test('what is not served is refused with its place', async () => {
       /:13:1: .*functions have no hosts yet/,
     ],
   ]
+  mkdirSync(join(folder, 'api'), { recursive: true })
   writeFileSync(join(folder, 'api/f.mjs'), 'export default () => new Response()\n')
   for (const [description, why] of refused) {
     const { code, stderr } = await plan(description)
