@@ -210,6 +210,11 @@ export interface Cell {
   ready(signal?: AbortSignal): Promise<void>
   freeze(frozen: boolean): Promise<void>
   /**
+   * At most so many thousandths of a processor from now on, and never more than its spec says; undefined lifts that.
+   * For cells of accounts, where the machine can limit processors (`Isolation.cpuLimit`).
+   */
+  limitCpu(milli: number | undefined): void
+  /**
    * Signal, grace, kill of the whole tree; resolves when nothing of it is left. No restart follows. The
    * grace is the one of its spec, or a shorter one.
    */

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +19,8 @@ import { Worker } from 'node:worker_threads'
 
 import { sleep } from '#base/clock.ts'
 
-import type { Cells, CellSpec, OutputLine } from './cell.ts'
+import type { Cell, Cells, CellSpec, OutputLine } from './cell.ts'
+import { findCgroups } from './cgroup.ts'
 import { createCells } from './create-cells.ts'
 import type { PlaceOptions } from './place.ts'
 import { readArguments } from './process-table.ts'
@@ -346,3 +355,41 @@ test('a limit of processors holds for all processes of a cell together', ROOT, a
   assert.ok(usedMs < passedMs * 0.1, `${usedMs} ms in ${passedMs} ms`)
   await cell.stop()
 })
+
+test(
+  'the processors of a cell of an account are limited while it runs, and no more',
+  ROOT,
+  async (t) => {
+    const { cells, where } = await open(t)
+    if (cells.isolation.cpuLimit === 'none') return t.skip('no cpu controller here')
+    const payer = { kind: 'account', account: 'acct_1' } as const
+    for (const cpuMilli of [undefined, 500]) {
+      const limits = cpuMilli === undefined ? {} : { cpuMilli }
+      const cell = await cells.start(scriptSpec(where, 'while :; do :; done', { limits, payer }))
+      await eventually(() => cell.cpuNs() > 0n)
+      cell.limitCpu(50)
+      const begun = performance.now()
+      const before = cell.cpuNs()
+      await pause(2000)
+      const usedMs = Number(cell.cpuNs() - before) / 1e6
+      const passedMs = performance.now() - begun
+      assert.ok(usedMs < passedMs * 0.1, `${usedMs} ms in ${passedMs} ms`)
+      assert.equal(quotaOf(cell), 5000)
+      cell.limitCpu(undefined)
+      assert.equal(quotaOf(cell), cpuMilli === undefined ? undefined : 50_000)
+      await cell.stop()
+    }
+  },
+)
+
+/** Microseconds of each tenth of a second; undefined where nothing limits. */
+function quotaOf({ pid }: Pick<Cell, 'pid'>): number | undefined {
+  const { cpu, unified = '' } = findCgroups()
+  const line = cpu === undefined ? /^0::(.*)$/m : /^\d+:cpu:(.*)$/m
+  const pathOf = (of: string) => line.exec(readFileSync(`/proc/${of}/cgroup`, 'utf8'))?.[1] ?? ''
+  const own = pathOf('self')
+  const path = pathOf(String(pid)).slice(own === '/' ? 0 : own.length)
+  const [folder, file] = cpu === undefined ? [unified, 'cpu.max'] : [cpu, 'cpu.cfs_quota_us']
+  const quota = Number(readFileSync(join(folder, path, file), 'utf8').split(' ')[0])
+  return quota > 0 ? quota : undefined
+}

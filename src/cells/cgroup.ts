@@ -29,6 +29,8 @@ export type CgroupLimits = {
   readonly memoryBytes?: number
   readonly processes?: number
   readonly cpuMilli?: number
+  /** Its processors may be limited while it runs. */
+  readonly mayLimitCpu?: boolean
 }
 
 /** Our groups of one cell, by controller. */
@@ -49,6 +51,8 @@ export type Cgroup = {
   /** SIGKILL to all of it at once (cgroup.kill, Linux 5.14), also when frozen. */
   kill(): void
   freeze(frozen: boolean): void
+  /** At most so many thousandths of a processor, and its own limit; undefined lifts the first. */
+  limitCpu(milli: number | undefined): void
   isFrozen(): boolean
   isPopulated(): boolean
   /** The processes of it, and of groups below. */
@@ -60,6 +64,8 @@ export type Cgroup = {
 const REMOVE_TIMEOUT_MS = 5000
 /** The kernel's default: a cell that has used its part waits for the rest of it. */
 const CPU_PERIOD_US = 100_000
+/** A quota is a millisecond at least. */
+const CPU_MILLI_MIN = 10
 const MILLI = 1000
 const NS_PER_US = 1000n
 
@@ -113,6 +119,7 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
   const buffer = Buffer.alloc(64)
   let total = 0n
   let removed = false
+  let limitMilli = limits.cpuMilli
 
   const cpuNs = () => {
     if (removed) return total
@@ -129,6 +136,18 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
       killsIn(unified, 'memory.events') + killsIn(folders.memory, 'memory.oom_control'),
     kill: () => removed || writeFileSync(join(unified, 'cgroup.kill'), '1'),
     freeze: (frozen) => writeFileSync(join(unified, 'cgroup.freeze'), frozen ? '1' : '0'),
+    limitCpu(milli) {
+      const wanted = Math.min(
+        limits.cpuMilli ?? Infinity,
+        Math.max(milli ?? Infinity, CPU_MILLI_MIN),
+      )
+      const cpuMilli = wanted === Infinity ? undefined : wanted
+      if (removed || cpuMilli === limitMilli) return
+      limitMilli = cpuMilli
+      if (existsSync(join(unified, 'cpu.max'))) limitCpuVersion2(unified, { cpuMilli })
+      else if (folders.cpu !== undefined && limiting.includes(folders.cpu))
+        limitCpuVersion1(folders.cpu, { cpuMilli })
+    },
     isFrozen: () => hasEvent(unified, 'frozen'),
     isPopulated,
     pids: () => (removed ? [] : processesOf(unified)),
@@ -209,12 +228,19 @@ function limitVersion2(folder: string, limits: CgroupLimits): void {
   }
   if (controllers.includes('pids'))
     writeFileSync(join(folder, 'pids.max'), String(limits.processes ?? 'max'))
-  if (controllers.includes('cpu'))
-    writeFileSync(join(folder, 'cpu.max'), `${cpuQuotaUs(limits) ?? 'max'} ${CPU_PERIOD_US}`)
+  if (controllers.includes('cpu')) limitCpuVersion2(folder, limits)
 }
 
-const cpuQuotaUs = ({ cpuMilli }: CgroupLimits): number | undefined =>
-  cpuMilli === undefined ? undefined : (cpuMilli * CPU_PERIOD_US) / MILLI
+type CpuLimit = { readonly cpuMilli?: number | undefined }
+
+const limitCpuVersion2 = (folder: string, limit: CpuLimit): void =>
+  writeFileSync(join(folder, 'cpu.max'), `${cpuQuotaUs(limit) ?? 'max'} ${CPU_PERIOD_US}`)
+
+const limitCpuVersion1 = (folder: string, limit: CpuLimit): void =>
+  writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(cpuQuotaUs(limit) ?? -1))
+
+const cpuQuotaUs = ({ cpuMilli }: CpuLimit): number | undefined =>
+  cpuMilli === undefined ? undefined : Math.round((cpuMilli * CPU_PERIOD_US) / MILLI)
 
 function limitVersion1(folders: Omit<CgroupFolders, 'unified'>, limits: CgroupLimits): string[] {
   const limiting: string[] = []
@@ -228,11 +254,11 @@ function limitVersion1(folders: Omit<CgroupFolders, 'unified'>, limits: CgroupLi
     writeFileSync(join(folders.pids, 'pids.max'), String(limits.processes))
     limiting.push(folders.pids)
   }
-  const quotaUs = cpuQuotaUs(limits)
-  if (folders.cpu !== undefined && quotaUs !== undefined) {
+  const { cpuMilli, mayLimitCpu } = limits
+  if (folders.cpu !== undefined && (cpuMilli !== undefined || mayLimitCpu === true)) {
     mkdirSync(folders.cpu, { recursive: true })
     writeFileSync(join(folders.cpu, 'cpu.cfs_period_us'), String(CPU_PERIOD_US))
-    writeFileSync(join(folders.cpu, 'cpu.cfs_quota_us'), String(quotaUs))
+    limitCpuVersion1(folders.cpu, { cpuMilli })
     limiting.push(folders.cpu)
   }
   return limiting

@@ -2,6 +2,7 @@
 // lives. Taking it clears away what an earlier life of the same instance has left.
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { baseFault } from '#base/own-errors.ts'
 
@@ -36,6 +37,11 @@ export type PlaceOptions = {
   readonly log: Logger
   readonly clock: Clock
 }
+
+/** Of a process of priority 0; each step of priority is a factor (sched(7)). */
+const CPU_SHARES = 1024
+const CPU_SHARES_MIN = 2
+const NICE = 1.25
 
 export type CellFolders = Probe & {
   readonly runFolder: string
@@ -95,6 +101,7 @@ async function takePlace(
   makeRunFolder(runFolder, uids !== undefined)
   if (probed.isolation.level === 'plain' && uids !== undefined) letOthersPass(options.dataFolder)
   enableLimits(groups.unified, probed.isolation)
+  if (groups.cpu !== undefined) giveShares(groups.cpu)
   // A pid namespace holds a tree together; without one only a uid of its own does.
   const treesByUid = uids !== undefined && probed.isolation.level === 'plain'
   let ending: { close(): void } | undefined
@@ -145,6 +152,16 @@ function groupFolders(cgroups: Probe['cgroups'], name: string): Groups {
   const entries = Object.entries(cgroups).filter(([, folder]) => folder !== undefined)
   return Object.fromEntries(entries.map(([kind, folder]) => [kind, join(folder ?? '', name)]))
 }
+
+/** Version 1 counts a group like one process among those of the machine, whatever the agent's priority is. */
+function giveShares(folder: string): void {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'cpu.shares'), String(ownShares()))
+}
+
+/** Those of a process of the agent's priority on each processor. */
+const ownShares = (): number =>
+  Math.max(CPU_SHARES_MIN, Math.round(availableParallelism() * CPU_SHARES * NICE ** -getPriority()))
 
 /** Version 2 hands a controller on level by level: the group of each cell gets it from this one. */
 function enableLimits(unified: string | undefined, isolation: Isolation): void {

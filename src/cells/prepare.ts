@@ -82,7 +82,11 @@ async function prepareAs(
   const cgroup =
     unified === undefined
       ? undefined
-      : createCgroup({ ...groups, unified }, spec.limits, place.clock)
+      : createCgroup(
+          { ...groups, unified },
+          { ...spec.limits, mayLimitCpu: spec.payer.kind === 'account' || spec.isSpare === true },
+          place.clock,
+        )
   const plan: LaunchPlan = {
     level: place.isolation.level,
     tools: place.tools,

@@ -19,6 +19,8 @@ export type Tree = {
   kill(): void
   isEmpty(): boolean
   freeze(frozen: boolean): Promise<void>
+  /** Thousandths of a processor; undefined lifts the limit. Nothing where only a group can be limited. */
+  limitCpu(milli: number | undefined): void
 }
 /** Of a running cell. */
 export type CellTree = Tree & { processes(): readonly ProcessEntry[] }
@@ -30,7 +32,12 @@ const LOOK_MS = 3
 export function treeOfCgroup(group: Cgroup, clock: Clock): CellTree {
   return {
     processes: () => group.pids().flatMap((pid) => readProcess(pid) ?? []),
-    kill: () => group.kill(),
+    kill() {
+      group.kill()
+      // A kernel before 6.18 lets a process that has used its part end in the next period.
+      group.limitCpu(undefined)
+    },
+    limitCpu: group.limitCpu,
     isEmpty: () => !group.isPopulated(),
     freeze: async (frozen) => {
       group.freeze(frozen)
@@ -50,6 +57,7 @@ export function treeOfLineage(lineage: () => Lineage | undefined, clock: Clock):
     processes: alive,
     kill: () => alive().forEach(({ pid }) => signalProcess(pid, 'SIGKILL')),
     isEmpty: () => alive().length === 0,
+    limitCpu: () => undefined,
     freeze: async (frozen) => {
       const isWrong = ({ state }: ProcessEntry) => (state === 'T') !== frozen
       // Again until a scan finds none: a process may fork between the scan and the signal.

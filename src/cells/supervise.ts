@@ -120,6 +120,10 @@ class OneCell implements SupervisedCell {
     return this.#observed.tree.freeze(frozen)
   }
 
+  limitCpu(milli: number | undefined) {
+    this.#observed.tree.limitCpu(milli)
+  }
+
   ready(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)

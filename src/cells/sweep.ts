@@ -110,6 +110,7 @@ function treeOfFolder(group: string): Tree {
     isEmpty: () => !hasProcesses(group),
     kill: () => pids().forEach((pid) => signalProcess(Number(pid), 'SIGKILL')),
     freeze: () => sleep(0),
+    limitCpu: () => undefined,
   }
 }
 

@@ -23,6 +23,7 @@ function open(bench: TestCharging, payer: Payer, names: readonly string[]) {
   const cells = names.map((name) => ({
     spec: { name, payer: { kind: 'account', account: ACCOUNT } },
     freeze: async () => {},
+    limitCpu: () => {},
     kill: () => {},
     async stop() {
       told.stops++
@@ -32,10 +33,10 @@ function open(bench: TestCharging, payer: Payer, names: readonly string[]) {
   const holds = new Map<string, CellHold>()
   let payers = 0
   const accountCells = createAccountCells({
-    cells: { list: () => cells } as unknown as Cells,
+    cells: { list: () => cells, onChange: () => {} } as unknown as Cells,
     charging: bench.charging,
     holds,
-    ahead: () => ({ used: () => nj(0n), elapsedMs: 0, mostNjPerMs: 1n }),
+    ahead: () => ({ used: () => nj(0n), elapsedMs: 0, mostNjPerMs: 1n, cpus: 1 }),
     readMs: () => Infinity,
     async payerOf() {
       if (payers++ === 0) await gate

@@ -3,20 +3,21 @@
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import { nj, type Nj } from '#base/units.ts'
-import type { Cell } from '#cells/cell.ts'
+import type { Cell, Cells } from '#cells/cell.ts'
 import { CellHold } from '#charging/cell-hold.ts'
 import type { Charging } from '#charging/charging.ts'
 import { isUnpayable } from '#charging/faults.ts'
 import { cellOperationOf } from '#contract/cell-operation.ts'
 import { START_NJ } from '#ledger/budgets.ts'
 import {
-  AHEAD_MAX_MS,
   CHECK_MAX_MS,
   checkCell,
+  heldCells,
   releaseAhead,
   isHeldAgain,
   type HeldCell,
 } from './cell-guard.ts'
+import { createCellBounds } from './cell-bounds.ts'
 import { keepPayers, type CellPayersDeps } from './cell-payers.ts'
 import type { CellAhead } from './meter/meter.ts'
 
@@ -45,6 +46,7 @@ export type UnpaidHandler = {
 }
 
 export type AccountCellsDeps = CellPayersDeps & {
+  readonly cells: Pick<Cells, 'list' | 'onChange'>
   readonly charging: Pick<Charging, 'open'>
   readonly ahead: (cell: Cell) => CellAhead
   /** When cells were last read for a window. */
@@ -80,6 +82,7 @@ export function createAccountCells(
   const limited = createLimited(deps, handlerOf)
   const end = createEnd(deps, { handlerOf, heldOf, limited })
   const takeLate = createTakeLate(deps, take, end)
+  const bound = createCellBounds(deps.clock)
   /** Checks all cells. Returns the time until the next check. */
   const check = (): number => {
     let restMs = CHECK_MAX_MS
@@ -87,10 +90,10 @@ export function createAccountCells(
       const { name, payer } = cell.spec
       if (payer.kind === 'account' && !holds.has(name)) takeLate(cell, payer.account)
     }
-    for (const cells of byAccount().values()) {
-      const group = { cells, aheadMaxMs: AHEAD_MAX_MS }
-      for (const one of cells) restMs = Math.min(restMs, checkCell(one, group, end))
-    }
+    const groups = [...byAccount().values()].map(heldCells)
+    for (const group of groups)
+      for (const one of group.cells) restMs = Math.min(restMs, checkCell(one, group, end))
+    bound(groups)
     return restMs
   }
   return {
@@ -111,6 +114,10 @@ export function createAccountCells(
           await sleep(restMs, AbortSignal.any([signal, resting.signal])).catch(() => undefined)
         }
       }
+      // Little is held for a start.
+      cells.onChange(({ spec }) => {
+        if (spec.payer.kind === 'account') resting.abort()
+      })
       await Promise.all([guarding(), keepPayers(deps, signal)])
     },
   }

@@ -21,8 +21,18 @@ export type HeldCells = {
   readonly cells: readonly HeldCell[]
   /** The longest time that a hold of them lasts, as far as the round has come. */
   aheadMaxMs: number
+  /** By budget: the least part of the wished time that a hold lasts which found no more, in thousandths. */
+  readonly short: Map<string, number>
 }
 
+/** A round of checks of the cells of an account. */
+export const heldCells = (cells: readonly HeldCell[]): HeldCells => ({
+  cells,
+  aheadMaxMs: AHEAD_MAX_MS,
+  short: new Map(),
+})
+
+const PERMILLE = 1000
 /** The longest time between two checks. */
 export const CHECK_MAX_MS = 1000
 /** The time that a hold must last at the machine's full power; after half of it comes the next check. */
@@ -63,12 +73,14 @@ export function checkCell(
 /** Holds as much as there is, also of what the others hold ahead. Returns the time that it lasts. */
 function holdAhead(held: HeldCell, group: HeldCells): number | undefined {
   const { hold } = held
-  const wishedMs = Math.min(group.aheadMaxMs, hold.isWanted ? AHEAD_WANTED_MS : AHEAD_MAX_MS)
+  const ownMs = hold.isWanted ? AHEAD_WANTED_MS : AHEAD_MAX_MS
+  const wishedMs = Math.min(group.aheadMaxMs, ownMs)
   if (hold.isWanted) hold.keep(needed(held, wishedMs))
   void hold.fill(needed(held, wishedMs))
   for (const aheadMs of AHEAD_MS) {
     if (aheadMs > wishedMs) continue
     group.aheadMaxMs = Math.min(group.aheadMaxMs, aheadMs)
+    if (aheadMs < wishedMs) noteShort(held, group, (PERMILLE * aheadMs) / ownMs)
     if (hold.covers(needed(held, aheadMs))) return aheadMs
     releaseAhead(
       group.cells.filter((other) => other !== held),
@@ -77,6 +89,11 @@ function holdAhead(held: HeldCell, group: HeldCells): number | undefined {
     if (hold.covers(needed(held, aheadMs))) return aheadMs
   }
   return undefined
+}
+
+function noteShort(held: HeldCell, { short }: HeldCells, permille: number): void {
+  const budget = budgetOf(held)
+  short.set(budget, Math.min(permille, short.get(budget) ?? PERMILLE))
 }
 
 /** Gives back what the holds of cells have beyond so much time ahead. */
@@ -94,6 +111,9 @@ export async function isHeldAgain(held: HeldCell): Promise<boolean> {
   await hold.fill(wished)
   return hold.covers(wished)
 }
+
+/** Cells of one budget share what is left of it; those without one share the wallet that pays. */
+export const budgetOf = ({ hold }: HeldCell): string => hold.payer.budgets?.[0] ?? ''
 
 /** The energy of a cell so much time ahead, and of its stop. */
 const needed = (held: HeldCell, aheadMs: number): Nj =>

@@ -12,22 +12,25 @@ import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
 import { setBudget } from '#ledger/model-budgets.ts'
 import type { MeterWindow } from '#metering/window.ts'
 import { quiet } from '#postgres/testing.ts'
-import { AHEAD_MAX_MS, checkCell, releaseAhead, type HeldCell } from './cell-guard.ts'
+import { createCellBounds } from './cell-bounds.ts'
+import { CHECK_MAX_MS, checkCell, heldCells, releaseAhead, type HeldCell } from './cell-guard.ts'
 
 const J = 1_000_000_000n
 const ACCOUNT = 'acct_1'
 const WINDOW_MS = 1000
 const START_NJ = nj(J)
 const STOP_NJ = nj(J / 10n)
-/** Two processors of 3.5 W. */
-const MOST_NJ_PER_MS = 7_000_000n
+const CPUS = 2
+const CPU_NJ_PER_MS = 3_500_000n
+const MOST_NJ_PER_MS = BigInt(CPUS) * CPU_NJ_PER_MS
 /** The other instances end so long after the first that cannot be paid. */
 const STOP_MS = 300
 const LAST_MS = 600_000
 
 type Instance = {
   readonly cell: Cell
-  readonly njPerMs: bigint
+  /** It takes less where the guard bounds it. */
+  njPerMs: bigint
   readonly startMs: number
   sinceNj: bigint
   isEnded: boolean
@@ -70,8 +73,18 @@ type World = {
   readonly instances: readonly { readonly milliwatts: number; readonly startMs: number }[]
 }
 
+type Guard = {
+  /** Planted: it looks at each hold alone. */
+  readonly isAlone?: boolean
+  /** Each check comes so much late. */
+  readonly lateMs?: number
+  /** Planted: the kernel bounds nothing. */
+  readonly isUnbound?: boolean
+}
+
 /** Runs the instances until all have ended. Resolves with the energy that they used and that was charged. */
-async function play({ budgetJ, instances: world }: World, isAlone = false) {
+async function play({ budgetJ, instances: world }: World, guard: Guard = {}) {
+  const { isAlone = false, lateMs = 0, isUnbound = false } = guard
   await using bench = await openTestCharging()
   const owner = bench.payer(ACCOUNT, 1000n * PUSD_PER_J)
   const njPerDay = budgetJ * J
@@ -88,14 +101,23 @@ async function play({ budgetJ, instances: world }: World, isAlone = false) {
   })
   const tick = () => bench.session.tickNow(AbortSignal.timeout(60_000))
   const all = world.map(({ milliwatts, startMs }, place): Instance => {
-    const cell = { spec: { name: `wl-1-1-${place + 1}` }, kill: () => assert.fail('killed') }
-    return {
+    const mostNjPerMs = BigInt(milliwatts) * 1000n
+    const cell = {
+      spec: { name: `wl-1-1-${place + 1}` },
+      kill: () => void (own.isEnded = true),
+      limitCpu(milli: number | undefined) {
+        const boundNjPerMs = (BigInt(milli ?? CPUS * 1000) * CPU_NJ_PER_MS) / 1000n
+        own.njPerMs = isUnbound || boundNjPerMs > mostNjPerMs ? mostNjPerMs : boundNjPerMs
+      },
+    }
+    const own: Instance = {
       cell: cell as unknown as Cell,
-      njPerMs: BigInt(milliwatts) * 1000n,
+      njPerMs: mostNjPerMs,
       startMs,
       sinceNj: 0n,
       isEnded: false,
     }
+    return own
   })
   let usedNj = 0n
   let latestMs = 0
@@ -105,7 +127,12 @@ async function play({ budgetJ, instances: world }: World, isAlone = false) {
       const hold = holds.get(cell.spec.name)
       if (hold === undefined || isEnded) return []
       const used = () => nj(sinceNj)
-      const ahead = { elapsedMs: nowMs % WINDOW_MS, mostNjPerMs: MOST_NJ_PER_MS, used }
+      const ahead = {
+        elapsedMs: nowMs % WINDOW_MS,
+        mostNjPerMs: MOST_NJ_PER_MS,
+        cpus: CPUS,
+        used,
+      }
       return [{ cell, hold, ahead, stopNj: STOP_NJ }]
     })
   const start = async ({ cell }: Instance) => {
@@ -120,25 +147,28 @@ async function play({ budgetJ, instances: world }: World, isAlone = false) {
     for (const one of all) if (one.cell === cell) one.isEnded = true
     endMs = Math.min(endMs, nowMs + STOP_MS)
   }
-  const check = (): number[] => {
+  const bound = createCellBounds({ monotonicMs: () => nowMs })
+  const check = (): number => {
     const cells = held()
-    const group = { cells, aheadMaxMs: AHEAD_MAX_MS }
-    return cells.map((one) =>
-      checkCell(one, isAlone ? { cells: [one], aheadMaxMs: AHEAD_MAX_MS } : group, end),
-    )
+    const group = heldCells(cells)
+    const restsMs = cells.map((one) => checkCell(one, isAlone ? heldCells([one]) : group, end))
+    bound([group])
+    return Math.max(1, Math.floor(Math.min(...restsMs, CHECK_MAX_MS)))
   }
   let nowMs = 0
+  let checkMs = 0
   while (nowMs < LAST_MS && !(nowMs % WINDOW_MS === 0 && all.every(({ isEnded }) => isEnded))) {
     for (const one of all)
       if (one.startMs <= nowMs && !one.isEnded && !holds.has(one.cell.spec.name)) await start(one)
-    const stepMs = Math.max(1, Math.min(...check(), WINDOW_MS - (nowMs % WINDOW_MS)))
+    if (nowMs >= checkMs) checkMs = nowMs + check() + lateMs
+    const stepMs = Math.min(checkMs - nowMs, WINDOW_MS - (nowMs % WINDOW_MS))
     for (const hold of holds.values()) await hold.fill(nj(0n))
     for (const instance of all)
       if (!instance.isEnded && holds.has(instance.cell.spec.name)) {
-        instance.sinceNj += instance.njPerMs * BigInt(Math.floor(stepMs))
-        usedNj += instance.njPerMs * BigInt(Math.floor(stepMs))
+        instance.sinceNj += instance.njPerMs * BigInt(stepMs)
+        usedNj += instance.njPerMs * BigInt(stepMs)
       }
-    nowMs += Math.floor(stepMs)
+    nowMs += stepMs
     if (nowMs >= endMs) for (const instance of all) instance.isEnded = true
     if (nowMs % WINDOW_MS !== 0) continue
     minutes.add(windowAt(1000 + nowMs / WINDOW_MS, all))
@@ -196,6 +226,23 @@ test('instances that share a small budget use 90 % of it, however uneven they ar
 })
 
 test('planted: a guard that looks at each hold alone ends them early', async () => {
-  const alone = await play(UNEVEN, true)
+  const alone = await play(UNEVEN, { isAlone: true })
   assert.throws(() => holdsBudget(UNEVEN, alone, 90n), { message: /ended at/ })
 })
+
+const LATE = [
+  { budgetJ: 15n, lateMs: 2000 },
+  { budgetJ: 60n, lateMs: 900 },
+]
+
+for (const { budgetJ, lateMs } of LATE)
+  test(`a guard that is late by ${lateMs} ms at each check burns nothing beyond ${budgetJ} J`, async () => {
+    const beyond = async (guard: Guard) => {
+      const { usedNj, chargedNj } = await play({ ...UNEVEN, budgetJ }, { lateMs, ...guard })
+      assert.ok(chargedNj <= budgetJ * J, 'above the budget')
+      return usedNj - chargedNj
+    }
+    assert.equal(await beyond({}), 0n)
+    const unbound = await beyond({ isUnbound: true })
+    assert.ok(unbound > J / 2n, `planted: nothing bounds the processors: ${unbound} nJ`)
+  })

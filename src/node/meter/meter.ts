@@ -53,6 +53,8 @@ export type CellAhead = {
   readonly elapsedMs: number
   /** All processors of the machine, and its part of the idle power. */
   readonly mostNjPerMs: bigint
+  /** Processors of the machine. */
+  readonly cpus: number
 }
 
 export async function createMeter(deps: {
@@ -147,6 +149,7 @@ function aheadOf(deps: {
     let usedNj: Nj | undefined
     return {
       elapsedMs,
+      cpus: model.cpus,
       mostNjPerMs: (perCpuS * BigInt(model.cpus)) / 1000n + reservedNjPerMs,
       used: () =>
         (usedNj ??= add(
