@@ -5,6 +5,8 @@ import { createReadAccounts } from './read-accounts.ts'
 import { createWatcher } from './watcher.ts'
 
 const LISTED_MAX = 100
+/** The readings of all accounts are one after the other. */
+const CONNECTIONS = 1
 
 /** Of the tables that no product owns. */
 const CORE_STATES: LiveStates = {
@@ -21,7 +23,13 @@ export const LIVE_GATEWAY: GatewayProduct<object> = { name: 'live', open }
 
 function open(core: GatewayCore): GatewayPart {
   // The products that open after this one have their states then too.
-  const read = () => createReadAccounts(core.readers, core.meter, core.liveStates())
+  const read = () =>
+    createReadAccounts({
+      state: core.readers,
+      frequent: core.connectPipeline(CONNECTIONS),
+      meter: core.meter,
+      states: core.liveStates(),
+    })
   const watcher = createWatcher({ ...core, read, requestsOf: core.counts.accounts.requestsOf })
   return {
     live: CORE_STATES,

@@ -5,7 +5,7 @@ import type { LiveStates } from '#http/gateway-part.ts'
 import { LIVE_CHARGES_MAX } from '#contract/live.ts'
 import { sumUsage } from '#ledger/usage.ts'
 import { bandsOfRows, METHOD_SUMS, partRows, partsOf, type Bands, type MethodRow } from './bands.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 
 /** The sums of a day. */
@@ -137,11 +137,14 @@ type SumRow = SumTexts & {
   bands: MethodRow[]
 }
 
-export function createReadAccounts(
-  state: Pick<State, 'query' | 'transaction'>,
-  meter: string,
-  states: LiveStates,
-): ReadAccounts {
+export function createReadAccounts(deps: {
+  readonly state: Pick<State, 'query' | 'transaction'>
+  /** For what is read again and again: the plan of `now` costs more than its rows. */
+  readonly frequent: Queryable
+  readonly meter: string
+  readonly states: LiveStates
+}): ReadAccounts {
+  const { state, frequent, meter, states } = deps
   const names = Object.keys(states)
   const columns = names.map((name) => `(${states[name]})::text as "state ${name}"`)
   const now = `
@@ -154,10 +157,10 @@ export function createReadAccounts(
   return {
     async counts(accounts) {
       const sql = `select ${COUNTS} from accounts a where a.id = any ($1)`
-      return (await state.query<LiveCounts>(sql, [accounts])).rows
+      return (await frequent.query<LiveCounts>(sql, [accounts])).rows
     },
     async now(accounts) {
-      const { rows } = await state.query<NowRow>(now, [accounts, meter, accounts[0]])
+      const { rows } = await frequent.query<NowRow>(now, [accounts, meter, accounts[0]])
       return {
         accounts: rows.map((row) => ({
           account: row.account,
