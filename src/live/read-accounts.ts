@@ -192,22 +192,28 @@ export function createReadAccounts(deps: {
     async newest(accounts) {
       return (await state.query<LiveChargeRow>(NEWEST, [accounts])).rows
     },
-    async day(account, day) {
-      const from = new Date(`${day}T00:00:00Z`)
-      const to = new Date(from.getTime() + 86_400_000)
-      return await inSnapshot(state, async (snapshot) => {
-        const page = { offset: 0, limit: 1 }
-        const [sums] = await sumUsage(snapshot, { account, from, to }, `''`, page)
-        const { rows } = await snapshot.query<{ charges: string }>(
-          'select charge_count::text as charges from accounts where id = $1',
-          [account],
-        )
-        const bands = await snapshot.query<MethodRow>(DAY_BANDS, [account, from, to])
-        const none = { requests: '0', energy: '0', carbon: '0', charge: '0' }
-        return { today: sumsOf(sums ?? none, bands.rows), charges: rows[0]?.charges ?? '0' }
-      })
-    },
+    day: (account, day) => readDay(state, account, day),
   }
+}
+
+async function readDay(
+  state: Pick<State, 'transaction'>,
+  account: string,
+  day: string,
+): ReturnType<ReadAccounts['day']> {
+  const from = new Date(`${day}T00:00:00Z`)
+  const to = new Date(from.getTime() + 86_400_000)
+  return await inSnapshot(state, async (snapshot) => {
+    const page = { offset: 0, limit: 1 }
+    const [sums] = await sumUsage(snapshot, { account, from, to }, `''`, page)
+    const { rows } = await snapshot.query<{ charges: string }>(
+      'select charge_count::text as charges from accounts where id = $1',
+      [account],
+    )
+    const bands = await snapshot.query<MethodRow>(DAY_BANDS, [account, from, to])
+    const none = { requests: '0', energy: '0', carbon: '0', charge: '0' }
+    return { today: sumsOf(sums ?? none, bands.rows), charges: rows[0]?.charges ?? '0' }
+  })
 }
 
 const statesIn = (row: NowRow, names: readonly string[]): ReadAccount['states'] =>
