@@ -141,6 +141,68 @@ test('another protocol for which nobody has asked is a fault at once, also where
   await assert.rejects(ask(pool), NotHttp)
 })
 
+const INTERIM = 'HTTP/1.1 103 Early Hints\r\n\r\n'
+const FLOODS = {
+  'a plain body': { unit: 'x'.repeat(1000), isCostly: false },
+  'large chunks': { unit: `2710\r\n${'x'.repeat(10_000)}\r\n`, isCostly: false },
+  'small chunks': { unit: '3\r\nabc\r\n', isCostly: true },
+  'interim heads': { unit: INTERIM, isCostly: true },
+}
+const FLOOD_BYTES = 1_000_000
+for (const [what, { unit, isCostly }] of Object.entries(FLOODS))
+  test(`an answer of ${what} is read ${isCostly ? 'once' : 'many times'} in a turn of the process`, async (t) => {
+    const { pool } = await open(t, (socket) => {
+      const head = `${OK}${what.endsWith('chunks') ? 'Transfer-Encoding: chunked\r\n' : ''}\r\n`
+      const many = unit.repeat(FLOOD_BYTES / unit.length)
+      socket.end(unit === INTERIM ? many + SHORT : head + many)
+    })
+    let [readsCount, readsMost, turnsCount] = [0, 0, 0]
+    const turn = () => {
+      readsMost = Math.max(readsMost, readsCount)
+      readsCount = 0
+      turnsCount++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    await new Promise<void>((resolve) => {
+      const taker: AnswerTaker = {
+        interim() {},
+        head() {},
+        piece() {},
+        waits: () => (readsCount++, true),
+        end: () => resolve(),
+        switched() {},
+        failed: () => resolve(),
+      }
+      const host = ['host', 'localhost']
+      pool.ask(
+        { method: 'GET', path: '/', headers: host, isUpgrade: false, body: undefined },
+        taker,
+      )
+    })
+    clearImmediate(next)
+    if (isCostly) assert.equal(readsMost, 1)
+    else assert.ok(readsMost > 1, `${readsMost} of ${turnsCount}`)
+  })
+
+test('an answer with much more framing than data has failed', async (t) => {
+  const much = 400_000
+  const chunked = `${OK}Transfer-Encoding: chunked\r\n\r\n`
+  const absurd = {
+    chunks: `${chunked}${'1\r\nx\r\n'.repeat(much)}`,
+    extensions: `${chunked}${`1;a=${'b'.repeat(1000)}\r\nx\r\n`.repeat(much / 100)}`,
+    'interim heads': INTERIM.repeat(much),
+  }
+  for (const [what, bytes] of Object.entries(absurd)) {
+    const { pool } = await open(t, (socket) => socket.end(bytes))
+    await assert.rejects(ask(pool), NotHttp, what)
+  }
+  // Of three bytes in a chunk there may be any number.
+  const many = '3\r\nabc\r\n'.repeat(much)
+  const { pool } = await open(t, (socket) => socket.write(`${chunked}${many}0\r\n\r\n`))
+  assert.equal((await ask(pool)).length, 3 * much)
+})
+
 test('a body that is longer than told is not sent', async (t) => {
   let asked = ''
   const { pool } = await open(t, (socket, text) => {
