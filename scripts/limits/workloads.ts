@@ -1,4 +1,6 @@
 // Limits: workloads.
+import { COMMAND_BYTES_MAX } from '#cells/launch.ts'
+import { ROOT_ENTRIES_MAX } from '#cells/root/plan.ts'
 import { REGISTRY_PASSWORDS_MAX } from '#contract/registry-limits.ts'
 import * as workloads from '#contract/workload-limits.ts'
 import { bytes, code, count, words, type LimitSection } from './limit.ts'
@@ -28,6 +30,16 @@ export const WORKLOADS: LimitSection = {
       'registries whose passwords an account keeps',
       count(REGISTRY_PASSWORDS_MAX),
       code('too_many_registries'),
+    ],
+    [
+      'entries of an image in `/`, in `/etc` and in the folders around its volumes, together',
+      count(ROOT_ENTRIES_MAX),
+      words('the version fails, with the folder'),
+    ],
+    [
+      'mounts, arguments and variables of an instance',
+      bytes(COMMAND_BYTES_MAX),
+      words('the version fails'),
     ],
     ['host names of a workload', count(workloads.WORKLOAD_HOSTS_MAX), code('invalid_request')],
     [

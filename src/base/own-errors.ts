@@ -6,6 +6,10 @@ export const BASE_ERRORS = {
     status: 500,
     help: 'A child process did not get its configuration: only the agent starts child processes.',
   },
+  image_unsupported: {
+    status: 422,
+    help: 'Use an image of OCI or Docker for Linux and this processor; the message says what does not fit.',
+  },
   internal: { status: 500, help: 'Retry; if it stays, report the request id.' },
   locked: {
     status: 500,

@@ -22,6 +22,7 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 import { isMainThread } from 'node:worker_threads'
 
 import { invariant } from '#base/errors.ts'
+import { baseFault } from '#base/own-errors.ts'
 
 import type { CellSpec, Isolation, StartedLife } from './cell.ts'
 import { VIEW_SCRIPT } from './view.ts'
@@ -186,6 +187,25 @@ export function checkCommand(spec: CellSpec): void {
   }
   if (spec.argv.some((argument) => argument.includes('\0')))
     throw new TypeError(`An argument holds a NUL: ${spec.name}`)
+}
+
+/** Half of what Linux takes where a stack has 8 MiB. execve(2). */
+export const COMMAND_BYTES_MAX = 1_048_576
+/** One word or variable, without the NUL behind it. */
+const WORD_BYTES_MAX = 131_071
+const POINTER_BYTES = 8
+
+/** Throws image_unsupported for words and variables that no process can be started with. */
+export function checkCommandSize(spec: CellSpec, enter: readonly string[]): void {
+  const variables = Object.entries(planEnvironment(spec)).map(([name, value]) => `${name}=${value}`)
+  const sizes = [...enter, ...spec.argv, ...variables].map((word) => Buffer.byteLength(word))
+  const bytes = sizes.reduce((sum, size) => sum + size + 1 + POINTER_BYTES, 0)
+  const isFit = bytes <= COMMAND_BYTES_MAX && sizes.every((size) => size <= WORD_BYTES_MAX)
+  if (!isFit)
+    throw baseFault(
+      'image_unsupported',
+      `Could not start the program: its mounts, arguments and variables have ${bytes} bytes, and may have ${COMMAND_BYTES_MAX} together and ${WORD_BYTES_MAX} each`,
+    )
 }
 
 function privileges(identity: CellUser | undefined): string[] {

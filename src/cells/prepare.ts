@@ -22,7 +22,7 @@ import { createCgroup } from './cgroup.ts'
 import { nameCompiledFor } from './compiled.ts'
 import { createTreeMeter } from './cpu.ts'
 import { lifeOf } from './exit.ts'
-import { type CellUser, type LaunchPlan, startProcess } from './launch.ts'
+import { checkCommandSize, type CellUser, type LaunchPlan, startProcess } from './launch.ts'
 import { isLogLine } from './output.ts'
 import { makeOpenFolder, type Groups, type CellFolders } from './place.ts'
 import { enterCommand } from './root/command.ts'
@@ -73,6 +73,8 @@ async function prepareAs(
   const folder = join(place.runFolder, spec.socketGroup, spec.name)
   const socket = join(folder, spec.socket)
   checkSocketPath(socket)
+  // First: a spec that is refused leaves no folder and no group.
+  const enter = enterOf(spec, socket, place, identity)
   makeRunFolders(spec, folder, place, identity)
   for (const path of spec.writes) await giveFolder(path, identity)
   if (spec.compiled !== undefined)
@@ -94,7 +96,7 @@ async function prepareAs(
     joins: cgroup?.joins ?? [],
     filter: place.filter,
     view: spec.root === undefined ? viewOf(spec, folder, place) : [],
-    enter: enterOf(spec, socket, place, identity),
+    enter,
     rlimitProcesses: place.isolation.processLimit === 'rlimit',
     agent: { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 },
   }
@@ -220,11 +222,12 @@ function viewOf(spec: CellSpec, folder: string, place: CellFolders): string[] {
 
 /** Of a cell with a root folder of its own: how it is entered. */
 function enterOf(
-  { root, name, argv, limits, ...spec }: CellSpec,
+  spec: CellSpec,
   socket: string,
   place: CellFolders,
   identity: CellIdentity | undefined,
 ): string[] | undefined {
+  const { root, name, argv, limits } = spec
   if (root === undefined) return undefined
   const [perl] = place.filter
   if (!place.isolation.admitsTenants || perl === undefined)
@@ -240,7 +243,7 @@ function enterOf(
       reads.map((path) => ({ path, kind: 'read' })),
       place,
     )
-  return enterCommand({
+  const enter = enterCommand({
     perl,
     root,
     name,
@@ -250,6 +253,8 @@ function enterOf(
     reads,
     files: limits.files,
   })
+  checkCommandSize(spec, enter)
+  return enter
 }
 
 /**

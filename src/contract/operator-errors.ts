@@ -12,7 +12,7 @@ export const OPERATOR_ERRORS = {
   ),
   image_not_found: operator(404, 'Check the name, the tag and the digest, or the path.'),
   image_denied: operator(403, 'The registry needs a user and a password that may pull the image.'),
-  image_unsupported: operator(422, 'Use an image of OCI or Docker for Linux and this processor.'),
+  image_unsupported: BASE_ERRORS.image_unsupported,
   image_damaged: operator(
     502,
     'Bytes came that have not the digest of the image: check the registry or the file. Nothing of them was kept.',

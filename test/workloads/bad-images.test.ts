@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Agent, WebSocket } from 'undici'
+import { layerOf, writeLayout } from '#images/testing.ts'
 import { bookFaults } from '../books.ts'
 import {
   noRegistry,
@@ -47,7 +48,9 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     registry = await startRegistry(home)
     digest = writeServerImage(join(home, 'server'))
     writeServerImage(join(home, 'bare'), { config: { Cmd: [] } })
-    for (const name of ['server', 'bare']) registry.push(join(home, name), `acme/${name}`)
+    const links = Array.from({ length: 2001 }, (_, nth) => `etc/${nth}`)
+    await writeLinks('many', Object.fromEntries(links.map((name) => [name, 'x'])))
+    for (const name of ['server', 'bare', 'many']) registry.push(join(home, name), `acme/${name}`)
     damaging = await openRegistryProxy(registry.host, ({ url = '' }, outgoing, pass) => {
       if (url.includes('/bare/manifests/')) outgoing.end('{"schemaVersion":2,"manifests":[]}')
       else if (url.includes('/blobs/')) outgoing.end(Buffer.alloc(100_000, url))
@@ -87,6 +90,13 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     rmSync(home, { recursive: true, force: true })
   })
 
+  /** An image of nothing but links. */
+  async function writeLinks(name: string, links: Readonly<Record<string, string>>): Promise<void> {
+    const entries = Object.entries(links).map(
+      ([path, linkname]) => ({ name: path, type: 'symlink', linkname }) as const,
+    )
+    writeLayout(join(home, name), { layers: [await layerOf(entries)], config: { Cmd: ['/x'] } })
+  }
   const image = () => `${registry.host}/acme/server:v1`
   /** Failures of one account make it rest before the next. */
   async function otherAccount(): Promise<Client> {
@@ -167,6 +177,11 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     ],
     ['another manifest', () => `${damaging}/acme/bare:v1@${digest}`, /its manifest is sha256:/],
     ['a damaged layer', () => `${damaging}/acme/server:v1`, /is not sha256:|damaged/],
+    [
+      'many entries',
+      () => `${registry.host}/acme/many:v1`,
+      /folder \/etc has more than \d+ entries/,
+    ],
     ['no command', () => `${registry.host}/acme/bare:v1`, /neither it nor its image has a command/],
   ]
   test('an image that is absent, damaged or has no command is told', async () => {

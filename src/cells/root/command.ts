@@ -52,7 +52,7 @@ const PROGRAM = fileURLToPath(new URL('enter.pl', import.meta.url))
 /** The user of its own namespace, without uids for cells: what enter.pl is mapped to outside. */
 const MAPPED_ROOT = { uid: 0, gid: 0 }
 
-/** Throws a TypeError for an image whose links lead in circles. */
+/** Throws image_unsupported for an image that no cell can have as its root folder. */
 export function enterCommand(command: EnterCommand): string[] {
   const { perl, root, name, identity, socket, stage, reads, files } = command
   const owner = identity ?? MAPPED_ROOT

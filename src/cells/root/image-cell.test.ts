@@ -1,7 +1,15 @@
 // A container is a cell: the root folder of an image, and a TCP port that the cell's socket leads to.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -122,6 +130,46 @@ const echoed = async ({ socket }: Cell, bytes: Buffer): Promise<boolean> => {
   client.end(bytes)
   return bytes.equals(await buffer(client))
 }
+
+test(
+  'words and variables that no process can have are refused, and leave nothing',
+  CANNOT,
+  async (t) => {
+    const argv = (count: number) =>
+      [
+        'sh',
+        '-c',
+        'echo $# ${#LONG}',
+        'sh',
+        ...Array<string>(count).fill('x'.repeat(110_000)),
+      ] as const
+    const environment = (size: number) => ({ PATH: '/usr/bin:/bin', LONG: 'x'.repeat(size) })
+    const { cell, lines } = await start(t, argv(8), { environment: environment(131_000) })
+    assert.ok(await eventually(() => cell.exits.length > 0))
+    assert.deepEqual(lines, ['8 131000'])
+    const where = place({ level: 'root' })
+    const cells = await createCells(where)
+    t.after(() => rmSync(where.root, { recursive: true }))
+    t.after(() => cells.close())
+    for (const [count, size] of [
+      [8, 131_072],
+      [10, 0],
+    ] as const)
+      await assert.rejects(
+        cells.start(
+          echoSpec(where, {
+            argv: argv(count),
+            environment: environment(size),
+            writes: [],
+            root: WEB,
+          }),
+        ),
+        { code: 'image_unsupported', message: /may have 1048576 together and 131071 each/ },
+      )
+    assert.deepEqual(cells.list(), [])
+    assert.equal(existsSync(join(where.runFolder, 'echoes')), false)
+  },
+)
 
 test('the socket leads to the port once the program listens', CANNOT, async (t) => {
   const late = [

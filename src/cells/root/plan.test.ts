@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { CellRoot } from '#cells/cell.ts'
-import { planRoot, resolveIn } from './plan.ts'
+import { assertEnterable, planRoot, resolveIn } from './plan.ts'
 
 function makeImage(t: TestContext, links: Readonly<Record<string, string>>): string {
   const image = mkdtempSync(join(tmpdir(), 'image-'))
@@ -42,7 +50,10 @@ test('links of an image lead nowhere but into it', (t) => {
     'var/loop': 'loop',
   })
   assert.equal(resolveIn(image, '/var/up/www'), 'srv/www')
-  assert.throws(() => resolveIn(image, '/var/loop/x'), /lead in circles/)
+  assert.throws(() => resolveIn(image, '/var/loop/x'), {
+    code: 'image_unsupported',
+    message: /lead in circles/,
+  })
   const plan = planOf({
     image,
     memory: [
@@ -58,6 +69,41 @@ test('links of an image lead nowhere but into it', (t) => {
     has(plan, 'folder', 'etc', 'file', 'etc/hosts') && has(plan, 'folder', 'proc', 'processes'),
   )
   for (const name of ['etc', 'proc', 'dev']) assert.ok(!has(plan, 'link', name))
+})
+
+test('an image with too many entries around its mounts is its own fault, and is not read to its end', (t) => {
+  const image = makeImage(t, {})
+  mkdirSync(join(image, 'etc'))
+  // The root has bin, etc, srv and var.
+  for (let nth = 0; nth < 1996; nth++)
+    linkSync(join(image, 'srv/www/index.html'), join(image, 'etc', `file-${nth}`))
+  assertEnterable(image, '/')
+  writeFileSync(join(image, 'etc/one-more'), '')
+  const code = 'image_unsupported'
+  const message =
+    'Could not use the image: its folder /etc has more than 1996 entries, and the folders around mounts may have 2000 together'
+  assert.throws(() => assertEnterable(image, '/'), { code, message })
+  renameSync(join(image, 'etc'), join(image, 'srv/many'))
+  assertEnterable(image, '/srv/many')
+  const volumes = [{ path: '/srv/many/data', image: '/volume.img' }]
+  assert.throws(() => planOf({ image, volumes }), {
+    code,
+    message: /its folder \/srv\/many has more than 1995 entries/,
+  })
+})
+
+test('a path of an image that no process can walk is a fault of the image', (t) => {
+  const long = Array.from({ length: 11 }, () => 'x'.repeat(200)).join('/')
+  const image = makeImage(t, {
+    'var/ahead': `${'b/../'.repeat(600)}bin`,
+    'var/deep': long,
+    'srv/deeper': `/var/deep/${long}`,
+  })
+  assert.equal(resolveIn(image, '/var/deep'), `var/${long}`)
+  const code = 'image_unsupported'
+  const endless = ['/var/ahead', '/srv/deeper', `/${'a/'.repeat(3000)}`, '/a'.repeat(1001)]
+  for (const path of [...endless, `/${'n'.repeat(256)}`])
+    assert.throws(() => resolveIn(image, path), { code, message: /a path is too long/ }, path)
 })
 
 test('without an image there are the folders of programs, and what the cell reads', () => {

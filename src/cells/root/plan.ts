@@ -1,12 +1,23 @@
 // The root folder of a tenant's cell as steps for enter.pl: a small folder in memory, in which folders of an image, or of
 // the machine's programs, are bound. A place between them (/proc, /etc/hosts, a folder in memory) splits a folder: the
 // folder is made anew, and each of its other entries is bound. So nothing is written to an image.
-import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { type Dirent, lstatSync, opendirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { baseFault } from '#base/own-errors.ts'
 import type { CellRoot, CellVolume } from '#cells/cell.ts'
 
 const MIB = 1_048_576
 const LINKS_MAX = 40
+/** Of path_resolution(7). */
+const PATH_BYTES_MAX = 4095
+const NAME_BYTES_MAX = 255
+/** Parts of a path with those of its links: each is a call of the disk, for which the whole agent waits. */
+const PARTS_MAX = 1000
+/**
+ * Entries of all folders that a root folder splits: each is a mount, and words of a command line that has an end. Debian has
+ * 20 in / and 150 in /etc. 16,000 stopped the agent for half a second.
+ */
+export const ROOT_ENTRIES_MAX = 2000
 const MEMORY_BYTES = { tmp: 64 * MIB, run: 16 * MIB, 'dev/shm': 64 * MIB } as const
 /** The folders of the machine that hold programs and libraries. */
 const OF_PROGRAMS = new Set(['bin', 'lib', 'lib32', 'lib64', 'libx32', 'sbin', 'usr'])
@@ -35,7 +46,7 @@ export type RootPlan = {
   readonly reads: readonly string[]
 }
 
-/** The words of enter.pl that make the root folder and enter it. */
+/** The words of enter.pl that make the root folder and enter it. Throws image_unsupported for an image that has none. */
 export function planRoot({ root, stage, hostname, owner, reads }: RootPlan): string[] {
   const top = new Map<string, Place>()
   const put: Put = (path, ...steps) => {
@@ -57,17 +68,23 @@ export function planRoot({ root, stage, hostname, owner, reads }: RootPlan): str
   put('etc/resolv.conf', 'file', '# There is no name server here.\n')
   for (const path of reads) put(path, 'bind', path)
   ensureFolder(top, root)
-  const isShown = (name: string) => root.image !== undefined || OF_PROGRAMS.has(name)
+  const isShown = (path: string) => root.image !== undefined || isOfPrograms(`/${path}`)
   return [
     ['root', stage],
-    layOut(root.image ?? '/', '', top, isShown),
+    layOut(root.image ?? '/', '', top, { isShown, left: ROOT_ENTRIES_MAX }),
     MASKED_IN_PROC.flatMap((name) => ['mask', `proc/${name}`]),
     ['freeze', 'proc/sys'],
     ['enter', hostname],
   ].flat()
 }
 
-/** Throws a TypeError where another mount is there. */
+/** Throws image_unsupported for an image that no cell can have as its root folder. */
+export function assertEnterable(image: string, workingFolder: string): void {
+  const owner = { uid: 0, gid: 0 }
+  planRoot({ root: { image, workingFolder }, stage: '/', hostname: 'image', owner, reads: [] })
+}
+
+/** Throws image_unsupported where another mount is there. */
 function putVolume(
   top: Map<string, Place>,
   { image: root }: CellRoot,
@@ -80,8 +97,10 @@ function putVolume(
   place.steps = ['volume', image, `${uid}:${gid}`]
 }
 
+const unfit = (why: string) => baseFault('image_unsupported', `Could not use the image: ${why}`)
+
 const noVolume = (at: string) =>
-  new TypeError(`A volume cannot be at /${at}: the cell has files of its own there`)
+  unfit(`a volume cannot be at /${at}, where the cell has files of its own`)
 
 /** Steps that make folders which root can walk through: new ones, and those of the machine that the cell reads. */
 const SAFE_AROUND: ReadonlySet<string> = new Set(['folder', 'memory', 'bind'])
@@ -90,7 +109,7 @@ const isSafeAround = (steps: readonly string[] | undefined): boolean =>
   steps === undefined || SAFE_AROUND.has(steps[0] ?? '')
 
 const noPlace = (name: string | undefined, folder: string) =>
-  new TypeError(`A volume cannot be at /${folder}/${name}, nor another folder of the image`)
+  unfit(`a volume cannot be at /${folder}/${name}, nor another folder of the image`)
 
 /** Puts what a step makes at a path, inside of folders that are ours: links of an image are not followed. */
 type Put = (path: string, step: string, ...words: readonly string[]) => void
@@ -126,17 +145,24 @@ function placeAt(top: Map<string, Place>, path: string): Place {
   return place
 }
 
+type Shown = {
+  readonly isShown: (path: string) => boolean
+  /** The entries that may still be read. */
+  left: number
+}
+
 /** The steps for a folder: entries of `source`, where that is a folder, and the places in it. */
 function layOut(
   source: string | undefined,
   folder: string,
   places: ReadonlyMap<string, Place>,
-  isShown: (name: string) => boolean = () => true,
+  all: Shown,
 ): string[] {
   const inside = (name: string) => (folder === '' ? name : `${folder}/${name}`)
+  const isShown = (name: string) => all.isShown(inside(name))
   const from = (name: string) =>
     source === undefined || !isShown(name) ? undefined : join(source, name)
-  const shown = source === undefined ? [] : entriesOf(source)
+  const shown = source === undefined ? [] : entriesOf(source, folder, all)
   return [
     ...shown
       .filter(({ name }) => isShown(name) && !places.has(name))
@@ -146,7 +172,7 @@ function layOut(
         throw noPlace([...within.keys()][0], inside(name))
       return [
         ...makeStep(inside(name), steps),
-        ...layOut(steps === undefined ? from(name) : undefined, inside(name), within),
+        ...layOut(steps === undefined ? from(name) : undefined, inside(name), within, all),
       ]
     }).flat(),
   ]
@@ -165,29 +191,53 @@ function showEntry(entry: Dirent, from: string, path: string): string[] {
 
 const statOf = (path: string) => lstatSync(path, { throwIfNoEntry: false })
 
-const entriesOf = (folder: string): Dirent[] =>
-  statOf(folder)?.isDirectory() === true ? readdirSync(folder, { withFileTypes: true }) : []
+/** Reads no more than there may be: the agent does nothing else meanwhile. */
+function entriesOf(source: string, folder: string, all: Shown): Dirent[] {
+  const entries: Dirent[] = []
+  if (statOf(source)?.isDirectory() !== true) return entries
+  using opened = opendirSync(source)
+  for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
+    if (entries.length === all.left)
+      throw unfit(
+        `its folder /${folder} has more than ${all.left} entries, and the folders around mounts may have ${ROOT_ENTRIES_MAX} together`,
+      )
+    entries.push(entry)
+  }
+  all.left -= entries.length
+  return entries
+}
 
-/** A path as a process sees it whose root folder the image is: links are followed inside of it. */
+/**
+ * A path as a process sees it whose root folder the image is: links are followed inside of it. Throws image_unsupported for a
+ * circle, and for what is too long.
+ */
 export function resolveIn(image: string | undefined, path: string): string {
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw tooLong(path)
   const left = path.split('/')
   let at: string[] = []
   let links = 0
+  let parts = 0
   for (let part = left.shift(); part !== undefined; part = left.shift()) {
+    if (++parts > PARTS_MAX) throw tooLong(path)
     if (part === '' || part === '.') continue
     if (part === '..') {
       at.pop()
       continue
     }
     const found = image === undefined ? undefined : join(image, ...at, part)
+    const isLong = Buffer.byteLength(found ?? part) > PATH_BYTES_MAX
+    if (isLong || Buffer.byteLength(part) > NAME_BYTES_MAX) throw tooLong(path)
     if (found === undefined || statOf(found)?.isSymbolicLink() !== true) {
       at.push(part)
       continue
     }
-    if (++links > LINKS_MAX) throw new TypeError(`The links of an image lead in circles: ${path}`)
+    if (++links > LINKS_MAX) throw unfit(`its links lead in circles: ${quoted(path)}`)
     const target = readlinkSync(found)
     if (target.startsWith('/')) at = []
     left.unshift(...target.split('/'))
   }
   return at.join('/')
 }
+
+const tooLong = (path: string) => unfit(`a path is too long, also by its links: ${quoted(path)}`)
+const quoted = (path: string): string => JSON.stringify(path.slice(0, 120))

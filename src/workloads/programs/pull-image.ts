@@ -6,6 +6,7 @@ import { endOnFault } from '#base/crash.ts'
 import { ErgonError } from '#base/errors.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
+import { assertEnterable } from '#cells/root/plan.ts'
 import { fault } from '#contract/errors.ts'
 import { createAddressRule } from '#egress/addresses.ts'
 import { createCheckedConnections } from '#egress/connections.ts'
@@ -76,10 +77,15 @@ async function pull(): Promise<void> {
       bytesMax: ARCHIVE_BYTES_MAX,
     }),
   })
-  const { digest, config: image } = await store.pull(config.image, ending.signal, (told) => {
+  const {
+    digest,
+    config: image,
+    root,
+  } = await store.pull(config.image, ending.signal, (told) => {
     page = { ...told }
   })
   connections.close()
+  assertEnterable(root, image.folder)
   page = { ...page, pulled: { digest, config: image } }
 }
 
