@@ -5,6 +5,7 @@ import { startInstance, type InstanceDeps, type InstanceKind } from './instance-
 import type { NodeImages } from './node-images.ts'
 import { argvOf, variablesOf } from './program.ts'
 import type { NodeVolumes } from './volumes/node-volumes.ts'
+import { assertVolumePaths } from './volumes/volume-paths.ts'
 
 export function createCellDriver(
   deps: InstanceDeps & { readonly images: NodeImages; readonly volumes: NodeVolumes },
@@ -18,6 +19,7 @@ export function createCellDriver(
     async start(spec, events) {
       const { config, name, port } = spec
       const mounted = await volumes.open(spec)
+      assertVolumePaths(mounted, images.rootOf(spec))
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: variablesOf(spec),

@@ -50,7 +50,9 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     writeServerImage(join(home, 'bare'), { config: { Cmd: [] } })
     const links = Array.from({ length: 2001 }, (_, nth) => `etc/${nth}`)
     await writeLinks('many', Object.fromEntries(links.map((name) => [name, 'x'])))
-    for (const name of ['server', 'bare', 'many']) registry.push(join(home, name), `acme/${name}`)
+    await writeLinks('links', { vetc: 'etc', vproc: '/proc' })
+    for (const name of ['server', 'bare', 'many', 'links'])
+      registry.push(join(home, name), `acme/${name}`)
     damaging = await openRegistryProxy(registry.host, ({ url = '' }, outgoing, pass) => {
       if (url.includes('/bare/manifests/')) outgoing.end('{"schemaVersion":2,"manifests":[]}')
       else if (url.includes('/blobs/')) outgoing.end(Buffer.alloc(100_000, url))
@@ -168,7 +170,12 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     assert.match(String(made.versions[0]?.failure), /Could not find the image/)
   })
 
-  const BAD: readonly (readonly [what: string, image: () => string, failure: RegExp])[] = [
+  const BAD: readonly (readonly [
+    what: string,
+    image: () => string,
+    failure: RegExp,
+    volume?: string,
+  ])[] = [
     ['no such tag', () => `${registry.host}/acme/server:v9`, /Could not find the image .*:v9/],
     [
       'no such digest',
@@ -182,13 +189,23 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
       () => `${registry.host}/acme/many:v1`,
       /folder \/etc has more than \d+ entries/,
     ],
+    ['a link to /etc', () => `${registry.host}/acme/links:v1`, /lead to \/etc, where/, '/vetc'],
+    [
+      'a link to /proc',
+      () => `${registry.host}/acme/links:v1`,
+      /lead to \/proc\/x, where/,
+      '/vproc/x',
+    ],
     ['no command', () => `${registry.host}/acme/bare:v1`, /neither it nor its image has a command/],
   ]
   test('an image that is absent, damaged or has no command is told', async () => {
     await Promise.all(
-      BAD.map(async ([what, name, failure]) => {
+      BAD.map(async ([what, name, failure, path]) => {
         const own = await otherAccount()
-        const made = await own.deploy('bad', { image: name() })
+        const made = await own.deploy('bad', {
+          image: name(),
+          ...(path && { volumes: [{ name: 'data', path, size: '16MB' }] }),
+        })
         assert.match(String(made.versions[0]?.failure), failure, what)
         await until(
           () => own.show('bad'),

@@ -1,8 +1,4 @@
 // Workloads as containers of Docker or Podman, which share this machine with the agent.
-import type { CellVolume } from '#cells/cell.ts'
-import { resolveIn } from '#cells/root/plan.ts'
-import { fault } from '#contract/errors.ts'
-import { VOLUME_PATH } from '#contract/workload-limits.ts'
 import type { WorkloadDriver } from '#workloads/driver.ts'
 import { startInstance, type InstanceDeps, type InstanceKind } from '#workloads/instance-cell.ts'
 import type { NodeImages } from '#workloads/node-images.ts'
@@ -10,6 +6,7 @@ import { argvOf } from '#workloads/program.ts'
 import { createContainer } from './container.ts'
 import type { OpenEngine } from './open-engine.ts'
 import type { NodeVolumes } from '#workloads/volumes/node-volumes.ts'
+import { assertVolumePaths } from '#workloads/volumes/volume-paths.ts'
 import { createEngineImages } from './images.ts'
 
 export function createDockerDriver(
@@ -35,7 +32,7 @@ export function createDockerDriver(
     volumes,
     async start(spec, events) {
       const mounted = await volumes.open(spec)
-      assertPaths(mounted, rootOf(spec))
+      assertVolumePaths(mounted, rootOf(spec))
       const kind: InstanceKind = (outlet) => ({
         argv: argvOf(spec),
         environment: {},
@@ -51,11 +48,4 @@ export function createDockerDriver(
       return await startInstance(spec, kind, events, deps)
     },
   }
-}
-
-/** A link of the image must not lead to where the engine has files of its own. Throws workload_failed. */
-function assertPaths(volumes: readonly CellVolume[], root: string): void {
-  for (const { path } of volumes)
-    if (!VOLUME_PATH.test(`/${resolveIn(root, path)}`))
-      throw fault('workload_failed', `Could not mount a volume at ${path}: a link leads elsewhere`)
 }
