@@ -11,9 +11,12 @@ export const registryLogin = ownObject({
     .string()
     .min(1)
     .max(limits.REGISTRY_USER_MAX)
-    // It ends at the first colon of user:password.
-    .refine((value) => isText(value) && !value.includes(':'), 'must be text without a colon'),
-  /** A password or token that may pull. It is encrypted, and never shown again. */
+    // It ends at the first colon of user:password. Source: RFC 7617, section 2.
+    .refine(
+      (value) => isText(value) && !/[:\p{Cc}]/u.test(value),
+      'must be text without a colon and control characters',
+    ),
+  /** A password, a token or a key in lines that may pull. It is encrypted, and never shown again. */
   password: z.string().min(1).max(limits.REGISTRY_PASSWORD_MAX).refine(isText, 'must be text'),
 })
 export type RegistryLogin = z.infer<typeof registryLogin>

@@ -1,8 +1,11 @@
 // Limits of the passwords of registries that programs without schemas know too.
 
-/** A host, with a port where it has one; `docker.io` is Docker's. Source: distribution/reference, grammar. */
+/**
+ * A host, with a port where it has one; `docker.io` is Docker's. Names of other scripts are in Punycode (`xn--…`). Source:
+ * distribution/reference, grammar.
+ */
 export const REGISTRY_NAME =
-  /^(?=.{1,253}$)(?:localhost|[a-z\d]+(?:[.-][a-z\d]+)*\.[a-z\d-]+|\[[\da-f:.]+\])(?::\d{1,5})?$|^[a-z\d-]{1,63}:\d{1,5}$/i
+  /^(?=.{1,253}$)(?:localhost|[a-z\d]+(?:-+[a-z\d]+)*(?:\.[a-z\d]+(?:-+[a-z\d]+)*)+|\[[\da-f:.]+\])(?::\d{1,5})?$|^[a-z\d-]{1,63}:\d{1,5}$/i
 
 /** Other names of Docker's registry, which its own tools use. */
 const DOCKERS_NAMES = new Set([
