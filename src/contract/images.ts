@@ -25,7 +25,11 @@ export type ImageIndex = z.infer<typeof index>
 /** An index, or the manifest of one image. */
 export const imageDocument = z.union([index, manifest])
 
-const texts = z.array(z.string()).nullish()
+/** No process can be given others, and no document of the state can keep them. */
+const text = z.string().refine((value) => value.isWellFormed() && !value.includes('\0'))
+const texts = z.array(text).nullish()
+/** `NAME=value`, or a name alone. */
+const variables = z.array(text.regex(/^[^=]/)).nullish()
 export const imageConfig = z.object({
   os: z.string(),
   architecture: z.string(),
@@ -33,11 +37,11 @@ export const imageConfig = z.object({
     .object({
       Entrypoint: texts,
       Cmd: texts,
-      Env: texts,
-      WorkingDir: z.string().nullish(),
+      Env: variables,
+      WorkingDir: text.nullish(),
       User: z.string().nullish(),
       ExposedPorts: z.record(z.string(), z.unknown()).nullish(),
-      StopSignal: z.string().nullish(),
+      StopSignal: text.nullish(),
     })
     .nullish(),
   rootfs: z.object({ type: z.literal('layers'), diff_ids: z.array(digest).max(LAYERS_MAX) }),

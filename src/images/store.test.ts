@@ -109,13 +109,26 @@ test('an image that is damaged, absent, foreign or too large is refused, and lea
   }
   const foreign = newFolder()
   writeLayout(foreign, { layers, architecture: 'riscv64' })
+  const odd = [
+    { Cmd: ['a\0b'] },
+    { Entrypoint: ['\ud800'] },
+    { Env: ['A=\0'] },
+    { Env: ['=b'] },
+    { WorkingDir: '/a\0' },
+    { StopSignal: '\udc00' },
+  ].map((config) => {
+    const folder = newFolder()
+    writeLayout(folder, { layers, config })
+    return [`oci:${folder}`, 'image_unsupported'] satisfies [string, string]
+  })
   const plain = newFolder()
   writeFileSync(join(plain, 'index.json'), '{"manifests": 1}')
-  const cases: readonly [string, string, number?][] = [
+  const cases: readonly (readonly [string, string])[] = [
     [`oci:${damaged}`, 'image_damaged'],
     [`oci:${short}`, 'image_damaged'],
     [`oci:${foreign}`, 'image_unsupported'],
     [`oci:${plain}`, 'image_unsupported'],
+    ...odd,
     [`oci:${home}/nowhere`, 'image_not_found'],
     [`docker-archive:${plain}`, 'image_unsupported'],
     [`docker-archive:${plain}/index.json`, 'image_unsupported'],
