@@ -1,0 +1,47 @@
+// Bodies of requests in many small pieces.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { createServer } from '#base/node-http.ts'
+import { sendBody } from './send-body.ts'
+
+const CHUNKS = 300_000
+const CHUNK = '1\r\nx\r\n'
+/** Of one read of Node's parser. */
+const BLOCK_BYTES = 65_536
+
+test('small chunks that come together go out together, and those of one read are the most of a turn', async (t) => {
+  let [pieces, piecesMost] = [0, 0]
+  const sent = new PassThrough()
+  let text = ''
+  sent.on('data', (bytes: Buffer) => void (text += bytes.toString('latin1')))
+  const server = createServer((request, response) => {
+    request.on('data', () => pieces++)
+    const body = { stream: request, bytesMax: CHUNKS, length: undefined }
+    // A socket is only written to here.
+    sendBody(sent as unknown as Socket, body, {
+      sent: () => response.end('ok'),
+      failed: (error) => response.destroy(error),
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const turn = () => {
+    piecesMost = Math.max(piecesMost, pieces)
+    pieces = 0
+    next = setImmediate(turn)
+  }
+  let next = setImmediate(turn)
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  client.write(`${head}${CHUNK.repeat(CHUNKS)}0\r\n\r\n`)
+  await once(client, 'data')
+  clearImmediate(next)
+  client.destroy()
+  const lines = text.split('\r\n')
+  assert.equal(lines.filter((line) => line.startsWith('x')).join('').length, CHUNKS)
+  assert.ok(lines.length < CHUNKS / 100, `${lines.length} lines`)
+  assert.ok(piecesMost <= BLOCK_BYTES / CHUNK.length + 1, `${piecesMost} pieces`)
+})
