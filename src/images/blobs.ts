@@ -9,6 +9,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import { lockFile } from '#base/lock.ts'
 import { fault } from '#contract/errors.ts'
 import type { Descriptor } from '#contract/images.ts'
+import type { PullPace } from './pull-pace.ts'
 import type { ImageSource } from './source.ts'
 
 const TRIES = 5
@@ -21,31 +22,37 @@ export async function fetchBlob(
   folder: string,
   source: ImageSource,
   descriptor: Descriptor,
-  { signal, retryMs = RETRY_MS }: { readonly signal: AbortSignal; readonly retryMs?: number },
+  {
+    pace,
+    signal,
+    retryMs = RETRY_MS,
+  }: { readonly pace: PullPace; readonly signal: AbortSignal; readonly retryMs?: number },
 ): Promise<string> {
   const path = join(folder, digestHex(descriptor.digest))
   const part = `${path}.part`
   await using _ = await lockFile(`${path}.lock`, signal)
   if (existsSync(path)) return path
-  for (let tries = 1; ; tries++)
-    try {
-      await append(source, descriptor, part, signal)
-      await rename(part, path)
-      return path
-    } catch (error) {
-      const code = error instanceof ErgonError ? error.code : 'registry_unreachable'
-      if (code === 'image_damaged') await rm(part, { force: true })
-      const isFinal = code !== 'registry_unreachable'
-      if (tries === TRIES || isFinal || signal.aborted) throw error
-      await sleep(retryMs * 2 ** tries, signal)
-    }
+  await pace.keep(async (ending) => {
+    for (let tries = 1; ; tries++)
+      try {
+        return await append(source, descriptor, { part, pace }, ending)
+      } catch (error) {
+        const code = error instanceof ErgonError ? error.code : 'registry_unreachable'
+        if (code === 'image_damaged') await rm(part, { force: true })
+        const isFinal = code !== 'registry_unreachable'
+        if (tries === TRIES || isFinal || ending.aborted) throw error
+        await sleep(retryMs * 2 ** tries, ending)
+      }
+  }, signal)
+  await rename(part, path)
+  return path
 }
 
 /** Completes the part file and checks it. Throws image_damaged where it is not of the digest. */
 async function append(
   source: ImageSource,
   descriptor: Descriptor,
-  part: string,
+  { part, pace }: { readonly part: string; readonly pace: PullPace },
   signal: AbortSignal,
 ): Promise<void> {
   const { digest, size } = descriptor
@@ -53,13 +60,13 @@ async function append(
     (found) => found.size,
     () => 0,
   )
-  const { from, bytes } = await source.blob(descriptor, had < size ? had : 0, signal)
+  const { from, bytes } = await pace.wait(source.blob(descriptor, had < size ? had : 0, signal))
   const hash = createHash('sha256')
   let at = from
   if (from > 0) await pipeline(createReadStream(part), hash, { end: false, signal })
   async function* received(chunks: AsyncIterable<Buffer>) {
     try {
-      yield* chunks
+      yield* pace.count(chunks)
     } catch (cause) {
       if (source.isLocal || signal.aborted) throw cause
       throw brokeOff(messageOf(cause), cause)

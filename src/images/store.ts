@@ -16,6 +16,7 @@ import {
   type ImageConfig,
 } from './manifest.ts'
 import { fetchBlob, digestHex } from './blobs.ts'
+import { createPullPace, type PullPace, type PullPaceLimits } from './pull-pace.ts'
 import { pruneImages } from './prune.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
@@ -27,6 +28,8 @@ export type ImageStoreOptions = {
   /** Of an image without compression; its layers as they come have no more either. */
   readonly bytesMax?: number
   readonly entriesMax?: number
+  /** Of registries: tests are short. */
+  readonly pace?: PullPaceLimits
 }
 
 export type PulledImage = {
@@ -63,8 +66,11 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       const reference = parseImageReference(text)
       for (const folder of [blobs, roots]) await mkdir(folder, { recursive: true })
       await using source = await options.open(reference, signal)
-      const read: ReadDocument = (descriptor) => readDocument(blobs, source, descriptor, signal)
-      const { digest, manifest } = await manifestOf(reference, await source.root(signal), read)
+      const pace = createPullPace(options.pace)
+      const read: ReadDocument = (descriptor) =>
+        readDocument({ blobs, source, pace }, descriptor, signal)
+      const first = await pace.keep((ending) => pace.wait(source.root(ending)), signal)
+      const { digest, manifest } = await manifestOf(reference, first, read)
       const config = parseConfig(await read(manifest.config))
       if (config.diffIds.length !== manifest.layers.length)
         throw imageUnsupported('its configuration has other layers than its manifest')
@@ -75,7 +81,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       const layers: Layer[] = []
       let doneBytes = 0
       for (const [nth, layer] of manifest.layers.entries()) {
-        const path = await fetchBlob(blobs, source, layer, { signal })
+        const path = await fetchBlob(blobs, source, layer, { pace, signal })
         layers.push({ open: () => createReadStream(path), diffId: config.diffIds[nth] ?? '' })
         progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
       }
@@ -89,14 +95,17 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
 type ReadDocument = (descriptor: Descriptor) => Promise<Buffer>
 
 async function readDocument(
-  blobs: string,
-  source: ImageSource,
+  {
+    blobs,
+    source,
+    pace,
+  }: { readonly blobs: string; readonly source: ImageSource; readonly pace: PullPace },
   descriptor: Descriptor,
   signal: AbortSignal,
 ): Promise<Buffer> {
   if (descriptor.size > IMAGE_DOCUMENT_BYTES_MAX)
     throw imageUnsupported('a document of it is too large')
-  return await readFile(await fetchBlob(blobs, source, descriptor, { signal }))
+  return await readFile(await fetchBlob(blobs, source, descriptor, { pace, signal }))
 }
 
 /** The manifest for this machine, which the first document is or leads to. */
