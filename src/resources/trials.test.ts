@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { NotWanted } from '#resources/instances.ts'
 import { NotYet } from '#resources/reconciler.ts'
 import { createTrials } from './trials.ts'
 
@@ -68,4 +69,24 @@ test('a long rest is not waited for, and a turn that is not wanted any more is p
   await assert.rejects(left, /it stops/)
   goOn.resolve(true)
   await Promise.all([holding, last])
+})
+
+test('an account whose trials throw rests too, but not where nobody wants the trial any more', async () => {
+  const trials = createTrials({ restHereMs: 1 })
+  const thrown = async (account: string, error: Error, ending = signal) => {
+    const trial = async () => {
+      await pause(10)
+      throw error
+    }
+    await assert.rejects(trials.run(account, trial, ending), error)
+  }
+  const again = (account: string) => trials.run(account, async () => true, signal)
+  await thrown('a', new Error('the registry does not answer'))
+  await assert.rejects(again('a'), NotYet)
+  await thrown('b', new NotWanted('b'))
+  await again('b')
+  const ending = new AbortController()
+  setTimeout(() => ending.abort(), 1)
+  await thrown('c', new Error('the trial was cut off'), ending.signal)
+  await again('c')
 })

@@ -1,6 +1,7 @@
 // Turns for trials of new versions. A version that never loads holds its turn for the whole time of a load, so trials have
 // a limit of their own. An account whose trials fail rests before the next, the longer the more of them failed.
 import { sleep } from '#base/clock.ts'
+import { NotWanted } from './instances.ts'
 import { NotYet } from './reconciler.ts'
 
 /** Trials at once. */
@@ -12,8 +13,11 @@ const REST_HERE_MS = 5000
 type WaitingTrial = { readonly account: string; readonly begin: () => void }
 
 export interface Trials {
-  /** Does a trial when its turn has come; its result is whether it went well. Throws NotYet while the account rests. */
-  run(account: string, trial: () => Promise<boolean>, signal: AbortSignal): Promise<void>
+  /**
+   * Does a trial when its turn has come; its result is whether it went well. One that throws went badly, unless nobody
+   * wants its result any more. Throws NotYet while the account rests.
+   */
+  run(account: string, trial: () => Promise<boolean>, signal: AbortSignal): Promise<boolean>
 }
 
 export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = {}): Trials {
@@ -57,9 +61,17 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
       signal.throwIfAborted()
       await turnOf(account, signal)
       const beganMs = performance.now()
-      try {
-        if (await trial()) failures.delete(account)
+      const note = (isFine: boolean) => {
+        if (isFine) failures.delete(account)
         else failures.set(account, failed(countOf(account) + 1, beganMs))
+      }
+      try {
+        const isFine = await trial()
+        note(isFine)
+        return isFine
+      } catch (error) {
+        if (!signal.aborted && !(error instanceof NotWanted)) note(false)
+        throw error
       } finally {
         running--
         next()
