@@ -1,5 +1,5 @@
-// Pages of services in a browser, on real data: a file is uploaded, shown, shared and deleted, a database suspended and
-// resumed, a delivery read and replayed, a member invited, passkeys and codes changed. Nothing of an account is ever run.
+// Pages of services in a browser, on real data: a file is uploaded, shown, shared and deleted, a database suspended, resumed
+// and restored, a delivery read and replayed, a member invited, passkeys and codes changed. Nothing of an account is ever run.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -23,6 +23,8 @@ const HOSTILE = '<img src=x onerror="document.title=1">'
 const PICTURE =
   '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><script>document.title=1</script></svg>'
 const PAGE = '<script>document.title=1</script><h1>page</h1>'
+/** A database is made in seconds; beside other work of two cores it took minutes. */
+const READY_MS_MAX = 300_000
 /** Eight parts. */
 const LARGE_BYTES = 64 * 2 ** 20
 const fileOf = (name: string, mimeType: string, text: string) => ({
@@ -55,6 +57,8 @@ describe('pages of services', { skip: withoutBrowser }, () => {
   const go = (path: string) => ada.page.goto(portal() + path)
   const press = (name: string) =>
     ada.page.getByRole('button', { name, exact: true, disabled: false }).click()
+  const ready = () =>
+    ada.page.locator('.head .state', { hasText: 'Ready' }).waitFor({ timeout: READY_MS_MAX })
   const row = (text: string) => ada.page.locator('tr', { hasText: text })
 
   test('a file is uploaded, shown without being run, shared and deleted', async () => {
@@ -186,7 +190,7 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await press('New database')
     await page.getByLabel('Name').fill('by-page')
     await press('Make the database')
-    await page.locator('.head .state', { hasText: 'Ready' }).waitFor()
+    await ready()
     await page.getByText('At most').waitFor()
     await page
       .getByLabel('SQL')
@@ -209,13 +213,73 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await press('Suspend it')
     await page.getByText('Suspended by hand').waitFor()
     await press('Resume')
-    await page.locator('.head .state', { hasText: 'Ready' }).waitFor()
+    await ready()
     await press('Delete')
     const remove = page.getByRole('button', { name: 'Delete it' })
     assert.ok(await remove.isDisabled())
     await page.getByLabel('Type by-page to go on').fill('by-page')
     await remove.click()
     await page.getByText('No databases yet').waitFor()
+  })
+
+  test('roles of a database are made, renewed and deleted; a backup is made, restored, deleted', async () => {
+    const { page } = ada
+    done(await ada.ask('POST', '/v1/databases', { name: 'with-roles', size: '100MB' }), 201)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await go('/databases/with-roles')
+    await ready()
+    await row('owns the database').waitFor()
+    await press('New role')
+    await page.getByLabel('Name').fill('reporting')
+    await page.getByLabel('Reads only').check()
+    await endTouch(sharedErgon(), await memberOf(ada))
+    await press('Make the role')
+    await ada.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const reporting = row('reporting')
+    const passwordOf = async () => {
+      await reporting.getByRole('button', { name: 'Copy address' }).click()
+      await reporting.getByRole('button', { name: 'Copied' }).waitFor()
+      return new URL(String(await page.evaluate('navigator.clipboard.readText()'))).password
+    }
+    const old = await passwordOf()
+    await reporting.getByRole('button', { name: 'New password' }).click()
+    await press('Renew it')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await reporting.getByRole('button', { name: 'Copy address' }).waitFor()
+    assert.notEqual(await passwordOf(), old)
+    await press('Back up now')
+    const byHand = row('By hand')
+    await byHand.locator('.state', { hasText: 'Done' }).waitFor({ timeout: READY_MS_MAX })
+    await checkPage(page, 'a database with roles and backups')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await byHand.getByRole('button', { name: 'Restore' }).click()
+    assert.equal(
+      await page.getByLabel('Name of the new database').inputValue(),
+      'with-roles-restored',
+    )
+    await press('Restore it')
+    await page.getByRole('heading', { name: 'with-roles-restored' }).waitFor()
+    await ready()
+    await go('/databases/with-roles')
+    await press('Restore a time')
+    const time = page.getByLabel('Time, UTC')
+    const now = await time.inputValue()
+    await time.fill('2020-01-01T00:00:00')
+    await press('Restore it')
+    // The browser refuses a time before the first backup.
+    assert.equal(await page.locator('input[type=datetime-local]:invalid').count(), 1)
+    await time.fill(now)
+    await page.getByLabel('Name of the new database').fill('of-a-time')
+    await press('Restore it')
+    await page.getByRole('heading', { name: 'of-a-time' }).waitFor()
+    await ready()
+    await go('/databases/with-roles')
+    await byHand.getByRole('button', { name: 'Delete' }).click()
+    await press('Delete it')
+    await byHand.waitFor({ state: 'detached' })
+    await reporting.getByRole('button', { name: 'Delete' }).click()
+    await press('Delete it')
+    await reporting.waitFor({ state: 'detached' })
   })
 
   test('a delivery that failed shows the answer as text, and is sent again', async () => {

@@ -1,6 +1,4 @@
 // Four facts of a database: the last minute, today, its budget, its size.
-import { useQuery } from '@tanstack/react-query'
-import { read } from '#console/client/queries.ts'
 import { bytesExact, bytesShort } from '#console/figures/amounts.ts'
 import { power } from '#console/figures/energy.ts'
 import { moneyShort } from '#console/figures/money.ts'
@@ -11,15 +9,13 @@ import { Facts } from '#console/parts/facts.tsx'
 import { useNow } from '#console/parts/zone.ts'
 import { useUnit } from '#console/live/use-unit.ts'
 import type { Database, DatabaseEnergy } from './database.ts'
-import { LAST_MS, useEnergyNow, useEnergyToday } from './use-databases.ts'
+import { LAST_MS, useBackups, useEnergyNow, useEnergyToday } from './use-databases.ts'
 
 const MINUTE_S = 60n
 
 export function DatabaseFacts({ database }: { readonly database: Database }) {
   const energy = useEnergyToday(database).data
-  const backups = useQuery(
-    read('GET /v1/databases/:database/backups', { path: { database: database.id } }),
-  ).data
+  const backups = useBackups(database).data
   const now = useNow('minute')
   const unit = useUnit()
   const last = lastMinute(useEnergyNow(database).data, now)

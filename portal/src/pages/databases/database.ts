@@ -7,6 +7,8 @@ import {
 } from '#console/parts/resource-state.ts'
 
 export type Database = ReplyOf<'GET /v1/databases/:database'>
+export type Role = ReplyOf<'GET /v1/databases/:database/roles'>['data'][number]
+export type Backup = ReplyOf<'GET /v1/databases/:database/backups'>['data'][number]
 export type DatabaseEnergy = ReplyOf<'GET /v1/databases/:database/energy'>
 
 export function stateOf({ status, full, restore }: Database): ResourceState {
@@ -18,3 +20,6 @@ export function stateOf({ status, full, restore }: Database): ResourceState {
 /** True while the state changes by itself. */
 export const isChanging = ({ status, restore }: Database): boolean =>
   isResourceChanging(status) || restore !== null
+
+export const isBackupChanging = ({ status }: Backup): boolean =>
+  status === 'wanted' || status === 'running'

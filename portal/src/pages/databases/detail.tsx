@@ -1,4 +1,5 @@
-// One database: its address, four facts, the day, where its joules go, and what can be done to it.
+// One database: its address, four facts, the day, its queries, roles and backups, and what can be
+// done to it.
 import { Link } from '@tanstack/react-router'
 import { Awake } from '#console/parts/awake.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
@@ -6,10 +7,12 @@ import { StateWord } from '#console/parts/state-word.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { Actions } from './actions.tsx'
 import { Address } from './address.tsx'
+import { Backups } from './backups.tsx'
 import { stateOf, type Database } from './database.ts'
 import { DatabaseFacts } from './database-facts.tsx'
 import { Queries } from './queries.tsx'
 import { QueryBox } from './query-box.tsx'
+import { Roles } from './roles.tsx'
 import { useDatabase, useIntervals } from './use-databases.ts'
 
 export function Detail({ name }: { readonly name: string }) {
@@ -36,6 +39,8 @@ export function Detail({ name }: { readonly name: string }) {
             <Day database={database} />
             <QueryBox database={database} />
             <Queries database={database} />
+            <Roles database={database} />
+            <Backups database={database} />
             <Actions database={database} />
           </div>
         )}

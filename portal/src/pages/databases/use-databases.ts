@@ -5,7 +5,7 @@ import { changed, read } from '#console/client/queries.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
 import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { useNow } from '#console/parts/zone.ts'
-import { isChanging, type Database } from './database.ts'
+import { isBackupChanging, isChanging, type Database } from './database.ts'
 
 /** While something is made. */
 const CHANGING_MS = 2_000
@@ -69,6 +69,16 @@ export function useEnergyNow({ id }: Pick<Database, 'id'>) {
     placeholderData: keepPreviousData,
   })
 }
+
+export const useRoles = ({ id }: Pick<Database, 'id'>) =>
+  useQuery(read('GET /v1/databases/:database/roles', { path: { database: id } }))
+
+/** The newest first. */
+export const useBackups = ({ id }: Pick<Database, 'id'>) =>
+  useQuery({
+    ...read('GET /v1/databases/:database/backups', { path: { database: id } }),
+    refetchInterval: ({ state }) => (state.data?.data.some(isBackupChanging) ? CHANGING_MS : false),
+  })
 
 export const databasesChanged = (): Promise<void> =>
   changed('GET /v1/databases', 'GET /v1/databases/:database')
