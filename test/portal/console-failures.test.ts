@@ -4,11 +4,29 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
-import { done, newPerson, openBrowser, withoutBrowser } from './browser.ts'
+import { done, newPerson, openBrowser, QUIET_PAGE, withoutBrowser } from './browser.ts'
 import { buildConsole } from './console-build.ts'
 import { pressButton, signUpByPages } from './walk.ts'
 
 const CHAT = '**/v1/chat/completions'
+/** The person takes their time at the browser's dialog. */
+const HELD_PASSKEY = `{
+  const real = navigator.credentials.create.bind(navigator.credentials)
+  const asked = Promise.withResolvers()
+  const made = Promise.withResolvers()
+  window.passkeyAsked = asked.promise
+  window.makePasskey = made.resolve
+  navigator.credentials.create = async (options) => {
+    asked.resolve()
+    await made.promise
+    return await real(options)
+  }
+}`
+/** An offer asks the browser whether it may be made, then ends what runs. */
+const OFFER_SETTLED = `(async () => {
+  for (let turn = 0; turn < 5; turn++)
+    await PublicKeyCredential.isConditionalMediationAvailable()
+})()`
 
 product(MODELS)
 
@@ -18,6 +36,45 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
   before(async () => (browser = await openBrowser()))
   after(() => browser.close())
   const portal = () => String(sharedErgon().ready['portal_url'])
+
+  test('the button of a sign-up waits for the script of its page', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { page } = ada
+    const held = Promise.withResolvers<void>()
+    await page.route('**/assets/landing*.js', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.goto(portal(), { waitUntil: 'commit' })
+    const button = page.getByRole('button', { name: 'Create a passkey' })
+    assert.ok(await button.isDisabled())
+    await page.locator('#name').fill('slow-script')
+    await page.keyboard.press('Enter')
+    held.resolve()
+    await button.click()
+    await page.getByRole('heading', { name: 'Keep these ten codes' }).waitFor()
+  })
+
+  test('an offer of passkeys that comes late ends no sign-up', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { page } = ada
+    const held = Promise.withResolvers<void>()
+    await page.route('**/v1/sign-in/options', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.addInitScript({ content: HELD_PASSKEY })
+    await page.goto(portal())
+    await page.locator('#name').fill('late-offer')
+    await page.getByRole('button', { name: 'Create a passkey' }).click()
+    await page.evaluate('passkeyAsked')
+    const offered = page.waitForResponse('**/v1/sign-in/options')
+    held.resolve()
+    await (await offered).finished()
+    await page.evaluate(OFFER_SETTLED)
+    await page.evaluate('makePasskey()')
+    await page.getByRole('heading', { name: 'Keep these ten codes' }).waitFor()
+  })
 
   test('a request whose answer was lost has the same key when it is sent again', async () => {
     await using ada = await newPerson(browser, portal())

@@ -8,6 +8,7 @@ import { beginWith } from '#console/sign-up/progress.ts'
 applyTheme()
 // The page is whole without it.
 void showAsked().catch(() => undefined)
+const offer = new AbortController()
 void suggestPasskey()
 
 element('join').addEventListener('submit', (event) => {
@@ -19,6 +20,8 @@ element('join').addEventListener('submit', (event) => {
     location.assign('/sign-up')
   })
 })
+// Pressed before, the button would have the browser send the form, and make no account.
+element<HTMLButtonElement>('create').disabled = false
 
 element('sign-in').addEventListener('click', (event) => {
   event.preventDefault()
@@ -32,7 +35,7 @@ element('sign-in').addEventListener('click', (event) => {
 async function suggestPasskey(): Promise<void> {
   if (!(await window.PublicKeyCredential?.isConditionalMediationAvailable?.())) return
   try {
-    await signIn(true)
+    await signIn(offer.signal)
     location.assign('/')
   } catch {
     // The offer ends without a word: a button was used instead, or the service asked too often.
@@ -40,6 +43,7 @@ async function suggestPasskey(): Promise<void> {
 }
 
 async function attempt(act: () => Promise<void>): Promise<void> {
+  offer.abort()
   const result = element('join-result')
   const say = (text: string, isBad: boolean) => {
     result.textContent = text

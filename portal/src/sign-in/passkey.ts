@@ -14,11 +14,16 @@ export async function signUp(
   return await call('POST /v1/sign-up', { body: { response } })
 }
 
-/** `isOffered`: the browser suggests passkeys in a field, and waits there until one is chosen. */
-export async function signIn(isOffered = false): Promise<void> {
+/**
+ * With `offer` the browser suggests passkeys in a field, and waits there until one is chosen. An offer that was ended before
+ * is not made: it would end the dialog that is open.
+ */
+export async function signIn(offer?: AbortSignal): Promise<void> {
   const { startAuthentication } = await browser()
   const optionsJSON = await call('POST /v1/sign-in/options', {})
-  const response = await startAuthentication({ optionsJSON, useBrowserAutofill: isOffered })
+  offer?.throwIfAborted()
+  const useBrowserAutofill = offer !== undefined
+  const response = await startAuthentication({ optionsJSON, useBrowserAutofill })
   await call('POST /v1/sign-in', { body: { response } })
 }
 
