@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { isProblem } from '#console/client/problem.ts'
 import { read } from '#console/client/queries.ts'
 import { Logo } from '#console/parts/icons.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
 import { Account } from './account.tsx'
 import { Ask } from './ask.tsx'
 import { Codes } from './codes.tsx'
@@ -38,6 +39,11 @@ export function SignUp() {
         <p className="small muted">
           {steps.indexOf(current ?? 'account') + 1} of {steps.length}
         </p>
+        {current === undefined && (
+          <Loaded query={session} what="your sign-in">
+            {() => null}
+          </Loaded>
+        )}
         {current === 'account' && <Account onDone={go} />}
         {current === 'codes' && <Codes onDone={() => after('codes')} />}
         {current === 'funds' && <Funds onDone={() => after('funds')} />}
