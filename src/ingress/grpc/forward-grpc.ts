@@ -20,6 +20,7 @@ import { NotAnswered } from '#ingress/not-answered.ts'
 /** RFC 9113, 6.2 and 7. The module itself is loaded by the first call. */
 const END_STREAM = 1
 const NO_ERROR = 0
+const INTERNAL_ERROR = 2
 const CANCEL = 8
 const STATUS_OK = 200
 const NOT_HTTP2 = 'does not speak HTTP/2, which gRPC needs'
@@ -68,6 +69,8 @@ function pass(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let failed: Error | undefined
+    /** Its status has come. A reset without an error ends the messages as well. */
+    let isWhole = false
     /** Code may send what Node does not write. */
     const attempt = (act: () => void) => {
       try {
@@ -79,23 +82,30 @@ function pass(
     }
     call.once('response', (headers, flags) =>
       attempt(() => {
-        beginAnswer(response, headers, given, (flags & END_STREAM) !== 0)
+        isWhole = (flags & END_STREAM) !== 0
+        beginAnswer(response, headers, given, isWhole)
         given.begun(false)
       }),
     )
-    call.on('data', (chunk: Buffer) => void (response.write(chunk) || call.pause()))
+    call.on('data', (chunk: Buffer) => {
+      // Messages behind a refused head would go out in place of the refusal.
+      if (failed === undefined && !response.write(chunk)) call.pause()
+    })
     response.on('drain', () => call.resume())
     call.once('trailers', (trailers) =>
-      attempt(() => response.addTrailers(passedOn(STATUS_OK, trailers))),
+      attempt(() => {
+        response.addTrailers(passedOn(STATUS_OK, trailers))
+        isWhole = true
+      }),
     )
-    call.once('end', () => response.headersSent && response.end())
+    call.once('end', () => isWhole && response.headersSent && response.end())
     call.once('error', (error) => (failed ??= error))
     call.once('close', () => {
       const isGone = session.closed || session.destroyed
       const error = isGone && !(failed instanceof ErgonError) ? new NotAnswered(true) : failed
       if (!response.headersSent) return reject(unansweredFault(error, given))
       // An answer that was cut off must not look whole.
-      if (call.rstCode !== NO_ERROR) stream.close(call.rstCode)
+      if (call.rstCode !== NO_ERROR || !isWhole) stream.close(call.rstCode || INTERNAL_ERROR)
       resolve()
     })
     limitBody(stream, given.kind, (error) => {

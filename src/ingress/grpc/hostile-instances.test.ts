@@ -14,7 +14,9 @@ import { openInstance } from '#ingress/instance.fixture.ts'
 import { openInstancePool } from '#ingress/instance-pool.ts'
 import { listenTls } from '#ingress/server.ts'
 
+const DATA = 0
 const HEADERS = 1
+const RST_STREAM = 3
 const SETTINGS = 4
 const END_STREAM = 1
 const END_HEADERS = 4
@@ -70,9 +72,11 @@ async function call(t: TestContext, bytes: Buffer, { speaks = true, isEnd = fals
   })
   asked.end()
   const signal = AbortSignal.timeout(4000)
+  let body = ''
   const [head] = (await once(asked, 'response', { signal })) as [Record<string, unknown>]
-  asked.resume()
-  return { head, downs }
+  asked.on('error', () => undefined).on('data', (chunk) => (body += String(chunk)))
+  if (!asked.closed) await once(asked, 'close', { signal }).catch(() => undefined)
+  return { head, downs, body, code: asked.rstCode }
 }
 
 test('a status that HTTP does not have is a failure of the workload, with and without messages', async (t) => {
@@ -96,4 +100,18 @@ test('an instance that ends during a call is down', async (t) => {
   const { head, downs } = await call(t, Buffer.alloc(0), { isEnd: true })
   assert.match(decodeURIComponent(String(head['grpc-message'])), /has ended/)
   assert.equal(downs, 1)
+})
+
+test('messages behind a refused head do not go out', async (t) => {
+  const bytes = Buffer.concat([statusFrame('700'), frame(DATA, END_STREAM, 1, Buffer.from('more'))])
+  const { head, body } = await call(t, bytes)
+  assert.match(decodeURIComponent(String(head['grpc-message'])), /the workload failed/)
+  assert.equal(body, '')
+})
+
+test('a reset without an error behind a part of the answer does not look like a whole one', async (t) => {
+  const reset = frame(RST_STREAM, 0, 1, Buffer.alloc(4))
+  const part = frame(DATA, 0, 1, Buffer.from('part'))
+  const { code } = await call(t, Buffer.concat([statusFrame('200'), part, reset]))
+  assert.equal(code, 2)
 })
