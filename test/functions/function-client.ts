@@ -9,7 +9,8 @@ import type { FunctionReply } from '#contract/functions.ts'
 import { CHANGE_UNDER_WAY } from '#contract/passing-reasons.ts'
 import type { Ergon } from '../start-ergon.ts'
 
-const WAIT_MS = 30_000
+/** A cell is charged by the minute. */
+const WAIT_MS = 90_000
 
 export type Answered = {
   readonly status: number
