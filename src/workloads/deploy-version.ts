@@ -12,7 +12,7 @@ import type { RunningWorkload, WorkloadDriver } from './driver.ts'
 import type { KeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
 import { mountedVolumes, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
-import { pulledOf } from './pulled.ts'
+import { knownOf, pulledOf } from './pulled.ts'
 import { replaceBy } from './replace.ts'
 import { instancesOf, keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
 import { keepVolumes } from './volumes/volume-rows.ts'
@@ -30,6 +30,8 @@ export type DeployParts = {
   readonly instances: Instances<VersionedInstance, RunningWorkload>
   readonly crashes: Crashes
   readonly trials: Trials
+  /** Turns of their own: a slow registry holds up no trial. */
+  readonly pulls: Trials
   readonly kept: KeptInstances
 }
 
@@ -44,8 +46,9 @@ export async function deployWanted(
   const wanted = await readWorkloadVersion(state, id, 'wanted')
   if (!wanted.isLive && wanted.failure === null) {
     aside()
-    const trial = () => tryVersion(parts, wanted, signal)
-    await parts.trials.run(resource.account, trial, signal)
+    const trial = () => orFailed(parts, wanted, () => tryVersion(parts, wanted, signal))
+    if (await pullVersion(parts, wanted, signal))
+      await parts.trials.run(resource.account, trial, signal)
   }
   // Also where nothing was tried: an earlier try may have made it live without hearing so.
   const live = await liveOf(state, resource).catch(orNone)
@@ -79,15 +82,23 @@ export function orNone(error: unknown): undefined {
   if (!(error instanceof NotWanted)) throw error
 }
 
-/**
- * Starts a version beside the live one, with as many instances as that has, and makes it live. Resolves with false where it
- * cannot be, and writes down why.
- */
-async function tryVersion(
+/** Resolves with false where the image of a version cannot be had, and writes down why. */
+async function pullVersion(
   parts: DeployParts,
   wanted: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<boolean> {
+  if (knownOf(parts.driver, wanted) !== undefined) return true
+  const pull = async () => void (await pulledOf(parts, wanted, signal))
+  return await parts.pulls.run(wanted.account, () => orFailed(parts, wanted, pull), signal)
+}
+
+/** Starts a version beside the live one, with as many instances as that has, and makes it live. */
+async function tryVersion(
+  parts: DeployParts,
+  wanted: WorkloadVersion,
+  signal: AbortSignal,
+): Promise<void> {
   const { state, driver, instances, crashes } = parts
   const { id, account, name, version, sleepAfterMs, scaleMax } = wanted
   const own = { id, account, name, version, sleepAfterMs }
@@ -96,18 +107,28 @@ async function tryVersion(
   )
   const replace = () =>
     replaceLive(parts, own, { count: Math.max(1, Math.min(running, scaleMax)), signal })
+  const volumes = mountedVolumes(wanted.volumes)
+  // Before the live instance ends for it.
+  await driver.volumes.assertRoom({ id, volumes })
+  if (volumes.length === 0) await replace()
+  else await alone(parts, own, { live: await liveVersionOf(state, wanted), work: replace })
+  crashes.forget(id)
+}
+
+/** Resolves with false where the work shows that the version cannot be live, and writes down why. */
+async function orFailed(
+  { state, line }: DeployParts,
+  { id, version }: WorkloadVersion,
+  work: () => Promise<void>,
+): Promise<boolean> {
   try {
-    await pulledOf(parts, wanted, signal)
-    const volumes = mountedVolumes(wanted.volumes)
-    // Before the live instance ends for it.
-    await driver.volumes.assertRoom({ id, volumes })
-    if (volumes.length === 0) await replace()
-    else await alone(parts, own, { live: await liveVersionOf(state, wanted), work: replace })
+    await work()
+    return true
   } catch (error) {
     const failure = failureOf(error)
     const source = sourceOf({ version, instance: 1 })
     const tell = (text: string) =>
-      parts.line({ resource: id, source, level: 'service', text, isOwn: true })
+      line({ resource: id, source, level: 'service', text, isOwn: true })
     if (failure === undefined) {
       // A start says itself why it failed; a pull does not.
       if (error instanceof ErgonError && error.code === 'registry_unreachable') tell(error.message)
@@ -117,8 +138,6 @@ async function tryVersion(
     await state.query('select fail_version($1, $2, $3)', [id, version, failure])
     return false
   }
-  crashes.forget(id)
-  return true
 }
 
 async function replaceLive(

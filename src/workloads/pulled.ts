@@ -13,10 +13,9 @@ export async function pulledOf(
   version: WorkloadVersion,
   signal: AbortSignal,
 ): Promise<WorkloadPulled> {
-  const { id, digest, config } = version
-  const known = digest === null || config === null ? undefined : { digest, config }
-  if (known !== undefined && driver.has({ image: version.image, digest: known.digest }))
-    return known
+  const { id } = version
+  const known = knownOf(driver, version)
+  if (known !== undefined) return known
   const row = [id, version.version]
   const tell = (told: WorkloadProgress) =>
     void state
@@ -31,6 +30,15 @@ export async function pulledOf(
     [...row, pulled.digest, pulled.config],
   )
   return pulled
+}
+
+/** Undefined where the image must be pulled. */
+export function knownOf(
+  driver: Pick<WorkloadDriver, 'has'>,
+  { image, digest, config }: WorkloadVersion,
+): WorkloadPulled | undefined {
+  if (digest === null || config === null) return undefined
+  return driver.has({ image, digest }) ? { digest, config } : undefined
 }
 
 /** A tag may have moved since. */

@@ -308,3 +308,33 @@ test(
     workloads.close()
   },
 )
+
+test(
+  'pulls from eight registries that never end their answers hold up no other deployment',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const ends = Promise.withResolvers<never>()
+    let begun = 0
+    const plain = driverOf([])
+    const driver: WorkloadDriver = {
+      ...plain,
+      async pull(wanted, ...rest) {
+        if (wanted.image !== 'slow') return await plain.pull(wanted, ...rest)
+        begun++
+        return await ends.promise
+      },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
+    const slow = await deployed('slow', 'slow')
+    const deployments = Array.from({ length: 8 }, () => deploy(slow, 'slow'))
+    while (begun < deployments.length) await pause(5)
+    const web = await deployed('one')
+    const reached = await Promise.race([deploy(web), pause(10_000, 'held up')])
+    ends.reject(fault('registry_unreachable', 'The registry is too slow'))
+    for (const one of await Promise.allSettled(deployments)) assert.equal(one.status, 'rejected')
+    assert.equal(reached, undefined)
+    workloads.close()
+  },
+)

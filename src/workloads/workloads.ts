@@ -52,13 +52,17 @@ export interface Workloads {
   close(): void
 }
 
-export type WorkloadsDeps = Omit<DeployParts, 'instances' | 'crashes' | 'trials' | 'kept'> & {
+type OwnParts = 'instances' | 'crashes' | 'trials' | 'pulls' | 'kept'
+
+export type WorkloadsDeps = Omit<DeployParts, OwnParts> & {
   readonly environmentKey: string
   /** Of the node, for all workloads. */
   readonly memoryBytes: number
 }
 
 const READY_MORE_MS = 10_000
+/** Pulls at once. Each is a process, and waits for a registry most of its time. */
+const PULLS_MAX = 16
 /** Those beyond the first are given up after a calm time, and stay a little for an ingress that starts again. */
 const FURTHER_IDLE_MS = 10_000
 
@@ -92,7 +96,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     },
   })
   const kept = createKeptInstances({ state, log, instances, crashes })
-  const parts: DeployParts = { ...deps, instances, crashes, kept, trials: createTrials() }
+  const parts: DeployParts = { ...deps, instances, crashes, kept, ...createTurns() }
   const stop: Workloads['stop'] = async (id, cause) => {
     kept.forget(id)
     await instances.stopAll(id, cause)
@@ -129,6 +133,11 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     },
   }
 }
+
+const createTurns = () => ({
+  trials: createTrials(),
+  pulls: createTrials({ most: PULLS_MAX }),
+})
 
 async function start(
   deps: WorkloadsDeps &
