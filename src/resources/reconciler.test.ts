@@ -152,6 +152,41 @@ test('a deployment ends when its account wants the resource no more', { skip }, 
   }),
 )
 
+test('a query that fails while a deployment goes on holds up nobody', { skip }, () =>
+  withState(async (state) => {
+    const goOn = Promise.withResolvers<void>()
+    let fails = 0
+    const unsteady: State = {
+      ...state,
+      query: async (text, values) => {
+        if (fails > 0 && fails-- > 0) throw new Error('the state did not answer')
+        return await state.query(text, values)
+      },
+    }
+    const deps: Partial<ReconcilerDeps> = {
+      state: unsteady,
+      deploy: async ({ name }, signal, aside) => {
+        if (name !== 'slow') return
+        signal.addEventListener('abort', () => goOn.resolve())
+        aside()
+        await goOn.promise
+      },
+    }
+    await reconciling(state, deps, async (reaches) => {
+      const slow = await add(state, 'slow', 9, 'acct_a')
+      await state.query("select want_resource($1, 'deployed')", [slow])
+      await reaches(slow, { actual: 'deploying' })
+      fails = 1
+      const quick = await add(state, 'quick', 9, 'acct_b')
+      await state.query("select want_resource($1, 'deployed')", [quick])
+      await state.query("select want_resource($1, 'deployed')", [quick])
+      await reaches(quick, { actual: 'deployed' })
+      goOn.resolve()
+      await reaches(slow, { actual: 'deployed' })
+    })
+  }),
+)
+
 test('work on a resource of one account does not hold up another account', { skip }, () =>
   withState(async (state) => {
     const goOn = Promise.withResolvers<void>()

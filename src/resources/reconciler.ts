@@ -63,8 +63,7 @@ const UNSETTLED = `select id, account, name, wanted, actual, revision::text from
 export async function reconcile(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted)
     await follow(deps, signal).catch(async (error: unknown) => {
-      if (signal.aborted) return
-      deps.log.warn('Resources could not be followed', { kind: deps.kind, error: messageOf(error) })
+      tellUnfollowed(deps, signal, error)
       await sleep(AGAIN_MS, signal).catch(() => undefined)
     })
 }
@@ -79,13 +78,26 @@ async function follow(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> 
   await using work = createWork(deps, { wake, signal })
   while (!signal.aborted) {
     waiting = new AbortController()
-    await work.endUnwanted()
-    const { running, aside, resting } = work
-    const most = ACCOUNTS_MAX + aside.size - running.size
-    const given = [kind, [...running.keys()], [...resting], most]
-    for (const change of (await state.query<Unsettled>(UNSETTLED, given)).rows) work.begin(change)
+    // Work that goes on may take hours: one query that fails does not wait for its end.
+    await beginUnsettled(deps, work).catch((error: unknown) => tellUnfollowed(deps, signal, error))
     await sleep(AGAIN_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
   }
+}
+
+async function beginUnsettled(
+  { state, kind }: ReconcilerDeps,
+  work: ReturnType<typeof createWork>,
+): Promise<void> {
+  await work.endUnwanted()
+  const { running, aside, resting } = work
+  const most = ACCOUNTS_MAX + aside.size - running.size
+  const given = [kind, [...running.keys()], [...resting], most]
+  for (const change of (await state.query<Unsettled>(UNSETTLED, given)).rows) work.begin(change)
+}
+
+function tellUnfollowed({ log, kind }: ReconcilerDeps, signal: AbortSignal, error: unknown): void {
+  if (!signal.aborted)
+    log.warn('Resources could not be followed', { kind, error: messageOf(error) })
 }
 
 /** The changes in work, by their accounts, and those that failed, which rest before they are tried again. */
