@@ -11,7 +11,7 @@ test('placeOf() leads to the page of a thing, and to the ledger for what has non
   assert.equal(placeOf('/v1/workloads/wl_1', 'wl_1'), '/workloads/wl_1')
   assert.equal(placeOf('/v1/deployments/dep_1', 'dep_1'), '/deployments/dep_1')
   assert.equal(placeOf('/v1/tokens?limit=1', 'tok_1'), '/tokens')
-  assert.equal(placeOf('/v1/events/evt_1', 'evt_1'), '/events')
+  assert.equal(placeOf('/v1/events/evt_1', 'evt_1'), '/events?event=evt_1')
   assert.equal(placeOf('/v1/transfers/tr_1', 'tr_1'), '/ledger?id=tr_1')
 })
 

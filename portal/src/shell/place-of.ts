@@ -6,6 +6,7 @@ const PLACES: readonly (readonly [path: RegExp, place: string])[] = [
   [/^\/v1\/workloads\/([^/?]+)/, '/workloads/$1'],
   [/^\/v1\/deployments\/([^/?]+)/, '/deployments/$1'],
   [/^\/v1\/webhooks\/([^/?]+)/, '/webhooks/$1'],
+  [/^\/v1\/events\/([^/?]+)/, '/events?event=$1'],
   [/^\/v1\/events/, '/events'],
   [/^\/v1\/webhook-deliveries/, '/webhooks'],
   [/^\/v1\/tokens/, '/tokens'],
