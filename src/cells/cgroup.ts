@@ -236,8 +236,16 @@ type CpuLimit = { readonly cpuMilli?: number | undefined }
 const limitCpuVersion2 = (folder: string, limit: CpuLimit): void =>
   writeFileSync(join(folder, 'cpu.max'), `${cpuQuotaUs(limit) ?? 'max'} ${CPU_PERIOD_US}`)
 
-const limitCpuVersion1 = (folder: string, limit: CpuLimit): void =>
-  writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(cpuQuotaUs(limit) ?? -1))
+/** The kernel refuses a limit above the limit of a group around it, which holds then anyway. */
+function limitCpuVersion1(folder: string, limit: CpuLimit): void {
+  const file = join(folder, 'cpu.cfs_quota_us')
+  try {
+    writeFileSync(file, String(cpuQuotaUs(limit) ?? -1))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EINVAL')) throw error
+    writeFileSync(file, '-1')
+  }
+}
 
 const cpuQuotaUs = ({ cpuMilli }: CpuLimit): number | undefined =>
   cpuMilli === undefined ? undefined : Math.round((cpuMilli * CPU_PERIOD_US) / MILLI)

@@ -82,7 +82,7 @@ export function createAccountCells(
   const limited = createLimited(deps, handlerOf)
   const end = createEnd(deps, { handlerOf, heldOf, limited })
   const takeLate = createTakeLate(deps, take, end)
-  const bound = createCellBounds(deps.clock)
+  const bound = createCellBounds(deps)
   /** Checks all cells. Returns the time until the next check. */
   const check = (): number => {
     let restMs = CHECK_MAX_MS

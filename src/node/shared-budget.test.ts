@@ -12,6 +12,7 @@ import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
 import { setBudget } from '#ledger/model-budgets.ts'
 import type { MeterWindow } from '#metering/window.ts'
 import { quiet } from '#postgres/testing.ts'
+import { createLogger } from '#base/log.ts'
 import { createCellBounds } from './cell-bounds.ts'
 import { CHECK_MAX_MS, checkCell, heldCells, releaseAhead, type HeldCell } from './cell-guard.ts'
 
@@ -147,7 +148,10 @@ async function play({ budgetJ, instances: world }: World, guard: Guard = {}) {
     for (const one of all) if (one.cell === cell) one.isEnded = true
     endMs = Math.min(endMs, nowMs + STOP_MS)
   }
-  const bound = createCellBounds({ monotonicMs: () => nowMs })
+  const bound = createCellBounds({
+    clock: { monotonicMs: () => nowMs },
+    log: createLogger('test', { write: () => {} }),
+  })
   const check = (): number => {
     const cells = held()
     const group = heldCells(cells)

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLogger } from '#base/log.ts'
+import { createCellBounds } from './cell-bounds.ts'
+import type { HeldCells } from './cell-guard.ts'
+
+/** A cell whose budget has so many thousandths of the machine, on two processors. */
+function boundOf(permille: number, limitCpu: (milli: number | undefined) => void) {
+  let nowMs = 0
+  const lines: string[] = []
+  const log = createLogger('test', { write: (line) => void lines.push(line) })
+  const bound = createCellBounds({ clock: { monotonicMs: () => nowMs }, log })
+  const held = {
+    cell: { spec: { name: 'wl-a-1' }, limitCpu },
+    hold: { payer: { account: 'acct_1', budgets: ['wl_a'] }, unpaid: undefined },
+    ahead: { cpus: 2 },
+  }
+  const group = { cells: [held], short: new Map([['wl_a', permille]]) } as unknown as HeldCells
+  return {
+    lines,
+    at(ms: number) {
+      nowMs = ms
+      bound([group])
+    },
+  }
+}
+
+test('a bound is never more than the machine, and longer after the ledger could grant more', () => {
+  const limits: (number | undefined)[] = []
+  const { at } = boundOf(200, (milli) => void limits.push(milli))
+  at(0)
+  at(400)
+  assert.deepEqual(limits, [undefined, 400])
+})
+
+test('a cell that cannot be slowed is told once, and ends no guard', () => {
+  const { at, lines } = boundOf(100, () => {
+    throw new Error('EINVAL: invalid argument, write')
+  })
+  at(400)
+  at(500)
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /A cell could not be slowed.*wl-a-1.*EINVAL/)
+})
