@@ -79,7 +79,8 @@ async function answersOf(
     answers[`request ${id}`] = await requests['request.find']({ id })
     answers[`entry ${id}`] = await ledgerOfId(state, account, id)
   }
-  answers['stranger'] = await receipts.find(sample[0]?.id.replace(/.$/, '0') ?? '', ['acct_b'])
+  const unknown = (sample[0]?.id ?? '').replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  answers['stranger'] = await receipts.find(unknown, ['acct_b'])
   answers['leaves'] = (await store.rows(0, 600)).leaves()
   answers['last leaves'] = (await store.rows(500, 1000)).leaves()
   answers['no leaves'] = (await store.rows(CHARGES, 1000)).leaves()
