@@ -16,7 +16,8 @@ export type ReconcilerDeps = {
   /**
    * Makes what is there when the resource is deployed; again after each change. Resolves with what is reached: a
    * crash loop and a failure are not tried again until the resource is wanted again. The signal also aborts where the
-   * account does not want the resource deployed any more. Calls `aside` before work that has a limit of its own: changes of other accounts do not wait for it.
+   * account does not want the resource deployed any more. Calls `aside` before work that has a limit of its own:
+   * changes of other accounts do not wait for it.
    */
   readonly deploy: (
     resource: Resource,
@@ -172,7 +173,10 @@ function createWork(
   }
 }
 
-/** Makes one change. One that waits or fails is made again, and later each time where the service cannot mend the cause. Rejects while the state is away. */
+/**
+ * Makes one change. One that waits or fails is made again, and later each time where the service cannot mend the cause.
+ * Rejects while the state is away.
+ */
 async function settle(
   { state, log, kind, ...deps }: ReconcilerDeps,
   {

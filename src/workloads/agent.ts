@@ -223,7 +223,10 @@ async function tend({ log }: AgentCore, workloads: Workloads, signal: AbortSigna
   }
 }
 
-/** Workloads whose energy cannot be paid end, and requests get the reason. A budget that is used up holds one until there is some again. */
+/**
+ * Workloads whose energy cannot be paid end, and requests get the reason. A budget that is used up holds a workload until
+ * there is some again.
+ */
 function endUnpaid(
   { accountCells, state }: AgentCore,
   workloads: Pick<Workloads, 'stop'>,

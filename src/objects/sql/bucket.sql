@@ -14,8 +14,8 @@ begin
   return case when not found then 'BucketAlreadyExists' end;
 end $$;
 
--- Holds the lock of the bucket alone; writers of objects hold it shared, and none of them waits for it. Open uploads do not keep a bucket, as at
--- AWS: they end as storage_abort ends an upload. Parts are written without the bucket's lock; the lock of their
+-- Holds the lock of the bucket alone; writers of objects hold it shared, and none of them waits for it. Open uploads
+-- do not keep a bucket, as at AWS: they end as storage_abort ends an upload. Parts are written without the bucket's lock; the lock of their
 -- upload's row excludes them.
 create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
 declare
