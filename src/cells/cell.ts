@@ -197,6 +197,9 @@ export type Exit = {
   readonly outOfMemory?: true
 }
 
+/** Why a running cell is slowed: its energy is short, or it fills its room faster than the agent can look. */
+export type CpuCause = 'energy' | 'size'
+
 export interface Cell {
   readonly spec: CellSpec
   readonly state: CellState
@@ -209,11 +212,13 @@ export interface Cell {
   /** Resolves when it answers; rejects when it is stopped first. */
   ready(signal?: AbortSignal): Promise<void>
   freeze(frozen: boolean): Promise<void>
+  /** Its processes now, in the numbers of the machine. */
+  processes(): readonly number[]
   /**
-   * At most so many thousandths of a processor from now on, and never more than its spec says; undefined lifts that.
-   * For cells of accounts, where the machine can limit processors (`Isolation.cpuLimit`).
+   * At most so many thousandths of a processor from now on, and never more than its spec says; undefined lifts the limit
+   * of this cause. The least holds. For cells of accounts, where the machine can limit processors (`Isolation.cpuLimit`).
    */
-  limitCpu(milli: number | undefined): void
+  limitCpu(cause: CpuCause, milli: number | undefined): void
   /**
    * Signal, grace, kill of the whole tree; resolves when nothing of it is left. No restart follows. The
    * grace is the one of its spec, or a shorter one.

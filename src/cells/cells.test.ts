@@ -367,29 +367,32 @@ test(
       const limits = cpuMilli === undefined ? {} : { cpuMilli }
       const cell = await cells.start(scriptSpec(where, 'while :; do :; done', { limits, payer }))
       await eventually(() => cell.cpuNs() > 0n)
-      cell.limitCpu(50)
+      cell.limitCpu('energy', 50)
       const begun = performance.now()
       const before = cell.cpuNs()
       await pause(2000)
       const usedMs = Number(cell.cpuNs() - before) / 1e6
       const passedMs = performance.now() - begun
       assert.ok(usedMs < passedMs * 0.1, `${usedMs} ms in ${passedMs} ms`)
-      assert.equal(quotaOf(cell), 5000)
-      cell.limitCpu(undefined)
-      assert.equal(quotaOf(cell), cpuMilli === undefined ? undefined : 50_000)
+      assert.equal(limitOf(cell), 50)
+      cell.limitCpu('energy', undefined)
+      assert.equal(limitOf(cell), cpuMilli)
       await cell.stop()
     }
   },
 )
 
-/** Microseconds of each tenth of a second; undefined where nothing limits. */
-function quotaOf({ pid }: Pick<Cell, 'pid'>): number | undefined {
+/** Thousandths of a processor; undefined where nothing limits. */
+function limitOf({ pid }: Pick<Cell, 'pid'>): number | undefined {
   const { cpu, unified = '' } = findCgroups()
   const line = cpu === undefined ? /^0::(.*)$/m : /^\d+:cpu:(.*)$/m
   const pathOf = (of: string) => line.exec(readFileSync(`/proc/${of}/cgroup`, 'utf8'))?.[1] ?? ''
   const own = pathOf('self')
   const path = pathOf(String(pid)).slice(own === '/' ? 0 : own.length)
-  const [folder, file] = cpu === undefined ? [unified, 'cpu.max'] : [cpu, 'cpu.cfs_quota_us']
-  const quota = Number(readFileSync(join(folder, path, file), 'utf8').split(' ')[0])
-  return quota > 0 ? quota : undefined
+  const read = (folder: string, file: string) => readFileSync(join(folder, path, file), 'utf8')
+  const [quota, period] =
+    cpu === undefined
+      ? read(unified, 'cpu.max').split(' ').map(Number)
+      : [read(cpu, 'cpu.cfs_quota_us'), read(cpu, 'cpu.cfs_period_us')].map(Number)
+  return Number(quota) > 0 ? (1000 * Number(quota)) / Number(period) : undefined
 }

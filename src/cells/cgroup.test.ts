@@ -18,9 +18,15 @@ test('a limit above the limit of a group around a cell is none, and no error', a
     const group = createCgroup(folders, { mayLimitCpu: true }, systemClock)
     try {
       const quota = () => readFileSync(join(folders.cpu, 'cpu.cfs_quota_us'), 'utf8').trim()
-      group.limitCpu(500)
-      assert.equal(quota(), '50000')
-      group.limitCpu(3333)
+      group.limitCpu('energy', 500)
+      assert.equal(quota(), '5000')
+      const period = () => readFileSync(join(folders.cpu, 'cpu.cfs_period_us'), 'utf8').trim()
+      assert.equal(period(), '10000')
+      group.limitCpu('size', 50)
+      assert.deepEqual([quota(), period()], ['1000', '20000'], 'the least of two causes holds')
+      group.limitCpu('size', undefined)
+      assert.equal(quota(), '5000')
+      group.limitCpu('energy', 3333)
       assert.equal(quota(), '-1')
     } finally {
       await group.remove()

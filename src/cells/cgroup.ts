@@ -16,6 +16,8 @@ import { baseFault } from '#base/own-errors.ts'
 
 import { type Clock, sleep } from '#base/clock.ts'
 
+import type { CpuCause } from './cell.ts'
+
 export type CgroupMounts = {
   /** Our own version 2 group, below which the cells' groups are made. */
   readonly unified: string | undefined
@@ -51,8 +53,10 @@ export type Cgroup = {
   /** SIGKILL to all of it at once (cgroup.kill, Linux 5.14), also when frozen. */
   kill(): void
   freeze(frozen: boolean): void
-  /** At most so many thousandths of a processor, and its own limit; undefined lifts the first. */
-  limitCpu(milli: number | undefined): void
+  /** At most so many thousandths of a processor; undefined lifts the limit of this cause. The least of all causes holds. */
+  limitCpu(cause: CpuCause, milli: number | undefined): void
+  /** Lifts the limits of all causes. */
+  liftCpu(): void
   isFrozen(): boolean
   isPopulated(): boolean
   /** The processes of it, and of groups below. */
@@ -64,7 +68,10 @@ export type Cgroup = {
 const REMOVE_TIMEOUT_MS = 5000
 /** The kernel's default: a cell that has used its part waits for the rest of it. */
 const CPU_PERIOD_US = 100_000
-/** A quota is a millisecond at least. */
+/** Of a running cell that is slowed: what it does at once, before it waits, is small. */
+const SLOW_PERIOD_US = 10_000
+/** The least that the kernel takes. */
+const CPU_QUOTA_MIN_US = 1000
 const CPU_MILLI_MIN = 10
 const MILLI = 1000
 const NS_PER_US = 1000n
@@ -119,7 +126,8 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
   const buffer = Buffer.alloc(64)
   let total = 0n
   let removed = false
-  let limitMilli = limits.cpuMilli
+  const causes = new Map<CpuCause, number>()
+  let slowMilli: number | undefined
 
   const cpuNs = () => {
     if (removed) return total
@@ -127,6 +135,16 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
     const length = readSync(statDescriptor, buffer, 0, buffer.length, 0)
     total = usageNs(buffer.toString('latin1', 0, length))
     return total
+  }
+  const slow = (): void => {
+    const least = Math.min(...causes.values(), limits.cpuMilli ?? Infinity)
+    const milli = least < (limits.cpuMilli ?? Infinity) ? least : undefined
+    if (removed || milli === slowMilli) return
+    slowMilli = milli
+    const bandwidth = milli === undefined ? ownBandwidth(limits) : slowBandwidth(milli)
+    if (existsSync(join(unified, 'cpu.max'))) limitCpuVersion2(unified, bandwidth)
+    else if (folders.cpu !== undefined && limiting.includes(folders.cpu))
+      limitCpuVersion1(folders.cpu, bandwidth)
   }
   const isPopulated = () => !removed && hasEvent(unified, 'populated')
   return {
@@ -136,17 +154,14 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
       killsIn(unified, 'memory.events') + killsIn(folders.memory, 'memory.oom_control'),
     kill: () => removed || writeFileSync(join(unified, 'cgroup.kill'), '1'),
     freeze: (frozen) => writeFileSync(join(unified, 'cgroup.freeze'), frozen ? '1' : '0'),
-    limitCpu(milli) {
-      const wanted = Math.min(
-        limits.cpuMilli ?? Infinity,
-        Math.max(milli ?? Infinity, CPU_MILLI_MIN),
-      )
-      const cpuMilli = wanted === Infinity ? undefined : wanted
-      if (removed || cpuMilli === limitMilli) return
-      limitMilli = cpuMilli
-      if (existsSync(join(unified, 'cpu.max'))) limitCpuVersion2(unified, { cpuMilli })
-      else if (folders.cpu !== undefined && limiting.includes(folders.cpu))
-        limitCpuVersion1(folders.cpu, { cpuMilli })
+    limitCpu(cause, milli) {
+      if (milli === undefined) causes.delete(cause)
+      else causes.set(cause, Math.max(milli, CPU_MILLI_MIN))
+      slow()
+    },
+    liftCpu() {
+      causes.clear()
+      slow()
     },
     isFrozen: () => hasEvent(unified, 'frozen'),
     isPopulated,
@@ -228,27 +243,46 @@ function limitVersion2(folder: string, limits: CgroupLimits): void {
   }
   if (controllers.includes('pids'))
     writeFileSync(join(folder, 'pids.max'), String(limits.processes ?? 'max'))
-  if (controllers.includes('cpu')) limitCpuVersion2(folder, limits)
+  if (controllers.includes('cpu')) limitCpuVersion2(folder, ownBandwidth(limits))
 }
 
-type CpuLimit = { readonly cpuMilli?: number | undefined }
+/** Time of processors in each period; without a quota all of it. */
+type CpuBandwidth = { readonly quotaUs: number | undefined; readonly periodUs: number }
 
-const limitCpuVersion2 = (folder: string, limit: CpuLimit): void =>
-  writeFileSync(join(folder, 'cpu.max'), `${cpuQuotaUs(limit) ?? 'max'} ${CPU_PERIOD_US}`)
+const ownBandwidth = ({ cpuMilli }: CgroupLimits): CpuBandwidth =>
+  bandwidthIn(CPU_PERIOD_US, cpuMilli)
+
+/** The shortest period whose quota the kernel takes. */
+const slowBandwidth = (milli: number): CpuBandwidth =>
+  bandwidthIn(
+    Math.min(
+      CPU_PERIOD_US,
+      Math.max(SLOW_PERIOD_US, Math.ceil((CPU_QUOTA_MIN_US * MILLI) / milli)),
+    ),
+    milli,
+  )
+
+const bandwidthIn = (periodUs: number, milli: number | undefined): CpuBandwidth => ({
+  quotaUs: milli === undefined ? undefined : Math.round((milli * periodUs) / MILLI),
+  periodUs,
+})
+
+const limitCpuVersion2 = (folder: string, { quotaUs, periodUs }: CpuBandwidth): void =>
+  writeFileSync(join(folder, 'cpu.max'), `${quotaUs ?? 'max'} ${periodUs}`)
 
 /** The kernel refuses a limit above the limit of a group around it, which holds then anyway. */
-function limitCpuVersion1(folder: string, limit: CpuLimit): void {
+function limitCpuVersion1(folder: string, { quotaUs, periodUs }: CpuBandwidth): void {
   const file = join(folder, 'cpu.cfs_quota_us')
+  // The quota of one period may be too much for the other.
+  writeFileSync(file, '-1')
+  writeFileSync(join(folder, 'cpu.cfs_period_us'), String(periodUs))
+  if (quotaUs === undefined) return
   try {
-    writeFileSync(file, String(cpuQuotaUs(limit) ?? -1))
+    writeFileSync(file, String(quotaUs))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EINVAL')) throw error
-    writeFileSync(file, '-1')
   }
 }
-
-const cpuQuotaUs = ({ cpuMilli }: CpuLimit): number | undefined =>
-  cpuMilli === undefined ? undefined : Math.round((cpuMilli * CPU_PERIOD_US) / MILLI)
 
 function limitVersion1(folders: Omit<CgroupFolders, 'unified'>, limits: CgroupLimits): string[] {
   const limiting: string[] = []
@@ -265,8 +299,7 @@ function limitVersion1(folders: Omit<CgroupFolders, 'unified'>, limits: CgroupLi
   const { cpuMilli, mayLimitCpu } = limits
   if (folders.cpu !== undefined && (cpuMilli !== undefined || mayLimitCpu === true)) {
     mkdirSync(folders.cpu, { recursive: true })
-    writeFileSync(join(folders.cpu, 'cpu.cfs_period_us'), String(CPU_PERIOD_US))
-    limitCpuVersion1(folders.cpu, { cpuMilli })
+    limitCpuVersion1(folders.cpu, ownBandwidth(limits))
     limiting.push(folders.cpu)
   }
   return limiting

@@ -3,6 +3,7 @@
 import { baseFault } from '#base/own-errors.ts'
 import { type Clock, sleep } from '#base/clock.ts'
 
+import type { CpuCause } from './cell.ts'
 import type { Cgroup } from './cgroup.ts'
 import { INIT_NAME, ROOT_INIT_NAME } from './launch.ts'
 import {
@@ -20,7 +21,7 @@ export type Tree = {
   isEmpty(): boolean
   freeze(frozen: boolean): Promise<void>
   /** Thousandths of a processor; undefined lifts the limit. Nothing where only a group can be limited. */
-  limitCpu(milli: number | undefined): void
+  limitCpu(cause: CpuCause, milli: number | undefined): void
 }
 /** Of a running cell. */
 export type CellTree = Tree & { processes(): readonly ProcessEntry[] }
@@ -35,7 +36,7 @@ export function treeOfCgroup(group: Cgroup, clock: Clock): CellTree {
     kill() {
       group.kill()
       // A kernel before 6.18 lets a process that has used its part end in the next period.
-      group.limitCpu(undefined)
+      group.liftCpu()
     },
     limitCpu: group.limitCpu,
     isEmpty: () => !group.isPopulated(),

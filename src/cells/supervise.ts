@@ -6,7 +6,7 @@ import { type Clock, sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 
-import type { Cell, CellSpec, CellState, Exit, OutputLine, StartedLife } from './cell.ts'
+import type { Cell, CellSpec, CellState, CpuCause, Exit, OutputLine, StartedLife } from './cell.ts'
 import { ownedLife, type OwnedLife } from './life.ts'
 import { errorIn } from './output.ts'
 import { untilAnswering, untilStuck } from './answering.ts'
@@ -116,12 +116,16 @@ class OneCell implements SupervisedCell {
     return { deps: this.#deps, life, cpuNs: this.#lastNs }
   }
 
+  processes() {
+    return this.#observed.tree.processes().map(({ pid }) => pid)
+  }
+
   freeze(frozen: boolean) {
     return this.#observed.tree.freeze(frozen)
   }
 
-  limitCpu(milli: number | undefined) {
-    this.#observed.tree.limitCpu(milli)
+  limitCpu(cause: CpuCause, milli: number | undefined) {
+    this.#observed.tree.limitCpu(cause, milli)
   }
 
   ready(signal?: AbortSignal): Promise<void> {

@@ -239,6 +239,8 @@ const sizeDepsOf = (
     const { bavail, blocks, bsize } = statfsSync(server.folder)
     return (bavail - blocks * (1 - DISK_USED_MAX)) * bsize
   },
+  slow: server.slow,
+  hold: server.hold,
   cut: (fatal, pids) => awake.cut(server.id, fatal, pids),
   async found({ bytes, walBytes }, full) {
     awake.warnings.set(server.id, 'size', full)

@@ -5,7 +5,7 @@ import { createCellBounds } from './cell-bounds.ts'
 import type { HeldCells } from './cell-guard.ts'
 
 /** A cell whose budget has so many thousandths of the machine, on two processors. */
-function boundOf(permille: number, limitCpu: (milli: number | undefined) => void) {
+function boundOf(permille: number, limitCpu: (cause: string, milli: number | undefined) => void) {
   let nowMs = 0
   const lines: string[] = []
   const log = createLogger('test', { write: (line) => void lines.push(line) })
@@ -27,7 +27,7 @@ function boundOf(permille: number, limitCpu: (milli: number | undefined) => void
 
 test('a bound is never more than the machine, and longer after the ledger could grant more', () => {
   const limits: (number | undefined)[] = []
-  const { at } = boundOf(200, (milli) => void limits.push(milli))
+  const { at } = boundOf(200, (_, milli) => void limits.push(milli))
   at(0)
   at(400)
   assert.deepEqual(limits, [undefined, 400])

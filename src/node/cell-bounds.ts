@@ -25,7 +25,10 @@ export function createCellBounds({
   /** Of each processor so many thousandths. */
   const bound = ({ cell, ahead }: HeldCell, permille = MACHINE_PERMILLE): void => {
     try {
-      cell.limitCpu(permille < MACHINE_PERMILLE ? Math.ceil(ahead.cpus * permille) : undefined)
+      cell.limitCpu(
+        'energy',
+        permille < MACHINE_PERMILLE ? Math.ceil(ahead.cpus * permille) : undefined,
+      )
     } catch (error) {
       // A bound only makes a loss smaller: the guard goes on without.
       if (!refused.has(cell))

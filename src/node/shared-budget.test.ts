@@ -106,7 +106,7 @@ async function play({ budgetJ, instances: world }: World, guard: Guard = {}) {
     const cell = {
       spec: { name: `wl-1-1-${place + 1}` },
       kill: () => void (own.isEnded = true),
-      limitCpu(milli: number | undefined) {
+      limitCpu(_: string, milli: number | undefined) {
         const boundNjPerMs = (BigInt(milli ?? CPUS * 1000) * CPU_NJ_PER_MS) / 1000n
         own.njPerMs = isUnbound || boundNjPerMs > mostNjPerMs ? mostNjPerMs : boundNjPerMs
       },

@@ -12,6 +12,7 @@ import { createInstances, type Instance } from '#resources/instances.ts'
 import type { Waker } from '#resources/intervals.ts'
 import type { Resource } from '#resources/resource.ts'
 import { connectState, type Queryable, type State } from '#state/connect.ts'
+import { holdSessions } from './hold-sessions.ts'
 import { recoverIn, type OwnCell } from '#databases/backups/recover-in.ts'
 import { adopt, type Restored } from '#databases/backups/restored.ts'
 import { cellNameOf } from './cell-name.ts'
@@ -82,6 +83,10 @@ export type RunningServer = Resource & {
   readonly install: PostgresInstall
   /** Opens a connection to a database of the server as its superuser; to that of the superuser by default. */
   readonly connect: (database?: string) => State
+  /** At most so many thousandths of a processor, while it fills its room; undefined lifts that. */
+  readonly slow: (milli: number | undefined) => void
+  /** Stops the sessions of customers where they are, until the disposal. */
+  readonly hold: () => Disposable
 }
 
 export interface Servers {
@@ -179,7 +184,9 @@ async function startServer(
   const cell = await startCell(deps, { install, database })
   const ending = new AbortController()
   const connect = (name?: string) => connectTo(deps, cell.socket, { database: name })
-  const server = { ...database, folder: join(deps.folder, database.id), install, connect }
+  const folder = join(deps.folder, database.id)
+  const slow = (milli: number | undefined) => cell.limitCpu('size', milli)
+  const server = { ...database, folder, install, connect, slow, hold: () => holdSessions(cell) }
   deps.changed(database, true)
   const beside = deps.beside(server, AbortSignal.any([ending.signal, closing]))
   return {
@@ -205,7 +212,8 @@ function connectTo(
   { database, ...more }: { readonly database?: string | undefined; readonly unhurried?: true } = {},
 ): State {
   const address = superuserAddress(dirname(socketPath), superuserPassword.reveal(), database)
-  return connectState({ address, connections: 1, log, called: 'the server of a database', ...more })
+  const called = 'the server of a database'
+  return connectState({ address, connections: 1, log, called, prepares: true, ...more })
 }
 
 async function recoverFirst(

@@ -78,6 +78,8 @@ function keeping(
       connect,
       sizeBytes: () => limits.sizeBytes,
       spaceBytes: () => limits.spaceBytes,
+      slow: () => undefined,
+      hold: () => ({ [Symbol.dispose]: () => undefined }),
       cut: (fatal, pids) => void cuts.push({ fatal, pids }),
       found: async (_, full) => void found.push(full?.message),
     },

@@ -10,6 +10,7 @@ import type { FatalError } from '#wire/messages.ts'
 import type { State } from '#state/connect.ts'
 import { fullWords, temporaryWords, whyFull, type SizeLimits, type WhyFull } from './full-words.ts'
 import { createGrowthPace, type GrowthPace } from './pace.ts'
+import { createSlowdown } from './slowdown.ts'
 import type { Stored, StoredReader } from './stored.ts'
 import { createWriters, type Writers } from './writers.ts'
 
@@ -20,6 +21,10 @@ export type SizeDeps = SizeLimits & {
   readonly read: StoredReader
   /** Opens a connection as the superuser. */
   readonly connect: () => State
+  /** At most so many thousandths of a processor for the server; undefined: as many as there are. */
+  readonly slow: (milli: number | undefined) => void
+  /** Stops the sessions of customers where they are, until the disposal. */
+  readonly hold: () => Disposable
   /** Ends sessions with words: those of these backends, or all. */
   readonly cut: (fatal: FatalError, pids?: readonly number[]) => void
   /** Told at the first measurement, when the database becomes full or has room again, and every 10 s. */
@@ -63,7 +68,15 @@ type Full = {
 /** Works until the signal aborts. Never rejects. */
 export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<void> {
   const data = join(deps.folder, 'data')
-  await using writers = createWriters(deps.connect, deps.cut)
+  const slowdown = createSlowdown(BYTES_PER_MS, deps.slow)
+  // A server that stops has work to do.
+  signal.addEventListener('abort', slowdown.lift, { once: true })
+  const hold = () => {
+    const held = deps.hold()
+    slowdown.lift()
+    return held
+  }
+  await using writers = createWriters({ ...deps, hold })
   const tell = createTeller(deps)
   const paceOf = createGrowthPace()
   let full = isReadOnly(data) ? fullSince('size', Infinity) : undefined
@@ -76,6 +89,8 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
       const stored = await deps.read(data, signal)
       const tookCpuMs = cpuMs() - begunCpuMs
       const pace = paceOf(stored.bytes, { atMs: begunMs, lateMs: begunMs - dueMs })
+      const { bytes } = stored
+      slowdown.look({ bytes, atMs: begunMs, pace, room: roomOf(deps, stored, OVER_MAX) })
       if (pace.isGrowing && roomOf(deps, stored, 1) < NEAR_MS * BYTES_PER_MS) writers.warm()
       await endTemporary({ ...deps, writers }, stored, full === undefined ? 1 : OVER_MAX)
       const why = whyFull(deps, stored, full && { [full.why]: ROOM_AGAIN })

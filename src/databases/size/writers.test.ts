@@ -23,11 +23,12 @@ test('a writer whose end was lost is ended again a second later', async () => {
     query: query as Queryable['query'],
     [Symbol.asyncDispose]: async () => undefined,
   } as Partial<State> as State
-  await using writers = createWriters(
-    () => state,
-    () => undefined,
-    () => nowMs,
-  )
+  await using writers = createWriters({
+    connect: () => state,
+    cut: () => undefined,
+    hold: () => ({ [Symbol.dispose]: () => undefined }),
+    nowMs: () => nowMs,
+  })
   assert.equal(await writers.end(FULL), 1)
   await pause(100)
   assert.equal(ends, 1)
@@ -48,11 +49,12 @@ test('a warm connection is used again before it is closed for want of use', asyn
     return { rows: [], rowCount: 0 }
   }
   const state = { query: query as Queryable['query'] } as Partial<State> as State
-  const writers = createWriters(
-    () => state,
-    () => undefined,
-    () => nowMs,
-  )
+  const writers = createWriters({
+    connect: () => state,
+    cut: () => undefined,
+    hold: () => ({ [Symbol.dispose]: () => undefined }),
+    nowMs: () => nowMs,
+  })
   for (; nowMs < 90_000; nowMs += 100) writers.warm()
   assert.equal(asks, 3)
 })

@@ -1,5 +1,6 @@
 // The sessions that write in the server of a database, found and ended by the superuser.
 import type { FatalError } from '#wire/messages.ts'
+import { sleep } from '#base/clock.ts'
 import type { State } from '#state/connect.ts'
 
 export interface Writers {
@@ -26,17 +27,27 @@ const TERMINATE_MS = 2
 const AGAIN_MS = 1000
 /** Less than the time after which a connection without use is closed. */
 const WARM_MS = 30_000
+/** Below pg_stat_activity: the view joins databases and roles, and its plan took longer than its rows. */
 const WRITERS = `select pid, xact_start < clock_timestamp() - $1 * interval '1 ms' as is_old
-  from pg_stat_activity
-  where backend_xid is not null and backend_type = 'client backend' and usename <> current_user`
+  from pg_stat_get_activity(null)
+  where backend_xid is not null and backend_type = 'client backend' and usesysid <> current_user::regrole`
 
-export function createWriters(
+export type WritersDeps = {
   /** Opens a connection as the superuser. */
-  connect: () => State,
+  readonly connect: () => State
   /** Ends the sessions of these backends with words. */
-  cut: (fatal: FatalError, pids: readonly number[]) => void,
-  nowMs: () => number = () => performance.now(),
-): Writers {
+  readonly cut: (fatal: FatalError, pids: readonly number[]) => void
+  /** Stops the sessions of customers where they are, until the disposal. */
+  readonly hold: () => Disposable
+  readonly nowMs?: () => number
+}
+
+export function createWriters({
+  connect,
+  cut,
+  hold,
+  nowMs = () => performance.now(),
+}: WritersDeps): Writers {
   let state: State | undefined
   /** Backends that were ended, until they are gone. */
   let ending: ReadonlySet<number> = new Set()
@@ -52,15 +63,17 @@ export function createWriters(
       if (nowMs() - warmedMs < WARM_MS) return
       warmedMs = nowMs()
       open()
-        .query('select 1')
+        .query(WRITERS, [0])
         .catch(() => undefined)
     },
     async end(fatal, leastMs = 0) {
+      // Else they write on while they are looked for: with a slowed server for up to 300 ms.
+      using _held = hold()
       const { rows } = await open().query<{ pid: number; is_old: boolean }>(WRITERS, [leastMs])
       if (rows.some(({ pid }) => ending.has(pid))) {
         if (nowMs() - endedMs > AGAIN_MS) {
           endedMs = nowMs()
-          void terminate([...ending])
+          await terminate([...ending])
         }
         return rows.length
       }
@@ -69,7 +82,8 @@ export function createWriters(
       endedMs = nowMs()
       if (pids.length === 0) return 0
       cut(fatal, pids)
-      setTimeout(() => void terminate(pids), TERMINATE_MS).unref()
+      await sleep(TERMINATE_MS)
+      await terminate(pids)
       return pids.length
     },
     async endQueries(fatal, pids) {

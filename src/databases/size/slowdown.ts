@@ -1,0 +1,47 @@
+// Slows a server while its database fills: the less room is left, the less its writers do until the agent looks again.
+// On a busy machine the agent comes late, and the kernel does not.
+import type { GrowthPace } from './pace.ts'
+
+/** From a measurement until a writer has ended, on a busy machine. */
+const REACTION_MAX_MS = 50
+/** A database that has not grown for so long is as fast as before. */
+const STILL_MS = 100
+/** A page here and there is no growth. */
+const STILL_BYTES = 262_144
+/** With less the server does not even end its writers: that took 1.5 s with 11 thousandths. */
+const MILLI_MIN = 50
+const MILLI = 1000
+
+type Growing = { readonly bytes: number; readonly atMs: number }
+export type SlowdownLook = {
+  readonly bytes: number
+  readonly atMs: number
+  readonly pace: Pick<GrowthPace, 'aheadBytes'>
+  /** Bytes until the most that the database may ever have. */
+  readonly room: number
+}
+
+/**
+ * Takes the measurements one after the other. `slow` gets thousandths of a processor, or undefined for all of them;
+ * `bytesPerMs` is the speed of the fastest writer.
+ */
+export function createSlowdown(bytesPerMs: number, slow: (milli: number | undefined) => void) {
+  let growing: Growing | undefined
+  return {
+    look({ bytes, atMs, pace, room }: SlowdownLook): void {
+      if (pace.aheadBytes > 0 || (growing !== undefined && bytes > growing.bytes + STILL_BYTES))
+        growing = { bytes, atMs }
+      else if (growing === undefined || atMs - growing.atMs <= STILL_MS) return
+      else growing = undefined
+      slow(
+        growing && Math.max(MILLI_MIN, Math.ceil((MILLI * room) / (bytesPerMs * REACTION_MAX_MS))),
+      )
+    },
+    /** At once: those that wrote are ended, and have files to remove. */
+    lift(): void {
+      if (growing === undefined) return
+      growing = undefined
+      slow(undefined)
+    },
+  }
+}
