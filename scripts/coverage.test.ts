@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readTests, unnamed } from './coverage.ts'
+import { calledNotYet, readTests, unnamed } from './coverage.ts'
 
 /** The names and figures of the specification, by its sections. */
 const INTERFACE: Readonly<Record<string, readonly string[]>> = {
@@ -131,6 +131,12 @@ for (const [section, names] of Object.entries(INTERFACE))
 test('a line that the page of coverage does not name is found', () => {
   const planted = page.replaceAll('compliance.evidence_ready', 'planted')
   assert.deepEqual(missingFrom(planted, INTERFACE['events'] ?? []), ['compliance.evidence_ready'])
+})
+
+test('what the contract has is called "not yet" by no row', () => {
+  assert.deepEqual(calledNotYet(page), [])
+  const planted = '| `webhook create --url <url>` | not yet |\n| `balance.low` | not yet |'
+  assert.deepEqual(calledNotYet(planted), ['balance.low', 'webhook create'])
 })
 
 const tests = readTests('.')

@@ -40,6 +40,15 @@ export const unnamed = (tests: readonly TestFile[]): string[] =>
     names.filter(({ texts }) => firstOf(tests, texts) === undefined).map(({ name }) => name),
   )
 
+/** Events and commands of the contract that a row of the page calls "not yet". */
+export function calledNotYet(page: string): string[] {
+  const rows = page.split('\n').filter((line) => /^\|.*\| not yet/.test(line))
+  const commands = COMMANDS.map((command) => wordsOf(command).join(' '))
+  return [...Object.keys(EVENTS), ...commands.filter((words) => words.includes(' '))].filter(
+    (name) => rows.some((row) => row.includes(`\`${name}`)),
+  )
+}
+
 type Name = {
   readonly name: string
   /** The texts by which tests name it. */
