@@ -1,4 +1,5 @@
 // Limits: every request.
+import { LATE_REQUESTS_MAX } from '#charging/late-requests.ts'
 import { PAGE_LIMIT, PAGE_LIMIT_MAX } from '#contract/list-page.ts'
 import * as live from '#contract/live.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
@@ -48,6 +49,11 @@ export const REQUESTS: LimitSection = {
       'requests of one account in a minute, to each gateway (`ERGON_ACCOUNT_RATE`); they come back evenly',
       count(ACCOUNT_RATE_PER_MINUTE),
       code('rate_limit_exceeded'),
+    ],
+    [
+      'requests that wait for a late answer of the ledger, a second at most, in each gateway',
+      count(LATE_REQUESTS_MAX),
+      code('state_unavailable'),
     ],
     [
       'live streams of one account at once, in each gateway',

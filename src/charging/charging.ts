@@ -20,6 +20,8 @@ export interface Charging {
    * when it was open, or the span that is given.
    */
   open(span?: Span): OpenSpend
+  /** Resolves once work may be admitted again, or after a second: Session.untilFresh(). Undefined where it may be now. */
+  untilFresh(signal: AbortSignal): Promise<void> | undefined
   /** After each tick: its CPU was the operator's, and unattributed requests whose second is over are journaled. */
   ticked(): void
   /** Journals all charges that unattributed requests share: before the session ends. */
@@ -43,6 +45,7 @@ export function createCharging(deps: ChargingDeps): Charging {
   const shared = { ...deps, billing, running }
   return {
     open: (span) => new OpenSpend(shared, span),
+    untilFresh: (signal) => deps.session.untilFresh(signal),
     ticked() {
       deps.marks.mark(deps.marks.operator)
       try {

@@ -1,6 +1,6 @@
 // The charging of one gateway for tests: real session, journal, leases and marks, on a ledger and a disk
 // in memory. The ledger grants whatever is wanted, up to a million joules.
-import { systemClock } from '#base/clock.ts'
+import { systemClock, type TimerClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { parseCharge, type Charge } from '#contract/charge.ts'
@@ -40,22 +40,34 @@ export type TestGatewayOptions = {
   readonly sync?: boolean
   /** Told of an error of the disk; without it the test ends. */
   readonly failed?: (error: unknown) => void
+  /** What the ledger waits for at each tick (default nothing). */
+  readonly answered?: () => Promise<void>
+  readonly clock?: TimerClock
 }
 
 export async function startTestGateway({
   synced,
   sync = false,
   failed,
+  answered = async () => undefined,
+  clock = systemClock,
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const charges: Charge[] = []
   let tariff = tariffBody(0n)
-  const ledger = grantingLedger(charges, () => tariff)
+  const granting = grantingLedger(charges, () => tariff)
+  const ledger: Ledger = {
+    ...granting,
+    async tick(input) {
+      await answered()
+      return await granting.tick(input)
+    },
+  }
   const fail = (error: unknown) => {
     throw error
   }
   const { disk, durable } = createMemoryDisk(synced)
   const journal = new Journal({
-    clock: systemClock,
+    clock,
     disk,
     session: 'gw-1.1',
     failed: failed ?? fail,
@@ -67,7 +79,7 @@ export async function startTestGateway({
     ledger,
     journal,
     leases,
-    clock: systemClock,
+    clock,
     log: createLogger('test', { level: 'error' }),
     meter: 'node',
     opened: { session: 'gw-1.1', epoch: 0n },
@@ -78,7 +90,7 @@ export async function startTestGateway({
   const process = { cpuNs: 0 }
   const marks = createMarks({ cpuNs: () => process.cpuNs, wallNs: () => process.cpuNs })
   return {
-    charging: createCharging({ session, leases, marks, clock: systemClock }),
+    charging: createCharging({ session, leases, marks, clock }),
     session,
     charges,
     process,

@@ -15,6 +15,7 @@ import {
 } from '#ledger/tick.ts'
 import type { Journal, Provisional, Recorded } from './journal.ts'
 import type { JournalRecord, RecordKind } from './journal-record.ts'
+import { LateRequests } from './late-requests.ts'
 import type { Leases } from './leases.ts'
 
 const TICK_MS = 100
@@ -62,6 +63,7 @@ export class Session {
   /** The last answer of the ledger. */
   latest: TickResult | undefined
   readonly #deps: SessionDeps
+  readonly #late: LateRequests
   #pending: JournalRecord[] = []
   #seq = 1n
   #tickNumber = 0n
@@ -82,6 +84,7 @@ export class Session {
   /** Starts ticking. */
   constructor(deps: SessionDeps) {
     this.#deps = deps
+    this.#late = new LateRequests(deps.clock)
     this.id = deps.opened.session
     this.#epoch = deps.opened.epoch
     this.#schedule(0)
@@ -97,6 +100,15 @@ export class Session {
       // The monotonic clock stands still while a machine sleeps (clock_gettime(2)), this one does not.
       clock.wallMs() < this.#freshUntilWallMs
     )
+  }
+
+  /**
+   * For a request that comes while the ledger's answer is late: resolves once the session is fresh, after a second, or at
+   * an abort of the signal. Who waited looks again. Undefined where there is nothing to wait for.
+   */
+  untilFresh(signal: AbortSignal): Promise<void> | undefined {
+    if (this.#closed || this.fresh) return undefined
+    return this.#late.wait(signal)
   }
 
   /** Nothing is journaled any more. */
@@ -207,6 +219,7 @@ export class Session {
       this.#freshUntilMs = sentMs + SESSION_MS
       this.#freshUntilWallMs = sentWallMs + SESSION_MS
       this.#pace(clock.monotonicMs() - sentMs, records.length)
+      if (this.fresh) this.#late.letGo()
       for (const waiter of waiters) waiter()
     } catch (error) {
       if (this.#closed) return
@@ -310,7 +323,8 @@ export class Session {
 
   #pauseMs(): number {
     if (this.#failures > 0) return Math.min(RETRY_MS_MAX, TICK_MS * 2 ** this.#failures)
-    if (this.#waiters.length > 0 || this.#again) return 0
+    // An answer that took longer than a session lives makes none fresh: the next one may.
+    if (this.#waiters.length > 0 || this.#again || this.#late.size > 0) return 0
     // A whole tick's worth waits already: resting would cost a third of what can be posted.
     if (this.#pending.length >= this.#recordsMax) return 0
     if (this.#pending.length > 0) return this.#posted < BUSY_RECORDS ? TICK_MS : BUSY_TICK_MS

@@ -82,6 +82,14 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     if (protocol.ignoresExpectations !== true) checkExpectation(exchange.request)
     const call = protocol.match(exchange)
     ;({ operation } = call)
+    // Callers are not known while the ledger's answer is late; what needs no caller is answered meanwhile.
+    if (operationOf(operation).scope !== null) {
+      const late = deps.charging.untilFresh(exchange.signal)
+      if (late !== undefined) {
+        spend.mark()
+        await late
+      }
+    }
     const arrive = (one: Principal): void => {
       demandScope(one, call.operation, operationOf(call.operation), {
         parameters: call.parameters,
