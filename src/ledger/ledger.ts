@@ -26,7 +26,12 @@ type SessionRow = {
 const SESSION = `select id, closed_at is null as open, last_seq, last_tick,
   (select coalesce(max(epoch), 0) from credential_changes) as newest_change from sessions`
 
-export function createLedger(state: Queryable): Ledger {
+// Types that the client for frequent queries has (wire/values.ts).
+const TICK = `select tick($1, $2::bigint[], $3::int[]::smallint[], $4::int[], $5, $6::bigint[], $7::text[],
+  $8::text[]::numeric[], $9) as result`
+
+/** `ticks` has the ticks of a process that ticks often: by default they go with all else. */
+export function createLedger(state: Queryable, ticks: Queryable = state): Ledger {
   return {
     async openSession(process, { lifeMin = 1, draws } = {}) {
       const { rows } = await state.query<{ made: { session: string; epoch: number } }>(
@@ -51,10 +56,7 @@ export function createLedger(state: Queryable): Ledger {
       await state.query('select close_session($1)', [session])
     },
     async tick(input) {
-      const { rows } = await state.query<{ result: RawResult }>(
-        'select tick($1, $2, $3, $4, $5, $6, $7, $8, $9) as result',
-        encode(input),
-      )
+      const { rows } = await ticks.query<{ result: RawResult }>(TICK, encode(input))
       return decode(present(rows[0], 'tick gave no row').result)
     },
     async posted(ids) {
@@ -89,7 +91,7 @@ const known = (row: SessionRow | undefined): KnownSession | undefined =>
 
 // The records' own bytes as they are: as JSON texts within JSON they were the most of a tick's cost on
 // both sides.
-function encode(input: TickInput): (string | string[] | Buffer)[] {
+function encode(input: TickInput): unknown[] {
   const { records, debits } = input
   let end = 0
   return [
@@ -99,21 +101,18 @@ function encode(input: TickInput): (string | string[] | Buffer)[] {
       epoch: Number(input.epoch),
       meter: input.meter,
     }),
-    array(records.map((record) => record.seq)),
-    array(records.map((record) => (record.kind === 'charge' ? 1 : 2))),
-    array(records.map((record) => (end += record.bytes.length))),
+    records.map((record) => record.seq),
+    records.map((record) => (record.kind === 'charge' ? 1 : 2)),
+    records.map((record) => (end += record.bytes.length)),
     Buffer.concat(records.map((record) => record.bytes)),
-    array(debits.map((debit) => debit.seq)),
+    debits.map((debit) => debit.seq),
     debits.map((debit) => debit.wallet),
-    array(debits.map((debit) => debit.amount)),
+    debits.map((debit) => debit.amount.toString()),
     JSON.stringify(
       input.wants.map((want) => ({ wallet: want.wallet, amount: want.amount.toString() })),
     ),
   ]
 }
-
-/** An array of numbers as PostgreSQL writes it. */
-const array = (numbers: readonly (number | bigint)[]): string => `{${numbers.join(',')}}`
 
 const decode = (raw: RawResult): TickResult => ({
   grants: raw.grants.map((grant) => ({ ...grant, amount: BigInt(grant.amount) })),

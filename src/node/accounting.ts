@@ -15,7 +15,7 @@ import { Session } from '#charging/session.ts'
 import { createLedger } from '#ledger/ledger.ts'
 import type { CredentialChange, Ledger, ReserveKind } from '#ledger/tick.ts'
 import { createMarks, type Marks } from '#metering/marks.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 
 // The least energy that a session requests: some hundred requests of a small model.
 const LEASE_LEAST_NJ = nj(500_000_000_000n)
@@ -53,6 +53,8 @@ export type AccountingOptions = {
   journalSync?: boolean
   segmentBytes?: number
   state: State
+  /** The state for the ticks of a process that ticks often (default: as all else). */
+  ticks?: Queryable
   log: Logger
   forget: (changes: readonly CredentialChange[]) => void
   failed: (error: unknown) => void
@@ -63,11 +65,11 @@ export type AccountingOptions = {
  * that the process says afterwards could be trusted, so it must end.
  */
 export async function openAccounting(options: AccountingOptions): Promise<Accounting> {
-  const { process, meter, state, log, failed } = options
+  const { process, meter, state, ticks = state, log, failed } = options
   mkdirSync(options.journalFolder, { recursive: true, mode: 0o700 })
   const lock = await lockFile(join(options.journalFolder, 'lock'))
   const disk = createDisk(options.journalFolder)
-  const ledger = createLedger(state)
+  const ledger = createLedger(state, ticks)
   const { sessions } = await postEarlierLives({ process, meter, log, disk, ledger })
   const opened = await ledger.openSession(process, {
     lifeMin: lifeAfter(process, sessions),

@@ -19,7 +19,9 @@ import { openStackParts } from './stack-parts.ts'
 
 // A pool for each use, so that slow queries of callers delay nobody: without a tick for two seconds the
 // gateway may serve no one, without look-ups no new caller.
-const LEDGER_CONNECTIONS = 2
+const LEDGER_CONNECTIONS = 1
+// A tick that is not answered in time is followed by another one.
+const TICK_CONNECTIONS = 2
 const LOOK_UP_CONNECTIONS = 4
 const READER_CONNECTIONS = 4
 const EXIT_LOST = 74
@@ -42,7 +44,7 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
   const refusals = createRefusals(systemClock)
   const pools = createPools(config, log)
   const { connect } = pools
-  const ledgerState = connect(LEDGER_CONNECTIONS, { prepares: true })
+  const ledgerState = connect(LEDGER_CONNECTIONS)
   const lookUps = connect(LOOK_UP_CONNECTIONS)
   const readers = connect(READER_CONNECTIONS)
   const accounting = await openAccounting({
@@ -51,6 +53,7 @@ export async function openGatewayCore(config: GatewayConfig, log: Logger): Promi
     journalFolder: config.journalFolder,
     journalSync: config.journalSync,
     state: ledgerState,
+    ticks: pools.connectPipeline(TICK_CONNECTIONS),
     log,
     forget: (changes) => identity.forget(changes),
     failed(error) {

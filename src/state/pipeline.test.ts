@@ -49,11 +49,12 @@ const pidOf = async (pipeline: Pipeline) =>
 const text = fc.string({ unit: 'grapheme', maxLength: 300 }).filter((one) => !one.includes('\0'))
 const nullable = <T>(of: fc.Arbitrary<T>) => fc.option(of, { freq: 4 })
 const int = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })
+const int8 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String)
 /** Parameters of every type, with the type's name. */
 const VALUES = {
   text: text,
   int: int,
-  int8: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
+  int8,
   float8: fc.double({ noDefaultInfinity: true, noNaN: true }).map((one) => one + 0),
   bool: fc.boolean(),
   timestamptz: fc.date({ min: new Date(0), max: new Date('9000-01-01'), noInvalidDate: true }),
@@ -62,6 +63,7 @@ const VALUES = {
   jsonb: fc.json({ maxDepth: 3 }).filter((one) => !one.includes('\\u0000')),
   'text[]': fc.array(nullable(text), { maxLength: 20 }),
   'int[]': fc.array(nullable(int), { maxLength: 20 }),
+  'int8[]': fc.array(nullable(int8), { maxLength: 20 }),
 } as const satisfies Record<string, fc.Arbitrary<unknown>>
 const NAMES = Object.keys(VALUES)
 const SELECT = `select ${NAMES.map((name, at) => `$${at + 1}::${name} as "${name}"`).join(', ')}`

@@ -25,6 +25,7 @@ const int4: Codec = {
 
 const int8: Codec = {
   write(writer, value) {
+    if (typeof value === 'bigint') return writer.int64(value)
     const digits = asText(value)
     if (!/^-?\d{1,19}$/.test(digits)) throw wrong('an integer', value)
     writer.int64(BigInt(digits))
@@ -104,18 +105,20 @@ const nothing: Codec = {
 
 const TEXT = 25
 const INT4 = 23
+const INT8 = 20
 
 const CODECS: ReadonlyMap<number, Codec> = new Map([
   [16, bool],
   [17, bytea],
   [19, text],
-  [20, int8],
+  [INT8, int8],
   [INT4, int4],
   [TEXT, text],
   [114, json],
   [701, float8],
   [1007, arrayOf(INT4, int4)],
   [1009, arrayOf(TEXT, text)],
+  [1016, arrayOf(INT8, int8)],
   [1043, text],
   [1184, timestamptz],
   [2278, nothing],
