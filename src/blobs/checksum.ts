@@ -9,7 +9,7 @@ import { invariant } from '#base/errors.ts'
 import type { ByteRange, NewBlob } from './blob.ts'
 import { blobDamaged } from './faults.ts'
 
-/** The size of a read of the file store. The sums of 1 GiB take 22 KB of the blob's row. */
+/** Reads of the file store are of one or two of them. The sums of 1 GiB take 22 KB of the blob's row. */
 export const PIECE_SIZE = 256 * 1024
 const PIECES = 'crc32-256k:'
 const WHOLE = 'crc32:'

@@ -1,16 +1,14 @@
 // Reads a file as a stream in pieces, one ahead of the reader; a piece whose checksum does not fit is not given.
 // Whole pieces are buffers of the pool: a reader that is done with one may give it back.
 import { Readable, addAbortSignal } from 'node:stream'
-import { giveBack, type BufferPool } from '#base/buffer-pool.ts'
+import { giveBack } from '#base/buffer-pool.ts'
 import { invariant } from '#base/errors.ts'
 import type { ByteRange, NewBlob } from './blob.ts'
 import { checkableRange, createBlobVerifier, PIECE_SIZE } from './checksum.ts'
 import type { DiskReader } from './disk.ts'
 import { blobDamaged } from './faults.ts'
+import type { ReadBuffers } from './read-buffers.ts'
 import { withinRange } from './verified.ts'
-
-// Twice of it took a tenth less CPU for 64 MiB, and twice the memory for each reader that is slow.
-export const READ_SIZE = PIECE_SIZE
 
 /**
  * The stream closes the file when it ends, is destroyed, or the signal fires. Throws `blob_damaged` when the
@@ -19,21 +17,22 @@ export const READ_SIZE = PIECE_SIZE
 export function readFile(
   file: DiskReader,
   blob: NewBlob,
-  options: { signal: AbortSignal; range?: ByteRange; pool: BufferPool },
+  options: { signal: AbortSignal; range?: ByteRange; buffers: ReadBuffers },
 ): Readable {
-  const { pool, range: wanted = { first: 0, last: blob.size - 1 } } = options
+  const { buffers, range: wanted = { first: 0, last: blob.size - 1 } } = options
   const { first, last } = wanted
   invariant(first >= 0 && last < blob.size && first <= last + 1, 'a range is within its blob')
   const checkable = checkableRange(blob, wanted)
   const reading = checkable ?? wanted
   const verifier = checkable && createBlobVerifier(blob, checkable.first)
+  const leave = buffers.enter()
   let position = reading.first
-  async function next(length: number): Promise<Buffer> {
-    const buffer = length === READ_SIZE ? pool.take() : Buffer.allocUnsafeSlow(length)
+  async function next(bytesLeft: number): Promise<Buffer> {
+    const buffer = buffers.take(bytesLeft)
     await fill(file, buffer, { blob, position })
     verifier?.update(buffer)
     const bytes = withinRange(buffer, position, wanted)
-    position += length
+    position += buffer.length
     if (bytes === buffer) return buffer
     // A part of a buffer would keep that from the pool.
     const copy = Buffer.from(bytes)
@@ -41,16 +40,17 @@ export function readFile(
     return copy
   }
   const stream = new Readable({
-    highWaterMark: READ_SIZE,
+    highWaterMark: PIECE_SIZE,
     read() {
-      const length = Math.min(READ_SIZE, reading.last + 1 - position)
-      if (length === 0) return void this.push(null)
-      next(length).then(
+      const bytesLeft = reading.last + 1 - position
+      if (bytesLeft === 0) return void this.push(null)
+      next(bytesLeft).then(
         (bytes) => void this.push(bytes),
         (error: Error) => this.destroy(error),
       )
     },
     destroy(error, done) {
+      leave()
       file.close().then(
         () => done(error),
         (fault: Error) => done(error ?? fault),

@@ -23,6 +23,7 @@ import { createChecksum, PIECE_SIZE } from './checksum.ts'
 import type { BlobDisk } from './disk.ts'
 import { createFsStore } from './fs-store.ts'
 import { MemoryDisk } from './memory-disk.fixture.ts'
+import { LARGE_READERS_MAX } from './read-buffers.ts'
 
 const silent = createLogger('test', { write: () => {} })
 const { signal } = new AbortController()
@@ -172,6 +173,27 @@ test('a reader is refused a file of another size, and reads no further ahead tha
   for (let turn = 0; turn < 50; turn++) await setImmediate()
   assert.ok(disk.reads <= 2, `${disk.reads} pieces were read that nobody took`)
   stream.destroy()
+})
+
+test('few readers at once read two pieces at a time, many read one, and all get their bytes', async () => {
+  const store = await open('blobs', new MemoryDisk())
+  const bytes = randomBytes(5 * PIECE_SIZE + 7)
+  const blob = await put(store, bytes)
+  const sizesOf = async () => {
+    const read: Buffer[] = []
+    for await (const chunk of await store.get(blob, { signal })) read.push(chunk as Buffer)
+    assert.ok(Buffer.concat(read).equals(bytes))
+    return read.map(({ length }) => length / PIECE_SIZE)
+  }
+  const rest = 7 / PIECE_SIZE
+  assert.deepEqual(await sizesOf(), [2, 2, 1, rest])
+  const others = await Promise.all(
+    Array.from({ length: LARGE_READERS_MAX }, () => store.get(blob, { signal })),
+  )
+  assert.deepEqual(await sizesOf(), [1, 1, 1, 1, 1, rest])
+  for (const other of others) other.destroy()
+  await setImmediate()
+  assert.deepEqual(await sizesOf(), [2, 2, 1, rest])
 })
 
 test('a file that is not given to a reader is closed', async () => {

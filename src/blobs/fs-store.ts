@@ -3,7 +3,6 @@
 // and say OK the next time, so that a retry would acknowledge what is not there.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { createBufferPool, type BufferPool } from '#base/buffer-pool.ts'
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -13,7 +12,8 @@ import { blobDamaged, blobMissing, isMissing } from './faults.ts'
 import { createFolderSync } from './folder-sync.ts'
 import { createFence } from './fence.ts'
 import { admitWrite, fsPut } from './fs-put.ts'
-import { READ_SIZE, readFile } from './fs-read.ts'
+import { readFile } from './fs-read.ts'
+import { createReadBuffers, type ReadBuffers } from './read-buffers.ts'
 import { createSpaceCheck } from './space.ts'
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -30,9 +30,6 @@ export type FsStoreOptions = {
   readonly usedMax?: number
 }
 
-/** 16 MiB: two for each of 32 readers at once. */
-const BUFFERS_KEPT = 64
-
 /** Opens the store and makes its 256 folders where they are missing. */
 export async function createFsStore(options: FsStoreOptions): Promise<BlobStore> {
   const { folder, location, log, clock, disk = fileDisk, usedMax = USED_MAX } = options
@@ -45,14 +42,14 @@ export async function createFsStore(options: FsStoreOptions): Promise<BlobStore>
     syncFolder: createFolderSync(disk),
     hasSpace: createSpaceCheck({ disk, clock, folder, usedMax }),
   }
-  const pool = createBufferPool({ size: READ_SIZE, kept: BUFFERS_KEPT })
+  const buffers = createReadBuffers()
   return {
     location,
     admit: () => admitWrite(writing),
     put(body, { id = randomUUID(), ...given }) {
       return fsPut(writing, { id, path: pathOf(folder, id) }, body, given)
     },
-    get: (blob, reading) => get(disk, folder, blob, { ...reading, pool }),
+    get: (blob, reading) => get(disk, folder, blob, { ...reading, buffers }),
     async delete({ id }) {
       await orMissing(disk.remove(pathOf(folder, id)))
     },
@@ -83,7 +80,7 @@ async function get(
   disk: BlobDisk,
   folder: string,
   blob: NewBlob,
-  reading: { signal: AbortSignal; range?: ByteRange; pool: BufferPool },
+  reading: { signal: AbortSignal; range?: ByteRange; buffers: ReadBuffers },
 ) {
   reading.signal.throwIfAborted()
   const file = await orMissing(disk.open(pathOf(folder, blob.id)))

@@ -1,5 +1,4 @@
 // Reads the bodies of versions. Each blob has a location; each encrypted body has its wrapped key beside it.
-import type { Readable } from 'node:stream'
 import { messageOf } from '#base/errors.ts'
 import type { ByteRange, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, blobMissing, isOfBlob } from '#blobs/faults.ts'
@@ -39,7 +38,8 @@ export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tel
 
   async function* readTold(part: Part, range: ByteRange, options: ReadOptions) {
     try {
-      yield* readPart(part, range, options)
+      // One generator over the store's stream: each level more takes three turns of the promise queue for a chunk.
+      for await (const chunk of await openPart(part, range, options)) yield chunk
     } catch (error) {
       await told(error, part.blob)
     }
@@ -54,19 +54,22 @@ export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tel
     }
   }
 
-  async function* readPart(part: Part, range: ByteRange, options: ReadOptions) {
+  async function openPart(
+    part: Part,
+    range: ByteRange,
+    options: ReadOptions,
+  ): Promise<AsyncIterable<Buffer>> {
     const { signal, cipher } = options
     const { blob, size } = part
     const store = storeOf(stores, blob)
     if (cipher === undefined || part.encryption === null) {
       const isWhole = range.first === 0 && range.last === size - 1
-      yield* chunksOf(await store.get(blob, { signal, ...(isWhole ? {} : { range }) }))
-      return
+      return await store.get(blob, { signal, ...(isWhole ? {} : { range }) })
     }
     // The key first: if unwrapping fails, no blob is open.
     const key = cipher.open(part.encryption)
     const sealed = await store.get(blob, { signal, range: sealedRange(range, size) })
-    yield* openFrames(key, chunksOf(sealed), { range, size, blobId: blob.id })
+    return openFrames(key, sealed, { range, size, blobId: blob.id })
   }
 
   return {
@@ -112,8 +115,4 @@ async function* openInline(
 
 async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
-}
-
-async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
-  for await (const chunk of stream) yield chunk as Buffer
 }
