@@ -3,8 +3,8 @@
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import type { ListedObject, ListedTraits, ListQuery, Listings } from './objects.ts'
-import { type ListedRow, type UploadRow, toListed, toUpload } from './rows.ts'
+import type { ListedObject, ListedTraits, ListQuery, Listings, VersionEntry } from './objects.ts'
+import { type UploadRow, toUpload } from './rows.ts'
 import type { Bucket } from './types.ts'
 
 export function createListings(deps: { lists: Queryable }): Listings {
@@ -18,11 +18,10 @@ export function createListings(deps: { lists: Queryable }): Listings {
 
 /** An entry, or the common prefix that contains it. */
 type FoundKey = { key: string; common: string | null }
-type ObjectRow = FoundKey & { entry: string | null }
+type EntryRow = FoundKey & { entry: string | null }
 
 const OBJECTS = 'select * from storage_list_objects($1, $2, $3, $4, $5)'
-const VERSIONS = `select key, common, version_id, size::float8, etag, checksums, storage_class, owner, modified_at,
-  is_latest, delete_marker, seq from storage_list_versions($1, $2, $3, $4, $5, $6)`
+const VERSIONS = 'select * from storage_list_versions($1, $2, $3, $4, $5, $6)'
 const UPLOADS = 'select * from storage_list_uploads($1, $2, $3, $4, $5, $6)'
 
 async function listObjects(
@@ -30,19 +29,36 @@ async function listObjects(
   bucket: Bucket,
   query: ListQuery,
 ): ReturnType<Listings['objects']> {
-  const { rows } = await state.query<ObjectRow>(OBJECTS, [...given(bucket, query), query.limit + 1])
+  const { rows } = await state.query<EntryRow>(OBJECTS, [...given(bucket, query), query.limit + 1])
   const { page, last } = paged(rows, query.limit, entryReader())
   return { ...page, last: last?.common ?? last?.key ?? query.after }
 }
 
 /** Reads entries of storage_entry(). Neighbours with the same traits share an object. */
-function entryReader(): (row: ObjectRow) => ListedObject {
+function entryReader(): (row: EntryRow) => ListedObject {
+  const fieldsOf = objectReader()
+  return ({ key, entry }) => fieldsOf(key, present(entry, 'an object has an entry').split('\t'))
+}
+
+function objectReader(): (key: string, fields: readonly string[]) => ListedObject {
   let text: string | undefined
   let traits = traitsOf('')
-  return ({ key, entry }) => {
-    const [size, ms, found = '', etag = ''] = present(entry, 'an object has an entry').split('\t')
+  return (key, [size, ms, found = '', etag = '']) => {
     if (found !== text) traits = traitsOf((text = found))
     return { key, size: Number(size), etag, modifiedAtMs: Number(ms), traits }
+  }
+}
+
+/** The same of storage_version_entry(), which has the id of the version and its kind after them. */
+function versionReader(): (row: EntryRow) => VersionEntry {
+  const fieldsOf = objectReader()
+  return ({ key, entry }) => {
+    const fields = present(entry, 'a version has an entry').split('\t')
+    const [, , , , versionId = '', kind = ''] = fields
+    const { size, etag, modifiedAtMs, traits } = fieldsOf(key, fields)
+    const isLatest = kind.includes('l')
+    const deleteMarker = kind.includes('d')
+    return { key, size, etag, modifiedAtMs, traits, versionId, isLatest, deleteMarker }
   }
 }
 
@@ -61,13 +77,14 @@ async function listVersions(
   query: ListQuery & { afterVersion?: string },
 ): ReturnType<Listings['versions']> {
   const afterSeq = await seqAfter(state, bucket, query)
-  const { rows } = await state.query<ListedRow & FoundKey & { seq: string }>(VERSIONS, [
+  const { rows } = await state.query<EntryRow & { seq: string }>(VERSIONS, [
     ...given(bucket, query),
     afterSeq,
     query.limit + 1,
   ])
-  const { page, last } = paged(rows, query.limit, toListed)
-  const versionId = last && last.common === null ? markerOf(last.version_id, last.seq) : ''
+  const { page, last } = paged(rows, query.limit, versionReader())
+  const entry = last?.common === null ? page.entries.at(-1) : undefined
+  const versionId = entry && last ? markerOf(entry.versionId, last.seq) : ''
   return { ...page, last: { key: last?.common ?? last?.key ?? query.after, versionId } }
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
+import { present } from '#base/errors.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
 import { createUploads } from './create-uploads.ts'
-import type { Attributes } from './types.ts'
+import type { Attributes, Version } from './types.ts'
 import {
   OTHER,
   withStore,
@@ -390,21 +391,27 @@ test('listings tell of each object what find() tells', { skip }, async () => {
     await store.objects.put(bucket, keys[n] ?? '', written)
   }
   const found = await Promise.all(keys.map((key) => readVersion(store, bucket, { key })))
+  const traitsOf = ({ storageClass, owner }: Version, n: number) => ({
+    storageClass,
+    owner,
+    checksum: LISTED_CHECKSUMS[n],
+  })
   const versions = await store.listings.versions(bucket, LIST)
-  for (const [n, { version }] of found.entries())
-    assert.deepEqual(version, { ...version, ...versions.entries[n] })
+  assert.equal(versions.entries.length, found.length)
+  for (const [n, { traits, ...facts }] of versions.entries.entries()) {
+    const { version } = present(found[n], 'each key has its version')
+    assert.deepEqual(version, { ...version, ...facts })
+    assert.deepEqual(traits, traitsOf(version, n))
+  }
   for (const delimiter of ['', '|', '/']) {
     const prefix = delimiter === '/' ? 'told/' : ''
     const { entries } = await store.listings.objects(bucket, { ...LIST, delimiter, prefix })
     assert.deepEqual(
       entries,
-      found.map(({ version: { key, size, etag, modifiedAtMs, storageClass, owner } }, n) => ({
-        key,
-        size,
-        etag,
-        modifiedAtMs,
-        traits: { storageClass, owner, checksum: LISTED_CHECKSUMS[n] },
-      })),
+      found.map(({ version }, n) => {
+        const { key, size, etag, modifiedAtMs } = version
+        return { key, size, etag, modifiedAtMs, traits: traitsOf(version, n) }
+      }),
     )
   }
 })

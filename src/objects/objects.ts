@@ -200,23 +200,12 @@ export type ListQuery = {
   /** 0 to 1000. */
   readonly limit: number
 }
-export type Listed = Pick<
-  Version,
-  | 'key'
-  | 'versionId'
-  | 'isLatest'
-  | 'deleteMarker'
-  | 'size'
-  | 'etag'
-  | 'checksums'
-  | 'storageClass'
-  | 'owner'
-  | 'modifiedAtMs'
->
 /** An object in a listing. */
 export type ListedObject = Pick<Version, 'key' | 'size' | 'etag' | 'modifiedAtMs'> & {
   readonly traits: ListedTraits
 }
+/** A version or a delete marker in a listing. */
+export type VersionEntry = ListedObject & Pick<Version, 'versionId' | 'isLatest' | 'deleteMarker'>
 /** Facts that most objects of a page share. */
 export type ListedTraits = Pick<Version, 'storageClass' | 'owner'> & {
   readonly checksum: { readonly algorithm: string; readonly type: string } | undefined
@@ -234,7 +223,7 @@ export interface Listings {
   versions(
     bucket: Bucket,
     query: ListQuery & { afterVersion?: string },
-  ): Promise<Page<Listed> & { last: { key: string; versionId: string } }>
+  ): Promise<Page<VersionEntry> & { last: { key: string; versionId: string } }>
   /** Uploads by key, oldest first. */
   uploads(
     bucket: Bucket,

@@ -2,7 +2,7 @@
 import { invariant } from '#base/errors.ts'
 import type { NewBlob } from '#blobs/blob.ts'
 import type { SqlRow } from '#state/connect.ts'
-import type { Listed, ListedBucket } from './objects.ts'
+import type { ListedBucket } from './objects.ts'
 import type {
   Attributes,
   ObjectBody,
@@ -71,7 +71,16 @@ const VERSION_NAMES: readonly (keyof VersionRow)[] = [
 export const VERSION_COLUMNS = `v.size::float8, ${VERSION_NAMES.map((name) => `v.${name}`).join(', ')}`
 
 export const toVersion = (key: string, row: VersionRow): Version => ({
-  ...toListed({ key, ...row }),
+  key,
+  versionId: row.version_id,
+  isLatest: row.is_latest,
+  deleteMarker: row.delete_marker,
+  size: row.size,
+  etag: row.etag,
+  checksums: row.checksums,
+  storageClass: row.storage_class,
+  owner: row.owner,
+  modifiedAtMs: row.modified_at.getTime(),
   headers: row.headers,
   metadata: row.metadata,
   tags: row.tags,
@@ -84,32 +93,6 @@ export const toVersion = (key: string, row: VersionRow): Version => ({
   encryption: row.encryption,
   partCount: row.part_count,
   annotations: row.annotations,
-})
-
-export type ListedRow = { key: string } & Pick<
-  VersionRow,
-  | 'version_id'
-  | 'is_latest'
-  | 'delete_marker'
-  | 'etag'
-  | 'checksums'
-  | 'storage_class'
-  | 'owner'
-  | 'size'
-  | 'modified_at'
->
-
-export const toListed = (row: ListedRow): Listed => ({
-  key: row.key,
-  versionId: row.version_id,
-  isLatest: row.is_latest,
-  deleteMarker: row.delete_marker,
-  size: row.size,
-  etag: row.etag,
-  checksums: row.checksums,
-  storageClass: row.storage_class,
-  owner: row.owner,
-  modifiedAtMs: row.modified_at.getTime(),
 })
 
 export function toBody({ located, inline }: VersionRow): ObjectBody {

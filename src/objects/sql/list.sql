@@ -50,6 +50,13 @@ create or replace function storage_entry(v object_versions) returns text languag
     || chr(9) || v.etag
 $$;
 
+-- The entry of a version: that of an object, the id of the version, and the letters of its kind: `l` for the latest, `d`
+-- for a delete marker.
+create or replace function storage_version_entry(v object_versions) returns text language sql stable as $$
+  select storage_entry(v) || chr(9) || v.version_id || chr(9)
+    || case when v.is_latest then 'l' else '' end || case when v.delete_marker then 'd' else '' end
+$$;
+
 -- A common prefix has no entry. Only the index is read for it.
 create or replace function storage_list_objects(bucket_id int, prefix text, delimiter text, after text, most int)
 returns table (key text, common text, entry text)
@@ -89,8 +96,7 @@ end $$;
 -- Newest first within a key; `after_seq` goes on within the key `after`.
 create or replace function storage_list_versions(
   bucket_id int, prefix text, delimiter text, after text, after_seq bigint, most int)
-returns table (seq bigint, key text, common text, version_id text, is_latest boolean, delete_marker boolean,
-  size bigint, etag text, checksums jsonb, storage_class text, owner text, modified_at timestamptz)
+returns table (seq bigint, key text, common text, entry text)
 language plpgsql stable set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   high constant text := storage_beyond(prefix);
@@ -99,38 +105,28 @@ declare
   low constant text := storage_from(after, prefix, delimiter);
 begin
   if delimiter = '' then
-    return query select v.seq, v.key, null::text, v.version_id, v.is_latest, v.delete_marker, v.size, v.etag,
-      v.checksums, v.storage_class, v.owner, v.modified_at
+    return query select v.seq, v.key, null::text, storage_version_entry(v)
     from object_versions v
     where v.bucket = bucket_id and v.key >= case when rest then after else low end and v.key < high
       and (not rest or v.key > after or v.seq < after_seq)
     order by v.key, v.seq desc limit most;
     return;
   end if;
-  return query with recursive walk (n, seq, key, common, version_id, is_latest, delete_marker, size, etag,
-    checksums, storage_class, owner, modified_at) as (
+  return query with recursive walk (n, seq, key, common) as (
     (select 1, first.* from (
-      (select v.seq, v.key, storage_common(v.key, prefix, delimiter), v.version_id, v.is_latest,
-        v.delete_marker, v.size, v.etag, v.checksums, v.storage_class, v.owner, v.modified_at
-      from object_versions v
+      (select v.seq, v.key, storage_common(v.key, prefix, delimiter) from object_versions v
       where rest and v.bucket = bucket_id and v.key = after and v.seq < after_seq order by v.seq desc limit 1)
       union all
-      (select v.seq, v.key, storage_common(v.key, prefix, delimiter), v.version_id, v.is_latest,
-        v.delete_marker, v.size, v.etag, v.checksums, v.storage_class, v.owner, v.modified_at
-      from object_versions v
+      (select v.seq, v.key, storage_common(v.key, prefix, delimiter) from object_versions v
       where v.bucket = bucket_id and v.key >= low and v.key < high order by v.key, v.seq desc limit 1)
     ) first limit 1)
     union all
     select walk.n + 1, next.* from walk, lateral (
-      (select v.seq, v.key, walk.common, v.version_id, v.is_latest, v.delete_marker, v.size, v.etag,
-        v.checksums, v.storage_class, v.owner, v.modified_at
-      from object_versions v
+      (select v.seq, v.key, walk.common from object_versions v
       where walk.common is null and v.bucket = bucket_id and v.key = walk.key and v.seq < walk.seq
       order by v.seq desc limit 1)
       union all
-      (select v.seq, v.key, storage_common(v.key, prefix, delimiter), v.version_id, v.is_latest,
-        v.delete_marker, v.size, v.etag, v.checksums, v.storage_class, v.owner, v.modified_at
-      from object_versions v
+      (select v.seq, v.key, storage_common(v.key, prefix, delimiter) from object_versions v
       where v.bucket = bucket_id and v.key < high
         and v.key >= coalesce(storage_beyond(walk.common), storage_next(walk.key))
       order by v.key, v.seq desc limit 1)
@@ -138,8 +134,9 @@ begin
     ) next
     where walk.n < most
   )
-  select w.seq, w.key, w.common, w.version_id, w.is_latest, w.delete_marker, w.size, w.etag, w.checksums,
-    w.storage_class, w.owner, w.modified_at
+  select w.seq, w.key, w.common, case when w.common is null then (
+    select storage_version_entry(v) from object_versions v
+    where v.bucket = bucket_id and v.key = w.key and v.seq = w.seq) end
   from walk w;
 end $$;
 

@@ -151,7 +151,7 @@ test(
       const { entries } = await store.listings.versions(bucket, page)
       return entries.map(
         (entry) =>
-          `${entry.key} ${entry.deleteMarker ? 'marker' : `${entry.etag} ${entry.storageClass}`}`,
+          `${entry.key} ${entry.deleteMarker ? 'marker' : `${entry.etag} ${entry.traits.storageClass}`}`,
       )
     }
     assert.deepEqual(await classes(systemClock), [

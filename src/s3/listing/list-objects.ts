@@ -1,11 +1,10 @@
 // GET /bucket, versions 1 and 2 of listing, and the versions of objects.
 import type { Access } from '#s3/policy/judge.ts'
-import type { Listed, Listings } from '#objects/objects.ts'
+import type { Listings } from '#objects/objects.ts'
 import type { StorageHandler } from '#s3/call.ts'
-import type { ListedBody, OwnerOf } from './entries.ts'
+import type { OwnerOf } from './entries.ts'
 import { objectsQuery, objectsV2Query, versionsQuery } from './parameters.ts'
 import { objectsV2Xml, objectsXml, versionsXml } from './xml.ts'
-import { checksumOfVersion } from '#s3/objects/version-headers.ts'
 import { xmlReply } from '#s3/reply.ts'
 
 /** ListObjects (version 1). Throws NoSuchBucket, AccessDenied, InvalidArgument. */
@@ -94,25 +93,13 @@ export const createListObjectVersions =
       versionsXml(
         {
           bucket: bucket.name,
-          entries: page.entries.map((entry) => ({
-            key: entry.key,
-            versionId: entry.versionId,
-            isLatest: entry.isLatest,
-            modifiedMs: entry.modifiedAtMs,
-            owner: ownerOf(entry.owner),
-            ...(entry.deleteMarker ? {} : { object: objectOf(entry) }),
-          })),
+          entries: page.entries,
           prefixes: page.commonPrefixes,
           next: page.truncated ? page.last.key : undefined,
           nextVersionId: page.truncated ? page.last.versionId : undefined,
         },
         query,
+        ownerOf,
       ),
     )
   }
-
-/** The entry of a version that is an object. */
-function objectOf(version: Listed): ListedBody {
-  const { etag, size: bytes, storageClass, checksums } = version
-  return { etag, bytes, storageClass, checksum: checksumOfVersion(checksums) }
-}

@@ -121,22 +121,44 @@ test('a list gives each object its own storage class, checksum and owner, and an
 })
 
 test('ListObjectVersions tells versions and delete markers apart', async () => {
-  const version = { versionId: 'v', isLatest: true, modifiedMs: TIME_MS, owner: OWNER }
+  const version = { ...object('a'), versionId: 'v', isLatest: true, deleteMarker: false }
+  const checksum = { algorithm: 'CRC32', type: 'COMPOSITE' }
+  const traits = { ...version.traits, storageClass: 'GLACIER', owner: 'acct_2', checksum }
   const page = {
     bucket: 'b',
     entries: [
-      { ...version, key: 'a', object: { etag: 'e', bytes: 1, storageClass: 'STANDARD' } },
-      { ...version, key: 'm', isLatest: false },
+      version,
+      { ...version, key: 'b& c', isLatest: false, versionId: 'w', traits },
+      { ...version, key: 'm', isLatest: false, deleteMarker: true, traits },
     ],
     prefixes: [],
     next: 'm',
     nextVersionId: 'v',
   }
-  const xml = versionsXml(page, versionsQuery(parameters('')))
+  const xml = versionsXml(page, versionsQuery(parameters('')), ownerOf)
   const read = await client(xml).send(new ListObjectVersionsCommand({ Bucket }))
-  assert.equal(read.Versions?.[0]?.Size, 1)
-  assert.equal(read.Versions?.[0]?.IsLatest, true)
-  assert.equal(read.DeleteMarkers?.[0]?.Key, 'm')
+  const told = (read.Versions ?? []).map((one) => [
+    one.Key,
+    one.VersionId,
+    one.IsLatest,
+    one.LastModified?.getTime(),
+    one.ETag,
+    one.Size,
+    one.StorageClass,
+    one.ChecksumAlgorithm?.[0],
+    one.ChecksumType,
+    one.Owner?.ID,
+  ])
+  assert.deepEqual(told, [
+    ['a', 'v', true, TIME_MS, '"e"', 3, 'STANDARD', undefined, undefined, 'acct_1'],
+    ['b& c', 'w', false, TIME_MS, '"e"', 3, 'GLACIER', 'CRC32', 'COMPOSITE', 'acct_2'],
+  ])
+  const [marker] = read.DeleteMarkers ?? []
+  assert.deepEqual(
+    [marker?.Key, marker?.VersionId, marker?.IsLatest, marker?.LastModified?.getTime()],
+    ['m', 'v', false, TIME_MS],
+  )
+  assert.deepEqual(marker?.Owner, { ID: 'acct_2', DisplayName: OWNER.displayName })
   assert.deepEqual([read.NextKeyMarker, read.NextVersionIdMarker], ['m', 'v'])
 })
 

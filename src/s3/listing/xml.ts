@@ -1,6 +1,6 @@
 // The replies of listings. A truncated page always names where the next page begins, also when the page has only
 // common prefixes: rclone and aws-cli stop or loop otherwise.
-import type { ListedObject } from '#objects/objects.ts'
+import type { ListedObject, VersionEntry } from '#objects/objects.ts'
 import { isoTime, writeXml, type XmlNode } from '#s3/xml/write.ts'
 import {
   nameWriter,
@@ -8,10 +8,9 @@ import {
   ownerXml,
   prefixXml,
   quotedTag,
-  versionXml,
+  versionWriter,
   type ListedOwner,
   type OwnerOf,
-  type VersionEntry,
 } from './entries.ts'
 import {
   writeToken,
@@ -84,6 +83,7 @@ export function objectsV2Xml(
 export function versionsXml(
   page: ListPage<VersionEntry> & { readonly nextVersionId: string | undefined },
   query: VersionsQuery,
+  ownerOf: OwnerOf,
 ): string {
   const name = nameWriter(query.encode)
   return writeXml('ListVersionsResult', [
@@ -97,7 +97,7 @@ export function versionsXml(
     ['Delimiter', optional(nonEmpty(query.delimiter), name)],
     encodingXml(query.encode),
     ['IsTruncated', page.next !== undefined],
-    ...page.entries.map((entry) => versionXml(entry, name)),
+    ...page.entries.map(versionWriter(name, ownerOf)),
     ...page.prefixes.map((prefix) => prefixXml(prefix, name)),
   ])
 }
