@@ -7,11 +7,11 @@ const WAIT_MS_MAX = 1000
 /** Beyond these nobody waits: a state that is away for long must not fill the memory with requests. */
 export const LATE_REQUESTS_MAX = 1000
 
-type Waiting = { readonly sinceMs: number; readonly go: () => void }
+type LateRequest = { readonly sinceMs: number; readonly go: () => void }
 
 export class LateRequests {
   readonly #clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>
-  #waiting: Waiting[] = []
+  #waiting: LateRequest[] = []
   #cancelTimer: (() => void) | undefined
 
   constructor(clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>) {
