@@ -69,6 +69,8 @@ export interface WorkloadVolumes {
   assertRoom(spec: VolumesOf): Promise<void>
   /** Makes and grows those of an instance, which is not running. Throws as assertRoom. */
   open(spec: VolumesOf): Promise<unknown>
+  /** The ids of those whose files are not there in their sizes. */
+  lacking(spec: VolumesOf): Promise<ReadonlySet<string>>
   /** Removes those of a workload but these. */
   keep(workload: string, volumes: ReadonlySet<string>): Promise<void>
   /** Removes those of all workloads but these. */

@@ -38,11 +38,27 @@ create or replace function has_volumes(v workload_versions) returns boolean lang
     where not exists (select from workload_volumes o where o.workload = v.workload and o.name = m.name))
 $$;
 
--- Notes that the volumes of a version have been made or grown.
-create or replace function note_volume_sizes(of_id text, of_version int) returns void language sql as $$
-  update workload_volumes o set size_bytes = m.size_bytes
-  from workload_versions v, jsonb_to_recordset(v.volumes) as m (name text, size_bytes bigint)
-  where v.workload = of_id and v.version = of_version and o.workload = of_id and o.name = m.name and o.size_bytes < m.size_bytes
+-- Notes the sizes of the volumes of a version before their files are made or grown, so that they are of the quota from then
+-- on: what is asked for meanwhile is held to them. Gives those that the version mounts, as `before` and `bytes`; null for a
+-- version that is neither wanted nor live, which no quota has. Others that change volumes of the account wait.
+create or replace function hold_volume_sizes(of_id text, of_version int) returns jsonb language plpgsql as $$
+declare
+  held jsonb;
+begin
+  perform pg_advisory_xact_lock(4207714, hashtext(account)) from resources where id = of_id;
+  if not exists (select from resources where id = of_id and of_version in (version, live_version)) then return null; end if;
+  select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'before', o.size_bytes, 'bytes', greatest(o.size_bytes, m.size_bytes))
+      order by o.name), '[]') into held
+    from workload_versions v, jsonb_to_recordset(v.volumes) as m (name text, size_bytes bigint), workload_volumes o
+    where v.workload = of_id and v.version = of_version and o.workload = of_id and o.name = m.name;
+  perform set_volume_sizes(held, 'before', 'bytes');
+  return held;
+end $$;
+
+-- Sets the sizes of volumes that have those of one member of `held` to those of another.
+create or replace function set_volume_sizes(held jsonb, was text, becomes text) returns void language sql as $$
+  update workload_volumes o set size_bytes = (h ->> becomes)::bigint from jsonb_array_elements(held) as h
+  where o.id = h ->> 'id' and o.size_bytes = (h ->> was)::bigint and h ->> was <> h ->> becomes
 $$;
 
 -- The volumes of a workload, with their paths in a version: its own sizes, where it needs the files to grow.

@@ -48,6 +48,7 @@ const driverOf = (running: number[]): WorkloadDriver => ({
     used: async () => new Map(),
     assertRoom: async () => undefined,
     open: async () => undefined,
+    lacking: async () => new Set(),
   },
   async start({ version }) {
     running.push(version)

@@ -17,12 +17,7 @@ import { createCrashes } from './crashes.ts'
 import type { RunningWorkload } from './driver.ts'
 import { createKeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
-import {
-  mountedVolumes,
-  readWorkloadVersion,
-  workloadSpecOf,
-  type WorkloadVersion,
-} from './read-version.ts'
+import { readWorkloadVersion, workloadSpecOf, type WorkloadVersion } from './read-version.ts'
 import { pulledOf } from './pulled.ts'
 import { createRoom, type InstanceRoom } from './room.ts'
 import { createScaledTeller } from './tell-scaled.ts'
@@ -147,8 +142,6 @@ async function start(
 ): Promise<RunningWorkload> {
   const { driver, environmentKey, line, crashes, room, instances } = deps
   const { id, version } = row
-  if (mountedVolumes(row.volumes).length > 0 && !row.isLive && !row.isWanted)
-    throw new NotWanted(`Another version has its volumes: ${id}`)
   const pulled = await pulledOf(deps, row, AbortSignal.timeout(deps.readyMs))
   const source = sourceOf({ version, instance })
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
@@ -159,12 +152,15 @@ async function start(
     tell(messageOf(error))
     throw error
   }
-  await openVolumes(deps, spec)
-  return await driver.start(spec, {
-    line: (level, text) => line({ resource: id, source, level, text }),
-    ended(end) {
-      tell(`An instance has ended: ${end.words}`)
-      crashes.add({ id, version, instance }, end)
+  const volumes = await openVolumes(deps, spec)
+  return await driver.start(
+    { ...spec, volumes },
+    {
+      line: (level, text) => line({ resource: id, source, level, text }),
+      ended(end) {
+        tell(`An instance has ended: ${end.words}`)
+        crashes.add({ id, version, instance }, end)
+      },
     },
-  })
+  )
 }

@@ -17,8 +17,11 @@ import {
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
+import { NotWanted } from '#resources/instances.ts'
 import type { State } from '#state/connect.ts'
+import { mountedVolumes, readWorkloadVersion } from '#workloads/read-version.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
+import { openVolumes } from '#workloads/volumes/volume-rows.ts'
 import { deployWorkload } from './deploy-workload.ts'
 import { SHOWN_WORKLOADS } from './find-workload.ts'
 import { createWorkloadRollBack } from './workload-rollback.ts'
@@ -26,7 +29,7 @@ import { createWorkloadScale, createWorkloadUpdate } from './workload-update.ts'
 import { wishWorkload } from './workload-wish.ts'
 
 const skip = whyNoState()
-const ACCOUNTS = ['acct_a', 'acct_b', 'acct_many', 'acct_disk']
+const ACCOUNTS = ['acct_a', 'acct_b', 'acct_many', 'acct_disk', 'acct_grow']
 const BYTES_PER_MB = 1_000_000
 const settings: WorkloadGatewaySettings = {
   address: {
@@ -82,7 +85,7 @@ const eventsOf = async (id: string) =>
   ).map(({ type, data }) => [type, data as Record<string, unknown>] as const)
 /** As the reconciler does. */
 async function makeLive({ id, version }: WorkloadReply): Promise<void> {
-  await query('select note_volume_sizes($1, $2)', id, version)
+  await query('select hold_volume_sizes($1, $2)', id, version)
   await query('select make_workload_live($1, $2, $3)', id, version, 'http://x')
   await query(
     "select move_resource(id, 'deploying') from resources where id = $1 and actual = 'pending'",
@@ -299,6 +302,65 @@ test('all volumes of an account have so many bytes, full or not', { skip }, asyn
   await makeLive(without)
   await sized('second', '150MB')
 })
+
+test(
+  'a volume is of the quota before its file grows, and no more where it could not grow',
+  { skip },
+  async () => {
+    const account = 'acct_grow'
+    const volumesOf = (size: string) => [
+      { ...VOLUME, size },
+      { name: 'more', path: '/more', size },
+    ]
+    const deployed = (size: string) =>
+      deploy({ name: 'grow', volumes: volumesOf(size) }, { account })
+    const open = async (
+      { id, version }: WorkloadReply,
+      work: () => Promise<unknown>,
+      lacks: string[] = [],
+    ) => {
+      const row = await readWorkloadVersion(state, id, version)
+      const lacking = row.volumes.flatMap((one) => (lacks.includes(one.name) ? [one.id] : []))
+      const volumes = { open: work, lacking: async () => new Set(lacking) } as never
+      return await openVolumes(
+        { state, driver: { volumes } },
+        { id, version, volumes: mountedVolumes(row.volumes) },
+      )
+    }
+    const noted = async () =>
+      (
+        await query(
+          'select size_bytes::int as size from workload_volumes v join resources n on n.id = v.workload where account = $1 order by v.name',
+          account,
+        )
+      ).map(({ size }) => Number(size) / BYTES_PER_MB)
+    const first = await deployed('20MB')
+    await open(first, async () => undefined)
+    const second = await deployed('80MB')
+    const beside = () =>
+      deploy({ name: 'beside', volumes: [{ ...VOLUME, size: '60MB' }] }, { account })
+    const grown = await open(second, async () => {
+      await assert.rejects(deployed('20MB'), { code: 'volume_smaller' })
+      await assert.rejects(beside(), { code: 'volume_quota_exceeded' })
+    })
+    assert.deepEqual(
+      [grown.map(({ bytes }) => bytes / BYTES_PER_MB), await noted()],
+      [
+        [80, 80],
+        [80, 80],
+      ],
+    )
+    // One of the two files has grown before the disk has no room.
+    const third = await deployed('90MB')
+    const failing = open(third, async () => Promise.reject(new Error('no room')), ['more'])
+    await assert.rejects(failing, /no room/)
+    assert.deepEqual(await noted(), [90, 80])
+    await makeLive(third)
+    // A version that nobody wants any more has no quota for its files.
+    const untouched = () => assert.fail('its files are not touched')
+    await assert.rejects(open(second, untouched), NotWanted)
+  },
+)
 
 test(
   'a rollback to a version that wants a larger volume is held to the quota',

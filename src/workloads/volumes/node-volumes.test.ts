@@ -16,13 +16,15 @@ test('what a file has is not asked for again, also where its growth was cut off;
   try {
     mkdirSync(join(folder, 'wl_a'))
     const volume = (id: string, bytes: number) => ({ id, name: 'data', path: '/data', bytes })
-    const { assertRoom } = createNodeVolumes(folder)
+    const { assertRoom, lacking } = createNodeVolumes(folder)
     for (const name of ['vol_a.img', 'vol_b.img.growing']) {
       writeFileSync(join(folder, 'wl_a', name), '')
       truncateSync(join(folder, 'wl_a', name), BYTES)
     }
     const kept = ['vol_a', 'vol_b'].map((id) => volume(id, BYTES))
     await assertRoom({ id: 'wl_a', volumes: kept })
+    const asked = [...kept, volume('vol_c', 4096)]
+    assert.deepEqual([...(await lacking({ id: 'wl_a', volumes: asked }))], ['vol_c'])
     const refused = { code: 'workload_failed', message: /the node has 0 MB for volumes/ }
     for (const more of [volume('vol_a', BYTES + 4096), volume('vol_c', 4096)])
       await assert.rejects(assertRoom({ id: 'wl_a', volumes: [more] }), refused)
@@ -54,8 +56,9 @@ test('a slow check of a volume holds up neither others nor the room that it was 
     for (let nth = 0; begun.length < 4 && nth < 1000; nth++) await pause(5)
     const small = open({ id: 'wl_b', volumes: [volume('vol_f', 16_000_000)] })
     await Promise.race([small, pause(5000)])
-    const expected = [...large.slice(0, -1).map((id) => `grow ${id}`), 'make vol_f']
-    assert.deepEqual(begun.toSorted(), expected)
+    // Which of them is the fifth depends on the disk.
+    const growing = begun.filter((one) => one.startsWith('grow')).length
+    assert.deepEqual([growing, begun.at(-1)], [4, 'make vol_f'])
     const more = open({ id: 'wl_b', volumes: [volume('vol_g', 4 * share)] })
     await assert.rejects(Promise.race([more, pause(5000)]), { code: 'workload_failed' })
     goOn.resolve()

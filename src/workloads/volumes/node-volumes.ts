@@ -74,6 +74,12 @@ export function createNodeVolumes(
       for (const volume of volumes) await openInTurn(imageOf(id, volume), volume)
       return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
     },
+    async lacking({ id, volumes }) {
+      const ids = new Set<string>()
+      for (const volume of volumes)
+        if (lackingBytes(await findImage(imageOf(id, volume)), volume) > 0) ids.add(volume.id)
+      return ids
+    },
     async assertRoom({ id, volumes }) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       let moreBytes = 0

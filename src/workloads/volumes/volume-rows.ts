@@ -1,6 +1,7 @@
 // The volumes that the state has, and those that the node has.
+import { NotWanted } from '#resources/instances.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { WorkloadDriver, WorkloadSpec } from '#workloads/driver.ts'
+import type { WorkloadDriver, WorkloadSpec, WorkloadVolume } from '#workloads/driver.ts'
 
 type Deps = { readonly state: Queryable; readonly driver: Pick<WorkloadDriver, 'volumes'> }
 
@@ -21,14 +22,37 @@ export async function keepVolumesOfWorkloads({ state, driver }: Deps): Promise<v
   await driver.volumes.keepWorkloads(new Set(rows.map(({ id }) => id)))
 }
 
-/** Makes and grows those of a version before it starts, and tells the state that they have their sizes. */
+type HeldVolume = { readonly id: string; readonly before: number; readonly bytes: number }
+
+/**
+ * Makes and grows those of a version before it starts. Their sizes are of the account's quota before a file is touched, and
+ * those of files that could not be made or grown are given back. Returns the volumes as they are now. Throws NotWanted for a
+ * version that is neither wanted nor live, and as `driver.volumes.open`.
+ */
 export async function openVolumes(
   { state, driver }: Deps,
-  spec: Pick<WorkloadSpec, 'id' | 'version' | 'volumes'>,
-): Promise<void> {
-  if (spec.volumes.length === 0) return
-  await driver.volumes.open(spec)
-  await state.query('select note_volume_sizes($1, $2)', [spec.id, spec.version])
+  { id, version, volumes: named }: Pick<WorkloadSpec, 'id' | 'version' | 'volumes'>,
+): Promise<readonly WorkloadVolume[]> {
+  if (named.length === 0) return named
+  const { rows } = await state.query<{ held: readonly HeldVolume[] | null }>(
+    'select hold_volume_sizes($1, $2) as held',
+    [id, version],
+  )
+  const held = rows[0]?.held ?? undefined
+  if (held === undefined) throw new NotWanted(`Another version has its volumes: ${id}`)
+  // Another growth may have failed or ended since the version was read.
+  const bytesOf = new Map(held.map((one) => [one.id, one.bytes]))
+  const volumes = named.map((one) => ({ ...one, bytes: bytesOf.get(one.id) ?? one.bytes }))
+  try {
+    await driver.volumes.open({ id, volumes })
+  } catch (error) {
+    const lacking = await driver.volumes.lacking({ id, volumes })
+    const unmade = held.filter((one) => lacking.has(one.id))
+    const given = [JSON.stringify(unmade), 'bytes', 'before']
+    await state.query('select set_volume_sizes($1, $2, $3)', given)
+    throw error
+  }
+  return volumes
 }
 
 /** Tells the state what volumes take of the disk, by which they are charged. */
