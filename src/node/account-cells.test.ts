@@ -121,3 +121,21 @@ test('a start that its budget does not admit is the end of the budget only where
     assert.equal(used.told.usedUp, isUsedUp ? 1 : 0)
   }
 })
+
+test('a start has what a cell that has ended held ahead, and not what one that starts beside it holds', async () => {
+  await using bench = await openTestCharging()
+  const payer = bench.payer(ACCOUNT, (PUSD_PER_J * 3n) / 2n)
+  const used = open(bench, payer, ['pull-1'])
+  used.told.goOn()
+  await used.admit('pull-1', ACCOUNT)
+  const ending = new AbortController()
+  const guarding = used.run(ending.signal)
+  await pause(50)
+  ending.abort()
+  await guarding
+  used.cells.shift()
+  await used.admit('wl-1', ACCOUNT)
+  assert.deepEqual([...used.holds.keys()], ['wl-1'])
+  await assert.rejects(used.admit('wl-2', ACCOUNT), { code: 'balance_depleted' })
+  assert.deepEqual([...used.holds.keys()], ['wl-1'])
+})

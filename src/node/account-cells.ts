@@ -19,6 +19,7 @@ import {
 } from './cell-guard.ts'
 import { createCellBounds } from './cell-bounds.ts'
 import { keepPayers, type CellPayersDeps } from './cell-payers.ts'
+import { createEndedHolds, untilRead, type EndedHolds, type WindowsDeps } from './ended-holds.ts'
 import type { CellAhead } from './meter/meter.ts'
 
 export interface AccountCells {
@@ -45,23 +46,20 @@ export type UnpaidHandler = {
   readonly usedUp?: (cell: string) => Promise<void>
 }
 
-export type AccountCellsDeps = CellPayersDeps & {
-  readonly cells: Pick<Cells, 'list' | 'onChange'>
-  readonly charging: Pick<Charging, 'open'>
-  readonly ahead: (cell: Cell) => CellAhead
-  /** When cells were last read for a window. */
-  readonly readMs: () => number
-  /**
-   * Asked when a budget has ended a cell, or does not admit it: whether nothing of the budget can be used any more today.
-   * Other cells may hold the rest, and a cell that has ended gives back what was held for its next moments.
-   */
-  readonly isUsedUp: (cell: string) => Promise<boolean>
-}
+export type AccountCellsDeps = CellPayersDeps &
+  WindowsDeps & {
+    readonly cells: Pick<Cells, 'list' | 'onChange'>
+    readonly charging: Pick<Charging, 'open'>
+    readonly ahead: (cell: Cell) => CellAhead
+    /**
+     * Asked when a budget has ended a cell, or does not admit it: whether nothing of the budget can be used any more today.
+     * Other cells may hold the rest, and a cell that has ended gives back what was held for its next moments.
+     */
+    readonly isUsedUp: (cell: string) => Promise<boolean>
+  }
 
 /** For an orderly stop: 30 ms of one processor. */
 const STOP_NJ = nj(100_000_000n)
-const READ_MAX_MS = 5000
-const READ_CHECK_MS = 20
 
 export function createAccountCells(
   deps: AccountCellsDeps,
@@ -78,7 +76,8 @@ export function createAccountCells(
     resting.abort()
     return others.length > 0
   }
-  const take = createTake(deps, releaseOf)
+  const ended = createEndedHolds(deps)
+  const take = createTake(deps, { releaseOf, ended })
   const limited = createLimited(deps, handlerOf)
   const end = createEnd(deps, { handlerOf, heldOf, limited })
   const takeLate = createTakeLate(deps, take, end)
@@ -86,6 +85,7 @@ export function createAccountCells(
   /** Checks all cells. Returns the time until the next check. */
   const check = (): number => {
     let restMs = CHECK_MAX_MS
+    ended.look()
     for (const cell of cells.list()) {
       const { name, payer } = cell.spec
       if (payer.kind === 'account' && !holds.has(name)) takeLate(cell, payer.account)
@@ -221,11 +221,16 @@ function createEnd(
 }
 
 /** Takes the hold of a cell. Calls for one cell wait for each other: a later one may need more. */
-function createTake(deps: AccountCellsDeps, releaseOf: (account: string) => boolean): TakeHold {
+function createTake(
+  deps: AccountCellsDeps,
+  given: { readonly releaseOf: (account: string) => boolean; readonly ended: EndedHolds },
+): TakeHold {
+  const { releaseOf, ended } = given
   const { holds, charging, payerOf, settle } = deps
   const taking = new Map<string, Promise<void>>()
   const open = async (cell: string, account: string, leastNj: Nj) => {
     const before = holds.get(cell)
+    if (before !== undefined) ended.reuse(before)
     if (before?.unpaid === undefined && before?.covers(leastNj) === true) return
     // Its last second is held until a window has measured it: else it could be held again.
     if (before !== undefined) await untilRead(deps)
@@ -234,10 +239,13 @@ function createTake(deps: AccountCellsDeps, releaseOf: (account: string) => bool
     holds.delete(cell)
     const payer = await payerOf(account, cell)
     const take = () => CellHold.take(charging, payer, leastNj, cellOperationOf(cell))
-    const hold = take().catch((error: unknown) => {
-      if (!isUnpayable(error) || !releaseOf(account)) throw error
-      return take()
-    })
+    const again = (give: () => boolean | Promise<boolean>) => async (error: unknown) => {
+      if (!isUnpayable(error) || !(await give())) throw error
+      return await take()
+    }
+    const hold = take()
+      .catch(again(() => releaseOf(account)))
+      .catch(again(() => ended.giveBack(account)))
     holds.set(cell, await hold)
   }
   return (cell, account, leastNj) => {
@@ -248,10 +256,4 @@ function createTake(deps: AccountCellsDeps, releaseOf: (account: string) => bool
       if (taking.get(cell) === own) taking.delete(cell)
     })
   }
-}
-
-/** Resolves when a window has read the cells of now; the meter is given a while. */
-async function untilRead({ readMs, clock }: AccountCellsDeps): Promise<void> {
-  const nowMs = clock.monotonicMs()
-  while (readMs() < nowMs && clock.monotonicMs() < nowMs + READ_MAX_MS) await sleep(READ_CHECK_MS)
 }
