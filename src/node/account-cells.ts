@@ -9,14 +9,7 @@ import type { Charging } from '#charging/charging.ts'
 import { isUnpayable } from '#charging/faults.ts'
 import { cellOperationOf } from '#contract/cell-operation.ts'
 import { START_NJ } from '#ledger/budgets.ts'
-import {
-  CHECK_MAX_MS,
-  checkCell,
-  heldCells,
-  releaseAhead,
-  isHeldAgain,
-  type HeldCell,
-} from './cell-guard.ts'
+import { CHECK_MAX_MS, checkCells, releaseAhead, isHeldAgain, type HeldCell } from './cell-guard.ts'
 import { createCellBounds } from './cell-bounds.ts'
 import { keepPayers, type CellPayersDeps } from './cell-payers.ts'
 import { createEndedHolds, untilRead, type EndedHolds, type WindowsDeps } from './ended-holds.ts'
@@ -84,17 +77,15 @@ export function createAccountCells(
   const bound = createCellBounds(deps)
   /** Checks all cells. Returns the time until the next check. */
   const check = (): number => {
-    let restMs = CHECK_MAX_MS
     ended.look()
     for (const cell of cells.list()) {
       const { name, payer } = cell.spec
       if (payer.kind === 'account' && !holds.has(name)) takeLate(cell, payer.account)
     }
-    const groups = [...byAccount().values()].map(heldCells)
-    for (const group of groups)
-      for (const one of group.cells) restMs = Math.min(restMs, checkCell(one, group, end))
-    bound(groups)
-    return restMs
+    const rounds = [...byAccount().values()].map((group) => checkCells(group, end))
+    bound(rounds)
+    const restsMs = rounds.flatMap(({ checked }) => checked.map((one) => one.restMs))
+    return Math.min(CHECK_MAX_MS, ...restsMs)
   }
   return {
     async admit(cell, account) {

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '#base/log.ts'
 import { createCellBounds } from './cell-bounds.ts'
-import type { HeldCells } from './cell-guard.ts'
+import type { CheckedCells } from './cell-guard.ts'
 
 /** A cell whose budget has so many thousandths of the machine, on two processors. */
-function boundOf(permille: number, limitCpu: (cause: string, milli: number | undefined) => void) {
+function boundOf(
+  permille: number,
+  limitCpu: (cause: string, milli: number | undefined) => void,
+  isKilled = false,
+) {
   let nowMs = 0
   const lines: string[] = []
   const log = createLogger('test', { write: (line) => void lines.push(line) })
@@ -15,12 +19,13 @@ function boundOf(permille: number, limitCpu: (cause: string, milli: number | und
     hold: { payer: { account: 'acct_1', budgets: ['wl_a'] }, unpaid: undefined },
     ahead: { cpus: 2 },
   }
-  const group = { cells: [held], short: new Map([['wl_a', permille]]) } as unknown as HeldCells
+  const checked = [{ held, restMs: 1, ownMs: 1000, isKilled }]
+  const round = { checked, reachMs: new Map([['wl_a', permille]]) } as unknown as CheckedCells
   return {
     lines,
     at(ms: number) {
       nowMs = ms
-      bound([group])
+      bound([round])
     },
   }
 }
@@ -41,4 +46,8 @@ test('a cell that cannot be slowed is told once, and ends no guard', () => {
   at(500)
   assert.equal(lines.length, 1)
   assert.match(lines[0] ?? '', /A cell could not be slowed.*wl-a-1.*EINVAL/)
+})
+
+test('a cell that was killed ends without a bound', () => {
+  boundOf(100, () => assert.fail('it is bound'), true).at(400)
 })

@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cell } from '#cells/cell.ts'
-import { AHEAD_MAX_MS, budgetOf, type HeldCell, type HeldCells } from './cell-guard.ts'
+import { AHEAD_MAX_MS, limitsOf, type CheckedCells, type HeldCell } from './cell-guard.ts'
 
 /** The ledger gives within a tick, of 0.25 s under load. Until then a hold lasts so long. */
 const GRANT_MS = 300
@@ -12,7 +12,7 @@ const GRANT_MS = 300
 const ENDING_PERMILLE = 100
 const MACHINE_PERMILLE = 1000
 
-/** To be called after each round of checks, with the groups of all accounts. Never throws. */
+/** To be called after each round of checks, with the cells of all accounts. Never throws. */
 export function createCellBounds({
   clock,
   log,
@@ -23,7 +23,7 @@ export function createCellBounds({
   let shortSinceMs = new Map<string, number>()
   const refused = new WeakSet<Cell>()
   /** Of each processor so many thousandths. */
-  const bound = ({ cell, ahead }: HeldCell, permille = MACHINE_PERMILLE): void => {
+  const bound = ({ cell, ahead }: HeldCell, permille: number): void => {
     try {
       cell.limitCpu(
         'energy',
@@ -36,22 +36,29 @@ export function createCellBounds({
       refused.add(cell)
     }
   }
-  return (groups: Iterable<HeldCells>): void => {
+  return (rounds: Iterable<CheckedCells>): void => {
     const nowMs = clock.monotonicMs()
     const before = shortSinceMs
     shortSinceMs = new Map()
-    for (const { cells, short } of groups)
-      for (const held of cells) {
-        const permille = short.get(budgetOf(held))
-        if (permille === undefined) {
-          bound(held, held.hold.unpaid === undefined ? undefined : ENDING_PERMILLE)
+    for (const { checked, reachMs } of rounds)
+      for (const { held, ownMs, isKilled } of checked) {
+        // A kill takes the bound away, so that the end is not slow.
+        if (isKilled) continue
+        if (held.hold.unpaid !== undefined) {
+          bound(held, ENDING_PERMILLE)
           continue
         }
-        const key = `${held.hold.payer.account} ${budgetOf(held)}`
-        const sinceMs = before.get(key) ?? nowMs
-        shortSinceMs.set(key, sinceMs)
-        const times = nowMs - sinceMs < GRANT_MS ? AHEAD_MAX_MS / GRANT_MS : 1
-        bound(held, held.hold.unpaid === undefined ? permille * times : ENDING_PERMILLE)
+        let permille = MACHINE_PERMILLE
+        for (const limit of limitsOf(held)) {
+          const aheadMs = reachMs.get(limit)
+          if (aheadMs === undefined || aheadMs >= ownMs) continue
+          const key = `${held.hold.payer.account} ${limit}`
+          const sinceMs = before.get(key) ?? nowMs
+          shortSinceMs.set(key, sinceMs)
+          const times = nowMs - sinceMs < GRANT_MS ? AHEAD_MAX_MS / GRANT_MS : 1
+          permille = Math.min(permille, (MACHINE_PERMILLE * aheadMs * times) / ownMs)
+        }
+        bound(held, permille)
       }
   }
 }

@@ -1,6 +1,6 @@
 // One check of a cell that an account pays for: whether its hold reaches further than the cell can go until the check
-// after the next one. It counts with all processors of the machine, and with the CPU used since the last window. Where
-// less can be held, the cells of an account go equally far: none ends while another holds more than it needs.
+// after the next one. It counts with all processors of the machine, and with the CPU used since the last window. Where a
+// wallet or a budget has less, its cells go equally far: none ends while another holds more than it needs.
 import type { ErgonError } from '#base/errors.ts'
 import { add, nj, type Nj } from '#base/units.ts'
 import type { Cell } from '#cells/cell.ts'
@@ -16,23 +16,34 @@ export type HeldCell = {
   readonly stopNj: Nj
 }
 
-/** The cells of an account in one round of checks. */
-export type HeldCells = {
-  readonly cells: readonly HeldCell[]
-  /** The longest time that a hold of them lasts, as far as the round has come. */
-  aheadMaxMs: number
-  /** By budget: the least part of the wished time that a hold lasts which found no more, in thousandths. */
-  readonly short: Map<string, number>
+/** A cell after its check. */
+export type CheckedCell = {
+  readonly held: HeldCell
+  /** The time until the next check. */
+  readonly restMs: number
+  /** The time that its hold lasts where nothing limits it. */
+  readonly ownMs: number
+  readonly isKilled: boolean
 }
 
-/** A round of checks of the cells of an account. */
-export const heldCells = (cells: readonly HeldCell[]): HeldCells => ({
-  cells,
-  aheadMaxMs: AHEAD_MAX_MS,
-  short: new Map(),
-})
+/** The cells of an account after one round of checks. */
+export type CheckedCells = {
+  readonly checked: readonly CheckedCell[]
+  /** By budget, and of the wallet that pays: the longest time that a hold lasts, where that is short. */
+  readonly reachMs: ReadonlyMap<string, number>
+}
 
-const PERMILLE = 1000
+/** A round of checks, as far as it has come. */
+type Round = { readonly cells: readonly HeldCell[]; readonly reachMs: Map<string, number> }
+
+type EndUnpaid = (cell: Cell, hold: CellHold, why: ErgonError) => Promise<void>
+
+/** Checks the cells of an account. */
+export function checkCells(cells: readonly HeldCell[], end: EndUnpaid): CheckedCells {
+  const round: Round = { cells, reachMs: new Map() }
+  return { checked: cells.map((held) => checkCell(held, round, end)), reachMs: round.reachMs }
+}
+
 /** The longest time between two checks. */
 export const CHECK_MAX_MS = 1000
 /** The time that a hold must last at the machine's full power; after half of it comes the next check. */
@@ -46,55 +57,69 @@ const CHECK_SCARCE_MS = 250
 /** While a cell is being ended. */
 const ENDING_MS = 10
 
-/**
- * Ends a cell whose hold cannot grow, and kills one that uses up its hold while it stops. Returns the time
- * until the next check.
- */
-export function checkCell(
-  held: HeldCell,
-  group: HeldCells,
-  end: (cell: Cell, hold: CellHold, why: ErgonError) => Promise<void>,
-): number {
+/** Ends a cell whose hold cannot grow, and kills one that uses up its hold while it stops. */
+function checkCell(held: HeldCell, round: Round, end: EndUnpaid): CheckedCell {
   const { cell, hold, ahead, stopNj } = held
+  const ownMs = hold.isWanted ? AHEAD_WANTED_MS : AHEAD_MAX_MS
+  const isKilled = false
   if (hold.unpaid === undefined) {
     // The cell cannot use more, so its CPU need not be read.
     const most = add(atMost(held, ahead.elapsedMs + AHEAD_MAX_MS), stopNj)
-    if (!hold.isWanted && group.aheadMaxMs === AHEAD_MAX_MS && hold.covers(most))
-      return CHECK_MAX_MS
-    const aheadMs = holdAhead(held, group)
-    if (aheadMs !== undefined) return Math.min(aheadMs / 2, CHECK_SCARCE_MS)
+    if (!hold.isWanted && reachOf(held, round) === AHEAD_MAX_MS && hold.covers(most))
+      return { held, restMs: CHECK_MAX_MS, ownMs, isKilled }
+    const aheadMs = holdAhead(held, round, ownMs)
+    if (aheadMs !== undefined)
+      return { held, restMs: Math.min(aheadMs / 2, CHECK_SCARCE_MS), ownMs, isKilled }
     hold.unpaid = hold.refusal
     void end(cell, hold, hold.unpaid)
   }
-  if (!hold.isFrozen && !hold.covers(add(ahead.used(), atMost(held, AHEAD_MIN_MS)))) cell.kill()
-  return ENDING_MS
+  if (hold.isFrozen || hold.covers(add(ahead.used(), atMost(held, AHEAD_MIN_MS))))
+    return { held, restMs: ENDING_MS, ownMs, isKilled }
+  cell.kill()
+  return { held, restMs: ENDING_MS, ownMs, isKilled: true }
 }
 
-/** Holds as much as there is, also of what the others hold ahead. Returns the time that it lasts. */
-function holdAhead(held: HeldCell, group: HeldCells): number | undefined {
+/**
+ * Holds as much as there is, also of what the others of the same wallet or budget hold ahead. Returns the time that it
+ * lasts.
+ */
+function holdAhead(held: HeldCell, round: Round, ownMs: number): number | undefined {
   const { hold } = held
-  const ownMs = hold.isWanted ? AHEAD_WANTED_MS : AHEAD_MAX_MS
-  const wishedMs = Math.min(group.aheadMaxMs, ownMs)
+  const wishedMs = Math.min(reachOf(held, round), ownMs)
   if (hold.isWanted) hold.keep(needed(held, wishedMs))
   void hold.fill(needed(held, wishedMs))
-  for (const aheadMs of AHEAD_MS) {
+  for (const [nth, aheadMs] of AHEAD_MS.entries()) {
     if (aheadMs > wishedMs) continue
-    group.aheadMaxMs = Math.min(group.aheadMaxMs, aheadMs)
-    if (aheadMs < wishedMs) noteShort(held, group, (PERMILLE * aheadMs) / ownMs)
     if (hold.covers(needed(held, aheadMs))) return aheadMs
+    const limit = shortLimitOf(held)
     releaseAhead(
-      group.cells.filter((other) => other !== held),
+      round.cells.filter((other) => other !== held && limitsOf(other).includes(limit)),
       aheadMs,
     )
     if (hold.covers(needed(held, aheadMs))) return aheadMs
+    const lessMs = AHEAD_MS[nth + 1] ?? AHEAD_MIN_MS
+    round.reachMs.set(limit, Math.min(lessMs, round.reachMs.get(limit) ?? lessMs))
   }
   return undefined
 }
 
-function noteShort(held: HeldCell, { short }: HeldCells, permille: number): void {
-  const budget = budgetOf(held)
-  short.set(budget, Math.min(permille, short.get(budget) ?? PERMILLE))
+/** The wallet that pays for all cells of an account, as a name beside those of budgets. */
+const WALLET = ''
+
+/** What limits a cell: the wallet that pays, and its budgets. */
+export const limitsOf = ({ hold }: HeldCell): readonly string[] => [
+  WALLET,
+  ...(hold.payer.budgets ?? []),
+]
+
+/** The one that has the least. */
+const shortLimitOf = ({ hold }: HeldCell): string => {
+  const { code, details } = hold.refusal
+  return code === 'budget_exhausted' ? String(details?.['budget']) : WALLET
 }
+
+const reachOf = (held: HeldCell, { reachMs }: Round): number =>
+  Math.min(...limitsOf(held).map((limit) => reachMs.get(limit) ?? AHEAD_MAX_MS))
 
 /** Gives back what the holds of cells have beyond so much time ahead. */
 export function releaseAhead(cells: readonly HeldCell[], aheadMs = AHEAD_WANTED_MS): void {
@@ -111,9 +136,6 @@ export async function isHeldAgain(held: HeldCell): Promise<boolean> {
   await hold.fill(wished)
   return hold.covers(wished)
 }
-
-/** Cells of one budget share what is left of it; those without one share the wallet that pays. */
-export const budgetOf = ({ hold }: HeldCell): string => hold.payer.budgets?.[0] ?? ''
 
 /** The energy of a cell so much time ahead, and of its stop. */
 const needed = (held: HeldCell, aheadMs: number): Nj =>

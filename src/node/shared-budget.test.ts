@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj } from '#base/units.ts'
 import type { Cell } from '#cells/cell.ts'
-import { CellHold } from '#charging/cell-hold.ts'
+import { CellHold, type CellPayer } from '#charging/cell-hold.ts'
 import { createCellMinutes } from '#charging/cell-minutes.ts'
 import { openTestCharging, PUSD_PER_J, type TestCharging } from '#charging/charging.fixture.ts'
 import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
@@ -14,7 +14,7 @@ import type { MeterWindow } from '#metering/window.ts'
 import { quiet } from '#postgres/testing.ts'
 import { createLogger } from '#base/log.ts'
 import { createCellBounds } from './cell-bounds.ts'
-import { CHECK_MAX_MS, checkCell, heldCells, releaseAhead, type HeldCell } from './cell-guard.ts'
+import { CHECK_MAX_MS, checkCells, releaseAhead, type HeldCell } from './cell-guard.ts'
 
 const J = 1_000_000_000n
 const ACCOUNT = 'acct_1'
@@ -71,6 +71,10 @@ const energyOf = (charges: readonly Charge[]): bigint =>
 
 type World = {
   readonly budgetJ: bigint
+  /** Of the account. */
+  readonly balanceJ?: bigint
+  /** Each instance has a budget of its own. */
+  readonly isOwn?: boolean
   readonly instances: readonly { readonly milliwatts: number; readonly startMs: number }[]
 }
 
@@ -84,17 +88,22 @@ type Guard = {
 }
 
 /** Runs the instances until all have ended. Resolves with the energy that they used and that was charged. */
-async function play({ budgetJ, instances: world }: World, guard: Guard = {}) {
+async function play(given: World, guard: Guard = {}) {
+  const { budgetJ, balanceJ = 1000n, isOwn = false, instances: world } = given
   const { isAlone = false, lateMs = 0, isUnbound = false } = guard
   await using bench = await openTestCharging()
-  const owner = bench.payer(ACCOUNT, 1000n * PUSD_PER_J)
+  const owner = bench.payer(ACCOUNT, balanceJ * PUSD_PER_J)
   const njPerDay = budgetJ * J
-  setBudget(bench.books, { id: 'wl_1', account: ACCOUNT, njPerDay }, Date.now())
-  const payer = { ...owner, budgets: ['wl_1'], njPerDay: String(njPerDay) }
+  const payerOf = (name: string): CellPayer => {
+    const id = isOwn ? `wl_${name}` : 'wl_1'
+    if (!bench.books.budgets.has(id))
+      setBudget(bench.books, { id, account: ACCOUNT, njPerDay }, Date.now())
+    return { ...owner, budgets: [id], njPerDay: String(njPerDay) }
+  }
   const holds = new Map<string, CellHold>()
   const minutes = createCellMinutes({
     charging: bench.charging,
-    payerOf: () => payer,
+    payerOf: (_account, resource) => payerOf(resource),
     meter: 'm1',
     stateOf: () => 'ready',
     holds,
@@ -137,7 +146,8 @@ async function play({ budgetJ, instances: world }: World, guard: Guard = {}) {
       return [{ cell, hold, ahead, stopNj: STOP_NJ }]
     })
   const start = async ({ cell }: Instance) => {
-    const take = () => CellHold.take(bench.charging, payer, START_NJ, 'workload.standing')
+    const take = () =>
+      CellHold.take(bench.charging, payerOf(cell.spec.name), START_NJ, 'workload.standing')
     const hold = await take().catch(() => {
       releaseAhead(held())
       return take()
@@ -154,9 +164,10 @@ async function play({ budgetJ, instances: world }: World, guard: Guard = {}) {
   })
   const check = (): number => {
     const cells = held()
-    const group = heldCells(cells)
-    const restsMs = cells.map((one) => checkCell(one, isAlone ? heldCells([one]) : group, end))
-    bound([group])
+    const groups = isAlone ? cells.map((one) => [one]) : [cells]
+    const rounds = groups.map((group) => checkCells(group, end))
+    bound(rounds)
+    const restsMs = rounds.flatMap(({ checked }) => checked.map(({ restMs }) => restMs))
     return Math.max(1, Math.floor(Math.min(...restsMs, CHECK_MAX_MS)))
   }
   let nowMs = 0
@@ -249,4 +260,23 @@ for (const { budgetJ, lateMs } of LATE)
     assert.equal(await beyond({}), 0n)
     const unbound = await beyond({ isUnbound: true })
     assert.ok(unbound > J / 2n, `planted: nothing bounds the processors: ${unbound} nJ`)
+  })
+
+const BURNER = { milliwatts: 3500, startMs: 0 }
+const BURNERS = [BURNER, BURNER]
+const SEVERAL: readonly (readonly [string, World, bigint])[] = [
+  ['budgets of their own', { budgetJ: 60n, isOwn: true, instances: BURNERS }, 120n],
+  [
+    'a balance beside budgets of their own',
+    { budgetJ: 1000n, balanceJ: 60n, isOwn: true, instances: BURNERS },
+    60n,
+  ],
+]
+
+for (const [name, world, mostJ] of SEVERAL)
+  test(`a late guard burns nothing beyond ${name}`, async () => {
+    const { usedNj, chargedNj } = await play(world, { lateMs: 900 })
+    // Prices are whole numbers: a balance pays a little more than its joules.
+    assert.ok(chargedNj <= mostJ * J + J / 1000n, `charged ${chargedNj} nJ`)
+    assert.equal(usedNj - chargedNj, 0n)
   })
