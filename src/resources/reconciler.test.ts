@@ -234,6 +234,34 @@ test(
     }),
 )
 
+test('work with a limit of its own holds up no other resource of its account', { skip }, () =>
+  withState(async (state) => {
+    const goOn = Promise.withResolvers<void>()
+    const begun: string[] = []
+    const deploy: ReconcilerDeps['deploy'] = async ({ name }, ending, aside) => {
+      begun.push(name)
+      if (!name.startsWith('slow')) return
+      ending.addEventListener('abort', () => goOn.resolve())
+      aside()
+      await goOn.promise
+    }
+    await reconciling(state, { deploy }, async (reaches) => {
+      const slow = [await add(state, 'slow-1'), await add(state, 'slow-2')]
+      for (const id of slow) await reaches(id, { actual: 'deploying' })
+      const next = await add(state, 'next')
+      await reaches(next, { actual: 'deployed' })
+      await state.query("select want_resource($1, 'suspended')", [next])
+      await reaches(next, { actual: 'suspended' })
+      // A new wish for what is in work waits for its end.
+      await state.query("select want_resource($1, 'deployed')", [slow[0]])
+      await reaches(await add(state, 'last'), { actual: 'deployed' })
+      assert.deepEqual(begun.toSorted(), ['last', 'next', 'slow-1', 'slow-2'])
+      goOn.resolve()
+      for (const id of slow) await reaches(id, { actual: 'deployed' })
+    })
+  }),
+)
+
 test('what cannot be made as it is wanted fails once, until it is wanted again', { skip }, () =>
   withState(async (state) => {
     let tries = 0

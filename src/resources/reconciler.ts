@@ -1,6 +1,6 @@
-// Brings resources of one kind to the state that their accounts want: one resource of an account at a time, and several
-// accounts side by side. Only a reconciler makes and removes what belongs to a resource (instances.ts starts and ends
-// what runs); each step may be repeated after a kill.
+// Brings resources of one kind to the state that their accounts want: one resource of an account at a time, beside those
+// whose work has a limit of its own, and several accounts side by side. Only a reconciler makes and removes what belongs to
+// a resource (instances.ts starts and ends what runs); each step may be repeated after a kill.
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -17,7 +17,7 @@ export type ReconcilerDeps = {
    * Makes what is there when the resource is deployed; again after each change. Resolves with what is reached: a
    * crash loop and a failure are not tried again until the resource is wanted again. The signal also aborts where the
    * account does not want the resource deployed any more. Calls `aside` before work that has a limit of its own:
-   * changes of other accounts do not wait for it.
+   * changes of other resources do not wait for it.
    */
   readonly deploy: (
     resource: Resource,
@@ -56,9 +56,9 @@ const UNSETTLED = `select id, account, name, wanted, actual, revision::text from
     select distinct on (account) * from resources
     where kind = $1 and (actual <> wanted or reached_revision < revision)
       and (actual not in ('crash_loop', 'failed') or wanted <> 'deployed' or reached_revision < revision)
-      and account <> all ($2) and id || ' ' || revision <> all ($3)
+      and account <> all ($2) and id <> all ($3) and id || ' ' || revision <> all ($4)
     order by account, changed_at, id
-  ) n order by changed_at, id limit $4`
+  ) n order by changed_at, id limit $5`
 
 /** Works until the signal aborts. Never rejects. */
 export async function reconcile(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
@@ -90,9 +90,10 @@ async function beginUnsettled(
   work: ReturnType<typeof createWork>,
 ): Promise<void> {
   await work.endUnwanted()
-  const { running, aside, resting } = work
-  const most = ACCOUNTS_MAX + aside.size - running.size
-  const given = [kind, [...running.keys()], [...resting], most]
+  const { running, resting } = work
+  const accounts = [...running.values()].flatMap((one) => (one.isAside ? [] : [one.account]))
+  const most = ACCOUNTS_MAX - accounts.length
+  const given = [kind, accounts, [...running.keys()], [...resting], most]
   for (const change of (await state.query<Unsettled>(UNSETTLED, given)).rows) work.begin(change)
 }
 
@@ -101,14 +102,15 @@ function tellUnfollowed({ log, kind }: ReconcilerDeps, signal: AbortSignal, erro
     log.warn('Resources could not be followed', { kind, error: messageOf(error) })
 }
 
-/** The changes in work, by their accounts, and those that failed, which rest before they are tried again. */
+/** A change in work. It is aside, and does not count, where its work has a limit of its own. */
+type Running = { readonly account: string; done: Promise<void>; isAside: boolean }
+
+/** The changes in work, by their resources, and those that failed, which rest before they are tried again. */
 function createWork(
   deps: ReconcilerDeps,
   { wake, signal }: { readonly wake: () => void; readonly signal: AbortSignal },
 ) {
-  const running = new Map<string, Promise<void>>()
-  /** The accounts of those that do not count: their work has a limit of its own. */
-  const aside = new Set<string>()
+  const running = new Map<string, Running>()
   const resting = new Set<string>()
   const deploying = new Map<string, AbortController>()
   /** The revision of each resource that failed last, and how often: its next failures are no news. */
@@ -123,12 +125,12 @@ function createWork(
       (deps.againMs ?? AGAIN_MS) * 2 ** doublings,
     ).unref()
   }
-  const work = async (change: Unsettled) => {
-    const { id, account, revision } = change
+  const work = async (change: Unsettled, own: Running) => {
+    const { id, revision } = change
     const before = failed.get(id)
     const isAgain = before?.revision === revision
     const step = () => {
-      aside.add(account)
+      own.isAside = true
       wake()
     }
     const ending = new AbortController()
@@ -149,13 +151,11 @@ function createWork(
       failed.set(id, { revision, doublings })
       rest(`${id} ${revision}`, doublings)
     }
-    running.delete(account)
-    aside.delete(account)
+    running.delete(id)
     wake()
   }
   return {
-    running: running as ReadonlyMap<string, Promise<void>>,
-    aside: aside as ReadonlySet<string>,
+    running: running as ReadonlyMap<string, Readonly<Running>>,
     resting: resting as ReadonlySet<string>,
     /** A deployment may take long, and costs its account energy. */
     async endUnwanted() {
@@ -166,9 +166,14 @@ function createWork(
       )
       for (const { id } of rows) deploying.get(id)?.abort(new NotWanted(id))
     },
-    begin: (change: Unsettled) => void running.set(change.account, work(change)),
+    begin(change: Unsettled) {
+      const { id, account } = change
+      const own: Running = { account, done: Promise.resolve(), isAside: false }
+      running.set(id, own)
+      own.done = work(change, own)
+    },
     async [Symbol.asyncDispose]() {
-      await Promise.all(running.values())
+      await Promise.all([...running.values()].map(({ done }) => done))
     },
   }
 }

@@ -90,3 +90,18 @@ test('an account whose trials throw rests too, but not where nobody wants the tr
   await thrown('c', new Error('the trial was cut off'), ending.signal)
   await again('c')
 })
+
+test('an account has one trial at a time, and the next turn is that of another', async () => {
+  const trials = createTrials({ most: 2 })
+  const begun: string[] = []
+  const ends = Promise.withResolvers<boolean>()
+  const run = (account: string, name: string, end: boolean | Promise<boolean>) =>
+    trials.run(account, async () => (begun.push(name), end), signal)
+  const first = run('a', 'a 1', ends.promise)
+  const second = run('a', 'a 2', true)
+  await run('b', 'b', true)
+  assert.deepEqual(begun, ['a 1', 'b'])
+  ends.resolve(true)
+  await Promise.all([first, second])
+  assert.deepEqual(begun, ['a 1', 'b', 'a 2'])
+})

@@ -1,5 +1,5 @@
 // Turns for trials of new versions. A version that never loads holds its turn for the whole time of a load, so trials have
-// a limit of their own. An account whose trials fail rests before the next, the longer the more of them failed.
+// a limit of their own, and an account has one at a time. An account whose trials fail rests before the next, the longer the more of them failed.
 import { sleep } from '#base/clock.ts'
 import { NotWanted } from './instances.ts'
 import { NotYet } from './reconciler.ts'
@@ -24,16 +24,18 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
   /** The failed trials in a row of each account, and when it may try again. */
   const failures = new Map<string, { readonly count: number; readonly againMs: number }>()
   const waiting: WaitingTrial[] = []
-  let running = 0
+  /** The accounts whose trials are in work. */
+  const running = new Set<string>()
   const countOf = (account: string) => failures.get(account)?.count ?? 0
   const next = () => {
-    if (running >= most) return
+    if (running.size >= most) return
+    const free = waiting.filter(({ account }) => !running.has(account))
     // Of those who failed least the first: who never fails waits for nobody who does.
-    const least = Math.min(...waiting.map(({ account }) => countOf(account)))
-    const at = waiting.findIndex(({ account }) => countOf(account) === least)
-    const [one] = at < 0 ? [] : waiting.splice(at, 1)
+    const least = Math.min(...free.map(({ account }) => countOf(account)))
+    const one = free.find(({ account }) => countOf(account) === least)
     if (one === undefined) return
-    running++
+    waiting.splice(waiting.indexOf(one), 1)
+    running.add(one.account)
     one.begin()
   }
   const turnOf = (account: string, signal: AbortSignal) =>
@@ -73,7 +75,7 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
         if (!signal.aborted && !(error instanceof NotWanted)) note(false)
         throw error
       } finally {
-        running--
+        running.delete(account)
         next()
       }
     },
