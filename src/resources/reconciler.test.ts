@@ -5,7 +5,7 @@ import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { reconcile, type ReconcilerDeps } from './reconciler.ts'
+import { NotYet, reconcile, type ReconcilerDeps } from './reconciler.ts'
 
 const skip = whyNoState()
 const ACCOUNT = 'acct_a'
@@ -278,6 +278,21 @@ test('what cannot be made as it is wanted fails once, until it is wanted again',
       await state.query("select want_resource($1, 'deployed')", [id])
       await reaches(await add(state, 'better'), { actual: 'deployed' })
       assert.equal(tries, 2)
+    })
+  }),
+)
+
+test('what waits for another try has the reason of the last one', { skip }, () =>
+  withState(async (state) => {
+    let tries = 0
+    const deploy = async () => {
+      if (tries++ === 0) throw fault('database_not_ready', 'Could not reach it')
+      throw new NotYet()
+    }
+    await reconciling(state, { deploy, againMs: 50 }, async (reaches) => {
+      const id = await add(state, 'one')
+      await reaches(id, { actual: 'deploying', reason: /^Could not reach it$/ })
+      assert.ok(tries > 1)
     })
   }),
 )

@@ -36,6 +36,7 @@ export type ReconcilerDeps = {
 type Unsettled = Resource & {
   readonly wanted: 'deployed' | 'suspended' | 'deleted'
   readonly actual: string
+  readonly reason: string | null
   readonly revision: string
 }
 
@@ -52,7 +53,7 @@ const INTERNAL = 500
 /** States before anything of a resource was there. */
 const NOT_MADE: ReadonlySet<string> = new Set(['pending', 'failed'])
 /** The change that has waited longest of each account. */
-const UNSETTLED = `select id, account, name, wanted, actual, revision::text from (
+const UNSETTLED = `select id, account, name, wanted, actual, reason, revision::text from (
     select distinct on (account) * from resources
     where kind = $1 and (actual <> wanted or reached_revision < revision)
       and (actual not in ('crash_loop', 'failed') or wanted <> 'deployed' or reached_revision < revision)
@@ -187,6 +188,7 @@ async function settle(
   {
     wanted,
     actual,
+    reason,
     revision,
     isAgain,
     aside,
@@ -208,7 +210,8 @@ async function settle(
     deleted: () => deps.remove(resource),
   }
   try {
-    if (wanted === 'deployed' && NOT_MADE.has(actual)) await move('deploying')
+    // With why the last try failed: this one may have to wait.
+    if (wanted === 'deployed' && NOT_MADE.has(actual)) await move('deploying', reason)
     const isMoved = await move((await steps[wanted]()) ?? wanted, null, revision)
     return isMoved ? 'settled' : 'again'
   } catch (error) {
