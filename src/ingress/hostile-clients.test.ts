@@ -82,6 +82,30 @@ test('Connection takes neither the length of a body away, nor what a proxy says'
   }
 })
 
+test('a body in a transfer coding that an instance would not know is refused', async (t) => {
+  let asked = 0
+  const { deps } = await openInstance(t, (_request, response) => {
+    asked++
+    response.end('ok')
+  })
+  const front = await listenPlain({ ...deps, listen })
+  t.after(() => front.drain())
+  for (const coding of [
+    'gzip, chunked',
+    'chunked, chunked',
+    'gzip\r\nTransfer-Encoding: chunked',
+  ]) {
+    const client = connect(front.port, '127.0.0.1')
+    client.write(
+      `POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: ${coding}\r\n\r\n2\r\nhi\r\n0\r\n\r\n`,
+    )
+    let text = ''
+    for await (const chunk of client) text += String(chunk)
+    assert.match(text, /^HTTP\/1\.1 400 /, coding)
+  }
+  assert.equal(asked, 0)
+})
+
 test('an upgrade with a body is refused', async (t) => {
   const { deps } = await openInstance(t, (_request, response) => response.end('ok'))
   const front = await listenPlain({ ...deps, listen })

@@ -7,6 +7,7 @@ import { fault } from '#contract/errors.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { NotWanted } from '#resources/instances.ts'
 import { sealVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadDriver } from './driver.ts'
@@ -336,6 +337,45 @@ test(
     ends.reject(fault('registry_unreachable', 'The registry is too slow'))
     for (const one of await Promise.allSettled(deployments)) assert.equal(one.status, 'rejected')
     assert.equal(reached, undefined)
+    workloads.close()
+  },
+)
+
+test(
+  'a pull that a wake has begun ends when its account does not want the workload any more',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    const pulling = Promise.withResolvers<void>()
+    let isThere = true
+    const driver: WorkloadDriver = {
+      ...driverOf(running),
+      has: () => isThere,
+      pull: async (_wanted, _progress, ending) => {
+        if (isThere) return { digest: 'sha256:0', config: CONFIG }
+        pulling.resolve()
+        return await new Promise((_, reject) =>
+          ending.addEventListener('abort', () => reject(ending.reason)),
+        )
+      },
+    }
+    const given = { running, driver, readyMs: 600_000 }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const id = await deployed('one')
+    assert.equal(await deploy(id), undefined)
+    await workloads.stop(id, 'idle')
+    isThere = false
+    const used = workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
+    used.catch(() => undefined)
+    await pulling.promise
+    await state.query("select want_resource($1, 'suspended')", [id])
+    await Promise.race([
+      workloads.stop(id, 'suspended'),
+      pause(20_000).then(() => assert.fail('the pull goes on')),
+    ])
+    await assert.rejects(used, NotWanted)
     workloads.close()
   },
 )

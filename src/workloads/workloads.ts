@@ -77,6 +77,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       instances.running().flatMap(({ key }) => (key.startsWith(`${id} ${version} `) ? [key] : [])),
   })
   const room = createRoom(deps.memoryBytes)
+  const starts = createStarts()
   const instances: DeployParts['instances'] = createInstances<VersionedInstance, RunningWorkload>({
     state,
     log,
@@ -87,13 +88,15 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     changed: scaled.changed,
     async prepare({ id, version, instance }) {
       const row = await readWorkloadVersion(state, id, version)
-      return () => start({ ...deps, crashes, room, instances }, row, instance)
+      const signal = starts.signalOf(id)
+      return () => start({ ...deps, crashes, room, instances }, row, { instance, signal })
     },
   })
   const kept = createKeptInstances({ state, log, instances, crashes })
   const parts: DeployParts = { ...deps, instances, crashes, kept, ...createTurns() }
   const stop: Workloads['stop'] = async (id, cause) => {
     kept.forget(id)
+    starts.end(id)
     await instances.stopAll(id, cause)
   }
   return {
@@ -134,15 +137,32 @@ const createTurns = () => ({
   pulls: createTrials({ most: PULLS_MAX }),
 })
 
+/** The starts of workloads: what they wait for ends with the wish for the workload. */
+function createStarts() {
+  const endings = new Map<string, AbortController>()
+  return {
+    signalOf(id: string): AbortSignal {
+      const ending = endings.get(id) ?? new AbortController()
+      endings.set(id, ending)
+      return ending.signal
+    },
+    end(id: string): void {
+      endings.get(id)?.abort(new NotWanted(`Not wanted any more: ${id}`))
+      endings.delete(id)
+    },
+  }
+}
+
 async function start(
   deps: WorkloadsDeps &
     Pick<DeployParts, 'crashes' | 'instances'> & { readonly room: InstanceRoom },
   row: WorkloadVersion,
-  instance: number,
+  { instance, signal }: { readonly instance: number; readonly signal: AbortSignal },
 ): Promise<RunningWorkload> {
   const { driver, environmentKey, line, crashes, room, instances } = deps
   const { id, version } = row
-  const pulled = await pulledOf(deps, row, AbortSignal.timeout(deps.readyMs))
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(deps.readyMs)])
+  const pulled = await pulledOf(deps, row, ending)
   const source = sourceOf({ version, instance })
   const tell = (text: string) => line({ resource: id, source, level: 'service', text, isOwn: true })
   const spec = workloadSpecOf(row, { ...pulled, instance }, environmentKey)
