@@ -1,6 +1,6 @@
 // CPU time and memory of processes, from /proc.
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, extname } from 'node:path'
 import {
   NS_PER_TICK,
   readArguments,
@@ -38,7 +38,7 @@ export function programOf(pid: number): string {
   const [command = '', ...rest] = readArguments(pid)
   const program = basename(command.split(':')[0] ?? '')
   const script = rest.find((argument) => /^[^-].*\.(ts|mjs|js)$/.test(argument))
-  return program === 'node' && script !== undefined ? basename(script, '.ts') : program
+  return program === 'node' && script !== undefined ? basename(script, extname(script)) : program
 }
 
 /** Proportional set size in MiB; undefined when the process is gone. */

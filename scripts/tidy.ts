@@ -139,7 +139,7 @@ export const CONFINED: Record<string, readonly string[]> = {
   'find-my-way': ['http'],
   undici: ['inference', 'http', 'ingress', 'signers', 'metering', 'payments', 'cli'],
   commander: ['cli'],
-  esbuild: ['cli'],
+  esbuild: ['cli', 'node'],
   yauzl: ['artifacts', 'cli'],
   'tar-stream': ['images'],
   yazl: ['compliance'],

@@ -9,6 +9,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -16,9 +17,10 @@ import { lockFile } from '#base/lock.ts'
 import { nameCompiledFor } from '#cells/compiled.ts'
 import { convertBert } from '#inference/convert/bert.ts'
 import { cachedArtifacts, cachedInstall, PASSWORD, quiet } from '#postgres/testing.ts'
-import { COMPILED_FOLDER } from '#node/cell-specs.ts'
+import { bundleOrSource, COMPILED_FOLDER, pathOf } from '#node/cell-specs.ts'
 import { PROGRAMS } from '#processes/programs.ts'
 import { compilePrograms } from '#node/compiled.ts'
+import type { Program } from '#node/program-flags.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 
 const CACHE = join(import.meta.dirname, '..', '.cache')
@@ -56,12 +58,25 @@ export async function seedState(dataFolder: string): Promise<void> {
   writeFileSync(join(dataFolder, 'secrets.json'), JSON.stringify({ postgres: PASSWORD }))
 }
 
-/** The environment in which a program of ours that a test starts by itself finds its compiled code. */
-export async function compiledEnvironment(): Promise<{ readonly NODE_COMPILE_CACHE: string }> {
+/**
+ * Node's arguments and environment for a program of ours that a test starts by itself. Flags that plant a fault change
+ * modules, which a bundle does not load: the program then runs from its sources.
+ */
+export async function programAlone(
+  program: Program,
+  planted: readonly string[],
+): Promise<{ readonly argv: readonly string[]; readonly env: NodeJS.ProcessEnv }> {
+  if (planted.length > 0) return { argv: [...planted, pathOf(program)], env: compileCache() }
   await once(cacheCompiled)
   const folder = join(CACHE, COMPILED_FOLDER)
   nameCompiledFor(folder, process.getuid?.() ?? 0)
-  return { NODE_COMPILE_CACHE: folder }
+  return { argv: [bundleOrSource(program, folder)], env: { NODE_COMPILE_CACHE: folder } }
+}
+
+/** As `npm start` sets it. */
+export function compileCache(): { readonly NODE_COMPILE_CACHE?: string } {
+  const folder = process.env['NODE_COMPILE_CACHE']
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
 /** A part that could not be made is tried again. */
@@ -124,6 +139,8 @@ function versionOfTables(): string {
 
 /** The same files under another name: no bytes are copied where both are on one file system. */
 function link(name: string, dataFolder: string): void {
+  // V8's code of a file is for the file at its place.
+  if (name === COMPILED_FOLDER) return symlinkSync(join(CACHE, name), join(dataFolder, name))
   const copy = (...flags: string[]) =>
     execFileSync('cp', ['-R', '-p', ...flags, join(CACHE, name), join(dataFolder, name)], {
       stdio: 'pipe',

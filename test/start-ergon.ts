@@ -18,7 +18,7 @@ import {
 } from '#contract/control.ts'
 import { PRODUCT_ENDED } from '../scripts/test-reporter.ts'
 import { createCliProcess, type CliProcess, type Outcome } from './cli-process.ts'
-import { seed, seedState } from './ergon-cache.ts'
+import { compileCache, seed, seedState } from './ergon-cache.ts'
 import { startExternalState } from './external-state.ts'
 import './patient-fetch.ts'
 import { freeBlock, portFlags } from './ports.ts'
@@ -269,12 +269,6 @@ async function launch(dataFolder: string, port: number, options: ErgonOptions): 
   } finally {
     clearTimeout(late)
   }
-}
-
-/** As `npm start` sets it. */
-export function compileCache(): { readonly NODE_COMPILE_CACHE?: string } {
-  const folder = process.env['NODE_COMPILE_CACHE']
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
 const isRunning = (child: ChildProcess): boolean =>

@@ -1,4 +1,5 @@
 // The cells of ours as data: what each program is started with and who may call it.
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { tailing, type LogTail } from '#base/log-tail.ts'
@@ -6,6 +7,7 @@ import { callUnix, keepConnections, type UnixCall } from '#base/unix-client.ts'
 import type { Backoff, CellSpec, OutputLine, Watch } from '#cells/cell.ts'
 import { isLogLine } from '#cells/output.ts'
 import { fault } from '#contract/errors.ts'
+import { bundleOf, bundlesIn } from './bundles.ts'
 import type { Program } from './program-flags.ts'
 
 export const APP_FOLDER = resolve(import.meta.dirname, '../..')
@@ -48,7 +50,11 @@ export function programCell(program: Program, spec: ProgramSpec): CellSpec {
   const { place, config, ...given } = spec
   const compiled = join(place.dataFolder, COMPILED_FOLDER)
   return {
-    argv: [program.interpreter ?? process.execPath, ...program.flags, pathOf(program)],
+    argv: [
+      program.interpreter ?? process.execPath,
+      ...program.flags,
+      bundleOrSource(program, compiled),
+    ],
     // A uid without a passwd entry has no home, and some libraries ask for one while they load.
     environment: { NODE_ENV: 'production', HOME: '/', NODE_COMPILE_CACHE: compiled },
     config: {
@@ -69,6 +75,12 @@ export function programCell(program: Program, spec: ProgramSpec): CellSpec {
     output: relay(place, spec.name),
     ...given,
   }
+}
+
+/** The bundle of a program, or its file where there is none. */
+export function bundleOrSource(program: Program, compiled: string): string {
+  const bundle = join(bundlesIn(compiled), bundleOf(program.file))
+  return existsSync(bundle) ? bundle : pathOf(program)
 }
 
 /** Where the file of a program is. */

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { newEncryptionKey } from '#base/encryption.ts'
 import type { GatewayConfig } from '#processes/gateway-config.ts'
-import { APP_FOLDER } from '#node/cell-specs.ts'
+import { GATEWAY_PROGRAM } from '#processes/gateways.ts'
 import { SIGNERS_HERE } from '#receipts/sealing.ts'
 import type { StateAddress } from '#state/connect.ts'
-import { compiledEnvironment } from '../ergon-cache.ts'
+import { programAlone } from '../ergon-cache.ts'
 
 const START_MAX_MS = 90_000
 const STOP_MAX_MS = 30_000
@@ -57,13 +57,13 @@ export const journalOf = (folder: string) => join(folder, 'journal')
 /** Starts it; resolves when it answers, rejects with what it wrote when it ends first. */
 export async function startGatewayAlone(place: GatewayPlace): Promise<GatewayAlone> {
   const planted = (place.planted ?? []).flatMap((name) => ['--import', plantedPath(name)])
-  const compiled = await compiledEnvironment()
-  const child = spawn(process.execPath, [...planted, `${APP_FOLDER}/src/processes/gateway.ts`], {
+  const { argv, env } = await programAlone(GATEWAY_PROGRAM, planted)
+  const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     env: {
       NODE_ENV: 'production',
       HOME: '/',
-      ...compiled,
+      ...env,
       ...(place.fileThreads !== undefined && { UV_THREADPOOL_SIZE: String(place.fileThreads) }),
     },
   })

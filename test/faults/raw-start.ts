@@ -12,9 +12,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { processesOf } from './processes.ts'
 import { marksOf, orphans } from './check.ts'
 import { signalProcess } from '#cells/stop.ts'
-import { seed, seedState } from '../ergon-cache.ts'
+import { compileCache, seed, seedState } from '../ergon-cache.ts'
 import { isSilent, untilHeard } from '../patient-fetch.ts'
-import { compileCache, type ReadyLine } from '../start-ergon.ts'
+import type { ReadyLine } from '../start-ergon.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 export const MAIN: readonly string[] = [process.execPath, join(ROOT, 'src/main.ts')]

@@ -7,9 +7,8 @@ import { join } from 'node:path'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ModelConfig } from '#inference/engine/model-config.ts'
-import { compiledEnvironment } from '../ergon-cache.ts'
-
-const PROGRAM = join(import.meta.dirname, '../../src/inference/programs/model.ts')
+import { MODEL_PROGRAM } from '#inference/models/fleet.ts'
+import { programAlone } from '../ergon-cache.ts'
 
 export type Reply = { status: number; headers: IncomingMessage['headers']; text: string }
 
@@ -27,7 +26,7 @@ export type TestCell = {
 
 export async function startCell(
   model: Partial<ModelConfig> & Pick<ModelConfig, 'id' | 'file'>,
-  flags: readonly string[] = [],
+  planted: readonly string[] = [],
 ): Promise<TestCell> {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-cell-'))
   const socket = join(folder, 's')
@@ -38,9 +37,10 @@ export async function startCell(
     threads: 1,
     ...model,
   }
-  const child = spawn(process.execPath, [...flags, PROGRAM], {
+  const { argv, env } = await programAlone(MODEL_PROGRAM, planted)
+  const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: await compiledEnvironment(),
+    env,
   })
   let errors = ''
   child.stderr?.on('data', (bytes: Buffer) => (errors += bytes.toString()))

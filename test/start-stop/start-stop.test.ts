@@ -125,7 +125,7 @@ test('Ctrl-C at the terminal stops everything in order, and the next start is cl
 /** Resolves when a gateway of the data folder has begun to start. */
 async function gatewayOf(data: string): Promise<void> {
   const isGateway = (line: string) =>
-    readArguments(Number.parseInt(line)).some((argument) => argument.endsWith('gateway.ts'))
+    readArguments(Number.parseInt(line)).some((argument) => /\/gateway\.(mjs|ts)$/.test(argument))
   for (const last = performance.now() + 60_000; ; await pause(5)) {
     if (processesOf(marksOfFolder(data)).some(isGateway)) return
     assert.ok(performance.now() < last, 'no gateway starts')

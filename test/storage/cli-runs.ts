@@ -13,7 +13,7 @@ import type { TransferSession } from '#cli/storage/session.ts'
 import { createTally } from '#cli/storage/tally.ts'
 import type { Outcome } from '../cli-process.ts'
 import { sharedErgon } from '../product.ts'
-import { compileCache } from '../start-ergon.ts'
+import { compileCache } from '../ergon-cache.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/ergon.mjs')
 export const MIB = 1_048_576

@@ -1,15 +1,56 @@
-// Loads the code of the programs it is given and ends: what it was compiled to is then in
-// NODE_COMPILE_CACHE. Fd 3 must be empty, at which a program gives up before it does anything.
-import { ErgonError } from '#base/errors.ts'
+// Bundles the programs that it is given, and loads each bundle: what V8 makes of it is then in NODE_COMPILE_CACHE.
+// Fd 3 must be empty, at which a program gives up before it does anything.
+//     compile.ts SOURCES BUNDLES PROGRAM…     folders, and files of programs from the sources
+import { readFileSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build, type Loader, type Plugin } from 'esbuild'
+import { bundleOf } from '#node/bundles.ts'
 
 /** Packages that programs load when they need them. */
 const LATER = ['undici', 'prom-client']
 
-for (const program of process.argv.slice(2))
+/** Code finds its SQL, workers and programs beside its source, which is not where its bundle is. */
+const PLACES: Plugin = {
+  name: 'places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.m?[jt]s$/ }, ({ path }) => ({
+      loader: extname(path).slice(-2) as Loader,
+      contents: readFileSync(path, 'utf8')
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+        .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
+        .replaceAll('import.meta.filename', JSON.stringify(path)),
+    }))
+  },
+}
+
+const [sources = '', bundles = '', ...files] = process.argv.slice(2)
+await build({
+  entryPoints: files.map((file) => join(sources, file)),
+  // Ahead of each program.
+  inject: [join(sources, 'node/programs/stacks.ts')],
+  outdir: bundles,
+  entryNames: '[name]',
+  chunkNames: '[hash]',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  // A module that two programs need is in one file; so is a module that a program and its later parts need.
+  splitting: true,
+  packages: 'external',
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  plugins: [PLACES],
+  logLevel: 'error',
+})
+for (const file of files)
   try {
-    await import(program)
+    await import(join(bundles, bundleOf(file)))
     process.exitCode = 1
   } catch (error) {
-    if (!(error instanceof ErgonError) || error.code !== 'config_invalid') throw error
+    // The error class of a bundle is another one.
+    if (!(error instanceof Error && 'code' in error && error.code === 'config_invalid')) throw error
   }
 for (const name of LATER) await import(name)
