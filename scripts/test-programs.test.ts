@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, globSync, statSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { readDurations } from './test-costs.ts'
 import { planPrograms, removePrograms } from './test-programs.ts'
@@ -26,4 +26,25 @@ test('the longest file begins first: by its last run, else as recorded, else by 
   assert.deepEqual(orderOf([small, large, long]), [long, large, small])
   const ran = { [small]: { ms: 3_600_000, cpuMs: 0 } }
   assert.deepEqual(orderOf([small, large, long], ran), [small, long, large])
+})
+
+test('files of equal settings share programs, none of which is expected to take long', () => {
+  const plain = globSync('test/**/*.test.ts')
+    .filter((file) => /^product\(PLAIN\)/m.test(readFileSync(file, 'utf8')))
+    .toSorted()
+    .slice(0, 8)
+  const programsAt = (ms: number) => {
+    const costs = Object.fromEntries(plain.map((file) => [file, { ms, cpuMs: 0 }]))
+    return [...planPrograms(plain, { costs, random: undefined, isAlone: false }).values()]
+  }
+  assert.deepEqual(programsAt(10_000), [plain])
+  assert.deepEqual(
+    programsAt(60_000).map((group) => group.length),
+    [2, 2, 2, 2],
+  )
+  assert.deepEqual(programsAt(60_000).flat().toSorted(), plain)
+  assert.deepEqual(
+    programsAt(600_000).map((group) => group.length),
+    plain.map(() => 1),
+  )
 })

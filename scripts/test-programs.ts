@@ -10,6 +10,11 @@ const FOLDER = join('.cache', 'test-programs', String(process.pid))
 /** Tests of one part of the code, without a product. */
 export const SMALL = /^(scripts|src|portal)\//
 const SMALL_PROGRAMS = 2
+/**
+ * Files of equal settings that take longer have several products: a start takes 3 s of CPU, a fiftieth of this. In one
+ * process they would run on alone for minutes after all others.
+ */
+const GROUP_MS_MAX = 150_000
 /** The call by which a test file asks for a shared product: its settings by name. */
 const PRODUCT = /^product\((\w+).*/m
 
@@ -51,7 +56,7 @@ export const removePrograms = (): void => rmSync(FOLDER, { recursive: true, forc
 /** Where a program writes what its files cost. */
 export const costsFileOf = (program: string): string => program.replace(/ts$/, 'json')
 
-/** Small files in few groups of equal length, files of equal settings in one group, each other file by itself. */
+/** Small files in few groups of equal length, files of equal settings in groups, each other file by itself. */
 function groupsOf(files: readonly string[], expectedMs: (file: string) => number): string[][] {
   const small: string[][] = Array.from({ length: SMALL_PROGRAMS }, () => [])
   const sums = small.map(() => 0)
@@ -71,8 +76,27 @@ function groupsOf(files: readonly string[], expectedMs: (file: string) => number
     .toSorted((one, other) => compare(one.product?.[0], other.product?.[0]))
   const rest = Object.values(
     Object.groupBy(others, ({ file, product }) => product?.[1] ?? file),
-  ).map((group) => (group ?? []).map(({ file }) => file))
+  ).flatMap((group = []) => {
+    const all = group.map(({ file }) => file)
+    return cut(all, expectedMs)
+  })
   return [...small, ...rest].filter((group) => group.length > 0)
+}
+
+/** Files in their order, in as few groups as are not too long; a file that is too long by itself is one. */
+function cut(files: readonly string[], expectedMs: (file: string) => number): string[][] {
+  const groups: string[][] = [[]]
+  let sumMs = 0
+  for (const file of files) {
+    const ms = expectedMs(file)
+    if (sumMs > 0 && sumMs + ms > GROUP_MS_MAX) {
+      groups.push([])
+      sumMs = 0
+    }
+    groups.at(-1)?.push(file)
+    sumMs += ms
+  }
+  return groups
 }
 
 const compare = (one = '', other = ''): number => (one < other ? -1 : one > other ? 1 : 0)
