@@ -48,3 +48,17 @@ test('files of equal settings share programs, none of which is expected to take 
     plain.map(() => 1),
   )
 })
+
+test('small files are in two programs, and in more where those would take long', () => {
+  const small = globSync('src/base/*.test.ts').toSorted().slice(0, 8)
+  const programsAt = (ms: number) => {
+    const costs = Object.fromEntries(small.map((file) => [file, { ms, cpuMs: 0 }]))
+    const programs = planPrograms(small, { costs, random: undefined, isAlone: false })
+    return programs
+      .values()
+      .map((group) => group.length)
+      .toArray()
+  }
+  assert.deepEqual(programsAt(10_000), [4, 4])
+  assert.deepEqual(programsAt(200_000), [2, 2, 2, 2])
+})

@@ -9,7 +9,9 @@ const RUNNER = join(import.meta.dirname, 'test-files.ts')
 const FOLDER = join('.cache', 'test-programs', String(process.pid))
 /** Tests of one part of the code, without a product. */
 export const SMALL = /^(scripts|src|portal)\//
-const SMALL_PROGRAMS = 2
+const SMALL_PROGRAMS_MIN = 2
+/** Small files are in more programs where these would take longer: each imports most of the tree, and has a PostgreSQL. */
+const SMALL_MS_MAX = 400_000
 /**
  * Files of equal settings that take longer have several products: a start takes 3 s of CPU, a fiftieth of this. In one
  * process they would run on alone for minutes after all others.
@@ -58,12 +60,14 @@ export const costsFileOf = (program: string): string => program.replace(/ts$/, '
 
 /** Small files in few groups of equal length, files of equal settings in groups, each other file by itself. */
 function groupsOf(files: readonly string[], expectedMs: (file: string) => number): string[][] {
-  const small: string[][] = Array.from({ length: SMALL_PROGRAMS }, () => [])
-  const sums = small.map(() => 0)
   const longestFirst = files
     .filter((file) => SMALL.test(file))
     .map((file) => ({ file, ms: expectedMs(file) }))
     .toSorted((one, other) => other.ms - one.ms)
+  const allMs = longestFirst.reduce((sum, { ms }) => sum + ms, 0)
+  const programs = Math.max(SMALL_PROGRAMS_MIN, Math.ceil(allMs / SMALL_MS_MAX))
+  const small: string[][] = Array.from({ length: programs }, () => [])
+  const sums = small.map(() => 0)
   for (const { file, ms } of longestFirst) {
     const least = sums.indexOf(Math.min(...sums))
     sums[least] = (sums[least] ?? 0) + ms
