@@ -137,10 +137,20 @@ function versionOfTables(): string {
   return hash.digest('hex').slice(0, VERSION_DIGITS)
 }
 
+/** A folder of its own, in which each user may be named. V8's code of a file is for the file at its place. */
+function linkCompiled(dataFolder: string): void {
+  const from = join(CACHE, COMPILED_FOLDER)
+  const to = join(dataFolder, COMPILED_FOLDER)
+  mkdirSync(to)
+  // The links in it are other users' names.
+  for (const entry of readdirSync(from, { withFileTypes: true }))
+    if (entry.isDirectory()) symlinkSync(join(from, entry.name), join(to, entry.name))
+  cpSync(join(from, 'stamp'), join(to, 'stamp'))
+}
+
 /** The same files under another name: no bytes are copied where both are on one file system. */
 function link(name: string, dataFolder: string): void {
-  // V8's code of a file is for the file at its place.
-  if (name === COMPILED_FOLDER) return symlinkSync(join(CACHE, name), join(dataFolder, name))
+  if (name === COMPILED_FOLDER) return linkCompiled(dataFolder)
   const copy = (...flags: string[]) =>
     execFileSync('cp', ['-R', '-p', ...flags, join(CACHE, name), join(dataFolder, name)], {
       stdio: 'pipe',
