@@ -8,7 +8,7 @@ import { chargeEnergy } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
-import type { Charging } from './charging.ts'
+import type { OpenSpend } from './open-spend.ts'
 import { isSilent } from './faults.ts'
 import type { Payer, Served, Spend, Claim } from './spend.ts'
 
@@ -26,8 +26,25 @@ export type LongWork = {
 /** What the work says of itself while it runs; figures of cells and upstreams are cumulative from its begin. */
 export type WorkMeter = Pick<Spend, 'mark' | 'claim' | 'claimThread'>
 
+/** What long work uses of a spend. */
+export type WorkSpend = Pick<
+  OpenSpend,
+  | 'admit'
+  | 'bound'
+  | 'claim'
+  | 'claimThread'
+  | 'cut'
+  | 'cutReason'
+  | 'drop'
+  | 'finish'
+  | 'mark'
+  | 'measured'
+  | 'served'
+  | 'settle'
+>
+
 export type DuringDeps = {
-  readonly charging: Pick<Charging, 'open'>
+  readonly charging: { open(): WorkSpend }
   readonly clock: TimerClock
 }
 

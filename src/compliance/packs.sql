@@ -1,9 +1,14 @@
 -- Evidence packs: the changes of their rows, each with what belongs to it.
 
--- Asks for a pack. Raises EG022 where the account has so many that are not made yet.
+-- Asks for a pack. Raises EG022 where the account has so many that are not made yet, and EG029 where the account is being deleted: the request
+-- may have been admitted before, and nothing would remove the pack of an account that has left.
 create or replace function add_pack(new_id text, of_account text, from_time timestamptz, to_time timestamptz,
   most_nj numeric, most_pusd numeric, most int) returns void language plpgsql as $$
 begin
+  perform lock_account(of_account);
+  if exists (select from account_deletions where account = of_account) then
+    raise exception 'the account is being deleted' using errcode = 'EG029';
+  end if;
   perform pg_advisory_xact_lock(4207715, hashtext(of_account));
   if (select count(*) from evidence_packs where account = of_account and status in ('waiting', 'running')) >= most then
     raise exception 'too many packs' using errcode = 'EG022';

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { sleep, systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
@@ -9,6 +11,9 @@ import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import type { State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
+import { fault } from '#contract/errors.ts'
+import { buildPack } from './build/build-pack.ts'
+import { createPacks } from './build/follow-packs.ts'
 import { NotSettled, type PackWork } from './build/pack-work.ts'
 import { settlePack } from './build/settled.ts'
 import { openSealedLog, type SealedLog } from './sealed-log.fixture.ts'
@@ -26,13 +31,61 @@ before(async () => {
   if (options.skip !== false) return
   server = await openTestUrl()
   ;({ state } = await openTestState({ urlOf: server.of, schemas: SCHEMAS, connections: 3 }))
-  log = await openSealedLog(state, ACCOUNT)
-  for (const id of ['acct_2', 'acct_3'])
+  log = await openSealedLog(state)
+  for (const id of [ACCOUNT, 'acct_2', 'acct_3'])
     await state.query(`insert into accounts (id, env) values ($1, 'live')`, [id])
 })
 after(async () => {
   await state?.[Symbol.asyncDispose]()
   await server?.[Symbol.asyncDispose]()
+})
+
+const ON_DISK_ERROR = 'Could not store the bytes: the disk is full'
+
+test('a store that takes nothing fails the pack, and not its process', options, async () => {
+  const work = {
+    state,
+    receipts: createSqlReceiptStore(state),
+    pageReceipts: 1000,
+    clock: systemClock,
+    stores: { target: { put: () => Promise.reject(fault('storage_full', ON_DISK_ERROR)) } },
+  } as unknown as PackWork
+  const pack = { id: 'pack_1', account: ACCOUNT, from: FROM, to: TO, ceilingNj: nj(1n) }
+  const settled = await settlePack(work, pack)
+  const call = { mark: () => undefined, progress: () => undefined }
+  const built = buildPack(work, settled, { ...call, signal: new AbortController().signal })
+  await assert.rejects(built, { code: 'storage_full' })
+})
+
+test('a pack whose charges cannot be read fails with a reason', options, async () => {
+  await add('pack_1', 'acct_2')
+  const damaged: State['query'] = (text, values) =>
+    text.includes('as first, account_seq as last')
+      ? Promise.reject(new TypeError('a damaged bundle'))
+      : state.query(text, values)
+  const ending = new AbortController()
+  const work = {
+    state: { ...state, query: damaged },
+    receipts: createSqlReceiptStore(state),
+    clock: systemClock,
+    sleep,
+    log: createLogger('test', { write: () => undefined }),
+  } as unknown as PackWork
+  const running = createPacks(work).run(ending.signal)
+  const reason = async () =>
+    (await state.query("select reason from evidence_packs where status = 'failed'")).rows[0]
+  for (let tries = 0; tries < 100 && (await reason()) === undefined; tries++)
+    await sleep(50, ending.signal)
+  ending.abort()
+  await running
+  assert.match(String((await reason())?.['reason']), /could not make it now/)
+  await state.query('delete from evidence_packs')
+})
+
+test('an account that is being deleted gets no pack', options, async () => {
+  await state.query("insert into accounts (id, env) values ('acct_4', 'test')")
+  await state.query("select ask_deletion('acct_4', '0 s')")
+  await assert.rejects(add('pack_1', 'acct_4'), { code: 'EG029' })
 })
 
 const add = (id: string, account: string) =>

@@ -1,4 +1,4 @@
-// A log of receipts that is sealed by a key of the test, over charges of one account in a real state.
+// A log of receipts that is sealed by a key of the test, over charges of accounts in a real state.
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { chargeBytes, type Charge } from '#contract/charge.ts'
 import type { State } from '#state/connect.ts'
@@ -10,7 +10,7 @@ import { edgeFrontier, EMPTY_EDGE, extendTiles } from '#tlog/tiles.ts'
 import { frontierRoot } from '#tlog/tree.ts'
 
 export type SealedLog = {
-  /** Posts charges, with the next numbers. */
+  /** Posts charges, with the next numbers of their accounts. */
   post(charges: readonly Charge[]): Promise<void>
   /** Signs a tree head over all that is posted. */
   seal(): Promise<void>
@@ -23,25 +23,31 @@ export type SealedLog = {
 const SHARDS = ['2026', '2026.1'] as const
 const VALID_FROM = '2026-01-01T00:00:00.000Z'
 
-export async function openSealedLog(state: State, account: string): Promise<SealedLog> {
+export async function openSealedLog(state: State): Promise<SealedLog> {
   const pair = generateKeyPairSync('ed25519')
   const publicKey = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
   const noteOf = (body: string) =>
     formatNote(body, sign(null, Buffer.from(body), pair.privateKey), publicKey)
   const origin = originOf(publicKey, SHARDS[0])
-  await state.query(`insert into accounts (id, env) values ($1, 'live')`, [account])
   await state.query(
     `insert into receipt_shards (origin, shard, public_key, first_leaf, valid_from) values ($1, $2, $3, 0, now())`,
     [origin, SHARDS[0], publicKey],
   )
   let edge = EMPTY_EDGE
+  const counts = new Map<string, number>()
+  const numberOf = (account: string) => {
+    const number = (counts.get(account) ?? 0) + 1
+    counts.set(account, number)
+    return number
+  }
   return {
     async post(charges) {
       const first = edge.size
       const bytes = charges.map(chargeBytes)
-      await insertCharges(state, { account, first, charges, bytes })
+      const numbers = charges.map(({ account }) => numberOf(account))
+      await insertCharges(state, { first, charges, numbers, bytes })
       const leaves = bytes.map((one, nth) =>
-        leafOf({ accountSeq: BigInt(first + nth + 1), bytes: one }),
+        leafOf({ accountSeq: BigInt(numbers[nth] ?? 0), bytes: one }),
       )
       const grown = extendTiles(edge, leaves)
       edge = grown.edge
@@ -54,9 +60,11 @@ export async function openSealedLog(state: State, account: string): Promise<Seal
     },
     async seal() {
       const { size } = edge
+      if (size === 0) return
       const root = frontierRoot(edgeFrontier(edge))
       await state.query(
-        'insert into receipt_checkpoints (origin, size, root, note) values ($1, $2, $3, $4)',
+        `insert into receipt_checkpoints (origin, size, root, note) values ($1, $2, $3, $4)
+         on conflict do nothing`,
         [origin, size, root, noteOf(checkpointBody({ origin, size, root }))],
       )
     },
@@ -76,18 +84,40 @@ export async function openSealedLog(state: State, account: string): Promise<Seal
 }
 
 type Posting = {
-  readonly account: string
+  /** The leaf of the first one. */
   readonly first: number
   readonly charges: readonly Charge[]
+  readonly numbers: readonly number[]
   readonly bytes: readonly Buffer[]
 }
 
-const insertCharges = (state: State, { account, first, charges, bytes }: Posting) =>
-  state.query(
-    `insert into charges (session, seq, id, account, account_seq, leaf_index, operation, status, energy_nj,
-       carbon_pg, charge_pusd, free, to_at, hash, bytes)
-     select 'gw-1.1', $1::bigint + n, id, $2, $1::bigint + n, $1::bigint + n - 1, 'chat.create', 200, 0, 0, 0, false,
-       at, '', bytes
-     from unnest($3::text[], $4::timestamptz[], $5::bytea[]) with ordinality as made (id, at, bytes, n)`,
-    [first, account, charges.map(({ id }) => id), charges.map(({ to }) => to), bytes],
-  )
+const INSERT = `
+  insert into charges (session, seq, id, account, account_seq, leaf_index, operation, resource, status, energy_nj,
+    carbon_pg, charge_pusd, free, to_at, hash, bytes)
+  select session, seq, id, account, number, $1::bigint + n - 1, operation, split_part(resource, ':', 2), status,
+    energy, carbon, price, free, at, '', bytes
+  from unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::int[],
+    $10::numeric[], $11::numeric[], $12::numeric[], $13::boolean[], $14::timestamptz[], $15::bytea[])
+    with ordinality as made (session, seq, id, account, number, operation, resource, status, energy, carbon, price,
+      free, at, bytes, n)`
+
+const insertCharges = (state: State, { first, charges, numbers, bytes }: Posting) => {
+  const all = <Value>(of: (charge: Charge) => Value): Value[] => charges.map(of)
+  return state.query(INSERT, [
+    first,
+    all(({ session }) => session),
+    all(({ seq }) => seq),
+    all(({ id }) => id),
+    all(({ account }) => account),
+    numbers,
+    all(({ operation }) => operation),
+    all(({ resource }) => resource ?? null),
+    all(({ status }) => status),
+    all(({ energy_nj: energy }) => energy),
+    all(({ carbon_pg: carbon }) => carbon),
+    all(({ charge_pusd: price }) => price),
+    all(({ free }) => free),
+    all(({ to }) => to),
+    bytes,
+  ])
+}

@@ -95,7 +95,8 @@ test('a pack is made and checked in bounded memory', { skip: whyNoState() }, asy
   await using server = await openTestUrl({ fsync: 'off', max_wal_size: '2GB' })
   await using state = (await openTestState({ urlOf: server.of, schemas: SCHEMAS, connections: 2 }))
     .state
-  const log = await openSealedLog(state, PACK.account)
+  await state.query(`insert into accounts (id, env) values ($1, 'live')`, [PACK.account])
+  const log = await openSealedLog(state)
   await fill(log)
   await state.query('analyze charges')
   const receipts = createSqlReceiptStore(state)
@@ -112,7 +113,7 @@ test('a pack is made and checked in bounded memory', { skip: whyNoState() }, asy
       batches: await openReceiptBatches(receipts),
     }
     const call = { mark: () => undefined, progress: () => undefined, signal }
-    await writeContent({ state, receipts }, settled, zip, call)
+    await writeContent({ state, receipts, pageReceipts: 1000 }, settled, zip, call)
     const manifest = zip.manifest()
     await zip.add('manifest.sha256', [manifest])
     await zip.add('manifest.tlog-proof', [log.receiptOf(signing(manifest))])

@@ -68,7 +68,7 @@ export async function buildPack(
 
 /** All files that the manifest has. */
 export async function writeContent(
-  work: Pick<PackWork, 'state' | 'receipts'>,
+  work: Pick<PackWork, 'state' | 'receipts' | 'pageReceipts'>,
   { pack, range, batches }: SettledPack,
   zip: PackZip,
   call: BuildCall,
@@ -76,7 +76,7 @@ export async function writeContent(
   for (const [name, file] of STANDING_FILES) await zip.add(name, [await readFile(file)])
   const keys = receiptKeysJson(await keysOf(work.receipts))
   await zip.add('receipt-keys.json', [json(keys)])
-  const pages = pagesOf(work.state, { pack, range }, call)
+  const pages = pagesOf(work, { pack, range }, call)
   const totals = createTotals()
   const ledger = await openLedger(work.state, pack)
   await zip.add('ledger.csv', ledgerLines(ledger, pages(), { pack, totals }))
@@ -96,7 +96,7 @@ const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 
 /** The charges, page by page, as often as they are asked for. */
 function pagesOf(
-  state: State,
+  work: Pick<PackWork, 'state' | 'pageReceipts'>,
   { pack, range }: Pick<SettledPack, 'pack' | 'range'>,
   { mark, progress, signal }: BuildCall,
 ): () => ReturnType<typeof readPages> {
@@ -104,7 +104,7 @@ function pagesOf(
   const count = Number(range.last - range.first) + 1
   let done = 0
   return () =>
-    readPages(state, pack.account, range, (read) => {
+    readPages(work, pack.account, range, (read) => {
       signal.throwIfAborted()
       mark()
       progress((done += read), 2 * count)

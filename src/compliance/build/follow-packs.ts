@@ -1,10 +1,10 @@
 // The packs that rows ask for, one at a time. After a kill a pack begins anew; one that cannot be made yet waits, and
 // others go first.
-import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
-import { nj, subtract } from '#base/units.ts'
+import { nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
 import { during } from '#charging/during.ts'
+import { isStateAway } from '#state/connect.ts'
 import { buildPack, type BuiltPack } from './build-pack.ts'
 import { NotSettled, PackFault, type DuePack, type PackWork } from './pack-work.ts'
 import { openPackProgress } from './progress.ts'
@@ -12,6 +12,7 @@ import { SIGNING_NJ } from './sign-manifest.ts'
 import { settlePack, type SettledPack } from './settled.ts'
 
 const TRY_AGAIN = 'The service could not make it now; try again'
+const LATER = 'The service could not look at its charges yet'
 const AGAIN_MS = 15_000
 const LEAST_MS = 50
 const POSTPONED_MS = 1000
@@ -28,7 +29,7 @@ export interface Packs {
 export function createPacks(work: PackWork): Packs {
   let waiting = new AbortController()
   let running: { readonly id: string; readonly cancel: AbortController } | undefined
-  const { state, log } = work
+  const { state, log, sleep } = work
 
   async function makeNext(ending: AbortSignal): Promise<boolean> {
     const pack = await nextPack(work)
@@ -100,6 +101,7 @@ async function make(
 ): Promise<void> {
   const { state, log, stores } = work
   const signal = AbortSignal.any([ending, cancel.signal, AbortSignal.timeout(PACK_MS_MAX)])
+  let isStarted = false
   try {
     const settled = await settlePack(work, pack)
     const { rows: started } = await state.query<{ attempts: number | null }>(
@@ -108,6 +110,7 @@ async function make(
     )
     const attempts = started[0]?.attempts ?? null
     if (attempts === null) return
+    isStarted = true
     if (attempts > ATTEMPTS_MAX) throw new PackFault('Its process ended three times')
     const { blob, manifestSha256 } = await built(work, settled, { signal, cancel })
     const { rows } = await state.query<{ kept: boolean }>(
@@ -117,28 +120,30 @@ async function make(
     if (rows[0]?.kept !== true) return await stores.target.delete(blob, ending)
     log.info('Made an evidence pack', { id: pack.id, bytes: blob.size })
   } catch (error) {
-    await end(work, pack, error, ending)
+    await end(work, pack, error, { ending, isStarted })
   }
 }
 
-/** Charged to the account, as far as its ceiling. */
-const built = (
+/** Charged to the account, as far as its ceiling: what an attempt before was charged is part of that. */
+async function built(
   work: PackWork,
   settled: SettledPack,
   { signal, cancel }: { readonly signal: AbortSignal; readonly cancel: AbortController },
-): Promise<BuiltPack> =>
-  during(
+): Promise<BuiltPack> {
+  const { id, account, ceilingNj } = settled.pack
+  const left = subtract(ceilingNj, smaller(ceilingNj, await chargedNj(work, settled.pack)))
+  return await during(
     work,
     {
-      payerOf: () => work.payerOf(settled.pack.account),
+      payerOf: () => work.payerOf(account),
       operation: 'pack.build',
-      ceilingNj: subtract(settled.pack.ceilingNj, SIGNING_NJ),
-      served: { resource: chargedResource(settled.pack.id) },
+      ceilingNj: subtract(left, smaller(left, SIGNING_NJ)),
+      served: { resource: chargedResource(id) },
       signal,
     },
     async (meter, paid) => {
       const gone = () => cancel.abort(new PackFault('It was deleted'))
-      using progress = openPackProgress(work.state, settled.pack.id, gone)
+      using progress = openPackProgress(work, id, gone)
       return await buildPack(work, settled, {
         mark: () => meter.mark(),
         progress: progress.told,
@@ -146,13 +151,22 @@ const built = (
       })
     },
   )
+}
+
+async function chargedNj({ state }: PackWork, { id, account }: DuePack): Promise<Nj> {
+  const { rows } = await state.query<{ charged: string }>(
+    'select energy_nj::text as charged from charged_of_resource($1, $2)',
+    [account, id],
+  )
+  return nj(BigInt(rows[0]?.charged ?? 0))
+}
 
 /** The account reads the reason: paths and names of the node stay in its log. */
 async function end(
   { state, log }: PackWork,
   { id }: DuePack,
   error: unknown,
-  ending: AbortSignal,
+  { ending, isStarted }: { readonly ending: AbortSignal; readonly isStarted: boolean },
 ): Promise<void> {
   // A stop is no attempt; the pack begins anew at the next start.
   if (ending.aborted)
@@ -160,18 +174,18 @@ async function end(
       "update evidence_packs set status = 'waiting', attempts = attempts - 1 where id = $1 and status = 'running'",
       [id],
     ))
-  if (error instanceof NotSettled)
-    return void (await state.query('select postpone_pack($1, $2, $3)', [
-      id,
-      error.message,
-      POSTPONED_MS,
-    ]))
+  const isAway = isStateAway(error)
+  const awaited =
+    error instanceof NotSettled ? error.message : isAway && !isStarted ? LATER : undefined
+  if (awaited !== undefined)
+    return void (await state.query('select postpone_pack($1, $2, $3)', [id, awaited, POSTPONED_MS]))
   log.error('An evidence pack failed', { id, error })
-  const reason =
-    error instanceof PackFault || error instanceof ErgonError ? error.message : TRY_AGAIN
+  const isTold = error instanceof PackFault || (error instanceof ErgonError && !isAway)
+  const reason = isTold ? error.message : TRY_AGAIN
+  // One that waits fails too: its charges cannot be read, and it would keep the others waiting.
   await state.query(
     `update evidence_packs set status = 'failed', reason = $2, ended_at = ledger_now()
-     where id = $1 and status = 'running'`,
+     where id = $1 and status in ('waiting', 'running')`,
     [id, reason],
   )
 }

@@ -3,8 +3,8 @@ import type { TimerClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { Nj } from '#base/units.ts'
 import type { OpenBlobStores } from '#blobs/stores.ts'
-import type { Charging } from '#charging/charging.ts'
-import type { Payer } from '#charging/spend.ts'
+import type { WorkSpend } from '#charging/during.ts'
+import type { Payer, Spend } from '#charging/spend.ts'
 import type { ReceiptStore } from '#receipts/store.ts'
 import type { State } from '#state/connect.ts'
 
@@ -12,9 +12,13 @@ export type PackWork = {
   readonly state: State
   readonly receipts: ReceiptStore
   readonly stores: OpenBlobStores
-  readonly charging: Charging
+  readonly charging: { open(): WorkSpend & Pick<Spend, 'settleAtTurnEnd'> }
   readonly payerOf: (account: string) => Payer | Promise<Payer>
   readonly clock: TimerClock
+  /** Resolves after a time; rejects with the signal's reason when it is aborted first. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Receipts of a page, and of a file of receipts. */
+  readonly pageReceipts: number
   readonly log: Logger
 }
 

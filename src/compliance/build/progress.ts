@@ -1,5 +1,5 @@
 // The progress of a pack, written down twice a second while it changes.
-import type { State } from '#state/connect.ts'
+import type { PackWork } from './pack-work.ts'
 
 export type PackProgress = Disposable & {
   /** So many receipts are read, of all. */
@@ -9,7 +9,11 @@ export type PackProgress = Disposable & {
 const TELL_MS = 500
 
 /** `gone` is called where the row is gone. */
-export function openPackProgress(state: State, id: string, gone: () => void): PackProgress {
+export function openPackProgress(
+  { state, clock }: Pick<PackWork, 'state' | 'clock'>,
+  id: string,
+  gone: () => void,
+): PackProgress {
   let newest: readonly [done: number, total: number] | undefined
   const write = () => {
     if (newest === undefined) return
@@ -25,11 +29,18 @@ export function openPackProgress(state: State, id: string, gone: () => void): Pa
         () => undefined,
       )
   }
-  const timer = setInterval(write, TELL_MS)
+  let cancelTimer = () => {}
+  const schedule = () => {
+    cancelTimer = clock.setTimer(TELL_MS, () => {
+      write()
+      schedule()
+    })
+  }
+  schedule()
   return {
     told: (done, total) => void (newest = [done, total]),
     [Symbol.dispose]() {
-      clearInterval(timer)
+      cancelTimer()
       newest = undefined
     },
   }

@@ -4,18 +4,15 @@ import { readCharges, type AccountCharge, type ChargeRange } from '#ledger/accou
 import type { Queryable } from '#state/connect.ts'
 import type { DuePack } from './pack-work.ts'
 
-/** Receipts of a page, and of a file of receipts. */
-export const PAGE_RECEIPTS = 1000
-
 /** All charges of a range, by number. `read` gets the number of each page. */
 export async function* readPages(
-  state: Queryable,
+  { state, pageReceipts }: { readonly state: Queryable; readonly pageReceipts: number },
   account: string,
   range: ChargeRange,
   read: (count: number) => void,
 ): AsyncGenerator<readonly AccountCharge[]> {
   for (let { first } = range; first <= range.last;) {
-    const page = await readCharges(state, account, { ...range, first }, PAGE_RECEIPTS)
+    const page = await readCharges(state, account, { ...range, first }, pageReceipts)
     const last = page.at(-1)
     if (last === undefined) return
     yield page

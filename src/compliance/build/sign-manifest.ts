@@ -1,7 +1,6 @@
 // The signature of a pack is the receipt of a charge that names the manifest: the log's threshold key signs it as any
 // charge, so no further key is to be kept or pinned.
 import { createHash } from 'node:crypto'
-import { sleep } from '#base/clock.ts'
 import { nj, NJ_PER_J } from '#base/units.ts'
 import { chargedResource } from '#contract/charged-resource.ts'
 import { createReceipts } from '#receipts/prove.ts'
@@ -17,7 +16,7 @@ const POLL_MS = 200
 const WAIT_MS_MAX = 600_000
 
 export async function signManifest(
-  { charging, payerOf, receipts: store, clock }: PackWork,
+  { charging, payerOf, receipts: store, clock, sleep }: PackWork,
   pack: DuePack,
   manifest: string,
   signal: AbortSignal,

@@ -26,6 +26,8 @@ export function openPackZip(madeAt: Date, signal: AbortSignal): PackZip {
   const zip = new ZipFile()
   const lines: string[] = []
   const output = zip.outputStream as Readable
+  // A store that takes nothing does not read it: its error, which fail() gives it, would end the process.
+  output.on('error', () => undefined)
   return {
     bytes: output,
     async add(name, bytes) {

@@ -18,7 +18,9 @@ export type PackDeps = {
 }
 
 const DAY_MS = 86_400_000
+/** What add_pack() raises. */
 const TOO_MANY = 'EG022'
+const DELETING = 'EG029'
 
 export const createPackCreate =
   (deps: PackDeps): Handler<PackRequest> =>
@@ -39,15 +41,25 @@ export const createPackCreate =
         await recordAct(transaction, call, { action: 'pack.create', target: id, details: body })
       })
       .catch((error: unknown) => {
-        if ((error as { code?: string }).code !== TOO_MANY) throw error
-        throw fault(
-          'too_many_packs',
-          `Could not make the evidence pack: an account has at most ${PACKS_OPEN_MAX} that wait`,
-        )
+        throw refusalOf(error)
       })
     const reply = await findPack(state, { account, keptDays }, id)
     return { kind: 'known', status: 202, body: () => reply }
   }
+
+function refusalOf(error: unknown): unknown {
+  const { code } = error as { code?: string }
+  if (code === DELETING)
+    return fault(
+      'account_deleting',
+      'Could not make the evidence pack: the account is being deleted',
+    )
+  if (code !== TOO_MANY) return error
+  return fault(
+    'too_many_packs',
+    `Could not make the evidence pack: an account has at most ${PACKS_OPEN_MAX} that wait`,
+  )
+}
 
 type PackSpan = { readonly from: Date; readonly to: Date }
 

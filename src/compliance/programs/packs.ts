@@ -1,5 +1,5 @@
 // The process of evidence packs: it makes what rows ask for.
-import { systemClock } from '#base/clock.ts'
+import { sleep, systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
@@ -20,6 +20,7 @@ export type PacksConfig = AccountingConfig & {
 }
 
 const CONNECTIONS = 4
+const PAGE_RECEIPTS = 1000
 const PROCESS = 'packs'
 
 const config = await readConfig<PacksConfig>()
@@ -39,6 +40,8 @@ const packs = createPacks({
   charging,
   payerOf: createPayers({ state, clock: systemClock }).payerOf,
   clock: systemClock,
+  sleep,
+  pageReceipts: PAGE_RECEIPTS,
   log,
 })
 await state.listen('ergon_packs', (deleted) => packs.wake(deleted))
