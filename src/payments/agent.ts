@@ -2,6 +2,7 @@
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { programCell, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
+import { baseUrl, portalUrl } from '#node/report.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
 import type { PAYMENTS_CONTROL } from '#contract/control/payments.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
@@ -22,8 +23,9 @@ export const PAYMENTS_AGENT: AgentProduct = { name: 'payments', programs: [TEST_
 function open(core: AgentCore): AgentPart {
   const { config, data, state } = core
   const secret = data.secrets.state
-  const api = config.baseUrl?.replace(/\/$/, '') ?? `http://localhost:${data.port}`
-  const settings = paymentsSettings(config, { api, secret })
+  const api = baseUrl({ config, data }).replace(/\/$/, '')
+  const portal = portalUrl({ config, data })
+  const settings = paymentsSettings(config, { api, portal, secret })
   const port = config.testProcessorPort
   return {
     gateway: { settings },

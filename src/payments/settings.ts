@@ -26,12 +26,16 @@ export type PaymentsSettings = {
 export const TEST_CARDS = 'card-test'
 const LIVE_CARDS = 'card-live'
 
-/** `api` is the address of the API, `secret` that of the data folder. */
+/** `api` and `portal` are addresses without a slash at their ends, null without a portal; `secret` is that of the data folder. */
 export function paymentsSettings(
   config: Config,
-  { api, secret }: { readonly api: string; readonly secret: string },
+  {
+    api,
+    portal,
+    secret,
+  }: { readonly api: string; readonly portal: string | null; readonly secret: string },
 ): PaymentsSettings {
-  const topUpUrl = config.topUpUrl ?? `${api}/v1/topups`
+  const topUpUrl = config.topUpUrl ?? (portal === null ? `${api}/v1/topups` : `${portal}/balance`)
   const cards: CardConfig[] = []
   const key = config.cardKey?.reveal()
   const webhookSecret = config.cardWebhookSecret?.reveal()

@@ -52,3 +52,11 @@ test('a page has the address of the API in its place, in each form of it', async
   assert.equal(brotliDecompressSync(page?.br ?? '').toString(), page?.bytes.toString())
   assert.equal(page?.gz, undefined, 'the build has no such form')
 })
+
+test('an address in an attribute of a page does not end the attribute', async () => {
+  const baseUrl = 'http://127.0.0.1:8080/"><i>'
+  const files = createFiles({ folder, baseUrl, clock: { monotonicMs: () => 0 }, log })
+  build('four', '<meta content="{base_url}">')
+  const page = (await files())?.get('/index.html')?.bytes.toString()
+  assert.equal(page, '<meta content="http://127.0.0.1:8080/&quot;>&lt;i>">')
+})

@@ -83,7 +83,10 @@ function withAddress(files: SiteFiles, baseUrl: string): SiteFiles {
   return new Map(
     [...files].map(([path, file]) => {
       if (extname(path) !== '.html' || !file.bytes.includes(PLACE)) return [path, file]
-      const shown = baseUrl.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+      const shown = baseUrl
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('"', '&quot;')
       const bytes = Buffer.from(file.bytes.toString().replaceAll(PLACE, shown))
       const br = file.br && brotliCompressSync(bytes)
       const gz = file.gz && gzipSync(bytes)

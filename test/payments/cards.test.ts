@@ -205,7 +205,7 @@ test('a disputed payment is taken back; the spent part is the operator’s loss 
   await until(async () => (await ask()).status === 402)
   const refused = await ask()
   assert.equal(codeOf(refused), 'balance_depleted')
-  assert.equal(refused.json['top_up_url'], `http://localhost:${ergon.port}/v1/topups`)
+  assert.equal(refused.json['top_up_url'], `http://portal.localhost:${ergon.port + 1}/balance`)
 
   const [payment] = await ergon.sql('select reference from payments where id = $1', [topup.id])
   const disputes = await sdkOf(ergon).disputes.list({

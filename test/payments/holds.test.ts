@@ -141,7 +141,7 @@ test('balance.low comes once for each crossing of the mark, and balance.depleted
   assert.deepEqual([await events('balance.low'), await events('balance.depleted')], [1, 1])
   const refused = await spend(payer)
   assert.deepEqual([refused.status, refused.json['title']], [402, 'balance_depleted'])
-  assert.equal(refused.json['top_up_url'], `http://localhost:${ergon.port}/v1/topups`)
+  assert.equal(refused.json['top_up_url'], `http://portal.localhost:${ergon.port + 1}/balance`)
   await cents(200_000n)
   await until(async () => (await spend(payer)).status === 200)
   const again = await payer.call('PATCH', '/v1/account', { low_water: '0.00000019' })

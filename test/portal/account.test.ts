@@ -32,7 +32,8 @@ describe('an account in a browser', { skip: withoutBrowser }, () => {
     await page.getByRole('heading', { name: 'Put $5 on file' }).waitFor()
     await press(page, 'Put on file')
     await page.getByRole('heading', { name: 'Your first token' }).waitFor()
-    await page.goto(`${portal()}/balance`)
+    // The page that refusals with 402 name.
+    await page.goto(String((await ada.ask('GET', '/v1/balance')).body['top_up_url']))
     await page.locator('tr', { hasText: 'Hold' }).locator('.state', { hasText: 'held' }).waitFor()
     const balance = async () => String((await ada.ask('GET', '/v1/balance')).body['balance_pusd'])
     // Less than five dollars once the requests of the pages are posted.
@@ -66,6 +67,7 @@ describe('an account in a browser', { skip: withoutBrowser }, () => {
     await using ada = await newPerson(browser, portal())
     const { page } = ada
     await signUpByPages(ada, 'cancels')
+    await page.getByText(`curl -i http://localhost:${sharedErgon().port}/v1/`).waitFor()
     const card = { type: 'card', token: 'pm_card_authenticationRequired' }
     const added = done(await ada.ask('POST', '/v1/payment-methods', card), 201)
     await processor(sharedErgon(), 'GET', (added['action'] as { url: string }).url)

@@ -1,5 +1,5 @@
 // The first request that pages propose: its body, and the command that sends it.
-import { useApiUrl } from '#console/client/api-url.ts'
+import { apiUrl } from '#console/client/api-url.ts'
 import { codeOf } from './code.ts'
 
 export const FIRST_QUESTION = {
@@ -9,5 +9,5 @@ export const FIRST_QUESTION = {
 }
 
 /** For a terminal that has a token in ERGON_TOKEN. */
-export const useFirstCommand = (): string =>
-  codeOf.curl({ apiUrl: useApiUrl(), token: undefined, body: FIRST_QUESTION })
+export const firstCommand = (): string =>
+  codeOf.curl({ apiUrl: apiUrl(), token: undefined, body: FIRST_QUESTION })

@@ -5,7 +5,7 @@ import { codeOf, type Language } from '#console/chat/code.ts'
 import { costOf, type Cost } from '#console/chat/cost.ts'
 import { FIRST_QUESTION } from '#console/chat/first-question.ts'
 import { send } from '#console/client/call.ts'
-import { useApiUrl } from '#console/client/api-url.ts'
+import { apiUrl } from '#console/client/api-url.ts'
 import { asMuchAs } from '#console/figures/as-much-as.ts'
 import { carbonShort } from '#console/figures/carbon.ts'
 import { useLive } from '#console/live/use-live.ts'
@@ -74,7 +74,6 @@ function useFirstAnswer(): Answered | undefined {
 
 function Code({ token }: { readonly token: string | undefined }) {
   const [language, setLanguage] = useState<Language>('curl')
-  const apiUrl = useApiUrl()
   return (
     <div className="stack">
       <div className="tools" role="group" aria-label="Language">
@@ -90,7 +89,10 @@ function Code({ token }: { readonly token: string | undefined }) {
           </button>
         ))}
       </div>
-      <Command text={codeOf[language]({ apiUrl, token, body: FIRST_QUESTION })} label="Request" />
+      <Command
+        text={codeOf[language]({ apiUrl: apiUrl(), token, body: FIRST_QUESTION })}
+        label="Request"
+      />
     </div>
   )
 }

@@ -49,7 +49,7 @@ export const PAYMENTS_SETTINGS = {
   topUpUrl: {
     name: 'ERGON_TOP_UP_URL',
     flag: 'top-up-url',
-    help: 'Page on which accounts top up, named in 402 (default: /v1/topups of the API)',
+    help: 'Page on which accounts top up, named in 402; payers come back to it from their bank (default: Balance of the portal, /v1/topups of the API without a portal)',
     check: z.url({ protocol: /^https?$/ }).optional(),
   },
 } satisfies Settings

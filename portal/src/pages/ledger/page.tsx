@@ -1,7 +1,7 @@
 // The ledger: each charge with its receipt, and what was left after it.
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { useFirstCommand } from '#console/chat/first-question.ts'
+import { firstCommand } from '#console/chat/first-question.ts'
 import { grouped } from '#console/figures/digits.ts'
 import { energyExact, registerDigits } from '#console/figures/energy.ts'
 import { moneyExact } from '#console/figures/money.ts'
@@ -121,7 +121,7 @@ function Sums({ filters, sums }: SumsProps) {
 }
 
 function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
-  const command = useFirstCommand()
+  const command = firstCommand()
   if (isFiltered) return <p className="small">No entry fits these filters.</p>
   return (
     <Empty title="Nothing was charged today" command={command}>

@@ -1,7 +1,7 @@
 // The newest charges, each a link to its receipt.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useFirstCommand } from '#console/chat/first-question.ts'
+import { firstCommand } from '#console/chat/first-question.ts'
 import { read } from '#console/client/queries.ts'
 import { energyShort } from '#console/figures/energy.ts'
 import { useLive } from '#console/live/use-live.ts'
@@ -63,7 +63,7 @@ const Reads = ({ row: { count, nj } }: { readonly row: ReadsRow }) => (
 )
 
 function FirstRequest() {
-  const command = useFirstCommand()
+  const command = firstCommand()
   return (
     <div className="empty">
       <p className="small">

@@ -1,7 +1,7 @@
 // The request as code: of the message that is being written, else of the last one.
 import { codeOf, type Language } from '#console/chat/code.ts'
 import type { ChatBody } from '#console/chat/stream.ts'
-import { useApiUrl } from '#console/client/api-url.ts'
+import { apiUrl } from '#console/client/api-url.ts'
 import { Copy } from '#console/parts/copy.tsx'
 
 const LANGUAGES: readonly (readonly [Language, string])[] = [
@@ -11,7 +11,6 @@ const LANGUAGES: readonly (readonly [Language, string])[] = [
 ]
 
 export function CodeButtons({ body }: { readonly body: ChatBody }) {
-  const apiUrl = useApiUrl()
   return (
     <div className="tools">
       {LANGUAGES.map(([language, label]) => (
@@ -19,7 +18,7 @@ export function CodeButtons({ body }: { readonly body: ChatBody }) {
           key={language}
           className="btn small"
           label={label}
-          text={codeOf[language]({ apiUrl, token: undefined, body })}
+          text={codeOf[language]({ apiUrl: apiUrl(), token: undefined, body })}
         />
       ))}
     </div>
