@@ -227,7 +227,10 @@ export const methodDeleted = z.object({
 })
 
 /** Automatic top-ups: by `amount` when the balance is below `below`, at most `month_max` in a month of UTC. */
-const autoTopup = ownObject({ amount, below: amount, month_max: amount })
+const autoTopup = ownObject({ amount, below: amount, month_max: amount }).refine(
+  (rule) => (pusdOfAmount(rule.amount) ?? 0n) <= (pusdOfAmount(rule.month_max) ?? 0n),
+  { message: 'must be amount or more', path: ['month_max'] },
+)
 
 const LOW_WATER = /^\d{1,6}(\.\d{1,12})?$/
 export const accountChange = ownObject({

@@ -19,6 +19,10 @@ export const PAYMENTS_ROWS: Readonly<Record<string, Row>> = {
       { body: { low_water: 2.5 }, param: 'low_water' },
       { body: { low_water: '-1' }, param: 'low_water' },
       { body: { auto_topup: { amount: '20' } }, param: 'auto_topup.below' },
+      {
+        body: { auto_topup: { amount: '20', below: '90', month_max: '10' } },
+        param: 'auto_topup.month_max',
+      },
       { body: { name: 'mine' }, param: 'name' },
     ],
   },
