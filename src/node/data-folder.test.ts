@@ -41,6 +41,11 @@ test('a first start on a port that is taken makes no folder', async (t) => {
   const data = join(parent, 'data')
   const config = readSettings({ data, port: String(base) }, [])
   await assert.rejects(async () => openDataFolder(config), { code: 'port_taken' })
+  const further = { port: String(base + 10), testProcessorPort: String(base) }
+  await assert.rejects(async () => openDataFolder(readSettings({ data, ...further }, [])), {
+    code: 'port_taken',
+    message: /--test-processor-port/,
+  })
   assert.ok(!existsSync(data))
 })
 

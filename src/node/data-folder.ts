@@ -82,8 +82,7 @@ const SHARED_FOLDERS = ['journals', 'signers']
 export async function openDataFolder(config: Config): Promise<OpenFolder> {
   // Where nothing was decided, nothing of an earlier life listens: a start that is refused leaves no folder.
   const isFirst = !existsSync(join(config.data, 'ergon.json'))
-  const { host, port, pgPort } = config
-  const ports = isFirst ? await claimPorts({ host, port, pgPort }) : undefined
+  const ports = isFirst ? await claimPorts(wantedPorts(config)) : undefined
   // Traversable by the uids of cells; what is inside says who may read it.
   for (const folder of ['.', ...SHARED_FOLDERS].map((name) => join(config.data, name))) {
     try {
@@ -101,6 +100,20 @@ export async function openDataFolder(config: Config): Promise<OpenFolder> {
   demandRoom(path)
   return { path, runFolder: runFolderOf(path), ports }
 }
+
+/** Those that are set, or were chosen before. */
+const wantedPorts = (
+  { host, port, pgPort, testProcessorPort }: Config,
+  known?: Pick<Decided, 'port' | 'pgPort'>,
+): Parameters<typeof claimPorts>[0] => ({
+  host,
+  port: port ?? known?.port,
+  pgPort: pgPort ?? known?.pgPort,
+  named:
+    testProcessorPort === undefined
+      ? []
+      : [{ port: testProcessorPort, flag: '--test-processor-port', use: 'the test processor' }],
+})
 
 /** One level at a time: Node's own `recursive` never returns where a folder below a parent that is there is ENOENT (/proc/x). */
 function makeFolder(folder: string): void {
@@ -132,13 +145,7 @@ export async function settleDataFolder(
     )
   // First: a start that finds ergon.json makes no secrets.
   const secrets = openSecrets(join(path, 'secrets.json'), known === undefined)
-  const ports =
-    claimed ??
-    (await claimPorts({
-      host: config.host,
-      port: config.port ?? known?.port,
-      pgPort: config.pgPort ?? known?.pgPort,
-    }))
+  const ports = claimed ?? (await claimPorts(wantedPorts(config, known)))
   const decided: Decided = {
     format: FORMAT,
     created: known?.created ?? new Date().toISOString(),

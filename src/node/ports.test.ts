@@ -46,6 +46,47 @@ test('claimPorts() refuses a wanted port that somebody listens on', async (t) =>
   await assert.rejects(claimPorts(wanted), isTaken(base + 20, 'another program'))
 })
 
+const PROCESSOR = { flag: '--test-processor-port', use: 'the test processor' }
+const withProcessor = (port: number, more: object = {}) => ({
+  host,
+  port: base + 60,
+  pgPort: base + 65,
+  named: [{ port, ...PROCESSOR }],
+  ...more,
+})
+
+test('claimPorts() refuses a further port that is taken, and claims nothing then', async (t) => {
+  const wanted = withProcessor(base + 66)
+  const held = await claimPorts(wanted)
+  const elsewhere = withProcessor(base + 66, { port: base + 70, pgPort: base + 75 })
+  await assert.rejects(claimPorts(elsewhere), isTaken(base + 66, undefined, PROCESSOR.flag))
+  await held.release()
+  const again = await claimPorts(elsewhere)
+  await again.release()
+  const other = createServer().listen({ host, port: base + 66 })
+  t.after(() => other.close())
+  await once(other, 'listening')
+  await assert.rejects(claimPorts(wanted), isTaken(base + 66, 'another program', PROCESSOR.flag))
+  await (await claimPorts(withProcessor(base + 67))).release()
+})
+
+test('claimPorts() gives a port one use', async () => {
+  for (const [port, whose] of [
+    [base + 61, `${base + 60} to ${base + 64} are those of the API`],
+    [base + 65, 'it is that of databases'],
+  ] as const)
+    await assert.rejects(claimPorts(withProcessor(port)), {
+      code: 'port_taken',
+      message: `Could not use port ${port} for the test processor: ${whose}; choose another: npm start -- --test-processor-port <port>`,
+    })
+  // A block that is chosen lies elsewhere.
+  const both = await claimPorts({ host, port: undefined, pgPort: undefined })
+  await both.release()
+  const chosen = await claimPorts(withProcessor(both.port, { port: undefined, pgPort: undefined }))
+  assert.notEqual(chosen.port, both.port)
+  await chosen.release()
+})
+
 test('claimPorts() says why an address is not to be had, where nobody has it', async () => {
   const elsewhere = { host: '192.0.2.1', port: base + 30, pgPort: base + 35 }
   await assert.rejects(claimPorts(elsewhere), {

@@ -7,6 +7,7 @@ import { fault } from '#contract/errors.ts'
 const BLOCK_SIZE = 10
 const BLOCKS_MAX = 50
 const FIRST_PORT = 8080
+const LOOPBACK = '127.0.0.1'
 const FIRST_PG_PORT = 5432
 /** From the API's port to those of the portal, of functions and of the status page. */
 export const PORTAL_PORT_OFFSET = 1
@@ -23,40 +24,90 @@ export type Ports = {
   readonly pgPort: number
   release(): Promise<void>
 }
+/** A port that is never chosen, on loopback. */
+type NamedPort = {
+  readonly port: number
+  readonly flag: string
+  /** In words. */
+  readonly use: string
+}
 /** Undefined ones are chosen. */
 type WantedPorts = {
   readonly host: string
   readonly port: number | undefined
   readonly pgPort: number | undefined
+  readonly named?: readonly NamedPort[]
 }
 
 /** Claims the ports that are wanted, and chooses those that are not. Throws `port_taken`. */
 export async function claimPorts(wanted: WantedPorts): Promise<Ports> {
   demandApart(wanted)
+  const named = await claimNamed(wanted.named ?? [])
+  try {
+    const block = await claimBlock(wanted)
+    const release = async () => void (await Promise.all([block.release(), closeAll(named)]))
+    return { ...block, release }
+  } catch (error) {
+    await closeAll(named)
+    throw error
+  }
+}
+
+/** Claims ports before a block is chosen, which then has none of them. */
+async function claimNamed(named: readonly NamedPort[]): Promise<Server[]> {
+  const claims: Server[] = []
+  for (const { port, flag } of named) {
+    const host = LOOPBACK
+    const taken = await firstTaken({ host, claimed: [port], listened: [port] }, claims)
+    if (taken === undefined) continue
+    await closeAll(claims)
+    throw fault('port_taken', refusalText(taken, host, flag))
+  }
+  return claims
+}
+
+async function claimBlock(wanted: WantedPorts): Promise<Ports> {
+  const { host } = wanted
   for (let block = 0; block < BLOCKS_MAX; block++) {
     const port = wanted.port ?? FIRST_PORT + block * BLOCK_SIZE
     const pgPort = wanted.pgPort ?? FIRST_PG_PORT + block * BLOCK_SIZE
     const claims: Server[] = []
-    const release = async () => void (await Promise.all(claims.map(close)))
-    const taken = await firstTaken(wanted, { port, pgPort }, claims)
-    if (taken === undefined) return { port, pgPort, release }
-    await release()
+    const claimed = portsFrom(port, API_PORTS)
+    // Of wanted ports only what is listened on today must be free of others.
+    const listened = wanted.port === undefined ? claimed : portsFrom(port, SERVED_PORTS)
+    const taken = await firstTaken(
+      { host, claimed: [...claimed, pgPort], listened: [...listened, pgPort] },
+      claims,
+    )
+    if (taken === undefined) return { port, pgPort, release: () => closeAll(claims) }
+    await closeAll(claims)
     const isPg = taken.port === pgPort
     if ((isPg ? wanted.pgPort : wanted.port) !== undefined)
-      throw fault('port_taken', refusalText(taken, wanted.host, isPg ? '--pg-port' : '--port'))
+      throw fault('port_taken', refusalText(taken, host, isPg ? '--pg-port' : '--port'))
   }
   throw fault('port_taken', 'Could not find free ports: give --port and --pg-port')
 }
 
-/** The database endpoint has none of the ports that follow the API's. */
-function demandApart({ port, pgPort }: WantedPorts): void {
-  if (port === undefined || pgPort === undefined) return
-  if (API_PORTS.every((offset) => port + offset !== pgPort)) return
-  const last = port + Math.max(...API_PORTS)
-  throw fault(
-    'port_taken',
-    `Could not use port ${pgPort} for databases: ${port} to ${last} are those of the API; choose another: npm start -- --pg-port <port>`,
-  )
+const portsFrom = (port: number, offsets: readonly number[]): number[] =>
+  offsets.map((offset) => port + offset)
+
+/** Each port has one use. */
+function demandApart({ port, pgPort, named = [] }: WantedPorts): void {
+  const apiPorts = port === undefined ? [] : portsFrom(port, API_PORTS)
+  const databases = { flag: '--pg-port', use: 'databases' }
+  const others = [...(pgPort === undefined ? [] : [{ port: pgPort, ...databases }]), ...named]
+  for (const [index, one] of others.entries()) {
+    const same = others.slice(0, index).find((before) => before.port === one.port)
+    if (same === undefined && !apiPorts.includes(one.port)) continue
+    const whose =
+      same === undefined
+        ? `${apiPorts[0]} to ${apiPorts.at(-1)} are those of the API`
+        : `it is that of ${same.use}`
+    throw fault(
+      'port_taken',
+      `Could not use port ${one.port} for ${one.use}: ${whose}; choose another: npm start -- ${one.flag} <port>`,
+    )
+  }
 }
 
 /** A port that is not to be had: another Ergon claims it, or listen(2) failed with a code. */
@@ -72,21 +123,21 @@ function refusalText({ port, why }: Taken, host: string, flag: string): string {
 
 /** The first port that cannot be had. Ports claimed on the way are added to `claims`. */
 async function firstTaken(
-  wanted: WantedPorts,
-  { port, pgPort }: { port: number; pgPort: number },
+  ports: {
+    readonly host: string
+    readonly claimed: readonly number[]
+    readonly listened: readonly number[]
+  },
   claims: Server[],
 ): Promise<Taken | undefined> {
-  const apiPorts = API_PORTS.map((offset) => port + offset)
-  for (const one of new Set([...apiPorts, pgPort])) {
-    const claim = await listen({ path: `\0ergon-port-${one}` })
-    if (typeof claim === 'string') return { port: one, why: CLAIMED }
+  for (const port of new Set(ports.claimed)) {
+    const claim = await listen({ path: `\0ergon-port-${port}` })
+    if (typeof claim === 'string') return { port, why: CLAIMED }
     claims.push(claim)
   }
-  // Of wanted ports only what is listened on today must be free of others.
-  const chosen = wanted.port === undefined ? apiPorts : SERVED_PORTS.map((offset) => port + offset)
-  for (const one of [...chosen, pgPort]) {
-    const server = await listen({ host: wanted.host, port: one, exclusive: true })
-    if (typeof server === 'string') return { port: one, why: server }
+  for (const port of ports.listened) {
+    const server = await listen({ host: ports.host, port, exclusive: true })
+    if (typeof server === 'string') return { port, why: server }
     await close(server)
   }
   return undefined
@@ -102,3 +153,4 @@ function listen(address: ListenOptions): Promise<Server | string> {
 }
 
 const close = (server: Server) => new Promise((resolve) => server.close(resolve))
+const closeAll = async (servers: readonly Server[]) => void (await Promise.all(servers.map(close)))
