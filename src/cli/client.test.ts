@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { test, type TestContext } from 'node:test'
-import { apiGet } from './client.ts'
+import { apiGet, apiPostOnce } from './client.ts'
 import { EXIT } from './output.ts'
 
 async function serve(t: TestContext, answer: RequestListener): Promise<{ baseUrl: string }> {
@@ -48,4 +48,55 @@ test('apiGet() fails with the code of payment when free joules are used up, not 
   const exitCodes = { free_tier_exceeded: EXIT.payment, too_many_requests: EXIT.failed }
   for (const [code, exitCode] of Object.entries(exitCodes))
     await assert.rejects(apiGet(options, `/${code}`, { public: true }), { exitCode })
+})
+
+const problem =
+  (status: number, title: string): RequestListener =>
+  (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/problem+json' })
+    response.end(JSON.stringify({ title, detail: 'No' }))
+  }
+
+/** The keys of the requests, which are answered in turn. */
+async function serveInTurn(t: TestContext, answers: readonly RequestListener[]) {
+  const keys: unknown[] = []
+  const options = await serve(t, (request, response) => {
+    const answer = answers[keys.push(request.headers['idempotency-key']) - 1]
+    request.resume().once('end', () => answer?.(request, response))
+  })
+  return { post: () => apiPostOnce(options, '/v1/topups', {}, { public: true }), keys }
+}
+
+test('apiPostOnce() asks again under one key while the outcome is not known', async (t) => {
+  const { post, keys } = await serveInTurn(t, [
+    (request) => request.socket.destroy(),
+    problem(409, 'idempotency_in_progress'),
+    problem(503, 'payment_processor_away'),
+    (_, response) => void response.writeHead(201).end('{}'),
+  ])
+  assert.equal((await post()).status, 201)
+  assert.equal(keys.length, 4)
+  assert.equal(new Set(keys).size, 1)
+  assert.match(String(keys[0]), /^[0-9a-f-]{36}$/)
+})
+
+test('apiPostOnce() asks once where the outcome is known, or nothing was sent', async (t) => {
+  const { post, keys } = await serveInTurn(t, [problem(402, 'payment_declined')])
+  const refused = { code: 'payment_declined' }
+  await assert.rejects(post(), refused)
+  assert.equal(keys.length, 1)
+  const away = { baseUrl: 'http://127.0.0.1:1' }
+  await assert.rejects(apiPostOnce(away, '/v1/topups', {}, { public: true }), {
+    code: 'unreachable',
+    isUnsent: true,
+  })
+})
+
+test('apiPostOnce() gives up after some attempts', async (t) => {
+  const { post, keys } = await serveInTurn(
+    t,
+    Array.from({ length: 9 }, () => problem(503, 'payment_processor_away')),
+  )
+  await assert.rejects(post(), { code: 'payment_processor_away' })
+  assert.equal(keys.length, 5)
 })

@@ -1,6 +1,8 @@
 // The two APIs that the command line calls: the public API with a token, and the operator's API on its socket.
+import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { buffer as bytesOf } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
 import type { ControlAnswer, ControlLine, ControlName, ControlRequest } from '#contract/control.ts'
@@ -17,7 +19,15 @@ export type ApiAnswer = {
 }
 
 /** Nothing answers at the address: that says nothing of what was asked. */
-export class Unreachable extends CommandError {}
+export class Unreachable extends CommandError {
+  /** The request never left. */
+  isUnsent = false
+}
+
+/** Attempts whose outcome is not known, and how long a request that runs is waited for. */
+const ATTEMPTS_MAX = 5
+const RUNS_MS_MAX = 120_000
+const AGAIN_MS = 500
 
 /** GETs a path of the API; throws a CommandError that says what to do for 4xx and 5xx. */
 export const apiGet = (
@@ -33,6 +43,37 @@ export const apiPost = (
   body: object,
   more: { public?: boolean } = {},
 ): Promise<ApiAnswer> => ask(options, path, { ...more, body })
+
+/**
+ * POSTs a JSON body that pays or begins something, again while its outcome is not known: under one Idempotency-Key, so
+ * that it is done once. Throws the same.
+ */
+export async function apiPostOnce(
+  options: GlobalOptions,
+  path: string,
+  body: object,
+  more: { public?: boolean } = {},
+): Promise<ApiAnswer> {
+  const key = randomUUID()
+  const lastMs = performance.now() + RUNS_MS_MAX
+  for (let attempt = 1; ;) {
+    try {
+      return await ask(options, path, { ...more, body, key })
+    } catch (error) {
+      const runs = error instanceof ApiRefusal && error.code === 'idempotency_in_progress'
+      const isOpen = runs || isUnknown(error, attempt === 1)
+      if (!isOpen || attempt >= ATTEMPTS_MAX || performance.now() > lastMs) throw error
+      if (!runs) attempt++
+      await pause(AGAIN_MS)
+    }
+  }
+}
+
+/** Nobody knows what was done. */
+const isUnknown = (error: unknown, isFirst: boolean): boolean =>
+  error instanceof Unreachable
+    ? !(isFirst && error.isUnsent)
+    : error instanceof ApiRefusal && error.status >= 500
 
 /** PATCHes with a JSON body; throws the same. */
 export const apiPatch = (options: GlobalOptions, path: string, body: object): Promise<ApiAnswer> =>
@@ -52,12 +93,20 @@ export const apiDelete = (
 async function ask(
   options: GlobalOptions,
   path: string,
-  more: { accept?: string; public?: boolean; token?: string; body?: object; method?: string },
+  more: {
+    accept?: string
+    public?: boolean
+    token?: string
+    body?: object
+    method?: string
+    key?: string
+  },
 ): Promise<ApiAnswer> {
   const url = `${baseUrlOf(options)}${path}`
   const headers: Record<string, string> = { accept: more.accept ?? 'application/json' }
   if (more.public !== true) headers['authorization'] = `Bearer ${more.token ?? tokenOf(options)}`
   if (more.body !== undefined) headers['content-type'] = 'application/json'
+  if (more.key !== undefined) headers['idempotency-key'] = more.key
   const text = more.body === undefined ? undefined : JSON.stringify(more.body)
   // Node.js gives the body of a DELETE no length by itself.
   if (text !== undefined) headers['content-length'] = String(Buffer.byteLength(text))
@@ -69,6 +118,8 @@ async function ask(
   return answer
 }
 
+const UNSENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'])
+
 /** Why nothing answers at an address, and what to do. */
 export function unreachable(url: string, error: Error & { code?: string }): Unreachable {
   // TLS gets bytes of another protocol.
@@ -76,7 +127,9 @@ export function unreachable(url: string, error: Error & { code?: string }): Unre
     error.code === 'EPROTO' && url.startsWith('https:')
       ? ['the service speaks http, not https', `--base-url http://${new URL(url).host}`]
       : [error.message || error.code, 'is it started? npm start']
-  return new Unreachable(`Could not reach ${url}: ${what}`, EXIT.failed, next, 'unreachable')
+  const made = new Unreachable(`Could not reach ${url}: ${what}`, EXIT.failed, next, 'unreachable')
+  made.isUnsent = UNSENT.has(error.code ?? '')
+  return made
 }
 
 /** GETs a path and gives the bytes as they come, from an offset on; throws the same. */

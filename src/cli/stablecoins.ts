@@ -1,6 +1,6 @@
 // Payments by stablecoin: how to pay, and the claim of the transfer that paid.
 import { setTimeout as pause } from 'node:timers/promises'
-import { apiPost, ApiRefusal } from './client.ts'
+import { apiPost, apiPostOnce, ApiRefusal } from './client.ts'
 import { CommandError, EXIT, print, printJson, tell, tellWork } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import { finishTopup, type BegunTopup } from './topups.ts'
@@ -61,7 +61,10 @@ async function offerOf(options: GlobalOptions, body: object): Promise<CoinOffer>
 async function mined(options: GlobalOptions, transfer: object): Promise<BegunTopup> {
   for (let left = MINED_POLLS_MAX; ; left--) {
     try {
-      const { text } = await apiPost(options, '/v1/topups', { method: 'stablecoin', transfer })
+      const { text } = await apiPostOnce(options, '/v1/topups', {
+        method: 'stablecoin',
+        transfer,
+      })
       return JSON.parse(text) as BegunTopup
     } catch (error) {
       const isPending = error instanceof ApiRefusal && error.code === 'transfer_pending'

@@ -1,4 +1,5 @@
-// The table of idempotency keys: claimed in one statement, answered in one, forgotten after a day.
+// The table of idempotency keys: claimed in one statement, answered in one, forgotten after a day. What the request began
+// is noted in the transaction that begins it.
 import type { Queryable } from '#state/connect.ts'
 import type { ReplyHeaders } from './reply.ts'
 
@@ -18,11 +19,14 @@ export type StoredAnswer = {
   readonly body: Uint8Array | undefined
 }
 export type Claimed =
-  | { readonly kind: 'mine' | 'running' | 'reused' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'reused' }
+  | { readonly kind: 'mine'; readonly begun: unknown }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer }
 
 type Row = {
   mine: boolean
+  begun: unknown
   fingerprint: Buffer | null
   receipt: string
   status: number | null
@@ -33,7 +37,7 @@ type Row = {
 
 /**
  * Takes the key, unless somebody has it: whose work is under way, or who answered within a day. Work of
- * a session that has ended, or older than any deadline, is nobody's any more.
+ * a session that has ended, or older than any deadline, is nobody's any more. What it began goes to the same request alone.
  */
 export async function claimKey(state: Queryable, claim: KeyClaim): Promise<Claimed> {
   const { rows } = await state.query<Row>(CLAIM, [
@@ -45,7 +49,7 @@ export async function claimKey(state: Queryable, claim: KeyClaim): Promise<Claim
     claim.request,
   ])
   const [row] = rows
-  if (row?.mine === true) return { kind: 'mine' }
+  if (row?.mine === true) return { kind: 'mine', begun: row.begun ?? undefined }
   // A row that was made while we waited for it is not in our snapshot: it has just begun.
   if (row === undefined || row.fingerprint === null) return { kind: 'running' }
   if (!row.fingerprint.equals(claim.fingerprint)) return { kind: 'reused' }
@@ -55,21 +59,38 @@ export async function claimKey(state: Queryable, claim: KeyClaim): Promise<Claim
   return { kind: 'answered', answer }
 }
 
+const IS_OLD = "kept.begun_at < now() - interval '24 hours'"
 const CLAIM = `with taken as (
   insert into idempotency_keys as kept (token, path, key, fingerprint, session, request)
   values ($1, $2, $3, $4, $5, $6)
   on conflict (token, path, key) do update set fingerprint = excluded.fingerprint,
-    session = excluded.session, request = excluded.request, begun_at = now(), receipt = null,
-    status = null, headers = null, content_type = null, body = null
-  where kept.begun_at < now() - interval '24 hours'
-    or kept.status is null and (kept.begun_at < now() - interval '15 minutes'
-      or not exists (select from sessions s where s.id = kept.session and s.closed_at is null))
-  returning request
+    session = excluded.session, request = excluded.request, receipt = null,
+    status = null, headers = null, content_type = null, body = null,
+    begun_at = case when kept.begun is null or ${IS_OLD} then now() else kept.begun_at end,
+    begun = case when ${IS_OLD} then null else kept.begun end
+  where ${IS_OLD}
+    or kept.status is null and (kept.begun is null or kept.fingerprint = excluded.fingerprint)
+      and (kept.begun_at < now() - interval '15 minutes'
+        or not exists (select from sessions s where s.id = kept.session and s.closed_at is null))
+  returning request, begun
 )
-select taken.request is not null as mine, kept.fingerprint, kept.receipt, kept.status, kept.headers,
+select taken.request is not null as mine, taken.begun, kept.fingerprint, kept.receipt, kept.status, kept.headers,
   kept.content_type, kept.body
 from (select) one left join taken on true
   left join idempotency_keys kept on (kept.token, kept.path, kept.key) = ($1, $2, $3)`
+
+/** Notes what the request began; false where another request has the key. */
+export async function beginKey(
+  transaction: Queryable,
+  claim: KeyClaim,
+  begun: object,
+): Promise<boolean> {
+  const { rowCount } = await transaction.query(
+    'update idempotency_keys set begun = $5 where (token, path, key, request) = ($1, $2, $3, $4)',
+    [claim.token, claim.path, claim.key, claim.request, JSON.stringify(begun)],
+  )
+  return rowCount === 1
+}
 
 export async function answerKey(
   state: Queryable,
@@ -93,11 +114,14 @@ export async function answerKey(
   )
 }
 
-/** Gives a key back that has no answer: its next request begins anew. */
+/** Gives a key back that has no answer: its next request goes on with what was begun, or begins anew. */
 export async function releaseKey(state: Queryable, claim: KeyClaim): Promise<void> {
   await state.query(
-    `delete from idempotency_keys
-     where (token, path, key, request) = ($1, $2, $3, $4) and status is null`,
+    `with unbegun as (
+       delete from idempotency_keys
+       where (token, path, key, request) = ($1, $2, $3, $4) and status is null and begun is null)
+     update idempotency_keys set session = null
+     where (token, path, key, request) = ($1, $2, $3, $4) and status is null and begun is not null`,
     [claim.token, claim.path, claim.key, claim.request],
   )
 }

@@ -4,7 +4,7 @@
 //
 // Kept are answers of 2xx up to 1 MiB, streams as what they came to; of a larger one is kept that it was
 // given, and its repetition is refused. What failed, or was left by its caller, is not kept: its repetition
-// is a new attempt, as a retry should be.
+// goes on with what the request had begun (`once()`), and is a new attempt where that is nothing.
 import { createHash } from 'node:crypto'
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -20,12 +20,14 @@ import type { Call } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import {
   answerKey,
+  beginKey,
   claimKey,
   forgetKeys,
   releaseKey,
   type KeyClaim,
   type StoredAnswer,
 } from './idempotency-store.ts'
+import type { BegunKey } from './once.ts'
 import { assertStands, wireBody, type KnownReply, type Reply, type StreamedReply } from './reply.ts'
 
 const HEADER = 'idempotency-key'
@@ -52,7 +54,7 @@ export type KeyedRequest = {
 /** A key that this request has; disposing of it gives it back unless it was answered. */
 export interface HeldKey extends AsyncDisposable {
   /** The earlier answer, or the one that `make` gives, which is kept before its end leaves. */
-  answer(make: () => Promise<Reply>): Promise<Reply>
+  answer(make: (begun: BegunKey) => Promise<Reply>): Promise<Reply>
 }
 
 export interface Idempotency {
@@ -90,21 +92,14 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
         retryAfterS: RETRY_S,
       })
     })
-    if (claimed.kind === 'running')
-      throw fault(
-        'idempotency_in_progress',
-        'Could not begin: a request with this key is running',
-        {
-          retryAfterS: RETRY_S,
-        },
-      )
+    if (claimed.kind === 'running') throw isRunning()
     if (claimed.kind === 'reused')
       throw fault(
         'idempotency_key_reused',
         'Could not use the Idempotency-Key: it was used with another body',
       )
     if (claimed.kind === 'answered') return replaying(claimed.answer)
-    return keeping(claim, asked, { state, log })
+    return keeping(claim, { asked, begun: begunOf(claim, claimed.begun) }, { state, log })
   }
 
   function forgetSometimes(): void {
@@ -124,6 +119,19 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     },
   }
 }
+
+const isRunning = () =>
+  fault('idempotency_in_progress', 'Could not begin: a request with this key is running', {
+    retryAfterS: RETRY_S,
+  })
+
+const begunOf = (claim: KeyClaim, before: unknown): BegunKey => ({
+  before,
+  async keep(transaction, made) {
+    // This request was taken for dead, and a repetition has its key: one of them may begin.
+    if (!(await beginKey(transaction, claim, made))) throw isRunning()
+  },
+})
 
 function replaying({ receipt, status, headers, contentType, body }: StoredAnswer): HeldKey {
   if (body === undefined)
@@ -146,7 +154,7 @@ function replaying({ receipt, status, headers, contentType, body }: StoredAnswer
 
 function keeping(
   claim: KeyClaim,
-  asked: KeyedRequest,
+  { asked, begun }: { asked: KeyedRequest; begun: BegunKey },
   deps: { state: Queryable; log: Logger },
 ): HeldKey {
   const { exchange, spend } = asked
@@ -189,7 +197,7 @@ function keeping(
 
   return {
     async answer(make) {
-      const reply = await make()
+      const reply = await make(begun)
       if (reply.status < 200 || reply.status > 299) return reply
       return reply.kind === 'known' ? await known(reply) : streamed(reply)
     },

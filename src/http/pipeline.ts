@@ -21,6 +21,7 @@ import type { Call, ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import type { Idempotency, HeldKey } from './idempotency.ts'
 import { discardBody } from './json-body.ts'
+import type { BegunKey } from './once.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import { toErgonError } from './problem.ts'
 import { assertStands, type Handled, type Reply } from './reply.ts'
@@ -169,10 +170,10 @@ async function serve(work: Work): Promise<void> {
 /** A request with an Idempotency-Key may be answered by an earlier one. */
 async function serveOnce(work: Work, claimed: Promise<HeldKey>): Promise<void> {
   await using key = await claimed
-  await reply(work, await key.answer(async () => await handle(work)))
+  await reply(work, await key.answer(async (begun) => await handle(work, begun)))
 }
 
-function handle(work: Work): Reply | Promise<Reply> {
+function handle(work: Work, begun?: BegunKey): Reply | Promise<Reply> {
   const { exchange, call, who, body, spend } = work
   const handled: Handled<never> = {
     who,
@@ -185,6 +186,7 @@ function handle(work: Work): Reply | Promise<Reply> {
     body: body as never,
     spend,
     signal: exchange.signal,
+    begun,
   }
   return call.endpoint.handle(handled)
 }

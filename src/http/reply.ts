@@ -4,6 +4,7 @@ import type { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { Charge } from '#contract/charge.ts'
 import type { Principal } from '#identity/principal.ts'
+import type { BegunKey } from './once.ts'
 
 export type ReplyHeaders = Readonly<Record<string, string>>
 
@@ -91,6 +92,8 @@ export type Handled<Body = unknown> = {
   readonly spend: Spend
   /** Aborts on client gone, deadline, drain and cut. */
   readonly signal: AbortSignal
+  /** Of a request with an Idempotency-Key, for `once()`. */
+  readonly begun?: BegunKey | undefined
 }
 
 export type Handler<Body = unknown> = (handled: Handled<Body>) => Reply | Promise<Reply>

@@ -4,6 +4,7 @@ import { callerOf } from '#identity/principal.ts'
 import { deleteResource } from '#resources/delete-resource.ts'
 import type { ShownResource, ShownResources } from '#resources/shown-resources.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { once } from './once.ts'
 import { known, type Handled, type Handler } from './reply.ts'
 
 type Deps<Settings> = { readonly state: State; readonly settings: Settings }
@@ -35,7 +36,7 @@ export const createResourceGet =
   async (call) =>
     known(shown.replyOf(await askedResource(shown, state, call), settings))
 
-/** `deploy` makes it in a transaction. */
+/** `deploy` makes it in a transaction, once for the key of the request. */
 export const createResourceDeploy =
   <Row, Settings, Request>(
     { replyOf }: ShownResources<Row, Settings>,
@@ -47,10 +48,11 @@ export const createResourceDeploy =
     ) => Promise<Row>,
   ): Handler<Request> =>
   async (call) => {
-    const made = await state.transaction((transaction) =>
-      deploy(transaction, call, { request: call.body, settings }),
-    )
-    return known(replyOf(made, settings), 201)
+    const reply = await once(call, state, () => async (transaction) => {
+      const made = await deploy(transaction, call, { request: call.body, settings })
+      return replyOf(made, settings)
+    })
+    return known(reply, 201)
   }
 
 /** `apply` does the change in a transaction, with its entry in the audit log. */

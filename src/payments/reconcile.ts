@@ -4,14 +4,12 @@ import type { Logger } from '#base/log.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { forEachPayment } from './for-each-payment.ts'
-import { applyFacts, startPayment, startRefund } from './start-payment.ts'
+import { applyFacts, CALL_S_MAX, startPayment, startRefund } from './start-payment.ts'
 
 /** Asked again: events of a processor may appear late. */
 const OVERLAP_S = 3600
 /** A call that takes longer has been cut off. */
 const CALL_S = 60
-/** The processor forgets its keys after a day: a call made then would be another one. */
-const CALL_S_MAX = 23 * 3600
 /** A payer has so long to confirm. */
 const CONFIRM_S = 86_400
 /** A payment under way for so long is looked at by itself. */

@@ -1,11 +1,18 @@
-// The call to the processor that a payment begins with. It may be made again at any time: the processor knows it by the
-// id of the payment, and the payment by its row.
+// The call to the processor that a payment begins with. It may be made again, by a repeated request or after a crash: the
+// processor knows it by the id of the payment, and the payment by its row.
 import { present } from '#base/errors.ts'
 import { pusd } from '#base/units.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { CallOutcome, PaymentAdapter } from './adapter.ts'
 
+/** The processor forgets its keys after a day: a call made then would be another one. */
+export const CALL_S_MAX = 23 * 3600
+
 type Row = {
+  /** The payment is under way, and its answer may be lost. */
+  open: boolean
+  reference: string | null
+  failure: string | null
   account: string
   kind: 'hold' | 'topup' | 'automatic'
   amount: string
@@ -13,19 +20,27 @@ type Row = {
   customer: string | null
 }
 
+/** Makes the call, unless its answer is known or it would be another one; what is known of the payment. */
 export async function startPayment(
   state: Queryable,
   adapter: PaymentAdapter,
   payment: string,
 ): Promise<CallOutcome> {
   const { rows } = await state.query<Row>(
-    `select p.account, p.kind, p.amount_pusd::text as amount, m.reference as method, s.customer
+    `select p.state in ('created', 'requires_action') and p.action is null
+         and p.created_at > ledger_now() - interval '${CALL_S_MAX} seconds' as open,
+       p.reference, case when p.state = 'failed' then coalesce(p.reason, '') end as failure, p.account, p.kind, p.amount_pusd::text as amount, m.reference as method, s.customer
      from payments p left join payment_methods m on m.id = p.method
        left join payment_accounts s on s.account = p.account
      where p.id = $1`,
     [payment],
   )
   const row = present(rows[0], `no payment ${payment}`)
+  if (!row.open)
+    return {
+      reference: row.reference ?? '',
+      ...(row.failure === null ? {} : { failure: row.failure }),
+    }
   const order = {
     payment,
     account: row.account,
@@ -44,18 +59,26 @@ export async function startPayment(
   return outcome
 }
 
-/** The same for a refund. */
+/** The same for a refund: makes the call unless its answer is known. */
 export async function startRefund(
   state: Queryable,
   adapter: PaymentAdapter,
   refund: string,
 ): Promise<void> {
-  const { rows } = await state.query<{ amount: string; reference: string; payment: string }>(
-    `select r.amount_pusd::text as amount, p.reference, p.id as payment
+  const { rows } = await state.query<{
+    open: boolean
+    amount: string
+    reference: string
+    payment: string
+  }>(
+    `select r.state = 'pending' and r.reference is null
+         and r.created_at > ledger_now() - interval '${CALL_S_MAX} seconds' as open,
+       r.amount_pusd::text as amount, p.reference, p.id as payment
      from payment_refunds r join payments p on p.id = r.payment where r.id = $1`,
     [refund],
   )
   const row = present(rows[0], `no refund ${refund}`)
+  if (!row.open) return
   const outcome = await adapter.refund({
     refund,
     reference: row.reference,

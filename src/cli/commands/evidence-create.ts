@@ -1,6 +1,6 @@
 // ergon evidence create: asks for a pack; waits and downloads where that is wanted.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPostOnce } from '#cli/client.ts'
 import { downloadPack, stateOf, waitForPack, type PackEntry } from '#cli/evidence.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
@@ -10,7 +10,9 @@ const EXAMPLE = 'ergon evidence create --from 2026-01-01 --to 2026-02-01'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const span = { from: neededTime(options, 'from'), to: neededTime(options, 'to') }
-  const made = JSON.parse((await apiPost(options, '/v1/compliance/packs', span)).text) as PackEntry
+  const made = JSON.parse(
+    (await apiPostOnce(options, '/v1/compliance/packs', span)).text,
+  ) as PackEntry
   tell(`It costs ${dollars(made.ceiling_pusd)} at most`)
   const file = textOption(options, 'out')
   const isAwaited = options['wait'] === true || file !== undefined

@@ -1,6 +1,6 @@
 // ergon topup: pays into the balance by card or stablecoin, and waits until the money is there.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPostOnce } from '#cli/client.ts'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
 import { sendClaim, printOffer } from '#cli/stablecoins.ts'
 import { finishTopup, type BegunTopup } from '#cli/topups.ts'
@@ -19,7 +19,7 @@ export async function run({ options, words: [amount] }: CommandCall): Promise<vo
   const wanted = hold ? { hold } : { amount }
   if (options['stablecoin'] === true) return await printOffer(options, wanted)
   const card = textOption(options, 'card')
-  const { text } = await apiPost(options, '/v1/topups', {
+  const { text } = await apiPostOnce(options, '/v1/topups', {
     ...wanted,
     ...(card === undefined ? {} : { payment_method: card }),
   })

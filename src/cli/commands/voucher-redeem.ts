@@ -1,11 +1,11 @@
 // ergon voucher redeem.
 import type { CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPostOnce } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, tell } from '#cli/output.ts'
 
 export async function run({ options, words: [code = ''] }: CommandCall): Promise<void> {
-  const { text } = await apiPost(options, '/v1/vouchers/redeem', { code })
+  const { text } = await apiPostOnce(options, '/v1/vouchers/redeem', { code })
   if (options.json) return print(text)
   const made = JSON.parse(text) as { amount_pusd: string; unit: string; expires_at: string | null }
   const until = made.expires_at === null ? '' : `, until ${made.expires_at}`

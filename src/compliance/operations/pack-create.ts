@@ -3,6 +3,7 @@ import { newId } from '#base/ids.ts'
 import { nj, priceOf, type Nj } from '#base/units.ts'
 import { PACK_DAYS_MAX, PACKS_OPEN_MAX, type PackRequest } from '#contract/compliance.ts'
 import { fault } from '#contract/errors.ts'
+import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { sumUsage } from '#ledger/usage.ts'
@@ -28,22 +29,24 @@ export const createPackCreate =
     const { who, spend, body } = call
     const { state, keptDays } = deps
     const account = who?.account ?? ''
-    const span = readSpan(body, deps.nowMs())
-    const ceilingNj = await ceilingOf(state, account, span)
-    // Held until this answer: who cannot pay the most that the work may cost hears so now.
-    if (who !== undefined) await spend.admit(who, 'pack.create', ceilingNj, ceilingNj)
-    const id = newId('pack')
-    const ceilingPusd = priceOf(ceilingNj, await priceNow(state))
-    const row = [id, account, span.from, span.to, ceilingNj, ceilingPusd, PACKS_OPEN_MAX]
-    await state
-      .transaction(async (transaction) => {
-        await transaction.query('select add_pack($1, $2, $3, $4, $5, $6, $7)', row)
+    const reply = await once(call, state, async () => {
+      const span = readSpan(body, deps.nowMs())
+      const ceilingNj = await ceilingOf(state, account, span)
+      // Held until this answer: who cannot pay the most that the work may cost hears so now.
+      if (who !== undefined) await spend.admit(who, 'pack.create', ceilingNj, ceilingNj)
+      const id = newId('pack')
+      const ceilingPusd = priceOf(ceilingNj, await priceNow(state))
+      const row = [id, account, span.from, span.to, ceilingNj, ceilingPusd, PACKS_OPEN_MAX]
+      return async (transaction) => {
+        await transaction
+          .query('select add_pack($1, $2, $3, $4, $5, $6, $7)', row)
+          .catch((error: unknown) => {
+            throw refusalOf(error)
+          })
         await recordAct(transaction, call, { action: 'pack.create', target: id, details: body })
-      })
-      .catch((error: unknown) => {
-        throw refusalOf(error)
-      })
-    const reply = await findPack(state, { account, keptDays }, id)
+        return await findPack(transaction, { account, keptDays }, id)
+      }
+    })
     return { kind: 'known', status: 202, body: () => reply }
   }
 

@@ -4,6 +4,7 @@ import { fault } from '#contract/errors.ts'
 import { backupsOf, findBackedUp, findBackup } from '#databases/operations/find-backup.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
+import { once } from '#http/once.ts'
 import { known, type Handled, type Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
@@ -24,24 +25,28 @@ export const createBackupCreate =
   (deps: Deps): Handler<BackupRequest> =>
   async (call) => {
     const { state, settings } = deps
-    const { id, name, wanted, actual } = await databaseOf(deps, call)
-    if (!settings.isOn) throw fault('databases_off', `Could not back up "${name}"`)
-    if (wanted === 'deleted')
-      throw fault('database_not_found', `Could not back up "${name}": it is deleted`)
-    if (wanted === 'suspended')
-      throw fault('database_suspended', `Could not back up "${name}": it is suspended`)
-    if (wanted !== 'deployed' || actual !== 'deployed')
-      throw fault('database_not_ready', `Could not back up "${name}": it is ${actual}`)
-    return await state.transaction(async (transaction) => {
-      const { rows } = await transaction.query<{ id: string }>(
-        "select want_backup($1, 'manual') as id",
-        [id],
-      )
-      const backup = await findBackup(transaction, id, rows[0]?.id ?? '')
-      const act = { action: 'database-backup.create', target: backup.id, details: { database: id } }
-      await recordAct(transaction, call, act)
-      return known(backup, 201)
+    const made = await once(call, state, async () => {
+      const { id, name, wanted, actual } = await databaseOf(deps, call)
+      if (!settings.isOn) throw fault('databases_off', `Could not back up "${name}"`)
+      if (wanted === 'deleted')
+        throw fault('database_not_found', `Could not back up "${name}": it is deleted`)
+      if (wanted === 'suspended')
+        throw fault('database_suspended', `Could not back up "${name}": it is suspended`)
+      if (wanted !== 'deployed' || actual !== 'deployed')
+        throw fault('database_not_ready', `Could not back up "${name}": it is ${actual}`)
+      return async (transaction) => {
+        const { rows } = await transaction.query<{ id: string }>(
+          "select want_backup($1, 'manual') as id",
+          [id],
+        )
+        const backup = await findBackup(transaction, id, rows[0]?.id ?? '')
+        const details = { database: id }
+        const act = { action: 'database-backup.create', target: backup.id, details }
+        await recordAct(transaction, call, act)
+        return backup
+      }
     })
+    return known(made, 201)
   }
 
 export const createBackupList =

@@ -13,6 +13,7 @@ import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
 import { QUERY_LABEL } from '#databases/query/query-role.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
+import { once } from '#http/once.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -55,7 +56,7 @@ export const createDatabaseRoleCreate =
   async (call) => {
     const { name: label, read_only: isReadOnly } = call.body
     if (!settings.isOn) throw fault('databases_off', `Could not create the role "${label}"`)
-    return await state.transaction(async (transaction) => {
+    const made = await once(call, state, () => async (transaction) => {
       const { id, role: owner } = await askedResource(SHOWN_DATABASES, transaction, call)
       await transaction.query('select from databases where id = $1 for no key update', [id])
       const roles = await rolesOf(transaction, id)
@@ -69,8 +70,9 @@ export const createDatabaseRoleCreate =
       const key = settings.passwordKey
       await makeRole(transaction, { key, database: id, owner, label, isReadOnly })
       await recordRole(transaction, call, { action: 'database-role.create', id, label, isReadOnly })
-      return known(replyOf(await findRole(transaction, id, label)), 201)
+      return replyOf(await findRole(transaction, id, label))
     })
+    return known(made, 201)
   }
 
 export const createDatabaseRoleRotate =

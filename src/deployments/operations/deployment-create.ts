@@ -9,6 +9,7 @@ import type { StackPlan } from '#deployments/plan/plan.ts'
 import { deploymentReplyOf, findDeployment, deploymentSteps, CHANGING } from '#deployments/rows.ts'
 import { sealInput } from '#deployments/sealed-input.ts'
 import { createAccountLoad } from '#http/account-load.ts'
+import { once } from '#http/once.ts'
 import { known, type Handled, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf, demandTouch } from '#identity/principal.ts'
@@ -45,25 +46,25 @@ export function createDeploymentCreate({
       }
     }
     if (isDry) return known(planReplyOf(stack, await planned()))
-    await assertNoneRuns(state, account, stack)
-    // Without a transaction: a plan takes no connection of its own while it is made.
-    const plan = await planned()
-    if (asked !== undefined && asked !== plan.hash)
-      throw fault('plan_changed', `Could not apply the plan of "${stack}": it is another by now`)
-    if (plan.secrets.length > 0)
-      demandTouch(
-        callerOf(call.who),
-        clock.wallMs(),
-        `Could not deploy "${stack}", which reads ${plan.secrets.join(', ')}`,
-      )
-    const made = await state.transaction(async (transaction) => {
-      const id = await addDeployment(transaction, call, { plan, key })
-      return {
-        row: await findDeployment(transaction, account, id),
-        steps: await deploymentSteps(transaction, id),
+    const reply = await once(call, state, async () => {
+      await assertNoneRuns(state, account, stack)
+      // Without a transaction: a plan takes no connection of its own while it is made.
+      const plan = await planned()
+      if (asked !== undefined && asked !== plan.hash)
+        throw fault('plan_changed', `Could not apply the plan of "${stack}": it is another by now`)
+      if (plan.secrets.length > 0)
+        demandTouch(
+          callerOf(call.who),
+          clock.wallMs(),
+          `Could not deploy "${stack}", which reads ${plan.secrets.join(', ')}`,
+        )
+      return async (transaction) => {
+        const id = await addDeployment(transaction, call, { plan, key })
+        const row = await findDeployment(transaction, account, id)
+        return deploymentReplyOf(row, await deploymentSteps(transaction, id))
       }
     })
-    return known(deploymentReplyOf(made.row, made.steps), 201)
+    return known(reply, 201)
   }
 }
 

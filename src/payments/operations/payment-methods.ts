@@ -3,6 +3,7 @@ import { newId } from '#base/ids.ts'
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { MethodReply, MethodRequest } from '#contract/payments.ts'
+import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
@@ -22,30 +23,42 @@ type Row = {
 }
 const SELECT = `select id, processor, label, state, created_at from payment_methods where account = $1`
 
-export function createMethodCreate({ state, adapters }: Deps): Handler<MethodRequest> {
+export function createMethodCreate(deps: Deps): Handler<MethodRequest> {
+  const { state, adapters } = deps
   return async (call) => {
     const { who, body } = call
     const { account, env } = callerOf(who)
     const adapter = adapterOf(adapters, env)
     if (adapter === undefined) throw fault('payments_off', 'Could not add the card')
-    const id = newId('card')
-    await state.transaction(async (transaction) => {
+    const { id } = await once(call, state, () => async (transaction) => {
+      const made = newId('card')
       await demandCardRoom(transaction, account)
-      await insertMethod(transaction, { id, account, processor: adapter.name })
-      await recordAct(transaction, call, { action: 'payment-method.create', target: id })
+      await insertMethod(transaction, { id: made, account, processor: adapter.name })
+      await recordAct(transaction, call, { action: 'payment-method.create', target: made })
+      return { id: made }
     })
-    const customer = await customerOf(state, adapter, account)
-    const made = await adapter.setUp({ method: id, account, customer, reference: body.token })
-    await state.query(
-      `update payment_methods set setup = $2, state = case when $3 and state = 'pending' then 'failed' else state end
-       where id = $1`,
-      [id, made.reference === '' ? null : made.reference, made.failure !== undefined],
-    )
-    if (made.failure !== undefined) throw declined('add the card', made.failure)
+    const action = await setUp(deps, adapter, { id, account, reference: body.token })
     const { rows } = await state.query<Row>(`${SELECT} and id = $2`, [account, id])
-    const reply = replyOf(present(rows[0], 'the card is there'), made.action ?? null)
+    const reply = replyOf(present(rows[0], 'the card is there'), action)
     return { kind: 'known', status: 201, body: () => reply }
   }
+}
+
+/** The processor knows a set-up by the id of the card, so a repetition is answered as the first. Throws payment_declined. */
+async function setUp(
+  { state }: Deps,
+  adapter: PaymentAdapter,
+  { id, account, reference }: { id: string; account: string; reference: string | undefined },
+): Promise<MethodReply['action']> {
+  const customer = await customerOf(state, adapter, account)
+  const made = await adapter.setUp({ method: id, account, customer, reference })
+  await state.query(
+    `update payment_methods set setup = $2, state = case when $3 and state = 'pending' then 'failed' else state end
+     where id = $1`,
+    [id, made.reference === '' ? null : made.reference, made.failure !== undefined],
+  )
+  if (made.failure !== undefined) throw declined('add the card', made.failure)
+  return made.action ?? null
 }
 
 export const createMethodList =

@@ -4,6 +4,7 @@ import { present } from '#base/errors.ts'
 import { pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { HOLD_USD, pusdOfAmount, type TopupRequest } from '#contract/payments.ts'
+import { once } from '#http/once.ts'
 import type { Handled, Handler, Reply } from '#http/reply.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { beginPayment } from '#payments/begin-payment.ts'
@@ -42,15 +43,17 @@ async function topUpByCard(
   const { account, env } = callerOf(who)
   const adapter = adapterOf(adapters, env)
   if (adapter === undefined) throw fault('payments_off', 'Could not begin the payment')
-  const method = await methodOf(state, { account, processor: adapter.name }, body.payment_method)
-  const id = newId('pay')
-  const kind = body.hold ? 'hold' : 'topup'
-  const amount = pusd(present(pusdOfAmount(body.amount ?? HOLD_USD), 'a checked amount'))
-  await state.transaction(async (transaction) => {
+  const { id } = await once(call, state, () => async (transaction) => {
+    const owner = { account, processor: adapter.name }
+    const method = await methodOf(transaction, owner, body.payment_method)
+    const made = newId('pay')
+    const kind = body.hold ? 'hold' : 'topup'
+    const amount = pusd(present(pusdOfAmount(body.amount ?? HOLD_USD), 'a checked amount'))
     await demandPaymentPace(transaction, account)
-    await beginPayment(transaction, { id, account, processor: adapter.name, kind, amount, method })
+    await beginPayment(transaction, { ...owner, id: made, kind, amount, method })
     const details = { kind, amount_pusd: amount.toString(), payment_method: method }
-    await recordAct(transaction, call, { action: 'topup.create', target: id, details })
+    await recordAct(transaction, call, { action: 'topup.create', target: made, details })
+    return { id: made }
   })
   const { failure } = await startPayment(state, adapter, id)
   if (failure !== undefined) throw declined('take the payment', failure, { topup: id })

@@ -5,6 +5,7 @@ import { newId } from '#base/ids.ts'
 import { printUsd, pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { pusdOfAmount, type RefundRequest, type TopupReply } from '#contract/payments.ts'
+import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { recordAct } from '#identity/audit.ts'
@@ -28,30 +29,32 @@ export function createTopupRefund(deps: {
     const isByOperator = topup.transfer !== null
     if (adapter === undefined && !isByOperator)
       throw fault('payments_off', 'Could not begin the refund')
-    // The charges of earlier answers are spent money.
-    await posted(signal)
-    const id = newId('refund')
-    const asked =
-      body.amount === undefined
-        ? null
-        : present(pusdOfAmount(body.amount), 'a checked amount').toString()
-    const amount = await state.transaction(async (transaction) => {
-      // Null: all that is left. The refund locks the ledger: last.
-      const details = { refund: id, amount_pusd: asked }
-      await recordAct(transaction, call, { action: 'topup.refund', target: topup.id, details })
-      const { rows } = await transaction.query<{ amount: string | null }>(
-        'select begin_refund($1, $2, $3, $4)::text as amount',
-        [id, topup.id, account, asked],
-      )
-      return rows[0]?.amount ?? (await refuse(transaction, topup, asked))
+    const begun = await once(call, state, async () => {
+      // The charges of earlier answers are spent money.
+      await posted(signal)
+      const id = newId('refund')
+      const asked =
+        body.amount === undefined
+          ? null
+          : present(pusdOfAmount(body.amount), 'a checked amount').toString()
+      return async (transaction) => {
+        // Null: all that is left. The refund locks the ledger: last.
+        const details = { refund: id, amount_pusd: asked }
+        await recordAct(transaction, call, { action: 'topup.refund', target: topup.id, details })
+        const { rows } = await transaction.query<{ amount: string | null }>(
+          'select begin_refund($1, $2, $3, $4)::text as amount',
+          [id, topup.id, account, asked],
+        )
+        const amount = rows[0]?.amount ?? (await refuse(transaction, topup, asked))
+        return { id, amount_pusd: amount }
+      }
     })
     // Tokens are sent by the operator, and `refund.settle` tells of them.
-    if (adapter !== undefined) await startRefund(state, adapter, id)
+    if (adapter !== undefined) await startRefund(state, adapter, begun.id)
     const reply = {
-      id,
+      ...begun,
       object: 'refund',
       topup: topup.id,
-      amount_pusd: amount,
       unit: topup.unit,
       status: 'pending',
     }

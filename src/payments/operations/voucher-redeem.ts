@@ -3,6 +3,7 @@ import type { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { VoucherRequest } from '#contract/payments.ts'
 import { recordAct } from '#identity/audit.ts'
+import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { voucherHash } from '#payments/voucher-code.ts'
@@ -20,7 +21,7 @@ export function createVoucherRedeem(deps: {
   return async (call) => {
     const { who, body, signal } = call
     const hash = voucherHash(body.code, deps.secret.reveal())
-    const row = await deps.state.transaction(async (transaction) => {
+    const reply = await once(call, deps.state, () => async (transaction) => {
       const known = await transaction.query<{ id: string; amount_pusd: string }>(
         'select id, amount_pusd::text from vouchers where code_hash = $1',
         [hash],
@@ -44,17 +45,16 @@ export function createVoucherRedeem(deps: {
           'voucher_used',
           `Could not redeem the voucher: ${found.id} was redeemed or has ended`,
         )
-      return found
+      return {
+        object: 'voucher',
+        id: found.id,
+        amount_pusd: found.amount_pusd,
+        unit: callerOf(who).env === 'test' ? 'tUSD' : 'USD',
+        expires_at: found.expires_at?.toISOString() ?? null,
+      }
     })
     // It is redeemed, whether or not the ledger answers once more.
     await deps.posted(signal).catch(() => undefined)
-    const reply = {
-      object: 'voucher',
-      id: row.id,
-      amount_pusd: row.amount_pusd,
-      unit: callerOf(who).env === 'test' ? 'tUSD' : 'USD',
-      expires_at: row.expires_at?.toISOString() ?? null,
-    }
     return { kind: 'known', status: 200, body: () => reply }
   }
 }

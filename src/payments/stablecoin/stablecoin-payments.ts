@@ -3,6 +3,8 @@ import { ErgonError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
+import { once } from '#http/once.ts'
+import type { Handled } from '#http/reply.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import { beginPayment } from '#payments/begin-payment.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -32,7 +34,7 @@ type Transferred = { readonly transaction: string; readonly index: number }
  */
 export async function claimPayment(
   state: State,
-  asker: Asker,
+  asker: KeyedAsker,
   { chain, payment }: { readonly chain: TokenChain; readonly payment: NewStablecoinPayment },
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const known = await findPayment(state, chain, payment)
@@ -50,22 +52,26 @@ export async function claimPayment(
 const isClaimed = (error: unknown): boolean =>
   error instanceof ErgonError && error.code === 'transfer_claimed'
 
-const makePayment = (
+type KeyedAsker = Asker & Pick<Handled, 'begun'>
+
+async function makePayment(
   state: State,
-  asker: Asker,
+  asker: KeyedAsker,
   { chain, payment }: { readonly chain: TokenChain; readonly payment: NewStablecoinPayment },
-): Promise<string> =>
-  state.transaction(async (transaction) => {
+): Promise<string> {
+  const { id } = await once(asker, state, () => async (transaction) => {
     const { kind, amount, account } = payment
     const { env, network } = chain
-    const id = newId('pay')
+    const made = newId('pay')
     const processor = processorOf(env)
-    await beginPayment(transaction, { id, account, processor, kind, amount, method: null })
+    await beginPayment(transaction, { id: made, account, processor, kind, amount, method: null })
     const details = { kind, amount_pusd: amount.toString(), method: 'stablecoin', network }
-    await recordAct(transaction, asker, { action: 'topup.create', target: id, details })
-    await insert(transaction, id, { chain, payment })
-    return id
+    await recordAct(transaction, asker, { action: 'topup.create', target: made, details })
+    await insert(transaction, made, { chain, payment })
+    return { id: made }
   })
+  return id
+}
 
 const claimed = () =>
   fault('transfer_claimed', 'Could not take the transfer: it has paid a top-up already')

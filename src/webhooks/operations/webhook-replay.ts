@@ -3,6 +3,7 @@
 import { fault } from '#contract/errors.ts'
 import { WEBHOOK_REPLAY_MAX, type WebhookReplay } from '#contract/webhooks.ts'
 import { recordAct } from '#identity/audit.ts'
+import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findWebhook } from './find-webhook.ts'
@@ -15,27 +16,28 @@ export const createWebhookReplay =
   async (call) => {
     const { who, parameters, body } = call
     const { account } = callerOf(who)
-    const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
-    const found =
-      body.event_id === undefined
-        ? await eventsOfTime(state, { account, id }, body)
-        : await oneEvent(state, { account, id }, body.event_id)
-    const events = found.slice(0, WEBHOOK_REPLAY_MAX)
-    const next = found[WEBHOOK_REPLAY_MAX]
-    const deliveries = await state.transaction(async (transaction) => {
-      await recordAct(transaction, call, { action: 'webhook.replay', target: id, details: body })
-      const { rows } = await transaction.query<{ deliveries: number }>(
-        'select webhook_replay($1, $2) as deliveries',
-        [id, events.map((event) => event.id)],
-      )
-      return rows[0]?.deliveries ?? 0
+    const reply = await once(call, state, async () => {
+      const { id } = await findWebhook(state, account, parameters['webhook'] ?? '')
+      const found =
+        body.event_id === undefined
+          ? await eventsOfTime(state, { account, id }, body)
+          : await oneEvent(state, { account, id }, body.event_id)
+      const events = found.slice(0, WEBHOOK_REPLAY_MAX)
+      const next = found[WEBHOOK_REPLAY_MAX]
+      return async (transaction) => {
+        await recordAct(transaction, call, { action: 'webhook.replay', target: id, details: body })
+        const { rows } = await transaction.query<{ deliveries: number }>(
+          'select webhook_replay($1, $2) as deliveries',
+          [id, events.map((event) => event.id)],
+        )
+        return {
+          object: 'webhook.replay',
+          deliveries: rows[0]?.deliveries ?? 0,
+          has_more: next !== undefined,
+          next_from: next?.occurred_at.toISOString() ?? null,
+        }
+      }
     })
-    const reply = {
-      object: 'webhook.replay',
-      deliveries,
-      has_more: next !== undefined,
-      next_from: next?.occurred_at.toISOString() ?? null,
-    }
     return { kind: 'known', status: 200, body: () => reply }
   }
 

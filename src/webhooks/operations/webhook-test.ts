@@ -4,6 +4,7 @@ import { noType, sampleOf, typeOfWanted } from '#contract/event-samples.ts'
 import { fault } from '#contract/errors.ts'
 import type { WebhookTest } from '#contract/webhooks.ts'
 import { recordAct } from '#identity/audit.ts'
+import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import { deliveryOf } from './find-delivery.ts'
 import { findWebhook } from './find-webhook.ts'
@@ -15,26 +16,32 @@ export const createWebhookTest =
   async (call) => {
     const { who, parameters, body } = call
     const { account, env } = callerOf(who)
-    const { id, status } = await findWebhook(state, account, parameters['webhook'] ?? '')
-    if (!isOn) throw fault('webhooks_off', 'Could not send the test')
-    const type = typeOfWanted(body.event)
-    const sample = type === undefined ? undefined : sampleOf(type)
-    if (sample === undefined)
-      throw fault('invalid_request', `Could not send the test: ${noType(body.event)}`, {
-        param: 'event',
-      })
-    if (status !== 'active')
-      throw fault('webhook_not_active', `Could not send the test: the webhook is ${status}`)
-    const event = newId('evt')
-    const unit = env === 'test' ? 'tUSD' : 'USD'
-    const ofAccount = { ...('unit' in sample && { unit }), account_id: account }
-    // No event of the account has the sequence 0.
-    const data = { ...sample, ...ofAccount, sequence: 0, test: true }
-    const row = [id, event, type, JSON.stringify(data)]
-    await state.transaction(async (transaction) => {
-      await recordAct(transaction, call, { action: 'webhook.test', target: id, details: { event } })
-      await transaction.query('select webhook_send_sample($1, $2, $3, $4)', row)
+    const reply = await once(call, state, async () => {
+      const { id, status } = await findWebhook(state, account, parameters['webhook'] ?? '')
+      if (!isOn) throw fault('webhooks_off', 'Could not send the test')
+      const type = typeOfWanted(body.event)
+      const sample = type === undefined ? undefined : sampleOf(type)
+      if (sample === undefined)
+        throw fault('invalid_request', `Could not send the test: ${noType(body.event)}`, {
+          param: 'event',
+        })
+      if (status !== 'active')
+        throw fault('webhook_not_active', `Could not send the test: the webhook is ${status}`)
+      const event = newId('evt')
+      const unit = env === 'test' ? 'tUSD' : 'USD'
+      const ofAccount = { ...('unit' in sample && { unit }), account_id: account }
+      // No event of the account has the sequence 0.
+      const data = { ...sample, ...ofAccount, sequence: 0, test: true }
+      const row = [id, event, type, JSON.stringify(data)]
+      return async (transaction) => {
+        await recordAct(transaction, call, {
+          action: 'webhook.test',
+          target: id,
+          details: { event },
+        })
+        await transaction.query('select webhook_send_sample($1, $2, $3, $4)', row)
+        return await deliveryOf(transaction, id, event)
+      }
     })
-    const reply = await deliveryOf(state, id, event)
     return { kind: 'known', status: 202, body: () => reply }
   }
