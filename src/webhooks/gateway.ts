@@ -56,7 +56,7 @@ function open(
         kind: 'webhook',
         find: findNamed(
           state,
-          `select url as name, '/v1/webhooks/' || id as path from webhook_endpoints where account = $1 and id = $2`,
+          `select masked_url(url) as name, '/v1/webhooks/' || id as path from webhook_endpoints where account = $1 and id = $2`,
         ),
       },
       evt: {

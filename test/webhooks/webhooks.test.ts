@@ -217,14 +217,27 @@ test('a key in the query of a url reaches the receiver, and is masked for reader
     events: ['balance.low'],
   })
   assert.equal(taken.status, 409)
+  await owner.call('POST', `${path}/test`, { event: 'balance.low' })
+  const { path: asked } = await receiver.first('a test', ({ path: one }) => one.includes(key))
+  assert.match(asked, /more=1$/)
+  // An endpoint that ends tells the others.
+  await using other = await startReceiver()
+  await owner.create(other.url, ['webhook.disabled'])
+  receiver.answer = (_, response) => void response.writeHead(410).end()
+  await owner.call('POST', `${path}/test`, { event: 'balance.low' })
+  const told = await other.first('the end', isOf('webhook.disabled'))
+  assert.equal(told.body.data['url'], `${masked}&more=***`)
   const { token } = await ergon.control('token.create', { account: owner.account, scope: 'read' })
+  const lookup = `/v1/lookup/${String(made.json['id'])}`
   const reads = await Promise.all(
-    [path, '/v1/webhooks', '/v1/audit', '/v1/webhook-deliveries'].map(async (wanted) => {
-      const headers = { authorization: `Bearer ${token}` }
-      const answer = await fetch(`${ergon.baseUrl}${wanted}`, { headers })
-      assert.ok([200, 403].includes(answer.status), wanted)
-      return await answer.text()
-    }),
+    [path, '/v1/webhooks', '/v1/audit', '/v1/webhook-deliveries', '/v1/events', lookup].map(
+      async (wanted) => {
+        const headers = { authorization: `Bearer ${token}` }
+        const answer = await fetch(`${ergon.baseUrl}${wanted}`, { headers })
+        assert.ok([200, 403].includes(answer.status), wanted)
+        return await answer.text()
+      },
+    ),
   )
   const seen = [...reads, ergon.stderr(), taken.json['detail']].join('\n')
   assert.ok(seen.includes('key=***'))
@@ -232,8 +245,6 @@ test('a key in the query of a url reaches the receiver, and is masked for reader
   const audit = await ergon.sql('select details::text from audit_entries where target = $1', [
     made.json['id'],
   ])
-  assert.deepEqual([audit.length, JSON.stringify(audit).includes(key)], [2, false])
-  await owner.call('POST', `${path}/test`, { event: 'balance.low' })
-  const { path: asked } = await receiver.first('a test', ({ path: one }) => one.includes(key))
-  assert.match(asked, /more=1$/)
+  const details = [audit.length, JSON.stringify(audit).includes(key)]
+  assert.deepEqual(details, [4, false])
 })

@@ -117,7 +117,7 @@ begin
   loop
     update webhook_endpoints set status = 'disabled', reason = ended.reason where id = ended.id;
     perform emit_event(ended.account, 'webhook.disabled',
-      jsonb_build_object('webhook_id', ended.id, 'url', ended.url, 'reason', ended.reason));
+      jsonb_build_object('webhook_id', ended.id, 'url', masked_url(ended.url), 'reason', ended.reason));
   end loop;
 end $$;
 
