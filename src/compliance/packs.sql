@@ -1,7 +1,7 @@
 -- Evidence packs: the changes of their rows, each with what belongs to it.
 
--- Asks for a pack. Raises EG022 where the account has so many that are not made yet, and EG029 where the account is being deleted: the request
--- may have been admitted before, and nothing would remove the pack of an account that has left.
+-- Asks for a pack. Raises EG022 where the account has so many that are not made yet. Raises EG029 where the account is being
+-- deleted: the request may have been admitted before, and nothing would remove the pack.
 create or replace function add_pack(new_id text, of_account text, from_time timestamptz, to_time timestamptz,
   most_nj numeric, most_pusd numeric, most int) returns void language plpgsql as $$
 begin

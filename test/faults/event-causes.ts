@@ -10,7 +10,7 @@ import type { Queryable } from '#state/connect.ts'
 export type EventCause = {
   readonly path: string
   readonly type: string
-  /** Of the balance below which its account is told. */
+  /** The low-water mark of its account. */
   readonly lowWater?: bigint
   /** Brings the account so far that `act` is the cause. */
   readonly arrange?: (at: CausePlace) => Promise<unknown>

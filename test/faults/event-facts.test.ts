@@ -1,5 +1,5 @@
-// An event and its fact are in one transaction: each cause is run on a connection that fails or is ended just before the
-// event is written, just after, and at the end of the transaction. Then both are there, or both are not.
+// An event and its fact are in one transaction. Each cause is run on a connection that fails, or is ended, just before
+// the event is written, just after, and at the end of the transaction. Then both are there, or both are not.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { present } from '#base/errors.ts'
@@ -62,7 +62,7 @@ const END = 'select pg_terminate_backend(pg_backend_pid()), pg_sleep(1)'
 /** A cause that goes on beyond so many would never end. */
 const STATEMENTS_MAX = 5
 
-/** What is wrong with a cause; nothing where its fact and its event are always together. */
+/** The faults of a cause; none where its fact and its event are always together. */
 async function faultsOf(cause: EventCause): Promise<string[]> {
   const account = `acct_e${++accounts}`
   await addTestAccount(state, { id: account, env: 'test', lowWater: cause.lowWater ?? 0n })
@@ -96,7 +96,7 @@ async function faultsOf(cause: EventCause): Promise<string[]> {
     await compare(`before statement ${nth}`)
   }
   if (faults.length > 0) return faults
-  // What is committed outlives its connection.
+  // A committed pair outlives its connection.
   await state.query(END).catch(() => undefined)
   const last = await lookAt(cause, at)
   if (last.fact === first.fact) faults.push('it changes no fact')

@@ -19,7 +19,7 @@ export type PackDeps = {
 }
 
 const DAY_MS = 86_400_000
-/** What add_pack() raises. */
+/** Errors of add_pack(). */
 const TOO_MANY = 'EG022'
 const DELETING = 'EG029'
 

@@ -1,0 +1,65 @@
+// Histories of evidence packs in a thread of its own: node:test follows every promise of the thread that it runs in,
+// which took more than half of the time.
+import { once } from 'node:events'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { openSealedLog } from '#compliance/sealed-log.fixture.ts'
+import { openLedgerState } from '#ledger/test-state.fixture.ts'
+import type { PackPlant } from './pack-plants.ts'
+import { simulatePacks } from './simulate.ts'
+
+export type PackRun = {
+  /** Of the server's schema `public`. */
+  readonly url: string
+  readonly first: number
+  readonly count: number
+  readonly plants: readonly (PackPlant | undefined)[]
+}
+export type PackRunResult = {
+  readonly plant: PackPlant | undefined
+  readonly packs: number
+  readonly made: number
+  readonly kills: number
+  /** The first seed that was red, behind which none was tried. */
+  readonly red?: { readonly seed: number; readonly faults: readonly string[] }
+}
+
+/** Histories in one state, whose log grows with each of them. */
+const HISTORIES_EACH = 50
+
+/** Simulates the seeds for each plant until one is red; rejects with what a simulation throws. */
+export async function runPackHistories(run: PackRun): Promise<readonly PackRunResult[]> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: run })
+  const [results] = (await once(worker, 'message')) as [readonly PackRunResult[]]
+  await worker.terminate()
+  return results
+}
+
+async function simulateAll(run: PackRun, plant: PackPlant | undefined): Promise<PackRunResult> {
+  const sums = { packs: 0, made: 0, kills: 0 }
+  const end = run.first + run.count
+  for (let first = run.first; first < end; first += HISTORIES_EACH) {
+    await using state = await openLedgerState((schema) => urlOf(run.url, schema), 1)
+    const log = await openSealedLog(state)
+    for (let seed = first; seed < Math.min(first + HISTORIES_EACH, end); seed++) {
+      const { faults, packs, made, kills } = await simulatePacks({ state, log }, seed, plant)
+      sums.packs += packs
+      sums.made += made
+      sums.kills += kills
+      if (faults.length > 0) return { plant, ...sums, red: { seed, faults } }
+    }
+  }
+  return { plant, ...sums }
+}
+
+function urlOf(url: string, schema: string): string {
+  const own = new URL(url)
+  own.searchParams.set('options', `-c search_path=${schema}`)
+  return own.href
+}
+
+if (!isMainThread) {
+  const run = workerData as PackRun
+  const results: PackRunResult[] = []
+  for (const plant of run.plants) results.push(await simulateAll(run, plant))
+  parentPort?.postMessage(results)
+}
