@@ -45,7 +45,7 @@ declare
   made evidence_packs;
 begin
   update evidence_packs set status = 'ready', reason = null, blob = (stored ->> 'id')::uuid, manifest_sha256 = manifest,
-    ended_at = ledger_now()
+    ended_at = ledger_now(), done = total
   where id = pack and status = 'running' returning * into made;
   if not found then return false; end if;
   perform storage_hold(jsonb_build_array(stored), false);

@@ -28,7 +28,7 @@ export type Operation = {
   /** The tier of every answer; 'router' where the router decides. */
   readonly tier: Tier | 'router'
   readonly stage: 'preview' | 'general'
-  /** True: GET /v1/usage/last may answer with it. False for calls that programs make by themselves, as at a login. */
+  /** True: GET /v1/usage/last may answer with it. False for reads that programs make again and again, as at a login. */
   readonly remembered: boolean
   /** True: Idempotency-Key is honoured. */
   readonly idempotent: boolean

@@ -5,7 +5,7 @@ import { defineProduct } from '#contract/product.ts'
 /** Not idempotent: the reply may hold a secret, and replies are kept for repetitions in plain text. */
 const token = { ...ownView, service: 'tokens', remembered: false } as const
 /** Refused while the account is being deleted, unless an operation says otherwise. */
-const change = { ...look, remembered: false, answeredUnpaid: true } as const
+const change = { ...look, remembered: true, answeredUnpaid: true } as const
 /** At the portal a person confirms it with a passkey. */
 const confirmed = { needsTouch: true } as const
 const tokenChange = { ...change, service: 'tokens' } as const
@@ -15,7 +15,7 @@ const invitation = {
   ...confirmed,
   scope: 'billing-admin',
   service: 'members',
-  remembered: false,
+  remembered: true,
 } as const
 /** Of the account as a whole. */
 const life = { ...change, service: 'accounts' } as const
@@ -32,7 +32,7 @@ export const ACCOUNTS = defineProduct({
     'receipt.keys': { ...look, service: 'receipts', scope: null, remembered: false },
     'receipt.checkpoint': { ...look, service: 'receipts', scope: null, remembered: false },
     'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },
-    'token.create': { ...look, ...ofMember, ...confirmed, service: 'tokens', remembered: false },
+    'token.create': { ...look, ...ofMember, ...confirmed, service: 'tokens', remembered: true },
     'token.list': token,
     'token.update': { ...tokenChange, scope: 'billing-admin' },
     'token.rotate': { ...tokenChange, ...ofMember, ...confirmed },

@@ -1,14 +1,16 @@
 // Evidence packs: what an auditor needs of an account and a time, signed by the log of receipts.
-import { look } from '#contract/operation.ts'
+import { look, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const pack = { ...look, service: 'compliance', remembered: true } as const
 
+const view = { ...ownView, service: 'compliance', remembered: false } as const
+
 export const COMPLIANCE = defineProduct({
   operations: {
     'pack.create': { ...pack, scope: 'billing-admin', idempotent: true },
-    'pack.list': { ...pack, scope: 'read', answeredUnpaid: true, answeredDeleting: true },
-    'pack.get': { ...pack, scope: 'read', answeredUnpaid: true, answeredDeleting: true },
+    'pack.list': view,
+    'pack.get': view,
     'pack.content': { ...pack, scope: 'read', answeredDeleting: true },
     'pack.delete': { ...pack, scope: 'billing-admin' },
     /** No request: the work of a pack, by the minute, and its signature. */

@@ -3,7 +3,7 @@ import { look } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const database = { ...look, service: 'databases', remembered: true } as const
-const view = { ...database, scope: 'read', answeredDeleting: true } as const
+const view = { ...database, scope: 'read', remembered: false, answeredDeleting: true } as const
 /** Makes or shows a password: at the portal a person confirms it with a passkey. */
 const secret = { ...database, scope: 'deploy', needsTouch: true } as const
 
@@ -19,7 +19,7 @@ export const DATABASES = defineProduct({
     'database.intervals': view,
     'database.queries': view,
     'database.query': { ...database, scope: 'deploy' },
-    'database-query.ceiling': { ...view, remembered: false },
+    'database-query.ceiling': view,
     'database.delete': { ...database, scope: 'deploy' },
     'database-role.list': view,
     'database-role.create': { ...secret, idempotent: true },

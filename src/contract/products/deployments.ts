@@ -3,7 +3,7 @@ import { look } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const own = { ...look, service: 'deployments', remembered: true } as const
-const view = { ...own, scope: 'read', answeredDeleting: true } as const
+const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
 
 export const DEPLOYMENTS = defineProduct({
   operations: {

@@ -3,7 +3,7 @@ import { look } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const own = { ...look, service: 'functions', remembered: true } as const
-const view = { ...own, scope: 'read', answeredDeleting: true } as const
+const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
 const change = { ...own, scope: 'deploy' } as const
 
 export const FUNCTIONS = defineProduct({

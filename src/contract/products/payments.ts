@@ -3,7 +3,7 @@ import { look, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 /** Answered too when the balance is empty: that is when money must come in. */
-const money = { ...look, service: 'payments', remembered: false, answeredUnpaid: true } as const
+const money = { ...look, service: 'payments', remembered: true, answeredUnpaid: true } as const
 const write = { ...money, scope: 'billing-admin' } as const
 /** At the portal a person confirms it with a passkey. */
 const confirmed = { ...write, needsTouch: true } as const

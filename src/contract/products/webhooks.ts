@@ -5,7 +5,7 @@ import { defineProduct } from '#contract/product.ts'
 const webhook = { ...look, service: 'webhooks', remembered: true } as const
 /** Makes a secret: at the portal a person confirms it with a passkey. */
 const secret = { ...webhook, scope: 'deploy', needsTouch: true } as const
-const view = { ...webhook, scope: 'read', answeredDeleting: true } as const
+const view = { ...webhook, scope: 'read', remembered: false, answeredDeleting: true } as const
 
 export const WEBHOOKS = defineProduct({
   operations: {
