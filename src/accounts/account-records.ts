@@ -5,7 +5,7 @@ import type { Queryable } from '#state/connect.ts'
 export const accountRecords = (state: Queryable): Readonly<Record<string, Records>> => ({
   account: recordsOf(
     state,
-    `select id as place, id, env, funded, created_at from accounts where id = $1 and id > $2 limit $3`,
+    `select id as place, id, env, funded, low_water_pusd::text, created_at from accounts where id = $1 and id > $2 limit $3`,
   ),
   member: recordsOf(
     state,

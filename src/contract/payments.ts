@@ -96,7 +96,7 @@ export const topupRequest = ownObject({
   .refine(
     ({ amount: given, hold, transfer }) =>
       [given !== undefined, hold, transfer !== undefined].filter(Boolean).length === 1,
-    { message: 'must be given, except with hold or transfer', path: ['amount'] },
+    { message: 'must be given, or hold, or transfer: one of the three', path: ['amount'] },
   )
   .refine(({ method, transfer }) => transfer === undefined || method === 'stablecoin', {
     message: 'must be stablecoin for a transfer',
@@ -171,7 +171,10 @@ export const refundRequest = ownObject({
   /** Default: what is left of it, in whole cents. */
   amount: z
     .string()
-    .refine(isFrom(1), 'must be dollars as text with two digits of cents, such as 2.50')
+    .refine(
+      isFrom(1),
+      'must be dollars as text, from 0.01 to 10000.00 with two digits of cents, such as 2.50',
+    )
     .optional(),
 })
 export type RefundRequest = z.infer<typeof refundRequest>

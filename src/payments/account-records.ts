@@ -14,6 +14,12 @@ export const paymentRecords = (state: Queryable): Readonly<Record<string, Record
     `select id as place, id, processor, label, state as status, created_at from payment_methods
      where account = $1 and id > $2 order by id limit $3`,
   ),
+  automatic_topup: recordsOf(
+    state,
+    `select account as place, auto_amount_pusd::text as amount_pusd, auto_below_pusd::text as below_pusd,
+       auto_month_pusd::text as month_max_pusd from payment_accounts
+     where account = $1 and account > $2 and auto_amount_pusd is not null limit $3`,
+  ),
   payment: recordsOf(
     state,
     `select id as place, id, kind, processor, amount_pusd::text, state as status, reason, created_at from payments

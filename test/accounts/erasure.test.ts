@@ -48,6 +48,7 @@ const MARKED = [
 const EXPORTED = [
   'account',
   'audit',
+  'automatic_topup',
   'bucket',
   'database',
   'deployment',
@@ -75,7 +76,15 @@ test('a deleted account leaves no text of its people', { timeout: TIMEOUT_MS }, 
     const tables = new Set(Object.keys(await rowsWithMark()))
     return MARKED.every((name) => tables.has(name))
   })
+  await ok(payer, 'PATCH', '/v1/account', { low_water: '3.00' })
+  // No way to pay is set up here.
+  await ergon.sql(
+    `insert into payment_accounts (account, auto_amount_pusd, auto_below_pusd, auto_month_pusd)
+     values ($1, 5000000000000, 3000000000000, 20000000000000)`,
+    [payer.account],
+  )
   const { text } = await payer.call('GET', '/v1/account/export')
+  assert.match(text, /^\{"record":"account",[^\n]*"low_water_pusd":"3000000000000"/m)
   const records = text.trimEnd().split('\n')
   const kinds = records.map((line) => (JSON.parse(line) as { record: string }).record)
   for (const kind of EXPORTED) assert.ok(kinds.includes(kind), kind)
