@@ -83,11 +83,16 @@ async function workloadsOn(
   })
   return {
     workloads,
-    async deployed(image: string, name = 'web', more: object = {}): Promise<string> {
+    async deployed(
+      image: string,
+      name = 'web',
+      more: object = {},
+      account = ACCOUNT,
+    ): Promise<string> {
       const { rows } = await state.query<{ id: string }>(
         "select deploy_workload($1, $4, 'local', 9, 'localhost', $2, $3, 9) as id",
         [
-          ACCOUNT,
+          account,
           JSON.stringify({ ...GIVEN, sealed_env: sealed, sealed_secrets: sealed }),
           JSON.stringify({ image, ...more }),
           name,
@@ -329,8 +334,12 @@ test(
       },
     }
     const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
-    const slow = await deployed('slow', 'slow')
-    const deployments = Array.from({ length: 8 }, () => deploy(slow, 'slow'))
+    const deployments = []
+    for (let nth = 1; nth <= 8; nth++) {
+      const account = `acct_${nth}`
+      await addTestAccount(state, { id: account, env: 'test', lowWater: 0n })
+      deployments.push(deploy(await deployed('slow', 'slow', {}, account), 'slow'))
+    }
     while (begun < deployments.length) await pause(5)
     const web = await deployed('one')
     const reached = await Promise.race([deploy(web), pause(10_000, 'held up')])
