@@ -106,7 +106,7 @@ function holdAhead(held: HeldCell, round: Round, ownMs: number): number | undefi
 /** The wallet that pays for all cells of an account, as a name beside those of budgets. */
 const WALLET = ''
 
-/** What limits a cell: the wallet that pays, and its budgets. */
+/** The limits of a cell: the wallet that pays, and its budgets. */
 export const limitsOf = ({ hold }: HeldCell): readonly string[] => [
   WALLET,
   ...(hold.payer.budgets ?? []),

@@ -1,6 +1,6 @@
-// Brings resources of one kind to the state that their accounts want: one resource of an account at a time, beside those
-// whose work has a limit of its own, and several accounts side by side. Only a reconciler makes and removes what belongs to
-// a resource (instances.ts starts and ends what runs); each step may be repeated after a kill.
+// Brings resources of one kind to the state that their accounts want: one resource of an account at a time, and several
+// accounts side by side. Resources whose work has a limit of its own do not count. Only a reconciler makes and removes what
+// belongs to a resource (instances.ts starts and ends what runs); each step may be repeated after a kill.
 import { sleep } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
