@@ -44,7 +44,7 @@ const LOADS: Readonly<Record<string, readonly string[]>> = {
   'inference/programs/model.ts': ['node-llama-cpp'],
   'inference/programs/assemble.ts': ['yauzl'],
   'node/programs/burn.ts': [],
-  'node/programs/compile.ts': [],
+  'node/programs/compile.ts': ['esbuild'],
   // The command line: no zod, though its calls are typed by schemas.
   'cli/program.ts': ['commander'],
 }

@@ -28,7 +28,7 @@ const [sources = '', bundles = '', ...files] = process.argv.slice(2)
 await build({
   entryPoints: files.map((file) => join(sources, file)),
   // Ahead of each program.
-  inject: [join(sources, 'node/programs/stacks.ts')],
+  inject: [join(sources, 'node/stacks.ts')],
   outdir: bundles,
   entryNames: '[name]',
   chunkNames: '[hash]',
