@@ -193,7 +193,7 @@ export const refundReply = z.object({
 
 export const methodRequest = ownObject({
   type: z.literal('card'),
-  /** The processor's token of a card that the payer gave to the processor; without it the answer has a client_secret. */
+  /** The processor's token of a card that it has; without it `action.url` of the answer is the page on which the payer gives it one. */
   token: z
     .string()
     .regex(/^pm_[A-Za-z0-9_]{1,100}$/, 'must be a token of the processor, pm_…')

@@ -24,7 +24,7 @@ export async function addCard(isTest: boolean): Promise<string | undefined> {
   return page
 }
 
-/** The processor reports a card a moment later. Throws Problem where it declines the card. */
+/** The processor reports a card a moment later. Throws Problem where it declines the card, or says nothing. */
 async function settled(id: string): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const { data } = await call('GET /v1/payment-methods', {})
@@ -33,6 +33,11 @@ async function settled(id: string): Promise<void> {
     if (state === 'failed') throw declined()
     await new Promise((resolve) => setTimeout(resolve, TRY_MS))
   }
+  throw new Problem({
+    status: 503,
+    code: 'payment_processor_away',
+    detail: 'The processor has not told of the card yet: it is here once it has',
+  })
 }
 
 const declined = () =>

@@ -30,8 +30,13 @@ export function Funds({ onDone }: Step) {
           <OnFile balance={has} onDone={onDone} />
         ) : (
           <Loaded query={methods} what="the list of cards">
-            {({ takes_cards }) => (
-              <PutOnFile takesCards={takes_cards} isTest={has.unit === 'tUSD'} onDone={onDone} />
+            {({ takes_cards, data }) => (
+              <PutOnFile
+                takesCards={takes_cards}
+                hasCard={data.some(({ status }) => status === 'active')}
+                isTest={has.unit === 'tUSD'}
+                onDone={onDone}
+              />
             )}
           </Loaded>
         )
@@ -56,14 +61,21 @@ const OnFile = ({ balance: { balance_pusd, unit }, onDone }: Step & { balance: B
   </>
 )
 
-function PutOnFile(props: Step & { readonly takesCards: boolean; readonly isTest: boolean }) {
-  const { takesCards, isTest, onDone } = props
+function PutOnFile(
+  props: Step & {
+    readonly takesCards: boolean
+    /** Given on the page of the processor, from which the payer is back. */
+    readonly hasCard: boolean
+    readonly isTest: boolean
+  },
+) {
+  const { takesCards, hasCard, isTest, onDone } = props
   const [way, setWay] = useState<Way>(takesCards ? 'card' : 'voucher')
   const [code, setCode] = useState('')
   const action = useAction(async () => {
     if (way === 'voucher') await redeemVoucher(code)
     else {
-      const page = (await addCard(isTest)) ?? (await holdFunds())
+      const page = (hasCard ? undefined : await addCard(isTest)) ?? (await holdFunds())
       if (page !== undefined) {
         location.assign(page)
         return

@@ -1,12 +1,49 @@
-// ergon card add: a card by the token that the processor gave for it. A number of a card is never typed here.
+// ergon card add: a card that the payer gives to the processor, on its page or before by a token. A number of a card is never typed here.
+import { setTimeout as pause } from 'node:timers/promises'
 import type { CommandCall } from '#cli/call.ts'
-import { apiPostOnce } from '#cli/client.ts'
-import { print, tell } from '#cli/output.ts'
+import { apiGet, apiPostOnce } from '#cli/client.ts'
+import { CommandError, EXIT, printJson, tell, tellWork } from '#cli/output.ts'
 
-export async function run({ options, words: [token = ''] }: CommandCall): Promise<void> {
-  const { text } = await apiPostOnce(options, '/v1/payment-methods', { type: 'card', token })
-  if (options.json) return print(text)
-  const made = JSON.parse(text) as { id: string; action: { url: string | null } | null }
-  tell(`added ${made.id}`)
-  if (made.action?.url != null) tell(`Confirm with the bank: ${made.action.url}`)
+const POLL_MS = 1000
+/** Ten minutes, as a login waits. */
+const POLLS_MAX = 600
+
+type Card = {
+  readonly id: string
+  readonly label: string
+  readonly status: string
+  readonly action: { readonly url: string | null } | null
+}
+
+export async function run({ options, words: [token] }: CommandCall): Promise<void> {
+  const wanted = { type: 'card', ...(token === undefined ? {} : { token }) }
+  const { text } = await apiPostOnce(options, '/v1/payment-methods', wanted)
+  const { id, action } = JSON.parse(text) as Card
+  const url = action?.url ?? null
+  if (url !== null)
+    tell(
+      `${token === undefined ? 'Give the card to the processor' : 'Confirm with the bank'}: ${url}`,
+    )
+  const card = await addedCard(options, id, url)
+  if (options.json) return printJson(card)
+  tell(`added ${id}: ${card.label}`)
+}
+
+/** The card once it pays. Throws where it does not, or nobody has given it in time. */
+async function addedCard(
+  options: CommandCall['options'],
+  id: string,
+  url: string | null,
+): Promise<Card> {
+  for (let left = POLLS_MAX; left > 0; left--) {
+    const { text } = await apiGet(options, '/v1/payment-methods')
+    const card = (JSON.parse(text) as { data: Card[] }).data.find((one) => one.id === id)
+    if (card === undefined)
+      throw new CommandError(`The card was not added: ${id}`, EXIT.payment, 'ergon card add')
+    if (card.status === 'active') return card
+    if (left === POLLS_MAX) tellWork('Waiting for the processor')
+    await pause(POLL_MS)
+  }
+  const page = url === null ? '' : `; its page is valid for a day: ${url}`
+  throw new CommandError(`The card is not there yet: ${id}${page}`, EXIT.payment, 'ergon card list')
 }

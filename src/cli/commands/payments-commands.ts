@@ -95,8 +95,8 @@ export const PAYMENTS_COMMANDS: CommandList = {
       load: () => import('./refund.ts'),
     },
     {
-      usage: 'card add <token>',
-      help: 'A card, by the token that the processor gave for it',
+      usage: 'card add [token]',
+      help: 'A card: prints the page of the processor that takes it, and waits; with a token of the processor without a page',
       load: () => import('./card-add.ts'),
     },
     { usage: 'card list', help: 'The cards', load: () => import('./card-list.ts') },

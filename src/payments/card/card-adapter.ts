@@ -13,7 +13,14 @@ import type {
   RefundOrder,
   WebhookHeaders,
 } from '#payments/adapter.ts'
-import { EVENT_TYPES, factsOfEvent, factsOfIntent, failureOf, PUSD_PER_CENT } from './card-facts.ts'
+import {
+  EVENT_TYPES,
+  factsOfEvent,
+  factsOfIntent,
+  failureOf,
+  ON_PAGE,
+  PUSD_PER_CENT,
+} from './card-facts.ts'
 
 export type CardSettings = {
   readonly name: string
@@ -22,7 +29,7 @@ export type CardSettings = {
   readonly url: string
   readonly key: Secret
   readonly webhookSecret: Secret
-  /** The page that a payer comes back to from the bank; what the page says moves nothing. */
+  /** The page that a payer comes back to from the bank, or from the processor; what the page says moves nothing. */
   readonly returnUrl: string
 }
 
@@ -114,25 +121,59 @@ const newCustomer = (sdk: Stripe, account: string) =>
 
 async function setUp(
   sdk: Stripe,
-  { returnUrl }: CardSettings,
-  { method, account, customer, reference }: MethodOrder,
+  settings: CardSettings,
+  order: MethodOrder,
 ): Promise<CallOutcome> {
-  return await declinable(async () => {
-    const setup = await sdk.setupIntents.create(
-      {
-        customer,
-        usage: 'off_session',
-        allowed_payment_method_types: ['card'],
-        metadata: { account, method },
-        ...(reference === undefined
-          ? {}
-          : { payment_method: reference, confirm: true, return_url: returnUrl }),
-      },
-      { idempotencyKey: method },
-    )
-    const isDone = setup.status === 'succeeded'
-    return { reference: setup.id, ...(isDone ? {} : { action: actionOf(setup) }) }
-  })
+  const { reference } = order
+  return await declinable(async () =>
+    reference === undefined
+      ? await openPage(sdk, settings, order)
+      : await confirmSetUp(sdk, settings, { ...order, reference }),
+  )
+}
+
+async function confirmSetUp(
+  sdk: Stripe,
+  { returnUrl }: CardSettings,
+  { method, account, customer, reference }: MethodOrder & { readonly reference: string },
+): Promise<CallOutcome> {
+  const setup = await sdk.setupIntents.create(
+    {
+      customer,
+      usage: 'off_session',
+      allowed_payment_method_types: ['card'],
+      metadata: { account, method },
+      payment_method: reference,
+      confirm: true,
+      return_url: returnUrl,
+    },
+    { idempotencyKey: method },
+  )
+  const isDone = setup.status === 'succeeded'
+  return { reference: setup.id, ...(isDone ? {} : { action: actionOf(setup) }) }
+}
+
+/** The processor's own page, on which the payer gives a card; it is valid for a day. */
+async function openPage(
+  sdk: Stripe,
+  { returnUrl }: CardSettings,
+  { method, account, customer }: MethodOrder,
+): Promise<CallOutcome> {
+  const session = await sdk.checkout.sessions.create(
+    {
+      mode: 'setup',
+      customer,
+      allowed_payment_method_types: ['card'],
+      metadata: { account, method },
+      setup_intent_data: { metadata: { account, method, [ON_PAGE]: 'true' } },
+      success_url: returnUrl,
+      cancel_url: returnUrl,
+    },
+    { idempotencyKey: method },
+  )
+  const { setup_intent: setup, url } = session
+  const reference = typeof setup === 'string' ? setup : (setup?.id ?? session.id)
+  return { reference, action: { url, client_secret: null } }
 }
 
 async function pay(

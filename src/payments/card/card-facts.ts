@@ -5,6 +5,9 @@ import type { PaymentFact } from '#payments/adapter.ts'
 /** Pico-dollars of a cent. */
 export const PUSD_PER_CENT = 10_000_000_000n
 
+/** The metadata of a set-up on the processor's page, where a payer whose card is refused tries another one. */
+export const ON_PAGE = 'on_page'
+
 type Env = 'live' | 'test'
 
 /** The longest that an authorisation of a payer who was there lives, less a margin; a card may say less. */
@@ -27,6 +30,7 @@ export const EVENT_TYPES = [
   'charge.dispute.closed',
   'setup_intent.succeeded',
   'setup_intent.setup_failed',
+  'checkout.session.expired',
   'payment_method.detached',
 ] as const
 
@@ -53,6 +57,15 @@ export function factsOfEvent(event: Stripe.Event, env: Env): PaymentFact[] {
     case 'setup_intent.succeeded':
     case 'setup_intent.setup_failed':
       return factsOfSetup(event.data.object, id)
+    case 'checkout.session.expired':
+      return [
+        {
+          id,
+          type: 'method_failed',
+          card: event.data.object.metadata?.['method'],
+          reason: 'expired',
+        },
+      ]
     case 'payment_method.detached':
       return [{ id, type: 'method_removed', method: event.data.object.id }]
     default:
@@ -130,7 +143,7 @@ export function factsOfSetup(
   const own = { id, card: setup.metadata?.['method'], setup: setup.id }
   if (setup.status === 'succeeded')
     return [{ ...own, type: 'method_ready', method: idOf(setup.payment_method) ?? '' }]
-  if (setup.last_setup_error == null) return []
+  if (setup.last_setup_error == null || setup.metadata?.[ON_PAGE] !== undefined) return []
   return [{ ...own, type: 'method_failed', reason: failureOf(setup.last_setup_error) }]
 }
 

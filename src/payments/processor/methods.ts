@@ -33,14 +33,22 @@ export async function createMethod(
   objects: ProcessorObjects,
   form: Form,
 ): Promise<ProcessorAnswer> {
-  const card = cardOfNumber(formText(formPart(form, 'card'), 'number') ?? '')
+  return answered(await methodOfNumber(objects, formText(formPart(form, 'card'), 'number')))
+}
+
+/** A new method of a test card. Throws ProcessorRefusal. */
+export async function methodOfNumber(
+  objects: ProcessorObjects,
+  number: string | undefined,
+): Promise<TestMethod> {
+  const card = cardOfNumber(number ?? '')
   if (card === undefined)
     throw new ProcessorRefusal(
       402,
       'incorrect_number',
       'The number is not of a test card: give no real card to the test processor.',
     )
-  return answered(await newMethod(objects, card))
+  return await newMethod(objects, card)
 }
 
 async function newMethod(
@@ -88,6 +96,14 @@ export async function createCustomer(
 }
 
 export async function createSetup(objects: ProcessorObjects, form: Form): Promise<ProcessorAnswer> {
+  const setup = await newSetup(objects, form)
+  const method = formText(form, 'payment_method')
+  if (method === undefined || formText(form, 'confirm') !== 'true') return answered(setup)
+  return await confirmSetup(objects, setup, { method })
+}
+
+/** A set-up that has no card yet. */
+export async function newSetup(objects: ProcessorObjects, form: Form): Promise<ProcessorObject> {
   const id = objects.newId('seti')
   const customer = await objects.get(formText(form, 'customer'), 'cus')
   const setup: ProcessorObject = {
@@ -106,9 +122,7 @@ export async function createSetup(objects: ProcessorObjects, form: Form): Promis
     usage: 'off_session',
   }
   await objects.put(setup)
-  const method = formText(form, 'payment_method')
-  if (method === undefined || formText(form, 'confirm') !== 'true') return answered(setup)
-  return await confirmSetup(objects, setup, { method })
+  return setup
 }
 
 export async function confirmSetup(

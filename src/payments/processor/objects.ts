@@ -6,7 +6,13 @@ export type ProcessorObject = { readonly id: string; readonly object: string } &
   [name: string]: unknown
 }
 
-export type ProcessorAnswer = { readonly status: number; readonly body: object }
+export type ProcessorAnswer = {
+  readonly status: number
+  /** An object of the API, or the HTML of a page. */
+  readonly body: object | string
+  /** Where the browser goes on. */
+  readonly location?: string
+}
 export const answered = (body: object): ProcessorAnswer => ({ status: 200, body })
 
 /** A call that changes nothing. */

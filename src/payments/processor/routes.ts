@@ -1,5 +1,7 @@
 // The routes of the test processor: those of Stripe's API that the SDK needs, and a few that only tests need.
 import type { Queryable } from '#state/connect.ts'
+import { createCheckout, submitCheckout } from './checkout.ts'
+import { checkoutPage } from './checkout-page.ts'
 import { formPart, formTexts, formText, type Form } from './form.ts'
 import {
   cancelIntent,
@@ -51,6 +53,8 @@ const ROUTES: readonly ProcessorRoute[] = [
     const by = method === undefined ? {} : { method }
     return confirmSetup(objects, await objects.get(id, 'seti'), by)
   }),
+  route('POST', '/v1/checkout/sessions', ({ objects, form }) => createCheckout(objects, form)),
+  route('GET', '/v1/checkout/sessions/:id', one('cs_test')),
   route('POST', '/v1/payment_intents', ({ objects, form }) => createIntent(objects, form)),
   route('GET', '/v1/payment_intents/:id', intent),
   route('POST', '/v1/payment_intents/:id/confirm', async ({ objects, id, form }) => {
@@ -72,6 +76,13 @@ const ROUTES: readonly ProcessorRoute[] = [
   route('GET', '/v1/refunds/:id', one('re')),
   route('GET', '/v1/events', events),
   route('GET', '/v1/disputes', disputes),
+  // The processor's page, where the payer gives a card.
+  route('GET', '/test/checkout/:id', async ({ objects, id }) =>
+    checkoutPage(await objects.get(id, 'cs_test')),
+  ),
+  route('POST', '/test/checkout/:id', async ({ objects, id, form }) =>
+    submitCheckout(objects, await objects.get(id, 'cs_test'), form),
+  ),
   // The bank's page, where the payer says yes or no.
   route('GET', '/test/authenticate/:id', authenticate),
   route('POST', '/test/disputes/:id', async ({ objects, id, form }) =>

@@ -14,6 +14,11 @@ import { runCall } from './routes.ts'
 const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 65_536
 const HEADERS_TIMEOUT_MS = 5000
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+}
 
 type Deps = {
   readonly state: State
@@ -61,8 +66,8 @@ export async function serveProcessor(
 
 async function readRequest(request: IncomingMessage, key: string): Promise<ProcessorRequest> {
   const { pathname, search } = new URL(request.url ?? '/', 'http://processor')
-  // The bank's page is for the payer, who has no key.
-  const isOfPayer = pathname.startsWith('/test/authenticate/')
+  // The pages of the bank and of the processor are for the payer, who has no key.
+  const isOfPayer = /^\/test\/(authenticate|checkout)\//.test(pathname)
   if (!isOfPayer && !isKey(request.headers.authorization, key))
     throw new ProcessorRefusal(401, 'api_key_invalid', 'Invalid API Key provided')
   const tooLarge = () => new ProcessorRefusal(413, 'body_too_large', 'The body is too large')
@@ -129,10 +134,12 @@ function refusal(error: unknown, log: Logger): ProcessorAnswer {
   return { status: 500, body: { error: { type: 'api_error', message: 'It failed' } } }
 }
 
-function send(response: ServerResponse, { status, body }: ProcessorAnswer): void {
+function send(response: ServerResponse, { status, body, location }: ProcessorAnswer): void {
+  const isPage = typeof body === 'string'
   response.writeHead(status, {
-    'content-type': 'application/json',
     'x-test-money': 'no funds move',
+    ...(isPage ? PAGE_HEADERS : { 'content-type': 'application/json' }),
+    ...(location === undefined ? {} : { location }),
   })
-  response.end(JSON.stringify(body))
+  response.end(isPage ? body : JSON.stringify(body))
 }

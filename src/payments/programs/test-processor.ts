@@ -5,7 +5,7 @@ import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { serveInside } from '#node/inside.ts'
 import { createDelivery } from '#payments/processor/deliver.ts'
-import { expireHolds } from '#payments/processor/expire.ts'
+import { expireDue } from '#payments/processor/expire.ts'
 import { serveProcessor } from '#payments/processor/serve.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 
@@ -37,9 +37,10 @@ const server = await serveProcessor(config.port, {
   changed: delivery.poke,
 })
 const expiring = setInterval(() => {
-  expireHolds(state).then(
+  expireDue(state).then(
     (expired) => expired > 0 && delivery.poke(),
-    (error: unknown) => log.warn('Test holds could not expire', { error: messageOf(error) }),
+    (error: unknown) =>
+      log.warn('Test holds and pages could not expire', { error: messageOf(error) }),
   )
 }, EXPIRE_EVERY_MS)
 const running = delivery.run(ending.signal)

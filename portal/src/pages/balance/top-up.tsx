@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { MoneyUnit } from '#console/figures/money.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
 import { NoCards } from '#console/funds/no-cards.tsx'
 import { addCard, redeemVoucher, topUp } from '#console/funds/put-on-file.ts'
@@ -11,6 +12,11 @@ import { Form } from '#console/parts/form.tsx'
 import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 
+const AGAIN_MS = 2_000
+/** A page of the processor is left open, or given up, after so long. */
+const ON_ITS_WAY_MS = 600_000
+
+type Card = ReplyOf<'GET /v1/payment-methods'>['data'][number]
 type Way = 'card' | 'voucher'
 const WAYS: readonly (readonly [Way, string, string])[] = [
   ['card', 'Card', 'Its number goes to the processor and never here'],
@@ -28,7 +34,11 @@ export function TopUp({ unit }: { readonly unit: MoneyUnit }) {
 }
 
 function ByCard({ isTest }: { readonly isTest: boolean }) {
-  const methods = useQuery(read('GET /v1/payment-methods', {}))
+  const methods = useQuery({
+    ...read('GET /v1/payment-methods', {}),
+    // A payer who is back from the processor's page is told of the card a moment later.
+    refetchInterval: ({ state }) => (state.data?.data.some(isOnItsWay) ? AGAIN_MS : false),
+  })
   const [amount, setAmount] = useState('20.00')
   const [chosen, setChosen] = useState<string>()
   const add = useAction(async () => goTo(await addCard(isTest)))
@@ -58,6 +68,11 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
                 />
               </div>
             )}
+            {data.some(isOnItsWay) && (
+              <p className="small" role="status">
+                A card is on its way: it is here once the processor has it.
+              </p>
+            )}
             <Refused error={pay.error ?? add.error} />
             <div className="tools">
               {cards.length > 0 && (
@@ -75,6 +90,9 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
     </Loaded>
   )
 }
+
+const isOnItsWay = ({ status, created_at }: Card): boolean =>
+  status === 'pending' && Date.now() - Date.parse(created_at) < ON_ITS_WAY_MS
 
 function ByVoucher() {
   const [code, setCode] = useState('')
