@@ -20,7 +20,7 @@ export const PAYMENTS: LimitSection = {
       count(PAYMENTS_OPEN_MAX),
       code('too_many_payments'),
     ],
-    ['cards of an account', count(METHODS_MAX), code('too_many_payments')],
+    ['cards of an account', count(METHODS_MAX), code('too_many_cards')],
     [
       'cards that an account may try to add in a day',
       count(CARDS_PER_DAY_MAX),

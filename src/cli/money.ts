@@ -4,12 +4,16 @@ import { CommandError, EXIT } from './output.ts'
 
 const AMOUNT = /^(\d{1,9})(?:\.(\d{1,12}))?$/
 
-/** Whole pico-dollars as text, of a decimal such as 0.25. Throws a CommandError. */
+/** Whole pico-dollars as text, of a decimal above 0 such as 0.25. Throws a CommandError. */
 export function pusdOf(amount: string): string {
-  const [, whole, fraction = ''] = AMOUNT.exec(amount) ?? []
-  if (whole === undefined)
-    throw new CommandError(`Not an amount: "${amount}"`, EXIT.usage, 'for example 5 or 0.25')
-  return (BigInt(whole) * PUSD_PER_USD + BigInt(fraction.padEnd(12, '0'))).toString()
+  const [, whole = '0', fraction = ''] = AMOUNT.exec(amount) ?? []
+  const amountPusd = BigInt(whole) * PUSD_PER_USD + BigInt(fraction.padEnd(12, '0'))
+  if (amountPusd > 0n) return amountPusd.toString()
+  throw new CommandError(
+    `Not an amount in dollars above 0: "${amount}"`,
+    EXIT.usage,
+    'for example 5 or 0.25',
+  )
 }
 
 /** The decimal of whole pico-dollars. */

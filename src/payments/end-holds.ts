@@ -7,6 +7,8 @@ import { PUSD_PER_CENT } from './card/card-facts.ts'
 import { forEachPayment } from './for-each-payment.ts'
 
 const BATCH = 100
+/** Before the end of an authorisation an unused hold is given back. */
+export const HOLD_ENDS_BEFORE_MS = 86_400_000
 
 type Deps = {
   readonly state: Queryable
@@ -26,7 +28,7 @@ const DUE = `
     from payments p join lots l on l.id = p.lot
     where p.processor = $1 and p.state = 'authorized' and p.reference is not null
   ) held
-  where spent >= ${PUSD_PER_CENT} or lives_until < ledger_now() + interval '24 hours' or is_leaving
+  where spent >= ${PUSD_PER_CENT} or lives_until < ledger_now() + interval '${HOLD_ENDS_BEFORE_MS} milliseconds' or is_leaving
   order by lives_until limit ${BATCH}`
 
 /** Asks the processor; the webhook of what it did moves the money. May be repeated. */

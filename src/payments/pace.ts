@@ -11,7 +11,7 @@ export const CARDS_PER_DAY_MAX = 20
 /** Payments that may fail or be given up in a day before another one is tried; those under way count, as each may fail. */
 export const FAILURES_PER_DAY_MAX = 10
 
-/** Throws too_many_payments, payment_pace_exceeded; the account is locked until the transaction ends. */
+/** Throws too_many_cards, payment_pace_exceeded; the account is locked until the transaction ends. */
 export async function demandCardRoom(transaction: Queryable, account: string): Promise<void> {
   await lockAccount(transaction, account)
   const { rows } = await transaction.query<{ count: string }>(
@@ -19,7 +19,7 @@ export async function demandCardRoom(transaction: Queryable, account: string): P
     [account],
   )
   if (Number(rows[0]?.count) >= METHODS_MAX)
-    throw fault('too_many_payments', `Could not add the card: there are ${METHODS_MAX}`)
+    throw fault('too_many_cards', `Could not add the card: there are ${METHODS_MAX}`)
   await demandPace(transaction, {
     account,
     times: 'select created_at as at from payment_methods where account = $1',

@@ -167,7 +167,7 @@ test('the command line exports, deletes and restores', async () => {
   assert.match((await cli('account', 'delete', 'acct_none')).stderr, /Could not delete the account/)
   const deleted = JSON.parse((await cli('account', 'delete', account, '--json')).stdout) as object
   assert.equal((deleted as { status: string }).status, 'deleting')
-  assert.match((await cli('account')).stdout, /^deleted at \d{4}/m)
+  assert.match((await cli('account')).stdout, /^deletion {3}on \d{4}.*ergon account restore/m)
   // ergon account restore
   assert.match((await cli('account', 'restore')).stderr, /is as before/)
   assert.match((await cli('account', 'restore')).stderr, /Could not restore the account/)

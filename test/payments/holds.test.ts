@@ -83,6 +83,14 @@ test('a hold is balance at once, pays, and is captured once something is spent',
 
 test('an unused hold is given back a day before it ends, and the account may hold again', async () => {
   const { payer, hold } = await signedUp()
+  const path = `/v1/topups/${hold}`
+  for (const refused of [
+    await payer.call('DELETE', path),
+    await payer.call('POST', `${path}/refunds`, {}),
+  ]) {
+    assert.equal(refused.status, 409)
+    assert.match(refused.text, /it is a hold, which ends by itself on \d{4}-\d\d-\d\d unless/)
+  }
   await age(hold, '23 hours')
   await runTask(ergon, 'payments.holds')
   await settled(payer, hold, 'voided')

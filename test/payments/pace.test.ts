@@ -35,7 +35,7 @@ test('cards that are added at once are no more than an account may have', async 
   const all = Array.from({ length: METHODS_MAX + 4 }, () => newCard(payer, 'pm_card_visa'))
   assert.deepEqual(codesOf(await Promise.all(all)), [
     ['201', METHODS_MAX],
-    ['too_many_payments', 4],
+    ['too_many_cards', 4],
   ])
 })
 

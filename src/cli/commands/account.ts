@@ -1,6 +1,7 @@
 // ergon account: the marks of the account, and their change.
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiGet, apiPatch } from '#cli/client.ts'
+import { deletionWords } from '#cli/deletion-words.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson } from '#cli/output.ts'
 
@@ -35,7 +36,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   const { member } = account
   print(`you are    ${member.name}, ${member.role} (${member.id})`)
   if (account.deletes_at !== null)
-    print(`deleted at ${account.deletes_at}; ergon account restore takes that back`)
+    print(`deletion   ${deletionWords(account.deletes_at, Date.now())}`)
   print(`pays with  ${account.funded ? 'balance' : 'free tier'}`)
   print(`low water  ${dollars(account.low_water_pusd)} ${unit}`)
   if (automatic === null) return print('automatic  no top-ups')

@@ -62,7 +62,7 @@ export const PAYMENTS_DESCRIPTIONS: Descriptions<typeof PAYMENTS> = {
     refusals: [
       'payments_off',
       'payment_declined',
-      'too_many_payments',
+      'too_many_cards',
       'payment_pace_exceeded',
       'payment_processor_away',
     ],

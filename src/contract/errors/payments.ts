@@ -11,7 +11,7 @@ export const PAYMENTS_ERRORS = {
   topup_not_found: caller(404, 'Check the id with GET /v1/topups.', 'not_found_error'),
   topup_not_cancelable: caller(
     409,
-    'Cancel payments by card that wait for the payer; give back paid ones with POST /v1/topups/{topup}/refunds.',
+    'Cancel payments by card that wait for the payer; an unused hold ends by itself; give back paid ones with POST /v1/topups/{topup}/refunds.',
   ),
   payment_method_not_found: caller(
     404,
@@ -25,7 +25,7 @@ export const PAYMENTS_ERRORS = {
     account(
       402,
       'payment_error',
-      'Pay as PAYMENT-REQUIRED says and repeat the request with PAYMENT-SIGNATURE, or transfer the tokens and send "transfer".',
+      'Transfer the tokens and send "transfer"; where the answer has PAYMENT-REQUIRED, pay as it says and repeat the request with PAYMENT-SIGNATURE.',
     ),
   ),
   payment_invalid: final(
@@ -41,6 +41,10 @@ export const PAYMENTS_ERRORS = {
   transfer_claimed: final(caller(409, 'A transfer pays one top-up: GET /v1/topups has yours.')),
   hold_exists: final(caller(409, 'An account has one hold at a time: top up without "hold".')),
   too_many_payments: caller(409, 'Wait until payments that are under way have ended.'),
+  too_many_cards: caller(
+    409,
+    'Remove a card: `ergon card remove`, or DELETE /v1/payment-methods/{method}.',
+  ),
   payment_pace_exceeded: final(
     account(
       429,

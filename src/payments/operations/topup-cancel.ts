@@ -7,6 +7,7 @@ import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { applyFacts } from '#payments/start-payment.ts'
+import { stateWords } from '#payments/state-words.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findTopup } from './find-topup.ts'
 
@@ -54,5 +55,5 @@ async function openReference(state: Queryable, topup: TopupReply): Promise<strin
   return row.reference
 }
 
-const notCancelable = ({ id, status }: TopupReply) =>
-  fault('topup_not_cancelable', `Could not cancel ${id}: the payment is ${status}`)
+const notCancelable = (topup: TopupReply) =>
+  fault('topup_not_cancelable', `Could not cancel ${topup.id}: ${stateWords(topup)}`)

@@ -11,6 +11,7 @@ import type { Posted } from '#ledger/posted.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { startRefund } from '#payments/start-payment.ts'
+import { stateWords } from '#payments/state-words.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findTopup } from './find-topup.ts'
 import { callerOf } from '#identity/principal.ts'
@@ -63,11 +64,8 @@ export function createTopupRefund(deps: {
 }
 
 /** Throws refund_exceeds with what is left; `asked` is null for all of it. */
-async function refuse(
-  state: Queryable,
-  { id, unit, status }: TopupReply,
-  asked: string | null,
-): Promise<never> {
+async function refuse(state: Queryable, topup: TopupReply, asked: string | null): Promise<never> {
+  const { id, unit } = topup
   const { rows } = await state.query<{ left: string | null }>(
     'select refundable($1)::text as left',
     [id],
@@ -75,6 +73,6 @@ async function refuse(
   const dollars = (amount: string) => printUsd(pusd(BigInt(amount)))
   const what = asked === null ? 'a part' : `${dollars(asked)} ${unit}`
   const left = rows[0]?.left ?? null
-  const why = left === null ? `the payment is ${status}` : `${dollars(left)} are left`
+  const why = left === null ? stateWords(topup) : `${dollars(left)} are left`
   throw fault('refund_exceeds', `Could not give back ${what} of ${id}: ${why}`)
 }

@@ -2,6 +2,7 @@
 import type { ErgonError } from '#base/errors.ts'
 import type { Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
+import { PAYMENT_REQUIRED } from '#contract/x402.ts'
 import { unitsOf, type TokenChain } from './chains.ts'
 import { claimText } from './signed-claim.ts'
 import { offerHeaders } from './x402.ts'
@@ -21,7 +22,8 @@ export function offer(offered: {
   if (first === undefined) return fault('payments_off', 'Could not offer a payment: no stablecoin')
   const { network, token, receiver, confirmations } = first
   const units = unitsOf(first, amount).toString()
-  return fault('payment_required', 'Could not top up yet: the payment is missing', {
+  const how = PAYMENT_REQUIRED in headers ? '' : ', and is taken by a transfer alone, not by x402'
+  return fault('payment_required', `Could not top up yet: the payment is missing${how}`, {
     headers,
     details: {
       network,

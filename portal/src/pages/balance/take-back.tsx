@@ -40,7 +40,8 @@ export function RefundPayment({ topup, onClose }: Props) {
     await paymentsChanged()
     setBegun(made)
   }
-  if (begun !== undefined) return <OnItsWay refund={begun} onClose={onClose} />
+  if (begun !== undefined)
+    return <OnItsWay refund={begun} isByCard={topup.transfer === null} onClose={onClose} />
   return (
     <FormDialog
       title={`Give back of ${amountOf(topup)}`}
@@ -66,14 +67,18 @@ export function RefundPayment({ topup, onClose }: Props) {
 
 function OnItsWay(props: {
   readonly refund: ReplyOf<'POST /v1/topups/:topup/refunds'>
+  readonly isByCard: boolean
   readonly onClose: () => void
 }) {
-  const { refund, onClose } = props
+  const { refund, isByCard, onClose } = props
   return (
     <Dialog title="On its way back" onClose={onClose}>
       <p className="small" role="status">
-        {balanceShort(BigInt(refund.amount_pusd), refund.unit)} left the balance. The bank can take
-        days; if it refuses, the money is balance again. The ledger has both.
+        {balanceShort(BigInt(refund.amount_pusd), refund.unit)} left the balance.{' '}
+        {isByCard
+          ? 'The bank can take days; if it refuses'
+          : 'The operator sends the tokens to the wallet that paid, or refuses; then'}
+        , the money is balance again. The ledger has both.
       </p>
       <div className="tools">
         <button type="button" className="btn primary" onClick={onClose}>

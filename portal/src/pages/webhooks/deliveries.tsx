@@ -46,6 +46,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             </p>
           ) : (
             <DeliveryTable
+              webhook={webhook}
               rows={rows}
               opened={search.delivery}
               onOpen={(delivery) => go({ delivery })}
@@ -79,13 +80,14 @@ const Filters = ({ status, onChange }: FiltersProps) => (
 )
 
 type TableProps = {
+  readonly webhook: Webhook
   readonly rows: readonly Delivery[]
   readonly opened: string | undefined
   /** Empty: none. */
   readonly onOpen: (delivery: string) => void
 }
 
-function DeliveryTable({ rows, opened, onOpen }: TableProps) {
+function DeliveryTable({ webhook, rows, opened, onOpen }: TableProps) {
   const isOpen = ({ id }: Delivery) => id === opened
   const event: Column<Delivery> = {
     title: 'Event',
@@ -106,19 +108,24 @@ function DeliveryTable({ rows, opened, onOpen }: TableProps) {
       </>
     ),
   }
+  const state: Column<Delivery> = {
+    title: 'State',
+    cell: (delivery) => <StateWord {...deliveryState(delivery, webhook)} />,
+  }
   return (
     <Table
       rows={rows}
       keyOf={({ id }) => id}
-      columns={[event, ...FACTS]}
+      columns={[event, state, ...FACTS]}
       isSelected={isOpen}
-      below={(delivery) => (isOpen(delivery) ? <DeliveryStory delivery={delivery} /> : undefined)}
+      below={(delivery) =>
+        isOpen(delivery) ? <DeliveryStory delivery={delivery} webhook={webhook} /> : undefined
+      }
     />
   )
 }
 
 const FACTS: readonly Column<Delivery>[] = [
-  { title: 'State', cell: (delivery) => <StateWord {...deliveryState(delivery)} /> },
   { title: 'Attempts', className: 'num wide-only', cell: ({ attempts }) => attempts },
   {
     title: 'Answer',

@@ -5,10 +5,16 @@ import { ProblemNote } from '#console/parts/loaded.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import { When } from '#console/parts/when.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
-import type { Delivery } from './webhook.ts'
+import type { Delivery, Webhook } from './webhook.ts'
 
-export function DeliveryStory({ delivery }: { readonly delivery: Delivery }) {
-  const { webhook, event_id, failed, answer, http_status, next_attempt_at, status, test } = delivery
+export function DeliveryStory({
+  delivery,
+  webhook: { id: webhook, status: ofWebhook },
+}: {
+  readonly delivery: Delivery
+  readonly webhook: Webhook
+}) {
+  const { event_id, failed, answer, http_status, next_attempt_at, status, test } = delivery
   const replay = useAction(async () => {
     await call('POST /v1/webhooks/:webhook/replay', { path: { webhook }, body: { event_id } })
     await webhooksChanged()
@@ -24,7 +30,7 @@ export function DeliveryStory({ delivery }: { readonly delivery: Delivery }) {
           ))}
         </ol>
       )}
-      {next_attempt_at !== null && status === 'pending' && (
+      {next_attempt_at !== null && status === 'pending' && ofWebhook === 'active' && (
         <p className="small">
           Tried again <When at={next_attempt_at} />.
         </p>

@@ -63,7 +63,7 @@ function Trouble({ webhook }: { readonly webhook: Webhook }) {
     <div className="note bad">
       <p className="wrap-anywhere">
         <b>The last attempt failed: {last_error}. </b>It is tried again by itself, ten times within
-        a day.
+        76 hours.
       </p>
     </div>
   )

@@ -16,9 +16,14 @@ export function stateOf({ status, failures, last_success_at }: Webhook): State {
     : { tone: 'ok', word: 'Arrives' }
 }
 
-export function deliveryState({ status, attempts }: Delivery): State {
+/** Nothing is sent to a webhook that is paused or disabled, until its resume. */
+export function deliveryState(
+  { status, attempts }: Pick<Delivery, 'status' | 'attempts'>,
+  { status: ofWebhook }: Pick<Webhook, 'status'>,
+): State {
   if (status === 'delivered') return { tone: 'ok', word: 'Delivered' }
   if (status === 'dead') return { tone: 'bad', word: 'Given up' }
+  if (ofWebhook !== 'active') return { tone: 'warn', word: 'Waits for the resume' }
   return attempts === 0
     ? { tone: 'muted', word: 'Waits' }
     : { tone: 'warn', word: 'Is tried again' }
