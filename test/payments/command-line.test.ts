@@ -1,6 +1,7 @@
 // The commands of payments on a product with the embedded processor.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { product, sharedErgon } from '../product.ts'
@@ -11,10 +12,11 @@ product(CARDS)
 
 let ergon: Ergon
 let token = ''
+let account = ''
 before(async () => {
   ergon = sharedErgon()
   await processorAnswers(ergon)
-  const { id: account } = await ergon.control('account.create', { env: 'test' })
+  ;({ id: account } = await ergon.control('account.create', { env: 'test' }))
   ;({ token } = await ergon.control('token.create', { account, scope: 'billing-admin' }))
 })
 
@@ -31,16 +33,62 @@ test('examples/top-up.sh pays, and adds the ledger up to the balance', async () 
   assert.match(stdout, /,topup,20000000000000,/)
 })
 
-const cli = (...words: string[]) =>
+const cli = (...words: string[]) => cliWith(token, ...words)
+
+const cliWith = (key: string, ...words: string[]) =>
   ergon.commands.run({
     words,
     env: {
       PATH: '',
       ERGON_DATA: ergon.dataFolder,
       ERGON_BASE_URL: ergon.baseUrl,
-      ERGON_TOKEN: token,
+      ERGON_TOKEN: key,
     },
   })
+
+test('the commands of the guide run with the token that it makes', async () => {
+  const guide = readFileSync('docs/guide/money.md', 'utf8')
+  const [, block = ''] = /^## Paying in\n\n```sh\n(.*?)```/ms.exec(guide) ?? []
+  let key = ergon.token
+  let payment = ''
+  const ran: string[] = []
+  for (const line of block.split('\n')) {
+    const [, kept, command = ''] = /^(export ERGON_TOKEN=\$\()?ergon ([^#)]*)/.exec(line) ?? []
+    // The command without a token waits for a person; the test of it follows.
+    if (command === '' || command.trim() === 'card add') continue
+    const words = command.trim().replace('<payment>', payment).split(/\s+/)
+    const { stdout, stderr } = await cliWith(key, ...words)
+    assert.doesNotMatch(stderr, /the token has scope/, line)
+    if (kept !== undefined) key = stdout.trim()
+    payment = /pay_\w+/.exec(stderr)?.[0] ?? payment
+    ran.push(words[0] ?? '')
+  }
+  assert.deepEqual([...new Set(ran)], ['admin', 'card', 'topup', 'payments', 'refund', 'balance'])
+})
+
+test('a card without a token is given on the page that is printed', async () => {
+  let url = ''
+  const adding = cli('card', 'add')
+  await until(async () => {
+    const [made] = await ergon.sql<{ url: string }>(
+      `select body ->> 'url' as url from test_processor_objects where kind = 'checkout.session'
+         and body -> 'metadata' ->> 'account' = $1`,
+      [account],
+    )
+    url = made?.url ?? ''
+    return url !== ''
+  })
+  await fetch(url, {
+    method: 'POST',
+    body: new URLSearchParams({ number: '4242424242424242' }),
+    redirect: 'manual',
+  })
+  const { code, stderr } = await adding
+  assert.equal(code, 0, stderr)
+  assert.ok(stderr.includes(`Give the card to the processor: ${url}\n`), stderr)
+  const [, card = ''] = /^added (card_\w+): visa ending in 4242$/m.exec(stderr) ?? []
+  assert.match((await cli('card', 'remove', card)).stderr, /removed card_/)
+})
 
 test('a card is added, pays, gives back and is removed by the command line', async () => {
   const added = await cli('card', 'add', 'pm_card_visa')
