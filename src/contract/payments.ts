@@ -220,6 +220,8 @@ export const methodList = z.object({
   data: z.array(methodReply),
   /** False: cards cannot be added, as no processor is set up for the money of the account. */
   takes_cards: z.boolean(),
+  /** True: POST /v1/topups with the method stablecoin offers a payment. */
+  takes_stablecoins: z.boolean(),
   has_more: z.literal(false),
   next_cursor: z.null(),
 })

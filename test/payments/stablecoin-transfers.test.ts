@@ -135,9 +135,11 @@ test('the command line prints how to pay and the text to sign, claims the transf
   const done = await waiting
   assert.match(done.stderr, /6\.5 tUSD are paid \(test money: no funds move\): pay_/)
   const listed = JSON.parse((await cli('payments', '--json')).stdout) as {
-    data: { status: string }[]
+    data: { id: string; status: string }[]
   }
   assert.equal(listed.data[0]?.status, 'captured')
+  const back = await cli('refund', listed.data[0]?.id ?? '', '--amount', '1.00')
+  assert.match(back.stderr, /The operator sends the tokens to the wallet that paid, or refuses/)
   const again = await cli(
     'topup',
     '--transaction',

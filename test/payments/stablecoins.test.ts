@@ -32,6 +32,8 @@ before(() => {
 test('the first answer is an offer by x402 and by a transfer', async () => {
   const { chain } = testCoins()
   const payer = await newPayer(ergon)
+  const ways = (await payer.call('GET', '/v1/payment-methods')).json
+  assert.deepEqual([ways['takes_cards'], ways['takes_stablecoins']], [false, true])
   const asked = await payer.call('POST', '/v1/topups', { amount: '20.00', method: 'stablecoin' })
   assert.deepEqual([asked.status, asked.json['title']], [402, 'payment_required'])
   const required = decodePaymentRequiredHeader(asked.headers.get('payment-required') ?? '')

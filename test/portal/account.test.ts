@@ -63,6 +63,59 @@ describe('an account in a browser', { skip: withoutBrowser }, () => {
     assert.deepEqual(watched(), [])
   })
 
+  test('a card is given on the page of the processor, which leads back to the balance', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada, 'gives a card')
+    // Accounts of live money have no test card; here the page alone takes this one for live.
+    const { body } = await ada.ask('GET', '/v1/balance')
+    await page.route('**/v1/balance', (route) => route.fulfill({ json: { ...body, unit: 'USD' } }))
+    await page.goto(`${portal()}/balance`)
+    await press(page, 'Add a card')
+    await page.getByLabel('Card number').fill('4242 4242 4242 4242')
+    await press(page, 'Save the card')
+    await page.getByRole('heading', { name: 'Balance' }).waitFor()
+    assert.equal(new URL(page.url()).origin, portal())
+    await page.getByLabel('Dollars').fill('20.00')
+    await press(page, 'Top up')
+    await page.locator('tr', { hasText: 'Top-up' }).locator('.state', { hasText: 'paid' }).waitFor()
+  })
+
+  test('the rule of automatic top-ups is set, refused where no month has room, and ended', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada, 'tops up by itself')
+    await page.goto(`${portal()}/balance`)
+    await press(page, 'Add a test card')
+    await page.getByLabel('tUSD').fill('1.00')
+    await press(page, 'Top up')
+    await page.locator('tr', { hasText: 'Top-up' }).locator('.state', { hasText: 'paid' }).waitFor()
+    await loadAxe(page)
+    await press(page, 'Top up automatically')
+    await page.getByLabel('At most in a month').fill('10.00')
+    await checkPage(page, 'a rule of automatic top-ups')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await press(page, 'Save the rule')
+    await page.getByText('must be amount or more').first().waitFor()
+    await page.getByLabel('At most in a month').fill('60.00')
+    await press(page, 'Save the rule')
+    const rule = page.getByText(
+      /^20\.00.tUSD from the newest card when the balance is below 5\.00.tUSD/,
+    )
+    await rule.waitFor()
+    await until(async () => {
+      const { body } = await ada.ask('GET', '/v1/topups')
+      return (body['data'] as { kind: string }[]).some(({ kind }) => kind === 'automatic')
+    })
+    await page.reload()
+    await page.locator('tr', { hasText: 'Automatic top-up' }).waitFor()
+    await press(page, 'Stop')
+    await press(page, 'Stop them')
+    await press(page, 'Top up automatically')
+    const { body } = await ada.ask('GET', '/v1/account')
+    assert.equal(body['auto_topup'], null)
+  })
+
   test('a payment that waits for the bank is canceled, and nothing is taken', async () => {
     await using ada = await newPerson(browser, portal())
     const { page } = ada

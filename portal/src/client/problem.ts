@@ -6,6 +6,8 @@ export class Problem extends Error {
   readonly requestId: string | undefined
   /** The field at fault. */
   readonly param: string | undefined
+  /** All members of the problem document, such as the offer of 402 payment_required. */
+  readonly document: Readonly<Record<string, unknown>>
   readonly at: Date
   /** Milliseconds after which the API asks to be asked again. */
   readonly retryMs: number | undefined
@@ -18,6 +20,7 @@ export class Problem extends Error {
     this.requestId = told.requestId
     this.param = told.param
     this.retryMs = told.retryMs
+    this.document = told.document ?? {}
     this.at = new Date()
   }
 }
@@ -29,6 +32,7 @@ type Told = {
   readonly requestId?: string | undefined
   readonly param?: string | undefined
   readonly retryMs?: number | undefined
+  readonly document?: Readonly<Record<string, unknown>>
 }
 
 type Document = {
@@ -48,6 +52,7 @@ export async function problemOf(response: Response): Promise<Problem> {
     requestId: read.instance ?? response.headers.get('x-request-id') ?? undefined,
     param: read.error?.param ?? undefined,
     retryMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+    document: { ...read },
   })
 }
 

@@ -10,6 +10,7 @@ import type { PaymentAdapter } from '#payments/adapter.ts'
 import { declined } from '#payments/decline.ts'
 import { demandCardRoom } from '#payments/pace.ts'
 import { adapterOf } from '#payments/settings.ts'
+import type { TokenChain } from '#payments/stablecoin/chains.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
 
@@ -62,7 +63,11 @@ async function setUp(
 }
 
 export const createMethodList =
-  ({ state, adapters }: Deps): Handler =>
+  ({
+    state,
+    adapters,
+    chains,
+  }: Deps & { readonly chains: readonly Pick<TokenChain, 'env'>[] }): Handler =>
   async ({ who }) => {
     const { account, env } = callerOf(who)
     const { rows } = await state.query<Row>(
@@ -71,7 +76,15 @@ export const createMethodList =
     )
     const data = rows.map((row) => replyOf(row, null))
     const takes_cards = adapterOf(adapters, env) !== undefined
-    const reply = { object: 'list', data, takes_cards, has_more: false, next_cursor: null }
+    const takes_stablecoins = chains.some((chain) => chain.env === env)
+    const reply = {
+      object: 'list',
+      data,
+      takes_cards,
+      takes_stablecoins,
+      has_more: false,
+      next_cursor: null,
+    }
     return { kind: 'known', status: 200, body: () => reply }
   }
 

@@ -1,4 +1,4 @@
-// Ways in for money: a card, a voucher. The result stands where the button was.
+// Ways in for money: a card, stablecoins where the service takes them, a voucher. The result stands where the button was.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { MoneyUnit } from '#console/figures/money.ts'
@@ -11,24 +11,34 @@ import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
 import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
 import { useAction } from '#console/parts/use-action.ts'
+import { ByStablecoin } from './by-stablecoin.tsx'
 
 const AGAIN_MS = 2_000
 /** A page of the processor is left open, or given up, after so long. */
 const ON_ITS_WAY_MS = 600_000
 
 type Card = ReplyOf<'GET /v1/payment-methods'>['data'][number]
-type Way = 'card' | 'voucher'
-const WAYS: readonly (readonly [Way, string, string])[] = [
-  ['card', 'Card', 'Its number goes to the processor and never here'],
-  ['voucher', 'Voucher or points', 'A code such as 2kdq-8w3v-…'],
-]
+type Way = 'card' | 'stablecoin' | 'voucher'
+type Choice = readonly [Way, string, string]
+const CARD: Choice = ['card', 'Card', 'Its number goes to the processor and never here']
+const STABLECOIN: Choice = ['stablecoin', 'Stablecoin', 'A transfer from your wallet']
+const VOUCHER: Choice = ['voucher', 'Voucher or points', 'A code such as 2kdq-8w3v-…']
 
 export function TopUp({ unit }: { readonly unit: MoneyUnit }) {
   const [way, setWay] = useState<Way>('card')
+  const methods = useQuery(read('GET /v1/payment-methods', {}))
+  const coins = methods.data?.takes_stablecoins === true ? [STABLECOIN] : []
   return (
     <div className="stack">
-      <Choices legend="Way to pay" value={way} options={WAYS} onChange={setWay} />
-      {way === 'card' ? <ByCard isTest={unit === 'tUSD'} /> : <ByVoucher />}
+      <Choices
+        legend="Way to pay"
+        value={way}
+        options={[CARD, ...coins, VOUCHER]}
+        onChange={setWay}
+      />
+      {way === 'card' && <ByCard isTest={unit === 'tUSD'} />}
+      {way === 'stablecoin' && <ByStablecoin unit={unit} />}
+      {way === 'voucher' && <ByVoucher />}
     </div>
   )
 }
