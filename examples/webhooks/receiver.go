@@ -60,6 +60,10 @@ func verify(body []byte, header, secret string) (event, error) {
 
 func main() {
 	secret := os.Getenv("ERGON_WEBHOOK_SECRET")
+	// With an empty secret everyone signs.
+	if !strings.HasPrefix(secret, "whsec_") || secret == "whsec_" {
+		log.Fatal("Set ERGON_WEBHOOK_SECRET to what `ergon webhook create` printed: whsec_…")
+	}
 	port := os.Getenv("PORT")
 	if port == "" {
 		port = "3000"

@@ -4,10 +4,11 @@ import hashlib
 import hmac
 import json
 import os
+import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SECRET = os.environ["ERGON_WEBHOOK_SECRET"]
+SECRET = os.environ.get("ERGON_WEBHOOK_SECRET", "")
 TOLERANCE_S = 300
 # An event may arrive twice. A real receiver keeps the ids beside what it does, in one transaction.
 handled = set()
@@ -51,4 +52,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    # With an empty secret everyone signs.
+    if not SECRET.startswith("whsec_") or SECRET == "whsec_":
+        sys.exit("Set ERGON_WEBHOOK_SECRET to what `ergon webhook create` printed: whsec_…")
     ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "3000"))), Receiver).serve_forever()

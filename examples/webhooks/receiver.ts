@@ -4,6 +4,9 @@ import { buffer } from 'node:stream/consumers'
 import { verifyWebhook, WebhookVerificationError } from '@ergon-cloud/ergon/webhooks'
 
 const secret = process.env['ERGON_WEBHOOK_SECRET'] ?? ''
+// With an empty secret everyone signs.
+if (!/^whsec_./.test(secret))
+  throw new Error('Set ERGON_WEBHOOK_SECRET to what `ergon webhook create` printed: whsec_…')
 const port = Number(process.env['PORT'] ?? 3000)
 /** An event may arrive twice. A real receiver keeps the ids beside what it does, in one transaction. */
 const handled = new Set<string>()

@@ -18,7 +18,8 @@ export declare class WebhookVerificationError extends Error {}
 
 /**
  * Checks a delivery and returns its event. `body` is the request's body as it came, not parsed and printed again. `secret` is
- * the one that `webhook create` printed, or several during a rotation of the receiver. Throws WebhookVerificationError.
+ * the one that `webhook create` printed, or several during a rotation of the receiver. Throws WebhookVerificationError
+ * for a forged or an old delivery, and TypeError for a secret that is missing or empty: with that one anyone could sign.
  */
 export declare function verifyWebhook<Data = Readonly<Record<string, unknown>>>(
   body: string | Uint8Array,

@@ -15,17 +15,29 @@ export class WebhookVerificationError extends Error {
  */
 export function verifyWebhook(body, headers, secret, options = {}) {
   const { toleranceS = TOLERANCE_S, nowMs = Date.now() } = options
+  const secrets = Array.isArray(secret) ? secret : [secret]
+  checkCall(secrets, toleranceS, nowMs)
   const { timestamp, signatures } = readSignature(headerOf(headers, 'x-svc-signature'))
   const ageS = Math.abs(nowMs / 1000 - Number(timestamp))
   if (ageS > toleranceS)
     throw new WebhookVerificationError(`The delivery is ${Math.round(ageS)} s old or ahead`)
-  const secrets = typeof secret === 'string' ? [secret] : secret
   const isGenuine = secrets.some((one) => {
     const mac = createHmac('sha256', one).update(`${timestamp}.`).update(body).digest()
     return signatures.some((given) => given.length === mac.length && timingSafeEqual(given, mac))
   })
   if (!isGenuine) throw new WebhookVerificationError('No signature fits the secret and the body')
   return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'))
+}
+
+/** With an empty secret everyone signs, and a comparison with NaN refuses no time: the receiver's own mistakes. */
+function checkCall(secrets, toleranceS, nowMs) {
+  const isSecret = (one) => typeof one === 'string' && /^whsec_./.test(one)
+  if (secrets.length === 0 || !secrets.every(isSecret))
+    throw new TypeError(
+      'A webhook needs its secret, the whsec_… that `ergon webhook create` printed: it is missing or empty',
+    )
+  if (!Number.isFinite(toleranceS) || !Number.isFinite(nowMs))
+    throw new RangeError('toleranceS and nowMs are finite numbers')
 }
 
 function readSignature(header) {

@@ -78,3 +78,33 @@ test('verifyWebhook() refuses headers that are missing or malformed, with one ki
     )
   assert.throws(() => verifyWebhook(body, {}, fresh), WebhookVerificationError)
 })
+
+test('verifyWebhook() takes no empty secret: a delivery signed with it could come from anyone', () => {
+  const forged = (key: string) => headersOf([key])
+  for (const [secret, key] of [
+    ['', ''],
+    ['whsec_', 'whsec_'],
+    [['', fresh], ''],
+    [[fresh, 'whsec_'], 'whsec_'],
+    [[], fresh],
+    [undefined, ''],
+    [[undefined], ''],
+  ] as const)
+    assert.throws(
+      // Callers in JavaScript pass what their environment lacks.
+      () => verifyWebhook(body, forged(key), secret as string),
+      { name: 'TypeError', message: /whsec_/ },
+      String(secret),
+    )
+})
+
+test('verifyWebhook() takes no time and no tolerance that would end the check of the time', () => {
+  const stale = headersOf([fresh], nowS() - 1_000_000)
+  for (const options of [
+    { toleranceS: NaN },
+    { toleranceS: Infinity },
+    { toleranceS: Number(undefined), nowMs: Date.now() },
+    { nowMs: NaN },
+  ])
+    assert.throws(() => verifyWebhook(body, stale, fresh, options), RangeError)
+})

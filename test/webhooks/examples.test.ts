@@ -37,8 +37,19 @@ async function listens(port: number): Promise<void> {
   }
 }
 
+/** Without a secret an example must end, as everyone signs with an empty one. */
+async function endsWithoutSecret([program, ...words]: readonly [string, ...string[]]) {
+  for (const secret of [undefined, '', 'whsec_']) {
+    const env = { ...process.env, ERGON_WEBHOOK_SECRET: secret, PORT: String(await freeBlock()) }
+    const { status, stderr } = spawnSync(program, words, { env, timeout: START_MAX_MS })
+    assert.equal(status, 1, `${secret}: ${String(stderr)}`)
+    assert.match(String(stderr), /Set ERGON_WEBHOOK_SECRET/)
+  }
+}
+
 /** Starts an example and delivers an event to it; it must print that event, once, and refuse a forged one. */
 async function receives(command: readonly [string, ...string[]]): Promise<void> {
+  await endsWithoutSecret(command)
   const ergon = sharedErgon()
   const port = await freeBlock()
   const url = `http://127.0.0.1:${port}/`
