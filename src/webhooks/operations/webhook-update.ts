@@ -15,7 +15,8 @@ import {
 import { callerOf } from '#identity/principal.ts'
 import { isUniqueViolation, type Queryable } from '#state/connect.ts'
 
-// An endpoint that is resumed, or has another url, begins anew.
+// An endpoint that is resumed, or has another url, begins anew, with what waits for its next attempt.
+const BEGIN_ANEW = 'select webhook_begin_anew($1, $2)'
 const UPDATE = `update webhook_endpoints set url = coalesce($3, url), events = coalesce($4, events),
     description = coalesce($5, description), status = coalesce($6, status),
     reason = case when $6 is null then reason end,
@@ -49,6 +50,7 @@ export async function updateWebhook(
   if (url !== undefined) readTarget(url, given.rule)
   if (events !== undefined) checkEvents(events)
   const status = paused === undefined ? null : paused ? 'paused' : 'active'
+  if (url !== undefined || paused === false) await transaction.query(BEGIN_ANEW, [id, account])
   await changeWebhook(transaction, UPDATE, [
     id,
     account,

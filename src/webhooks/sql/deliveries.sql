@@ -147,6 +147,17 @@ begin
   return due;
 end $$;
 
+-- Deliveries that wait for their next attempt are due now. Before the change of their endpoint: the order in which
+-- webhook_settle() locks the rows.
+create or replace function webhook_begin_anew(of_endpoint text, of_account text) returns void language plpgsql as $$
+declare
+  now_at constant timestamptz := ledger_now();
+begin
+  update webhook_deliveries set next_at = now_at
+  where endpoint = (select id from webhook_endpoints where id = of_endpoint and account = of_account)
+    and state = 'pending' and next_at > now_at;
+end $$;
+
 -- Upkeep, again and again: what is old goes, and what waits for a time that a clock set back has moved away is due. At
 -- most `most` deliveries of each kind in a call; true when there may be more.
 create or replace function webhook_upkeep(kept_days int, most int) returns boolean language plpgsql as $$
