@@ -37,6 +37,7 @@ export const webhookName = ({ description, url }: Webhook): string =>
 export const EVENT_GROUPS: readonly (readonly [subject: string, types: readonly string[]])[] = [
   ['Money', ['balance.low', 'balance.depleted']],
   ['Energy budgets', ['energy_budget.warning', 'energy_budget.exceeded']],
+  ['Workloads', ['workload.deployed', 'workload.crashed', 'workload.scaled', 'workload.suspended']],
   ['Objects and evidence', ['object.created', 'compliance.evidence_ready', 'receipt.published']],
   [
     'Account',
