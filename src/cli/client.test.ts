@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { apiGet, apiPostOnce } from './client.ts'
 import { EXIT } from './output.ts'
@@ -99,4 +102,43 @@ test('apiPostOnce() gives up after some attempts', async (t) => {
   )
   await assert.rejects(post(), { code: 'payment_processor_away' })
   assert.equal(keys.length, 5)
+})
+
+test('apiGet() says where the API is when a portal or a page answers in its place', async (t) => {
+  const data = await mkdtemp(join(tmpdir(), 'ergon-client-'))
+  t.after(() => rm(data, { recursive: true }))
+  await writeFile(join(data, 'ergon.json'), JSON.stringify({ port: 23000, runFolder: data }))
+  const { baseUrl } = await serve(t, ({ url }, response) => {
+    // The first is what the portal answers at localhost.
+    if (url === '/portal')
+      response.writeHead(307, {
+        location: 'http://portal.localhost/',
+        'content-type': 'text/plain',
+      })
+    if (url === '/page') response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
+    if (url === '/words') response.writeHead(200, { 'content-type': 'text/plain' })
+    if (url === '/none') response.writeHead(404, { 'content-type': 'text/html' })
+    if (url === '/proxy') response.writeHead(502, { 'content-type': 'text/html' })
+    response.end('http://portal.localhost\n')
+  })
+  const asked = (path: string, more = {}) =>
+    apiGet({ baseUrl, data }, path, { public: true, ...more })
+  const refused = {
+    message: `This is not the API: ${baseUrl}`,
+    next: '--base-url http://localhost:23000',
+  }
+  for (const path of ['/portal', '/page', '/words', '/none'])
+    await assert.rejects(asked(path), refused, path)
+  await assert.rejects(asked('/portal', { accept: '*/*' }), refused)
+  await assert.rejects(asked('/proxy'), { message: 'The service answered 502' })
+  assert.equal((await asked('/words', { accept: 'text/csv' })).status, 200)
+  // The place of the data folder is asked itself.
+  await writeFile(join(data, 'ergon.json'), JSON.stringify({ port: new URL(baseUrl).port }))
+  await assert.rejects(asked('/portal'), { next: 'give the address of the API with --base-url' })
+})
+
+test('names below localhost are this machine', async (t) => {
+  const { baseUrl } = await serve(t, (_, response) => void response.end('{}'))
+  const named = baseUrl.replace('127.0.0.1', 'portal.localhost')
+  assert.equal((await apiGet({ baseUrl: named }, '/', { public: true })).text, '{}')
 })

@@ -1,13 +1,22 @@
 // The two APIs that the command line calls: the public API with a token, and the operator's API on its socket.
 import { randomUUID } from 'node:crypto'
+import { lookup } from 'node:dns'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { LookupFunction } from 'node:net'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
 import type { ControlAnswer, ControlLine, ControlName, ControlRequest } from '#contract/control.ts'
 import { CommandError, EXIT } from './output.ts'
-import { baseUrlOf, controlSocketOf, LOGIN, tokenOf, type GlobalOptions } from './profile.ts'
+import {
+  baseUrlOf,
+  controlSocketOf,
+  LOGIN,
+  localDataFolder,
+  tokenOf,
+  type GlobalOptions,
+} from './profile.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -103,7 +112,7 @@ async function ask(
   },
 ): Promise<ApiAnswer> {
   const url = `${baseUrlOf(options)}${path}`
-  const headers: Record<string, string> = { accept: more.accept ?? 'application/json' }
+  const headers: Record<string, string> = { accept: more.accept ?? JSON_TYPE }
   if (more.public !== true) headers['authorization'] = `Bearer ${more.token ?? tokenOf(options)}`
   if (more.body !== undefined) headers['content-type'] = 'application/json'
   if (more.key !== undefined) headers['idempotency-key'] = more.key
@@ -114,11 +123,34 @@ async function ask(
   const answer = await send(url, { method, headers, body: text }).catch((error: Error) => {
     throw unreachable(url, error)
   })
+  demandApi(options, answer.status, answer.headers, headers['accept'] === JSON_TYPE)
   if (answer.status >= 400) throw refusal(answer.status, answer.text)
   return answer
 }
 
 const UNSENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'])
+const JSON_TYPE = 'application/json'
+
+/** Throws where a page, a redirect or other words are the answer: the portal's, or those of another program. */
+function demandApi(
+  options: GlobalOptions,
+  status: number,
+  { 'content-type': type = JSON_TYPE }: IncomingHttpHeaders,
+  wantsJson: boolean,
+): void {
+  // A proxy in front of the API has pages for its failures.
+  if (status >= 500) return
+  const isPage = type.startsWith('text/html') || (wantsJson && !type.includes('json'))
+  if (!isPage && (status < 300 || status >= 400)) return
+  const { port } = localDataFolder(options) ?? {}
+  const asked = baseUrlOf(options)
+  const isKnown = port !== undefined && new URL(asked).port !== String(port)
+  throw new CommandError(
+    `This is not the API: ${asked}`,
+    EXIT.failed,
+    isKnown ? `--base-url http://localhost:${port}` : 'give the address of the API with --base-url',
+  )
+}
 
 /** Why nothing answers at an address, and what to do. */
 export function unreachable(url: string, error: Error & { code?: string }): Unreachable {
@@ -149,6 +181,7 @@ export async function apiBytes(
     },
   )
   const { statusCode: status = 0 } = response
+  demandApi(options, status, response.headers, false)
   if (status >= 400) throw refusal(status, (await bytesOf(response)).toString())
   if (from > 0 && status !== 206)
     throw new CommandError(`Could not go on at byte ${from}: the service answered ${status}`)
@@ -160,7 +193,7 @@ async function open(url: string, asked: Asked): Promise<IncomingMessage> {
   const { method, headers, body } = asked
   const { request } = url.startsWith('https:') ? await import('node:https') : http
   return await new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers, timeout: TIMEOUT_MS }, resolve)
+    const sent = request(url, { method, headers, timeout: TIMEOUT_MS, lookup: lookUp }, resolve)
     sent.on('error', reject)
     sent.on('timeout', () =>
       sent.destroy(new CommandError(`it said nothing for ${TIMEOUT_MS / 1000} seconds`)),
@@ -168,6 +201,10 @@ async function open(url: string, asked: Asked): Promise<IncomingMessage> {
     sent.end(body)
   })
 }
+
+/** Names below localhost, as the portal's, are this machine (RFC 6761, 6.3), which not every resolver knows. */
+const lookUp: LookupFunction = (host, ...more) =>
+  lookup(host.endsWith('.localhost') ? 'localhost' : host, ...more)
 
 type Asked = {
   readonly method: string

@@ -52,7 +52,7 @@ export function createSite(deps: {
           if (exchange.header('authorization') !== undefined)
             throw fault(
               'malformed_request',
-              'Could not read the request: the portal takes a session, and no Authorization header',
+              'Could not read the request: this is the portal, which takes no Authorization header. The API has another address',
             )
           if (API_PATHS.some((path) => exchange.path.startsWith(path))) {
             demandOwnRead(exchange)
