@@ -36,6 +36,8 @@ export function spanOf(options: CommandCall['options'], example: string): SpanWo
   const since = options['since']
   if (since !== undefined && (from !== undefined || to !== undefined))
     throw new CommandError('Give --since, or --from and --to', EXIT.usage, example)
+  if (from !== undefined && to !== undefined && from > to)
+    throw new CommandError(`--to is before --from: ${String(options['to'])}`, EXIT.usage, example)
   if (since !== undefined) return { from: sinceOf(since).toISOString() }
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }

@@ -12,11 +12,12 @@ export type DeliveryEntry = Pick<WebhookDelivery, keyof WebhookDelivery>
 export const webhookPath = (id: string, below = ''): string =>
   `/v1/webhooks/${encodeURIComponent(id)}${below}`
 
-/** An option that a command cannot do without. */
+/** An option that a command cannot do without; `name` is its key in `options`, as `forwardTo`. */
 export function needed(options: Options, name: string, example: string): string {
   const value = options[name]
   if (typeof value === 'string' && value !== '') return value
-  throw new CommandError(`--${name} is missing`, EXIT.usage, example)
+  const typed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  throw new CommandError(`--${typed} is missing`, EXIT.usage, example)
 }
 
 export const wordsOf = (list: string): string[] =>

@@ -2,23 +2,54 @@
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiPost } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
-import { printJson, tell } from '#cli/output.ts'
+import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { webhookPath } from '#cli/webhooks.ts'
 
-type ReplayReply = { deliveries: number; has_more: boolean; next_from: string | null }
+const EXAMPLE = 'ergon webhook replay we_… --since 24h'
+
+type ReplayReply = {
+  readonly deliveries: number
+  readonly has_more: boolean
+  readonly next_from: string | null
+}
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const event = textOption(options, 'eventId')
   const ago = textOption(options, 'since')
-  const { text } = await apiPost(options, webhookPath(id, '/replay'), {
-    ...(event !== undefined && { event_id: event }),
-    ...(ago !== undefined && {
-      from: new Date(Date.now() - durationMs(ago, '--since 24h')).toISOString(),
-    }),
-    ...(options['delivered'] === true && { delivered: true }),
-  })
-  const replayed = JSON.parse(text) as ReplayReply
+  if ((event === undefined) === (ago === undefined))
+    throw new CommandError('Give --event-id, or --since', EXIT.usage, EXAMPLE)
+  const post = async (body: object): Promise<ReplayReply> => {
+    const { text } = await apiPost(options, webhookPath(id, '/replay'), body)
+    return JSON.parse(text) as ReplayReply
+  }
+  const delivered = options['delivered'] === true && { delivered: true }
+  const replayed =
+    ago === undefined
+      ? await post({ event_id: event, ...delivered })
+      : await replayFrom(
+          new Date(Date.now() - durationMs(ago, '--since 24h')).toISOString(),
+          (from) => post({ from, ...delivered }),
+        )
   if (options.json) return printJson(replayed)
-  tell(`${replayed.deliveries} events are on their way`)
-  if (replayed.has_more) tell(`There are more, from ${replayed.next_from ?? ''}: replay again`)
+  const { deliveries } = replayed
+  tell(deliveries === 1 ? '1 event is on its way' : `${deliveries} events are on their way`)
+  if (replayed.has_more)
+    tell(
+      `More events of ${replayed.next_from ?? ''} than one replay takes: replay again once these have arrived`,
+    )
+}
+
+/** One replay takes a bounded number of events: asks for the next ones until there are no more, or no later ones. */
+export async function replayFrom(
+  first: string,
+  post: (from: string) => Promise<ReplayReply>,
+): Promise<ReplayReply> {
+  let deliveries = 0
+  for (let from = first; ;) {
+    const replayed = await post(from)
+    deliveries += replayed.deliveries
+    const { next_from: next } = replayed
+    if (next === null || next <= from) return { ...replayed, deliveries }
+    from = next
+  }
 }

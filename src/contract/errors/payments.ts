@@ -15,7 +15,7 @@ export const PAYMENTS_ERRORS = {
   ),
   payment_method_not_found: caller(
     404,
-    'Check the id with GET /v1/payment-methods; add a card with POST.',
+    'Check the id with GET /v1/payment-methods; add a card with POST or `ergon card add`.',
     'not_found_error',
   ),
   payment_declined: final(

@@ -34,7 +34,8 @@ export function createLedgerList(deps: {
     const { account } = callerOf(who)
     const filter = readFilter(account, query)
     const id = query.get('id')
-    if (id !== null && !ID.test(id)) throw wrong('id', 'it is not an id')
+    if (id !== null && !ID.test(id))
+      throw wrong('id', `"${id.slice(0, 60)}" is not the id of an entry, a receipt or a request`)
     const page = readListPage(query, CURSOR)
     await deps.posted(signal)
     // The sums are of the same moment as the entries.
@@ -107,7 +108,7 @@ function readFilter(account: string, query: URLSearchParams): LedgerFilter {
     throw wrong('service', `there is no service "${service.slice(0, 60)}"`)
   const from = readTime(query.get('from'), 'from') ?? null
   const to = readTime(query.get('to'), 'to') ?? null
-  if (from !== null && to !== null && from > to) throw wrong('to', 'it is before "from"')
+  if (from !== null && to !== null && from > to) throw wrong('to', '"to" is before "from"')
   return {
     account,
     from,
@@ -121,7 +122,7 @@ function positionOf({ cursor }: AskedPage): LedgerPosition | undefined {
   if (cursor === undefined) return undefined
   const [, at = '', rank, number = '', chargeMax = '', transferMax = ''] = cursor
   if (at !== FIRST_POSITION.at && Number.isNaN(Date.parse(at)))
-    throw wrong('cursor', 'it has no time')
+    throw wrong('cursor', '"cursor" has no time')
   return { at, rank: rank === '0' ? 0 : 1, number, chargeMax, transferMax }
 }
 
