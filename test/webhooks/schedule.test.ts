@@ -32,7 +32,8 @@ async function pass(endpoint: string, hours: number): Promise<void> {
   )
   await ergon.sql(
     `update webhook_endpoints set rest_until = rest_until - ${by}, failing_since = failing_since - ${by},
-       failed_at = failed_at - ${by}, previous_until = previous_until - ${by} where id = $1`,
+       failed_at = failed_at - ${by}, old_secrets = coalesce((select jsonb_agg(o || jsonb_build_object('until',
+         (o ->> 'until')::timestamptz - ${by})) from jsonb_array_elements(old_secrets) o), '[]') where id = $1`,
     [endpoint],
   )
   await ergon.sql(`select pg_notify('ergon_webhook_changes', $1)`, [endpoint])

@@ -17,7 +17,7 @@ export type DueEndpoint = {
   readonly id: string
   readonly account: string
   readonly url: string
-  /** The newest first; none where they cannot be read. */
+  /** The newest first; none where that one cannot be read. */
   readonly secrets: readonly string[]
   readonly deliveries: readonly Delivery[]
 }
@@ -57,7 +57,7 @@ type Row = {
   account: string
   url: string
   secret: string
-  previous_secret: string | null
+  old_secrets: string[]
   id: string
   event: string
   event_type: string
@@ -69,7 +69,7 @@ type Row = {
 export const createQueue = ({ state, key }: { state: Queryable; key: Secret }): Queue => ({
   async due({ endpoints, each, most, known }) {
     const { rows } = await state.query<Row>(
-      `select endpoint, account, url, secret, previous_secret, id::text, event, event_type, attempts, body
+      `select endpoint, account, url, secret, old_secrets, id::text, event, event_type, attempts, body
        from webhook_due($1, $2, $3, $4)`,
       [endpoints ?? null, each, most, known],
     )
@@ -88,13 +88,14 @@ export const createQueue = ({ state, key }: { state: Queryable; key: Secret }): 
 
 function toEndpoint(id: string, rows: readonly Row[], key: Secret): DueEndpoint {
   const [first] = rows
-  const { account = '', url = '', secret = '', previous_secret: previous = null } = first ?? {}
-  const sealed = previous === null ? [secret] : [secret, previous]
+  const { account = '', url = '', secret = '', old_secrets: old = [] } = first ?? {}
+  const open = (sealed: string) => opened(sealed, key, id)
+  const fresh = open(secret)
   return {
     id,
     account,
     url,
-    secrets: opened(sealed, key, id),
+    secrets: fresh.length === 0 ? [] : [...fresh, ...old.flatMap(open)],
     deliveries: rows.map((row) => ({
       id: row.id,
       event: row.event,
@@ -105,10 +106,10 @@ function toEndpoint(id: string, rows: readonly Row[], key: Secret): DueEndpoint 
   }
 }
 
-/** None where one of them is damaged, or of another data folder: other endpoints must not wait for this one. */
-function opened(sealed: readonly string[], key: Secret, id: string): readonly string[] {
+/** None where it is damaged, or of another data folder: other endpoints, and a rotated one, must not wait for it. */
+function opened(sealed: string, key: Secret, id: string): readonly string[] {
   try {
-    return sealed.map((text) => openSecret(text, key, id))
+    return [openSecret(sealed, key, id)]
   } catch {
     return []
   }

@@ -30,10 +30,12 @@ export async function webhooksOf(
 ): Promise<WebhookRow[]> {
   const { rows } = await state.query<WebhookRow>(
     `select e.id, e.url, e.events, e.description, e.status, e.reason, e.failures, e.succeeded_at, e.failed_at,
-       e.last_error, case when e.previous_until > now() then e.previous_until end as previous_until, e.created_at,
+       e.last_error, case when o.until > now() then o.until end as previous_until, e.created_at,
        (select count(*)::int from (select from webhook_deliveries d where d.endpoint = e.id and d.state = 'pending'
          limit ${PENDING_SHOWN_MAX}) waiting) as pending
-     from webhook_endpoints e where e.account = $1 and ($2::text is null or e.id = $2) order by e.id`,
+     from webhook_endpoints e
+       cross join lateral (select (e.old_secrets -> 0 ->> 'until')::timestamptz as until) o
+     where e.account = $1 and ($2::text is null or e.id = $2) order by e.id`,
     [account, id],
   )
   return rows

@@ -1,4 +1,5 @@
-// PUT /v1/webhooks/{id}/secret: another secret, beside which the old one signs for a day.
+// PUT /v1/webhooks/{id}/secret: another secret, beside which the old one signs for a day, and each earlier one until its own
+// end.
 import { newSigningSecret } from '#contract/webhook-signature.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
@@ -7,8 +8,12 @@ import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
 import type { WebhookDeps } from './webhook-create.ts'
 import { callerOf } from '#identity/principal.ts'
 
-const ROTATE = `update webhook_endpoints set previous_secret = secret, secret = $3,
-    previous_until = ledger_now() + interval '24 hours'
+/** Each makes the header of a delivery longer by 116 bytes; the oldest ends where there are more. */
+export const OLD_SECRETS_MAX = 9
+
+const ROTATE = `update webhook_endpoints set secret = $3, old_secrets = jsonb_path_query_array(
+    jsonb_build_object('secret', secret, 'until', ledger_now() + interval '24 hours') || old_secrets,
+    '$[0 to ${OLD_SECRETS_MAX - 1}]')
   where id = $1 and account = $2`
 
 export const createWebhookRotate =

@@ -3,14 +3,16 @@
 -- At most `each_max` of an endpoint and `most` altogether, those of each account in turn. The known ones are left
 -- out, but of a failing endpoint, where another one would be the second at a time.
 create or replace function webhook_due(of_endpoints text[], each_max int, most int, known bigint[])
-returns table (endpoint text, account text, url text, secret text, previous_secret text, id bigint, event text,
+returns table (endpoint text, account text, url text, secret text, old_secrets text[], id bigint, event text,
   event_type text, attempts int, body text) language plpgsql stable as $$
 declare
   -- Once: an index cannot be searched by a volatile function.
   now_at constant timestamptz := ledger_now();
 begin
   return query
-  select e.id, e.account, e.url, e.secret, case when e.previous_until > now_at then e.previous_secret end,
+  select e.id, e.account, e.url, e.secret, case when e.old_secrets <> '[]' then array(
+      select o ->> 'secret' from jsonb_array_elements(e.old_secrets) with ordinality as old (o, nth)
+      where (o ->> 'until')::timestamptz > now_at order by nth) else '{}' end,
     d.id, d.event, d.type, d.attempts::int,
     '{"event":' || to_json(d.type) || ',"event_id":"' || d.event || '","occurred_at":"'
       || to_char(d.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":' || d.data || '}'
@@ -188,7 +190,11 @@ begin
   get diagnostics done = row_count;
   is_more := is_more or done = most;
   delete from webhook_buckets w where not exists (select from buckets b where b.id = w.bucket);
-  update webhook_endpoints set previous_secret = null, previous_until = null where previous_until <= now_at;
+  update webhook_endpoints e set old_secrets = (
+      select coalesce(jsonb_agg(o order by nth), '[]')
+      from jsonb_array_elements(e.old_secrets) with ordinality as old (o, nth)
+      where (o ->> 'until')::timestamptz > now_at)
+  where exists (select from jsonb_array_elements(e.old_secrets) o where (o ->> 'until')::timestamptz <= now_at);
   update webhook_endpoints set rest_until = null, failed_at = now_at, failing_since = least(failing_since, now_at)
   where failed_at > soon;
   return is_more;
