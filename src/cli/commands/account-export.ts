@@ -13,7 +13,7 @@ const LAST_LINE = /\{"record":"end","records":(\d+)\}\n$/
 const TAIL_CHARS = 200
 
 export async function run({ options, words: [file] }: CommandCall): Promise<void> {
-  if (file === undefined) {
+  if (file === undefined || file === '-') {
     for await (const chunk of demandEnd(await apiBytes(options, PATH)))
       if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
     return

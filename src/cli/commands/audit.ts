@@ -2,7 +2,7 @@
 import type { CommandCall } from '#cli/call.ts'
 import { apiGet } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { AuditList } from '#contract/audit.ts'
+import type { AuditEntry, AuditList } from '#contract/audit.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const query = new URLSearchParams()
@@ -14,15 +14,19 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options.json) return printJson(list)
   const rows = list.data.map(({ at, action, actor, target, details }) => [
     at,
-    actor.type === 'operator'
-      ? 'the operator'
-      : `${actor.member?.name}, token ${actor.name} (${actor.id})`,
+    byOf(actor, details),
     action,
     target,
     JSON.stringify(details),
   ])
   print(table(['WHEN', 'BY', 'ACTION', 'OF', 'DETAILS'], rows))
   if (list.next_cursor !== null) print(`more: ergon audit --before ${list.next_cursor}`)
+}
+
+function byOf(actor: AuditEntry['actor'], { kind }: AuditEntry['details']): string {
+  if (actor.type === 'token') return `${actor.member?.name}, token ${actor.name} (${actor.id})`
+  // The owner has set it up; no person asks for each.
+  return kind === 'automatic' ? 'automatic top-up' : 'the operator'
 }
 
 const PARAMETERS = { action: 'action', target: 'target', before: 'cursor', limit: 'limit' }

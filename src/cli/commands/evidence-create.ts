@@ -13,7 +13,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   const made = JSON.parse(
     (await apiPostOnce(options, '/v1/compliance/packs', span)).text,
   ) as PackEntry
-  tell(`It costs ${dollars(made.ceiling_pusd)} at most`)
+  tell(`It costs ${dollars(made.ceiling_pusd)} dollars at most`)
   const file = textOption(options, 'out')
   const isAwaited = options['wait'] === true || file !== undefined
   const pack = isAwaited ? await waitForPack(options, made.id) : made

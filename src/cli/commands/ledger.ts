@@ -29,9 +29,12 @@ type LedgerPage = {
 }
 
 export async function run({ options }: CommandCall): Promise<void> {
+  const isCsv = options['csv'] === true
+  if (isCsv && options.json)
+    throw new CommandError('Give --csv or --json, not both', EXIT.usage, EXAMPLE)
   const limit = limitOf(textOption(options, 'limit'))
   const query = queryOf(options)
-  if (options['csv'] === true) return await printCsv(options, query, limit ?? Infinity)
+  if (isCsv) return await printCsv(options, query, limit ?? Infinity)
   const pages: LedgerPage[] = []
   let left = limit ?? LIMIT
   for (let cursor: string | null | undefined; left > 0 && cursor !== null;) {

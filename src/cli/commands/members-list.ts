@@ -29,6 +29,8 @@ export async function run({ options }: CommandCall): Promise<void> {
 
 function stateOf({ state, current, ...member }: MemberReply): string {
   const until = member.invitation_expires_at
-  const words = until === null ? state : `${state} until ${until}`
+  // An active member has a link that recovers the account or adds a device.
+  const link = state === 'active' ? ', recovery link' : ''
+  const words = until === null ? state : `${state}${link} until ${until}`
   return current ? `${words} (you)` : words
 }

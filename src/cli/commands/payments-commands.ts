@@ -48,7 +48,7 @@ export const PAYMENTS_COMMANDS: CommandList = {
     },
     {
       usage: 'account export [file]',
-      help: 'Every record of the account, a JSON object a line, to a file or the standard output',
+      help: 'Every record of the account, a JSON object a line, to a file or (without one, or -) the standard output',
       load: () => import('./account-export.ts'),
     },
     {

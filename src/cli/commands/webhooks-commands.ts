@@ -72,7 +72,7 @@ export const WEBHOOKS_COMMANDS: CommandList = {
       help: 'Forward the events of the account to this machine, without an endpoint',
       options: [
         ['--forward-to <address>', 'such as localhost:3000/events'],
-        ['--events <list>', 'event types by comma (default: all)'],
+        ['--events <list>', 'event types by comma (default: all but receipt.published)'],
       ],
       load: () => import('./webhook-listen.ts'),
     },

@@ -93,9 +93,13 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     title: 'Who',
     className: 'wrap-anywhere',
-    cell: ({ actor }) => (
+    cell: ({ actor, details }) => (
       <>
-        {actor.type === 'operator' ? 'the operator' : (actor.member?.name ?? actor.name)}
+        {actor.type === 'operator'
+          ? details['kind'] === 'automatic'
+            ? 'automatic top-up'
+            : 'the operator'
+          : (actor.member?.name ?? actor.name)}
         {actor.member !== null && actor.name !== null && (
           <span className="tiny"> by {actor.name}</span>
         )}

@@ -1,0 +1,120 @@
+// Commands as they are typed, at a service that answers as the test says.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, suite, test } from 'node:test'
+
+const DOOR = join(import.meta.dirname, 'ergon.mjs')
+const EXPORT = '{"record":"account"}\n{"record":"end","records":1}\n'
+const page = (...data: object[]) =>
+  JSON.stringify({ object: 'list', data, has_more: false, next_cursor: null })
+const member = { name: 'A', role: 'owner', contact: null, joined_at: null, current: false }
+const until = '2026-11-27T10:00:00.000Z'
+const ANSWERS: Readonly<Record<string, string>> = {
+  '/v1/account/export': EXPORT,
+  '/v1/members': page(
+    { id: 'mem_1', ...member, state: 'active', invitation_expires_at: until },
+    { id: 'mem_2', ...member, state: 'invited', invitation_expires_at: until },
+  ),
+  '/v1/audit': page({
+    at: until,
+    action: 'topup.create',
+    actor: { type: 'operator', id: null, name: null, member: null },
+    target: 'pay_1',
+    details: { kind: 'automatic' },
+  }),
+  '/v1/compliance/packs': JSON.stringify({ id: 'pack_1', state: 'waits', ceiling_pusd: '1900000' }),
+}
+
+const event = (sequence: number, type: string) => ({
+  event: type,
+  event_id: `evt_${sequence}`,
+  occurred_at: until,
+  data: { account_id: 'acct_1', sequence },
+})
+/** Nothing was there before the call. */
+const EVENTS = [page(), page(event(1, 'receipt.published'), event(2, 'balance.low')), page()]
+
+suite('commands at a service', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-typed-'))
+  let server: Server
+  let events: string[] = []
+  before(async () => {
+    server = createServer(({ url = '' }, response) => {
+      const path = url.split('?')[0] ?? ''
+      const answer = path === '/v1/events' ? (events.shift() ?? page()) : ANSWERS[path]
+      response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
+      response.end(answer ?? '{}')
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  after(() => {
+    server.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  function start(...words: string[]) {
+    const { port } = server.address() as { port: number }
+    const env = {
+      ...process.env,
+      ERGON_BASE_URL: `http://127.0.0.1:${port}`,
+      ERGON_TOKEN: `svc_${'a'.repeat(38)}`,
+    }
+    return spawn(process.execPath, [DOOR, ...words], { cwd: folder, env })
+  }
+
+  async function ergon(...words: string[]) {
+    const child = start(...words)
+    const ended = once(child, 'exit')
+    const [out, told] = await Promise.all([text(child.stdout), text(child.stderr)])
+    const [code] = (await ended) as [number]
+    return { code, out, told }
+  }
+
+  test('account export - writes to the standard output', async () => {
+    const { code, out, told } = await ergon('account', 'export', '-')
+    assert.deepEqual([code, out], [0, EXPORT], told)
+    assert.ok(!existsSync(join(folder, '-')))
+  })
+
+  test('ledger does not print CSV where JSON is asked for', async () => {
+    const { code, out, told } = await ergon('ledger', '--csv', '--json')
+    assert.deepEqual([code, out], [2, ''])
+    assert.match(told, /Give --csv or --json/)
+  })
+
+  test('members list tells the end of a recovery link from that of an invitation', async () => {
+    const { out } = await ergon('members', 'list')
+    assert.match(out, /mem_1 .*active, recovery link until 2026-11-27/)
+    assert.match(out, /mem_2 .*invited until 2026-11-27/)
+  })
+
+  test('audit does not call an automatic top-up an act of the operator', async () => {
+    const { out } = await ergon('audit')
+    assert.match(out, /automatic top-up +topup\.create/)
+  })
+
+  test('evidence create says the unit of what it costs', async () => {
+    const { told } = await ergon('evidence', 'create', '--from', '2026-01-01', '--to', '2026-02-01')
+    assert.match(told, /It costs 0\.0000019 dollars at most/)
+  })
+
+  test('webhook listen forwards receipt.published where it is asked for by name', async () => {
+    const { port } = server.address() as { port: number }
+    const first = async (...more: string[]) => {
+      events = [...EVENTS]
+      const child = start('webhook', 'listen', '--forward-to', `localhost:${port}`, ...more)
+      const [line] = (await once(child.stdout, 'data')) as [Buffer]
+      child.kill()
+      await once(child, 'exit')
+      return String(line)
+    }
+    assert.match(await first(), / balance\.low /)
+    assert.match(await first('--events', 'receipt.published'), / receipt\.published /)
+  })
+})
