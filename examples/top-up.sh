@@ -31,6 +31,11 @@ wait_for "/v1/topups/$payment" '"status":"captured"'
 echo "paid: $payment"
 
 # The postings of one moment; each read is charged, too.
-ask "$base/v1/ledger?limit=1000" | tr '{' '\n' | sed -n 's/.*"amount_pusd":"\(-*[0-9]*\)".*/\1/p' |
+cursor=
+while page=$(ask "$base/v1/ledger?limit=1000${cursor:+&cursor=$cursor}"); do
+  echo "$page" | tr '{' '\n' | sed -n 's/.*"amount_pusd":"\(-*[0-9]*\)".*/\1/p'
+  cursor=$(echo "$page" | field next_cursor)
+  [ -n "$cursor" ] || break
+done |
   awk '{ sum += $1 } END { printf "sum of the ledger: %.0f pUSD\n", sum }'
 ask "$base/v1/ledger?limit=5" -H 'Accept: text/csv'

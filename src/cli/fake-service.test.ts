@@ -28,6 +28,12 @@ const ANSWERS: Readonly<Record<string, string>> = {
     target: 'pay_1',
     details: { kind: 'automatic' },
   }),
+  '/v1/payment-methods': '{"id":"pm_1","status":"active"}',
+  '/v1/topups': '{"id":"tu_1"}',
+  '/v1/topups/tu_1': '{"status":"captured"}',
+  '/v1/ledger?limit=1000':
+    '{"data":[{"amount_pusd":"5"},{"amount_pusd":"-2"}],"next_cursor":"c_2"}',
+  '/v1/ledger?limit=1000&cursor=c_2': '{"data":[{"amount_pusd":"-1"}],"next_cursor":null}',
   '/v1/compliance/packs': JSON.stringify({ id: 'pack_1', state: 'waits', ceiling_pusd: '1900000' }),
 }
 
@@ -40,6 +46,9 @@ const event = (sequence: number, type: string) => ({
 /** Nothing was there before the call. */
 const EVENTS = [page(), page(event(1, 'receipt.published'), event(2, 'balance.low')), page()]
 
+const LISTEN = ['webhook', 'listen', '--forward-to']
+const TOP_UP = join(import.meta.dirname, '../../examples/top-up.sh')
+
 suite('commands at a service', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-typed-'))
   let server: Server
@@ -47,7 +56,8 @@ suite('commands at a service', () => {
   before(async () => {
     server = createServer(({ url = '' }, response) => {
       const path = url.split('?')[0] ?? ''
-      const answer = path === '/v1/events' ? (events.shift() ?? page()) : ANSWERS[path]
+      const answer =
+        path === '/v1/events' ? (events.shift() ?? page()) : (ANSWERS[url] ?? ANSWERS[path])
       response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
       response.end(answer ?? '{}')
     }).listen(0, '127.0.0.1')
@@ -58,18 +68,20 @@ suite('commands at a service', () => {
     rmSync(folder, { recursive: true })
   })
 
-  function start(...words: string[]) {
+  function start(program: string, ...words: string[]) {
     const { port } = server.address() as { port: number }
     const env = {
       ...process.env,
       ERGON_BASE_URL: `http://127.0.0.1:${port}`,
       ERGON_TOKEN: `svc_${'a'.repeat(38)}`,
     }
-    return spawn(process.execPath, [DOOR, ...words], { cwd: folder, env })
+    return spawn(program, words, { cwd: folder, env })
   }
 
-  async function ergon(...words: string[]) {
-    const child = start(...words)
+  const ergon = (...words: string[]) => run(process.execPath, DOOR, ...words)
+
+  async function run(program: string, ...words: string[]) {
+    const child = start(program, ...words)
     const ended = once(child, 'exit')
     const [out, told] = await Promise.all([text(child.stdout), text(child.stderr)])
     const [code] = (await ended) as [number]
@@ -108,7 +120,7 @@ suite('commands at a service', () => {
     const { port } = server.address() as { port: number }
     const first = async (...more: string[]) => {
       events = [...EVENTS]
-      const child = start('webhook', 'listen', '--forward-to', `localhost:${port}`, ...more)
+      const child = start(process.execPath, DOOR, ...LISTEN, `localhost:${port}`, ...more)
       const [line] = (await once(child.stdout, 'data')) as [Buffer]
       child.kill()
       await once(child, 'exit')
@@ -116,5 +128,10 @@ suite('commands at a service', () => {
     }
     assert.match(await first(), / balance\.low /)
     assert.match(await first('--events', 'receipt.published'), / receipt\.published /)
+  })
+
+  test('examples/top-up.sh adds up every page of the ledger', async () => {
+    const { out, told } = await run('sh', TOP_UP)
+    assert.match(out, /sum of the ledger: 2 pUSD/, told)
   })
 })

@@ -36,7 +36,7 @@ export const ERRORS = {
   token_expired: caller(401, 'Mint a new token.', 'authentication_error'),
   scope_missing: caller(
     403,
-    'Use a token of that scope. Where the message names roles, ask one of those members: `ergon members list`.',
+    'Use a token of the scope that the message names. Where it names roles, a member with one of them makes such a token: `ergon members list`.',
     'permission_error',
   ),
   not_found: caller(404, 'Check the path.', 'not_found_error'),

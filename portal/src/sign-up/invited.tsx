@@ -25,8 +25,8 @@ export function Invited({ invitation }: { readonly invitation: string }) {
     <>
       <h1>Add a passkey to {name}</h1>
       <p className="small">
-        {name} is a member of <b>{where}</b> already, as {role}. The passkey of this device lets
-        whoever holds it in as {name}. The link works once.
+        The link adds a passkey of this device to the member <b>{name}</b> of <b>{where}</b>, whose
+        role is {role}. Whoever holds the device can then sign in as {name}. The link works once.
       </p>
     </>
   ) : (
