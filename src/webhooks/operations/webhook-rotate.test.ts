@@ -7,7 +7,7 @@ import { addTestAccount, addTestMember, openLedgerState } from '#ledger/test-sta
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { createQueue } from '#webhooks/delivery/queue.ts'
 import { sealSecret, webhookKeyOf } from '#webhooks/delivery/secrets.ts'
-import type { WebhookWithSecret } from '#contract/webhooks.ts'
+import { webhookWithSecret, type WebhookWithSecret } from '#contract/webhooks.ts'
 import { createWebhookRotate, OLD_SECRETS_MAX } from './webhook-rotate.ts'
 
 const key = webhookKeyOf('the secret of a test')
@@ -35,7 +35,7 @@ test(
     const rotate = async (): Promise<WebhookWithSecret> => {
       const call = { who, parameters: { webhook: 'we_1' }, spend: { requestId: 'req_1' } }
       const reply = (await handle(call as never)) as Extract<Reply, { kind: 'known' }>
-      return reply.body() as never
+      return webhookWithSecret.parse(reply.body(undefined as never))
     }
     const queue = createQueue({ state, key })
     const signing = async () => {
