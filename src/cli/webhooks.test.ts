@@ -1,4 +1,4 @@
-// What commands of webhooks and tokens refuse by themselves, in their own words, and a replay of several pages.
+// Refusals of webhook and token commands in words of their own, and a replay of several pages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run as setToken } from './commands/tokens-set.ts'

@@ -16,7 +16,7 @@ type EventPageReply = { data: EventBody[]; has_more: boolean }
 const EVERY_MS = 1000
 const ANSWER_MS = 15_000
 const SECRET_BYTES = 24
-/** Each look for events is charged, so beside an endpoint that asks for receipts each would cause another event. */
+/** Each poll is charged, so beside an endpoint that asks for receipts each would cause another event. */
 const ON_DEMAND = 'receipt.published'
 const PAGE = 1000
 

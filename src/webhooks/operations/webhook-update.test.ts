@@ -1,4 +1,4 @@
-// What a change of an endpoint does to the deliveries that wait.
+// The deliveries that wait, after a change of their endpoint.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAddressRule } from '#egress/addresses.ts'
