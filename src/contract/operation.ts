@@ -25,6 +25,8 @@ export type Operation = {
   readonly answeredUnpaid?: true
   /** Answered too while the account is being deleted: reads of what it has, and what takes the deletion back. */
   readonly answeredDeleting?: true
+  /** Answered too while the account is suspended: what ends payments that it makes. */
+  readonly answeredSuspended?: true
   /** The tier of every answer; 'router' where the router decides. */
   readonly tier: Tier | 'router'
   readonly stage: 'preview' | 'general'

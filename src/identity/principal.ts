@@ -53,6 +53,7 @@ type Asked = Pick<
   | 'ofItself'
   | 'answeredDeleting'
   | 'answeredUnpaid'
+  | 'answeredSuspended'
   | 'needsTouch'
   | 'limited'
 >
@@ -71,7 +72,7 @@ export function demandScope(
     nowMs,
   }: { readonly parameters: Readonly<Record<string, string>>; readonly nowMs: number },
 ): void {
-  const { ofMember, ofItself, answeredDeleting } = asked
+  const { ofMember, ofItself, answeredDeleting, answeredSuspended } = asked
   const needed = ofMember === true ? RIGHTS[who.role].scope : asked.scope
   const isOfItself = ofItself !== undefined && parameters[ofItself] === who.token
   if (needed !== null && !permits(who.scope, needed) && !isOfItself)
@@ -79,7 +80,8 @@ export function demandScope(
   if (who.session !== undefined) demandPresence(who.session, nowMs, operation, asked)
   if (who.isDeleting === true && answeredDeleting !== true)
     throw fault('account_deleting', `Could not call ${operation}: the account is being deleted`)
-  if (who.suspendedFor !== undefined && !isAlwaysAnswered(asked))
+  const isAnswered = answeredSuspended === true || isAlwaysAnswered(asked)
+  if (who.suspendedFor !== undefined && !isAnswered)
     throw suspended(`Could not call ${operation}`, who.suspendedFor)
 }
 

@@ -1,4 +1,4 @@
-// Automatic top-ups that are begun by several processes at once.
+// Automatic top-ups: for which accounts they are begun, also by several processes at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyNoState } from '#postgres/testing-url.ts'
@@ -37,3 +37,45 @@ test(
     assert.deepEqual((await begin()).rows, [])
   },
 )
+
+/** An account with a card and automatic top-ups, and a wallet where it has had money. */
+async function addAutomatic(account: string, hasWallet: boolean): Promise<void> {
+  await state.query("insert into accounts (id, env, low_water_pusd) values ($1, 'test', 0)", [
+    account,
+  ])
+  if (hasWallet)
+    await state.query("insert into wallets (id, unit, bounded) values ($1, 'tUSD', true)", [
+      `money:${account}`,
+    ])
+  await state.query(
+    `insert into payment_methods (id, account, processor, reference, state, created_at)
+     values ('card_' || $1, $1, 'card-test', 'pm', 'active', now())`,
+    [account],
+  )
+  await state.query(
+    `insert into payment_accounts (account, auto_amount_pusd, auto_below_pusd, auto_month_pusd)
+     values ($1, 10, 10, 100)`,
+    [account],
+  )
+}
+
+const begunFor = async () =>
+  (
+    await state.query<{ account: string }>(
+      "select account from begin_automatic('card-test', 'test', 500)",
+    )
+  ).rows.map(({ account }) => account)
+
+test('one is begun for an account that never had money', { skip: whyNoState() }, async () => {
+  await addAutomatic('acct_new', false)
+  assert.deepEqual(await begunFor(), ['acct_new'])
+})
+
+test('none is begun while an account is suspended', { skip: whyNoState() }, async () => {
+  await addAutomatic('acct_held', true)
+  const suspend = "insert into account_suspensions (account, reason, at) values ($1, 'x', now())"
+  await state.query(suspend, ['acct_held'])
+  assert.deepEqual(await begunFor(), [])
+  await state.query('delete from account_suspensions')
+  assert.deepEqual(await begunFor(), ['acct_held'])
+})

@@ -339,7 +339,8 @@ begin
 end $$;
 
 -- Begins the automatic top-ups that are due: below the mark, within the month's most, with a method that works and
--- none under way. A decline is tried again after a day; three in a row stop them.
+-- none under way. A decline is tried again after a day; three in a row stop them. An account that never had money has
+-- no wallet yet. Who is suspended cannot use the money.
 create or replace function begin_automatic(of_processor text, of_env text, batch integer)
 returns setof payments language sql as $$
   insert into payments (id, account, processor, kind, amount_pusd, method, state, created_at, changed_at)
@@ -347,11 +348,12 @@ returns setof payments language sql as $$
     ledger_now(), ledger_now()
   from payment_accounts s
   join accounts a on a.id = s.account and a.env = of_env
-  join wallets w on w.id = 'money:' || s.account and w.posted < s.auto_below_pusd
+  left join wallets w on w.id = 'money:' || s.account
   join lateral (select id from payment_methods where account = s.account and processor = of_processor
     and state = 'active' order by id desc limit 1) m on true
-  where s.auto_amount_pusd is not null and s.auto_failures < 3
+  where s.auto_amount_pusd is not null and s.auto_failures < 3 and coalesce(w.posted, 0) < s.auto_below_pusd
     and not exists (select from account_deletions d where d.account = s.account)
+    and not exists (select from account_suspensions u where u.account = s.account)
     and not exists (select from payments p where p.account = s.account and p.kind = 'automatic'
       and (p.state in ('created', 'requires_action')
         or p.state = 'failed' and p.created_at > ledger_now() - interval '1 day'))

@@ -61,6 +61,11 @@ test('account.suspend refuses requests with account_suspended, ends databases, a
     assert.equal((await ask(path, method, body)).code, 'account_suspended', path)
   for (const path of ['/v1/balance', '/v1/ledger', '/v1/audit', '/v1/receipts'])
     assert.equal((await ask(path)).status, 200, path)
+  // Payments that the account makes can be ended.
+  const withoutTopups = await ask('/v1/account', 'PATCH', { auto_topup: null })
+  assert.equal(withoutTopups.status, 200, withoutTopups.text)
+  assert.equal((await ask('/v1/account', 'PATCH', { low_water: '2' })).code, 'account_suspended')
+  assert.equal((await ask('/v1/payment-methods/none', 'DELETE')).code, 'payment_method_not_found')
   assert.match((await ask('/v1/audit')).text, /"action":"account.suspend".*It mines coins/s)
   assert.match((await ended).message, /the operator suspended the account of this database/)
   await assert.rejects(connectTo(new URL(url)), /the operator suspended the account/)

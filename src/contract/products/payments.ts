@@ -12,8 +12,8 @@ const view = { ...ownView, service: 'payments', remembered: false } as const
 export const PAYMENTS = defineProduct({
   operations: {
     'account.get': view,
-    /** It may set top-ups that the service makes by itself. */
-    'account.update': confirmed,
+    /** It may set top-ups that the service makes by itself; a suspended account may end them. */
+    'account.update': { ...confirmed, answeredSuspended: true },
     'balance.get': view,
     'ledger.list': view,
     'topup.create': { ...confirmed, idempotent: true },
@@ -23,7 +23,7 @@ export const PAYMENTS = defineProduct({
     'topup.refund': { ...confirmed, idempotent: true },
     'payment-method.create': { ...confirmed, idempotent: true },
     'payment-method.list': view,
-    'payment-method.delete': confirmed,
+    'payment-method.delete': { ...confirmed, answeredSuspended: true },
     'voucher.redeem': { ...write, idempotent: true },
     /** A payment processor asks it. */
     'payment.webhook': { ...look, service: 'payments', scope: null, remembered: false },

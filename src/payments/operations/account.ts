@@ -5,7 +5,7 @@ import { pusdOfAmount, pusdOfDollars, type AccountChange } from '#contract/payme
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { findMember } from '#identity/members.ts'
-import { callerOf, type Principal } from '#identity/principal.ts'
+import { callerOf, suspended, type Principal } from '#identity/principal.ts'
 import { accountRow } from '#payments/account-row.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { adapterOf } from '#payments/settings.ts'
@@ -27,6 +27,9 @@ export function createAccountUpdate(deps: {
     const who = callerOf(call.who)
     const { account } = who
     const { low_water: lowWater, auto_topup: automatic } = body
+    const endsTopups = automatic === null && lowWater === undefined
+    if (who.suspendedFor !== undefined && !endsTopups)
+      throw suspended('Could not change the account', who.suspendedFor)
     if (automatic && adapterOf(deps.adapters, who.env) === undefined)
       throw fault('payments_off', 'Could not set automatic top-ups')
     await deps.state.transaction(async (transaction) => {
