@@ -17,11 +17,12 @@ export async function deleteAccounts(deps: Deps, signal: AbortSignal): Promise<v
   await beginDue(state, signal)
   const { rows } = await state.query<Begun>(
     `select account, parts from account_deletions where begun_at is not null and done_at is null
-     order by failures, begun_at limit $1`,
+     order by looked_at, begun_at limit $1`,
     [BATCH],
   )
   for (const begun of rows) {
     signal.throwIfAborted()
+    await takeTurn(state, begun.account)
     try {
       await carryOn(deps, begun, signal)
     } catch (error) {
@@ -31,6 +32,13 @@ export async function deleteAccounts(deps: Deps, signal: AbortSignal): Promise<v
     }
   }
 }
+
+/** Before the work: a deletion that takes all the time of a run is the last one of the next. */
+const takeTurn = async (state: State, account: string): Promise<void> =>
+  void (await state.query(
+    'update account_deletions set looked_at = ledger_now() where account = $1',
+    [account],
+  ))
 
 /** Each in a transaction of its own, as it locks its account. */
 async function beginDue(state: State, signal: AbortSignal): Promise<void> {
