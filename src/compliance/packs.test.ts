@@ -189,3 +189,25 @@ test(
     assert.deepEqual((await settled()).range, { first: 1n, last: 5n })
   },
 )
+
+test('orderly restarts are no attempts of a pack, however many there are', options, async () => {
+  await add('pack_1', 'acct_3')
+  for (let restart = 1; restart <= 4; restart++) {
+    const ending = new AbortController()
+    const work = {
+      state,
+      receipts: createSqlReceiptStore(state),
+      log: createLogger('test', { level: 'error', write: () => undefined }),
+      charging: { open: () => ({ drop: () => undefined }) },
+      // The stop comes in the middle of the work.
+      payerOf: () => {
+        ending.abort()
+        throw ending.signal.reason
+      },
+    } as unknown as PackWork
+    await createPacks(work).run(ending.signal)
+    const { rows } = await state.query('select status, attempts from evidence_packs')
+    assert.deepEqual(rows, [{ status: 'waiting', attempts: 0 }], `restart ${restart}`)
+  }
+  await state.query('delete from evidence_packs')
+})

@@ -86,3 +86,33 @@ test('a connection that is being opened ends with its attempt', async (t) => {
   await attempt(t, { addresses: ['127.0.0.1'], networks: ['127.0.0.1'], port, isSecure: true })
   assert.ok((await closed.promise) < 3000, 'it waited for its own limit')
 })
+
+test('a kept connection that its endpoint closed costs no attempt', async (t) => {
+  let connections = 0
+  const port = await listen(t, (socket) => {
+    connections++
+    let requests = 0
+    socket.on('error', () => undefined)
+    socket.on('data', () => {
+      // The second request of a connection meets its end.
+      if (++requests > 1) return socket.destroy()
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    })
+  })
+  const networks = ['127.0.0.1']
+  const rule = createAddressRule(networks)
+  const sender = createDeliverySender(
+    createCheckedConnections({ rule, resolve: async () => networks }),
+  )
+  t.after(() => sender.close())
+  const hostname = 'hooks.example.com'
+  const send = () =>
+    sender.send({
+      target: { hostname, port, path: '/', host: hostname, isSecure: false },
+      headers: {},
+      body: Buffer.from('{}'),
+      mark: () => undefined,
+    })
+  assert.equal((await send()).status, 200)
+  assert.deepEqual([(await send()).status, connections], [200, 2])
+})
