@@ -5,6 +5,7 @@ import { isDepleted } from '#charging/faults.ts'
 import type { Records } from '#http/account-records.ts'
 import type { AccountPart } from '#http/gateway-part.ts'
 import type { Handled, Handler } from '#http/reply.ts'
+import { callerOf } from '#identity/principal.ts'
 import type { Posted } from '#ledger/posted.ts'
 import type { Queryable } from '#state/connect.ts'
 
@@ -22,7 +23,7 @@ type Deps = {
 export const createAccountExport =
   ({ state, posted, parts }: Deps): Handler =>
   async (call) => {
-    const account = call.who?.account ?? ''
+    const account = callerOf(call.who).account
     await posted(call.signal)
     await admit(state, call)
     const kinds: Readonly<Record<string, Records>> = Object.assign(

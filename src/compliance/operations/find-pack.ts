@@ -51,5 +51,8 @@ export async function findPack(
 ): Promise<PackReply> {
   const [pack] = await packsOf(state, owner, { id })
   if (pack !== undefined) return pack
-  throw fault('pack_not_found', `Could not find the evidence pack: "${id.slice(0, 100)}"`)
+  throw packNotFound(id)
 }
+
+export const packNotFound = (id: string) =>
+  fault('pack_not_found', `Could not find the evidence pack: "${id.slice(0, 100)}"`)

@@ -5,6 +5,7 @@ import { storeOf, type BlobStores } from '#blobs/stores.ts'
 import { fault } from '#contract/errors.ts'
 import { contentRange, readByteRange, type RequestedRange } from '#http/byte-range.ts'
 import { Pieces, type Handler } from '#http/reply.ts'
+import { callerOf } from '#identity/principal.ts'
 import type { State } from '#state/connect.ts'
 import type { PackDeps } from './pack-create.ts'
 
@@ -19,7 +20,7 @@ export const createPackContent =
   ({ state, stores }: PackDeps & { readonly stores: BlobStores }): Handler =>
   async ({ who, parameters, headers, spend, signal }) => {
     const id = parameters['pack'] ?? ''
-    const blob = await findContent(state, who?.account ?? '', id)
+    const blob = await findContent(state, callerOf(who).account, id)
     const range = readByteRange(headers['range'], blob.size)
     if (range === null)
       throw fault(

@@ -6,6 +6,7 @@ import { fault } from '#contract/errors.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
+import { callerOf } from '#identity/principal.ts'
 import { sumUsage } from '#ledger/usage.ts'
 import { ceilingOfPack } from '#compliance/build/ceiling.ts'
 import type { State } from '#state/connect.ts'
@@ -28,12 +29,13 @@ export const createPackCreate =
   async (call) => {
     const { who, spend, body } = call
     const { state, keptDays } = deps
-    const account = who?.account ?? ''
+    const caller = callerOf(who)
+    const { account } = caller
     const reply = await once(call, state, async () => {
       const span = readSpan(body, deps.nowMs())
       const ceilingNj = await ceilingOf(state, account, span)
       // Held until this answer: who cannot pay the most that the work may cost hears so now.
-      if (who !== undefined) await spend.admit(who, 'pack.create', ceilingNj, ceilingNj)
+      await spend.admit(caller, 'pack.create', ceilingNj, ceilingNj)
       const id = newId('pack')
       const ceilingPusd = priceOf(ceilingNj, await priceNow(state))
       const row = [id, account, span.from, span.to, ceilingNj, ceilingPusd, PACKS_OPEN_MAX]

@@ -2,7 +2,8 @@
 import { readListPage } from '#http/list-page.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
-import { findPack, packsOf } from './find-pack.ts'
+import { callerOf } from '#identity/principal.ts'
+import { findPack, packNotFound, packsOf } from './find-pack.ts'
 import type { PackDeps } from './pack-create.ts'
 
 const CURSOR = /^pack_\w{1,40}$/
@@ -11,7 +12,7 @@ export const createPackList =
   ({ state, keptDays }: PackDeps): Handler =>
   async ({ who, query: queryOf }) => {
     const page = readListPage(queryOf(), CURSOR)
-    const owner = { account: who?.account ?? '', keptDays }
+    const owner = { account: callerOf(who).account, keptDays }
     const before = page.cursor?.[0] ?? null
     const found = await packsOf(state, owner, { before, limit: page.rowsMax })
     return known(
@@ -27,16 +28,21 @@ export const createPackGet =
   ({ state, keptDays }: PackDeps): Handler =>
   async ({ who, parameters }) =>
     known(
-      await findPack(state, { account: who?.account ?? '', keptDays }, parameters['pack'] ?? ''),
+      await findPack(state, { account: callerOf(who).account, keptDays }, parameters['pack'] ?? ''),
     )
 
 export const createPackDelete =
   ({ state, keptDays }: PackDeps): Handler =>
   async (call) => {
-    const owner = { account: call.who?.account ?? '', keptDays }
+    const owner = { account: callerOf(call.who).account, keptDays }
     const { id, from, to } = await findPack(state, owner, call.parameters['pack'] ?? '')
     await state.transaction(async (transaction) => {
-      await transaction.query('select drop_pack($1)', [id])
+      const { rows } = await transaction.query<{ dropped: boolean }>(
+        'select drop_pack($1) as dropped',
+        [id],
+      )
+      // Another call has deleted it since.
+      if (rows[0]?.dropped !== true) throw packNotFound(id)
       await recordAct(transaction, call, {
         action: 'pack.delete',
         target: id,

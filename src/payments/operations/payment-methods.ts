@@ -97,19 +97,27 @@ export function createMethodDelete({ state, adapters }: Deps): Handler {
       [callerOf(who).account, id],
     )
     const [row] = rows
-    if (row === undefined)
-      throw fault('payment_method_not_found', `Could not remove the card: "${id.slice(0, 60)}"`)
+    if (row === undefined) throw notFound(id)
     // First there: a card that is removed here alone could still be charged there, and nobody would see it.
     const adapter = adapters.find(({ name }) => name === row.processor)
     if (row.reference !== null) await adapter?.forget(row.reference)
     await state.transaction(async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `update payment_methods set state = 'removed', removed_at = ledger_now()
+         where id = $1 and removed_at is null`,
+        [id],
+      )
+      // Another call has removed it since. The processor's word of our own removal may have come before, too.
+      if (rowCount === 0) throw notFound(id)
       await recordAct(transaction, call, { action: 'payment-method.delete', target: id })
-      await transaction.query("update payment_methods set state = 'removed' where id = $1", [id])
     })
     const reply = { id, object: 'payment_method', deleted: true }
     return { kind: 'known', status: 200, body: () => reply }
   }
 }
+
+const notFound = (id: string) =>
+  fault('payment_method_not_found', `Could not remove the card: "${id.slice(0, 60)}"`)
 
 async function insertMethod(
   state: Queryable,
