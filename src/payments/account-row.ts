@@ -19,7 +19,7 @@ const SELECT = `
   select a.env, a.funded, a.low_water_pusd::text as low_water, a.created_at, d.due_at as deletes_at, s.auto_amount_pusd::text as amount,
     s.auto_below_pusd::text as below, s.auto_month_pusd::text as month_max, s.auto_failures >= 3 as stopped,
     (select coalesce(sum(p.amount_pusd), 0)::text from payments p where p.account = a.id and p.kind = 'automatic'
-      and p.state <> 'failed' and p.created_at >= date_trunc('month', ledger_now(), 'UTC')) as month
+      and not payment_came_to_nothing(p.state) and p.created_at >= date_trunc('month', ledger_now(), 'UTC')) as month
   from accounts a left join payment_accounts s on s.account = a.id
     left join account_deletions d on d.account = a.id where a.id = $1`
 

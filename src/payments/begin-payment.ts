@@ -22,7 +22,7 @@ export async function beginPayment(state: Queryable, payment: NewPayment): Promi
   const { rows } = await state.query<{ id: string | null; holds: boolean }>(
     `select begin_payment($1, $2, $3, $4, $5, $6, ${PAYMENTS_OPEN_MAX}) as id,
        $4 = 'hold' and exists (select from payments where account = $2 and kind = 'hold'
-         and state in ('created', 'requires_action', 'authorized', 'captured', 'disputed')) as holds`,
+         and not payment_came_to_nothing(state)) as holds`,
     [id, account, processor, kind, amount.toString(), method],
   )
   if (rows[0]?.id != null) return

@@ -34,7 +34,7 @@ export async function demandPaymentPace(transaction: Queryable, account: string)
   await demandPace(transaction, {
     account,
     times: `select changed_at as at from payments where account = $1
-      and (state in ('created', 'requires_action', 'failed') or state = 'voided' and lives_until is null)`,
+      and (payment_under_way(state) or state = 'failed' or state = 'voided' and lives_until is null)`,
     most: FAILURES_PER_DAY_MAX,
     refusal: `Could not begin the payment: ${FAILURES_PER_DAY_MAX} failed or were given up in a day, or may fail`,
   })

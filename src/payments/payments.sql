@@ -1,6 +1,16 @@
 -- The life of a payment. Money moves only by payment_fact(): what a processor told in a verified webhook, or when it was
 -- asked. Locks: account (account-lock.sql), payment, wallet, log_head, all else.
 
+-- The processor or the payer has the next step, and no money is here.
+create or replace function payment_under_way(state text) returns boolean language sql immutable as $$
+  select state in ('created', 'requires_action')
+$$;
+
+-- It ended, and no money came of it.
+create or replace function payment_came_to_nothing(state text) returns boolean language sql immutable as $$
+  select state in ('failed', 'voided', 'expired')
+$$;
+
 -- Begins a payment. Null where the account has too many that are under way, or a hold already.
 create or replace function begin_payment(payment_id text, of_account text, of_processor text, of_kind text,
   amount numeric, of_method text, open_max integer) returns text language plpgsql as $$
@@ -10,10 +20,9 @@ begin
   perform lock_account(of_account);
   insert into payments (id, account, processor, kind, amount_pusd, method, state, created_at, changed_at)
     select payment_id, of_account, of_processor, of_kind, amount, of_method, 'created', ledger_now(), ledger_now()
-    where (select count(*) from payments where account = of_account
-        and state in ('created', 'requires_action')) < open_max
+    where (select count(*) from payments where account = of_account and payment_under_way(state)) < open_max
       and (of_kind <> 'hold' or not exists (select from payments where account = of_account and kind = 'hold'
-        and state in ('created', 'requires_action', 'authorized', 'captured', 'disputed')))
+        and not payment_came_to_nothing(state)))
     -- An automatic one is under way.
     on conflict do nothing returning id into made;
   return made;
@@ -76,7 +85,7 @@ $$;
 create or replace function payment_step(pay payments, fact jsonb) returns boolean language plpgsql as $$
 declare
   told constant text := fact ->> 'type';
-  is_open constant boolean := pay.state in ('created', 'requires_action', 'failed');
+  is_open constant boolean := payment_under_way(pay.state) or pay.state = 'failed';
 begin
   case told
     when 'requires_action' then
@@ -141,7 +150,7 @@ create or replace function payment_ended(pay payments, outcome text, why text) r
 begin
   if pay.state = 'authorized' and outcome <> 'failed' then
     perform void_pending(pay.id);
-  elsif pay.state not in ('created', 'requires_action') then
+  elsif not payment_under_way(pay.state) then
     -- A second word of the same refusal has nothing to add.
     return false;
   end if;
@@ -339,8 +348,8 @@ begin
 end $$;
 
 -- Begins the automatic top-ups that are due: below the mark, within the month's most, with a method that works and
--- none under way. A decline is tried again after a day; three in a row stop them. An account that never had money has
--- no wallet yet. Who is suspended cannot use the money.
+-- none under way. What brought nothing is tried again after a day; three declines in a row stop them. An account that
+-- never had money has no wallet yet. Who is suspended cannot use the money.
 create or replace function begin_automatic(of_processor text, of_env text, batch integer)
 returns setof payments language sql as $$
   insert into payments (id, account, processor, kind, amount_pusd, method, state, created_at, changed_at)
@@ -355,10 +364,10 @@ returns setof payments language sql as $$
     and not exists (select from account_deletions d where d.account = s.account)
     and not exists (select from account_suspensions u where u.account = s.account)
     and not exists (select from payments p where p.account = s.account and p.kind = 'automatic'
-      and (p.state in ('created', 'requires_action')
-        or p.state = 'failed' and p.created_at > ledger_now() - interval '1 day'))
+      and (payment_under_way(p.state)
+        or payment_came_to_nothing(p.state) and p.created_at > ledger_now() - interval '1 day'))
     and s.auto_amount_pusd + (select coalesce(sum(p.amount_pusd), 0) from payments p
-      where p.account = s.account and p.kind = 'automatic' and p.state <> 'failed'
+      where p.account = s.account and p.kind = 'automatic' and not payment_came_to_nothing(p.state)
         and p.created_at >= date_trunc('month', ledger_now(), 'UTC')) <= s.auto_month_pusd
   order by s.account limit batch for no key update of s skip locked
   on conflict do nothing

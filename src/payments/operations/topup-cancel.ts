@@ -42,7 +42,7 @@ export function createTopupCancel(deps: {
 /** The processor's name of a payment under way. Throws topup_not_cancelable. */
 async function openReference(state: Queryable, topup: TopupReply): Promise<string> {
   const { rows } = await state.query<{ reference: string | null }>(
-    `select reference from payments where id = $1 and state in ('created', 'requires_action')`,
+    `select reference from payments where id = $1 and payment_under_way(state)`,
     [topup.id],
   )
   const [row] = rows
