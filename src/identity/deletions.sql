@@ -34,8 +34,8 @@ begin
 end $$;
 drop function if exists begin_deletions(int);
 
--- Ends every token that there may be, and erases what people wrote: names of tokens and members, values in the audit log, data of events. Ids, times and amounts stay
--- for the books.
+-- Ends every token that there may be, erases what people wrote (names of tokens and members, values in the audit log), and
+-- deletes stored answers and events. Ids, times and amounts stay for the books.
 create or replace function erase_account(of_account text) returns void language sql as $$
   delete from idempotency_keys where token in (select id from tokens where account = of_account);
   update tokens set name = '', hint = '', revoked_at = coalesce(revoked_at, ledger_now()) where account = of_account;

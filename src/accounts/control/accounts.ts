@@ -1,4 +1,4 @@
-// The operator's operations on accounts, funds and tokens, until the portal exists.
+// The operator's operations on accounts, funds and tokens.
 import type { ACCOUNTS_CONTROL } from '#contract/control/accounts.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'

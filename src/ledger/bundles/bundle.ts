@@ -124,8 +124,8 @@ export class Bundle {
     const head = JSON.parse(String(isCompressed ? zstdDecompressSync(text) : text)) as Head
     this.count = head.count
     this.#shapes = head.shapes
-    const columns = head.columns.map(([name, form, bundled, size]) => {
-      return { name, form, isCompressed: bundled === 1, bytes: from.bytes(size) }
+    const columns = head.columns.map(([name, form, compressed, size]) => {
+      return { name, form, isCompressed: compressed === 1, bytes: from.bytes(size) }
     })
     const [shapes, leaves, ...others] = columns
     const numbers = readColumn(present(shapes, 'a bundle has no shapes'), head.count)
