@@ -74,7 +74,7 @@ test('the stored answers of an account end with the account', { skip: whyNoState
     await addTestMember(state, id)
     await state.query(
       `insert into idempotency_keys (token, path, key, fingerprint, session, request, status, body)
-       values ('tok_' || $1, '/v1/tokens', 'key', '', 'gw-1.1', 'req_1', 201, 'a name')`,
+       values ('tok_' || $1, '/v1/one', 'key', '', 'gw-1.1', 'req_1', 201, 'a name')`,
       [id],
     )
   }

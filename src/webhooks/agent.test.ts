@@ -5,11 +5,12 @@ import { LOOPBACK } from '#base/hosts.ts'
 import type { Config } from '#config/config.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import { WEBHOOKS_AGENT } from './agent.ts'
+import type { WebhooksGatewaySettings } from './settings.ts'
 
 const networksOf = async (config: Partial<Config>) => {
   const core = { config: { webhooks: false, webhookLogDays: 1, ...config } } as AgentCore
   const { gateway } = await WEBHOOKS_AGENT.open(core, AbortSignal.abort())
-  return (gateway?.settings as { networks: readonly string[] }).networks
+  return (gateway as { readonly settings: WebhooksGatewaySettings }).settings.networks
 }
 
 test('a service that others can reach sends webhooks to no address of this machine', async () => {
