@@ -48,8 +48,12 @@ export type PaymentFact = {
 /** The next step of the payer, such as a confirmation at the bank. */
 export type PaymentAction = { readonly url: string | null; readonly client_secret: string | null }
 
-/** An event by the processor's clock, which alone orders its events. */
-export type ProcessorEvent = { readonly at: Date; readonly facts: readonly PaymentFact[] }
+/** An event by the processor's clock, which alone orders its events. Its facts have its id; they may have to be asked for. */
+export type ProcessorEvent = {
+  readonly id: string
+  readonly at: Date
+  readonly facts: () => Promise<readonly PaymentFact[]>
+}
 
 /** The answer to a call: it moves no money. */
 export type CallOutcome = {

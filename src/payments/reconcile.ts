@@ -1,8 +1,8 @@
 // Asks a processor for its events since the last time, so that a lost webhook only delays its fact, and makes calls
-// again that a crash cut off.
+// again that a crash cut off. A step that fails stops no other.
 import type { Logger } from '#base/log.ts'
-import type { Queryable, State } from '#state/connect.ts'
-import type { PaymentAdapter } from './adapter.ts'
+import { isStateAway, type Queryable, type State } from '#state/connect.ts'
+import type { PaymentAdapter, ProcessorEvent } from './adapter.ts'
 import { forEachPayment } from './for-each-payment.ts'
 import { applyFacts, CALL_S_MAX, startPayment, startRefund } from './start-payment.ts'
 
@@ -15,6 +15,8 @@ const CONFIRM_S = 86_400
 /** A payment under way for so long is looked at by itself. */
 const QUIET_S = 120
 const BATCH = 50
+/** A step has so long; the rest of its work is of the next run. All of them are within the time limit of the task. */
+const STEP_MS = 25_000
 /** Longer than the processor's own memory of its events. */
 const FACTS_DAYS = 60
 
@@ -24,29 +26,41 @@ type Deps = {
   readonly log: Logger
 }
 
-export async function reconcilePayments(deps: Deps, signal: AbortSignal): Promise<void> {
-  await readEvents(deps, signal)
-  await endAbandoned(deps, signal)
-  await callAgain(deps, signal)
-  await lookAtQuiet(deps, signal)
+/** A step that fails, or takes all its time, stops no other; then the first failure is thrown. */
+export async function reconcilePayments(
+  deps: Deps,
+  signal: AbortSignal,
+  stepMs = STEP_MS,
+): Promise<void> {
+  const failures: unknown[] = []
+  for (const step of [readEvents, endAbandoned, callAgain, lookAtQuiet]) {
+    const over = AbortSignal.timeout(stepMs)
+    await step(deps, AbortSignal.any([signal, over])).catch((error: unknown) => {
+      if (signal.aborted) throw error
+      if (error !== over.reason) failures.push(error)
+    })
+  }
+  if (failures.length > 0) throw failures[0]
 }
 
-/** Takes of claims what running work has given back since, and forgets facts that nobody repeats. */
-export async function settleAndForget(state: State, signal: AbortSignal): Promise<void> {
-  // Work that ran while its money was claimed has spent of that since.
-  const { rows } = await state.query<{ payment: string }>(
-    `select payment from payment_claims where state = 'taken' and created_at > ledger_now() - interval '1 day'
-     group by payment order by min(created_at) limit ${BATCH}`,
-  )
-  for (const { payment } of rows) {
-    signal.throwIfAborted()
-    await settleClaims(state, payment)
-  }
+/** Forgets facts that nobody repeats, and takes of claims what running work has given back since. */
+export async function forgetAndSettle(state: State, signal: AbortSignal): Promise<void> {
   await state.query(
     `delete from payment_facts where (processor, id) in (select processor, id from payment_facts
        where at < ledger_now() - interval '${FACTS_DAYS} days' order by at limit 10000)`,
   )
   await state.query("delete from refused_claims where at < ledger_now() - interval '1 day'")
+  // Work that ran while its money was claimed has spent of that since. Those that were settled longest ago come first.
+  const { rows } = await state.query<{ payment: string }>(
+    `select id as payment from payments where id in (select payment from payment_claims
+       where state = 'taken' and created_at > ledger_now() - interval '1 day')
+     order by looked_at, id limit ${BATCH}`,
+  )
+  for (const { payment } of rows) {
+    signal.throwIfAborted()
+    await state.query('update payments set looked_at = ledger_now() where id = $1', [payment])
+    await settleClaims(state, payment)
+  }
 }
 
 /** A transaction of its own: the next payment's wallet, locked after log_head, would be in the wrong order. */
@@ -56,31 +70,57 @@ const settleClaims = (state: State, payment: string): Promise<void> =>
     await transaction.query('select settle_claims($1)', [payment])
   })
 
-/** The cursor is the time of the newest event, by the processor's clock: ours may jump. */
-async function readEvents({ state, adapter }: Deps, signal: AbortSignal): Promise<void> {
+/**
+ * The events since the last time. The cursor is the time of the newest one, by the processor's clock: ours may jump. An
+ * event that cannot be applied keeps the cursor before it, and the later ones are applied all the same; then it is thrown.
+ */
+async function readEvents(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { state, adapter } = deps
   const { rows } = await state.query<{ at: Date }>(
     'select at from payment_cursors where processor = $1',
     [adapter.name],
   )
   let newestMs = rows[0]?.at.getTime() ?? 0
+  let failed: { readonly error: unknown } | undefined
   const since = new Date(Math.max(0, newestMs - OVERLAP_S * 1000))
-  for await (const { at, facts } of adapter.reconcile(since, signal)) {
-    await applyFacts(state, adapter.name, facts)
-    newestMs = Math.max(newestMs, at.getTime())
+  for await (const event of adapter.reconcile(since, signal)) {
+    signal.throwIfAborted()
+    try {
+      await applyEvent(deps, event)
+    } catch (error) {
+      if (signal.aborted || isStateAway(error)) throw error
+      failed ??= { error }
+    }
+    if (failed !== undefined || event.at.getTime() <= newestMs) continue
+    newestMs = event.at.getTime()
+    await keepCursor(deps, event.at)
   }
-  await state.query(
+  if (failed !== undefined) throw failed.error
+  await endUncalled(deps)
+}
+
+/** A fact that came before is not asked for again: events of the overlap are listed each minute. */
+async function applyEvent({ state, adapter }: Deps, { id, facts }: ProcessorEvent): Promise<void> {
+  const { rowCount } = await state.query(
+    'select from payment_facts where processor = $1 and id = $2',
+    [adapter.name, id],
+  )
+  if (rowCount === 0) await applyFacts(state, adapter.name, await facts())
+}
+
+const keepCursor = async ({ state, adapter }: Deps, at: Date): Promise<void> =>
+  void (await state.query(
     `insert into payment_cursors (processor, at) values ($1, $2)
      on conflict (processor) do update set at = excluded.at`,
-    [adapter.name, new Date(newestMs)],
-  )
-}
+    [adapter.name, at],
+  ))
 
 /** Payments whose processor has said nothing of them for a while: those that were looked at longest ago. */
 async function lookAtQuiet({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
   const { rows } = await state.query<{ id: string; reference: string }>(
     `update payments set looked_at = ledger_now() where id in (
        select id from payments where processor = $1 and reference is not null
-         and state in ('created', 'requires_action', 'authorized')
+         and (payment_under_way(state) or state = 'authorized')
          and greatest(changed_at, looked_at) < ledger_now() - interval '${QUIET_S} seconds'
        order by greatest(changed_at, looked_at) limit ${BATCH})
      returning id, reference`,
@@ -91,7 +131,7 @@ async function lookAtQuiet({ state, adapter, log }: Deps, signal: AbortSignal): 
   })
 }
 
-/** Ends confirmations of payers who left and calls that never reached the processor: both count as under way. */
+/** Ends confirmations of payers who left: they count as under way. */
 async function endAbandoned({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
   const { rows } = await state.query<{ id: string; reference: string }>(
     `select id, reference from payments where processor = $1 and state = 'requires_action' and reference is not null
@@ -101,12 +141,15 @@ async function endAbandoned({ state, adapter, log }: Deps, signal: AbortSignal):
   await forEachPayment({ rows, state, log, signal }, ({ id, reference }) =>
     adapter.void(id, reference),
   )
+}
+
+/** Ends calls that never reached the processor. All events were read just before: it has no such payment or refund. */
+async function endUncalled({ state, adapter }: Deps): Promise<void> {
   await state.query(
     `select payment_ended(p, 'failed', 'not_called') from payments p where processor = $1 and state = 'created'
        and reference is null and created_at < ledger_now() - interval '${CALL_S_MAX} seconds'`,
     [adapter.name],
   )
-  // Events were read just before: the processor has no such refund.
   const refunds = await state.query<{ id: string; payment: string }>(
     `select r.id, r.payment from payment_refunds r join payments p on p.id = r.payment
      where p.processor = $1 and r.state = 'pending' and r.reference is null

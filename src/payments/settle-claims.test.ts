@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import { settleAndForget } from './reconcile.ts'
+import { forgetAndSettle } from './reconcile.ts'
 import { applyFacts } from './start-payment.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 
@@ -34,7 +34,7 @@ test(
     let settling = Promise.resolve()
     await state.transaction(async (transaction) => {
       await transaction.query("select from wallets where id = 'money:second' for no key update")
-      settling = settleAndForget(state, signal)
+      settling = forgetAndSettle(state, signal)
       await untilItWaits()
       // A deadlock would be seen and the work done again, so the lock must be free at once.
       await transaction.query('select from log_head for update nowait')
@@ -45,6 +45,37 @@ test(
       rows.map((row) => row.state),
       ['taken', 'taken'],
     )
+  },
+)
+
+test(
+  'claims take turns, and one that fails holds up no other',
+  { skip: whyNoState() },
+  async () => {
+    await addTestAccount(state, { id: 'many', env: 'test', lowWater: 0n })
+    await state.query("insert into wallets (id, unit, bounded) values ('money:many', 'tUSD', true)")
+    // One more than a run takes.
+    await state.query(
+      `with made as (insert into payments (id, account, processor, kind, amount_pusd, state, created_at, changed_at)
+       select 'pay_a' || n, 'many', 'card-test', 'topup', 1, 'captured', now(), now() from generate_series(1, 51) n
+       returning id)
+     insert into payment_claims (id, payment, kind, amount_pusd, state, created_at)
+       select 'dp_' || id, id, 'dispute', 1, 'taken', now() from made`,
+    )
+    // It cannot be taken: its payment brought no lot.
+    await state.query(
+      `insert into payment_claims (id, payment, kind, amount_pusd, state, created_at)
+     values ('dp_1', 'pay_a1', 'dispute', 1, 'told', '-infinity')`,
+    )
+    const { signal } = new AbortController()
+    const failures: unknown[] = []
+    for (let run = 0; run < 3; run++)
+      await forgetAndSettle(state, signal).catch((error: unknown) => failures.push(error))
+    assert.ok(failures.length > 0)
+    const { rows } = await state.query<{ id: string }>(
+      "select id from payments where account = 'many' and state <> 'disputed'",
+    )
+    assert.deepEqual(rows, [{ id: 'pay_a1' }], String(failures[0]))
   },
 )
 

@@ -6,7 +6,7 @@ import { recordOperatorAct } from '#identity/audit.ts'
 import { endHolds } from './end-holds.ts'
 import { forEachPayment } from './for-each-payment.ts'
 import { createMoneyEnd } from './money-end.ts'
-import { reconcilePayments, settleAndForget } from './reconcile.ts'
+import { forgetAndSettle, reconcilePayments } from './reconcile.ts'
 import { openAdapters, type PaymentsSettings } from './settings.ts'
 import { checkFacilitators } from './stablecoin/check-facilitators.ts'
 import { openChains } from './stablecoin/chains.ts'
@@ -30,36 +30,28 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
   const adapters = openAdapters(settings)
   const settle = createMoneyEnd({ state, log, adapters })
   const chains = openChains(settings.stablecoins)
-  const forEach = async (work: (adapter: PaymentAdapter) => Promise<void>): Promise<void> => {
-    for (const adapter of adapters) await work(adapter)
-  }
-  const reconcile: Task = {
-    ...LIMITS,
-    everyMs: MINUTE_MS,
-    run: async (_, { signal }) => {
-      await forEach((adapter) => reconcilePayments({ state, log, adapter }, signal))
-      await settleAndForget(state, signal)
-      await tellUnwatched(state, chains)
-    },
-  }
+  const forEach =
+    (work: (deps: Deps, signal: AbortSignal) => Promise<void>): Task['run'] =>
+    async (_, { signal }) =>
+      await eachProcessor(adapters, (adapter) => work({ state, log, adapter }, signal))
+  const minutely = (run: Task['run']): Task => ({ ...LIMITS, everyMs: MINUTE_MS, run })
   // An earlier setting may have left payments.
-  if (adapters.length === 0 && chains.length === 0)
-    return { settle, tasks: { 'payments.reconcile': reconcile } }
+  const ofAll = {
+    'payments.claims': minutely((_, { signal }) => forgetAndSettle(state, signal)),
+    'payments.unwatched': minutely(() => tellUnwatched(state, chains)),
+  }
+  if (adapters.length === 0 && chains.length === 0) return { settle, tasks: ofAll }
   return {
     settle,
     run: (signal) => checkFacilitators({ state, log, chains }, signal),
     tasks: {
-      'payments.reconcile': reconcile,
-      'payments.holds': {
-        ...LIMITS,
-        everyMs: MINUTE_MS,
-        run: (_, { signal }) => forEach((adapter) => endHolds({ state, log, adapter }, signal)),
-      },
+      ...ofAll,
+      'payments.reconcile': minutely(forEach(reconcilePayments)),
+      'payments.holds': minutely(forEach(endHolds)),
       'payments.automatic': {
         ...LIMITS,
         everyMs: AUTOMATIC_EVERY_MS,
-        run: (_, { signal }) =>
-          forEach((adapter) => topUpAutomatically({ state, log, adapter }, signal)),
+        run: forEach(topUpAutomatically),
       },
       'payments.stablecoins': {
         ...LIMITS,
@@ -68,6 +60,16 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
       },
     },
   }
+}
+
+/** Side by side, so that a processor which is away or slow holds up no other one; then the first failure is thrown. */
+async function eachProcessor(
+  adapters: readonly PaymentAdapter[],
+  work: (adapter: PaymentAdapter) => Promise<void>,
+): Promise<void> {
+  const ended = await Promise.allSettled(adapters.map(work))
+  const failed = ended.find((one) => one.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 type Automatic = { id: string; account: string; amount: string; method: string }

@@ -112,7 +112,8 @@ export class SimProcessor implements PaymentAdapter {
     if (this.#plant === 'tells no events when asked') return
     const { wallMs } = this.#schedule
     for (const { atMs, listedMs, fact } of this.#events)
-      if (atMs >= since.getTime() && listedMs <= wallMs) yield { at: new Date(atMs), facts: [fact] }
+      if (atMs >= since.getTime() && listedMs <= wallMs)
+        yield { id: fact.id, at: new Date(atMs), facts: async () => [fact] }
   }
 
   look(reference: string): Promise<readonly PaymentFact[]> {

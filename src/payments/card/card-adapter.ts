@@ -38,6 +38,9 @@ const RETRIES_MAX = 2
 /** As the interface has it for our own webhooks: an older or newer signature is refused. */
 export const TOLERANCE_S = 300
 const PAGE = 100
+/** A time with more pages of events is read in parts. */
+const PAGES_MAX = 20
+const SPAN_S_MIN = 60
 const DAY_S = 86_400
 /** The processor's own memory of its events. */
 const KEPT_DAYS = 30
@@ -299,8 +302,8 @@ const late = () =>
   fault('webhook_late', `Could not accept the webhook: its time is more than ${TOLERANCE_S} s away`)
 
 /**
- * The processor lists the newest first, and facts are applied in the order in which they happened. One day is read
- * at a time, so that memory never has the events of a month.
+ * The processor lists the newest first, and facts are applied in the order in which they happened. A day is read at a time,
+ * or a part of a busy one: memory never has the events of a month, and a run that is cut off has told some.
  */
 async function* eventsSince(
   open: () => Promise<Stripe>,
@@ -310,21 +313,48 @@ async function* eventsSince(
   const sdk = await open()
   const nowS = Math.floor(Date.now() / 1000)
   let fromS = Math.max(Math.floor(since.getTime() / 1000), nowS - KEPT_DAYS * DAY_S)
-  for (let isLast = false; !isLast; fromS += DAY_S) {
+  let spanS = DAY_S
+  for (let isLast = false; !isLast;) {
     // The processor's clock may be ahead: the last day has no end.
-    isLast = fromS + DAY_S > nowS
-    const created = { gte: fromS, ...(isLast ? {} : { lt: fromS + DAY_S }) }
-    const found: Stripe.Event[] = []
-    const list = { created, types: [...EVENT_TYPES], limit: PAGE }
-    for (let after: string | undefined; ;) {
-      signal.throwIfAborted()
-      const more = after === undefined ? {} : { starting_after: after }
-      const page = await call(() => sdk.events.list({ ...list, ...more }))
-      found.push(...page.data)
-      after = page.data.at(-1)?.id
-      if (!page.has_more || after === undefined) break
+    const isToNow = fromS + spanS > nowS
+    const created = { gte: fromS, ...(isToNow ? {} : { lt: fromS + spanS }) }
+    const pagesMax = spanS > SPAN_S_MIN ? PAGES_MAX : Infinity
+    const found = await listEvents(sdk, { created, pagesMax, signal })
+    if (found === undefined) {
+      spanS = Math.max(Math.floor(spanS / 8), SPAN_S_MIN)
+      continue
     }
     for (const event of found.toReversed())
-      yield { at: new Date(event.created * 1000), facts: await factsWithMore(sdk, event, env) }
+      yield {
+        id: event.id,
+        at: new Date(event.created * 1000),
+        facts: () => factsWithMore(sdk, event, env),
+      }
+    fromS += spanS
+    isLast = isToNow
+  }
+}
+
+type EventSpan = {
+  readonly created: Stripe.RangeQueryParam
+  readonly pagesMax: number
+  readonly signal: AbortSignal
+}
+
+/** The events of a time, the newest first; undefined where there are more than so many pages of them. */
+async function listEvents(
+  sdk: Stripe,
+  { created, pagesMax, signal }: EventSpan,
+): Promise<Stripe.Event[] | undefined> {
+  const found: Stripe.Event[] = []
+  const list = { created, types: [...EVENT_TYPES], limit: PAGE }
+  for (let after: string | undefined, pages = 1; ; pages++) {
+    signal.throwIfAborted()
+    const more = after === undefined ? {} : { starting_after: after }
+    const page = await call(() => sdk.events.list({ ...list, ...more }))
+    found.push(...page.data)
+    after = page.data.at(-1)?.id
+    if (!page.has_more || after === undefined) return found
+    if (pages === pagesMax) return undefined
   }
 }
