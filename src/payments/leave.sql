@@ -3,7 +3,7 @@
 create or replace function leave_waits(of_account text) returns text language sql stable as $$
   select case
     when exists (select from payments where account = of_account
-      and (payment_under_way(state) or state = 'authorized')) then 'payments are under way'
+      and payment_open(state)) then 'payments are under way'
     when exists (select from standing_samples where account = of_account) then 'stored bytes are not charged yet'
     when exists (select from wallets where reserved > 0
       and (id = 'money:' || of_account or id like 'free:' || of_account || ':%')) then 'running work holds money'

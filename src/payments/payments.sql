@@ -6,6 +6,11 @@ create or replace function payment_under_way(state text) returns boolean languag
   select state in ('created', 'requires_action')
 $$;
 
+-- The same, and authorisations: the states of the index payments_open.
+create or replace function payment_open(state text) returns boolean language sql immutable as $$
+  select state in ('created', 'requires_action', 'authorized')
+$$;
+
 -- It ended, and no money came of it.
 create or replace function payment_came_to_nothing(state text) returns boolean language sql immutable as $$
   select state in ('failed', 'voided', 'expired')

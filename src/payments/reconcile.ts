@@ -120,7 +120,7 @@ async function lookAtQuiet({ state, adapter, log }: Deps, signal: AbortSignal): 
   const { rows } = await state.query<{ id: string; reference: string }>(
     `update payments set looked_at = ledger_now() where id in (
        select id from payments where processor = $1 and reference is not null
-         and (payment_under_way(state) or state = 'authorized')
+         and payment_open(state)
          and greatest(changed_at, looked_at) < ledger_now() - interval '${QUIET_S} seconds'
        order by greatest(changed_at, looked_at) limit ${BATCH})
      returning id, reference`,
