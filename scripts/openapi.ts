@@ -68,7 +68,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Asked again with the same key and body within a day, the first answer of 2xx is given again and not billed again.',
+    'Asked again with the same key and body within a day, the first answer of 2xx is given again and not billed again. Where there was none, the request goes on with what the first one began.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 

@@ -1,4 +1,4 @@
-// The table of idempotency keys: claimed in one statement, answered in one, forgotten after a day. What the request began
+// The table of idempotency keys: claimed in one statement, answered in one, forgotten after a day. The work of a request
 // is noted in the transaction that begins it.
 import type { Queryable } from '#state/connect.ts'
 import type { ReplyHeaders } from './reply.ts'
@@ -37,7 +37,7 @@ type Row = {
 
 /**
  * Takes the key, unless somebody has it: whose work is under way, or who answered within a day. Work of
- * a session that has ended, or older than any deadline, is nobody's any more. What it began goes to the same request alone.
+ * a session that has ended, or older than any deadline, is nobody's any more. The work that was begun goes to the same request alone.
  */
 export async function claimKey(state: Queryable, claim: KeyClaim): Promise<Claimed> {
   const { rows } = await state.query<Row>(CLAIM, [

@@ -27,8 +27,14 @@ import {
   type KeyClaim,
   type StoredAnswer,
 } from './idempotency-store.ts'
-import type { BegunKey } from './once.ts'
-import { assertStands, wireBody, type KnownReply, type Reply, type StreamedReply } from './reply.ts'
+import {
+  assertStands,
+  wireBody,
+  type BegunKey,
+  type KnownReply,
+  type Reply,
+  type StreamedReply,
+} from './reply.ts'
 
 const HEADER = 'idempotency-key'
 const KEY = /^[\x20-\x7e]{1,255}$/

@@ -1,19 +1,11 @@
-// What a request begins is begun once for its Idempotency-Key, whatever becomes of the request: a client that leaves, a
+// A request begins its work once for its Idempotency-Key, whatever becomes of the request: a client that leaves, a
 // killed gateway, a processor that does not answer. The fact and the key's note of it are one transaction.
 import type { Queryable, State } from '#state/connect.ts'
 import type { Handled } from './reply.ts'
 
-/** The key of a request, for what the request begins. */
-export interface BegunKey {
-  /** What an earlier request with the key began; undefined: nothing. */
-  readonly before: unknown
-  /** Notes what is begun. Throws idempotency_in_progress where another request has the key by now. */
-  keep(transaction: Queryable, made: object): Promise<void>
-}
-
 /**
  * The result of the transaction that `prepare` gives, or of that of an earlier request with the same key; then nothing is
- * prepared. The result is plain JSON. What follows it is done again by each repetition, and must do nothing twice.
+ * prepared. The result is plain JSON. Each repetition does again all that follows, which must do nothing twice.
  */
 export async function once<Made extends object>(
   { begun }: Pick<Handled, 'begun'>,

@@ -4,7 +4,7 @@ import type { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
 import type { Charge } from '#contract/charge.ts'
 import type { Principal } from '#identity/principal.ts'
-import type { BegunKey } from './once.ts'
+import type { Queryable } from '#state/connect.ts'
 
 export type ReplyHeaders = Readonly<Record<string, string>>
 
@@ -68,6 +68,14 @@ export function assertStands({ despite }: KnownReply, signal: AbortSignal): void
 /** A known reply's body as it goes out: text and bytes as they are, all else as JSON. */
 export const wireBody = (made: unknown): string | Uint8Array =>
   typeof made === 'string' || made instanceof Uint8Array ? made : JSON.stringify(made)
+
+/** The key of a request, for what the request begins. */
+export interface BegunKey {
+  /** The result of an earlier request with the key; undefined: nothing was begun. */
+  readonly before: unknown
+  /** Notes what is begun. Throws idempotency_in_progress where another request has the key by now. */
+  keep(transaction: Queryable, made: object): Promise<void>
+}
 
 /** What the pipeline hands to a handler. `body` is the parsed and checked body. */
 export type Handled<Body = unknown> = {

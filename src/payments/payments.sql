@@ -354,7 +354,7 @@ end $$;
 
 -- Begins the automatic top-ups that are due: below the mark, within the month's most, with a method that works and
 -- none under way. One that brought nothing is tried again after a day; three declines in a row stop them. An account that
--- never had money has no wallet yet. Who is suspended cannot use the money.
+-- never had money has no wallet yet. A suspended account cannot use the money.
 create or replace function begin_automatic(of_processor text, of_env text, batch integer)
 returns setof payments language sql as $$
   insert into payments (id, account, processor, kind, amount_pusd, method, state, created_at, changed_at)

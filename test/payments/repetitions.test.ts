@@ -142,7 +142,7 @@ test('what is asked again and again with its key, among kills, is done once', as
     }),
   )
   await disturbed
-  // What a webhook did not tell is asked for.
+  // Lost webhooks are asked for.
   await until(async () => {
     await runTask(ergon, 'payments.reconcile')
     const [open] = await ergon.sql<{ count: number }>(

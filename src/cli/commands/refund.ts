@@ -7,7 +7,11 @@ import { print, tell } from '#cli/output.ts'
 export async function run({ options, words: [payment = ''] }: CommandCall): Promise<void> {
   const amount = textOption(options, 'amount')
   const path = `/v1/topups/${encodeURIComponent(payment)}`
-  const { text } = await apiPostOnce(options, `${path}/refunds`, amount === undefined ? {} : { amount })
+  const { text } = await apiPostOnce(
+    options,
+    `${path}/refunds`,
+    amount === undefined ? {} : { amount },
+  )
   if (options.json) return print(text)
   const made = JSON.parse(text) as { id: string; amount_pusd: string; unit: string }
   const { transfer } = JSON.parse((await apiGet(options, path)).text) as { transfer: object | null }
