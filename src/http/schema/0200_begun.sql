@@ -1,5 +1,5 @@
--- What the request with a key began, as JSON, written in the transaction that begins it: a repetition goes on with that
--- when the request ended without an answer that was kept.
+-- The result of the transaction that a request began its work with, as JSON, written in that transaction. A repetition
+-- goes on with the result when the request ended without an answer that was kept.
 alter table idempotency_keys add column begun jsonb;
--- Null: nobody works on it any more.
+-- Null: the request has ended.
 alter table idempotency_keys alter column session drop not null;
