@@ -1,5 +1,7 @@
 // GET /v1/audit: who changed what of the account, the newest first.
 import type { AuditEntry } from '#contract/audit.ts'
+import { fault } from '#contract/errors.ts'
+import { OPERATIONS } from '#contract/operations.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -47,13 +49,28 @@ export const createAuditList =
   async ({ who, query: queryOf }) => {
     const query = queryOf()
     const page = readListPage(query, CURSOR.form)
+    const action = query.get('action')
     const { rows } = await state.query<Row>(SELECT, [
       callerOf(who).account,
       page.cursor?.[0] ?? CURSOR.end,
-      query.get('action'),
+      action,
       query.get('target'),
       page.rowsMax,
     ])
+    if (rows.length === 0 && action !== null) await demandAction(action)
     const reply = page.list(rows, entryOf, ({ id }) => id)
     return { kind: 'known', status: 200, body: () => reply }
   }
+
+/** Acts are recorded as the operations of the API and of the operator. Throws invalid_request. */
+async function demandAction(action: string): Promise<void> {
+  if (Object.hasOwn(OPERATIONS, action)) return
+  // Gateways need the operator's schemas for nothing else.
+  const { CONTROL } = await import('#contract/control.ts')
+  if (Object.hasOwn(CONTROL, action)) return
+  throw fault(
+    'invalid_request',
+    `Could not list the changes: there is no action "${action.slice(0, 60)}"`,
+    { param: 'action' },
+  )
+}
