@@ -104,7 +104,7 @@ export class Session {
 
   /**
    * For a request that comes while the ledger's answer is late: resolves once the session is fresh, after a second, or at
-   * an abort of the signal. Who waited looks again. Undefined where there is nothing to wait for.
+   * an abort of the signal. The request then looks again. Undefined where there is nothing to wait for.
    */
   untilFresh(signal: AbortSignal): Promise<void> | undefined {
     if (this.#closed || this.fresh) return undefined
