@@ -159,6 +159,20 @@ describe('an account in a browser', { skip: withoutBrowser }, () => {
     assert.equal(await statusOf(next), 401)
   })
 
+  test('tokens with budgets fit on a phone', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada, 'has budgets')
+    const limits = { scope: 'read', energy_budget: '123456.123456789 MJ/day' }
+    const made = await ada.ask('POST', '/v1/tokens', { name: 'of a test', ...limits })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${portal()}/tokens`)
+    await page.locator('tr', { hasText: 'of a test' }).getByText('MJ/day').waitFor()
+    const room = 'innerWidth - document.documentElement.scrollWidth'
+    assert.equal(await page.evaluate(room), 0)
+  })
+
   test('the browser offers the passkey in the field of the name, and no button is pressed', async () => {
     await using ada = await newPerson(browser, portal())
     const { page } = ada
