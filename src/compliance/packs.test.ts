@@ -199,6 +199,7 @@ test('orderly restarts are no attempts of a pack, however many there are', optio
       receipts: createSqlReceiptStore(state),
       log: createLogger('test', { level: 'error', write: () => undefined }),
       charging: { open: () => ({ drop: () => undefined }) },
+      sleep,
       // The stop comes in the middle of the work.
       payerOf: () => {
         ending.abort()

@@ -73,7 +73,7 @@ test('evidence create makes a pack of a time and downloads it', async () => {
   span = { from, to: now.toISOString() }
   const made = await cli('evidence', 'create', '--from', from, '--to', now.toISOString(), '-o', zip)
   assert.equal(made.code, 0, made.stderr)
-  assert.match(made.stderr, /It costs 0\.\d+ at most/)
+  assert.match(made.stderr, /It costs 0\.\d+ dollars at most/)
   const id = made.stdout.trim()
   copy = await readPack(readFileSync(zip))
   const summary = JSON.parse(textIn(copy, 'summary.json')) as Record<string, string>

@@ -111,6 +111,10 @@ test('collectGarbage() keeps what a row names in spite of it', { skip }, async (
 })
 
 test('more orphans than a kill leaves are an alarm, once', { skip }, async () => {
+  // An orphan of the tests before lies in the same folder in one of some hundred runs.
+  await sweep(1.1, '7f')
+  await passDays(8)
+  await collect()
   const logged: string[] = []
   const clean = createClean({
     state: store.state,
