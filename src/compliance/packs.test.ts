@@ -89,7 +89,13 @@ test('an account that is being deleted gets no pack', options, async () => {
 })
 
 const add = (id: string, account: string) =>
-  state.query('select add_pack($1, $2, $3, $4, 1, 1, $5)', [id, account, FROM, TO, MOST])
+  state.query('select add_pack($1, $2, $3, $4, 1000000000000, 1, $5)', [
+    id,
+    account,
+    FROM,
+    TO,
+    MOST,
+  ])
 const next = async () =>
   (await state.query<{ id: string }>('select id from next_pack()')).rows[0]?.id
 

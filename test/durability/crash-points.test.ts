@@ -61,7 +61,7 @@ const PASSES_MAX = 4
 // The tick that posts a charge is the last to be sent: between the answer and it lies what only the journal has.
 for (const [planted, name, call] of [
   ['late-bytes', 'put into a file', 'pwrite64'],
-  ['late-journal', 'put into the row', 'writev'],
+  ['late-journal', 'put into the row', 'write'],
 ] as const)
   test(`the harness finds ${planted}`, { skip, timeout }, async (t) => {
     const sick = await openHarness(world, { planted: [planted] })

@@ -9,8 +9,6 @@ import { buildConsole } from './console-build.ts'
 import { pressButton, signUpByPages } from './walk.ts'
 
 const CHAT = '**/v1/chat/completions'
-/** A read that fails is asked again three times. */
-const SESSION_READS = 4
 /** The person takes their time at the browser's dialog. */
 const HELD_PASSKEY = `{
   const real = navigator.credentials.create.bind(navigator.credentials)
@@ -81,16 +79,16 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
   test('a sign-up that cannot read its session says so, and goes on when asked', async () => {
     await using ada = await newPerson(browser, portal())
     const { page } = ada
-    let left = SESSION_READS
+    let isAway = true
     await page.route('**/v1/session', async (route) => {
-      if (left-- > 0)
-        await route.fulfill({ status: 503, headers: { 'retry-after': '0' }, body: '{}' })
+      if (isAway) await route.fulfill({ status: 503, headers: { 'retry-after': '0' }, body: '{}' })
       else await route.continue()
     })
     await page.locator('#name').fill('no-session')
     await page.getByRole('button', { name: 'Create a passkey' }).click()
     await page.locator('.note', { hasText: 'Your sign-in does not answer' }).waitFor()
     await page.locator('.note', { hasNotText: 'by itself' }).waitFor()
+    isAway = false
     await page.getByRole('button', { name: 'Ask now' }).click()
     await page.getByRole('heading', { name: 'Keep these ten codes' }).waitFor()
   })
