@@ -1,12 +1,14 @@
 // The rule of automatic top-ups: what it does, its change, and its end.
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { changed } from '#console/client/queries.ts'
+import { changed, read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { balanceShort } from '#console/figures/money.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
 import { Field } from '#console/parts/field.tsx'
 import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Section } from '#console/parts/section.tsx'
 import type { Balance } from './left.tsx'
 
 type Asked = { readonly amount: string; readonly below: string; readonly month_max: string }
@@ -14,7 +16,18 @@ type Props = { readonly balance: Balance; readonly onClose: () => void }
 
 const FIRST: Asked = { amount: '20.00', below: '5.00', month_max: '100.00' }
 
-export function Automatic({ balance }: { readonly balance: Balance }) {
+/** Nothing where no card can be charged: the rule would be refused. */
+export function AutomaticTopUps({ balance }: { readonly balance: Balance }) {
+  const methods = useQuery(read('GET /v1/payment-methods', {}))
+  if (balance.auto_topup === null && methods.data?.takes_cards !== true) return null
+  return (
+    <Section title="Automatic top-ups">
+      <Automatic balance={balance} />
+    </Section>
+  )
+}
+
+function Automatic({ balance }: { readonly balance: Balance }) {
   const [doing, setDoing] = useState<'change' | 'stop'>()
   const { auto_topup: rule } = balance
   const stop = () => setDoing(undefined)

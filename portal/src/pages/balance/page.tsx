@@ -8,7 +8,7 @@ import { Loaded } from '#console/parts/loaded.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { useNow, useZone } from '#console/parts/zone.ts'
 import { Head } from '#console/shell/head.tsx'
-import { Automatic } from './automatic.tsx'
+import { AutomaticTopUps } from './automatic.tsx'
 import { Left, type Balance } from './left.tsx'
 import { Lots } from './lots.tsx'
 import { Payments } from './payments.tsx'
@@ -41,9 +41,7 @@ export function Page() {
                 <Lots balance={balance} />
               </Section>
             </div>
-            <Section title="Automatic top-ups">
-              <Automatic balance={balance} />
-            </Section>
+            <AutomaticTopUps balance={balance} />
             <Section title="Kept">
               <Kept balance={balance} />
             </Section>
