@@ -69,8 +69,8 @@ export interface WorkloadVolumes {
   assertRoom(spec: VolumesOf): Promise<void>
   /** Makes and grows those of an instance, which is not running. Throws as assertRoom. */
   open(spec: VolumesOf): Promise<unknown>
-  /** The ids of those whose files are not there in their sizes. */
-  lacking(spec: VolumesOf): Promise<ReadonlySet<string>>
+  /** Those whose files are not there in their sizes, with the bytes that each file has: 0 where there is none. */
+  lacking(spec: VolumesOf): Promise<ReadonlyMap<string, number>>
   /** Removes those of a workload but these. */
   keep(workload: string, volumes: ReadonlySet<string>): Promise<void>
   /** Removes those of all workloads but these. */

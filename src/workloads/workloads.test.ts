@@ -49,7 +49,7 @@ const driverOf = (running: number[]): WorkloadDriver => ({
     used: async () => new Map(),
     assertRoom: async () => undefined,
     open: async () => undefined,
-    lacking: async () => new Set(),
+    lacking: async () => new Map(),
   },
   async start({ version }) {
     running.push(version)

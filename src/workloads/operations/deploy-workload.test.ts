@@ -21,6 +21,7 @@ import { NotWanted } from '#resources/instances.ts'
 import type { State } from '#state/connect.ts'
 import { mountedVolumes, readWorkloadVersion } from '#workloads/read-version.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
+import { wholeBlocks } from '#workloads/volumes/volume-images.ts'
 import { openVolumes } from '#workloads/volumes/volume-rows.ts'
 import { deployWorkload } from './deploy-workload.ts'
 import { SHOWN_WORKLOADS } from './find-workload.ts'
@@ -317,11 +318,14 @@ test(
     const open = async (
       { id, version }: WorkloadReply,
       work: () => Promise<unknown>,
-      lacks: string[] = [],
+      hasBytes: Readonly<Record<string, number>> = {},
     ) => {
       const row = await readWorkloadVersion(state, id, version)
-      const lacking = row.volumes.flatMap((one) => (lacks.includes(one.name) ? [one.id] : []))
-      const volumes = { open: work, lacking: async () => new Set(lacking) } as never
+      const lacking = row.volumes.flatMap(({ name, id: volume }) => {
+        const bytes = hasBytes[name]
+        return bytes === undefined ? [] : [[volume, bytes] as const]
+      })
+      const volumes = { open: work, lacking: async () => new Map(lacking) } as never
       return await openVolumes(
         { state, driver: { volumes } },
         { id, version, volumes: mountedVolumes(row.volumes) },
@@ -352,13 +356,20 @@ test(
     )
     // One of the two files has grown before the disk has no room.
     const third = await deployed('90MB')
-    const failing = open(third, async () => Promise.reject(new Error('no room')), ['more'])
+    const noRoom = async () => Promise.reject(new Error('no room'))
+    const failing = open(third, noRoom, { more: wholeBlocks(80 * BYTES_PER_MB) })
     await assert.rejects(failing, /no room/)
     assert.deepEqual(await noted(), [90, 80])
     await makeLive(third)
     // A version that nobody wants any more has no quota for its files.
     const untouched = () => assert.fail('its files are not touched')
     await assert.rejects(open(second, untouched), NotWanted)
+    // The try before was cut off by a kill: its size is noted, and no file has it.
+    const fourth = await deployed('95MB')
+    await query('select hold_volume_sizes($1, $2)', fourth.id, fourth.version)
+    assert.deepEqual(await noted(), [95, 95])
+    await assert.rejects(open(fourth, noRoom, { more: 90.112 * BYTES_PER_MB }), /no room/)
+    assert.deepEqual(await noted(), [95, 90.112])
   },
 )
 

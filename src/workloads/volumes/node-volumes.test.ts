@@ -23,8 +23,14 @@ test('what a file has is not asked for again, also where its growth was cut off;
     }
     const kept = ['vol_a', 'vol_b'].map((id) => volume(id, BYTES))
     await assertRoom({ id: 'wl_a', volumes: kept })
-    const asked = [...kept, volume('vol_c', 4096)]
-    assert.deepEqual([...(await lacking({ id: 'wl_a', volumes: asked }))], ['vol_c'])
+    const asked = [volume('vol_a', BYTES), volume('vol_b', BYTES + 4096), volume('vol_c', 4096)]
+    assert.deepEqual(
+      [...(await lacking({ id: 'wl_a', volumes: asked }))],
+      [
+        ['vol_b', BYTES],
+        ['vol_c', 0],
+      ],
+    )
     const refused = { code: 'workload_failed', message: /the node has 0 MB for volumes/ }
     for (const more of [volume('vol_a', BYTES + 4096), volume('vol_c', 4096)])
       await assert.rejects(assertRoom({ id: 'wl_a', volumes: [more] }), refused)

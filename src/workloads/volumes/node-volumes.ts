@@ -74,12 +74,7 @@ export function createNodeVolumes(
       for (const volume of volumes) await openInTurn(imageOf(id, volume), volume)
       return volumes.map((volume) => ({ path: volume.path, image: imageOf(id, volume) }))
     },
-    async lacking({ id, volumes }) {
-      const ids = new Set<string>()
-      for (const volume of volumes)
-        if (lackingBytes(await findImage(imageOf(id, volume)), volume) > 0) ids.add(volume.id)
-      return ids
-    },
+    lacking: ({ id, volumes }) => lackingOf(volumes, (volume) => imageOf(id, volume)),
     async assertRoom({ id, volumes }) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       let moreBytes = 0
@@ -124,6 +119,18 @@ function createTurns(most: number) {
 
 const lackingBytes = (image: VolumeImage | undefined, { bytes }: WorkloadVolume): number =>
   Math.max(0, wholeBlocks(bytes) - (image?.sizeBytes ?? 0))
+
+async function lackingOf(
+  volumes: readonly WorkloadVolume[],
+  pathOf: (volume: WorkloadVolume) => string,
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>()
+  for (const volume of volumes) {
+    const image = await findImage(pathOf(volume))
+    if (lackingBytes(image, volume) > 0) sizes.set(volume.id, image?.sizeBytes ?? 0)
+  }
+  return sizes
+}
 
 /** The disk keeps room for the growth of each, so that a full one is no fault of another. */
 async function assertRoom(

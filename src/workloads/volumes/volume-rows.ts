@@ -2,6 +2,7 @@
 import { NotWanted } from '#resources/instances.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadDriver, WorkloadSpec, WorkloadVolume } from '#workloads/driver.ts'
+import { wholeBlocks } from './volume-images.ts'
 
 type Deps = { readonly state: Queryable; readonly driver: Pick<WorkloadDriver, 'volumes'> }
 
@@ -47,13 +48,23 @@ export async function openVolumes(
     await driver.volumes.open({ id, volumes })
   } catch (error) {
     const lacking = await driver.volumes.lacking({ id, volumes })
-    const unmade = held.filter((one) => lacking.has(one.id))
-    const given = [JSON.stringify(unmade), 'bytes', 'before']
+    const unmade = held.flatMap((one) => {
+      const has = lacking.get(one.id)
+      return has === undefined ? [] : [{ ...one, has: sizeOf(has, one) }]
+    })
+    const given = [JSON.stringify(unmade), 'bytes', 'has']
     await state.query('select set_volume_sizes($1, $2, $3)', given)
     throw error
   }
   return volumes
 }
+
+/**
+ * By the file: what was noted before is of a growth that was cut off, where the node was killed in it. A file is of whole
+ * blocks, and a size that was asked for need not be.
+ */
+const sizeOf = (has: number, { before }: HeldVolume): number =>
+  has === wholeBlocks(before) ? before : has
 
 /** Tells the state what volumes take of the disk, by which they are charged. */
 export async function noteVolumeBytes({ state, driver }: Deps): Promise<void> {
