@@ -91,6 +91,29 @@ test('an account whose trials throw rests too, but not where nobody wants the tr
   await again('c')
 })
 
+test('a trial that waited while another of its account failed rests too', async () => {
+  const trials = createTrials()
+  const ends: number[] = []
+  const begins: number[] = []
+  const trial = async () => {
+    begins.push(performance.now())
+    await pause(40)
+    ends.push(performance.now())
+    return false
+  }
+  await Promise.all([trials.run('a', trial, signal), trials.run('a', trial, signal)])
+  assert.ok((begins[1] ?? 0) - (ends[0] ?? 0) >= 35)
+  const quick = createTrials({ restHereMs: 1 })
+  const settled = await Promise.allSettled([
+    quick.run('a', trial, signal),
+    quick.run('a', trial, signal),
+  ])
+  assert.ok(settled[1].status === 'rejected' && settled[1].reason instanceof NotYet)
+  // Its turn is another's.
+  await quick.run('b', async () => true, signal)
+  assert.equal(begins.length, 3)
+})
+
 test('an account has one trial at a time, and the next turn is that of another', async () => {
   const trials = createTrials({ most: 2 })
   const begun: string[] = []

@@ -1,5 +1,6 @@
 // Turns for trials of new versions. A version that never loads holds its turn for the whole time of a load, so trials have
-// a limit of their own, and an account has one at a time. An account whose trials fail rests before the next, the longer the more of them failed.
+// a limit of their own, and an account has one at a time. An account whose trials fail rests before the next, the longer the
+// more of them failed.
 import { sleep } from '#base/clock.ts'
 import { NotWanted } from './instances.ts'
 import { NotYet } from './reconciler.ts'
@@ -27,6 +28,7 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
   /** The accounts whose trials are in work. */
   const running = new Set<string>()
   const countOf = (account: string) => failures.get(account)?.count ?? 0
+  const restMsOf = (account: string) => (failures.get(account)?.againMs ?? 0) - performance.now()
   const next = () => {
     if (running.size >= most) return
     const free = waiting.filter(({ account }) => !running.has(account))
@@ -37,6 +39,10 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
     waiting.splice(waiting.indexOf(one), 1)
     running.add(one.account)
     one.begin()
+  }
+  const leaveTurn = (account: string) => {
+    running.delete(account)
+    next()
   }
   const turnOf = (account: string, signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
@@ -57,11 +63,16 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
     })
   return {
     async run(account, trial, signal) {
-      const restMs = (failures.get(account)?.againMs ?? 0) - performance.now()
-      if (restMs > restHereMs) throw new NotYet()
-      if (restMs > 0) await sleep(restMs, signal)
-      signal.throwIfAborted()
-      await turnOf(account, signal)
+      for (;;) {
+        const restMs = restMsOf(account)
+        if (restMs > restHereMs) throw new NotYet()
+        if (restMs > 0) await sleep(restMs, signal)
+        signal.throwIfAborted()
+        await turnOf(account, signal)
+        if (restMsOf(account) <= 0) break
+        // Another trial of the account has failed while this one waited for its turn.
+        leaveTurn(account)
+      }
       const beganMs = performance.now()
       const note = (isFine: boolean) => {
         if (isFine) failures.delete(account)
@@ -75,8 +86,7 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
         if (!signal.aborted && !(error instanceof NotWanted)) note(false)
         throw error
       } finally {
-        running.delete(account)
-        next()
+        leaveTurn(account)
       }
     },
   }
