@@ -8,4 +8,4 @@ const BUNDLES = 'programs'
 export const bundlesIn = (compiled: string): string => join(compiled, BUNDLES)
 
 /** The file of a program's bundle, from the file of the program. Names of programs are unique, or esbuild fails. */
-export const bundleOf = (file: string): string => `${basename(file).replace(/\.[jt]s$/, '')}.mjs`
+export const bundleOf = (file: string): string => `${basename(file).replace(/\.m?[jt]s$/, '')}.mjs`

@@ -104,6 +104,31 @@ test('compilePrograms() leaves no bundle behind where one of them cannot be made
   assert.equal(bundleOrSource(SIGNER_PROGRAM, broken), pathOf(SIGNER_PROGRAM))
 })
 
+test('compilePrograms() makes bundles again that are gone while the stamp says all is there', async () => {
+  const lost = join(root, 'lost')
+  const given = {
+    folder: lost,
+    programs: [SIGNER_PROGRAM],
+    log: createLogger('test', { level: 'warn' }),
+    signal: AbortSignal.timeout(60_000),
+  }
+  await compilePrograms(given)
+  rmSync(bundlesIn(lost), { recursive: true })
+  await compilePrograms(given)
+  assert.equal(bundleOrSource(SIGNER_PROGRAM, lost), join(bundlesIn(lost), 'signer.mjs'))
+})
+
+test('compilePrograms() does not reject where nothing can be written or removed', async () => {
+  const lines: string[] = []
+  await compilePrograms({
+    folder: join(root, 'too-long'.repeat(40)),
+    programs: [SIGNER_PROGRAM],
+    log: createLogger('test', { write: (line) => void lines.push(line) }),
+    signal: AbortSignal.timeout(60_000),
+  })
+  assert.match(lines.join(''), /could not be compiled beforehand/)
+})
+
 test('compilePrograms() does it again when the code has changed, and not otherwise', async () => {
   const stamp = join(folder, 'stamp')
   assert.match(readFileSync(stamp, 'utf8'), /^[0-9a-f]{64}$/)

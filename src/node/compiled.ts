@@ -43,10 +43,11 @@ export async function compilePrograms(deps: {
   readonly signal: AbortSignal
 }): Promise<void> {
   const { folder, programs, log, signal } = deps
+  const stamp = join(folder, STAMP)
   try {
-    const stamp = join(folder, STAMP)
-    mkdirSync(bundlesIn(folder), { recursive: true })
-    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === versionOfCode(folder)) return
+    if (isCompiled(folder)) return
+    // Ahead of the rest: what is half removed is not taken for all.
+    rmSync(stamp, { force: true })
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(bundlesIn(folder), { recursive: true })
     chmodSync(folder, OPEN_FOLDER)
@@ -56,10 +57,24 @@ export async function compilePrograms(deps: {
     publish(folder)
     writeFileSync(stamp, versionOfCode(folder))
   } catch (error) {
-    // Half of the bundles would be taken for all of them.
-    rmSync(bundlesIn(folder), { recursive: true, force: true })
+    removeBundles(deps)
     if (signal.aborted) return
     log.warn('The programs could not be compiled beforehand', { reason: messageOf(error) })
+  }
+}
+
+function isCompiled(folder: string): boolean {
+  const stamp = join(folder, STAMP)
+  if (!existsSync(stamp) || !existsSync(bundlesIn(folder))) return false
+  return readFileSync(stamp, 'utf8') === versionOfCode(folder)
+}
+
+/** Half of the bundles would be taken for all of them. */
+function removeBundles({ folder, log }: { readonly folder: string; readonly log: Logger }): void {
+  try {
+    rmSync(bundlesIn(folder), { recursive: true, force: true })
+  } catch (error) {
+    log.warn('Bundles that are not whole could not be removed', { reason: messageOf(error) })
   }
 }
 
