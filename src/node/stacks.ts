@@ -11,11 +11,17 @@ Error.prepareStackTrace = (error, calls) =>
     '\n',
   )
 
-/** As Node writes it. */
+/** As Node writes it: a class's own toString() is not asked. */
 function headOf(error: Error): string {
-  const code = 'code' in error && String(error.code)
-  if (code === false || !code.startsWith('ERR_')) return String(error)
-  return `${error.name} [${code}]: ${error.message}`
+  try {
+    const code = 'code' in error && error.code
+    if (typeof code === 'string' && code.startsWith('ERR_'))
+      return `${error.name} [${code}]: ${error.message}`
+    return Error.prototype.toString.call(error)
+  } catch {
+    // No error, or one whose members throw: its stack is wanted all the same.
+    return '<error>'
+  }
 }
 
 function sourceOf(place: string, file: string, line: string, column: string): string {
