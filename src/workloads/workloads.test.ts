@@ -388,3 +388,72 @@ test(
     workloads.close()
   },
 )
+
+test(
+  'a wake that reads its version while the workload is stopped pulls nothing',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let [isThere, pulls, reads] = [true, 0, 0]
+    /** The start has read that the workload is wanted. */
+    let wish: Promise<unknown> | undefined
+    const driver: WorkloadDriver = {
+      ...driverOf([]),
+      has: () => isThere,
+      async pull() {
+        pulls++
+        return { digest: 'sha256:0', config: CONFIG }
+      },
+    }
+    const stopping: Queryable = {
+      async query(text, values) {
+        const answer = state.query(text, values)
+        if (text.startsWith('select from resources')) wish = answer
+        if (!isThere && text.includes('as "sealedEnv"') && reads++ === 0) {
+          await wish
+          await state.query("select want_resource($1, 'suspended')", [id])
+          // It waits for the start, and the start for this.
+          workloads.stop(id, 'suspended').catch(() => undefined)
+        }
+        return (await answer) as never
+      },
+    }
+    const given = { running: [], driver, state: stopping }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const id = await deployed('one')
+    assert.equal(await deploy(id), undefined)
+    await workloads.stop(id, 'idle')
+    ;[isThere, pulls] = [false, 0]
+    const used = workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
+    await assert.rejects(used, NotWanted)
+    assert.deepEqual([reads > 0, pulls], [true, 0])
+    workloads.close()
+  },
+)
+
+test(
+  'the image of a version that has lost its volumes to a newer one is not pulled again',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let pulls = 0
+    const plain = driverOf([])
+    const driver: WorkloadDriver = {
+      ...plain,
+      has: () => false,
+      async pull() {
+        pulls++
+        return { digest: 'sha256:0', config: CONFIG }
+      },
+      volumes: { ...plain.volumes, assertRoom: async () => void (await deployed('two')) },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
+    const volumes = { volumes: [{ name: 'data', path: '/data', size_bytes: 1 }] }
+    const id = await deployed('one', 'web', { ...volumes, deletable_volumes: [] })
+    await assert.rejects(deploy(id), NotWanted)
+    assert.equal(pulls, 1)
+    workloads.close()
+  },
+)

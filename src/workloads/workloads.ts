@@ -17,7 +17,12 @@ import { createCrashes } from './crashes.ts'
 import type { RunningWorkload } from './driver.ts'
 import { createKeptInstances } from './keep-running.ts'
 import { sourceOf } from './log-source.ts'
-import { readWorkloadVersion, workloadSpecOf, type WorkloadVersion } from './read-version.ts'
+import {
+  mountedVolumes,
+  readWorkloadVersion,
+  workloadSpecOf,
+  type WorkloadVersion,
+} from './read-version.ts'
 import { pulledOf } from './pulled.ts'
 import { createRoom, type InstanceRoom } from './room.ts'
 import { createScaledTeller } from './tell-scaled.ts'
@@ -87,8 +92,9 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
     idleMs: ({ sleepAfterMs, instance }) => (instance === 1 ? sleepAfterMs : FURTHER_IDLE_MS),
     changed: scaled.changed,
     async prepare({ id, version, instance }) {
-      const row = await readWorkloadVersion(state, id, version)
+      // Before the state is read: a wish that ends meanwhile ends the start too.
       const signal = starts.signalOf(id)
+      const row = await readWorkloadVersion(state, id, version)
       return () => start({ ...deps, crashes, room, instances }, row, { instance, signal })
     },
   })
@@ -161,6 +167,10 @@ async function start(
 ): Promise<RunningWorkload> {
   const { driver, environmentKey, line, crashes, room, instances } = deps
   const { id, version } = row
+  signal.throwIfAborted()
+  // Before its image is pulled for nothing. openVolumes() looks again: the version may be replaced meanwhile.
+  if (mountedVolumes(row.volumes).length > 0 && !row.isLive && !row.isWanted)
+    throw new NotWanted(`Another version has its volumes: ${id}`)
   const ending = AbortSignal.any([signal, AbortSignal.timeout(deps.readyMs)])
   const pulled = await pulledOf(deps, row, ending)
   const source = sourceOf({ version, instance })
