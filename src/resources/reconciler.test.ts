@@ -128,6 +128,24 @@ test(
     }),
 )
 
+test('the reason of a failed try is not that of a wish that came meanwhile', { skip }, () =>
+  withState(async (state) => {
+    const seen: unknown[] = []
+    const deps: Partial<ReconcilerDeps> = {
+      async deploy({ id }) {
+        seen.push((await rowOf(state, id))?.reason)
+        if (seen.length > 1) return
+        await state.query("select want_resource($1, 'deployed')", [id])
+        throw fault('workload_failed', 'the first has no room')
+      },
+    }
+    await reconciling(state, deps, async (reaches) => {
+      await reaches(await add(state, 'one'), { actual: 'deployed' })
+      assert.deepEqual(seen, [null, null])
+    })
+  }),
+)
+
 test('a deployment ends when its account wants the resource no more', { skip }, () =>
   withState(async (state) => {
     const ended: string[] = []

@@ -61,6 +61,10 @@ const UNSETTLED = `select id, account, name, wanted, actual, reason, revision::t
     order by account, changed_at, id
   ) n order by changed_at, id limit $5`
 
+/** A reason is of the wish that was worked on: a wish that came meanwhile keeps what it has. */
+const MOVE = `with one as (select id, revision, reason from resources where id = $1 for update)
+  select move_resource(id, $2, case when revision = $5 then $3 else reason end, $4) as "isMoved" from one`
+
 /** Works until the signal aborts. Never rejects. */
 export async function reconcile(deps: ReconcilerDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted)
@@ -198,10 +202,7 @@ async function settle(
 ): Promise<'settled' | 'again' | 'later'> {
   const { id } = resource
   const move = async (reached: string, why: string | null = null, of: string | null = null) => {
-    const moves = await state.query<{ isMoved: boolean }>(
-      'select move_resource($1, $2, $3, $4) as "isMoved"',
-      [id, reached, why, of],
-    )
+    const moves = await state.query<{ isMoved: boolean }>(MOVE, [id, reached, why, of, revision])
     return moves.rows[0]?.isMoved === true
   }
   const steps = {
