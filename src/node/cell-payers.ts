@@ -30,7 +30,7 @@ const RENEWAL_TICKS = 3
 /** Works until the signal aborts. Never rejects. */
 export async function keepPayers(deps: CellPayersDeps, signal: AbortSignal): Promise<void> {
   const { holds, cells, clock } = deps
-  const absentSinceMs = new Map<CellHold, number>()
+  const absentSinceMs = new WeakMap<CellHold, number>()
   const changedMs = new WeakMap<CellHold, number>()
   let waiting = new AbortController()
   deps.onChange(() => waiting.abort())
