@@ -11,15 +11,27 @@ const HOLD_MAX_MS = 250
 
 /** The sessions go on at the disposal, or by themselves a quarter of a second later. */
 export function holdSessions(cell: Pick<Cell, 'processes'>): Disposable {
-  let held = cell.processes().filter(isSession)
-  for (const pid of held) signalProcess(pid, 'SIGSTOP')
+  const held = cell.processes().filter(isSession)
   const goOn = () => {
     clearTimeout(due)
-    for (const pid of held) signalProcess(pid, 'SIGCONT')
-    held = []
+    for (const pid of held.splice(0)) letGoOn(pid)
   }
   const due = setTimeout(goOn, HOLD_MAX_MS)
+  try {
+    for (const pid of held) signalProcess(pid, 'SIGSTOP')
+  } catch (error) {
+    goOn()
+    throw error
+  }
   return { [Symbol.dispose]: goOn }
+}
+
+function letGoOn(pid: number): void {
+  try {
+    signalProcess(pid, 'SIGCONT')
+  } catch {
+    // Not ours: the session has ended, and its number is another's. The others must go on.
+  }
 }
 
 function isSession(pid: number): boolean {
