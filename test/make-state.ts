@@ -30,8 +30,11 @@ export async function makeState(folder: string): Promise<void> {
     const pool = openPool({ address, connections: 1, log: quiet })
     // As its check of pools wants it; the pool itself has no use of it.
     pool.on('connect', (client) => client.on('error', () => undefined))
-    await runMigrations({ pgPool: pool, schema: (await jobsSchema(state)).name })
-    await pool.end()
+    try {
+      await runMigrations({ pgPool: pool, schema: (await jobsSchema(state)).name })
+    } finally {
+      await pool.end()
+    }
     // No product makes a database of its state: each start of a test copies 570 files less.
     await state.query('update pg_database set datistemplate = false')
     for (const name of ['template0', 'template1']) await state.query(`drop database ${name}`)
