@@ -65,6 +65,8 @@ const PAYMENT_ALARMS = {
     'a payment processor told of an amount, a currency or a payment that is not ours; nothing was posted',
   payment_stuck:
     'the processor failed each call for a payment or refund for an hour; it is asked again each minute',
+  payment_event_failing:
+    'an event of a payment processor could not be applied twice; later ones are, and it is tried again each minute',
   payment_disputed:
     'the bank of a payer took a payment back, or the block of a stablecoin payment left the chain',
   stablecoin_node_wrong: 'a node of ERGON_STABLECOINS answers for another chain; it is not heard',

@@ -107,6 +107,8 @@ export interface PaymentAdapter {
   parseWebhook(bytes: Uint8Array, headers: WebhookHeaders): Promise<readonly PaymentFact[]>
   /** Its events since a time, the oldest first. */
   reconcile(since: Date, signal: AbortSignal): AsyncIterable<ProcessorEvent>
+  /** The facts of one of its events. */
+  event(id: string): Promise<readonly PaymentFact[]>
   /** The present state of a payment. */
   look(reference: string): Promise<readonly PaymentFact[]>
 }

@@ -10,7 +10,7 @@ import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import type { TasksCore } from '#node/tasks-part.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
-import type { PaymentAdapter, ProcessorEvent } from './adapter.ts'
+import type { PaymentAdapter, PaymentFact, ProcessorEvent } from './adapter.ts'
 import { reconcilePayments } from './reconcile.ts'
 import { PAYMENTS_TASKS } from './tasks.ts'
 
@@ -26,7 +26,9 @@ ledgerOfFile(2, async (opened) => {
   await addTestAccount(state, { id: 'acct_1', env: 'test', lowWater: 0n })
 })
 beforeEach(async () => {
-  await state?.query('truncate payment_facts, payment_cursors, payment_refunds')
+  await state?.query(
+    'truncate payment_facts, payment_cursors, payment_refunds, payment_failing_events, alarms',
+  )
 })
 
 const timeOf = (nth: number) => BEGAN_MS + nth * 10_000
@@ -37,33 +39,44 @@ class Processor {
   readonly since: number[] = []
   /** Called when the facts of an event are asked for. */
   onAsked: (nth: number) => void = () => undefined
+  /** So many new events are told in a run; then it hangs. */
+  perRun = EVENTS
 
   get adapter(): PaymentAdapter {
     return {
       name: 'card-test',
-      reconcile: (since: Date) => this.#events(since.getTime()),
+      reconcile: (since: Date, signal: AbortSignal) => this.#events(since.getTime(), signal),
+      event: async (id: string) => this.#facts(Number(id.slice('evt_'.length))),
     } as Partial<PaymentAdapter> as PaymentAdapter
   }
 
-  async *#events(sinceMs: number): AsyncGenerator<ProcessorEvent> {
+  #facts(nth: number): PaymentFact[] {
+    this.asked.push(nth)
+    this.onAsked(nth)
+    return [{ id: `evt_${nth}`, type: 'method_removed', method: `pm_${nth}` }]
+  }
+
+  async *#events(sinceMs: number, signal: AbortSignal): AsyncGenerator<ProcessorEvent> {
     this.since.push(sinceMs)
+    const before = this.asked.length
     for (let nth = 1; nth <= EVENTS; nth++) {
       if (timeOf(nth) < sinceMs) continue
-      const id = `evt_${nth}`
-      const facts = async () => {
-        this.asked.push(nth)
-        this.onAsked(nth)
-        return [{ id, type: 'method_removed', method: `pm_${nth}` } as const]
+      if (this.asked.length - before >= this.perRun) await once(signal, 'abort')
+      yield {
+        id: `evt_${nth}`,
+        at: new Date(timeOf(nth)),
+        facts: async () => this.#facts(nth),
       }
-      yield { id, at: new Date(timeOf(nth)), facts }
     }
   }
 }
 
 const cursorMs = async () =>
   (await state.query<{ at: Date }>('select at from payment_cursors')).rows[0]?.at.getTime()
-const read = (processor: Processor, signal = new AbortController().signal) =>
-  reconcilePayments({ state, adapter: processor.adapter, log }, signal)
+const read = (
+  processor: Processor,
+  { signal = new AbortController().signal, stepMs }: { signal?: AbortSignal; stepMs?: number } = {},
+) => reconcilePayments({ state, adapter: processor.adapter, log }, signal, stepMs)
 
 test(
   'a run that is cut off keeps its progress, and no known fact is asked for again',
@@ -72,7 +85,7 @@ test(
     const processor = new Processor()
     const ending = new AbortController()
     processor.onAsked = (nth) => nth === 600 && ending.abort()
-    await assert.rejects(read(processor, ending.signal), { name: 'AbortError' })
+    await assert.rejects(read(processor, { signal: ending.signal }), { name: 'AbortError' })
     assert.equal(await cursorMs(), timeOf(600))
     await read(processor)
     assert.deepEqual(processor.since, [0, timeOf(600) - HOUR_MS])
@@ -84,20 +97,48 @@ test(
   },
 )
 
-test('an event that cannot be applied holds the cursor, and no other event', OPTIONS, async () => {
+test('an event that cannot be applied is tried again by itself', OPTIONS, async () => {
+  const alarms = async () =>
+    (
+      await state.query<{ event: string }>(
+        "select detail ->> 'event' as event from alarms where kind = 'payment_event_failing'",
+      )
+    ).rows.map(({ event }) => event)
   const processor = new Processor()
   processor.onAsked = (nth) => {
     if (nth === 500) throw new RangeError('it cannot be read')
   }
   await assert.rejects(read(processor), RangeError)
   assert.equal(processor.asked.at(-1), EVENTS)
-  assert.equal(await cursorMs(), timeOf(499))
+  assert.equal(await cursorMs(), timeOf(EVENTS))
+  assert.deepEqual(await alarms(), [])
   processor.asked.length = 0
-  await assert.rejects(read(processor), RangeError)
-  assert.deepEqual(processor.asked, [500])
+  for (let times = 0; times < 2; times++) await assert.rejects(read(processor), RangeError)
+  assert.deepEqual(processor.asked, [500, 500])
+  assert.deepEqual(await alarms(), ['evt_500'])
   processor.onAsked = () => undefined
   await read(processor)
-  assert.equal(await cursorMs(), timeOf(EVENTS))
+  await read(processor)
+  assert.deepEqual(processor.asked, [500, 500, 500])
+})
+
+test('a first event that always fails holds up none of many in short steps', OPTIONS, async () => {
+  const processor = new Processor()
+  processor.perRun = 300
+  processor.onAsked = (nth) => {
+    if (nth === 1) throw new RangeError('it cannot be read')
+  }
+  for (let runs = 1; (await cursorMs()) !== timeOf(EVENTS); runs++) {
+    assert.ok(runs <= 20, 'the last events were never read')
+    // It is told in each run, also in one whose time is over.
+    await assert.rejects(read(processor, { stepMs: 1500 }), RangeError)
+  }
+  assert.deepEqual(
+    [...new Set(processor.asked)],
+    Array.from({ length: EVENTS }, (_, nth) => nth + 1),
+  )
+  const { rows } = await state.query('select id from payment_failing_events')
+  assert.deepEqual(rows, [{ id: 'evt_1' }])
 })
 
 test(
@@ -110,15 +151,17 @@ test(
     )
     await state.query(
       `insert into payment_refunds (id, payment, amount_pusd, state, created_at)
-     values ('refund_1', 'pay_1', 1, 'pending', now() - interval '24 hours')`,
+     values ('refund_1', 'pay_1', 1, 'pending', '2026-01-01')`,
     )
     const processor = new Processor()
     processor.onAsked = (nth) => {
       if (nth === EVENTS) throw new RangeError('it cannot be read')
     }
-    await assert.rejects(read(processor), RangeError)
-    const { rows } = await state.query('select state from payment_refunds')
-    assert.deepEqual(rows, [{ state: 'pending' }])
+    for (let times = 0; times < 2; times++) {
+      await assert.rejects(read(processor), RangeError)
+      const { rows } = await state.query('select state from payment_refunds')
+      assert.deepEqual(rows, [{ state: 'pending' }])
+    }
   },
 )
 

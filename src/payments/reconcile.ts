@@ -1,8 +1,9 @@
 // Asks a processor for its events since the last time, so that a lost webhook only delays its fact, and makes calls
 // again that a crash cut off. A step that fails stops no other.
 import type { Logger } from '#base/log.ts'
-import { isStateAway, type Queryable, type State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import type { PaymentAdapter, ProcessorEvent } from './adapter.ts'
+import { noteFailing, retryEvents } from './failing-events.ts'
 import { forEachPayment } from './for-each-payment.ts'
 import { applyFacts, CALL_S_MAX, startPayment, startRefund } from './start-payment.ts'
 
@@ -16,7 +17,7 @@ const CONFIRM_S = 86_400
 const QUIET_S = 120
 const BATCH = 50
 /** A step has so long; the rest of its work is of the next run. All of them are within the time limit of the task. */
-const STEP_MS = 25_000
+const STEP_MS = 20_000
 /** Longer than the processor's own memory of its events. */
 const FACTS_DAYS = 60
 
@@ -33,7 +34,7 @@ export async function reconcilePayments(
   stepMs = STEP_MS,
 ): Promise<void> {
   const failures: unknown[] = []
-  for (const step of [readEvents, endAbandoned, callAgain, lookAtQuiet]) {
+  for (const step of [retryEvents, readEvents, endAbandoned, callAgain, lookAtQuiet]) {
     const over = AbortSignal.timeout(stepMs)
     await step(deps, AbortSignal.any([signal, over])).catch((error: unknown) => {
       if (signal.aborted) throw error
@@ -48,6 +49,9 @@ export async function forgetAndSettle(state: State, signal: AbortSignal): Promis
   await state.query(
     `delete from payment_facts where (processor, id) in (select processor, id from payment_facts
        where at < ledger_now() - interval '${FACTS_DAYS} days' order by at limit 10000)`,
+  )
+  await state.query(
+    `delete from payment_failing_events where since < ledger_now() - interval '${FACTS_DAYS} days'`,
   )
   await state.query("delete from refused_claims where at < ledger_now() - interval '1 day'")
   // Work that ran while its money was claimed has spent of that since. Those that were settled longest ago come first.
@@ -71,8 +75,9 @@ const settleClaims = (state: State, payment: string): Promise<void> =>
   })
 
 /**
- * The events since the last time. The cursor is the time of the newest one, by the processor's clock: ours may jump. An
- * event that cannot be applied keeps the cursor before it, and the later ones are applied all the same; then it is thrown.
+ * The events since the last time. The cursor is the time of the newest one, by the processor's clock: ours may jump. One
+ * that cannot be applied is written down, and the cursor goes on past it; the first such failure is thrown, also where the
+ * time is over.
  */
 async function readEvents(deps: Deps, signal: AbortSignal): Promise<void> {
   const { state, adapter } = deps
@@ -81,28 +86,32 @@ async function readEvents(deps: Deps, signal: AbortSignal): Promise<void> {
     [adapter.name],
   )
   let newestMs = rows[0]?.at.getTime() ?? 0
-  let failed: { readonly error: unknown } | undefined
+  const failures: unknown[] = []
   const since = new Date(Math.max(0, newestMs - OVERLAP_S * 1000))
-  for await (const event of adapter.reconcile(since, signal)) {
-    signal.throwIfAborted()
-    try {
-      await applyEvent(deps, event)
-    } catch (error) {
-      if (signal.aborted || isStateAway(error)) throw error
-      failed ??= { error }
+  try {
+    for await (const event of adapter.reconcile(since, signal)) {
+      signal.throwIfAborted()
+      await applyEvent(deps, event).catch(async (error: unknown) => {
+        if (signal.aborted) throw error
+        await noteFailing(deps, event, error)
+        failures.push(error)
+      })
+      if (event.at.getTime() <= newestMs) continue
+      newestMs = event.at.getTime()
+      await keepCursor(deps, event.at)
     }
-    if (failed !== undefined || event.at.getTime() <= newestMs) continue
-    newestMs = event.at.getTime()
-    await keepCursor(deps, event.at)
+  } catch (error) {
+    throw failures[0] ?? error
   }
-  if (failed !== undefined) throw failed.error
+  if (failures.length > 0) throw failures[0]
   await endUncalled(deps)
 }
 
-/** A fact that came before is not asked for again: events of the overlap are listed each minute. */
+/** Neither a fact that came before nor an event that failed is asked for here: the overlap is listed each minute. */
 async function applyEvent({ state, adapter }: Deps, { id, facts }: ProcessorEvent): Promise<void> {
   const { rowCount } = await state.query(
-    'select from payment_facts where processor = $1 and id = $2',
+    `select from payment_facts where processor = $1 and id = $2
+     union all select from payment_failing_events where processor = $1 and id = $2`,
     [adapter.name, id],
   )
   if (rowCount === 0) await applyFacts(state, adapter.name, await facts())
@@ -143,21 +152,31 @@ async function endAbandoned({ state, adapter, log }: Deps, signal: AbortSignal):
   )
 }
 
-/** Ends calls that never reached the processor. All events were read just before: it has no such payment or refund. */
+/**
+ * Ends calls that never reached the processor. All events were read just before: it has no such payment or refund, unless
+ * an event since the call could not be applied.
+ */
 async function endUncalled({ state, adapter }: Deps): Promise<void> {
   await state.query(
     `select payment_ended(p, 'failed', 'not_called') from payments p where processor = $1 and state = 'created'
-       and reference is null and created_at < ledger_now() - interval '${CALL_S_MAX} seconds'`,
+       and reference is null and created_at < ledger_now() - interval '${CALL_S_MAX} seconds'
+       and ${isRead('p')}`,
     [adapter.name],
   )
   const refunds = await state.query<{ id: string; payment: string }>(
     `select r.id, r.payment from payment_refunds r join payments p on p.id = r.payment
      where p.processor = $1 and r.state = 'pending' and r.reference is null
-       and r.created_at < ledger_now() - interval '${CALL_S_MAX} seconds' order by r.created_at limit ${BATCH}`,
+       and r.created_at < ledger_now() - interval '${CALL_S_MAX} seconds' and ${isRead('r')} order by r.created_at limit ${BATCH}`,
     [adapter.name],
   )
   await applyFacts(state, adapter.name, refunds.rows.map(toNotCalled))
 }
+
+/** The clocks may differ by the overlap. */
+const isRead = (
+  row: string,
+) => `not exists (select from payment_failing_events e where e.processor = $1
+  and e.at > ${row}.created_at - interval '${OVERLAP_S} seconds')`
 
 const toNotCalled = ({ id, payment }: { readonly id: string; readonly payment: string }) => ({
   id: `${id}.not_called`,

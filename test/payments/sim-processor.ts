@@ -116,6 +116,10 @@ export class SimProcessor implements PaymentAdapter {
         yield { id: fact.id, at: new Date(atMs), facts: async () => [fact] }
   }
 
+  event(id: string): Promise<readonly PaymentFact[]> {
+    return this.#call(() => this.#events.map(({ fact }) => fact).filter((fact) => fact.id === id))
+  }
+
   look(reference: string): Promise<readonly PaymentFact[]> {
     return this.#call(() => {
       if (this.#plant === 'tells no events when asked') return []

@@ -77,6 +77,11 @@ export function createCardAdapter(settings: CardSettings): PaymentAdapter {
     parseWebhook: async (bytes, headers) =>
       await parseWebhook(await open(), settings, { bytes, headers }),
     reconcile: (since, signal) => eventsSince(open, env, { since, signal }),
+    event: (id) =>
+      call(async () => {
+        const sdk = await open()
+        return await factsWithMore(sdk, await sdk.events.retrieve(id), env)
+      }),
     look: (reference) =>
       call(async () => {
         const intent = await (await open()).paymentIntents.retrieve(reference, WITH_CHARGE)

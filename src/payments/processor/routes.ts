@@ -75,6 +75,7 @@ const ROUTES: readonly ProcessorRoute[] = [
   route('POST', '/v1/refunds', ({ objects, form }) => createRefund(objects, form)),
   route('GET', '/v1/refunds/:id', one('re')),
   route('GET', '/v1/events', events),
+  route('GET', '/v1/events/:id', event),
   route('GET', '/v1/disputes', disputes),
   // The processor's page, where the payer gives a card.
   route('GET', '/test/checkout/:id', async ({ objects, id }) =>
@@ -139,6 +140,17 @@ async function events({ state, form }: ProcessorCall): Promise<ProcessorAnswer> 
     has_more: rows.length > limit,
     data: rows.slice(0, limit).map(({ body }) => body),
   })
+}
+
+async function event({ state, id }: ProcessorCall): Promise<ProcessorAnswer> {
+  const { rows } = await state.query<{ body: object }>(
+    'select body from test_processor_events where id = $1',
+    [id],
+  )
+  const [row] = rows
+  if (row === undefined)
+    throw new ProcessorRefusal(404, 'resource_missing', `No such event: '${id}'`)
+  return answered(row.body)
 }
 
 async function disputes({ state, form }: ProcessorCall): Promise<ProcessorAnswer> {
