@@ -60,6 +60,8 @@ const problem =
     response.end(JSON.stringify({ title, detail: 'No' }))
   }
 
+const ONCE = { public: true, look: 'ergon payments' }
+
 /** The keys of the requests, which are answered in turn. */
 async function serveInTurn(t: TestContext, answers: readonly RequestListener[]) {
   const keys: unknown[] = []
@@ -67,7 +69,7 @@ async function serveInTurn(t: TestContext, answers: readonly RequestListener[]) 
     const answer = answers[keys.push(request.headers['idempotency-key']) - 1]
     request.resume().once('end', () => answer?.(request, response))
   })
-  return { post: () => apiPostOnce(options, '/v1/topups', {}, { public: true }), keys }
+  return { post: () => apiPostOnce(options, '/v1/topups', {}, ONCE), keys }
 }
 
 test('apiPostOnce() asks again under one key while the outcome is not known', async (t) => {
@@ -85,22 +87,26 @@ test('apiPostOnce() asks again under one key while the outcome is not known', as
 
 test('apiPostOnce() asks once where the outcome is known, or nothing was sent', async (t) => {
   const { post, keys } = await serveInTurn(t, [problem(402, 'payment_declined')])
-  const refused = { code: 'payment_declined' }
+  const refused = { code: 'payment_declined', message: 'No' }
   await assert.rejects(post(), refused)
   assert.equal(keys.length, 1)
   const away = { baseUrl: 'http://127.0.0.1:1' }
-  await assert.rejects(apiPostOnce(away, '/v1/topups', {}, { public: true }), {
+  await assert.rejects(apiPostOnce(away, '/v1/topups', {}, ONCE), {
     code: 'unreachable',
     isUnsent: true,
   })
 })
 
-test('apiPostOnce() gives up after some attempts', async (t) => {
+test('apiPostOnce() gives up after some attempts, and says that it may still be done', async (t) => {
   const { post, keys } = await serveInTurn(
     t,
     Array.from({ length: 9 }, () => problem(503, 'payment_processor_away')),
   )
-  await assert.rejects(post(), { code: 'payment_processor_away' })
+  await assert.rejects(post(), {
+    code: 'payment_processor_away',
+    message: 'No. It may still be done: look before you ask again',
+    next: 'ergon payments',
+  })
   assert.equal(keys.length, 5)
 })
 

@@ -55,13 +55,14 @@ export const apiPost = (
 
 /**
  * POSTs a JSON body that pays or begins something, again while its outcome is not known: under one Idempotency-Key, so
- * that it is done once. Throws the same.
+ * that it is done once. Throws the same; where the outcome stays open, with the command `look` that shows it, as the same
+ * command once more would have a key of its own and be done twice.
  */
 export async function apiPostOnce(
   options: GlobalOptions,
   path: string,
   body: object,
-  more: { public?: boolean } = {},
+  { look, ...more }: { look: string; public?: boolean },
 ): Promise<ApiAnswer> {
   const key = randomUUID()
   const lastMs = performance.now() + RUNS_MS_MAX
@@ -71,12 +72,23 @@ export async function apiPostOnce(
     } catch (error) {
       const runs = error instanceof ApiRefusal && error.code === 'idempotency_in_progress'
       const isOpen = runs || isUnknown(error, attempt === 1)
-      if (!isOpen || attempt >= ATTEMPTS_MAX || performance.now() > lastMs) throw error
+      if (!isOpen) throw error
+      if (attempt >= ATTEMPTS_MAX || performance.now() > lastMs) throw leftOpen(error, look)
       if (!runs) attempt++
       await pause(AGAIN_MS)
     }
   }
 }
+
+const leftOpen = (error: unknown, look: string): unknown =>
+  error instanceof CommandError
+    ? new CommandError(
+        `${error.message}. It may still be done: look before you ask again`,
+        error.exitCode,
+        look,
+        error.code,
+      )
+    : error
 
 /** Nobody knows what was done. */
 const isUnknown = (error: unknown, isFirst: boolean): boolean =>

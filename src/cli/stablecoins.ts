@@ -61,10 +61,12 @@ async function offerOf(options: GlobalOptions, body: object): Promise<CoinOffer>
 async function mined(options: GlobalOptions, transfer: object): Promise<BegunTopup> {
   for (let left = MINED_POLLS_MAX; ; left--) {
     try {
-      const { text } = await apiPostOnce(options, '/v1/topups', {
-        method: 'stablecoin',
-        transfer,
-      })
+      const { text } = await apiPostOnce(
+        options,
+        '/v1/topups',
+        { method: 'stablecoin', transfer },
+        { look: 'ergon payments' },
+      )
       return JSON.parse(text) as BegunTopup
     } catch (error) {
       const isPending = error instanceof ApiRefusal && error.code === 'transfer_pending'

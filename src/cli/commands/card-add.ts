@@ -17,7 +17,9 @@ type Card = {
 
 export async function run({ options, words: [token] }: CommandCall): Promise<void> {
   const wanted = { type: 'card', ...(token === undefined ? {} : { token }) }
-  const { text } = await apiPostOnce(options, '/v1/payment-methods', wanted)
+  const { text } = await apiPostOnce(options, '/v1/payment-methods', wanted, {
+    look: 'ergon card list',
+  })
   const { id, action } = JSON.parse(text) as Card
   const url = action?.url ?? null
   if (url !== null)

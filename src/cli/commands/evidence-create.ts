@@ -11,7 +11,8 @@ const EXAMPLE = 'ergon evidence create --from 2026-01-01 --to 2026-02-01'
 export async function run({ options }: CommandCall): Promise<void> {
   const span = { from: neededTime(options, 'from'), to: neededTime(options, 'to') }
   const made = JSON.parse(
-    (await apiPostOnce(options, '/v1/compliance/packs', span)).text,
+    (await apiPostOnce(options, '/v1/compliance/packs', span, { look: 'ergon evidence list' }))
+      .text,
   ) as PackEntry
   tell(`It costs ${dollars(made.ceiling_pusd)} dollars at most`)
   const file = textOption(options, 'out')

@@ -11,6 +11,7 @@ export async function run({ options, words: [payment = ''] }: CommandCall): Prom
     options,
     `${path}/refunds`,
     amount === undefined ? {} : { amount },
+    { look: 'ergon payments' },
   )
   if (options.json) return print(text)
   const made = JSON.parse(text) as { id: string; amount_pusd: string; unit: string }

@@ -19,10 +19,12 @@ export async function run({ options, words: [amount] }: CommandCall): Promise<vo
   const wanted = hold ? { hold } : { amount }
   if (options['stablecoin'] === true) return await printOffer(options, wanted)
   const card = textOption(options, 'card')
-  const { text } = await apiPostOnce(options, '/v1/topups', {
-    ...wanted,
-    ...(card === undefined ? {} : { payment_method: card }),
-  })
+  const { text } = await apiPostOnce(
+    options,
+    '/v1/topups',
+    { ...wanted, ...(card === undefined ? {} : { payment_method: card }) },
+    { look: 'ergon payments' },
+  )
   const made = JSON.parse(text) as BegunTopup
   if (made.action?.url != null)
     tell(`Confirm with the bank: ${made.action.url}\nor give it up: ergon topup cancel ${made.id}`)
