@@ -61,6 +61,8 @@ export type CallOutcome = {
   /** The code of a refusal by the processor or the bank. */
   readonly failure?: string
   readonly action?: PaymentAction
+  /** The processor's name of the page on which a payer gives a card. */
+  readonly page?: string
 }
 
 export type PaymentOrder = {
@@ -96,7 +98,10 @@ export interface PaymentAdapter {
   customer(account: string): Promise<string>
   /** Begins a way to pay. */
   setUp(order: MethodOrder): Promise<CallOutcome>
+  /** Takes a way to pay off there; does nothing to one that is off. */
   forget(method: string): Promise<void>
+  /** Closes a page on which a payer would give a card; does nothing to one that has ended. */
+  closePage(page: string): Promise<void>
   authorize(order: PaymentOrder): Promise<CallOutcome>
   capture(payment: string, reference: string): Promise<void>
   /** Does nothing to a payment that has ended there: `look` tells how. */

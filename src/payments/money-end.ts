@@ -10,6 +10,7 @@ import { raiseAlarm } from '#state/alarms.ts'
 import type { State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { endHolds } from './end-holds.ts'
+import { forgetThere, type RemovedRow } from './removed-methods.ts'
 import { startRefund } from './start-payment.ts'
 
 type Deps = {
@@ -105,15 +106,18 @@ async function forgetCards(
   account: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rows } = await state.query<{ id: string; processor: string; reference: string | null }>(
-    "select id, processor, reference from payment_methods where account = $1 and state <> 'removed'",
+  const { rows } = await state.query<RemovedRow & { id: string; processor: string }>(
+    "select id, processor, reference, page from payment_methods where account = $1 and state <> 'removed'",
     [account],
   )
-  for (const { id, processor, reference } of rows) {
+  for (const row of rows) {
     signal.throwIfAborted()
-    const adapter = adapters.find(({ name }) => name === processor)
-    if (reference !== null) await adapter?.forget(reference)
-    await state.query("update payment_methods set state = 'removed' where id = $1", [id])
+    const adapter = adapters.find(({ name }) => name === row.processor)
+    if (adapter !== undefined) await forgetThere(adapter, row)
+    await state.query(
+      "update payment_methods set state = 'removed', to_forget = reference is distinct from $2 where id = $1",
+      [row.id, row.reference],
+    )
   }
   await state.query("update payment_methods set label = '' where account = $1", [account])
 }

@@ -342,6 +342,10 @@ end $$;
 -- A way to pay is ready, could not be made, or was taken away.
 create or replace function payment_method_fact(of_processor text, fact jsonb) returns text language plpgsql as $$
 begin
+  -- Its payer gave it although it was removed.
+  update payment_methods set reference = fact ->> 'method', to_forget = true
+  where fact ->> 'type' = 'method_ready' and processor = of_processor and state = 'removed'
+    and (id = fact ->> 'card' or setup = fact ->> 'setup');
   update payment_methods set setup = coalesce(setup, fact ->> 'setup'),
     reference = coalesce(fact ->> 'method', reference),
     label = coalesce(fact ->> 'label', label),

@@ -5,6 +5,7 @@ import type { Queryable, State } from '#state/connect.ts'
 import type { PaymentAdapter, ProcessorEvent } from './adapter.ts'
 import { noteFailing, retryEvents } from './failing-events.ts'
 import { forEachPayment } from './for-each-payment.ts'
+import { forgetRemoved } from './removed-methods.ts'
 import { applyFacts, CALL_S_MAX, startPayment, startRefund } from './start-payment.ts'
 
 /** Asked again: events of a processor may appear late. */
@@ -17,7 +18,7 @@ const CONFIRM_S = 86_400
 const QUIET_S = 120
 const BATCH = 50
 /** A step has so long; the rest of its work is of the next run. All of them are within the time limit of the task. */
-const STEP_MS = 20_000
+const STEP_MS = 18_000
 /** Longer than the processor's own memory of its events. */
 const FACTS_DAYS = 60
 
@@ -34,7 +35,14 @@ export async function reconcilePayments(
   stepMs = STEP_MS,
 ): Promise<void> {
   const failures: unknown[] = []
-  for (const step of [retryEvents, readEvents, endAbandoned, callAgain, lookAtQuiet]) {
+  for (const step of [
+    retryEvents,
+    readEvents,
+    forgetRemoved,
+    endAbandoned,
+    callAgain,
+    lookAtQuiet,
+  ]) {
     const over = AbortSignal.timeout(stepMs)
     await step(deps, AbortSignal.any([signal, over])).catch((error: unknown) => {
       if (signal.aborted) throw error

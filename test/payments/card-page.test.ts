@@ -116,6 +116,29 @@ test('a page that nobody fills in is closed after a day, and its card is gone', 
   await ergon.sql('update test_processor_clock set ahead_s = ahead_s - 86400')
 })
 
+test('the page of a card that is removed is closed', async () => {
+  const payer = await newPayer(ergon)
+  const { id, url } = await begin(payer)
+  assert.equal((await payer.call('DELETE', `/v1/payment-methods/${id}`)).status, 200)
+  assert.match(await (await fetch(url)).text(), /This page is expired/)
+})
+
+test('a card that is given although it was removed is taken off at the processor', async () => {
+  const payer = await newPayer(ergon)
+  const { id, url } = await begin(payer)
+  // As where the removal came before the answer that names the page.
+  await ergon.sql('update payment_methods set page = null where id = $1', [id])
+  assert.equal((await payer.call('DELETE', `/v1/payment-methods/${id}`)).status, 200)
+  assert.equal((await send(url, { number: '4242424242424242' })).status, 303)
+  await runTask(ergon, 'payments.reconcile')
+  const attached = await ergon.sql<{ customer: string | null }>(
+    `select body ->> 'customer' as customer from test_processor_objects
+     where id = (select reference from payment_methods where id = $1)`,
+    [id],
+  )
+  assert.deepEqual(attached, [{ customer: null }])
+})
+
 test('the processor makes such pages for set-ups alone, and shows texts of others as text', async () => {
   const { checkout, customers } = sdkOf(ergon)
   await assert.rejects(checkout.sessions.create({ mode: 'payment' }), /mode is setup/)

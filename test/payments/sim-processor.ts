@@ -77,6 +77,7 @@ export class SimProcessor implements PaymentAdapter {
   customer = async () => 'cus_1'
   setUp = async () => ({ reference: 'seti_1' })
   forget = async () => undefined
+  closePage = async () => undefined
   parseWebhook = async () => []
 
   authorize = (order: PaymentOrder) => this.#pay(order, true)

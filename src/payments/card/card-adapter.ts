@@ -56,7 +56,16 @@ export function createCardAdapter(settings: CardSettings): PaymentAdapter {
     env,
     customer: (account) => call(async () => (await newCustomer(await open(), account)).id),
     setUp: (order) => call(async () => setUp(await open(), settings, order)),
-    forget: (method) => call(async () => detach(await open(), method)),
+    forget: (method) =>
+      call(async () => {
+        const sdk = await open()
+        await sdk.paymentMethods.detach(method).catch(demandRefused)
+      }),
+    closePage: (page) =>
+      call(async () => {
+        const sdk = await open()
+        await sdk.checkout.sessions.expire(page).catch(demandRefused)
+      }),
     authorize: (order) =>
       call(async () => pay(await open(), settings, { ...order, capture: 'manual' })),
     charge: (order) =>
@@ -112,11 +121,9 @@ async function call<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One that is detached already is refused. */
-async function detach(sdk: Stripe, method: string): Promise<void> {
-  await sdk.paymentMethods.detach(method).catch((error: unknown) => {
-    if ((error as Stripe.errors.StripeError).type !== 'StripeInvalidRequestError') throw error
-  })
+/** A card that is detached already is refused, and a page that has ended. */
+function demandRefused(error: unknown): void {
+  if ((error as Stripe.errors.StripeError).type !== 'StripeInvalidRequestError') throw error
 }
 
 /** A payment that was paid or canceled meanwhile cannot be voided; its facts tell. */
@@ -181,7 +188,7 @@ async function openPage(
   )
   const { setup_intent: setup, url } = session
   const reference = typeof setup === 'string' ? setup : (setup?.id ?? session.id)
-  return { reference, action: { url, client_secret: null } }
+  return { reference, page: session.id, action: { url, client_secret: null } }
 }
 
 async function pay(

@@ -9,6 +9,7 @@ import { recordAct } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { declined } from '#payments/decline.ts'
 import { demandCardRoom } from '#payments/pace.ts'
+import { forgetThere, type RemovedRow } from '#payments/removed-methods.ts'
 import { adapterOf } from '#payments/settings.ts'
 import type { TokenChain } from '#payments/stablecoin/chains.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -54,9 +55,14 @@ async function setUp(
   const customer = await customerOf(state, adapter, account)
   const made = await adapter.setUp({ method: id, account, customer, reference })
   await state.query(
-    `update payment_methods set setup = $2, state = case when $3 and state = 'pending' then 'failed' else state end
+    `update payment_methods set setup = $2, page = $4, state = case when $3 and state = 'pending' then 'failed' else state end
      where id = $1`,
-    [id, made.reference === '' ? null : made.reference, made.failure !== undefined],
+    [
+      id,
+      made.reference === '' ? null : made.reference,
+      made.failure !== undefined,
+      made.page ?? null,
+    ],
   )
   if (made.failure !== undefined) throw declined('add the card', made.failure)
   return made.action ?? null
@@ -92,20 +98,19 @@ export function createMethodDelete({ state, adapters }: Deps): Handler {
   return async (call) => {
     const { who, parameters } = call
     const id = parameters['method'] ?? ''
-    const { rows } = await state.query<{ processor: string; reference: string | null }>(
-      "select processor, reference from payment_methods where account = $1 and id = $2 and state <> 'removed'",
+    const { rows } = await state.query<RemovedRow & { processor: string }>(
+      "select processor, reference, page from payment_methods where account = $1 and id = $2 and state <> 'removed'",
       [callerOf(who).account, id],
     )
     const [row] = rows
     if (row === undefined) throw notFound(id)
-    // First there: a card that is removed here alone could still be charged there, and nobody would see it.
     const adapter = adapters.find(({ name }) => name === row.processor)
-    if (row.reference !== null) await adapter?.forget(row.reference)
+    if (adapter !== undefined) await forgetThere(adapter, row)
     await state.transaction(async (transaction) => {
       const { rowCount } = await transaction.query(
-        `update payment_methods set state = 'removed', removed_at = ledger_now()
-         where id = $1 and removed_at is null`,
-        [id],
+        `update payment_methods set state = 'removed', removed_at = ledger_now(),
+           to_forget = reference is distinct from $2 where id = $1 and removed_at is null`,
+        [id, row.reference],
       )
       // Another call has removed it since. The processor's word of our own removal may have come before, too.
       if (rowCount === 0) throw notFound(id)

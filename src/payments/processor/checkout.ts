@@ -86,12 +86,23 @@ async function giveCard(
 export async function expireCheckout(
   objects: ProcessorObjects,
   session: ProcessorObject,
-): Promise<void> {
+): Promise<ProcessorObject> {
   const setup = await objects.get(String(session['setup_intent']), 'seti')
   await objects.put({ ...setup, status: 'canceled' })
   const ended = { ...session, status: 'expired', url: null }
   await objects.put(ended)
   await objects.emit('checkout.session.expired', ended)
+  return ended
+}
+
+/** Closes it early, as its maker asks. */
+export async function closeCheckout(
+  objects: ProcessorObjects,
+  session: ProcessorObject,
+): Promise<ProcessorAnswer> {
+  if (session['status'] !== 'open')
+    throw new ProcessorRefusal(400, 'parameter_invalid', 'Only open sessions can be expired')
+  return answered(await expireCheckout(objects, session))
 }
 
 function addressIn(form: Form, name: string): string {

@@ -1,6 +1,6 @@
 // The routes of the test processor: those of Stripe's API that the SDK needs, and a few that only tests need.
 import type { Queryable } from '#state/connect.ts'
-import { createCheckout, submitCheckout } from './checkout.ts'
+import { closeCheckout, createCheckout, submitCheckout } from './checkout.ts'
 import { checkoutPage } from './checkout-page.ts'
 import { formPart, formTexts, formText, type Form } from './form.ts'
 import {
@@ -55,6 +55,9 @@ const ROUTES: readonly ProcessorRoute[] = [
   }),
   route('POST', '/v1/checkout/sessions', ({ objects, form }) => createCheckout(objects, form)),
   route('GET', '/v1/checkout/sessions/:id', one('cs_test')),
+  route('POST', '/v1/checkout/sessions/:id/expire', async ({ objects, id }) =>
+    closeCheckout(objects, await objects.get(id, 'cs_test')),
+  ),
   route('POST', '/v1/payment_intents', ({ objects, form }) => createIntent(objects, form)),
   route('GET', '/v1/payment_intents/:id', intent),
   route('POST', '/v1/payment_intents/:id/confirm', async ({ objects, id, form }) => {
