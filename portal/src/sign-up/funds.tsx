@@ -4,6 +4,8 @@ import { useState } from 'react'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
 import { addCard, holdFunds, redeemVoucher } from '#console/funds/put-on-file.ts'
+import { CardOnItsWay } from '#console/funds/card-on-its-way.tsx'
+import { againWhileOnItsWay, isOnItsWay } from '#console/funds/on-its-way.ts'
 import { NoCards } from '#console/funds/no-cards.tsx'
 import { balanceExact } from '#console/figures/money.ts'
 import { Choices } from '#console/parts/choices.tsx'
@@ -11,6 +13,7 @@ import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
 import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
 import { useAction } from '#console/parts/use-action.ts'
+import { leaveToPay } from './progress.ts'
 
 type Way = 'card' | 'voucher'
 type Balance = ReplyOf<'GET /v1/balance'>
@@ -22,7 +25,10 @@ const VOUCHER = ['voucher', 'Voucher or points', 'A code such as 2kdq-8w3v-…']
 
 export function Funds({ onDone }: Step) {
   const balance = useQuery(read('GET /v1/balance', {}))
-  const methods = useQuery(read('GET /v1/payment-methods', {}))
+  const methods = useQuery({
+    ...read('GET /v1/payment-methods', {}),
+    refetchInterval: againWhileOnItsWay,
+  })
   return (
     <Loaded query={balance} what="the balance">
       {(has) =>
@@ -34,6 +40,7 @@ export function Funds({ onDone }: Step) {
               <PutOnFile
                 takesCards={takes_cards}
                 hasCard={data.some(({ status }) => status === 'active')}
+                isCardOnItsWay={data.some(isOnItsWay)}
                 isTest={has.unit === 'tUSD'}
                 onDone={onDone}
               />
@@ -66,10 +73,11 @@ function PutOnFile(
     readonly takesCards: boolean
     /** Given on the page of the processor, from which the payer is back. */
     readonly hasCard: boolean
+    readonly isCardOnItsWay: boolean
     readonly isTest: boolean
   },
 ) {
-  const { takesCards, hasCard, isTest, onDone } = props
+  const { takesCards, hasCard, isCardOnItsWay, isTest, onDone } = props
   const [way, setWay] = useState<Way>(takesCards ? 'card' : 'voucher')
   const [code, setCode] = useState('')
   const action = useAction(async () => {
@@ -77,6 +85,7 @@ function PutOnFile(
     else {
       const page = (hasCard ? undefined : await addCard(isTest)) ?? (await holdFunds())
       if (page !== undefined) {
+        leaveToPay(sessionStorage)
         location.assign(page)
         return
       }
@@ -109,6 +118,7 @@ function PutOnFile(
           onChange={({ target }) => setCode(target.value)}
         />
       )}
+      {way === 'card' && !hasCard && isCardOnItsWay && <CardOnItsWay />}
       {action.error !== undefined && <ProblemNote error={action.error} />}
       <div className="tools">
         <button type="submit" className="btn primary" disabled={action.isBusy}>

@@ -1,7 +1,7 @@
 // The steps of a sign-up by role.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stepNow, stepsOf } from './progress.ts'
+import { leaveToPay, pathNow, stepNow, stepsOf } from './progress.ts'
 
 test('an invited member is not asked for money, the owner is', () => {
   assert.deepEqual(stepsOf('owner'), ['account', 'codes', 'funds', 'token', 'ask'])
@@ -18,4 +18,18 @@ test('a person goes on at the saved step', () => {
   assert.equal(stepNow('account', steps), 'funds')
   for (const step of ['codes', 'token', 'ask', 'done'] as const)
     assert.equal(stepNow(step, steps), step)
+})
+
+test('a payer who left the sign-up for a page of the processor is back in it, once', () => {
+  const kept = new Map<string, string>()
+  const tab = {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, text: string) => void kept.set(name, text),
+    removeItem: (name: string) => void kept.delete(name),
+  }
+  assert.equal(pathNow('/balance', tab), '/balance')
+  leaveToPay(tab)
+  assert.equal(pathNow('/ledger', tab), '/ledger')
+  assert.equal(pathNow('/balance', tab), '/sign-up')
+  assert.equal(pathNow('/balance', tab), '/balance')
 })

@@ -14,11 +14,15 @@ export const stepNow = (saved: Step, steps: readonly Step[]): Step =>
 
 const STEP = 'ergon.sign-up'
 const CODES = 'ergon.recovery-codes'
+const PAYING = 'ergon.sign-up-pays'
 
 export const savedStep = (): Step =>
   STEPS.find((step) => step === localStorage.getItem(STEP)) ?? 'account'
 
-export const saveStep = (step: Step): void => localStorage.setItem(STEP, step)
+export function saveStep(step: Step): void {
+  localStorage.setItem(STEP, step)
+  sessionStorage.removeItem(PAYING)
+}
 
 /** Codes that nobody has kept yet. */
 export const savedCodes = (): readonly string[] =>
@@ -31,3 +35,13 @@ export function beginWith(codes: readonly string[]): void {
 }
 
 export const forgetCodes = (): void => sessionStorage.removeItem(CODES)
+
+/** The payer leaves the sign-up for a page of the processor or the bank, and comes back in this tab. */
+export const leaveToPay = (tab: Pick<Storage, 'setItem'>): void => tab.setItem(PAYING, 'true')
+
+/** Where a page load goes on: the processor sends every payer to the balance, also one who left the sign-up. */
+export function pathNow(path: string, tab: Pick<Storage, 'getItem' | 'removeItem'>): string {
+  if (path !== '/balance' || tab.getItem(PAYING) === null) return path
+  tab.removeItem(PAYING)
+  return '/sign-up'
+}

@@ -2,8 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { MoneyUnit } from '#console/figures/money.ts'
-import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
+import { CardOnItsWay } from '#console/funds/card-on-its-way.tsx'
+import { againWhileOnItsWay, isOnItsWay } from '#console/funds/on-its-way.ts'
 import { NoCards } from '#console/funds/no-cards.tsx'
 import { addCard, redeemVoucher, topUp } from '#console/funds/put-on-file.ts'
 import { Choices, Select } from '#console/parts/choices.tsx'
@@ -13,11 +14,6 @@ import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import { ByStablecoin } from './by-stablecoin.tsx'
 
-const AGAIN_MS = 2_000
-/** A page of the processor is left open, or given up, after so long. */
-const ON_ITS_WAY_MS = 600_000
-
-type Card = ReplyOf<'GET /v1/payment-methods'>['data'][number]
 type Way = 'card' | 'stablecoin' | 'voucher'
 type Choice = readonly [Way, string, string]
 const CARD: Choice = ['card', 'Card', 'Its number goes to the processor and never here']
@@ -46,8 +42,7 @@ export function TopUp({ unit }: { readonly unit: MoneyUnit }) {
 function ByCard({ isTest }: { readonly isTest: boolean }) {
   const methods = useQuery({
     ...read('GET /v1/payment-methods', {}),
-    // A payer who is back from the processor's page is told of the card a moment later.
-    refetchInterval: ({ state }) => (state.data?.data.some(isOnItsWay) ? AGAIN_MS : false),
+    refetchInterval: againWhileOnItsWay,
   })
   const [amount, setAmount] = useState('20.00')
   const [chosen, setChosen] = useState<string>()
@@ -78,11 +73,7 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
                 />
               </div>
             )}
-            {data.some(isOnItsWay) && (
-              <p className="small" role="status">
-                A card is on its way: it is here once the processor has it.
-              </p>
-            )}
+            {data.some(isOnItsWay) && <CardOnItsWay />}
             <Refused error={pay.error ?? add.error} />
             <div className="tools">
               {cards.length > 0 && (
@@ -100,9 +91,6 @@ function ByCard({ isTest }: { readonly isTest: boolean }) {
     </Loaded>
   )
 }
-
-const isOnItsWay = ({ status, created_at }: Card): boolean =>
-  status === 'pending' && Date.now() - Date.parse(created_at) < ON_ITS_WAY_MS
 
 function ByVoucher() {
   const [code, setCode] = useState('')
