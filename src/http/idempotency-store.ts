@@ -65,12 +65,12 @@ const CLAIM = `with taken as (
   values ($1, $2, $3, $4, $5, $6)
   on conflict (token, path, key) do update set fingerprint = excluded.fingerprint,
     session = excluded.session, request = excluded.request, receipt = null,
-    status = null, headers = null, content_type = null, body = null,
+    status = null, headers = null, content_type = null, body = null, taken_at = now(),
     begun_at = case when kept.begun is null or ${IS_OLD} then now() else kept.begun_at end,
     begun = case when ${IS_OLD} then null else kept.begun end
   where ${IS_OLD}
     or kept.status is null and (kept.begun is null or kept.fingerprint = excluded.fingerprint)
-      and (kept.begun_at < now() - interval '15 minutes'
+      and (kept.taken_at < now() - interval '15 minutes'
         or not exists (select from sessions s where s.id = kept.session and s.closed_at is null))
   returning request, begun
 )
@@ -98,7 +98,7 @@ export async function answerKey(
   answer: StoredAnswer,
 ): Promise<void> {
   await state.query(
-    `update idempotency_keys set receipt = $5, status = $6, headers = $7, content_type = $8, body = $9
+    `update idempotency_keys set receipt = $5, status = $6, headers = $7, content_type = $8, body = $9, begun = null
      where (token, path, key, request) = ($1, $2, $3, $4)`,
     [
       claim.token,

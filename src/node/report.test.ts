@@ -7,7 +7,7 @@ const text = (models: string, isInstalled = true) =>
   readyText(
     {
       config: readSettings(
-        { models, baseUrl: 'https://api.example', portalUrl: 'https://portal.example' },
+        { models, baseUrl: 'https://api.example/', portalUrl: 'https://portal.example' },
         [],
       ),
       data: {} as Parameters<typeof readyText>[0]['data'],

@@ -106,8 +106,9 @@ function stopwatch(): () => string {
 
 type NodeAddress = Pick<Ready, 'config'> & { readonly data: Pick<DataFolder, 'port'> }
 
+/** The address of the API, without a slash at its end: paths are written after it. */
 export const baseUrl = ({ config, data }: NodeAddress): string =>
-  config.baseUrl ?? `http://localhost:${data.port}`
+  config.baseUrl?.replace(/\/+$/, '') ?? `http://localhost:${data.port}`
 
 /** The address of the status page. */
 export const statusUrl = ({ config, data }: Pick<Ready, 'config' | 'data'>): string =>

@@ -39,7 +39,7 @@ class Processor {
   readonly since: number[] = []
   /** Called when the facts of an event are asked for. */
   onAsked: (nth: number) => void = () => undefined
-  /** So many new events are reported in a run; then it hangs. */
+  /** So many new events come in a run; then it hangs. */
   perRun = EVENTS
 
   get adapter(): PaymentAdapter {
@@ -130,7 +130,7 @@ test('a first event that always fails holds up none of many in short steps', OPT
   }
   for (let runs = 1; (await cursorMs()) !== timeOf(EVENTS); runs++) {
     assert.ok(runs <= 20, 'the last events were never read')
-    // It is reported in each run, also in one whose time is over.
+    // Each run throws it, also in one whose time is over.
     await assert.rejects(read(processor, { stepMs: 1500 }), RangeError)
   }
   assert.deepEqual(

@@ -27,7 +27,7 @@ export async function startPayment(
   payment: string,
 ): Promise<CallOutcome> {
   const { rows } = await state.query<Row>(
-    `select p.state in ('created', 'requires_action') and p.action is null
+    `select payment_under_way(p.state) and p.action is null
          and p.created_at > ledger_now() - interval '${CALL_S_MAX} seconds' as open,
        p.reference, case when p.state = 'failed' then coalesce(p.reason, '') end as failure, p.account, p.kind, p.amount_pusd::text as amount, m.reference as method, s.customer
      from payments p left join payment_methods m on m.id = p.method

@@ -10,7 +10,7 @@ type Methods = ReplyOf<'GET /v1/payment-methods'>
 export const isOnItsWay = ({ status, created_at }: Methods['data'][number]): boolean =>
   status === 'pending' && Date.now() - Date.parse(created_at) < ON_ITS_WAY_MS
 
-/** A payer who is back from the processor's page hears of the card a moment later. */
+/** A payer who is back from the processor's page has the card a moment later. */
 export const againWhileOnItsWay = ({
   state,
 }: {

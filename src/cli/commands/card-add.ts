@@ -1,7 +1,7 @@
 // ergon card add: a card that the payer gives to the processor, on its page or before by a token. A number of a card is never typed here.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet, apiPostOnce } from '#cli/client.ts'
+import { apiGet, apiPostOnce, ApiRefusal, Unreachable } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell, tellWork } from '#cli/output.ts'
 
 const POLL_MS = 1000
@@ -38,14 +38,26 @@ async function addedCard(
   url: string | null,
 ): Promise<Card> {
   for (let left = POLLS_MAX; left > 0; left--) {
-    const { text } = await apiGet(options, '/v1/payment-methods')
-    const card = (JSON.parse(text) as { data: Card[] }).data.find((one) => one.id === id)
-    if (card === undefined)
+    const cards = await listed(options)
+    const card = cards?.find((one) => one.id === id)
+    if (cards !== undefined && card === undefined)
       throw new CommandError(`The card was not added: ${id}`, EXIT.payment, 'ergon card add')
-    if (card.status === 'active') return card
+    if (card?.status === 'active') return card
     if (left === POLLS_MAX) tellWork('Waiting for the processor')
     await pause(POLL_MS)
   }
   const page = url === null ? '' : `; its page is valid for a day: ${url}`
   throw new CommandError(`The card is not there yet: ${id}${page}`, EXIT.payment, 'ergon card list')
+}
+
+/** The cards; undefined where the service cannot be asked for a moment, which does not end the wait. */
+async function listed(options: CommandCall['options']): Promise<readonly Card[] | undefined> {
+  try {
+    const { text } = await apiGet(options, '/v1/payment-methods')
+    return (JSON.parse(text) as { data: Card[] }).data
+  } catch (error) {
+    if (error instanceof Unreachable || (error instanceof ApiRefusal && error.status >= 500))
+      return undefined
+    throw error
+  }
 }

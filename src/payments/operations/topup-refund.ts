@@ -39,7 +39,7 @@ export function createTopupRefund(deps: {
           ? null
           : present(pusdOfAmount(body.amount), 'a checked amount').toString()
       return async (transaction) => {
-        // Null: all that is left. The refund locks the ledger: last.
+        // The act comes first, as the refund locks the ledger. Without an amount the refund is of all that is left.
         const details = { refund: id, amount_pusd: asked }
         await recordAct(transaction, call, { action: 'topup.refund', target: topup.id, details })
         const { rows } = await transaction.query<{ amount: string | null }>(

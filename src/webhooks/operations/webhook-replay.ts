@@ -54,7 +54,7 @@ async function eventsOfTime(
        left join webhook_deliveries d on d.event = v.id and d.endpoint = e.id
      where e.id = $2 and v.account = $1 and webhook_wants(e.events, v.type, v.data)
        and v.occurred_at >= $3 and v.occurred_at < $4 and ($5 or d.state is distinct from 'delivered')
-     order by v.sequence limit ${WEBHOOK_REPLAY_MAX + 1}`,
+     order by v.occurred_at, v.sequence limit ${WEBHOOK_REPLAY_MAX + 1}`,
     [account, id, from ?? '-infinity', to ?? 'infinity', delivered],
   )
   return rows
