@@ -23,7 +23,7 @@ export const PAYMENTS_AGENT: AgentProduct = { name: 'payments', programs: [TEST_
 function open(core: AgentCore): AgentPart {
   const { config, data, state } = core
   const secret = data.secrets.state
-  const api = baseUrl({ config, data }).replace(/\/$/, '')
+  const api = baseUrl({ config, data })
   const portal = portalUrl({ config, data })
   const settings = paymentsSettings(config, { api, portal, secret })
   const port = config.testProcessorPort
