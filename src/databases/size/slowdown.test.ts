@@ -16,26 +16,26 @@ test('the less room is left, the slower a server whose database grows fast', () 
   const { milli, slowdown } = slowed()
   slowdown.look({ bytes: 0, atMs: 0, pace: SLOW, room: 64 * MB })
   assert.deepEqual(milli, [], 'no growth')
-  for (const room of [125, 25, 3, -10])
+  for (const room of [300, 60, 3, -10])
     slowdown.look({ bytes: 0, atMs: 0, pace: FAST, room: room * MB })
-  // Of 125 MB that the fastest writer does in 50 ms.
+  // Of 300 MB that the fastest writer does in 120 ms.
   assert.deepEqual(milli, [1000, 200, 50, 50])
 })
 
 test('a slowed server is as fast as before when its database has not grown for a while', () => {
   const { milli, slowdown } = slowed()
-  slowdown.look({ bytes: 10 * MB, atMs: 0, pace: FAST, room: 25 * MB })
-  slowdown.look({ bytes: 11 * MB, atMs: 90, pace: SLOW, room: 24 * MB })
+  slowdown.look({ bytes: 10 * MB, atMs: 0, pace: FAST, room: 60 * MB })
+  slowdown.look({ bytes: 11 * MB, atMs: 90, pace: SLOW, room: 57 * MB })
   slowdown.look({ bytes: 11 * MB, atMs: 180, pace: SLOW, room: 24 * MB })
   slowdown.look({ bytes: 11 * MB, atMs: 200, pace: SLOW, room: 24 * MB })
   slowdown.look({ bytes: 11 * MB, atMs: 300, pace: SLOW, room: 24 * MB })
-  assert.deepEqual(milli, [200, 192, undefined])
+  assert.deepEqual(milli, [200, 190, undefined])
 })
 
 test('a server whose writers are stopped is as fast as before at once', () => {
   const { milli, slowdown } = slowed()
   slowdown.lift()
-  slowdown.look({ bytes: 10 * MB, atMs: 0, pace: FAST, room: 25 * MB })
+  slowdown.look({ bytes: 10 * MB, atMs: 0, pace: FAST, room: 60 * MB })
   slowdown.lift()
   slowdown.lift()
   assert.deepEqual(milli, [200, undefined])
