@@ -8,6 +8,7 @@ import { nj } from '#base/units.ts'
 import { openTestUrl, whyNoState, type TestUrl } from '#postgres/testing-url.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
+import type { Charge } from '#contract/charge.ts'
 import type { State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
@@ -205,6 +206,7 @@ test('orderly restarts are no attempts of a pack, however many there are', optio
       receipts: createSqlReceiptStore(state),
       log: createLogger('test', { level: 'error', write: () => undefined }),
       charging: { open: () => ({ drop: () => undefined }) },
+      postCharges: async () => undefined,
       sleep,
       // The stop comes in the middle of the work.
       payerOf: () => {
@@ -216,5 +218,50 @@ test('orderly restarts are no attempts of a pack, however many there are', optio
     const { rows } = await state.query('select status, attempts from evidence_packs')
     assert.deepEqual(rows, [{ status: 'waiting', attempts: 0 }], `restart ${restart}`)
   }
+  await state.query('delete from evidence_packs')
+})
+
+test('an attempt has what the attempt before it left of the ceiling', options, async () => {
+  await add('pack_1', 'acct_3')
+  const ceilings: bigint[] = []
+  const charge = { ...chargeOf(100), account: 'acct_3', resource: 'pack:pack_1' }
+  const unposted: Charge[] = []
+  const away = () => fault('state_unavailable', 'Could not ask the state: its answer is lost')
+  let isAway = true
+  const query: State['query'] = async (text, values) => {
+    // The end of the first attempt is not written, so the same process makes another one.
+    if (text.includes("set status = 'failed'") && isAway) {
+      isAway = false
+      throw away()
+    }
+    return await state.query(text, values)
+  }
+  const work = {
+    state: { ...state, query },
+    receipts: createSqlReceiptStore(state),
+    log: createLogger('test', { level: 'error', write: () => undefined }),
+    charging: {
+      open: () => ({
+        drop: () => undefined,
+        admit(_payer: unknown, _operation: unknown, ceiling: bigint) {
+          if (ceilings.push(ceiling) === 1) unposted.push(charge)
+          throw away()
+        },
+      }),
+    },
+    postCharges: async () => {
+      if (unposted.length > 0) await log.post(unposted.splice(0))
+    },
+    payerOf: () => ({ account: 'acct_3', env: 'live', funded: true }),
+    sleep: (_ms: number, signal: AbortSignal) => sleep(1, signal),
+  } as unknown as PackWork
+  const ending = new AbortController()
+  const running = createPacks(work).run(ending.signal)
+  const limit = AbortSignal.timeout(20_000)
+  while (ceilings.length < 2) await sleep(20, limit)
+  ending.abort()
+  await running
+  const [first = 0n, second = 0n] = ceilings
+  assert.equal(first - second, BigInt(charge.energy_nj))
   await state.query('delete from evidence_packs')
 })

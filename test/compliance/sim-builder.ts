@@ -84,6 +84,7 @@ export class SimBuilder {
       state,
       receipts: createSqlReceiptStore(state),
       stores: { byLocation: new Map([['fs', store]]), target: store, local: store },
+      postCharges: () => this.#inTurn(() => process.tick()),
       charging: { open: () => openSimSpend(spend) },
       payerOf: (account) => ({ account, env: 'test', funded: true }),
       clock,

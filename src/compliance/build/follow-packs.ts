@@ -131,7 +131,8 @@ async function built(
   { signal, cancel }: { readonly signal: AbortSignal; readonly cancel: AbortController },
 ): Promise<BuiltPack> {
   const { id, account, ceilingNj } = settled.pack
-  const left = subtract(ceilingNj, smaller(ceilingNj, await chargedNj(work, settled.pack)))
+  const chargedBeforeNj = await chargedNj(work, settled.pack, signal)
+  const left = subtract(ceilingNj, smaller(ceilingNj, chargedBeforeNj))
   return await during(
     work,
     {
@@ -153,7 +154,13 @@ async function built(
   )
 }
 
-async function chargedNj({ state }: PackWork, { id, account }: DuePack): Promise<Nj> {
+async function chargedNj(
+  { state, postCharges }: PackWork,
+  { id, account }: DuePack,
+  signal: AbortSignal,
+): Promise<Nj> {
+  // An attempt before may have ended in this process, a moment ago.
+  await postCharges(signal)
   const { rows } = await state.query<{ charged: string }>(
     'select energy_nj::text as charged from charged_of_resource($1, $2)',
     [account, id],

@@ -13,6 +13,8 @@ export type PackWork = {
   readonly receipts: ReceiptStore
   readonly stores: OpenBlobStores
   readonly charging: { open(): WorkSpend & Pick<Spend, 'settleAtTurnEnd'> }
+  /** Resolves when the ledger has all charges that this process made before the call. */
+  readonly postCharges: (signal: AbortSignal) => Promise<void>
   readonly payerOf: (account: string) => Payer | Promise<Payer>
   readonly clock: TimerClock
   /** Resolves after a time; rejects with the signal's reason when it is aborted first. */

@@ -28,7 +28,7 @@ const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 giveWay()
 const state = connectState({ address: config.state, connections: CONNECTIONS, log })
-const { charging, close } = await openBackgroundAccounting(config, {
+const { charging, session, close } = await openBackgroundAccounting(config, {
   process: PROCESS,
   log,
   leaseLeastNj: nj(0n),
@@ -38,6 +38,7 @@ const packs = createPacks({
   receipts: createSqlReceiptStore(state),
   stores: await openBlobStores(config.blobs, { log, clock: systemClock }),
   charging,
+  postCharges: (signal) => session.tickNow(signal),
   payerOf: createPayers({ state, clock: systemClock }).payerOf,
   clock: systemClock,
   sleep,
