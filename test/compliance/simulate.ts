@@ -32,6 +32,7 @@ const STEPS_MAX = 260
 const TURNS_MAX = 14
 /** Turns and waits of the end. */
 const ROUNDS_MAX = 6000
+const TICK_ROUNDS = 30
 const REFUSALS = ['EG022', 'EG029']
 
 export type PackHistory = {
@@ -362,11 +363,11 @@ class History {
     await this.#runDeletions()
     let rounds = 0
     for (; rounds < ROUNDS_MAX && (rounds % 10 > 0 || (await this.#isBusy())); rounds++) {
-      if (this.#lives.some(({ isAsking }) => isAsking)) {
-        await this.#turn('is done')
-        continue
-      }
-      await this.#pass(SECOND_MS)
+      const isAsking = this.#lives.some((life) => life.isAsking)
+      if (isAsking) await this.#turn('is done')
+      else await this.#pass(SECOND_MS)
+      // A process that always asks holds up neither ticks nor signers.
+      if (isAsking && rounds % TICK_ROUNDS > 0) continue
       await this.#tick()
       await this.#world.log.seal()
     }
