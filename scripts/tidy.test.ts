@@ -8,6 +8,7 @@ import { EVENTS } from '#contract/events.ts'
 import { OPERATIONS } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { contractFaults } from './tidy-contract.ts'
+import { sqlFaults } from './tidy-sql.ts'
 import { CONFINED, DIRECTIONS, tidy } from './tidy.ts'
 
 const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
@@ -133,6 +134,34 @@ test('the direction table has no circle', () => {
     for (const below of DIRECTIONS[folder] ?? []) visit(below, [...above, folder])
   }
   for (const folder of ['base', 'http', 'inference', 'cli', 'main.ts']) visit(folder, [])
+})
+
+const sqlRules = (path: string, planted: string) => {
+  const from = (each: string) => (each === path ? planted : read(each))
+  return sqlFaults([...new Set([...sources, path])], from, DIRECTIONS).map(({ rule }) => rule)
+}
+
+test('sqlFaults() finds none in this tree', () => {
+  assert.deepEqual(
+    sqlFaults(sources, read, DIRECTIONS).map(({ path, rule }) => `${path}: ${rule}`),
+    [],
+  )
+})
+
+test('sqlFaults() finds SQL that names a table or a function of an area above, and of another product', () => {
+  assert.deepEqual(sqlRules('src/ledger/a.sql', 'select 1 from only deployments;'), [
+    'SQL of ledger/ may not name deployments of deployments/',
+  ])
+  assert.deepEqual(sqlRules('src/databases/a.ts', 'ask(`select has_volumes($1)`)'), [
+    'SQL of databases/ may not name has_volumes of workloads/',
+  ])
+  assert.deepEqual(sqlRules('src/identity/a.sql', '-- from deployments\nselect emit_event()'), [])
+})
+
+test('sqlFaults() finds an exception that nothing needs', () => {
+  assert.deepEqual(sqlRules('src/status/metrics/webhook-figures.ts', ''), [
+    'nothing needs the exception status webhooks_due',
+  ])
 })
 
 test('every folder that a package is confined to is in the direction table', () => {

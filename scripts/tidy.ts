@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
 import { nameFaults } from './tidy-names.ts'
+import { sqlFaults } from './tidy-sql.ts'
 
 const PRODUCTS = [
   'inference',
@@ -382,6 +383,7 @@ function main(): void {
   const faults = [
     ...tidy(paths, read),
     ...contractFaults(paths, read),
+    ...sqlFaults(paths, read, DIRECTIONS),
     ...proseRatchet(paths, read, storedCounts()),
   ]
   for (const fault of faults) process.stderr.write(`${fault.path}:${fault.line}: ${fault.rule}\n`)
