@@ -11,7 +11,9 @@ const FOLDER = join('.cache', 'test-programs', String(process.pid))
 export const SMALL = /^(scripts|src|portal)\//
 const SMALL_PROGRAMS_MIN = 2
 /** Small files are in more programs where these would take longer: each imports most of the tree, and has a PostgreSQL. */
-const SMALL_MS_MAX = 400_000
+const SMALL_MS_MAX = 250_000
+/** Small files without a recorded duration: 399 of them, 1.66 MB, took 159 s of CPU on a busy machine. */
+const SMALL_BYTES_PER_MS = 10
 /**
  * Files of equal settings that take longer have several products: a start takes 3 s of CPU, a fiftieth of this. In one
  * process they would run on alone for minutes after all others.
@@ -34,7 +36,9 @@ export function planPrograms(files: readonly string[], plan: Plan): Map<string, 
   const recorded = readDurations()
   /** The last duration of a file; of one that never ran here the recorded duration, or what its size suggests. */
   const expectedMs = (file: string): number =>
-    plan.costs[file]?.ms ?? recorded[file] ?? statSync(file).size
+    plan.costs[file]?.ms ??
+    recorded[file] ??
+    statSync(file).size / (SMALL.test(file) ? SMALL_BYTES_PER_MS : 1)
   const groups = plan.isAlone ? files.map((file) => [file]) : groupsOf(files, expectedMs)
   const msOf = (group: readonly string[]) => group.reduce((sum, file) => sum + expectedMs(file), 0)
   const ordered =

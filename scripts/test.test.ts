@@ -69,7 +69,7 @@ test('npm test is red when a file fails twice, in a test or at its import, alone
     const { code, unstable, said } = await outcomeOf(t, files)
     assert.equal(said.match(/^FAILED: always/gm)?.length, 2, said)
     if ('d' in files) assert.match(said, /FAILED: src\/d.test.ts .*\n.*planted at its import/)
-    // What was red once alone would be named here.
+    // A file that failed once alone would be named here.
     assert.equal(unstable, null, said)
     assert.equal(code, 1)
   }
