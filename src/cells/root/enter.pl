@@ -30,6 +30,7 @@ my $RLIMIT_NOFILE = 7;
 my ($FD_CONFIG, $FD_LISTENER) = (3, 4);
 my $SIGKILL = 9;
 our $SIGCHLD_SET = pack 'Q', 1 << 16;
+our $BACKLOG = 511;
 
 sub fail { print STDERR "ergon: cannot start: @_: $!\n"; exit 71 }
 
@@ -127,6 +128,8 @@ my %STEPS = (
         socket my $socket, 2, 1, 0 or fail('socket');
         setsockopt $socket, 1, 2, 1;
         bind $socket, pack('S n C4 x8', 2, $number, 127, 0, 0, 1) or fail("port $number");
+        # Ahead of the program: the first thing that it does may be to connect.
+        listen $socket, $BACKLOG or fail("port $number");
         push @doors, { socket => $socket, domain => 1, address => pack('S Z*', 1, $outlet), ticket => $ENV{ticket}, number => $number, refusal => $refusal };
     }],
     # The user outside: a change of it, where this process is the machine's root.

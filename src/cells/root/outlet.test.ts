@@ -25,12 +25,19 @@ type Started = {
   readonly server: Server
 }
 
+const PORTS = [
+  { port: 3128, refusal: REFUSAL },
+  { port: 5432, refusal: '' },
+]
+
+type Outlet = { readonly ticket?: string; readonly ports?: typeof PORTS }
+
 /** Starts a cell of the machine's programs; what comes out of it is answered with the first line, and sent back. */
 async function start(
   t: TestContext,
   script: string,
   more: Partial<CellSpec> = {},
-  ticket: { readonly ticket?: string } = { ticket: TICKET },
+  { ports = PORTS, ...ticket }: Outlet = { ticket: TICKET },
 ): Promise<Started> {
   const where = place({ level: 'root' })
   const cells = await createCells(where)
@@ -51,10 +58,6 @@ async function start(
     rmSync(where.root, { recursive: true })
   })
   const lines: string[] = []
-  const ports = [
-    { port: 3128, refusal: REFUSAL },
-    { port: 5432, refusal: '' },
-  ]
   const cell = await cells.start(
     echoSpec(where, {
       argv: ['/usr/bin/perl', '-e', script],
@@ -103,6 +106,15 @@ test(
     ])
   },
 )
+
+test('a program that connects first of all is not refused', CANNOT, async (t) => {
+  // The relay takes longer to begin with so many ports than the program does.
+  const ports = Array.from({ length: 400 }, (_, nth) => ({ port: 10_000 + nth, refusal: '' }))
+  const script = `${DIAL} print dial(10_399, "first")`
+  const { cell, lines } = await start(t, script, {}, { ticket: TICKET, ports })
+  assert.ok(await eventually(() => cell.exits.length > 0))
+  assert.deepEqual(lines, [`${TICKET} 10399|first`])
+})
 
 test(
   'connections of a spare wait for the ticket of the cell that it becomes',

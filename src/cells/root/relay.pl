@@ -2,10 +2,9 @@
 # from the cell's unix socket to a TCP port, and from ports of its loopback to a unix socket outside. A direction holds at most one chunk: a reader that does not read stops its writer.
 use strict;
 use warnings;
-our ($EPOLL_EVENT, $SIGCHLD_SET, %NUMBER);
+our ($EPOLL_EVENT, $SIGCHLD_SET, $BACKLOG, %NUMBER);
 
 my $CHUNK_BYTES = 65_536;
-my $BACKLOG = 511;
 my $EVENTS_MAX = 256;
 my ($IN, $OUT) = (1, 4);
 my ($ADD, $DELETE, $MODIFY) = (1, 2, 3);
@@ -36,7 +35,6 @@ sub serve {
     my ($late) = grep { $_->{is_late} } @$doors;
     my @early = grep { !$_->{is_late} } @$doors;
     my @closed = grep { $_->{number} && !defined $_->{ticket} } @early;
-    listen $_->{socket}, $BACKLOG for @closed;
     control($ADD, $TICKETS, $IN) if @closed;
     open_door($_) for grep { !$_->{number} || defined $_->{ticket} } @early;
     my $look_ms = $late ? $LOOK_MIN_MS : -1;
@@ -91,7 +89,8 @@ sub answers {
 sub open_door {
     my ($door) = @_;
     unblock($door->{socket});
-    listen $door->{socket}, $BACKLOG;
+    # Those that lead out listen already.
+    listen $door->{socket}, $BACKLOG if !$door->{number};
     $doors{ fileno $door->{socket} } = $door;
     watch_doors();
     return -1;
