@@ -1,6 +1,6 @@
 // A container as a cell: a control group of this folder counts, freezes and kills it, a relay leads its socket into the network
 // of the container, and it ends with the agent. Its program and files are those of the engine that starts it.
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
 import { baseFault } from '#base/own-errors.ts'
@@ -16,6 +16,7 @@ import {
   type CellIdentity,
   type PreparedCell,
 } from './prepare.ts'
+import { isAlive, readProcess } from './process-table.ts'
 import { relayCommand } from './root/command.ts'
 import { treeOfCgroup } from './stop.ts'
 
@@ -89,7 +90,10 @@ function prepareAs(
 
 /** Anywhere else it would run unmetered. */
 function assertInGroup(pid: number, group: Cgroup, name: string): void {
-  if (!group.pids().includes(pid) && existsSync(`/proc/${pid}`))
+  if (group.pids().includes(pid)) return
+  // A program that has ended is in no group, also while its engine has not yet waited for it.
+  const found = readProcess(pid)
+  if (found !== undefined && isAlive(found))
     throw baseFault(
       'internal',
       `The engine has not put the container into its control group: ${name}`,
