@@ -20,5 +20,7 @@ test('what is read in each turn goes by the client for frequent queries', async 
   })
   await read.counts(['acct_a'])
   await read.now(['acct_a'])
-  assert.deepEqual(asked, ['frequent', 'frequent'])
+  await read.newCharges([{ account: 'acct_a', after: '1', until: '2' }], new Map())
+  await read.newest(['acct_a'])
+  assert.deepEqual(asked, ['frequent', 'frequent', 'frequent', 'frequent'])
 })

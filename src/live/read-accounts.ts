@@ -94,7 +94,7 @@ const NEW_CHARGES = `
     select c.*, t.id as reported, t.nj, to_char(c.to_at at time zone 'UTC', 'YYYY-MM-DD') as day
     from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (account, after, until)
     join charges c on c.account = s.account and c.account_seq > s.after and c.account_seq <= s.until
-    left join unnest($4::text[], $5::numeric[]) as t (id, nj) on t.id = c.id),
+    left join unnest($4::text[], $5::bigint[]) as t (id, nj) on t.id = c.id),
   methods as (
     select account, operation, day, method, ${METHOD_SUMS}
     from (select account, operation, day, bytes from new) c, ${partRows('c.bytes')} group by 1, 2, 3, 4),
@@ -138,7 +138,7 @@ type SumRow = SumTexts & {
 }
 
 export function createReadAccounts(deps: {
-  readonly state: Pick<State, 'query' | 'transaction'>
+  readonly state: Pick<State, 'transaction'>
   /** For what is read again and again: the plan of `now` costs more than its rows. */
   readonly frequent: Queryable
   readonly meter: string
@@ -173,7 +173,7 @@ export function createReadAccounts(deps: {
       }
     },
     async newCharges(spans, reported) {
-      const { rows } = await state.query<SumRow>(NEW_CHARGES, [
+      const { rows } = await frequent.query<SumRow>(NEW_CHARGES, [
         spans.map(({ account }) => account),
         spans.map(({ after }) => after),
         spans.map(({ until }) => until),
@@ -190,7 +190,7 @@ export function createReadAccounts(deps: {
       }))
     },
     async newest(accounts) {
-      return (await state.query<LiveChargeRow>(NEWEST, [accounts])).rows
+      return (await frequent.query<LiveChargeRow>(NEWEST, [accounts])).rows
     },
     day: (account, day) => readDay(state, account, day),
   }

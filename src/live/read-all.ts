@@ -30,12 +30,15 @@ export async function readAll(
     const after = begins.get(account)?.charges ?? charges
     return BigInt(charges) > BigInt(after) ? [{ account, after, until: charges }] : []
   })
-  const charged = spans.length === 0 ? [] : await read.newCharges(spans, power.reported)
   const isNew = new Set([
     ...rows.map((row) => row.account).filter((account) => !known.has(account)),
     ...spans.map((span) => span.account),
   ])
-  const newest = isNew.size === 0 ? [] : await read.newest([...isNew])
+  // Asked together: the process wakes once for both answers.
+  const [charged, newest] = await Promise.all([
+    spans.length === 0 ? [] : read.newCharges(spans, power.reported),
+    isNew.size === 0 ? [] : read.newest([...isNew]),
+  ])
   const cells = cellsIn(window, nowMs)
   const powers = power.read({ accounts, charged, cells, monotonicMs })
   const entries = rows.flatMap((row): [string, WatchedAccount][] => {
