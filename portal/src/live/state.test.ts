@@ -41,12 +41,57 @@ test('nothing of the day is vouched for where its band is not known', () => {
   assert.deepEqual([figure?.known, figure?.bandPct], ['modelled', undefined])
 })
 
-test('the price of watching is the difference of two messages, and a new stream keeps it', () => {
-  const first = after(NOTHING, message(FIRST))
-  const second = after(first, message(SECOND, { looking_nj: '3000000' }))
-  assert.equal(second.watchingNj, 1_000_000n)
-  const third = after(second, message('2026-11-25T09:41:09.000Z', { looking_nj: '10' }))
-  assert.equal(third.watchingNj, 1_000_000n)
+/** Messages of a stream at rest, and the state after them. */
+const watched = (
+  messages: readonly (readonly [second: number, nj: string, whole?: true])[],
+  from = NOTHING,
+) =>
+  messages.reduce(
+    (state, [second, nj, whole]) =>
+      after(
+        state,
+        message(new Date(Date.parse(FIRST) + second * 1000).toISOString(), {
+          looking_nj: nj,
+          ...(whole && { whole }),
+        }),
+      ),
+    from,
+  )
+
+test('the price of watching is a mean, and not that of the first reading', () => {
+  // A stream at rest on a quiet machine: its opening, a reading of its own charge, then one each six seconds.
+  const opened = watched([
+    [0, '3240240'],
+    [1, '13449480'],
+  ])
+  assert.equal(opened.watchingNj, undefined)
+  const later = watched(
+    [
+      [7, '16449480'],
+      [13, '19449480'],
+    ],
+    opened,
+  )
+  assert.equal(later.watchingNj, (19_449_480n - 3_240_240n) / 13n)
+})
+
+test('the price of watching is of the last minute, and a new stream keeps it', () => {
+  const minute = [...Array(11).keys()].map(
+    (nth) => [100 + nth * 6, `${90_000_000 + nth * 6_000_000}`] as const,
+  )
+  const rested = watched(minute, watched([[0, '3240240']]))
+  assert.equal(rested.watchingNj, 1_000_000n)
+  assert.equal(watched([[162, '99000000', true]], rested).watchingNj, 1_000_000n)
+  assert.equal(
+    watched(
+      [
+        [162, '99000000', true],
+        [180, '135000000'],
+      ],
+      rested,
+    ).watchingNj,
+    2_000_000n,
+  )
 })
 
 test('lists keep what a message does not name, and drop what is gone', () => {

@@ -16,6 +16,8 @@ type LiveWebhook = Entry<'webhooks'>
 export type Power = { readonly total: bigint; readonly by: Readonly<Record<string, bigint>> }
 /** The power at a moment, for the chart of the last minutes. */
 export type PowerPoint = { readonly atMs: number; readonly by: Readonly<Record<string, bigint>> }
+/** Cost of the stream until a moment, in nanojoules. */
+type Look = { readonly atMs: number; readonly nj: bigint }
 export type Today = {
   readonly day: string
   readonly requests: number
@@ -35,8 +37,9 @@ export type LiveState = {
   readonly meter: How | undefined
   readonly history: readonly PowerPoint[]
   readonly today: Today | undefined
-  /** Cost of the stream so far, and what a second of it costs, in nanojoules. */
-  readonly streamNj: bigint
+  /** What the stream had cost at its messages of the last minute; a new stream begins at nothing again. */
+  readonly looks: readonly Look[]
+  /** Nanojoules of a second of looking, by the last minute: the first readings of a stream cost more. */
   readonly watchingNj: bigint | undefined
   readonly charges: readonly LiveCharge[]
   /** Charges that the stream counted and did not tell, since the page was opened. */
@@ -55,7 +58,7 @@ export const NOTHING: LiveState = {
   meter: undefined,
   history: [],
   today: undefined,
-  streamNj: 0n,
+  looks: [],
   watchingNj: undefined,
   charges: [],
   missedCount: 0,
@@ -68,6 +71,9 @@ export const NOTHING: LiveState = {
 /** Fifteen minutes of seconds. */
 const HISTORY_MAX = 900
 const CHARGES_MAX = 200
+const LOOKS_MS = 60_000
+/** A shorter time says little of a second: an account at rest is read each six. */
+const LOOKS_MS_MIN = 10_000
 const NJ_PER_J = 1e9
 
 /** The state after a message. Figures are replaced, never added up here: the API's integer is the only one. */
@@ -75,8 +81,11 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
   const power = powerOf(message.watts)
   const at = new Date(message.at)
   const charges = message.charges ?? []
-  const streamNj = BigInt(message.looking_nj)
   const isWhole = message.whole === true
+  const looks = looksAfter(isWhole ? [] : state.looks, {
+    atMs: at.getTime(),
+    nj: BigInt(message.looking_nj),
+  })
   return {
     status: 'live',
     at,
@@ -95,8 +104,8 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
       pg: BigInt(message.today.carbon_pg),
       pusd: BigInt(message.today.charge_pusd),
     },
-    streamNj,
-    watchingNj: watchingOf(state, streamNj, at),
+    looks,
+    watchingNj: priceOf(looks) ?? state.watchingNj,
     charges: newestFirst(charges, state.charges),
     missedCount: state.missedCount + (message.charges_more ?? 0),
     balance: message.balance ?? state.balance,
@@ -109,11 +118,15 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
   }
 }
 
-/** A new stream begins at nothing again: its first message keeps the price that was known. */
-function watchingOf(state: LiveState, streamNj: bigint, at: Date): bigint | undefined {
-  const elapsedMs = state.at === undefined ? 0 : at.getTime() - state.at.getTime()
-  if (elapsedMs <= 0 || streamNj < state.streamNj) return state.watchingNj
-  return ((streamNj - state.streamNj) * 1000n) / BigInt(elapsedMs)
+function looksAfter(before: readonly Look[], now: Look): readonly Look[] {
+  return [...before.filter(({ atMs }) => now.atMs - atMs <= LOOKS_MS), now]
+}
+
+function priceOf(looks: readonly Look[]): bigint | undefined {
+  const [first, last] = [looks[0], looks.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const elapsedMs = last.atMs - first.atMs
+  return elapsedMs < LOOKS_MS_MIN ? undefined : ((last.nj - first.nj) * 1000n) / BigInt(elapsedMs)
 }
 
 /** A resumed stream may tell a charge again. */

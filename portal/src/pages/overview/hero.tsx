@@ -70,9 +70,11 @@ function Legend({ now }: { readonly now: bigint | undefined }) {
       <span>
         <b>{power(now)}</b> now. {MARKS[markJoules(now)]}
       </span>
-      {watching !== undefined && watching > 0n && (
-        <span className="muted">Looking costs {energyShort(watching)} a second.</span>
-      )}
+      <span className="muted">
+        {watching === undefined
+          ? 'The price of looking is being measured.'
+          : `Looking costs ${energyShort(watching)} a second.`}
+      </span>
     </span>
   )
 }
