@@ -1,10 +1,11 @@
-// The console in a browser: when the overview shows its first figure, what moves on each page while it loads, and the frames
-// of a ledger of ten thousand rows while it scrolls.
+// The console in a browser: when the overview shows its first figure, and what moves on each page while it loads. Then the
+// frames of a ledger of ten thousand rows while it scrolls, and the price of looking.
 import type { Browser } from 'playwright-core'
 import { buildConsole } from '../test/portal/console-build.ts'
 import { newPerson, openBrowser, signUp, type Person } from '../test/portal/browser.ts'
 import { leastShifts, ROUTES, SHIFT_MAX, WATCH_SHIFTS, type Shifts } from '../test/portal/shifts.ts'
 import type { Ergon } from '../test/start-ergon.ts'
+import { measureLooking, WATCH_LOOKS } from './looking.ts'
 import { startProduct } from './product.ts'
 import { median, type Section } from './report.ts'
 
@@ -18,6 +19,7 @@ const SCROLL_PX_S = 6_000
 const USABLE_MS_MAX = 1_000
 /** Of 60 a second. */
 const FRAME_MS_MAX = 16.7
+const LOOKING_MJ_MAX = 1
 
 /** The moment of the first figure, and the longest task of the main thread. */
 const WATCH_FIGURES = `window.seen = { figureMs: NaN, taskMs: 0 }
@@ -60,7 +62,10 @@ export async function runConsole(isQuick = false): Promise<Section> {
   const loads = await loadOften(ada, portal)
   const shifts = new Map<string, Shifts>()
   for (const path of ROUTES) shifts.set(path, await leastShifts(ada.page, portal + path))
-  await charge(ergon, ada, rows)
+  const token = await fund(ergon, ada)
+  await ada.context.addInitScript({ content: WATCH_LOOKS })
+  const looking = await measureLooking(ergon, ada, { portal, token, isQuick })
+  await charge(ergon, token, rows)
   const scroll = await scrollLedger(browser, ada, portal, rows)
   const worst = Math.max(...[...shifts.values()].map(({ sum }) => sum))
   return {
@@ -89,8 +94,28 @@ export async function runConsole(isQuick = false): Promise<Section> {
         digits: 2,
         unit: 'ms',
       },
+      {
+        what: 'looking at the overview of an account at rest, a second',
+        value: looking.restMjS,
+        most: LOOKING_MJ_MAX,
+        digits: 2,
+        unit: 'mJ',
+      },
     ],
     tables: [
+      {
+        caption: 'What looking costs, by the product’s own meters',
+        columns: ['', 'mJ'],
+        rows: [
+          ['the first 15 seconds of a live stream', looking.openingMj.toFixed(1)],
+          ['a second of an account at rest', looking.restMjS.toFixed(2)],
+          ['a second of an account with a charge a second', looking.busyMjS.toFixed(2)],
+          [
+            `all ${looking.charges} charges of the visit at rest: the page’s requests and its stream`,
+            looking.chargedMj.toFixed(1),
+          ],
+        ],
+      },
       {
         caption: `The overview, ${LOADS} loads of a warm server`,
         columns: ['', 'median', 'slowest'],
@@ -137,12 +162,16 @@ async function loadOften({ page }: Person, portal: string) {
   return loads
 }
 
-/** So many requests of the account: each is a row. */
-async function charge(ergon: Ergon, ada: Person, rows: number): Promise<void> {
+/** Gives the account money; the result is a token of it. */
+async function fund(ergon: Ergon, ada: Person): Promise<string> {
   const { body } = await ada.ask('GET', '/v1/session')
   const account = String(body['account_id'])
   await ergon.control('funds.add', { account, pusd: '4999999999999' })
-  const { token } = await ergon.control('token.create', { account, scope: 'deploy' })
+  return (await ergon.control('token.create', { account, scope: 'deploy' })).token
+}
+
+/** So many requests of the account: each is a row. */
+async function charge(ergon: Ergon, token: string, rows: number): Promise<void> {
   let left = rows
   const ask = async () => {
     while (left-- > 0) {

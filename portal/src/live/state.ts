@@ -37,7 +37,7 @@ export type LiveState = {
   readonly meter: How | undefined
   readonly history: readonly PowerPoint[]
   readonly today: Today | undefined
-  /** What the stream had cost at its messages of the last minute; a new stream begins at nothing again. */
+  /** Cost of the stream at its messages of the last minute; a new stream begins at nothing again. */
   readonly looks: readonly Look[]
   /** Nanojoules of a second of looking, by the last minute: the first readings of a stream cost more. */
   readonly watchingNj: bigint | undefined
