@@ -45,6 +45,17 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+/** Names of parts that a line breaks within a word: a range of the word has two lines then. */
+const BROKEN_WORDS = `[...document.querySelectorAll('.part h3')].flatMap((name) => {
+  const text = name.firstChild
+  return [...text.data.matchAll(/[^ -]+/g)].flatMap(({ 0: word, index }) => {
+    const range = document.createRange()
+    range.setStart(text, index)
+    range.setEnd(text, index + word.length)
+    return range.getClientRects().length > 1 ? [word] : []
+  })
+})`
+
 type Found = { readonly id: string; readonly nodes: readonly { readonly html: string }[] }
 
 /** Rules that the page violates, with the first element of each. */
@@ -77,6 +88,7 @@ for (const { colorScheme, width, height } of VIEWS)
       '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
     )) as [number, number]
     assert.ok(wide <= shown, `${wide} px of content in ${shown}`)
+    assert.deepEqual(await page.evaluate(BROKEN_WORDS), [])
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
     assert.equal(
       background,

@@ -12,7 +12,7 @@ body{background:var(--bg);color:var(--ink);font:400 1.0625rem/1.5 "DIN Alternate
 .page{max-width:960px;margin:0 auto;padding:0 24px 72px}
 a{color:inherit;text-underline-offset:3px}
 a:focus-visible{outline:2px solid var(--ink);box-shadow:0 0 0 5px #ffcc1a}
-h1{font-size:1.625rem;line-height:32px;font-weight:620}
+h1{font-size:1.625rem;line-height:32px;font-weight:620;margin-bottom:4px}
 h2{font-size:1.25rem;line-height:28px;font-weight:620}
 h3{font-size:1.0625rem;font-weight:620}
 .top{display:flex;align-items:center;gap:12px;padding:24px 0;font-size:1.25rem;font-weight:620}
@@ -54,6 +54,11 @@ th,td{padding-right:8px}
 .page{padding:0 16px 48px}
 .part{grid-template-columns:minmax(0,1fr) auto auto}
 .part>svg{grid-row:2;grid-column:1/-1}
+}
+@media (max-width:479px){
+.part{grid-template-columns:minmax(0,1fr) auto}
+.part h3{grid-column:1/-1}
+.part>svg{grid-row:3}
 }
 @media (forced-colors:active){.bar-ok{fill:GrayText}.bar-degraded,.bar-down{fill:CanvasText}}
 `
