@@ -42,18 +42,22 @@ export function Probes() {
 const COLUMNS: readonly Column<Component>[] = [
   {
     title: 'Component',
-    cell: ({ name, request, reason }) => (
+    cell: ({ name, request, reason, last, days, at }) => (
       <>
         <b>{name}</b>
         <div className="small muted">{reason ?? request}</div>
+        <span className="under">
+          {last !== null && `${durationOf(last)}, `}
+          {failuresToday({ days })} failed today, looked at <WhenOrNever at={at} />
+        </span>
       </>
     ),
   },
   { title: 'State', cell: ({ state }) => <StateWord {...STATES[state]} /> },
   {
     title: 'Took',
-    className: 'num',
-    cell: ({ last }) => (last === null ? '–' : `${last.duration_ms} ms`),
+    className: 'num wide-only',
+    cell: ({ last }) => (last === null ? '–' : durationOf(last)),
   },
   {
     title: 'Energy',
@@ -65,6 +69,8 @@ const COLUMNS: readonly Column<Component>[] = [
   { title: 'Looked at', className: 'wide-only', cell: ({ at }) => <WhenOrNever at={at} /> },
 ]
 
-function failuresToday({ days: [today] }: Component): string {
+const durationOf = ({ duration_ms: ms }: NonNullable<Component['last']>): string => `${ms} ms`
+
+function failuresToday({ days: [today] }: Pick<Component, 'days'>): string {
   return today === undefined ? '–' : `${today.failures} of ${today.probes}`
 }
