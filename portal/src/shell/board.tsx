@@ -5,6 +5,7 @@ import { power } from '#console/figures/energy.ts'
 import { balanceShort } from '#console/figures/money.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { addressOfPage, CIRCUITS, pagesOf, type PageEntry } from '#console/pages/list.ts'
+import { restOf } from './rest-of.ts'
 import { Logo } from '#console/parts/icons.tsx'
 import { SignOut } from './sign-out.tsx'
 
@@ -26,6 +27,7 @@ export function Board({ session }: { readonly session: Session | undefined }) {
                   <PageLink page={page} />
                 </li>
               ))}
+              {circuit === 'services' && <Rest />}
             </ul>
           )
         })}
@@ -60,6 +62,19 @@ function Beside({ page: { path, service } }: { readonly page: PageEntry }) {
     return own === 0n ? undefined : power(own)
   })
   return text === undefined ? null : <small>{text}</small>
+}
+
+/** Watts that no other circuit has: reads of the account, its portal and what looking costs. */
+function Rest() {
+  const rest = useLive(({ status, power: now }) =>
+    status === 'live' && now !== undefined ? restOf(now) : 0n,
+  )
+  return (
+    <li className="rest">
+      <span>Account and looking</span>
+      {rest > 0n && <small>{power(rest)}</small>}
+    </li>
+  )
 }
 
 function AccountLine({ session }: { readonly session: Session | undefined }) {
