@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page, Request } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
-import { newPerson, openBrowser, withoutBrowser } from './browser.ts'
+import { newPerson, openBrowser, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
 import { buildConsole, chunkOf, pageText, scriptsOf, sizeOf, stylesOf } from './console-build.ts'
 import { leastShifts, SHIFT_MAX, WATCH_SHIFTS } from './shifts.ts'
 import { checkPage, loadAxe, pressButton, signUpByPages, STEPS, watch } from './walk.ts'
@@ -203,6 +203,17 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     assert.deepEqual(watched(), [])
   })
 
+  test('no column of the ledger cuts its figures', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { account_id: account } = await signUp(ada, { name: 'paying' })
+    await sharedErgon().control('funds.add', { account, pusd: '4999999999999' })
+    for (let nth = 0; nth < 3; nth++) await ada.ask('GET', '/v1/tokens')
+    await ada.page.setViewportSize({ width: 1280, height: 800 })
+    await ada.page.goto(`${portal()}/ledger`)
+    await ada.page.locator('[data-row] td.num', { hasText: 'ptUSD' }).first().waitFor()
+    assert.deepEqual(await ada.page.evaluate(CUT_FIGURES), [])
+  })
+
   test('a section that moves while its page loads is found', async () => {
     await using ada = await newPerson(browser, portal())
     await ada.page.addInitScript({
@@ -222,6 +233,11 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await assert.rejects(checkPage(ada.page, 'landing without a language'), /html-has-lang/)
   })
 })
+
+/** Figures of the ledger that their column cuts. */
+const CUT_FIGURES = `[...document.querySelectorAll('.entries td.num')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map(({ textContent }) => textContent)`
 
 async function post(path: string, body: object): Promise<Record<string, unknown>> {
   const answer = await fetch(sharedErgon().baseUrl + path, {
