@@ -16,24 +16,29 @@ export interface AccountLoad {
   enterUnpaid(account: string): () => void
 }
 
-export function createAccountLoad(requestsMax: number): AccountLoad {
+/** `noun` is what is counted, for the refusal. */
+export function createAccountLoad(requestsMax: number, noun = 'requests'): AccountLoad {
   const strangersMax = Math.ceil(requestsMax / 2)
   const own = new Map<string, number>()
   const strangers = new Map<string, number>()
   const unpaid = new Map<string, number>()
   return {
-    enter: (account) => enter(own, account, requestsMax),
-    enterStranger: (account) => enter(strangers, account, strangersMax),
-    enterUnpaid: (account) => enter(unpaid, account, UNPAID_MAX),
+    enter: (account) => enter(own, account, { max: requestsMax, noun }),
+    enterStranger: (account) => enter(strangers, account, { max: strangersMax, noun }),
+    enterUnpaid: (account) => enter(unpaid, account, { max: UNPAID_MAX, noun }),
   }
 }
 
-function enter(running: Map<string, number>, account: string, max: number): () => void {
+function enter(
+  running: Map<string, number>,
+  account: string,
+  { max, noun }: { readonly max: number; readonly noun: string },
+): () => void {
   const count = running.get(account) ?? 0
   if (count >= max)
     throw fault(
       'too_many_requests',
-      `Could not take the request: ${count} of this account are running`,
+      `Could not take the request: ${count} ${noun} of this account are running`,
       { retryAfterS: RETRY_AFTER_S },
     )
   running.set(account, count + 1)

@@ -9,6 +9,8 @@ export const DEPLOYMENTS_ROWS: Readonly<Record<string, Row>> = {
     path: () => '/v1/deployments',
     body: { stack, description },
     statuses: [201],
+    // Of an account two plans are made at once.
+    isOneByOne: true,
     badBodies: [
       { body: { description }, param: 'stack' },
       { body: { stack: 'Not a stack', description }, param: 'stack' },

@@ -16,6 +16,8 @@ export type Row = {
   readonly credential?: string
   /** Nothing of this account is remembered yet, or a proof is not sealed yet. */
   readonly statuses?: readonly number[]
+  /** An account may run few of them at once: the tests of the operation take turns. */
+  readonly isOneByOne?: true
   /** Its figures come after its text: the head has a ceiling. */
   readonly isStreamed?: true
 }

@@ -54,19 +54,23 @@ for (const route of ROUTES) {
   const row = ROWS[route.operation]
   if (row === undefined) continue
   const operation: Operation = OPERATIONS[route.operation]
-  describe(`${route.operation} (${route.method} ${route.path})`, { concurrency: true }, () => {
-    if (operation.onPortal === true) portalOperation(route, row)
-    else if (operation.scope === null) publicOperation(route, row)
-    else accountOperation(route, row, operation)
-    test('refuses another method with 405 and names the right one', async () => {
-      const answer = await call(row.path(), {
-        method: otherMethod(route),
-        ...(row.credential === undefined ? {} : { token: row.credential }),
+  describe(
+    `${route.operation} (${route.method} ${route.path})`,
+    { concurrency: row.isOneByOne !== true },
+    () => {
+      if (operation.onPortal === true) portalOperation(route, row)
+      else if (operation.scope === null) publicOperation(route, row)
+      else accountOperation(route, row, operation)
+      test('refuses another method with 405 and names the right one', async () => {
+        const answer = await call(row.path(), {
+          method: otherMethod(route),
+          ...(row.credential === undefined ? {} : { token: row.credential }),
+        })
+        await assertRefused(answer, [405, 'method_not_allowed'])
+        assert.match(answer.headers.get('allow') ?? '', new RegExp(`\\b${route.method}\\b`))
       })
-      await assertRefused(answer, [405, 'method_not_allowed'])
-      assert.match(answer.headers.get('allow') ?? '', new RegExp(`\\b${route.method}\\b`))
-    })
-  })
+    },
+  )
 }
 
 const callAs = (route: Route, path: string, options: Parameters<typeof call>[1] = {}) =>

@@ -296,9 +296,9 @@ test('reading a description is billed, also where it is applied, and an account 
       headers: { authorization: `Bearer ${ergon.token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ stack: 'heavy', description: text, dry_run: isDry }),
     })
-    await answer.body?.cancel()
+    const said = await answer.text()
     const { status, headers } = answer
-    return { status, headers, joules: Number(headers.get('x-energy-joules')) }
+    return { status, headers, said, joules: Number(headers.get('x-energy-joules')) }
   }
   // Code that is still cold takes several times as much.
   for (let nth = 0; nth < 4; nth++) await send(true)
@@ -314,4 +314,5 @@ test('reading a description is billed, also where it is applied, and an account 
   const statuses = many.map(({ status }) => status).join(' ')
   assert.match(statuses, /^(?=.*429)(200|429)( (200|429)){7}$/)
   assert.ok(refused.every(({ headers }) => headers.get('retry-after') === '1'))
+  assert.match(refused[0]?.said ?? '', /2 plans of this account are running/)
 })

@@ -32,7 +32,7 @@ export function createDeploymentCreate({
   key,
   clock,
 }: Deps): Handler<DeploymentRequest> {
-  const plans = createAccountLoad(PLANS_MAX)
+  const plans = createAccountLoad(PLANS_MAX, 'plans')
   return async (call) => {
     const { account } = callerOf(call.who)
     const { stack, dry_run: isDry, allow_delete: allowsDeletion, plan: asked } = call.body
