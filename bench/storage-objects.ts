@@ -80,7 +80,14 @@ for (let from = 1; from <= KEYS; from += BATCH)
        'null', true, 10, md5(n::text), 'acct_a', now(), '\\x00' from generate_series($2::int, $3::int) n`,
     [large.id, from, Math.min(from + BATCH - 1, KEYS)],
   )
-await store.state.query('analyze object_versions')
+// As the puts of these keys would have made them.
+await store.state.query(
+  `insert into object_folders (bucket, parent, name)
+   select $1::int, f.parent, f.name from generate_series(0, $2::int) n,
+     format('d%s/', lpad(n::text, 6, '0')) folder, (values ('', folder), (folder, '')) f (parent, name)`,
+  [large.id, Math.floor(KEYS / 100)],
+)
+await store.state.query('analyze object_versions, object_folders')
 const page = { prefix: '', delimiter: '', after: '', limit: 1000 }
 const middle = `d${String(Math.floor(KEYS / 200)).padStart(6, '0')}/`
 const pages = {

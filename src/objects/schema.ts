@@ -6,6 +6,7 @@ export const OBJECTS_SCHEMA: Schema = {
   tables: new URL('./schema/', import.meta.url),
   functions: [
     'common',
+    'folders',
     'followers',
     'lookup',
     'bucket',

@@ -168,6 +168,18 @@ export async function brokenRules(state: State): Promise<string[]> {
       ) named group by id
     ) n on n.id = b.id where b.refs is distinct from n.refs
     union all
+    select 'folder ' || parent || name from
+      (select *, true as is_kept from object_folders where name <> '') f
+      full join (select distinct v.bucket, w.parent, w.name, true as is_wanted from object_versions v, storage_folders_of(v.key) k,
+          unnest(k.parents, k.names) w (parent, name)
+        where v.is_latest and not v.delete_marker and w.name <> '') w using (bucket, parent, name)
+      where is_kept is null or is_wanted is null
+    union all
+    select 'keys of folder ' || w.parent from object_versions v, storage_folders_of(v.key) k,
+      unnest(k.parents, k.names) w (parent, name)
+      where v.is_latest and not v.delete_marker and w.name = '' and not exists (select from object_folders f
+        where f.bucket = v.bucket and f.parent = w.parent and f.name = '')
+    union all
     select 'garbage that is named: ' || g.id from blob_garbage g join blobs b using (location, id)`)
   return rows.map(({ broken }) => broken)
 }

@@ -36,6 +36,8 @@ export const ADVISORY_LOCKS = {
   accountDeployments: 4_207_719,
   /** One node has the state. */
   node: 4_207_720,
+  /** A folder of a bucket, by depth and one of 1024 (objects/sql/folders.sql). */
+  objectFolder: 4_207_721,
 } as const
 
 /** The schema, as the second number of a lock: `pg_try_advisory_lock(<lock>, ${SCHEMA_KEY})`. An oid has no sign. */

@@ -36,6 +36,7 @@ begin
   if held is not null then perform storage_release(held); end if;
   delete from uploads where bucket = bucket_id;
   delete from bucket_usage where bucket = bucket_id;
+  delete from object_folders where bucket = bucket_id;
   perform standing_end('bucket', b.id::text, b.name, b.account) from buckets b where b.id = bucket_id;
   delete from buckets where id = bucket_id;
   return case when not found then 'NoSuchBucket' end;

@@ -7,6 +7,8 @@ declare
   deletion record;
   answer record;
   freed uuid[] := '{}';
+  keys constant text[] := array(select d ->> 'key' from jsonb_array_elements(deletions) d);
+  shows boolean;
 begin
   home := storage_enter(bucket_id);
   if home.id is null then return query select 'NoSuchBucket', null::text, false; return; end if;
@@ -15,6 +17,8 @@ begin
     select distinct storage_stripe(bucket_id, d ->> 'key') as stripe
     from jsonb_array_elements(deletions) d order by stripe offset 0
   ) stripes;
+  shows := storage_shows(bucket_id, deletions);
+  if shows then perform storage_lock_folders(bucket_id, keys); end if;
   for deletion in
     select d ->> 'key' as key, d ->> 'versionId' as version, d -> 'conditions' as conditions
     from jsonb_array_elements(deletions) with ordinality as listed (d, n) order by n
@@ -28,7 +32,25 @@ begin
     freed := freed || answer.freed;
     return query select answer.refused, answer.version_id, answer.marker;
   end loop;
+  if shows then
+    perform storage_enter_folders(array_agg(bucket_id), array_agg(g.key), '[]') from (
+      select distinct v.key from object_versions v
+      where v.bucket = bucket_id and v.key = any (keys) and v.is_latest and not v.delete_marker) g
+    having count(*) > 0;
+  end if;
+  perform storage_leave_folders(bucket_id, keys);
   if freed <> '{}' then perform storage_release(freed); end if;
+end $$;
+
+-- True when a deletion removes the marker that hides an object.
+create or replace function storage_shows(bucket_id int, deletions jsonb) returns boolean language plpgsql as $$
+begin
+  return exists (
+    select from jsonb_array_elements(deletions) d cross join lateral (
+      select v.version_id, v.delete_marker from object_versions v
+      where v.bucket = bucket_id and v.key = d ->> 'key' order by v.seq desc limit 1
+    ) latest
+    where latest.delete_marker and latest.version_id = d ->> 'versionId');
 end $$;
 
 -- Without versioning the object is removed; with versioning a delete marker hides it. The caller releases `freed`,

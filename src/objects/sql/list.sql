@@ -1,6 +1,7 @@
 -- Listings. Keys are compared as bytes (collation C). Without a delimiter a page is one range of an index. With a
 -- delimiter one index descent finds each entry and skips the rest of its common prefix. So 1000 prefixes cost the
--- same in a bucket of a thousand keys and of a million: 8 ms of CPU, against 1.1 ms for 1000 plain keys.
+-- same in a bucket of a thousand keys and of a million: 8 ms of CPU, against 1.1 ms for 1000 plain keys. A page of
+-- objects with the delimiter `/` is mostly a range of the table of folders, or of the index without a descent for each.
 
 -- Greater than every key with the prefix: a key has at most 1024 bytes, and this text has 1024 more of the greatest
 -- character.
@@ -64,8 +65,23 @@ language plpgsql stable set enable_sort = off set enable_seqscan = off set enabl
 declare
   low constant text := storage_from(after, prefix, delimiter);
   high constant text := storage_beyond(prefix);
+  base constant text := coalesce(substring(prefix from '^.*/'), '');
+  from_name constant text := substr(low, length(base) + 1);
+  to_name constant text := storage_beyond(substr(prefix, length(base) + 1));
+  is_plain boolean := delimiter = '';
 begin
-  if delimiter = '' then
+  if delimiter = '/' and starts_with(low, base) and storage_keeps_folders(base) then
+    if not exists (select from object_folders f where f.bucket = bucket_id and f.parent = base and f.name = '') then
+      return query select base || f.name, base || f.name, null::text
+      from object_folders f
+      where f.bucket = bucket_id and f.parent = base and f.name >= from_name and f.name < to_name
+      order by f.name limit most;
+      return;
+    end if;
+    is_plain := not exists (select from object_folders f where f.bucket = bucket_id and f.parent = base
+      and f.name <> '' and f.name >= from_name and f.name < to_name);
+  end if;
+  if is_plain then
     return query select v.key, null::text, storage_entry(v)
     from object_versions v
     where v.bucket = bucket_id and v.is_latest and not v.delete_marker and v.key >= low and v.key < high

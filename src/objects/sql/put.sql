@@ -28,6 +28,7 @@ begin
   perform pg_advisory_xact_lock(4207711, s.stripe) from (
     select storage_stripe(g.bucket_id, g.key) as stripe
     from unnest(bucket_ids, keys) with ordinality g (bucket_id, key, n) order by stripe, g.n) s;
+  perform storage_enter_folders(bucket_ids, keys, written);
   -- One or two are cheaper one by one.
   if cardinality(keys) > 2 then
     -- A new snapshot, which has what the last holders of the locks have committed.

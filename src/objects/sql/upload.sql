@@ -80,6 +80,7 @@ begin
     array_agg(p.blob) filter (where p.blob <> all (listed)) as unlisted into known
   from upload_parts p where p.upload = upload_id;
   if known.listed <> cardinality(listed) then return query select 'InvalidPart', null::jsonb; return; end if;
+  perform storage_enter_folders(array[bucket_id], array[object_key], jsonb_build_array(written));
   made := storage_commit(home, object_key, written, null);
   if made.refused is not null then return query select made.refused, null::jsonb; return; end if;
   delete from upload_parts p where p.upload = upload_id;

@@ -41,7 +41,7 @@ export function withBlobs(opened: (kept: Kept) => void) {
   beforeEach(async () => {
     if (whyNoState() !== false) return
     await store.state.query(
-      `truncate buckets, bucket_usage, object_versions, uploads, upload_parts, blobs, blob_garbage,
+      `truncate buckets, bucket_usage, object_versions, object_folders, uploads, upload_parts, blobs, blob_garbage,
          storage_upkeep`,
     )
     // Not in the hook above: outside of suites it does not wait for the one that opens the store.

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { whyNoState } from '#postgres/testing-url.ts'
+import {
+  ACCOUNT,
+  askedOnce,
+  attributes,
+  brokenRules,
+  inlineObject,
+  makeBucket,
+  part,
+  type Store,
+  withStore,
+} from './store.fixture.ts'
+import type { Bucket } from './types.ts'
+
+const skip = whyNoState()
+const BACKFILL = new URL('./schema/0230_folders.sql', import.meta.url)
+const LIST = { prefix: '', delimiter: '/', after: '', limit: 1000 }
+const FEW = 12
+let store: Store
+withStore(FEW, (opened) => (store = opened))
+
+const put = (bucket: Bucket, key: string, conditions = {}) =>
+  store.objects.put(bucket, key, { ...inlineObject(key), conditions })
+const remove = (bucket: Bucket, ...keys: string[]) =>
+  store.objects.delete(
+    bucket,
+    keys.map((key) => ({ key })),
+    { bypassGovernance: false },
+  )
+const commonOf = async (bucket: Bucket, prefix = '') =>
+  (await store.listings.objects(bucket, { ...LIST, prefix })).commonPrefixes
+const rowsOf = async (bucket: Bucket) =>
+  (
+    await store.state.query<{ row: string }>(
+      `select parent || '|' || name as row from object_folders where bucket = $1 order by 1`,
+      [bucket.id],
+    )
+  ).rows.map(({ row }) => row)
+
+test('a folder is there from its first object to its last', { skip }, async () => {
+  const bucket = await makeBucket(store, 'first-and-last')
+  await put(bucket, 'a/b/c')
+  await put(bucket, 'a/b/d')
+  assert.deepEqual(await rowsOf(bucket), ['a/b/|', 'a/|b/', '|a/'])
+  await remove(bucket, 'a/b/c')
+  assert.deepEqual(await commonOf(bucket, 'a/'), ['a/b/'])
+  await remove(bucket, 'a/b/d')
+  assert.deepEqual(await rowsOf(bucket), [])
+  assert.deepEqual(await commonOf(bucket), [])
+})
+
+test('an upload in parts makes the folders of its key', { skip }, async () => {
+  const bucket = await makeBucket(store, 'parts')
+  const key = 'p/q'
+  const begun = await store.uploads.create(bucket, {
+    key,
+    initiator: ACCOUNT,
+    attributes: attributes('', 0),
+  })
+  const name = { key, uploadId: begun.id }
+  await store.uploads.putPart(bucket, name, part(1, 5, 'p'))
+  assert.deepEqual(await commonOf(bucket), [])
+  await store.uploads.complete(bucket, name, {
+    parts: [{ number: 1, etag: 'p' }],
+    compose: () => ({ etag: 'e', checksums: {} }),
+  })
+  assert.deepEqual(await commonOf(bucket), ['p/'])
+  assert.deepEqual(await brokenRules(store.state), [])
+})
+
+test('a refused put makes no folder', { skip }, async () => {
+  const bucket = await makeBucket(store, 'refused')
+  await assert.rejects(put(bucket, 'a/b', { ifMatch: ['e'] }), { code: 'NoSuchKey' })
+  assert.deepEqual(await rowsOf(bucket), [])
+  await put(bucket, 'a/b', { ifNoneMatch: '*' })
+  await assert.rejects(put(bucket, 'a/b', { ifNoneMatch: '*' }), { code: 'PreconditionFailed' })
+  assert.deepEqual(await commonOf(bucket), ['a/'])
+})
+
+test(
+  'a marker hides the folder of its key, and shows it again when it goes',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'markers')
+    await store.buckets.setVersioning(bucket, 'enabled')
+    const versioned = await store.buckets.get('markers')
+    await put(versioned, 'a/b/c')
+    const [marker] = await remove(versioned, 'a/b/c')
+    assert.deepEqual(await commonOf(versioned), [])
+    assert.ok(marker !== undefined && 'versionId' in marker && marker.versionId !== undefined)
+    await store.objects.delete(versioned, [{ key: 'a/b/c', versionId: marker.versionId }], {
+      bypassGovernance: false,
+    })
+    assert.deepEqual(await commonOf(versioned, 'a/'), ['a/b/'])
+    assert.deepEqual(await brokenRules(store.state), [])
+  },
+)
+
+test('a page of folders and keys is in order, and goes on where it ended', { skip }, async () => {
+  const bucket = await makeBucket(store, 'mixed')
+  for (const key of ['a!', 'a/1', 'a/2', 'a0', 'b/', 'b/c/1', 'b/d']) await put(bucket, key)
+  const pages = []
+  for (let after = '', more = true; more;) {
+    const page = await store.listings.objects(bucket, { ...LIST, after, limit: 1 })
+    pages.push(...page.entries.map(({ key }) => key), ...page.commonPrefixes)
+    ;[after, more] = [page.last, page.truncated]
+  }
+  assert.deepEqual(pages, ['a!', 'a/', 'a0', 'b/'])
+  assert.deepEqual(await commonOf(bucket, 'b/'), ['b/c/'])
+})
+
+test('a key of many slashes has few rows, and is listed below all of them', { skip }, async () => {
+  const bucket = await makeBucket(store, 'deep')
+  const deep = `${'s/'.repeat(300)}end`
+  const long = `${'l'.repeat(250)}/${'m'.repeat(250)}/${'n'.repeat(250)}/end`
+  for (const key of [deep, long]) await put(bucket, key)
+  assert.equal((await rowsOf(bucket)).length, 8 + 2)
+  for (const depth of [0, 6, 7, 8, 9, 299])
+    assert.deepEqual(
+      await commonOf(bucket, 's/'.repeat(depth)).then((all) => all[0]),
+      depth === 0 ? `${'l'.repeat(250)}/` : 's/'.repeat(depth + 1),
+    )
+  assert.deepEqual(await commonOf(bucket, long.slice(0, 502)), [long.slice(0, -3)])
+  await remove(bucket, deep, long)
+  assert.deepEqual(await rowsOf(bucket), [])
+})
+
+test('folders of an older state are found at its first start', { skip }, async () => {
+  const bucket = await makeBucket(store, 'older')
+  for (const key of ['x', 'a/1', 'a//2', `${'s/'.repeat(20)}é`, `${'l'.repeat(300)}/m/n`])
+    await put(bucket, key)
+  const before = await rowsOf(bucket)
+  await store.state.query('delete from object_folders')
+  assert.notDeepEqual(await brokenRules(store.state), [])
+  const [, fill] = readFileSync(BACKFILL, 'utf8').split(/^-- The rows of .*$/m)
+  await store.state.query(fill ?? '')
+  assert.deepEqual(await rowsOf(bucket), before)
+  assert.deepEqual(await brokenRules(store.state), [])
+})
+
+test('of two deletions of the last keys the second one removes the folder', { skip }, async () => {
+  const bucket = await makeBucket(store, 'last-two')
+  for (let round = 0; round < 20; round++) {
+    await Promise.all(['a/b/1', 'a/b/2', 'a/c/3'].map((key) => put(bucket, key)))
+    await Promise.all(['a/b/1', 'a/b/2', 'a/c/3'].map((key) => remove(bucket, key)))
+    assert.deepEqual(await rowsOf(bucket), [])
+  }
+})
+
+test('puts and deletions at once leave the folders of what is there', { skip }, async () => {
+  const bucket = await makeBucket(store, 'at-once')
+  const once = askedOnce(store.state)
+  const written = JSON.stringify([
+    { ...inlineObject('x').attributes, event: 'ObjectCreated:Put', partCount: 0 },
+  ])
+  // Statements of their own, which no pool repeats after a deadlock.
+  const acts = {
+    put: (key: string) =>
+      once.query("select * from storage_put_all($1, $2, $3, 'x', '{1}', '{1}')", [
+        [bucket.id],
+        [key],
+        written,
+      ]),
+    remove: (keys: readonly string[]) =>
+      once.query('select * from storage_delete($1, $2, false)', [
+        bucket.id,
+        JSON.stringify(keys.map((key) => ({ key }))),
+      ]),
+  }
+  const keys = ['a/b/1', 'a/b/2', 'a/c/1', 'd/1', 'd/e/f/1', 'd/e/g/1', 'top']
+  const random = (n: number, salt: number) => Math.imul(n + salt * 7919, 2_654_435_761) >>> 7
+  for (let round = 0; round < 40; round++) {
+    await Promise.all(
+      Array.from({ length: FEW }, (_, n) => {
+        const at = random(round * FEW + n, 1)
+        const key = keys[at % keys.length] ?? ''
+        const other = keys[random(at, 2) % keys.length] ?? ''
+        return at % 3 === 0 ? acts.put(key) : acts.remove([key, other])
+      }),
+    )
+    assert.deepEqual(await brokenRules(store.state), [], `round ${round}`)
+  }
+})
