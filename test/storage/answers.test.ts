@@ -190,6 +190,42 @@ test('a completion names the checksums of the parts where they make that of the 
   assert.match((await complete({ ChecksumSHA256 })).ChecksumSHA256 ?? '', /-1$/)
 })
 
+test('HEAD tells of the checksum that a client has sent, and of none that nobody asked for', async () => {
+  const silent = new S3Client({
+    endpoint: ergon.baseUrl,
+    region: 'local',
+    forcePathStyle: true,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    credentials: { accessKeyId: ergon.token, secretAccessKey: ergon.token },
+  })
+  const place = { Bucket, Key: 'silent' }
+  const told = async () => {
+    const head = await silent.send(new HeadObjectCommand({ ...place, ChecksumMode: 'ENABLED' }))
+    return [head.ChecksumCRC32, head.ChecksumCRC64NVME, head.ChecksumType]
+  }
+  await silent.send(new PutObjectCommand({ ...place, Body: 'text' }))
+  assert.deepEqual(await told(), [undefined, undefined, undefined])
+  await silent.send(new PutObjectCommand({ ...place, Body: 'text', ChecksumAlgorithm: 'CRC32' }))
+  assert.deepEqual(await told(), ['O4unxw==', undefined, 'FULL_OBJECT'])
+  // The completion may give the checksum of the whole, so parts are summed.
+  const { UploadId } = await silent.send(new CreateMultipartUploadCommand(place))
+  const part = { ...place, UploadId, PartNumber: 1, Body: 'text' }
+  const { ETag, ChecksumCRC64NVME } = await silent.send(new UploadPartCommand(part))
+  const complete = (whole?: string) =>
+    silent.send(
+      new CompleteMultipartUploadCommand({
+        ...place,
+        UploadId,
+        ChecksumCRC64NVME: whole,
+        MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] },
+      }),
+    )
+  await refused('BadDigest', 400, complete('AAAAAAAAAAA='))
+  await complete(ChecksumCRC64NVME)
+  assert.deepEqual(await told(), [undefined, ChecksumCRC64NVME, 'FULL_OBJECT'])
+  silent.destroy()
+})
+
 test('a legal hold that was never set is 404, and one that was is told', async () => {
   const place = { Bucket: LOCKED, Key: 'held' }
   await put(place.Key, LOCKED)

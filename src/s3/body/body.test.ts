@@ -94,6 +94,18 @@ test('a body comes back however it is framed and split', async () => {
   )
 })
 
+test('a body has the checksum that its client sends, and no other', async () => {
+  const summed = async (mode: Mode) =>
+    (await receive(send(mode, [Buffer.from('abc')]))).digests.checksum?.algorithm
+  assert.deepEqual(await Promise.all(MODES.map(summed)), [
+    undefined,
+    undefined,
+    undefined,
+    'SHA256',
+    'SHA256',
+  ])
+})
+
 test('a body split at every byte comes back', async () => {
   const sent = send('signed-trailer', [Buffer.alloc(8192, 'x'), Buffer.from('end')])
   const every = Array.from({ length: sent.body.length }, (_, at) => at)

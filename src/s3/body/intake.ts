@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { invariant, present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import { CHECKSUMS, DEFAULT_ALGORITHM, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
+import { CHECKSUMS, type ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import { parseChecksum } from '#s3/checksums/request.ts'
 import type { Summing, Sums } from '#s3/checksums/summing.ts'
 import { createDeframer } from './deframe.ts'
@@ -12,7 +12,8 @@ import { tooLarge, type BodyPlan } from './plan.ts'
 export type Digests = {
   readonly bytes: number
   readonly md5: Buffer
-  readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly value: Buffer }
+  /** Absent where nobody asked for any. */
+  readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly value: Buffer } | undefined
 }
 
 export type Intake = {
@@ -26,20 +27,24 @@ export type Intake = {
 export type OpenSums = (algorithms: ReadonlySet<ChecksumAlgorithm>) => Summing | Promise<Summing>
 
 /**
- * Opens a body. `algorithm` is used when the client sends no checksum (for a part: that of the upload; otherwise
- * CRC64NVME). The consumer's pull is the back-pressure.
+ * Opens a body. `algorithm` is used when the client sends no checksum (for a part: that of the upload; for a copy: that
+ * of its request). The consumer's pull is the back-pressure.
  */
 export function openIntake(
   source: AsyncIterable<Buffer>,
   plan: BodyPlan,
   openSums: OpenSums,
-  algorithm: ChecksumAlgorithm = DEFAULT_ALGORITHM,
+  algorithm?: ChecksumAlgorithm,
 ): Intake {
   const used = plan.checksum?.algorithm ?? algorithm
   let digests: Digests | undefined
   async function* chunks(): AsyncGenerator<Buffer, void, undefined> {
     const summing = await openSums(
-      new Set<ChecksumAlgorithm>(['MD5', used, ...(plan.sha256 === undefined ? [] : [SHA256])]),
+      new Set<ChecksumAlgorithm>([
+        'MD5',
+        ...(used === undefined ? [] : [used]),
+        ...(plan.sha256 === undefined ? [] : [SHA256]),
+      ]),
     )
     let bytes = 0
     const trailers = { found: new Map<string, string>() as ReadonlyMap<string, string> }
@@ -84,7 +89,7 @@ async function* decoded(
 
 type RunningIntake = {
   readonly bytes: number
-  readonly used: ChecksumAlgorithm
+  readonly used: ChecksumAlgorithm | undefined
   readonly sums: Sums
 }
 
@@ -97,7 +102,6 @@ function check(
   const sumOf = (algorithm: ChecksumAlgorithm) =>
     present(running.sums.get(algorithm), 'What was opened was summed')
   const md5 = sumOf('MD5')
-  const value = sumOf(used)
   const sha256 = plan.sha256 && sumOf(SHA256).toString('hex')
   if (sha256 !== plan.sha256)
     throw storageFault('XAmzContentSHA256Mismatch', undefined, {
@@ -109,6 +113,8 @@ function check(
       ExpectedDigest: plan.md5.toString('base64'),
       CalculatedDigest: md5.toString('base64'),
     })
+  if (used === undefined) return { bytes, md5, checksum: undefined }
+  const value = sumOf(used)
   if (plan.checksum !== undefined) {
     invariant(plan.checksum.algorithm === used, 'The checksum of the request is the one computed')
     const expected = plan.checksum.expected ?? trailing(used, trailers)

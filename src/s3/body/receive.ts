@@ -20,7 +20,7 @@ export type Received = {
   readonly size: number
   /** Hexadecimal MD5: the ETag of an object that was not uploaded in parts. */
   readonly etag: string
-  /** The algorithm's name → its value in base64; `type` FULL_OBJECT. */
+  /** The algorithm's name → its value in base64; `type` FULL_OBJECT. Empty where nobody asked for any. */
   readonly checksums: JsonObject
 }
 
@@ -148,8 +148,10 @@ export function createReceiver(deps: {
 }
 
 function sumsOf({ md5, checksum, bytes }: Digests): Pick<Received, 'etag' | 'checksums' | 'size'> {
-  const { algorithm, value } = checksum
-  const checksums = { [algorithm]: value.toString('base64'), type: 'FULL_OBJECT' }
+  const checksums: JsonObject =
+    checksum === undefined
+      ? {}
+      : { [checksum.algorithm]: checksum.value.toString('base64'), type: 'FULL_OBJECT' }
   return { etag: md5.toString('hex'), checksums, size: bytes }
 }
 

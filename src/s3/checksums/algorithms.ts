@@ -38,8 +38,8 @@ export const CHECKSUMS = {
 
 export type ChecksumAlgorithm = keyof typeof CHECKSUMS
 
-/** The algorithm when the client names none, as at AWS. */
-export const DEFAULT_ALGORITHM: ChecksumAlgorithm = 'CRC64NVME'
+/** Of parts whose upload names none: the completion may give the checksum of the whole, as at AWS. */
+export const PART_ALGORITHM: ChecksumAlgorithm = 'CRC64NVME'
 
 export const ALGORITHMS = Object.keys(CHECKSUMS) as ChecksumAlgorithm[]
 

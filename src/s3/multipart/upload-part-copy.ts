@@ -6,6 +6,7 @@ import type { Receiver } from '#s3/body/receive.ts'
 import type { Objects, Uploads } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/judge.ts'
 import { present } from '#base/errors.ts'
+import { PART_ALGORITHM } from '#s3/checksums/algorithms.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { findOpenUpload, uploadNameOf } from './begun-upload.ts'
 import type { StorageHandler } from '#s3/call.ts'
@@ -64,7 +65,7 @@ export const createUploadPartCopy =
       length,
       bodyKey: encrypting.keyFor(sealing),
       request,
-      ...(wanted === undefined ? {} : { algorithm: wanted.algorithm }),
+      algorithm: wanted?.algorithm ?? PART_ALGORITHM,
     })
     const [part] = taken.body.kind === 'parts' ? taken.body.parts : []
     const { etag, checksums, size } = taken

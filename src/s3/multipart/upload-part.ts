@@ -5,6 +5,7 @@ import type { Receiver } from '#s3/body/receive.ts'
 import type { Objects, Uploads } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/judge.ts'
 import { present } from '#base/errors.ts'
+import { PART_ALGORITHM } from '#s3/checksums/algorithms.ts'
 import { findOpenUpload, uploadNameOf } from './begun-upload.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { otherAlgorithm } from './checksum.ts'
@@ -45,7 +46,7 @@ export const createUploadPart =
     const { body, size, etag, checksums } = await receiver.receive(request, plan, {
       isPart: true,
       bodyKey: encrypting.keyFor(sealing),
-      ...(asked === undefined ? {} : { algorithm: asked.algorithm }),
+      algorithm: asked?.algorithm ?? PART_ALGORITHM,
     })
     const [part] = body.kind === 'parts' ? body.parts : []
     const { blob, encryption } = present(part, 'a part is a blob')
