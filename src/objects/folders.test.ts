@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { whyNoState } from '#postgres/testing-url.ts'
 import {
   ACCOUNT,
@@ -182,5 +183,27 @@ test('puts and deletions at once leave the folders of what is there', { skip }, 
       }),
     )
     assert.deepEqual(await brokenRules(store.state), [], `round ${round}`)
+  }
+})
+
+test('a deletion waits for a put into its folder, alone or beside others', { skip }, async () => {
+  const bucket = await makeBucket(store, 'waits')
+  for (const keys of [['a/2'], ['a/2', 'b/2', 'c']]) {
+    await put(bucket, 'a/1')
+    let gone: Promise<unknown> = Promise.resolve()
+    await store.state.session(async (session) => {
+      await session.query('begin')
+      await session.query('select storage_enter_folders($1, $2, $3)', [
+        keys.map(() => bucket.id),
+        keys,
+        '[]',
+      ])
+      gone = remove(bucket, 'a/1')
+      const first = await Promise.race([gone.then(() => 'gone'), pause(300).then(() => 'waits')])
+      await session.query('rollback')
+      assert.equal(first, 'waits')
+    })
+    await gone
+    assert.deepEqual(await rowsOf(bucket), [])
   }
 })

@@ -56,6 +56,17 @@ declare
   names text[] := '{}';
   locks int[] := '{}';
 begin
+  -- Mostly a put that comes alone finds that its folder has keys of its own, and so has rows. The lock of that folder is
+  -- enough: until it is free the folder is not empty for anybody, and so are the folders above.
+  path := storage_folder_of(keys[1]);
+  if cardinality(keys) = 1 and bucket_ids[1] is not null and storage_keeps_folders(path) then
+    if path <> '' then
+      perform pg_advisory_xact_lock_shared(4207721, storage_folder_lock(bucket_ids[1], path));
+    end if;
+    if exists (select from object_folders o where o.bucket = bucket_ids[1] and o.parent = path and o.name = '') then
+      return;
+    end if;
+  end if;
   for n in 1..cardinality(keys) loop
     path := storage_folder_of(keys[n]);
     -- Neighbours mostly lie in one folder.
