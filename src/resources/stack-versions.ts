@@ -61,7 +61,10 @@ export function versionThere({
   return failure === null ? version : live
 }
 
-/** Ready: the wanted version is live, or the resource is suspended as its account wants. */
+/**
+ * Ready: the wanted version is live, or the resource is suspended as its account wants. While a further try runs, the reason
+ * is that of the try before.
+ */
 export function progressOfVersions({
   status,
   reason,
@@ -73,6 +76,7 @@ export function progressOfVersions({
   readonly version: number
   readonly live_version: number | null
 }): FoundResource['progress'] {
+  if (status === 'deploying') return 'waiting'
   if (reason !== null) return PASSING_REASONS.has(reason) ? 'waiting' : { failed: reason }
   return status === 'suspended' || (status === 'deployed' && live === version) ? 'ready' : 'waiting'
 }
