@@ -128,6 +128,8 @@ export type CellContainer = {
   readonly outlet?: CellOutlet
   /** Begins a life. */
   readonly begin: (place: ContainerPlace) => StartedLife
+  /** The groups of version 1 that limit the processors of what is in `group` now. */
+  readonly cpuGroups: (group: string) => readonly string[]
   /** Removes what is left behind the last life. */
   readonly remove: (group: string) => Promise<void>
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
@@ -32,6 +32,43 @@ test('a limit above the limit of a group around a cell is none, and no error', a
       await group.remove()
     }
   } finally {
+    rmdirSync(around)
+  }
+})
+
+test('groups that an engine makes are slowed, also one that is made later, and get their limit back', async (t) => {
+  const { cpu, unified } = process.geteuid?.() === 0 ? findCgroups() : {}
+  if (cpu === undefined || unified === undefined) return t.skip('needs root and version 1 for cpu')
+  const name = `ergon-engine-${process.pid}`
+  const around = join(cpu, name)
+  const container = join(around, 'container')
+  /** As engines do it. */
+  const start = () => {
+    mkdirSync(container, { recursive: true })
+    writeFileSync(join(container, 'cpu.cfs_quota_us'), '100000')
+  }
+  const found = () =>
+    ['quota', 'period'].map((kind) =>
+      readFileSync(join(container, `cpu.cfs_${kind}_us`), 'utf8').trim(),
+    )
+  const folders = {
+    unified: join(unified, name),
+    engineCpu: () => (readdirSync(around).includes('container') ? [container] : []),
+  }
+  start()
+  const group = createCgroup(folders, { cpuMilli: 1000 }, systemClock)
+  try {
+    group.limitCpu('energy', 500)
+    assert.deepEqual(found(), ['5000', '10000'])
+    rmdirSync(container)
+    start()
+    group.limitStarted()
+    assert.deepEqual(found(), ['5000', '10000'])
+    group.limitCpu('energy', undefined)
+    assert.deepEqual(found(), ['100000', '100000'])
+  } finally {
+    await group.remove()
+    rmdirSync(container)
     rmdirSync(around)
   }
 })

@@ -41,6 +41,8 @@ type CgroupFolders = {
   readonly memory?: string
   readonly pids?: string
   readonly cpu?: string
+  /** Groups of version 1 that an engine makes at each start of a container, and gives the limits of the cell. */
+  readonly engineCpu?: () => readonly string[]
 }
 
 export type Cgroup = {
@@ -55,6 +57,8 @@ export type Cgroup = {
   freeze(frozen: boolean): void
   /** At most so many thousandths of a processor; undefined lifts the limit of this cause. The least of all causes holds. */
   limitCpu(cause: CpuCause, milli: number | undefined): void
+  /** Slows an engine's groups that are there only now. */
+  limitStarted(): void
   /** Lifts the limits of all causes. */
   liftCpu(): void
   isFrozen(): boolean
@@ -141,9 +145,14 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
     const milli = least < (limits.cpuMilli ?? Infinity) ? least : undefined
     if (removed || milli === slowMilli) return
     slowMilli = milli
-    const bandwidth = milli === undefined ? ownBandwidth(limits) : slowBandwidth(milli)
-    if (existsSync(join(unified, 'cpu.max'))) limitCpuVersion2(unified, bandwidth)
-    else if (folders.cpu !== undefined && limiting.includes(folders.cpu))
+    write()
+  }
+  const write = (): void => {
+    const bandwidth = slowMilli === undefined ? ownBandwidth(limits) : slowBandwidth(slowMilli)
+    if (existsSync(join(unified, 'cpu.max'))) return limitCpuVersion2(unified, bandwidth)
+    // A group around them could have no limit below theirs: the kernel refuses it.
+    for (const folder of folders.engineCpu?.() ?? []) limitCpuVersion1(folder, bandwidth)
+    if (folders.cpu !== undefined && limiting.includes(folders.cpu))
       limitCpuVersion1(folders.cpu, bandwidth)
   }
   const isPopulated = () => !removed && hasEvent(unified, 'populated')
@@ -159,6 +168,7 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
       else causes.set(cause, Math.max(milli, CPU_MILLI_MIN))
       slow()
     },
+    limitStarted: () => void (slowMilli !== undefined && write()),
     liftCpu() {
       causes.clear()
       slow()

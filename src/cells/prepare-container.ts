@@ -36,6 +36,7 @@ function prepareAs(
 ): PreparedCell {
   const { container, name } = spec
   const { clock, log, groups } = place
+  const { cpuMilli } = spec.limits
   if (groups.unified === undefined || identity === undefined)
     throw baseFault('internal', `This machine cannot isolate and count a container: ${name}`)
   const socket = join(place.runFolder, spec.socketGroup, name, spec.socket)
@@ -43,7 +44,11 @@ function prepareAs(
   makeRunFolders(spec, dirname(socket), place, identity)
   place.endWithAgent()
   const folder = join(groups.unified, name)
-  const group = createCgroup({ unified: folder }, {}, clock)
+  const group = createCgroup(
+    { unified: folder, engineCpu: () => container.cpuGroups(folder) },
+    cpuMilli === undefined ? {} : { cpuMilli },
+    clock,
+  )
   const { uid } = identity.process
   const relay = (pid: number) =>
     startRelay(spec, place, { pid, socket, group: folder, identity: identity.process })
@@ -57,6 +62,7 @@ function prepareAs(
         uid,
         began(pid) {
           assertInGroup(pid, group, name)
+          group.limitStarted()
           let hasEnded = false
           void life.exit.then(() => (hasEnded = true))
           relay(pid).once('exit', () => {

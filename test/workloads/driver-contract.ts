@@ -182,6 +182,23 @@ export function driverContract({ name, on, skip, engine: startEngine }: Contract
       await one.end('balance')
     })
 
+    test('a slowed instance uses its part at most, and goes on', async () => {
+      const one = await started({ command: ['/bin/sh', '-c', BURN] })
+      const usesLittle = async () => {
+        const [beforeNs, sinceMs] = [one.cell.cpuNs(), performance.now()]
+        await pause(1000)
+        const usedMs = Number(one.cell.cpuNs() - beforeNs) / 1e6
+        assert.ok(usedMs < 0.03 * (performance.now() - sinceMs), `${usedMs} ms`)
+      }
+      // A hundredth of a processor.
+      one.cell.limitCpu('energy', 10)
+      await usesLittle()
+      one.cell.limitCpu('energy', undefined)
+      const beforeNs = one.cell.cpuNs()
+      await until(() => one.cell.cpuNs() - beforeNs > 100_000_000n)
+      await one.end('balance')
+    })
+
     test('one that ends is told, is started again, and answers at the same address', async () => {
       const one = await started()
       const { address } = one

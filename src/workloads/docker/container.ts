@@ -17,7 +17,7 @@ import type { Confinement } from './confinement.ts'
 import { containerBody } from './container-body.ts'
 import { EngineFault, type ContainerEngine } from './engine.ts'
 import { readFrames } from './frames.ts'
-import { groupPathOf, peakBytes, removeOtherGroups } from './group.ts'
+import { cpuGroupsBelow, groupPathOf, peakBytes, removeOtherGroups } from './group.ts'
 import type { EngineImages } from './images.ts'
 import { labelsOf } from './labels.ts'
 import { engineVolumes } from './volumes.ts'
@@ -81,6 +81,7 @@ export function createContainer(spec: WorkloadSpec, deps: ContainerDeps): CellCo
       const { memoryBytes } = spec
       return beginLife({ engine, name, prepare, remove: removeAll, place, memoryBytes })
     },
+    cpuGroups: cpuGroupsBelow,
     async remove(group) {
       await removeAll()
       removeOtherGroups(group)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 const UNIFIED = /^\S+ (\S+) cgroup2 /m
 const EVERY_V1 = /^\S+ (\S+) cgroup /gm
+const CPU_V1 = /^\S+ (\S+) cgroup (?:\S*,)?cpu[, ]/m
 const MEMORY_V1 = /^\S+ (\S+) cgroup \S*\bmemory\b/m
 
 /** Of a folder of version 2. */
@@ -20,6 +21,14 @@ export function peakBytes(folder: string): number {
   return found === undefined ? 0 : Number(readFileSync(found, 'utf8'))
 }
 
+/** The groups of version 1 that an engine has made at the same path for the processors of its containers. */
+export function cpuGroupsBelow(folder: string): readonly string[] {
+  const mount = mountOf(CPU_V1)
+  if (mount === '') return []
+  const around = join(mount, groupPathOf(folder))
+  return entriesOf(around).map((name) => join(around, name))
+}
+
 /** Removes the groups of version 1 that the engine has made at the same path. */
 export function removeOtherGroups(folder: string): void {
   const path = groupPathOf(folder)
@@ -29,12 +38,18 @@ export function removeOtherGroups(folder: string): void {
 
 function removeEmpty(folder: string): void {
   try {
-    for (const entry of readdirSync(folder, { withFileTypes: true }))
-      if (entry.isDirectory()) removeEmpty(join(folder, entry.name))
+    for (const name of entriesOf(folder)) removeEmpty(join(folder, name))
     rmdirSync(folder)
   } catch {
     // It is gone, or not empty yet: an empty group uses nothing.
   }
+}
+
+/** None of a folder that is gone. */
+function entriesOf(folder: string): readonly string[] {
+  if (!existsSync(folder)) return []
+  const entries = readdirSync(folder, { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
 const mountOf = (kind: RegExp): string => kind.exec(readFileSync('/proc/mounts', 'utf8'))?.[1] ?? ''
