@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { TENANTS_USE_MAX } from '#base/tenant-room.ts'
 import { type BlobStat, type BlobStore, type ByteRange, type NewBlob, SHARDS } from './blob.ts'
 import { type BlobDisk, fileDisk } from './disk.ts'
 import { blobDamaged, blobMissing, isMissing } from './faults.ts'
@@ -17,8 +18,6 @@ import { createReadBuffers, type ReadBuffers } from './read-buffers.ts'
 import { createSpaceCheck } from './space.ts'
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** Tenants' bytes stop here (DESIGN §9, "disk"). */
-const USED_MAX = 0.9
 
 export type FsStoreOptions = {
   readonly folder: string
@@ -32,7 +31,7 @@ export type FsStoreOptions = {
 
 /** Opens the store and makes its 256 folders where they are missing. */
 export async function createFsStore(options: FsStoreOptions): Promise<BlobStore> {
-  const { folder, location, log, clock, disk = fileDisk, usedMax = USED_MAX } = options
+  const { folder, location, log, clock, disk = fileDisk, usedMax = TENANTS_USE_MAX } = options
   await makeShards(disk, folder)
   const fence = createFence({ log, folder })
   const writing = {

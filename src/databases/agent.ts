@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import { Secret } from '#base/log.ts'
+import { tenantRoomOf } from '#base/tenant-room.ts'
 import { nj } from '#base/units.ts'
 import type { Cell } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
@@ -46,8 +47,6 @@ const INSTALL_TIMEOUT_MS = 600_000
 const WORDS_MS = 100
 /** A shutdown checkpoint takes 0.1 to 0.3 J. */
 const STOP_NJ = nj(500_000_000n)
-/** The last tenth of the disk is kept for journals and the state. */
-const DISK_USED_MAX = 0.9
 
 export const DATABASES_AGENT: AgentProduct = {
   name: 'databases',
@@ -235,10 +234,7 @@ const sizeDepsOf = (
   read,
   connect: server.connect,
   sizeBytes: () => watch.sizeOf(server.id),
-  spaceBytes() {
-    const { bavail, blocks, bsize } = statfsSync(server.folder)
-    return (bavail - blocks * (1 - DISK_USED_MAX)) * bsize
-  },
+  spaceBytes: () => tenantRoomOf(statfsSync(server.folder)),
   slow: server.slow,
   hold: server.hold,
   cut: (fatal, pids) => awake.cut(server.id, fatal, pids),

@@ -28,12 +28,18 @@ const newFolder = (): string => {
   return folder
 }
 
-function newStore(bytesMax = 10_000_000): { readonly store: ImageStore; readonly folder: string } {
+function newStore(
+  bytesMax = 10_000_000,
+  roomBytes = Number.MAX_SAFE_INTEGER,
+): { readonly store: ImageStore; readonly folder: string } {
   const folder = newFolder()
   const limits = { scratch: newFolder(), bytesMax }
   const open = (reference: object, ending: AbortSignal) =>
     openLayout(reference as LocalReference, limits, ending)
-  return { store: createImageStore({ folder, open, bytesMax }), folder }
+  return {
+    store: createImageStore({ folder, open, bytesMax, roomOf: async () => roomBytes }),
+    folder,
+  }
 }
 
 const layers = [
@@ -167,4 +173,21 @@ test('what an interrupted pull left behind is used or replaced', async () => {
   await assert.rejects(
     stopped.store.pull(`oci:${layout}`, AbortSignal.abort(new RangeError('stopped'))),
   )
+})
+
+test('an image that the disk has no room for is refused, packed or unpacked, and leaves no root', async () => {
+  const layout = newFolder()
+  const zeros = await layerOf([{ name: 'zeros', text: '0'.repeat(1_000_000) }])
+  writeLayout(layout, { layers: [zeros], config: CONFIG })
+  for (const roomBytes of [-1, 100, 500_000]) {
+    const { store, folder } = newStore(10_000_000, roomBytes)
+    await assert.rejects(store.pull(`oci:${layout}:v1`, signal), {
+      code: 'workload_failed',
+      message: /the disk of the node has no room for it/,
+    })
+    assert.deepEqual(
+      readdirSync(join(folder, 'roots')).filter((name) => !name.endsWith('.lock')),
+      [],
+    )
+  }
 })

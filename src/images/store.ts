@@ -4,6 +4,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFile } from '#base/lock.ts'
+import { tenantRoom } from '#base/tenant-room.ts'
 import { fault } from '#contract/errors.ts'
 import type { Descriptor, Manifest } from '#contract/images.ts'
 import {
@@ -28,6 +29,8 @@ export type ImageStoreOptions = {
   /** Of an image without compression; its layers as they come have no more either. */
   readonly bytesMax?: number
   readonly entriesMax?: number
+  /** Bytes that images may still take of the disk of a folder. */
+  readonly roomOf?: (folder: string) => Promise<number>
   /** Of registries: tests are short. */
   readonly pace?: PullPaceLimits
 }
@@ -58,7 +61,7 @@ const BYTES_MAX = 8 * GIB
 const ENTRIES_MAX = 500_000
 
 export function createImageStore(options: ImageStoreOptions): ImageStore {
-  const { bytesMax = BYTES_MAX, entriesMax = ENTRIES_MAX } = options
+  const { bytesMax = BYTES_MAX, entriesMax = ENTRIES_MAX, roomOf = tenantRoom } = options
   const blobs = join(options.folder, 'blobs')
   const roots = join(options.folder, 'roots')
   return {
@@ -78,6 +81,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
       if (totalBytes > bytesMax) throw imageTooLarge(bytesMax)
       const root = join(roots, digestHex(digest))
       if (existsSync(root)) return { digest, config, root }
+      if (totalBytes > (await roomOf(options.folder))) throw noRoom(text)
       const layers: Layer[] = []
       let doneBytes = 0
       for (const [nth, layer] of manifest.layers.entries()) {
@@ -85,12 +89,22 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
         layers.push({ open: () => createReadStream(path), diffId: config.diffIds[nth] ?? '' })
         progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
       }
-      await unpackRoot(root, layers, { bytes: bytesMax, entries: entriesMax, bytesMax }, signal)
+      const roomBytes = Math.max(0, await roomOf(options.folder))
+      const room: Room = {
+        bytes: Math.min(bytesMax, roomBytes),
+        entries: entriesMax,
+        tooLarge: () => (roomBytes < bytesMax ? noRoom(text) : imageTooLarge(bytesMax)),
+      }
+      await unpackRoot(root, layers, room, signal)
       return { digest, config, root }
     },
     prune: (keep) => pruneImages(options.folder, keep),
   }
 }
+
+/** Not for good: images and data go. The version can be wanted again. */
+const noRoom = (text: string) =>
+  fault('workload_failed', `Could not pull "${text}": the disk of the node has no room for it`)
 
 type ReadDocument = (descriptor: Descriptor) => Promise<Buffer>
 

@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { digestOf, layerOf, type TestEntry } from './testing.ts'
+import { imageTooLarge } from './manifest.ts'
 import { unpackLayer, type Room } from './unpack.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'ergon-unpack-'))
@@ -33,7 +34,11 @@ function place(): { readonly root: string; readonly secret: string } {
   return { root, secret }
 }
 
-const room = (): Room => ({ bytes: 1_000_000, entries: 1000, bytesMax: 1_000_000 })
+const room = (): Room => ({
+  bytes: 1_000_000,
+  entries: 1000,
+  tooLarge: () => imageTooLarge(1_000_000),
+})
 
 async function unpack(
   root: string,

@@ -20,10 +20,10 @@ import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { extract, type Extract } from 'tar-stream'
 import { fault } from '#contract/errors.ts'
 import { folderInside, hostile, entryParts } from './inside.ts'
-import { imageTooLarge, imageUnsupported } from './manifest.ts'
+import { imageUnsupported } from './manifest.ts'
 
 /** The bytes and entries that the layers of an image may still take. */
-export type Room = { bytes: number; entries: number; readonly bytesMax: number }
+export type Room = { bytes: number; entries: number; readonly tooLarge: () => Error }
 
 export type Layer = {
   /** Compressed by gzip or zstd, or not. */
@@ -52,7 +52,7 @@ export async function unpackLayer(
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       room.bytes -= chunk.length
-      if (room.bytes < 0) throw imageTooLarge(room.bytesMax)
+      if (room.bytes < 0) throw room.tooLarge()
       hash.update(chunk)
       yield chunk
     }

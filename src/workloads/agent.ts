@@ -24,7 +24,7 @@ import { PULL_IMAGE, type NodePulls } from './pull-image.ts'
 import { createPasswordFor } from './registries/passwords.ts'
 import { workloadKeyOf, type WorkloadGatewaySettings } from './settings.ts'
 import type { WorkloadsTaskSettings } from './tasks.ts'
-import { createNodeVolumes } from './volumes/node-volumes.ts'
+import { createNodeVolumes, type NodeVolumes } from './volumes/node-volumes.ts'
 import { machineLacks } from './volumes/volume-images.ts'
 import { keepVolumesOfWorkloads } from './volumes/volume-rows.ts'
 import { workloadUrl } from './workload-url.ts'
@@ -68,7 +68,9 @@ async function open(core: AgentCore): Promise<AgentPart> {
     ownLevel: OWN_LEVEL,
   })
   tellRefusals(core, logs)
+  const volumes = createNodeVolumes(data.at('volumes'))
   const workloads = await workloadsOf(core, {
+    volumes,
     settings: images,
     environmentKey,
     line: logs.add,
@@ -96,6 +98,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
         logs.run(ending.signal),
         reconcileWorkloads(core, { workloads, served }, ending.signal),
         tend(core, workloads, ending.signal),
+        keepVolumeRoom(core, volumes, ending.signal),
       ])
     },
     async close() {
@@ -103,6 +106,23 @@ async function open(core: AgentCore): Promise<AgentPart> {
       workloads.close()
       await running
     },
+  }
+}
+
+/** Works until the signal aborts. Never rejects: volumes work without, as long as others leave them room. */
+async function keepVolumeRoom(
+  { log }: Pick<AgentCore, 'log'>,
+  volumes: Pick<NodeVolumes, 'keepRoom'>,
+  signal: AbortSignal,
+): Promise<void> {
+  let said: string | undefined
+  while (!signal.aborted) {
+    await volumes.keepRoom(signal).catch((error: unknown) => {
+      const what = messageOf(error)
+      if (what !== said) log.warn('The room of volumes is not kept from others', { error: what })
+      said = what
+    })
+    await sleep(TEND_MS, signal).catch(() => undefined)
   }
 }
 
@@ -145,9 +165,10 @@ async function workloadsOf(
   core: AgentCore,
   {
     settings,
+    volumes,
     ...given
   }: Pick<WorkloadsDeps, 'environmentKey' | 'line' | 'replaced' | 'urlOf'> &
-    Pick<NodePulls, 'settings'>,
+    Pick<NodePulls, 'settings'> & { readonly volumes: NodeVolumes },
 ): Promise<Workloads> {
   const { config, data, state, log, cells, place, accountCells, egress } = core
   const readyMs = config.workloadReadySeconds * 1000
@@ -164,7 +185,6 @@ async function workloadsOf(
     admit,
     folder: data.at('images'),
   })
-  const volumes = createNodeVolumes(data.at('volumes'))
   const deps = { cells, admit, readyMs, images, volumes, egress }
   const driver = hasEngine(config) ? await dockerDriver(core, deps) : createCellDriver(deps)
   const memoryBytes =

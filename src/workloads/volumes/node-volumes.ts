@@ -1,9 +1,12 @@
 // The volumes of this node: a folder for each workload, with the file of each of its volumes.
-import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sleep } from '#base/clock.ts'
+import { tenantRoom } from '#base/tenant-room.ts'
 import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { VolumesOf, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
+import { createKeptRoom, type KeptRoom } from './kept-room.ts'
 import {
   findImage,
   growVolumeImage,
@@ -19,12 +22,17 @@ export type VolumeMakers = {
 
 export interface NodeVolumes extends WorkloadVolumes {
   open(spec: VolumesOf): Promise<readonly CellVolume[]>
+  /**
+   * Keeps the room that volumes are promised from all others, until the signal aborts. Rejects where the disk keeps none, and
+   * may be called again.
+   */
+  keepRoom(signal: AbortSignal): Promise<void>
 }
 
 const IMAGE = '.img'
 const DISK_BLOCK_BYTES = 512
-/** Room that volumes leave to the node. */
-const RESERVED_BYTES = 1_000_000_000
+/** Between two looks at what volumes have taken of their room: the last tenth of the disk has what they write meanwhile. */
+const LOOK_MS = 250
 const BYTES_PER_MB = 1_000_000
 
 /** Checks of file systems at once: each reads much of the disk. */
@@ -33,41 +41,14 @@ const GROWTHS_MAX = 4
 /** The makers of files are others in tests. */
 export function createNodeVolumes(
   folder: string,
-  { make, grow }: VolumeMakers = { make: makeVolumeImage, grow: growVolumeImage },
+  makers: VolumeMakers = { make: makeVolumeImage, grow: growVolumeImage },
 ): NodeVolumes {
-  /** The sizes of volumes that are being made or grown. */
-  const promises = new Map<string, number>()
-  // Each takes the room that it was promised before the next one asks.
-  const promiseTurn = createTurns(1)
-  const growthTurn = createTurns(GROWTHS_MAX)
-  const opening = new Map<string, Promise<void>>()
+  const kept = createKeptRoom(folder)
   const imageOf = (workload: string, { id }: Pick<WorkloadVolume, 'id'>) =>
     join(folder, workload, id + IMAGE)
-  const openImage = async (path: string, volume: WorkloadVolume): Promise<void> => {
-    const { id, bytes } = volume
-    const image = await findImage(path)
-    const moreBytes = lackingBytes(image, volume)
-    if (image?.isWhole === true && moreBytes === 0) return
-    await promiseTurn(async () => {
-      await assertRoom({ folder, promises }, volume, moreBytes)
-      promises.set(id, wholeBlocks(bytes))
-    })
-    try {
-      if (image === undefined) await make(path, bytes)
-      else await growthTurn(() => grow(path, bytes))
-    } finally {
-      promises.delete(id)
-    }
-  }
-  /** One after the other for each volume: a slow check holds up no other. */
-  const openInTurn = (path: string, volume: WorkloadVolume): Promise<void> => {
-    const { id } = volume
-    const done = (opening.get(id) ?? Promise.resolve()).then(() => openImage(path, volume))
-    const settled = () => void (opening.get(id) === turn && opening.delete(id))
-    const turn = done.then(settled, settled)
-    opening.set(id, turn)
-    return done
-  }
+  /** The sizes of volumes that are being made or grown. */
+  const promises = new Map<string, number>()
+  const openInTurn = createOpening({ folder, kept, promises, makers })
   return {
     async open({ id, volumes }) {
       if (volumes.length > 0) await mkdir(join(folder, id), { recursive: true, mode: 0o700 })
@@ -80,7 +61,18 @@ export function createNodeVolumes(
       let moreBytes = 0
       for (const volume of volumes) {
         moreBytes += lackingBytes(await findImage(imageOf(id, volume)), volume)
-        await assertRoom({ folder, promises }, volume, moreBytes)
+        await assertRoom({ folder, promises, kept }, volume, moreBytes)
+      }
+    },
+    async keepRoom(signal) {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      try {
+        while (!signal.aborted) {
+          await kept.keep(promisedBytes(await filesOf(folder), promises))
+          await sleep(LOOK_MS, signal).catch(() => undefined)
+        }
+      } finally {
+        await kept.close()
       }
     },
     async keep(workload, volumes) {
@@ -97,6 +89,50 @@ export function createNodeVolumes(
       const files = await filesOf(folder)
       return new Map(files.map(({ id, takenBytes }) => [id, takenBytes]))
     },
+  }
+}
+
+type Rooms = {
+  readonly folder: string
+  readonly promises: Map<string, number>
+  readonly kept: Pick<KeptRoom, 'bytes'>
+}
+
+/** Makes or grows the file of a volume, one after the other for each volume: a slow check holds up no other. */
+function createOpening({
+  folder,
+  promises,
+  kept,
+  makers,
+}: Rooms & { readonly makers: VolumeMakers }) {
+  const { make, grow } = makers
+  // Each takes the room that it was promised before the next one asks.
+  const promiseTurn = createTurns(1)
+  const growthTurn = createTurns(GROWTHS_MAX)
+  const opening = new Map<string, Promise<void>>()
+  const openImage = async (path: string, volume: WorkloadVolume): Promise<void> => {
+    const { id, bytes } = volume
+    const image = await findImage(path)
+    const moreBytes = lackingBytes(image, volume)
+    if (image?.isWhole === true && moreBytes === 0) return
+    await promiseTurn(async () => {
+      await assertRoom({ folder, promises, kept }, volume, moreBytes)
+      promises.set(id, wholeBlocks(bytes))
+    })
+    try {
+      if (image === undefined) await make(path, bytes)
+      else await growthTurn(() => grow(path, bytes))
+    } finally {
+      promises.delete(id)
+    }
+  }
+  return (path: string, volume: WorkloadVolume): Promise<void> => {
+    const { id } = volume
+    const done = (opening.get(id) ?? Promise.resolve()).then(() => openImage(path, volume))
+    const settled = () => void (opening.get(id) === turn && opening.delete(id))
+    const turn = done.then(settled, settled)
+    opening.set(id, turn)
+    return done
   }
 }
 
@@ -134,26 +170,32 @@ async function lackingOf(
 
 /** The disk keeps room for the growth of each, so that a full one is no fault of another. */
 async function assertRoom(
-  { folder, promises }: { readonly folder: string; readonly promises: ReadonlyMap<string, number> },
+  { folder, promises, kept }: Rooms,
   { name, bytes }: WorkloadVolume,
   moreBytes: number,
 ): Promise<void> {
   if (moreBytes === 0) return
-  const { bavail, bsize } = await statfs(folder)
-  const files = await filesOf(folder)
+  const promised = promisedBytes(await filesOf(folder), promises)
+  const room = (await tenantRoom(folder)) + kept.bytes - promised
+  if (moreBytes <= room) return
+  throw fault(
+    'workload_failed',
+    `Could not make the volume "${name}" of ${mb(bytes)}: the node has ${mb(Math.max(0, room))} for volumes`,
+  )
+}
+
+/** The bytes that volumes may still take of the disk. */
+function promisedBytes(
+  files: Awaited<ReturnType<typeof filesOf>>,
+  promises: ReadonlyMap<string, number>,
+): number {
   const sizes = new Map([
     ...promises,
     ...files.map(({ id, sizeBytes }) => [id, Math.max(sizeBytes, promises.get(id) ?? 0)] as const),
   ])
   const size = [...sizes.values()].reduce((sum, one) => sum + one, 0)
   const taken = files.reduce((sum, { takenBytes }) => sum + takenBytes, 0)
-  const promised = size - taken
-  const freeBytes = Math.max(0, bavail * bsize - promised - RESERVED_BYTES)
-  if (moreBytes <= freeBytes) return
-  throw fault(
-    'workload_failed',
-    `Could not make the volume "${name}" of ${mb(bytes)}: the node has ${mb(freeBytes)} for volumes`,
-  )
+  return Math.max(0, size - taken)
 }
 
 async function filesOf(folder: string) {
@@ -181,7 +223,8 @@ const mb = (bytes: number): string => `${Math.floor(bytes / BYTES_PER_MB)} MB`
 
 const entriesOf = (folder: string): Promise<string[]> =>
   readdir(folder).then(
-    (names) => names,
+    // The file that keeps room has a name for a moment.
+    (names) => names.filter((name) => !name.startsWith('.')),
     (error: unknown) => orGone(error) ?? [],
   )
 

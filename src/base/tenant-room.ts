@@ -1,0 +1,19 @@
+// The room of a disk for what tenants store: its last tenth is kept for journals, the write-ahead log and what was promised.
+import { statfs } from 'node:fs/promises'
+
+/** The share of a disk that may be in use before tenants' writes are refused. */
+export const TENANTS_USE_MAX = 0.9
+
+export type DiskBlocks = {
+  readonly bavail: number
+  readonly blocks: number
+  readonly bsize: number
+}
+
+/** Bytes that tenants may still take; below 0 where they have the tenth too. */
+export const tenantRoomOf = ({ bavail, blocks, bsize }: DiskBlocks): number =>
+  Math.floor((bavail - blocks * (1 - TENANTS_USE_MAX)) * bsize)
+
+/** Of the disk that has a folder. */
+export const tenantRoom = async (folder: string): Promise<number> =>
+  tenantRoomOf(await statfs(folder))

@@ -1,0 +1,108 @@
+// The disk is shared with buckets, databases and images: what volumes are promised stays theirs.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { tenantRoomOf } from '#base/tenant-room.ts'
+import { createNodeVolumes } from './node-volumes.ts'
+
+const MIB = 1_048_576
+const DISK_MIB = 200
+const VOLUME_BYTES = 100 * MIB
+const WAIT_MS = 20_000
+
+/** A disk of its own in memory; undefined where nothing may be mounted. */
+function smallDisk(t: TestContext): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'ergon-kept-'))
+  try {
+    const words = ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m`, 'tmpfs', folder]
+    execFileSync('mount', words, { stdio: 'ignore' })
+  } catch {
+    rmSync(folder, { recursive: true })
+    t.skip('nothing may be mounted here: needs root and CAP_SYS_ADMIN')
+    return undefined
+  }
+  t.after(() => {
+    execFileSync('umount', ['--lazy', folder])
+    rmSync(folder, { recursive: true })
+  })
+  return folder
+}
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (const lastMs = performance.now() + WAIT_MS; !holds(); await pause(20))
+    assert.ok(performance.now() < lastMs, `not in time: ${holds}`)
+}
+
+test('a volume can be filled after others have filled the disk as far as they may', async (t) => {
+  const disk = smallDisk(t)
+  if (disk === undefined) return
+  const room = () => tenantRoomOf(statfsSync(disk))
+  const folder = join(disk, 'volumes')
+  const path = join(folder, 'wl_a', 'vol_a.img')
+  mkdirSync(join(folder, 'wl_a'), { recursive: true })
+  writeFileSync(path, '')
+  truncateSync(path, VOLUME_BYTES)
+  const volumes = createNodeVolumes(folder)
+  const ending = new AbortController()
+  const keeping = volumes.keepRoom(ending.signal)
+  try {
+    await until(() => room() < (DISK_MIB * 0.9 - 100) * MIB + MIB)
+    assert.deepEqual(readdirSync(folder), ['wl_a'], 'no file that a copy would have')
+    const others = openSync(join(disk, 'others'), 'w')
+    while (room() > 0) writeSync(others, Buffer.alloc(MIB))
+    const volume = openSync(path, 'r+')
+    for (let at = 0; at < VOLUME_BYTES; at += MIB) {
+      writeSync(volume, Buffer.alloc(MIB, 1), 0, MIB, at)
+      // A disk of 60 MB/s: a tenth of this one holds what is written between two looks.
+      await pause(16)
+    }
+    // The volume has taken the room that was kept.
+    await until(() => room() > -3 * MIB)
+    const more = { id: 'vol_b', name: 'more', path: '/more', bytes: 16 * MIB }
+    const refused = { code: 'workload_failed', message: /the node has 0 MB for volumes/ }
+    await assert.rejects(volumes.assertRoom({ id: 'wl_b', volumes: [more] }), refused)
+  } finally {
+    ending.abort()
+    await keeping
+  }
+})
+
+test('the room of volumes that are gone is given back', async (t) => {
+  const disk = smallDisk(t)
+  if (disk === undefined) return
+  const { bavail } = statfsSync(disk)
+  const folder = join(disk, 'volumes')
+  const volumes = createNodeVolumes(folder, {
+    make: async (path) => {
+      writeFileSync(path, '')
+      truncateSync(path, VOLUME_BYTES)
+    },
+    grow: async () => undefined,
+  })
+  const ending = new AbortController()
+  const keeping = volumes.keepRoom(ending.signal)
+  const volume = { id: 'vol_a', name: 'data', path: '/data', bytes: VOLUME_BYTES }
+  try {
+    await volumes.open({ id: 'wl_a', volumes: [volume] })
+    await until(() => (bavail - statfsSync(disk).bavail) * 4096 >= VOLUME_BYTES - MIB)
+    await volumes.keep('wl_a', new Set())
+    await until(() => (bavail - statfsSync(disk).bavail) * 4096 < MIB)
+  } finally {
+    ending.abort()
+    await keeping
+  }
+})

@@ -1,0 +1,64 @@
+// Room of the disk that volumes are promised and have not taken yet: blocks of a file without a name, which others find in
+// use. So no other product has to know of the promise. The end of the agent frees them, however that comes, and no copy of
+// the data folder has them.
+import { execFile } from 'node:child_process'
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { tenantRoom } from '#base/tenant-room.ts'
+
+export interface KeptRoom {
+  /** The bytes that are kept now. */
+  readonly bytes: number
+  /** Keeps so much. Never takes the tenth of the disk that tenants' writes stop at: volumes that fill up take it meanwhile. */
+  keep(bytes: number): Promise<void>
+  close(): Promise<void>
+}
+
+const NAME = '.room'
+const KEEP_MS_MAX = 60_000
+/** Less is not worth a call. */
+const STEP_BYTES = 1_048_576
+const run = promisify(execFile)
+
+/** The folder is that of the volumes. Rejects where the file system keeps no blocks for a file. */
+export function createKeptRoom(folder: string): KeptRoom {
+  let file: FileHandle | undefined
+  let heldBytes = 0
+  const size = async (bytes: number): Promise<void> => {
+    file ??= await openNameless(join(folder, NAME))
+    if (bytes < heldBytes) await file.truncate(bytes)
+    else await allocate(file, heldBytes, bytes - heldBytes)
+    heldBytes = bytes
+  }
+  return {
+    get bytes() {
+      return heldBytes
+    },
+    async keep(bytes) {
+      const mostBytes = Math.max(0, heldBytes + (await tenantRoom(folder)))
+      const wanted = Math.min(bytes, mostBytes)
+      const isStep = Math.abs(wanted - heldBytes) >= STEP_BYTES
+      if (isStep || (wanted === 0 && heldBytes > 0)) await size(wanted)
+    },
+    async close() {
+      await file?.close()
+      file = undefined
+      heldBytes = 0
+    },
+  }
+}
+
+async function openNameless(path: string): Promise<FileHandle> {
+  const file = await open(path, 'w', 0o600)
+  await rm(path)
+  return file
+}
+
+/** Takes blocks without writing them. */
+async function allocate(file: FileHandle, from: number, bytes: number): Promise<void> {
+  // The file has no name but that of the agent's descriptor.
+  const path = `/proc/${process.pid}/fd/${file.fd}`
+  const words = ['--offset', String(from), '--length', String(bytes), path]
+  await run('fallocate', words, { timeout: KEEP_MS_MAX })
+}
