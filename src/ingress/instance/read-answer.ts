@@ -1,5 +1,6 @@
 // Reads the answer of an instance from the bytes of its connection (RFC 9112). Pieces of a body are views of what was read,
 // valid until the next read: the data of small chunks is moved together there, over the framing between.
+import { FRAMING_BYTES_MAX, FRAMING_PER_DATA_MAX } from './framing-limits.ts'
 import {
   FINAL_MIN,
   NotHttp,
@@ -35,10 +36,6 @@ const DIGITS = Uint8Array.from({ length: 256 }, (_, code) =>
     ? Number.parseInt(String.fromCharCode(code), 16)
     : NO_DIGIT,
 )
-/** Chunks of three bytes are below. */
-const FRAMING_PER_DATA_MAX = 2
-/** Beyond that share: heads of 1xx, sizes, extensions and trailers cost CPU that no account pays for. */
-const FRAMING_BYTES_MAX = 1_048_576
 const SWITCHING = 101
 
 export interface ReadEvents {

@@ -45,3 +45,36 @@ test('small chunks that come together go out together, and those of one read are
   assert.ok(lines.length < CHUNKS / 100, `${lines.length} lines`)
   assert.ok(piecesMost <= BLOCK_BYTES / CHUNK.length + 1, `${piecesMost} pieces`)
 })
+
+test('a body of single bytes without end is refused, and one with some data in each chunk is not', async (t) => {
+  let pieces = 0
+  const endings: (string | Error)[] = []
+  const server = createServer((request, response) => {
+    request.on('data', () => pieces++)
+    const end = (why: string | Error) => {
+      endings.push(why)
+      response.writeHead(why instanceof Error ? 400 : 200, { connection: 'close' }).end('end')
+    }
+    const sent = new PassThrough().resume() as unknown as Socket
+    const body = { stream: request, bytesMax: 2 ** 30, length: undefined }
+    sendBody(sent, body, { sent: () => end('sent'), failed: end })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  for (const [chunk, count] of [
+    [CHUNK, 3 * CHUNKS],
+    ['a\r\n0123456789\r\n', CHUNKS],
+  ] as const) {
+    pieces = 0
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    client.on('error', () => undefined)
+    client.write(`${head}${chunk.repeat(count)}0\r\n\r\n`)
+    await once(client, 'data')
+    client.destroy()
+    if (chunk === CHUNK) assert.ok(pieces < 2 * CHUNKS, `${pieces} pieces`)
+  }
+  const [refused, whole] = endings
+  assert.match(String(refused), /malformed|few bytes/)
+  assert.equal(whole, 'sent')
+})
