@@ -6,6 +6,7 @@ import { newEncryptionKey } from '#base/encryption.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { quiet } from '#postgres/testing.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { NotWanted } from '#resources/instances.ts'
 import { sealVariables } from '#resources/variables.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { FunctionDriver } from './driver.ts'
@@ -102,7 +103,7 @@ test(
 )
 
 test(
-  'a start waits for two round trips to the state: the version, then its code beside the wish',
+  'a start by the ingress, which knows the live version, waits for one round trip to the state: its code beside the wish',
   { skip: whyNoState() },
   async () => {
     await using url = await openTestUrl()
@@ -130,9 +131,15 @@ test(
     await functions.deploy(resource, signal, () => undefined)
     await functions.stop(resource.id, 'idle')
     roundTrips = []
-    const { release } = await functions.use(resource, signal)
+    const byIngress = await functions.use({ ...resource, liveVersion: 1 }, signal)
+    assert.deepEqual(beforeStart, [2])
+    byIngress.release()
+    await functions.stop(resource.id, 'idle')
+    roundTrips = []
+    const byRun = await functions.use(resource, signal)
     assert.deepEqual(beforeStart, [1, 2])
-    release()
+    byRun.release()
+    await assert.rejects(functions.use({ ...resource, liveVersion: null }, signal), NotWanted)
     functions.close()
   },
 )

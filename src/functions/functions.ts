@@ -9,17 +9,20 @@ import {
   type Instances,
   type UsedInstance,
 } from '#resources/instances.ts'
-import { createLastKnown } from '#resources/last-known.ts'
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { FunctionDriver, FunctionSpec, RunningFunction } from './driver.ts'
+import type { RoutedResource } from '#node/ingress.ts'
 import { openVariables } from '#resources/variables.ts'
 import { createTrials } from '#resources/trials.ts'
 import { readVersions, type VersionNumbers } from '#resources/versions.ts'
 
 export interface Functions {
-  /** The live version; see Instances. */
-  use(resource: Resource, signal: AbortSignal): Promise<UsedInstance<RunningFunction>>
+  /** The live version, which is read where it is not given; see Instances. */
+  use(
+    resource: Resource & Partial<RoutedResource>,
+    signal: AbortSignal,
+  ): Promise<UsedInstance<RunningFunction>>
   /** Ends all versions now. */
   stop(id: string, cause: SleepCause): Promise<void>
   /** A request was late: code that blocks its process is ended. */
@@ -53,12 +56,7 @@ type CodeRow = Omit<FunctionSpec, 'env' | 'memoryBytes'> & {
 const keyOf = ({ id, version }: Pick<FunctionVersion, 'id' | 'version'>) => `${id} ${version}`
 
 export function createFunctions(deps: FunctionsDeps): Functions {
-  const { state, log, driver, idleMs } = deps
-  const versions = createLastKnown((id) => versionsOf(state, id))
-  const replaced = (id: string) => {
-    versions.forget(id)
-    deps.replaced(id)
-  }
+  const { state, log, driver, idleMs, replaced } = deps
   const trials = createTrials()
   const instances = createInstances<FunctionVersion, RunningFunction>({
     state,
@@ -83,10 +81,11 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     return true
   }
   return {
-    async use(resource, signal) {
-      const { live } = await versions.read(resource.id)
-      if (live === null) throw new NotWanted(`No version is live: ${resource.id}`)
-      return await instances.use({ ...resource, version: live }, { cause: 'connection' }, signal)
+    async use({ id, account, name, liveVersion }, signal) {
+      const version = liveVersion === undefined ? (await versionsOf(state, id)).live : liveVersion
+      if (version === null) throw new NotWanted(`No version is live: ${id}`)
+      const live = { id, account, name, version }
+      return await instances.use(live, { cause: 'connection' }, signal)
     },
     stop,
     async unblock(id) {

@@ -6,6 +6,12 @@ import type { HeldFor, Resource } from '#resources/resource.ts'
 /** The group of the sockets of what runs for accounts, which the ingress calls. */
 export const INSTANCE_SOCKETS = 'instances'
 
+/** As a request finds it. */
+export type RoutedResource = Resource & {
+  /** Null where no version is live. */
+  readonly liveVersion: number | null
+}
+
 export type ServedKind = {
   /** A row of the table of kinds (ingress/kinds.ts). */
   readonly kind: string
@@ -14,7 +20,7 @@ export type ServedKind = {
    * it did not start. `nth` is its number among those of the resource, from 1.
    */
   use(
-    resource: Resource,
+    resource: RoutedResource,
     signal: AbortSignal,
     nth: number,
   ): Promise<{

@@ -19,6 +19,7 @@ const ROW = {
   name: 'hello',
   wanted: 'deployed',
   held: null,
+  liveVersion: 1,
 }
 
 test('a request that waits for the start of a version is answered by the one that has replaced it', async (t) => {
@@ -27,13 +28,14 @@ test('a request that waits for the start of a version is answered by the one tha
   const starting = Promise.withResolvers<void>()
   const released: string[] = []
   let live = 'old'
-  const use: ServedKind['use'] = async () => {
-    const version = live
+  const row = () => ({ ...ROW, liveVersion: live === 'old' ? 1 : 2 })
+  const use: ServedKind['use'] = async ({ liveVersion }) => {
+    const version = liveVersion === 1 ? 'old' : 'new'
     if (version === 'old') await starting.promise
     return { instance: { address: `unix:${version}` }, release: () => void released.push(version) }
   }
   const server = createWakeServer({
-    state: { query: async () => ({ rows: [ROW], rowCount: 1 }) } as unknown as State,
+    state: { query: async () => ({ rows: [row()], rowCount: 1 }) } as unknown as State,
     log: quiet,
     kinds: new Map([['function', { kind: 'function', use }]]),
     certificates: { follow: () => undefined },

@@ -7,10 +7,10 @@ import { isRoutedKind, type RoutedKind } from '#ingress/kinds.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { lineOf, onLines } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
-import type { ServedKind } from '#node/ingress.ts'
+import type { RoutedResource, ServedKind } from '#node/ingress.ts'
 import { NotWanted } from '#resources/instances.ts'
 import { createLastKnown, type LastKnown } from '#resources/last-known.ts'
-import type { HeldFor, Resource } from '#resources/resource.ts'
+import type { HeldFor } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import { instanceOfPath, refusalLine, suspendedLine, unstarted, type WakeLine } from './awake.ts'
 
@@ -63,6 +63,7 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
   return {
     end,
     replace(id) {
+      resources.forget(id)
       replacements.set(id, (replacements.get(id) ?? 0) + 1)
       used.get(id)?.forEach((response) => isOpen(response) && response.write(lineOf(REPLACED)))
     },
@@ -93,24 +94,25 @@ async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   response.writeHead(200)
-  const known = await question.resources.read(id)
-  if (known === undefined) return void response.destroy()
-  if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
-  await wake(deps, question, { ...known, nth }, gone.signal)
+  await wake(deps, question, { id, nth }, gone.signal)
 }
 
 async function wake(
   deps: WakeServerDeps,
   question: Question,
-  known: AskedResource,
+  asked: ReturnType<typeof instanceOfPath>,
   gone: AbortSignal,
 ): Promise<void> {
-  const { request, response, keep, refusals, replacements } = question
-  const { id } = known
-  const kind = deps.kinds.get(known.kind)
+  const { request, response, keep, refusals, replacements, resources } = question
+  const { id, nth } = asked
+  // Before the live version is read: it may be another one since.
   const replacedBefore = replacements.get(id)
+  const known = await resources.read(id)
+  if (known === undefined) return void response.destroy()
+  if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
+  const kind = deps.kinds.get(known.kind)
   try {
-    const use = await kind?.use(known, gone, known.nth)
+    const use = await kind?.use(known, gone, nth)
     const refusal = refusals.get(id)
     if (use === undefined || refusal !== undefined || gone.aborted) {
       use?.release()
@@ -119,7 +121,7 @@ async function wake(
     // The use is of an earlier version, and nobody would tell this request so.
     if (replacements.get(id) !== replacedBefore) {
       use.release()
-      return await wake(deps, question, known, gone)
+      return await wake(deps, question, asked, gone)
     }
     response.once('close', () => use.release())
     keep(id, response)
@@ -142,17 +144,15 @@ async function lineOfFailure(
   return line ?? unstarted(known)
 }
 
-type Asked = Resource & {
+type Asked = RoutedResource & {
   readonly kind: RoutedKind
   readonly wanted: string
   readonly held: HeldFor
 }
 
-type AskedResource = Asked & { readonly nth: number }
-
 async function readAsked(state: Queryable, id: string): Promise<Asked | undefined> {
   const { rows } = await state.query<Asked>(
-    'select id, kind, account, name, wanted, held from resources where id = $1',
+    `select id, kind, account, name, wanted, held, live_version as "liveVersion" from resources where id = $1`,
     [id],
   )
   return rows.find(({ kind }) => isRoutedKind(kind))
