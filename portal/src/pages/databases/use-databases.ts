@@ -6,13 +6,12 @@ import { useResourceChanges } from '#console/live/use-resource-changes.ts'
 import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { useNow } from '#console/parts/zone.ts'
 import { isBackupChanging, isChanging, type Database } from './database.ts'
+import { LAST_MS } from './last-minute.ts'
 
 /** While something is made. */
 const CHANGING_MS = 2_000
 /** The energy of the day is at most so old. */
 const ENERGY_MS = 60_000
-/** A minute is charged when it is over. */
-export const LAST_MS = 180_000
 
 export function useDatabases() {
   useResourceChanges('database', databasesChanged)
