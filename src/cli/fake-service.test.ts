@@ -15,6 +15,15 @@ const page = (...data: object[]) =>
   JSON.stringify({ object: 'list', data, has_more: false, next_cursor: null })
 const member = { name: 'A', role: 'owner', contact: null, joined_at: null, current: false }
 const until = '2026-11-27T10:00:00.000Z'
+const backup = {
+  id: 'bkp_1',
+  kind: 'manual',
+  status: 'running',
+  reason: null,
+  stored_bytes: 0,
+  created_at: until,
+  ended_at: null,
+}
 const ANSWERS: Readonly<Record<string, string>> = {
   '/v1/account/export': EXPORT,
   '/v1/members': page(
@@ -34,6 +43,12 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/v1/ledger?limit=1000':
     '{"data":[{"amount_pusd":"5"},{"amount_pusd":"-2"}],"next_cursor":"c_2"}',
   '/v1/ledger?limit=1000&cursor=c_2': '{"data":[{"amount_pusd":"-1"}],"next_cursor":null}',
+  '/v1/databases/notes/backups': JSON.stringify({
+    object: 'list',
+    data: [{ ...backup, done_bytes: 45, total_bytes: 100 }],
+    restorable_from: null,
+    stored_bytes: 0,
+  }),
   '/v1/compliance/packs': JSON.stringify({ id: 'pack_1', state: 'waits', ceiling_pusd: '1900000' }),
 }
 
@@ -104,6 +119,11 @@ suite('commands at a service', () => {
     const { out } = await ergon('members', 'list')
     assert.match(out, /mem_1 .*active, recovery link until 2026-11-27/)
     assert.match(out, /mem_2 .*invited until 2026-11-27/)
+  })
+
+  test('db backup list tells how far a backup is', async () => {
+    const { out } = await ergon('db', 'backup', 'list', 'notes')
+    assert.match(out, /bkp_1 .*running, 45 % read/)
   })
 
   test('audit does not call an automatic top-up an act of the operator', async () => {

@@ -16,7 +16,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
   const rows = list.data.map((backup) => [
     backup.id,
     backup.kind,
-    backup.reason === null ? backup.status : `${backup.status}: ${backup.reason}`,
+    statusOf(backup),
     backup.ended_at ?? backup.created_at,
     (backup.stored_bytes / MB).toFixed(1),
   ])
@@ -28,4 +28,11 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     )
   const stored = (list.stored_bytes / MB).toFixed(1)
   tell(`It can be restored to each second from ${from} on; with the log ${stored} MB are stored`)
+}
+
+/** With the reason of a failure, or with how far it is. */
+function statusOf({ status, reason, done_bytes: done, total_bytes: total }: Backup): string {
+  if (reason !== null) return `${status}: ${reason}`
+  if (status !== 'running' || total === null || total === 0) return status
+  return `${status}, ${Math.min(100, Math.floor((done / total) * 100))} % read`
 }
