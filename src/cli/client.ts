@@ -1,13 +1,12 @@
 // The two APIs that the command line calls: the public API with a token, and the operator's API on its socket.
-import { randomUUID } from 'node:crypto'
 import { lookup } from 'node:dns'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { buffer as bytesOf } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
 import type { ControlAnswer, ControlLine, ControlName, ControlRequest } from '#contract/control.ts'
+import { askOnce } from './ask-once.ts'
 import { CommandError, EXIT } from './output.ts'
 import {
   baseUrlOf,
@@ -33,11 +32,6 @@ export class Unreachable extends CommandError {
   isUnsent = false
 }
 
-/** Attempts whose outcome is not known, and how long a request that runs is waited for. */
-const ATTEMPTS_MAX = 5
-const RUNS_MS_MAX = 120_000
-const AGAIN_MS = 500
-
 /** GETs a path of the API; throws a CommandError that says what to do for 4xx and 5xx. */
 export const apiGet = (
   options: GlobalOptions,
@@ -53,42 +47,14 @@ export const apiPost = (
   more: { public?: boolean } = {},
 ): Promise<ApiAnswer> => ask(options, path, { ...more, body })
 
-/**
- * POSTs a JSON body that pays or begins something, again while its outcome is not known: under one Idempotency-Key, so
- * that it is done once. Throws the same; where the outcome stays open, with the command `look` that shows it, as the same
- * command once more would have a key of its own and be done twice.
- */
-export async function apiPostOnce(
+/** POSTs a JSON body that pays or begins something, by `askOnce()` under one Idempotency-Key. Throws the same. */
+export const apiPostOnce = (
   options: GlobalOptions,
   path: string,
   body: object,
   { look, ...more }: { look: string; public?: boolean },
-): Promise<ApiAnswer> {
-  const key = randomUUID()
-  const lastMs = performance.now() + RUNS_MS_MAX
-  for (let attempt = 1; ;) {
-    try {
-      return await ask(options, path, { ...more, body, key })
-    } catch (error) {
-      const runs = error instanceof ApiRefusal && error.code === 'idempotency_in_progress'
-      const isOpen = runs || isUnknown(error, attempt === 1)
-      if (!isOpen) throw error
-      if (attempt >= ATTEMPTS_MAX || performance.now() > lastMs) throw leftOpen(error, look)
-      if (!runs) attempt++
-      await pause(AGAIN_MS)
-    }
-  }
-}
-
-const leftOpen = (error: unknown, look: string): unknown =>
-  error instanceof CommandError
-    ? new CommandError(
-        `${error.message}. It may still be done: look before you ask again`,
-        error.exitCode,
-        look,
-        error.code,
-      )
-    : error
+): Promise<ApiAnswer> =>
+  askOnce((key) => ask(options, path, { ...more, body, key }), { isUnknown, look })
 
 /** Nobody knows what was done. */
 const isUnknown = (error: unknown, isFirst: boolean): boolean =>
@@ -140,7 +106,13 @@ async function ask(
   return answer
 }
 
-const UNSENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EPROTO'])
+const UNSENT: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPROTO',
+])
 const JSON_TYPE = 'application/json'
 
 /** Throws where a page, a redirect or other words are the answer: the portal's, or those of another program. */
@@ -286,7 +258,7 @@ export async function control<Name extends ControlName>(
   request: ControlRequest<Name>,
   onProgress: (line: ControlLine<Name>) => void = () => undefined,
 ): Promise<ControlAnswer<Name>> {
-  const { text } = await callUnix({
+  const { text, status } = await callUnix({
     path: `/${name}`,
     body: request,
     socketPath: controlSocketOf(options),
@@ -298,9 +270,26 @@ export async function control<Name extends ControlName>(
     throw error.code === 'EACCES' ? notOwner() : notRunning(error)
   })
   const last = parse(text) as Line
-  if (last.error !== undefined) throw controlRefusal(last.error)
+  if (last.error !== undefined) throw controlRefusal(status, last.error)
   return last.result as ControlAnswer<Name>
 }
+
+/** The operator's operations that take a key. */
+type KeyedName = {
+  [Name in ControlName]: 'idempotency_key' extends keyof ControlRequest<Name> ? Name : never
+}[ControlName]
+
+/** Calls an operation of the operator that makes money, by `askOnce()`. Rejects with the same. */
+export const controlOnce = <Name extends KeyedName>(
+  options: GlobalOptions,
+  name: Name,
+  request: ControlRequest<Name>,
+  look: string,
+): Promise<ControlAnswer<Name>> =>
+  askOnce((key) => control(options, name, { ...request, idempotency_key: key }), {
+    isUnknown,
+    look,
+  })
 
 const notOwner = () =>
   new CommandError(
@@ -309,13 +298,22 @@ const notOwner = () =>
     'run it as the user who started Ergon',
   )
 
-const notRunning = (error: Error) =>
-  new CommandError(
+function notRunning(error: Error & { code?: string }): Unreachable {
+  const made = new Unreachable(
     `Ergon does not run on this data folder: ${error.message}`,
     EXIT.failed,
     'npm start',
     'unreachable',
   )
+  made.isUnsent = UNSENT.has(error.code ?? '')
+  return made
+}
 
-const controlRefusal = ({ code, message }: { code: string; message: string }) =>
-  new CommandError(`${message} (${code})`, EXIT.failed, undefined, code)
+const controlRefusal = (status: number, problem: { code: string; message: string }): ApiRefusal =>
+  new ApiRefusal(
+    { status, problem },
+    `${problem.message} (${problem.code})`,
+    EXIT.failed,
+    undefined,
+    problem.code,
+  )

@@ -3,11 +3,12 @@
 import type { Queryable } from '#state/connect.ts'
 import type { ReplyHeaders } from './reply.ts'
 
-/** A key is its token's own, and that of one path. */
+/** A key is its token's own, or the operator's, and that of one path. */
 export type KeyName = { readonly token: string; readonly path: string; readonly key: string }
 export type KeyClaim = KeyName & {
   readonly fingerprint: Buffer
-  readonly session: string
+  /** Null: no session holds the key, so a later request has it. */
+  readonly session: string | null
   readonly request: string
 }
 export type StoredAnswer = {

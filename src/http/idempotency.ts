@@ -16,11 +16,11 @@ import { operationOf } from '#contract/operations.ts'
 import type { Principal } from '#identity/principal.ts'
 import { tailClassOf } from '#metering/tail.ts'
 import type { Queryable } from '#state/connect.ts'
+import { begunOf, keyIsReused, keyIsRunning } from './begun-key.ts'
 import type { Call } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import {
   answerKey,
-  beginKey,
   claimKey,
   forgetKeys,
   releaseKey,
@@ -98,12 +98,8 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
         retryAfterS: RETRY_S,
       })
     })
-    if (claimed.kind === 'running') throw isRunning()
-    if (claimed.kind === 'reused')
-      throw fault(
-        'idempotency_key_reused',
-        'Could not use the Idempotency-Key: it was used with another body',
-      )
+    if (claimed.kind === 'running') throw keyIsRunning()
+    if (claimed.kind === 'reused') throw keyIsReused()
     if (claimed.kind === 'answered') return replaying(claimed.answer)
     return keeping(claim, { asked, begun: begunOf(claim, claimed.begun) }, { state, log })
   }
@@ -125,19 +121,6 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     },
   }
 }
-
-const isRunning = () =>
-  fault('idempotency_in_progress', 'Could not begin: a request with this key is running', {
-    retryAfterS: RETRY_S,
-  })
-
-const begunOf = (claim: KeyClaim, before: unknown): BegunKey => ({
-  before,
-  async keep(transaction, made) {
-    // This request was taken for dead, and a repetition has its key: one of them may begin.
-    if (!(await beginKey(transaction, claim, made))) throw isRunning()
-  },
-})
 
 function replaying({ receipt, status, headers, contentType, body }: StoredAnswer): HeldKey {
   if (body === undefined)

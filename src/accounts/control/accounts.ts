@@ -5,6 +5,8 @@ import type { ControlAnswer } from '#contract/control.ts'
 import type { MemberInvitation } from '#contract/members.ts'
 import { fault } from '#contract/errors.ts'
 import type { Scope } from '#contract/operation.ts'
+import { once } from '#http/once.ts'
+import { operatorKey } from '#http/operator-key.ts'
 import { createAccount, setRefuseTokenPresign } from '#identity/accounts.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
 import { inviteMember } from '#identity/member-changes.ts'
@@ -59,7 +61,7 @@ export const accountHandlers = (
     )
     return { account, suspended: false }
   },
-  'funds.add': ({ account, pusd }) => addFunds(state, account, pusd),
+  'funds.add': (asked) => addFunds(state, asked),
   'member.invite': (asked) => invite(state, asked),
   'token.list': async () =>
     (
@@ -95,26 +97,40 @@ async function demandNotRemoved(transaction: Queryable, account: string): Promis
     )
 }
 
-async function addFunds(state: State, account: string, pusd: string) {
+type FundsToAdd = {
+  readonly account: string
+  readonly pusd: string
+  readonly idempotency_key?: string | undefined
+}
+
+async function addFunds(state: State, asked: FundsToAdd) {
+  const { account, pusd } = asked
+  return await once(await operatorKey(state, 'funds.add', asked), state, async () => {
+    await demandTestAccount(state, account)
+    return async (transaction) => {
+      await demandNotRemoved(transaction, account)
+      const details = { amount_pusd: pusd, unit: 'tUSD' }
+      const act = { action: 'funds.add', target: account, details }
+      await recordOperatorAct(transaction, account, act)
+      await transaction.query("select grant_funds($1, $2, 'test', $3, 'test_funds')", [
+        account,
+        pusd,
+        LOT_PRIORITY,
+      ])
+      return { account, added_pusd: pusd, unit: 'tUSD' as const }
+    }
+  })
+}
+
+/** Throws not_found, not_implemented: money of live accounts comes in by the payment adapters alone. */
+async function demandTestAccount(state: State, account: string): Promise<void> {
   const { rows } = await state.query<{ env: string }>('select env from accounts where id = $1', [
     account,
   ])
   if (rows[0] === undefined)
     throw fault('not_found', `Could not add funds: no account "${account}"`)
-  // Money of live accounts comes in by the payment adapters alone.
   if (rows[0].env !== 'test')
     throw fault('not_implemented', 'Could not add funds: a live account is topped up by a payment')
-  await state.transaction(async (transaction) => {
-    await demandNotRemoved(transaction, account)
-    const details = { amount_pusd: pusd, unit: 'tUSD' }
-    await recordOperatorAct(transaction, account, { action: 'funds.add', target: account, details })
-    await transaction.query("select grant_funds($1, $2, 'test', $3, 'test_funds')", [
-      account,
-      pusd,
-      LOT_PRIORITY,
-    ])
-  })
-  return { account, added_pusd: pusd, unit: 'tUSD' as const }
 }
 
 /** Invites a member, beyond the limits of an account too: it may be the only way back into it. */

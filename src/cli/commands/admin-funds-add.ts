@@ -1,5 +1,5 @@
 // ergon admin funds add: test money for a test account; live money comes in by payments alone.
-import { control } from '#cli/client.ts'
+import { controlOnce } from '#cli/client.ts'
 import { pusdOf } from '#cli/money.ts'
 import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
@@ -8,7 +8,12 @@ export async function run({
   options,
   words: [account = '', amount = ''],
 }: CommandCall): Promise<void> {
-  const result = await control(options, 'funds.add', { account, pusd: pusdOf(amount) })
+  const result = await controlOnce(
+    options,
+    'funds.add',
+    { account, pusd: pusdOf(amount) },
+    'ergon admin account list',
+  )
   if (options.json) printJson(result)
   else tell(`added ${amount} tUSD to ${account} (test money: no funds move)`)
 }

@@ -1,6 +1,6 @@
 // ergon admin grant.
 import type { CommandCall } from '#cli/call.ts'
-import { control } from '#cli/client.ts'
+import { controlOnce } from '#cli/client.ts'
 import { pusdOf } from '#cli/money.ts'
 import { printJson, tell } from '#cli/output.ts'
 import { pointsOptions } from '#cli/points-options.ts'
@@ -10,7 +10,7 @@ export async function run({
   words: [account = '', amount = ''],
 }: CommandCall): Promise<void> {
   const asked = { account, pusd: pusdOf(amount), ...pointsOptions(options) }
-  const made = await control(options, 'grant.create', asked)
+  const made = await controlOnce(options, 'grant.create', asked, 'ergon admin account list')
   if (options.json) return printJson(made)
   tell(`${amount} in points for ${account} (${made.id})`)
 }

@@ -1,6 +1,7 @@
 // The operator's operations on accounts, funds and tokens.
 import { z } from 'zod'
 import type { ControlTable } from '#contract/control-operation.ts'
+import { operatorKeyed } from '#contract/operator-keyed.ts'
 import { SCOPES } from '#contract/operation.ts'
 import { memberInvitation } from '#contract/members.ts'
 import { accountSuspension } from '#contract/operator.ts'
@@ -71,6 +72,7 @@ export const ACCOUNTS_CONTROL = {
     request: ownObject({
       account: z.string(),
       pusd: z.string().regex(/^[1-9]\d{0,20}$/, 'must be a whole number of pUSD, as text'),
+      ...operatorKeyed,
     }),
     answer: z.strictObject({
       account: z.string(),

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { ControlTable } from '#contract/control-operation.ts'
 import { hexText } from '#contract/hex-text.ts'
+import { operatorKeyed } from '#contract/operator-keyed.ts'
 import { ownObject } from '#contract/own-object.ts'
 
 const amount = z.string().regex(/^[1-9]\d{0,20}$/, 'must be a whole number of pUSD, as text')
@@ -45,7 +46,7 @@ const waitingRefund = z.strictObject({
 })
 
 export const PAYMENTS_CONTROL = {
-  /** The codes are shown once. */
+  /** The codes are shown once; to a repetition under the key again, for a day. */
   'voucher.create': {
     request: ownObject({
       ...points,
@@ -54,13 +55,14 @@ export const PAYMENTS_CONTROL = {
       /** Days until it can be redeemed no longer; by default never. */
       redeemable_days: z.int().min(1).max(3650).optional(),
       note: z.string().max(200).default(''),
+      ...operatorKeyed,
     }),
     answer: z.array(z.strictObject({ id: z.string(), code: z.string() })),
   },
   /** The newest first, at most a thousand. */
   'voucher.list': { request: ownObject({}), answer: z.array(voucher) },
   'grant.create': {
-    request: ownObject({ account: z.string(), ...points }),
+    request: ownObject({ account: z.string(), ...points, ...operatorKeyed }),
     answer: z.strictObject({ id: z.string(), account: z.string(), pusd: z.string() }),
   },
   /** Of stablecoin payments, that wait for the operator to send the tokens; the oldest first, at most a thousand. */

@@ -4,11 +4,17 @@ import type { PAYMENTS_CONTROL } from '#contract/control/payments.ts'
 import type { ControlHandlers } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { fault } from '#contract/errors.ts'
+import { once } from '#http/once.ts'
+import { operatorKey } from '#http/operator-key.ts'
 import { recordOperatorAct } from '#identity/audit.ts'
-import { newVoucherCode, voucherHash } from '#payments/voucher-code.ts'
+import { voucherCodes, voucherHash } from '#payments/voucher-code.ts'
 import type { State } from '#state/connect.ts'
 
 const LISTED_MAX = 1000
+const INSERT = `insert into vouchers (id, code_hash, env, amount_pusd, kind, priority, lives_days, redeemable_until,
+    note, created_at)
+  select v.id, v.hash, $3, $4, $5, $6, $7, ledger_now() + make_interval(days => $8), $9, ledger_now()
+  from unnest($1::text[], $2::bytea[]) as v (id, hash)`
 
 /** `secret` is the data folder's, which the gateways have too. */
 export const voucherHandlers = (
@@ -18,19 +24,14 @@ export const voucherHandlers = (
   ControlHandlers<typeof PAYMENTS_CONTROL>,
   'voucher.create' | 'voucher.list' | 'grant.create'
 > => ({
-  'voucher.create': async ({ count, ...asked }) => {
-    const made = Array.from({ length: count }, () => ({
-      id: newId('voucher'),
-      code: newVoucherCode(),
-    }))
-    await state.query(
-      `insert into vouchers (id, code_hash, env, amount_pusd, kind, priority, lives_days, redeemable_until, note,
-         created_at)
-       select v.id, v.hash, $3, $4, $5, $6, $7, ledger_now() + make_interval(days => $8), $9, ledger_now()
-       from unnest($1::text[], $2::bytea[]) as v (id, hash)`,
-      [
-        made.map(({ id }) => id),
-        made.map(({ code }) => voucherHash(code, secret)),
+  'voucher.create': async (asked) => {
+    const codeOf = voucherCodes(secret, asked.idempotency_key)
+    const keyed = await operatorKey(state, 'voucher.create', asked)
+    const { ids } = await once(keyed, state, () => async (transaction) => {
+      const ids = Array.from({ length: asked.count }, () => newId('voucher'))
+      await transaction.query(INSERT, [
+        ids,
+        ids.map((id) => voucherHash(codeOf(id), secret)),
         asked.env,
         asked.pusd,
         asked.kind,
@@ -38,9 +39,10 @@ export const voucherHandlers = (
         asked.lives_days ?? null,
         asked.redeemable_days ?? null,
         asked.note,
-      ],
-    )
-    return made
+      ])
+      return { ids }
+    })
+    return ids.map((id) => ({ id, code: codeOf(id) }))
   },
   'voucher.list': async () =>
     (
@@ -50,9 +52,11 @@ export const voucherHandlers = (
          from vouchers order by id desc limit ${LISTED_MAX}`,
       )
     ).rows,
-  'grant.create': async ({ account, pusd, kind, priority, lives_days: days }) => {
-    const id = newId('grant')
-    await state.transaction(async (transaction) => {
+  'grant.create': async (asked) => {
+    const { account, pusd, kind, priority, lives_days: days } = asked
+    const keyed = await operatorKey(state, 'grant.create', asked)
+    return await once(keyed, state, () => async (transaction) => {
+      const id = newId('grant')
       const { rowCount } = await transaction.query(
         "select from accounts where id = $1 and id <> 'nobody'",
         [account],
@@ -69,7 +73,7 @@ export const voucherHandlers = (
         priority,
         days ?? null,
       ])
+      return { id, account, pusd }
     })
-    return { id, account, pusd }
   },
 })
