@@ -33,7 +33,8 @@ export async function forEachPayment<R extends { readonly id: string }>(
 
 async function recordFailure(state: Queryable, id: string, reason: string): Promise<void> {
   await state.query(
-    'insert into payment_failing_calls (id, since) values ($1, ledger_now()) on conflict do nothing',
+    `insert into payment_failing_calls (id, since, failed_at) values ($1, ledger_now(), ledger_now())
+     on conflict (id) do update set failed_at = excluded.failed_at`,
     [id],
   )
   await state.query(
