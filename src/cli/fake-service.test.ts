@@ -33,7 +33,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/v1/audit': page({
     at: until,
     action: 'topup.create',
-    actor: { type: 'operator', id: null, name: null, member: null },
+    actor: { type: 'system', id: null, name: null, member: null },
     target: 'pay_1',
     details: { kind: 'automatic' },
   }),
@@ -128,7 +128,7 @@ suite('commands at a service', () => {
 
   test('audit does not call an automatic top-up an act of the operator', async () => {
     const { out } = await ergon('audit')
-    assert.match(out, /automatic top-up +topup\.create/)
+    assert.match(out, /automatic +topup\.create/)
   })
 
   test('evidence create says the unit of what it costs', async () => {

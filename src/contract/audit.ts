@@ -16,12 +16,15 @@ export const auditEntry = z.object({
   object: z.literal('audit.entry'),
   at: z.iso.datetime(),
   action: z.string(),
-  /** The operator of the service has neither an id nor a name. */
+  /**
+   * The operator and the service itself (`system`) have neither an id nor a name. The service acts because of a rule or a
+   * deletion that a member has set: it tops up automatically, and gives money back.
+   */
   actor: z.object({
-    type: z.enum(['token', 'operator']),
+    type: z.enum(['token', 'operator', 'system']),
     id: z.string().nullable(),
     name: z.string().nullable(),
-    /** The member whose token it is; null for the operator. */
+    /** The member whose token it is; null for the operator and the service. */
     member: z.object({ id: z.string(), name: z.string() }).nullable(),
   }),
   target: z.string(),

@@ -26,7 +26,7 @@ export async function recordAct(
   act: Act,
 ): Promise<void> {
   const { account, token } = present(who, 'a change is asked for with a token')
-  await insert(transaction, account, [token, spend.requestId], act)
+  await insert(transaction, account, { token, request: spend.requestId }, act)
 }
 
 /** Records a change that the operator made. */
@@ -34,19 +34,26 @@ export const recordOperatorAct = (
   transaction: Queryable,
   account: string,
   act: Act,
-): Promise<void> => insert(transaction, account, [null, null], act)
+): Promise<void> => insert(transaction, account, { isSystem: false }, act)
+
+/** Records a change that no person asked for: a rule or a deletion that a member has set made it. */
+export const recordSystemAct = (transaction: Queryable, account: string, act: Act): Promise<void> =>
+  insert(transaction, account, { isSystem: true }, act)
+
+type By = { readonly token: string; readonly request: string } | { readonly isSystem: boolean }
 
 async function insert(
   transaction: Queryable,
   account: string,
-  by: readonly [token: string | null, request: string | null],
+  by: By,
   { action, target, details = {} }: Act,
 ): Promise<void> {
-  const [token, request] = by
+  const [token, request, isSystem] =
+    'token' in by ? [by.token, by.request, false] : [null, null, by.isSystem]
   await transaction.query(
-    `insert into audit_entries (id, account, action, token, request, target, details, token_name, member_name)
-     select $1, $2, $3, $4, $5, $6, $7, t.name, m.name
+    `insert into audit_entries (id, account, action, token, request, target, details, by_system, token_name, member_name)
+     select $1, $2, $3, $4, $5, $6, $7, $8, t.name, m.name
      from (values (1)) once left join tokens t on t.id = $4 left join members m on m.id = t.member`,
-    [newId('aud'), account, action, token, request, target, JSON.stringify(details)],
+    [newId('aud'), account, action, token, request, target, JSON.stringify(details), isSystem],
   )
 }

@@ -4,7 +4,7 @@ import { ErgonError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
-import { recordOperatorAct } from '#identity/audit.ts'
+import { recordSystemAct } from '#identity/audit.ts'
 import type { Leave } from '#node/tasks-part.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { State } from '#state/connect.ts'
@@ -86,7 +86,7 @@ async function beginRefund(
     await state.transaction(async (transaction) => {
       // The refund locks the ledger: last.
       const details = { refund, amount_pusd: null }
-      await recordOperatorAct(transaction, account, { action: 'topup.refund', target: id, details })
+      await recordSystemAct(transaction, account, { action: 'topup.refund', target: id, details })
       const { rows } = await transaction.query<{ amount: string | null }>(
         'select begin_refund($1, $2, $3, null)::text as amount',
         [refund, id, account],

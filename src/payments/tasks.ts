@@ -2,7 +2,7 @@
 // automatic top-ups.
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { PaymentAdapter } from './adapter.ts'
-import { recordOperatorAct } from '#identity/audit.ts'
+import { recordSystemAct } from '#identity/audit.ts'
 import { endHolds } from './end-holds.ts'
 import { forEachPayment } from './for-each-payment.ts'
 import { createMoneyEnd } from './money-end.ts'
@@ -85,7 +85,7 @@ async function topUpAutomatically(
     )
     for (const { id, account, amount, method } of rows) {
       const details = { kind: 'automatic', amount_pusd: amount, payment_method: method }
-      await recordOperatorAct(transaction, account, {
+      await recordSystemAct(transaction, account, {
         action: 'topup.create',
         target: id,
         details,

@@ -12,6 +12,7 @@ type Row = {
   at: Date
   action: string
   token: string | null
+  by_system: boolean
   token_name: string | null
   member: AuditEntry['actor']['member']
   request: string | null
@@ -21,7 +22,7 @@ type Row = {
 
 const CURSOR = idCursor('aud')
 
-const SELECT = `select e.id, e.at, e.action, e.token, coalesce(e.token_name, t.name) as token_name,
+const SELECT = `select e.id, e.at, e.action, e.token, e.by_system, coalesce(e.token_name, t.name) as token_name,
     case when m.id is not null then jsonb_build_object('id', m.id, 'name', coalesce(e.member_name, m.name)) end as member, e.request, e.target, e.details
   from audit_entries e left join tokens t on t.id = e.token left join members m on m.id = t.member
   where e.account = $1 and e.id < $2
@@ -34,7 +35,7 @@ const entryOf = (row: Row): AuditEntry => ({
   at: row.at.toISOString(),
   action: row.action,
   actor: {
-    type: row.token === null ? 'operator' : 'token',
+    type: row.token !== null ? 'token' : row.by_system ? 'system' : 'operator',
     id: row.token,
     name: row.token_name,
     member: row.member,

@@ -14,7 +14,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (options.json) return printJson(list)
   const rows = list.data.map(({ at, action, actor, target, details }) => [
     at,
-    byOf(actor, details),
+    byOf(actor),
     action,
     target,
     JSON.stringify(details),
@@ -23,10 +23,9 @@ export async function run({ options }: CommandCall): Promise<void> {
   if (list.next_cursor !== null) print(`more: ergon audit --before ${list.next_cursor}`)
 }
 
-function byOf(actor: AuditEntry['actor'], { kind }: AuditEntry['details']): string {
+function byOf(actor: AuditEntry['actor']): string {
   if (actor.type === 'token') return `${actor.member?.name}, token ${actor.name} (${actor.id})`
-  // The owner has set it up; no person asks for each.
-  return kind === 'automatic' ? 'automatic top-up' : 'the operator'
+  return actor.type === 'system' ? 'automatic' : 'the operator'
 }
 
 const PARAMETERS = { action: 'action', target: 'target', before: 'cursor', limit: 'limit' }

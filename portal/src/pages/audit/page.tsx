@@ -93,13 +93,9 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     title: 'Who',
     className: 'wrap-anywhere',
-    cell: ({ actor, details }) => (
+    cell: ({ actor }) => (
       <>
-        {actor.type === 'operator'
-          ? details['kind'] === 'automatic'
-            ? 'automatic top-up'
-            : 'the operator'
-          : (actor.member?.name ?? actor.name)}
+        {NAMELESS[actor.type] ?? actor.member?.name ?? actor.name}
         {actor.member !== null && actor.name !== null && (
           <span className="tiny"> by {actor.name}</span>
         )}
@@ -124,6 +120,11 @@ const COLUMNS: readonly Column<Entry>[] = [
       ),
   },
 ]
+
+const NAMELESS: Partial<Record<Entry['actor']['type'], string>> = {
+  operator: 'the operator',
+  system: 'automatic',
+}
 
 /** scope: deploy, name: ci */
 const wordsOf = (details: Entry['details']): string =>
