@@ -42,6 +42,8 @@ export type Operation = {
   readonly limited?: true
   /** No path of the JSON API names it: another protocol does, or no request. */
   readonly unrouted?: true
+  /** Work by the minute or by what is stored: its charge stands for no request. */
+  readonly withoutRequest?: true
 }
 
 /** Presets of operations that answer from what is known, and of those on an account's own records. */
@@ -52,6 +54,17 @@ export const ownView = {
   answeredUnpaid: true,
   answeredDeleting: true,
 } as const
+
+/** Work of a service that no request asks for. */
+export const work = <Service extends string>(service: Service) =>
+  ({
+    ...look,
+    service,
+    scope: null,
+    remembered: false,
+    unrouted: true,
+    withoutRequest: true,
+  }) as const
 
 /** Reads of an account's own records, and what ends credentials: answered while the account is suspended too. */
 export const isAlwaysAnswered = ({

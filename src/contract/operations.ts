@@ -49,4 +49,9 @@ export const OPERATIONS = Object.assign(
 export const serviceOf = (operation: string): string =>
   (OPERATIONS as Readonly<Record<string, Operation | undefined>>)[operation]?.service ?? 'other'
 
+/** False for work by the minute or by what is stored. An operation that is served no more counts as requests. */
+export const isRequest = (operation: string): boolean =>
+  (OPERATIONS as Readonly<Record<string, Operation | undefined>>)[operation]?.withoutRequest !==
+  true
+
 export const operationOf = (name: OperationName): Operation => OPERATIONS[name]

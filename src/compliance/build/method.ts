@@ -1,6 +1,6 @@
 // method.json: how the figures were made, from the charges themselves.
 import { MEASURED_METHODS } from '#contract/charge.ts'
-import { serviceOf } from '#contract/operations.ts'
+import { isRequest, serviceOf } from '#contract/operations.ts'
 import type { DuePack } from './pack-work.ts'
 import type { Totals } from './totals.ts'
 
@@ -17,11 +17,14 @@ export const packMethod = (pack: DuePack, totals: Totals): object => ({
     charge_pusd: 'floor(energy_nj * pusd_per_j / 1000000000), or 0 where free',
     band_pct: 'of a sum: the bands of its parts, weighted by their energy',
     pue: 'energy_nj has the overhead of the building in it; it is not of parts with a factor of their own',
+    requests:
+      'one a charge, or as many as the charge states; none of the operations in without_request, which are work by the minute or by what is stored',
     measured_nj: `of the energy, what a sensor read (${MEASURED_METHODS.join(', ')})`,
   },
   services: Object.fromEntries(
     [...totals.operations].toSorted().map((name) => [name, serviceOf(name)]),
   ),
+  without_request: [...totals.operations].filter((name) => !isRequest(name)).toSorted(),
   meters: [...totals.meters.values()].map(({ energy, ...meter }) => ({
     ...meter,
     energy_nj: energy.toString(),

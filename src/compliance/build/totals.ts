@@ -2,7 +2,7 @@
 import { printDecimal } from '#base/units.ts'
 import type { CarbonFactor, Charge, ChargePart } from '#contract/charge.ts'
 import { carbonOfParts, MEASURED_METHODS } from '#contract/charge.ts'
-import { serviceOf } from '#contract/operations.ts'
+import { isRequest, serviceOf } from '#contract/operations.ts'
 import { csvLine } from '#ledger/ledger-csv.ts'
 import { PackFault } from './pack-work.ts'
 
@@ -147,7 +147,7 @@ const noSums = (): PackSums => ({
 
 function addTo(sums: PackSums, charge: Charge): void {
   sums.charges++
-  sums.requests += BigInt(charge.requests ?? 1)
+  if (isRequest(charge.operation)) sums.requests += BigInt(charge.requests ?? 1)
   sums.energy += BigInt(charge.energy_nj)
   sums.carbon += BigInt(charge.carbon_pg)
   sums.money += BigInt(charge.charge_pusd)

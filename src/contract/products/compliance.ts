@@ -1,5 +1,5 @@
 // Evidence packs: what an auditor needs of an account and a time, signed by the log of receipts.
-import { look, ownView } from '#contract/operation.ts'
+import { look, ownView, work } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const pack = { ...look, service: 'compliance', remembered: true } as const
@@ -14,13 +14,7 @@ export const COMPLIANCE = defineProduct({
     'pack.content': { ...pack, scope: 'read', answeredDeleting: true },
     'pack.delete': { ...pack, scope: 'billing-admin' },
     /** No request: the work of a pack, by the minute, and its signature. */
-    'pack.build': {
-      ...look,
-      service: 'compliance',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'pack.build': work('compliance'),
   },
   routes: [
     { method: 'POST', path: '/v1/compliance/packs', operation: 'pack.create', query: [] },

@@ -1,5 +1,5 @@
 // Databases: PostgreSQL 16 with pgvector, one server for each database.
-import { look } from '#contract/operation.ts'
+import { look, work } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const database = { ...look, service: 'databases', remembered: true } as const
@@ -30,29 +30,11 @@ export const DATABASES = defineProduct({
     'database-backup.get': view,
     'database-backup.delete': { ...database, scope: 'deploy' },
     /** No request: a backup or a restore. */
-    'database.backup': {
-      ...look,
-      service: 'databases',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'database.backup': work('databases'),
     /** No request: the CPU of the proxy for sessions of a database, by the minute. */
-    'database.session': {
-      ...look,
-      service: 'databases',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'database.session': work('databases'),
     /** No request: what a database stored for a minute. */
-    'database.standing': {
-      ...look,
-      service: 'databases',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'database.standing': work('databases'),
   },
   routes: [
     { method: 'POST', path: '/v1/databases', operation: 'database.create', query: [] },

@@ -1,5 +1,5 @@
 // Functions: code of accounts that runs in cells of its own, woken by requests to its route.
-import { look } from '#contract/operation.ts'
+import { look, work } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const own = { ...look, service: 'functions', remembered: true } as const
@@ -20,13 +20,7 @@ export const FUNCTIONS = defineProduct({
     'function.rollback': change,
     'function.delete': change,
     /** No request: what the cell of a function used for a minute. */
-    'function.standing': {
-      ...look,
-      service: 'functions',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'function.standing': work('functions'),
   },
   routes: [
     {

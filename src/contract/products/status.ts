@@ -1,5 +1,5 @@
 // The service itself: its health, its metrics, and charges without a request.
-import { look, ownView } from '#contract/operation.ts'
+import { look, ownView, work } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 export const STATUS = defineProduct({
@@ -16,13 +16,7 @@ export const STATUS = defineProduct({
       remembered: false,
     },
     /** No request: what a cell of an account used for a minute: a database's server. Functions have one of their own. */
-    'cell.standing': {
-      ...look,
-      service: 'databases',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'cell.standing': work('databases'),
     /** Unattributed requests: public pages, parser errors, 401, 404, 405. Many share one charge. */
     'service.nobody': {
       ...look,

@@ -1,5 +1,5 @@
 // Object storage: its S3 operations, and addresses that are signed for one object.
-import { look, type Operation } from '#contract/operation.ts'
+import { type Operation, look, work } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 import { STORAGE_OPERATIONS } from '#contract/s3-operations.ts'
 
@@ -17,21 +17,9 @@ export const STORAGE = defineProduct({
     'storage.buckets': { ...look, service: 'storage', scope: 'read', remembered: true },
     'presign.create': { ...look, service: 'storage', scope: 'read', remembered: true },
     /** No request: lines of an access log become an object. */
-    'storage.log-delivery': {
-      ...look,
-      service: 'storage',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'storage.log-delivery': work('storage'),
     /** No request: what a bucket stored for a minute. */
-    'storage.standing': {
-      ...look,
-      service: 'storage',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'storage.standing': work('storage'),
   },
   routes: [
     {

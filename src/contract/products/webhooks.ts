@@ -1,5 +1,5 @@
 // Webhooks: events of an account, sent to addresses of its choice.
-import { look } from '#contract/operation.ts'
+import { look, work } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const webhook = { ...look, service: 'webhooks', remembered: true } as const
@@ -22,13 +22,7 @@ export const WEBHOOKS = defineProduct({
     /** The events that say that the balance is empty must be found. */
     'event.list': { ...view, answeredUnpaid: true },
     /** No request: the deliveries of an account, by the minute. */
-    'webhook.delivery': {
-      ...look,
-      service: 'webhooks',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'webhook.delivery': work('webhooks'),
   },
   routes: [
     { method: 'POST', path: '/v1/webhooks', operation: 'webhook.create', query: [] },

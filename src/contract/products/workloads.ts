@@ -1,5 +1,5 @@
 // Workloads: images of accounts that run as containers, woken by requests to their hosts or kept running.
-import { look } from '#contract/operation.ts'
+import { look, work } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const own = { ...look, service: 'workloads', remembered: true } as const
@@ -23,24 +23,12 @@ export const WORKLOADS = defineProduct({
     'workload.resume': change,
     'workload.rollback': change,
     /** No request: the bytes that the volumes of a workload take. */
-    'volume.standing': {
-      ...look,
-      service: 'workloads',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'volume.standing': work('workloads'),
     'registry.list': view,
     'registry.login': change,
     'registry.logout': change,
     /** No request: what the cells of a workload used for a minute. */
-    'workload.standing': {
-      ...look,
-      service: 'workloads',
-      scope: null,
-      remembered: false,
-      unrouted: true,
-    },
+    'workload.standing': work('workloads'),
   },
   routes: [
     { method: 'POST', path: '/v1/workloads', operation: 'workload.deploy', query: [] },

@@ -41,7 +41,7 @@ export async function verifyPack(files, { keys: given, told = () => undefined } 
     given === undefined ? KEY_ADVICE : 'The keys are those that you keep, and those that they sign',
   )
   const method = await jsonOf(files, 'method.json')
-  const totals = createTotals(method.services ?? {})
+  const totals = createTotals(method)
   const ledger = await checkCharges(files, { receipts, summary, totals })
   told(
     'receipts',

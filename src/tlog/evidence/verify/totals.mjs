@@ -7,8 +7,11 @@ const TOTALS =
   'month,service,operation,model,region,routed_to,token,resource,charges,requests,energy_nj,band_pct,measured_nj,carbon_pg,charge_pusd'
 const MEASURED = new Set(['rapl', 'plug', 'redfish', 'nvml'])
 
-/** `services` has the service of each operation. */
-export function createTotals(services) {
+/**
+ * Of method.json: `services` has the service of each operation, and `without_request` the operations whose charges stand
+ * for no request. Packs of before have no such list.
+ */
+export function createTotals({ services = {}, without_request: work = [] }) {
   const serviceOf = (operation) => services[operation] ?? 'other'
   const all = noSums()
   const groups = new Map()
@@ -19,7 +22,8 @@ export function createTotals(services) {
     add(charge) {
       const key = groupOf(charge, serviceOf(charge.operation))
       if (!groups.has(key)) groups.set(key, noSums())
-      for (const sums of [all, groups.get(key)]) addTo(sums, charge)
+      const requests = work.includes(charge.operation) ? 0n : BigInt(charge.requests ?? 1)
+      for (const sums of [all, groups.get(key)]) addTo(sums, charge, requests)
       addToLists(lists, charge)
     },
     check(csv, method, summary) {
@@ -116,9 +120,9 @@ const noSums = () => ({
   money: 0n,
 })
 
-function addTo(sums, charge) {
+function addTo(sums, charge, requests) {
   sums.charges++
-  sums.requests += BigInt(charge.requests ?? 1)
+  sums.requests += requests
   sums.energy += BigInt(charge.energy_nj)
   sums.carbon += BigInt(charge.carbon_pg)
   sums.money += BigInt(charge.charge_pusd)
