@@ -3,6 +3,7 @@
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { recordSystemAct } from '#identity/audit.ts'
+import { eachProcessor } from './each-processor.ts'
 import { endHolds } from './end-holds.ts'
 import { forEachPayment } from './for-each-payment.ts'
 import { createMoneyEnd } from './money-end.ts'
@@ -60,16 +61,6 @@ function open({ state, log }: TasksCore, settings: PaymentsSettings): TasksPart 
       },
     },
   }
-}
-
-/** Side by side, so that a processor which is away or slow holds up no other one; then the first failure is thrown. */
-async function eachProcessor(
-  adapters: readonly PaymentAdapter[],
-  work: (adapter: PaymentAdapter) => Promise<void>,
-): Promise<void> {
-  const ended = await Promise.allSettled(adapters.map(work))
-  const failed = ended.find((one) => one.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
 }
 
 type Automatic = { id: string; account: string; amount: string; method: string }
