@@ -37,6 +37,7 @@ async function refusalOf(t: TestContext, pid: number): Promise<unknown> {
       ready: { probe: () => new Promise(() => undefined), timeoutMs: 60_000 },
       container: {
         port: 8080,
+        cpuGroups: () => [],
         begin({ began }) {
           // As an engine does: later.
           setImmediate(() => {
