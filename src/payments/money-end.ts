@@ -106,7 +106,7 @@ async function forgetCards(
   account: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { rows } = await state.query<RemovedRow & { id: string; processor: string }>(
+  const { rows } = await state.query<RemovedRow>(
     "select id, processor, reference, page from payment_methods where account = $1 and state <> 'removed'",
     [account],
   )

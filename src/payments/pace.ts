@@ -13,13 +13,18 @@ export const FAILURES_PER_DAY_MAX = 10
 
 /** Throws too_many_cards, payment_pace_exceeded; the account is locked until the transaction ends. */
 export async function demandCardRoom(transaction: Queryable, account: string): Promise<void> {
-  await lockAccount(transaction, account)
+  await demandCardPace(transaction, account)
   const { rows } = await transaction.query<{ count: string }>(
     "select count(*) from payment_methods where account = $1 and state in ('pending', 'active')",
     [account],
   )
   if (Number(rows[0]?.count) >= METHODS_MAX)
     throw fault('too_many_cards', `Could not add the card: there are ${METHODS_MAX}`)
+}
+
+/** Throws payment_pace_exceeded; the account is locked until the transaction ends. */
+export async function demandCardPace(transaction: Queryable, account: string): Promise<void> {
+  await lockAccount(transaction, account)
   await demandPace(transaction, {
     account,
     times: 'select created_at as at from payment_methods where account = $1',

@@ -1,18 +1,41 @@
 // Cards that are removed here are taken off at the processor, too: one that stays there could be charged, and nobody would
 // see it.
 import type { Logger } from '#base/log.ts'
-import type { Queryable } from '#state/connect.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { forEachPayment } from './for-each-payment.ts'
 
 const BATCH = 50
 
-export type RemovedRow = { readonly reference: string | null; readonly page: string | null }
+type Place = { readonly reference: string | null; readonly page: string | null }
+export type RemovedRow = Place & { readonly id: string; readonly processor: string }
+
+/** Removes a card at its processor and here, with an audit entry; false where another call has removed it before. */
+export async function removeMethod(
+  { state, adapters }: { readonly state: State; readonly adapters: readonly PaymentAdapter[] },
+  asker: Asker,
+  row: RemovedRow,
+): Promise<boolean> {
+  const adapter = adapters.find(({ name }) => name === row.processor)
+  if (adapter !== undefined) await forgetThere(adapter, row)
+  return await state.transaction(async (transaction) => {
+    const { rowCount } = await transaction.query(
+      // The processor's word of our own removal may have come before.
+      `update payment_methods set state = 'removed', removed_at = ledger_now(),
+         to_forget = reference is distinct from $2 where id = $1 and removed_at is null`,
+      [row.id, row.reference],
+    )
+    if (rowCount === 0) return false
+    await recordAct(transaction, asker, { action: 'payment-method.delete', target: row.id })
+    return true
+  })
+}
 
 /** Before its row is removed. A card that is still to be given has a page, which is closed. */
 export async function forgetThere(
   adapter: PaymentAdapter,
-  { reference, page }: RemovedRow,
+  { reference, page }: Place,
 ): Promise<void> {
   if (reference !== null) await adapter.forget(reference)
   else if (page !== null) await adapter.closePage(page)

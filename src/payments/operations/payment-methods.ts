@@ -5,11 +5,11 @@ import { fault } from '#contract/errors.ts'
 import type { MethodReply, MethodRequest } from '#contract/payments.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
-import { recordAct } from '#identity/audit.ts'
+import { recordAct, type Asker } from '#identity/audit.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { declined } from '#payments/decline.ts'
-import { demandCardRoom } from '#payments/pace.ts'
-import { forgetThere, type RemovedRow } from '#payments/removed-methods.ts'
+import { demandCardPace, demandCardRoom, METHODS_MAX } from '#payments/pace.ts'
+import { removeMethod, type RemovedRow } from '#payments/removed-methods.ts'
 import { adapterOf } from '#payments/settings.ts'
 import type { TokenChain } from '#payments/stablecoin/chains.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -32,18 +32,45 @@ export function createMethodCreate(deps: Deps): Handler<MethodRequest> {
     const { account, env } = callerOf(who)
     const adapter = adapterOf(adapters, env)
     if (adapter === undefined) throw fault('payments_off', 'Could not add the card')
-    const { id } = await once(call, state, () => async (transaction) => {
-      const made = newId('card')
-      await demandCardRoom(transaction, account)
-      await insertMethod(transaction, { id: made, account, processor: adapter.name })
-      await recordAct(transaction, call, { action: 'payment-method.create', target: made })
-      return { id: made }
+    const { id } = await once(call, state, async () => {
+      await makeRoom(deps, call)
+      return async (transaction) => {
+        const made = newId('card')
+        await demandCardRoom(transaction, account)
+        await insertMethod(transaction, { id: made, account, processor: adapter.name })
+        await recordAct(transaction, call, { action: 'payment-method.create', target: made })
+        return { id: made }
+      }
     })
-    const action = await setUp(deps, adapter, { id, account, reference: body.token })
+    const action = await setUp(deps, adapter, { id, account, reference: body.token }).catch(
+      async (error: unknown) => {
+        // Without a key nobody can ask again. A card that was made all the same is forgotten once the processor tells.
+        if (call.begun === undefined) await state.query(UNANSWERED, [id])
+        throw error
+      },
+    )
     const { rows } = await state.query<Row>(`${SELECT} and id = $2`, [account, id])
     const reply = replyOf(present(rows[0], 'the card is there'), action)
     return { kind: 'known', status: 201, body: () => reply }
   }
+}
+
+const UNANSWERED = `update payment_methods set state = 'removed', removed_at = ledger_now()
+  where id = $1 and state = 'pending' and setup is null`
+
+/** A card that was never given holds up no other one: the oldest is removed, and its page is closed. */
+async function makeRoom({ state, adapters }: Deps, call: Asker): Promise<void> {
+  const { account } = present(call.who, 'a card is added with a token')
+  const { rows } = await state.query<RemovedRow>(
+    `select id, processor, reference, page from payment_methods where account = $1 and state = 'pending'
+       and (select count(*) from payment_methods where account = $1 and state in ('pending', 'active')) >= $2
+     order by created_at, id limit 1`,
+    [account, METHODS_MAX],
+  )
+  const [row] = rows
+  if (row === undefined) return
+  await state.transaction((transaction) => demandCardPace(transaction, account))
+  await removeMethod({ state, adapters }, call, row)
 }
 
 /** The processor knows a set-up by the id of the card, so a repetition is answered as the first. Throws payment_declined. */
@@ -98,24 +125,14 @@ export function createMethodDelete({ state, adapters }: Deps): Handler {
   return async (call) => {
     const { who, parameters } = call
     const id = parameters['method'] ?? ''
-    const { rows } = await state.query<RemovedRow & { processor: string }>(
-      "select processor, reference, page from payment_methods where account = $1 and id = $2 and state <> 'removed'",
+    const { rows } = await state.query<RemovedRow>(
+      "select id, processor, reference, page from payment_methods where account = $1 and id = $2 and state <> 'removed'",
       [callerOf(who).account, id],
     )
     const [row] = rows
-    if (row === undefined) throw notFound(id)
-    const adapter = adapters.find(({ name }) => name === row.processor)
-    if (adapter !== undefined) await forgetThere(adapter, row)
-    await state.transaction(async (transaction) => {
-      const { rowCount } = await transaction.query(
-        `update payment_methods set state = 'removed', removed_at = ledger_now(),
-           to_forget = reference is distinct from $2 where id = $1 and removed_at is null`,
-        [id, row.reference],
-      )
-      // Another call has removed it since. The processor's word of our own removal may have come before, too.
-      if (rowCount === 0) throw notFound(id)
-      await recordAct(transaction, call, { action: 'payment-method.delete', target: id })
-    })
+    // Another call may have removed it since.
+    if (row === undefined || !(await removeMethod({ state, adapters }, call, row)))
+      throw notFound(id)
     const reply = { id, object: 'payment_method', deleted: true }
     return { kind: 'known', status: 200, body: () => reply }
   }
