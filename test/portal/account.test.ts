@@ -81,6 +81,31 @@ describe('an account in a browser', { skip: withoutBrowser }, () => {
     await page.locator('tr', { hasText: 'Top-up' }).locator('.state', { hasText: 'paid' }).waitFor()
   })
 
+  test('cards are listed, and removed; one that was never given too', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada, 'removes cards')
+    done(await ada.ask('POST', '/v1/payment-methods', { type: 'card' }), 201)
+    await page.goto(`${portal()}/balance`)
+    await press(page, 'Add a test card')
+    const [given, open] = [
+      page.locator('tr', { hasText: 'visa ending in 4242' }),
+      page.locator('tr', { hasText: 'A card not given yet' }),
+    ]
+    await given.locator('.state', { hasText: 'pays' }).waitFor()
+    await loadAxe(page)
+    await open.locator('.state', { hasText: 'waits for you' }).waitFor()
+    await checkPage(page, 'the list of cards')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    for (const card of [open, given]) {
+      await card.getByRole('button', { name: 'Remove' }).click()
+      await press(page, 'Remove it')
+      await card.waitFor({ state: 'detached' })
+    }
+    const { body } = await ada.ask('GET', '/v1/payment-methods')
+    assert.deepEqual(body['data'], [])
+  })
+
   test('the rule of automatic top-ups is set, refused where no month has room, and ended', async () => {
     await using ada = await newPerson(browser, portal())
     const { page } = ada

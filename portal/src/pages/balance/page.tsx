@@ -9,6 +9,7 @@ import { Section } from '#console/parts/section.tsx'
 import { useNow, useZone } from '#console/parts/zone.ts'
 import { Head } from '#console/shell/head.tsx'
 import { AutomaticTopUps } from './automatic.tsx'
+import { Cards } from './cards.tsx'
 import { Left, type Balance } from './left.tsx'
 import { Lots } from './lots.tsx'
 import { Payments } from './payments.tsx'
@@ -41,6 +42,7 @@ export function Page() {
                 <Lots balance={balance} />
               </Section>
             </div>
+            <Cards />
             <AutomaticTopUps balance={balance} />
             <Section title="Kept">
               <Kept balance={balance} />
