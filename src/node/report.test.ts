@@ -3,13 +3,12 @@ import { test } from 'node:test'
 import { readSettings } from '#config/config.ts'
 import { readyText, workName } from './report.ts'
 
-const text = (models: string, isInstalled = true) =>
+const PUBLIC = { baseUrl: 'https://api.example/', portalUrl: 'https://portal.example' }
+
+const text = (models: string, isInstalled = true, settings: object = PUBLIC) =>
   readyText(
     {
-      config: readSettings(
-        { models, baseUrl: 'https://api.example/', portalUrl: 'https://portal.example' },
-        [],
-      ),
+      config: readSettings({ models, ...settings }, []),
       data: {} as Parameters<typeof readyText>[0]['data'],
       account: { account: 'acct_a', token: 'svc_a' },
       ownerLink: 'https://portal.example/sign-up#inv_a',
@@ -48,4 +47,12 @@ test('workName() names the step of a file that is fetched and then unpacked', ()
   assert.equal(workName('model', 'download'), 'fetch model')
   assert.equal(workName('model', 'unpack'), 'unpack model')
   assert.equal(workName('model', undefined), 'model')
+})
+
+test('readyText() names the test processor where there is one', () => {
+  assert.doesNotMatch(text('none', true, {}), /Test processor/)
+  assert.match(
+    text('none', true, { testProcessorPort: '8099' }),
+    /^Test processor: http:\/\/127\.0\.0\.1:8099 \(test money: no funds move\)$/m,
+  )
 })

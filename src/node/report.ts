@@ -167,6 +167,9 @@ function portalText(ready: Ready): string {
   return `\nOpen the portal and make your passkey: ${ready.ownerLink}\n(valid once, for a day)\n`
 }
 
+const processorText = ({ config: { testProcessorPort: port } }: Ready): string =>
+  port === undefined ? '' : `Test processor: http://127.0.0.1:${port} (test money: no funds move)\n`
+
 /** The ready lines for a person. */
 export function readyText(
   ready: Ready,
@@ -186,7 +189,7 @@ export function readyText(
   const head = `${portalText(ready)}
 Ergon answers at ${url} (${seconds} s)
 Status page: ${statusUrl(ready)}
-${first}`
+${processorText(ready)}${first}`
   const install = isInstalled
     ? ''
     : `To call it as ergon in every folder, once: ${command} self install\n`

@@ -45,7 +45,7 @@ const expiring = setInterval(() => {
 }, EXPIRE_EVERY_MS)
 const running = delivery.run(ending.signal)
 const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
-log.warn('The test processor listens: test money, no funds move', { port: config.port })
+log.info('The test processor listens: test money, no funds move', { port: config.port })
 
 process.once('SIGTERM', () => {
   ending.abort()
