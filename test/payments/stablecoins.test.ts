@@ -1,5 +1,6 @@
 // Money by stablecoin on a chain of our own: the real clients and facilitator of x402, and transfers that are claimed.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { before, test } from 'node:test'
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http'
 import { FAILURES_PER_DAY_MAX } from '#payments/pace.ts'
@@ -91,12 +92,12 @@ async function signOnly(payer: Payer, from: number, amount: string): Promise<str
   })
   return header
 }
-const paySigned = (payer: Payer, amount: string, header: string) =>
+const paySigned = (payer: Payer, amount: string, header: string, more = {}) =>
   payer.call(
     'POST',
     '/v1/topups',
     { amount, method: 'stablecoin' },
-    { 'payment-signature': header },
+    { 'payment-signature': header, ...more },
   )
 
 type Payload = {
@@ -213,8 +214,15 @@ test('an authorisation that the facilitator refuses moves nothing and says why, 
   const { payer, from } = await newWallet(ergon)
   const header = await signOnly(payer, from, '3.00')
   await chain.send(from, 'transfer', [chain.account(1).address, 1000n * USD])
-  const refused = await paySigned(payer, '3.00', header)
+  const key = { 'idempotency-key': randomUUID() }
+  const refused = await paySigned(payer, '3.00', header, key)
   assert.deepEqual([refused.status, codeOf(refused)], [402, 'payment_declined'])
+  const again = await paySigned(payer, '3.00', await signOnly(payer, from, '3.00'), key)
+  assert.deepEqual(
+    [codeOf(again), again.json['topup']],
+    ['payment_declined', refused.json['topup']],
+  )
+  assert.match(again.text, /another Idempotency-Key/)
   const response = decodePaymentResponseHeader(refused.headers.get('payment-response') ?? '')
   assert.deepEqual([response.success, response.errorReason], [false, reasonOf(refused)])
   assert.ok(refused.headers.get('payment-required'))

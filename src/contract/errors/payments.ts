@@ -19,7 +19,11 @@ export const PAYMENTS_ERRORS = {
     'not_found_error',
   ),
   payment_declined: final(
-    account(402, 'payment_error', 'Use another card, or ask the bank of this one.'),
+    account(
+      402,
+      'payment_error',
+      'Pay in another way, or ask the bank of the card. A further try needs another Idempotency-Key.',
+    ),
   ),
   payment_required: final(
     account(
