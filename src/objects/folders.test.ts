@@ -20,6 +20,7 @@ const skip = whyNoState()
 const BACKFILL = new URL('./schema/0230_folders.sql', import.meta.url)
 const LIST = { prefix: '', delimiter: '/', after: '', limit: 1000 }
 const FEW = 12
+const LARGE = 3000
 let store: Store
 withStore(FEW, (opened) => (store = opened))
 
@@ -140,6 +141,48 @@ test('folders of an older state are found at its first start', { skip }, async (
   await store.state.query(fill ?? '')
   assert.deepEqual(await rowsOf(bucket), before)
   assert.deepEqual(await brokenRules(store.state), [])
+})
+
+test('a deletion of keys that are no objects holds no folder', { skip }, async () => {
+  const bucket = await makeBucket(store, 'absent')
+  const held = await store.state.transaction(async (transaction) => {
+    await transaction.query('select * from storage_delete($1, $2, false)', [
+      bucket.id,
+      JSON.stringify([{ key: 'a/b/c/d' }]),
+    ])
+    const { rows } = await transaction.query<{ count: number }>(
+      `select count(*)::int as count from pg_locks
+       where locktype = 'advisory' and classid = 4207721 and pid = pg_backend_pid()`,
+    )
+    return rows[0]?.count
+  })
+  assert.equal(held, 0)
+})
+
+test('a folder that was large is left without a scan of all objects', { skip }, async () => {
+  const bucket = await makeBucket(store, 'was-large')
+  const keys = Array.from({ length: LARGE }, (_, n) => `old/${n}`)
+  for (let at = 0; at < LARGE; at += 1000)
+    await Promise.all(keys.slice(at, at + 1000).map((key) => put(bucket, key)))
+  await store.state.query('vacuum analyze object_versions')
+  await remove(bucket, ...keys)
+  await put(bucket, 'old/x')
+  const scans = await store.state.transaction(async (transaction) => {
+    const count = async () => {
+      const { rows } = await transaction.query<{ scans: number }>(
+        `select seq_scan::int as scans from pg_stat_xact_user_tables where relid = 'object_versions'::regclass`,
+      )
+      return rows[0]?.scans ?? 0
+    }
+    const before = await count()
+    await transaction.query('select * from storage_delete($1, $2, false)', [
+      bucket.id,
+      JSON.stringify([{ key: 'old/x' }]),
+    ])
+    return (await count()) - before
+  })
+  assert.equal(scans, 0)
+  assert.deepEqual(await rowsOf(bucket), [])
 })
 
 test('of two deletions of the last keys the second one removes the folder', { skip }, async () => {

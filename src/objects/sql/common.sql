@@ -3,7 +3,7 @@
 -- Only functions that the planner can inline have the language SQL: all others would be parsed anew at each call.
 --
 -- The order of locks: the bucket (shared, and exclusive for its deletion), stripes in ascending order, the upload's
--- row, rows of blobs by id. The stripe of a key is one of 1024: a lock for each key would overflow the server's lock
+-- row, folders from the deepest up (folders.sql), rows of blobs by id. The stripe of a key is one of 1024: a lock for each key would overflow the server's lock
 -- table (64 × max_connections) when clients delete a thousand at once.
 
 create or replace function storage_stripe(bucket_id int, object_key text)

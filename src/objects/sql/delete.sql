@@ -9,6 +9,7 @@ declare
   freed uuid[] := '{}';
   keys constant text[] := array(select d ->> 'key' from jsonb_array_elements(deletions) d);
   shows boolean;
+  objects text[];
 begin
   home := storage_enter(bucket_id);
   if home.id is null then return query select 'NoSuchBucket', null::text, false; return; end if;
@@ -17,6 +18,7 @@ begin
     select distinct storage_stripe(bucket_id, d ->> 'key') as stripe
     from jsonb_array_elements(deletions) d order by stripe offset 0
   ) stripes;
+  objects := storage_objects_of(bucket_id, keys);
   shows := storage_shows(bucket_id, deletions);
   if shows then perform storage_lock_folders(bucket_id, keys); end if;
   for deletion in
@@ -33,13 +35,23 @@ begin
     return query select answer.refused, answer.version_id, answer.marker;
   end loop;
   if shows then
-    perform storage_enter_folders(array_agg(bucket_id), array_agg(g.key), '[]') from (
-      select distinct v.key from object_versions v
-      where v.bucket = bucket_id and v.key = any (keys) and v.is_latest and not v.delete_marker) g
+    perform storage_enter_folders(array_agg(bucket_id), array_agg(g.key), '[]')
+    from unnest(storage_objects_of(bucket_id, keys)) g (key)
     having count(*) > 0;
   end if;
-  perform storage_leave_folders(bucket_id, keys);
+  if objects <> '{}' then
+    perform storage_leave_folders(bucket_id, array(
+      select unnest(objects) except select unnest(storage_objects_of(bucket_id, objects))));
+  end if;
   if freed <> '{}' then perform storage_release(freed); end if;
+end $$;
+
+-- The keys that are objects.
+create or replace function storage_objects_of(bucket_id int, keys text[]) returns text[] language plpgsql as $$
+begin
+  return array(
+    select distinct v.key from object_versions v
+    where v.bucket = bucket_id and v.key = any (keys) and v.is_latest and not v.delete_marker);
 end $$;
 
 -- True when a deletion removes the marker that hides an object.

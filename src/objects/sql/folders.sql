@@ -148,12 +148,13 @@ begin
   return false;
 end $$;
 
--- Removes the folders that are empty, for a caller that has deleted keys and holds their locks.
+-- Removes the folders that are empty, for a caller that holds the locks of the keys. They were objects, and are none.
 create or replace function storage_leave_folders(bucket_id int, keys text[]) returns void language plpgsql as $$
 declare
   paths text[] := '{}';
   path text;
   above text;
+  kept text;
   folders record;
   near constant text := (select max(k collate "C") from unnest(keys) k);
   level int;
@@ -174,9 +175,11 @@ begin
     loop
       continue when storage_holds_key(bucket_id, path, near);
       perform pg_advisory_xact_lock(4207721, storage_folder_lock(bucket_id, path));
-      continue when exists (
-        select from object_versions v where v.bucket = bucket_id and v.is_latest and not v.delete_marker
-          and v.key >= path and v.key < storage_beyond(path));
+      -- By the order the planner takes the index, also where its statistics still say that the folder is large.
+      select v.key into kept from object_versions v
+      where v.bucket = bucket_id and v.is_latest and not v.delete_marker
+        and v.key >= path and v.key < storage_beyond(path) order by v.key limit 1;
+      continue when kept is not null;
       above := storage_folder_of(left(path, -1));
       delete from object_folders o where o.bucket = bucket_id
         and (o.parent = above and o.name = substr(path, length(above) + 1) or o.parent = path);
