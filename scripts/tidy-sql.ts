@@ -24,9 +24,9 @@ const EXCEPTIONS: ReadonlySet<string> = new Set([
 const MADE =
   /\bcreate (?:or replace )?(?:unlogged )?(?:table|function|procedure|view) (?:if not exists )?(\w+)/gi
 const NAMED =
-  /\b(?:from|join|into|update|table|on|references)\s+(?:only\s+)?(?<table>\w+)|\b(?<routine>\w+)\s*\(/gi
+  /\b(?:from|join|into|update|table|truncate|using|on|references)\s+(?:only\s+)?"?(?<table>\w+)|\b(?<routine>\w+)\s*\(/gi
 const COMMENTS = { sql: /--.*$/gm, ts: /^\s*(?:\/\/|\/?\*).*$/gm }
-const TEXTS = /`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\\n])*'/g
+const TEXTS = /`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g
 
 /** SQL that names a table or a function of an area that is not below its own; of the whole tree. */
 export function sqlFaults(
@@ -69,4 +69,4 @@ export function sqlFaults(
 }
 
 const nameOf = (groups: Readonly<Record<string, string | undefined>> = {}): string =>
-  groups['table'] ?? groups['routine'] ?? ''
+  (groups['table'] ?? groups['routine'] ?? '').toLowerCase()

@@ -155,6 +155,14 @@ test('sqlFaults() finds SQL that names a table or a function of an area above, a
   assert.deepEqual(sqlRules('src/databases/a.ts', 'ask(`select has_volumes($1)`)'), [
     'SQL of databases/ may not name has_volumes of workloads/',
   ])
+  for (const sql of [
+    `ask("select x from workloads where a = 'b'")`,
+    'ask(`delete from databases using workloads`)',
+    'ask(`truncate workloads`)',
+    'ask(`select 1 FROM Workloads`)',
+    `ask('select 1 from "workloads"')`,
+  ])
+    assert.equal(sqlRules('src/databases/a.ts', sql).length, 1, sql)
   assert.deepEqual(sqlRules('src/identity/a.sql', '-- from deployments\nselect emit_event()'), [])
 })
 

@@ -94,6 +94,14 @@ test('the price of watching is of the last minute, and a new stream keeps it', (
   )
 })
 
+test('the price of watching is measured anew where the clock of the server was set back', () => {
+  const before = watched([
+    [3600, '1000000'],
+    [3606, '2000000'],
+  ])
+  assert.equal(watched([[12, '3000000']], before).looks.length, 1)
+})
+
 test('lists keep what a message does not name, and drop what is gone', () => {
   const budget = { id: 'tok_1', budget_nj: '750', used_nj: '618' }
   const first = after(NOTHING, message(FIRST, { budgets: [budget, { ...budget, id: 'tok_2' }] }))

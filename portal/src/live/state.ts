@@ -119,7 +119,9 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
 }
 
 function looksAfter(before: readonly Look[], now: Look): readonly Look[] {
-  return [...before.filter(({ atMs }) => now.atMs - atMs <= LOOKS_MS), now]
+  // None is later than now, but where the clock of the server was set back.
+  const isOfMinute = ({ atMs }: Look) => atMs <= now.atMs && now.atMs - atMs <= LOOKS_MS
+  return [...before.filter(isOfMinute), now]
 }
 
 function priceOf(looks: readonly Look[]): bigint | undefined {

@@ -4,6 +4,6 @@ import { PAGES } from '#console/pages/list.ts'
 
 const SHOWN: ReadonlySet<string> = new Set(PAGES.flatMap(({ service }) => service ?? []))
 
-/** Nanojoules a second: the total without what stands beside the pages. */
+/** Nanojoules a second: the services that no page shows. */
 export const restOf = ({ by }: Power): bigint =>
   Object.entries(by).reduce((sum, [service, nj]) => (SHOWN.has(service) ? sum : sum + nj), 0n)
