@@ -24,6 +24,21 @@ const backup = {
   created_at: until,
   ended_at: null,
 }
+/** The answers to the polls of a path, in order; the last answer stays. */
+const polled = (...answers: object[]) => answers.map((answer) => JSON.stringify(answer))
+const POLLS: Readonly<Record<string, readonly string[]>> = {
+  '/v1/databases/notes/backups/bkp_1': polled(
+    { ...backup, done_bytes: 0, total_bytes: null },
+    { ...backup, done_bytes: 45, total_bytes: 100 },
+    { ...backup, done_bytes: 45, total_bytes: 100 },
+    { ...backup, status: 'done', done_bytes: 100, total_bytes: 100 },
+  ),
+  '/v1/databases/notes-two': polled(
+    { name: 'notes-two', status: 'restoring', restore: null },
+    { name: 'notes-two', status: 'restoring', restore: { done_bytes: 7, total_bytes: 9 } },
+    { name: 'notes-two', status: 'deployed', restore: null },
+  ),
+}
 const ANSWERS: Readonly<Record<string, string>> = {
   '/v1/account/export': EXPORT,
   '/v1/members': page(
@@ -49,6 +64,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
     restorable_from: null,
     stored_bytes: 0,
   }),
+  'POST /v1/databases/notes/backups': '{"id":"bkp_1"}',
+  'POST /v1/databases': '{"name":"notes-two"}',
   '/v1/compliance/packs': JSON.stringify({ id: 'pack_1', state: 'waits', ceiling_pusd: '1900000' }),
 }
 
@@ -68,11 +85,18 @@ suite('commands at a service', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-typed-'))
   let server: Server
   let events: string[] = []
+  const polls = new Map(Object.entries(POLLS).map(([path, answers]) => [path, [...answers]]))
+  const pollOf = (path: string) => {
+    const left = polls.get(path)
+    return left !== undefined && left.length > 1 ? left.shift() : left?.[0]
+  }
   before(async () => {
-    server = createServer(({ url = '' }, response) => {
+    server = createServer(({ url = '', method = '' }, response) => {
       const path = url.split('?')[0] ?? ''
       const answer =
-        path === '/v1/events' ? (events.shift() ?? page()) : (ANSWERS[url] ?? ANSWERS[path])
+        path === '/v1/events'
+          ? (events.shift() ?? page())
+          : (ANSWERS[`${method} ${path}`] ?? pollOf(path) ?? ANSWERS[url] ?? ANSWERS[path])
       response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
       response.end(answer ?? '{}')
     }).listen(0, '127.0.0.1')
@@ -124,6 +148,36 @@ suite('commands at a service', () => {
   test('db backup list tells how far a backup is', async () => {
     const { out } = await ergon('db', 'backup', 'list', 'notes')
     assert.match(out, /bkp_1 .*running, 45 % read/)
+  })
+
+  /** The progress that a command told with --json, a line each. */
+  const progressOf = (told: string) =>
+    told
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { progress: unknown }).progress)
+
+  test('db backup create --json tells each step of the backup once, and prints the backup', async () => {
+    const { code, out, told } = await ergon('db', 'backup', 'create', 'notes', '--json')
+    assert.equal(code, 0, told)
+    const what = 'backup of notes'
+    assert.deepEqual(progressOf(told), [
+      { what, done_bytes: 0, total_bytes: null },
+      { what, done_bytes: 45, total_bytes: 100 },
+    ])
+    assert.equal((JSON.parse(out) as { status: string }).status, 'done')
+  })
+
+  test('db restore --json tells how far the restore is, and prints the database', async () => {
+    const words = ['db', 'restore', 'notes', '--as', 'notes-two', '--json']
+    const { code, out, told } = await ergon(...words)
+    assert.equal(code, 0, told)
+    const what = 'restore of notes-two'
+    assert.deepEqual(progressOf(told), [
+      { what, done_bytes: 0, total_bytes: null },
+      { what, done_bytes: 7, total_bytes: 9 },
+    ])
+    assert.equal((JSON.parse(out) as { status: string }).status, 'deployed')
   })
 
   test('audit does not call an automatic top-up an act of the operator', async () => {

@@ -76,9 +76,30 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 const visible = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
 
-/** Does some work with a progress bar, which is erased when the work has ended, however it ends. */
-export async function withProgressBar<T>(work: (bar: ProgressBar) => Promise<T>): Promise<T> {
-  const bar = createProgressBar(process.stderr)
+/** For --json: a line on stderr, `{"progress":{…}}`, each time that the figures differ from those before. */
+function createProgressLines(): ProgressBar {
+  const told = new Map<string, string>()
+  return {
+    show(what, doneBytes, totalBytes) {
+      const figures = `${doneBytes}/${totalBytes}`
+      if (told.get(what) === figures) return
+      told.set(what, figures)
+      const progress = { what, done_bytes: doneBytes, total_bytes: totalBytes ?? null }
+      tell(JSON.stringify({ progress }))
+    },
+    erase: () => undefined,
+  }
+}
+
+/**
+ * Does some work with a progress bar, which is erased when the work has ended, however it ends. With `json`, each
+ * progress is a JSON line on stderr instead.
+ */
+export async function withProgressBar<T>(
+  work: (bar: ProgressBar) => Promise<T>,
+  { json = false }: { readonly json?: boolean } = {},
+): Promise<T> {
+  const bar = json ? createProgressLines() : createProgressBar(process.stderr)
   try {
     return await work(bar)
   } finally {

@@ -1,4 +1,4 @@
-// Long work on databases, with a bar on a terminal: backups, and databases that are made from backups.
+// Long work on databases, with a bar on a terminal and lines of progress with --json: backups, and databases that are made from backups.
 import { sleep } from '#base/clock.ts'
 import { apiDelete, apiGet, apiPost } from './client.ts'
 import { backupsPath, databasePath, getDatabase, type Backup, type Database } from './databases.ts'
@@ -19,7 +19,7 @@ export const waitForBackup = (options: GlobalOptions, name: string, id: string):
       bar.show(`backup of ${name}`, backup.done_bytes, backup.total_bytes ?? undefined)
       await sleep(LOOK_MS)
     }
-  })
+  }, options)
 
 export type RestoreFrom = {
   readonly database: string
@@ -29,7 +29,7 @@ export type RestoreFrom = {
 
 /** Makes a database from backups and tells of it. A failed one is deleted: nothing is left of it. */
 export async function makeFrom(
-  options: GlobalOptions & { readonly json?: boolean },
+  options: GlobalOptions,
   made: { readonly name: string; readonly size?: string; readonly from: RestoreFrom },
 ): Promise<void> {
   await apiPost(options, '/v1/databases', made)
@@ -43,7 +43,7 @@ export async function makeFrom(
       bar.show(`restore of ${name}`, done, total ?? undefined)
       await sleep(LOOK_MS)
     }
-  })
+  }, options)
   if (options.json === true) return printJson(database)
   tell(`${name} is ready: ergon db psql ${name}`)
 }
