@@ -97,16 +97,19 @@ const WAIT_MS = 120_000
 const LOOK_MS = 200
 
 /**
- * Waits until the database has a status, and no upgrade waits. Throws a CommandError where it fails or takes too long.
+ * Waits until the database has a status, and no upgrade waits; `seen` gets the database of each poll. Throws a
+ * CommandError where it fails or takes too long.
  */
 export async function waitForStatus(
   options: GlobalOptions,
   name: string,
   wanted: 'deployed' | 'suspended',
+  seen: (database: Database) => void = () => undefined,
 ): Promise<Database> {
   const lastMs = performance.now() + WAIT_MS
   for (;;) {
     const database = await getDatabase(options, name)
+    seen(database)
     if (database.status === wanted && !database.upgrading) return database
     if (database.status === 'failed')
       throw new CommandError(

@@ -24,6 +24,17 @@ const backup = {
   created_at: until,
   ended_at: null,
 }
+const asleep = { from: until, to: until, woken_by: 'a connection', role: 'notes', slept_by: 'idle' }
+const upgraded = (version: string, upgrading: boolean, to: string | null) => ({
+  name: 'notes',
+  status: 'deployed',
+  upgrading,
+  last_awake: { ...asleep, to },
+  extensions: [
+    { name: 'hstore', version: '1.8' },
+    { name: 'vector', version },
+  ],
+})
 /** The answers to the polls of a path, in order; the last answer stays. */
 const polled = (...answers: object[]) => answers.map((answer) => JSON.stringify(answer))
 const POLLS: Readonly<Record<string, readonly string[]>> = {
@@ -37,6 +48,12 @@ const POLLS: Readonly<Record<string, readonly string[]>> = {
     { name: 'notes-two', status: 'restoring', restore: null },
     { name: 'notes-two', status: 'restoring', restore: { done_bytes: 7, total_bytes: 9 } },
     { name: 'notes-two', status: 'deployed', restore: null },
+  ),
+  '/v1/databases/notes': polled(
+    upgraded('0.6.0', true, until),
+    upgraded('0.6.0', true, null),
+    upgraded('0.6.0', true, null),
+    upgraded('0.8.0', false, null),
   ),
 }
 const ANSWERS: Readonly<Record<string, string>> = {
@@ -65,6 +82,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     stored_bytes: 0,
   }),
   'POST /v1/databases/notes/backups': '{"id":"bkp_1"}',
+  'PATCH /v1/databases/notes': JSON.stringify(upgraded('0.6.0', true, until)),
   'POST /v1/databases': '{"name":"notes-two"}',
   '/v1/compliance/packs': JSON.stringify({ id: 'pack_1', state: 'waits', ceiling_pusd: '1900000' }),
 }
@@ -178,6 +196,17 @@ suite('commands at a service', () => {
       { what, done_bytes: 7, total_bytes: 9 },
     ])
     assert.equal((JSON.parse(out) as { status: string }).status, 'deployed')
+  })
+
+  test('db upgrade --json tells each step once, and the extensions that changed', async () => {
+    const { code, out, told } = await ergon('db', 'upgrade', 'notes', '--json')
+    assert.equal(code, 0, told)
+    assert.deepEqual(progressOf(told), [
+      { what: 'upgrade of notes: its server starts' },
+      { what: 'upgrade of notes: the extensions are updated' },
+      { what: 'upgrade of notes: vector 0.6.0 is now 0.8.0' },
+    ])
+    assert.equal((JSON.parse(out) as { upgrading: boolean }).upgrading, false)
   })
 
   test('audit does not call an automatic top-up an act of the operator', async () => {

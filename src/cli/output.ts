@@ -52,6 +52,10 @@ export const tellWork = (text: string): void => {
   if (process.stderr.isTTY) tell(`${text} …`)
 }
 
+/** A step of long work: where somebody waits for it, or a line of progress with --json. */
+export const tellStep = ({ json = false }: { readonly json?: boolean }, what: string): void =>
+  json ? tell(JSON.stringify({ progress: { what } })) : tellWork(what)
+
 const paint = (code: number) => (text: string) =>
   environment().colours ? `\u001b[${code}m${text}\u001b[0m` : text
 export const green = paint(32)

@@ -1,11 +1,31 @@
-// ergon db upgrade.
+// ergon db upgrade: asks for it, tells its steps, and names the extensions that changed.
 import type { CommandCall } from '#cli/call.ts'
-import { changeDatabase, printDatabase, waitForStatus } from '#cli/databases.ts'
-import { printJson } from '#cli/output.ts'
+import { changeDatabase, printDatabase, waitForStatus, type Database } from '#cli/databases.ts'
+import { printJson, tellStep } from '#cli/output.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  await changeDatabase(options, name, { upgrade: true })
-  const database = await waitForStatus(options, name, 'deployed')
+  const before = await changeDatabase(options, name, { upgrade: true })
+  let told = ''
+  const tellOnce = (step: string) => {
+    if (step !== told) tellStep(options, `upgrade of ${name}: ${step}`)
+    told = step
+  }
+  const database = await waitForStatus(options, name, 'deployed', (seen) => {
+    if (!seen.upgrading) return
+    tellOnce(isAwake(seen) ? 'the extensions are updated' : 'its server starts')
+  })
+  tellOnce(changeWords(before, database))
   if (options.json) printJson(database)
   else printDatabase(database)
+}
+
+const isAwake = ({ last_awake: last }: Database): boolean => last !== null && last.to === null
+
+function changeWords(before: Database, after: Database): string {
+  const versions = new Map(before.extensions.map(({ name, version }) => [name, version]))
+  const changed = after.extensions.flatMap(({ name, version }) => {
+    const old = versions.get(name)
+    return old === undefined || old === version ? [] : [`${name} ${old} is now ${version}`]
+  })
+  return changed.join(', ') || 'no extension changed'
 }
