@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,6 +82,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     stored_bytes: 0,
   }),
   'POST /v1/databases/notes/backups': '{"id":"bkp_1"}',
+  '/v1/databases/notes/url': '{"url":"postgresql://notes:secret@127.0.0.1:1/notes"}',
   'PATCH /v1/databases/notes': JSON.stringify(upgraded('0.6.0', true, until)),
   'POST /v1/databases': '{"name":"notes-two"}',
   '/v1/compliance/packs': JSON.stringify({ id: 'pack_1', state: 'waits', ceiling_pusd: '1900000' }),
@@ -125,20 +126,24 @@ suite('commands at a service', () => {
     rmSync(folder, { recursive: true })
   })
 
-  function start(program: string, ...words: string[]) {
+  function startIn(more: Readonly<Record<string, string>>, program: string, ...words: string[]) {
     const { port } = server.address() as { port: number }
     const env = {
       ...process.env,
       ERGON_BASE_URL: `http://127.0.0.1:${port}`,
       ERGON_TOKEN: `svc_${'a'.repeat(38)}`,
+      ...more,
     }
     return spawn(program, words, { cwd: folder, env })
   }
 
+  const start = (program: string, ...words: string[]) => startIn({}, program, ...words)
   const ergon = (...words: string[]) => run(process.execPath, DOOR, ...words)
+  const run = (program: string, ...words: string[]) => outcomeOf(start(program, ...words))
+  const runIn = (more: Readonly<Record<string, string>>, ...words: string[]) =>
+    outcomeOf(startIn(more, process.execPath, DOOR, ...words))
 
-  async function run(program: string, ...words: string[]) {
-    const child = start(program, ...words)
+  async function outcomeOf(child: ReturnType<typeof start>) {
     const ended = once(child, 'exit')
     const [out, told] = await Promise.all([text(child.stdout), text(child.stderr)])
     const [code] = (await ended) as [number]
@@ -207,6 +212,39 @@ suite('commands at a service', () => {
       { what: 'upgrade of notes: vector 0.6.0 is now 0.8.0' },
     ])
     assert.equal((JSON.parse(out) as { upgrading: boolean }).upgrading, false)
+  })
+
+  /** Programs of PostgreSQL that write, or read, some bytes and then take a while. */
+  function placeTools(): Readonly<Record<string, string>> {
+    const tool = (name: string, lines: string) =>
+      writeFileSync(
+        join(folder, name),
+        `#!/bin/sh\n[ "$1" = --version ] && exec echo "${name} (PostgreSQL) 16.4"\n${lines}\n`,
+        { mode: 0o755 },
+      )
+    tool(
+      'pg_dump',
+      'for last; do :; done\n[ -d "${last%/*}" ] && exec > "$last"\nprintf 12345\nsleep 1',
+    )
+    tool('psql', 'cat > /dev/null')
+    return { PATH: `${folder}:${process.env['PATH']}` }
+  }
+
+  test('db export --json tells the bytes that are written', async () => {
+    const file = join(folder, 'notes.dump')
+    const { code, told } = await runIn(placeTools(), 'db', 'export', 'notes', file, '--json')
+    assert.equal(code, 0, told)
+    const line = '{"progress":{"what":"export of notes","done_bytes":5,"total_bytes":null}}'
+    assert.ok(told.split('\n').includes(line), told)
+    assert.equal(readFileSync(file, 'utf8'), '12345')
+  })
+
+  test('db import --json tells the bytes that come from the other database', async () => {
+    const source = 'postgresql://me@127.0.0.1:1/old'
+    const { code, told } = await runIn(placeTools(), 'db', 'import', 'notes', source, '--json')
+    assert.equal(code, 0, told)
+    const line = '{"progress":{"what":"import into notes","done_bytes":5,"total_bytes":null}}'
+    assert.ok(told.split('\n').includes(line), told)
   })
 
   test('audit does not call an automatic top-up an act of the operator', async () => {

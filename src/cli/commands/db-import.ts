@@ -4,7 +4,7 @@ import type { CommandCall } from '#cli/call.ts'
 import { demandDone, findTool, startTool } from '#cli/client-tools.ts'
 import { connectionOf } from '#cli/databases.ts'
 import { dumpKind } from '#cli/dump-file.ts'
-import { tell } from '#cli/output.ts'
+import { tell, withProgressBar } from '#cli/output.ts'
 import type { GlobalOptions } from '#cli/profile.ts'
 
 const NO_OWNER = ['--no-owner', '--no-privileges']
@@ -24,7 +24,13 @@ export async function run({
   words: [name = '', source = ''],
 }: CommandCall): Promise<void> {
   const address = (await connectionOf(options, name)).url
-  if (/^postgres(ql)?:\/\//.test(source)) await pull(options, source, address)
+  if (/^postgres(ql)?:\/\//.test(source))
+    await withProgressBar(async (bar) => {
+      let bytes = 0
+      await pull(options, source, address, (more) =>
+        bar.show(`import into ${name}`, (bytes += more), undefined),
+      )
+    }, options)
   else {
     const [program, words] =
       (await dumpKind(source)) === 'archive'
@@ -35,7 +41,13 @@ export async function run({
   tell(`${name} has everything of the import`)
 }
 
-async function pull(options: GlobalOptions, source: string, target: string): Promise<void> {
+/** From one database into another; `moved` hears the bytes of each part of the dump. */
+async function pull(
+  options: GlobalOptions,
+  source: string,
+  target: string,
+  moved: (bytes: number) => void,
+): Promise<void> {
   // Both are found before one of them starts.
   const tools = [
     await findTool(options, 'pg_dump', source),
@@ -51,6 +63,7 @@ async function pull(options: GlobalOptions, source: string, target: string): Pro
   if (from === null || into === null) return
   into.on('error', () => dump.process.kill())
   from.on('data', (bytes: Buffer) => {
+    moved(bytes.length)
     if (into.write(bytes)) return
     from.pause()
     into.once('drain', () => from.resume())
