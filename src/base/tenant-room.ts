@@ -14,6 +14,13 @@ export type DiskBlocks = {
 export const tenantRoomOf = ({ bavail, blocks, bsize }: DiskBlocks): number =>
   Math.floor((bavail - blocks * (1 - TENANTS_USE_MAX)) * bsize)
 
+/** The part of a disk that promises to volumes leave to other products. */
+const OTHERS_PART = 0.02
+
+/** Bytes that may be promised to volumes. */
+export const promiseRoomOf = (disk: DiskBlocks): number =>
+  Math.floor(tenantRoomOf(disk) - disk.blocks * disk.bsize * OTHERS_PART)
+
 /** Of the disk that has a folder. */
 export const tenantRoom = async (folder: string): Promise<number> =>
   tenantRoomOf(await statfs(folder))

@@ -42,6 +42,7 @@ test('groups that an engine makes are slowed, also one that is made later, and g
   const name = `ergon-engine-${process.pid}`
   const around = join(cpu, name)
   const container = join(around, 'container')
+  let missing: string[] = []
   /** As engines do it. */
   const start = () => {
     mkdirSync(container, { recursive: true })
@@ -53,7 +54,10 @@ test('groups that an engine makes are slowed, also one that is made later, and g
     )
   const folders = {
     unified: join(unified, name),
-    engineCpu: () => (readdirSync(around).includes('container') ? [container] : []),
+    engineCpu: () => [
+      ...missing,
+      ...(readdirSync(around).includes('container') ? [container] : []),
+    ],
   }
   start()
   const group = createCgroup(folders, { cpuMilli: 1000 }, systemClock)
@@ -66,6 +70,10 @@ test('groups that an engine makes are slowed, also one that is made later, and g
     assert.deepEqual(found(), ['5000', '10000'])
     group.limitCpu('energy', undefined)
     assert.deepEqual(found(), ['100000', '100000'])
+    // The engine removes a group between the listing and the write.
+    missing = [join(around, 'gone')]
+    group.limitCpu('energy', 500)
+    assert.deepEqual(found(), ['5000', '10000'])
   } finally {
     await group.remove()
     rmdirSync(container)

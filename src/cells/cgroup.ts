@@ -151,7 +151,7 @@ export function createCgroup(folders: CgroupFolders, limits: CgroupLimits, clock
     const bandwidth = slowMilli === undefined ? ownBandwidth(limits) : slowBandwidth(slowMilli)
     if (existsSync(join(unified, 'cpu.max'))) return limitCpuVersion2(unified, bandwidth)
     // A group around them could have no limit below theirs: the kernel refuses it.
-    for (const folder of folders.engineCpu?.() ?? []) limitCpuVersion1(folder, bandwidth)
+    for (const folder of folders.engineCpu?.() ?? []) limitEngineCpu(folder, bandwidth)
     if (folders.cpu !== undefined && limiting.includes(folders.cpu))
       limitCpuVersion1(folders.cpu, bandwidth)
   }
@@ -293,6 +293,18 @@ function limitCpuVersion1(folder: string, { quotaUs, periodUs }: CpuBandwidth): 
     if (!(error instanceof Error && 'code' in error && error.code === 'EINVAL')) throw error
   }
 }
+
+/** The engine may have removed the group since it was found. */
+function limitEngineCpu(folder: string, bandwidth: CpuBandwidth): void {
+  try {
+    limitCpuVersion1(folder, bandwidth)
+  } catch (error) {
+    const isGone = error instanceof Error && 'code' in error && GONE.has(String(error.code))
+    if (!isGone) throw error
+  }
+}
+
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV'])
 
 function limitVersion1(folders: Omit<CgroupFolders, 'unified'>, limits: CgroupLimits): string[] {
   const limiting: string[] = []

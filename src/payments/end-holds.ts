@@ -4,7 +4,7 @@ import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
 import { PUSD_PER_CENT } from './card/card-facts.ts'
-import { forEachPayment } from './for-each-payment.ts'
+import { forEachPayment, turn } from './for-each-payment.ts'
 
 const BATCH = 100
 /** Before the end of an authorisation an unused hold is given back. */
@@ -29,7 +29,7 @@ const DUE = `
     where p.processor = $1 and p.state = 'authorized' and p.reference is not null
   ) held
   where spent >= ${PUSD_PER_CENT} or lives_until < ledger_now() + interval '${HOLD_ENDS_BEFORE_MS} milliseconds' or is_leaving
-  order by lives_until limit ${BATCH}`
+  order by ${turn('held.id', 'lives_until')} limit ${BATCH}`
 
 /** Asks the processor; the webhook of what it did moves the money. May be repeated. */
 export async function endHolds({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
+import { forgetRemoved } from './removed-methods.ts'
 import { reconcilePayments } from './reconcile.ts'
 
 const FAILING = 50
@@ -43,3 +44,28 @@ test('payments whose end always fails hold up no later one', { skip: whyNoState(
     await reconcilePayments({ state, adapter, log }, new AbortController().signal)
   assert.equal(ended.size, PAYMENTS - FAILING)
 })
+
+test(
+  'cards that always fail to be forgotten hold up no later one',
+  { skip: whyNoState() },
+  async () => {
+    await state.query(
+      `insert into payment_methods (id, account, processor, reference, state, to_forget, created_at)
+       select 'pm_' || lpad(n::text, 3, '0'), 'acct_1', 'card-test', n::text, 'removed', true, now()
+       from generate_series(1, $1) n`,
+      [PAYMENTS],
+    )
+    const forgotten = new Set<number>()
+    const adapter = {
+      name: 'card-test',
+      async forget(reference: string) {
+        if (Number(reference) <= FAILING)
+          throw fault('payment_processor_away', 'Could not forget the card')
+        forgotten.add(Number(reference))
+      },
+    } as Partial<PaymentAdapter> as PaymentAdapter
+    for (let run = 0; run < 2; run++)
+      await forgetRemoved({ state, adapter, log }, new AbortController().signal)
+    assert.equal(forgotten.size, PAYMENTS - FAILING)
+  },
+)

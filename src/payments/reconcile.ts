@@ -4,7 +4,7 @@ import type { Logger } from '#base/log.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { PaymentAdapter, ProcessorEvent } from './adapter.ts'
 import { noteFailing, retryEvents } from './failing-events.ts'
-import { forEachPayment } from './for-each-payment.ts'
+import { forEachPayment, turn } from './for-each-payment.ts'
 import { forgetRemoved } from './removed-methods.ts'
 import { applyFacts, CALL_S_MAX, startPayment, startRefund } from './start-payment.ts'
 
@@ -148,15 +148,11 @@ async function lookAtQuiet({ state, adapter, log }: Deps, signal: AbortSignal): 
   })
 }
 
-/** Calls that failed come last, by turns: those that always fail hold up no later one. */
-const turn = (row: string) =>
-  `(select f.failed_at from payment_failing_calls f where f.id = ${row}.id) nulls first, ${row}.created_at`
-
 /** Ends confirmations of payers who left: they count as under way. */
 async function endAbandoned({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
   const { rows } = await state.query<{ id: string; reference: string }>(
     `select id, reference from payments p where processor = $1 and state = 'requires_action' and reference is not null
-       and created_at < ledger_now() - interval '${CONFIRM_S} seconds' order by ${turn('p')} limit ${BATCH}`,
+       and created_at < ledger_now() - interval '${CONFIRM_S} seconds' order by ${turn('p.id', 'p.created_at')} limit ${BATCH}`,
     [adapter.name],
   )
   await forEachPayment({ rows, state, log, signal }, ({ id, reference }) =>
@@ -202,7 +198,7 @@ const toNotCalled = ({ id, payment }: { readonly id: string; readonly payment: s
 async function callAgain({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
   const isDue = (row: string) => `${row}.reference is null
     and ${row}.created_at between ledger_now() - interval '${CALL_S_MAX} seconds'
-      and ledger_now() - interval '${CALL_S} seconds' order by ${turn(row)} limit ${BATCH}`
+      and ledger_now() - interval '${CALL_S} seconds' order by ${turn(`${row}.id`, `${row}.created_at`)} limit ${BATCH}`
   const payments = await state.query<{ id: string }>(
     `select p.id from payments p where p.processor = $1 and p.state = 'created' and ${isDue('p')}`,
     [adapter.name],

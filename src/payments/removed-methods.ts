@@ -4,7 +4,7 @@ import type { Logger } from '#base/log.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import type { PaymentAdapter } from './adapter.ts'
-import { forEachPayment } from './for-each-payment.ts'
+import { forEachPayment, turn } from './for-each-payment.ts'
 
 const BATCH = 50
 
@@ -51,7 +51,7 @@ export async function forgetRemoved(
   signal: AbortSignal,
 ): Promise<void> {
   const { rows } = await state.query<{ id: string; reference: string }>(
-    'select id, reference from payment_methods where processor = $1 and to_forget order by id limit $2',
+    `select id, reference from payment_methods where processor = $1 and to_forget order by ${turn('payment_methods.id', 'id')} limit $2`,
     [adapter.name, BATCH],
   )
   await forEachPayment({ rows, state, log, signal }, async ({ id, reference }) => {

@@ -38,7 +38,11 @@ const packs = createPacks({
   receipts: createSqlReceiptStore(state),
   stores: await openBlobStores(config.blobs, { log, clock: systemClock }),
   charging,
-  postCharges: (signal) => session.tickNow(signal),
+  // A tick posts so many records, and more of them where they came meanwhile.
+  async postCharges(signal) {
+    do await session.tickNow(signal)
+    while (session.pending > 0)
+  },
   payerOf: createPayers({ state, clock: systemClock }).payerOf,
   clock: systemClock,
   sleep,

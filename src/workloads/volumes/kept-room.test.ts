@@ -81,6 +81,36 @@ test('a volume can be filled after others have filled the disk as far as they ma
   }
 })
 
+test('a promise leaves the other products a part of the disk', async (t) => {
+  const disk = smallDisk(t)
+  if (disk === undefined) return
+  const room = () => tenantRoomOf(statfsSync(disk))
+  const folder = join(disk, 'volumes')
+  mkdirSync(join(folder, 'wl_a'), { recursive: true })
+  const others = openSync(join(disk, 'others'), 'w')
+  while (room() > 50 * MIB) writeSync(others, Buffer.alloc(MIB))
+  const volumes = createNodeVolumes(folder)
+  const [least, most] = [(DISK_MIB / 50 - 1) * MIB, 50 * MIB]
+  const wanted = { id: 'vol_b', name: 'more', path: '/more', bytes: most }
+  await assert.rejects(volumes.assertRoom({ id: 'wl_b', volumes: [wanted] }), {
+    code: 'workload_failed',
+    message: /the node has (46|47|48|49) MB for volumes/,
+  })
+  // Of an older version, which promised more.
+  const path = join(folder, 'wl_a', 'vol_a.img')
+  writeFileSync(path, '')
+  truncateSync(path, most)
+  const ending = new AbortController()
+  const keeping = volumes.keepRoom(ending.signal)
+  try {
+    await until(() => room() < least + 2 * MIB)
+    assert.ok(room() >= least, `${room()} bytes are left`)
+  } finally {
+    ending.abort()
+    await keeping
+  }
+})
+
 test('the room of volumes that are gone is given back', async (t) => {
   const disk = smallDisk(t)
   if (disk === undefined) return

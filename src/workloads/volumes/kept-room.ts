@@ -2,15 +2,18 @@
 // use. So no other product has to know of the promise. The end of the agent frees them, however that comes, and no copy of
 // the data folder has them.
 import { execFile } from 'node:child_process'
-import { open, rm, type FileHandle } from 'node:fs/promises'
+import { open, rm, statfs, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { tenantRoom } from '#base/tenant-room.ts'
+import { promiseRoomOf, tenantRoomOf } from '#base/tenant-room.ts'
 
 export interface KeptRoom {
   /** The bytes that are kept now. */
   readonly bytes: number
-  /** Keeps so much. Never takes the tenth of the disk that tenants' writes stop at: volumes that fill up take it meanwhile. */
+  /**
+   * Keeps so much, as far as the part of other products is left. Never takes the tenth of the disk that tenants' writes
+   * stop at: volumes that fill up take it meanwhile.
+   */
   keep(bytes: number): Promise<void>
   close(): Promise<void>
 }
@@ -36,8 +39,10 @@ export function createKeptRoom(folder: string): KeptRoom {
       return heldBytes
     },
     async keep(bytes) {
-      const mostBytes = Math.max(0, heldBytes + (await tenantRoom(folder)))
-      const wanted = Math.min(bytes, mostBytes)
+      const disk = await statfs(folder)
+      // Other products may use their part: that ends no promise.
+      const moreBytes = Math.min(tenantRoomOf(disk), Math.max(0, promiseRoomOf(disk)))
+      const wanted = Math.min(bytes, Math.max(0, heldBytes + moreBytes))
       const isStep = Math.abs(wanted - heldBytes) >= STEP_BYTES
       if (isStep || (wanted === 0 && heldBytes > 0)) await size(wanted)
     },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { tenantRoomOf } from '#base/tenant-room.ts'
+import { promiseRoomOf } from '#base/tenant-room.ts'
 import { createNodeVolumes } from './node-volumes.ts'
 import { toolMsOf } from './volume-images.ts'
 
@@ -56,7 +56,7 @@ test('a slow check of a volume holds up neither others nor the room that it was 
     const large = ['vol_a', 'vol_b', 'vol_c', 'vol_d', 'vol_e']
     mkdirSync(join(folder, 'wl_a'))
     for (const id of large) writeFileSync(join(folder, 'wl_a', `${id}.img`), '')
-    const share = Math.floor(tenantRoomOf(statfsSync(folder)) / 8)
+    const share = Math.floor(promiseRoomOf(statfsSync(folder)) / 8)
     const growths = large.map((id) => open({ id: 'wl_a', volumes: [volume(id, share)] }))
     const again = open({ id: 'wl_a', volumes: [volume('vol_a', share)] })
     for (let nth = 0; begun.length < 4 && nth < 1000; nth++) await pause(5)

@@ -1,8 +1,8 @@
 // The volumes of this node: a folder for each workload, with the file of each of its volumes.
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '#base/clock.ts'
-import { tenantRoom } from '#base/tenant-room.ts'
+import { promiseRoomOf } from '#base/tenant-room.ts'
 import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { VolumesOf, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
@@ -176,7 +176,7 @@ async function assertRoom(
 ): Promise<void> {
   if (moreBytes === 0) return
   const promised = promisedBytes(await filesOf(folder), promises)
-  const room = (await tenantRoom(folder)) + kept.bytes - promised
+  const room = promiseRoomOf(await statfs(folder)) + kept.bytes - promised
   if (moreBytes <= room) return
   throw fault(
     'workload_failed',
