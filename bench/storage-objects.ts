@@ -84,7 +84,7 @@ for (let from = 1; from <= KEYS; from += BATCH)
 await store.state.query(
   `insert into object_folders (bucket, parent, name)
    select $1::int, f.parent, f.name from generate_series(0, $2::int) n,
-     format('d%s/', lpad(n::text, 6, '0')) folder, (values ('', folder), (folder, '')) f (parent, name)`,
+     format('d%s/', lpad(n::text, 6, '0')) folder, lateral (values ('', folder), (folder, '')) f (parent, name)`,
   [large.id, Math.floor(KEYS / 100)],
 )
 await store.state.query('analyze object_versions, object_folders')

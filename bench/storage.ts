@@ -259,7 +259,7 @@ async function fillLarge(state: State): Promise<void> {
   await state.query(
     `insert into object_folders (bucket, parent, name)
      select b.id, f.parent, f.name from buckets b, generate_series(0, $1::int) n,
-       format('d%s/', lpad(n::text, 6, '0')) folder, (values ('', folder), (folder, '')) f (parent, name)
+       format('d%s/', lpad(n::text, 6, '0')) folder, lateral (values ('', folder), (folder, '')) f (parent, name)
      where b.name = '${LARGE}'`,
     [LARGE_KEYS / KEYS_PER_FOLDER - 1],
   )
