@@ -1,5 +1,5 @@
-// What comparing the checksum of a blob costs a GET: the same file is read with and without, by turns, in this process;
-// and that is held against all the CPU that a product takes for a GET of the size.
+// The cost of the checksum of a blob for a GET: this process reads the same file with and without the comparison, by
+// turns. The difference is divided by the CPU of a whole product for a GET of that size.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'

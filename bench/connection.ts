@@ -1,5 +1,5 @@
-// One keep-alive connection on a bare socket: it sends a request as soon as its last answer is whole
-// (closed loop), and looks at an answer just enough to know where it ends and that it is one.
+// One keep-alive connection on a bare socket. It sends a request as soon as its last answer is whole (closed loop), and
+// parses only the frame of an answer: its status and its end.
 import { connect, type Socket } from 'node:net'
 
 const ANSWER_MS_MAX = 5000
@@ -10,13 +10,13 @@ export type Answered = {
   readonly bytes: number
   readonly isOk: boolean
   readonly head: string
-  /** What was asked. */
+  /** The bytes of the request. */
   readonly request: readonly Buffer[]
 }
 
 export type Work = {
   readonly port: number
-  /** What goes over the wire next; undefined when nothing is left. */
+  /** The bytes of the next request; undefined when nothing is left. */
   next(): readonly Buffer[] | undefined
   answered(answer: Answered): void
   /** The connection broke; it opens another. */
@@ -41,7 +41,7 @@ export class Connection {
     this.#socket = this.#open()
   }
 
-  /** Ends when its answer is whole: whoever leaves is treated as one who leaves. */
+  /** Ends when its answer is whole: the server would treat an earlier end as a caller who leaves. */
   close(): void {
     this.#isEnding = true
     this.#socket.removeAllListeners('close')

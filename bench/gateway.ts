@@ -1,9 +1,9 @@
-// The gateway against a bare node:http proxy, a node:http + undici proxy, Portkey, TensorZero and LiteLLM, all in front
-// of one upstream, by turns within each round, so that what else the machine does meets all of them.
+// The gateway against a bare node:http proxy, a node:http + undici proxy, Portkey, TensorZero and LiteLLM. All are in
+// front of one upstream, and take turns within each round, so that other load of the machine meets all of them.
 //
-// What is not equal, on purpose: the proxies pass a request on and count nothing. Ergon checks the
-// token, admits, parses and checks the body and the answer, counts the tokens, journals the charge before
-// the figures leave, and posts and seals it.
+// The work of the targets differs on purpose: the proxies pass a request on and count nothing. Ergon checks the token,
+// admits, parses and checks the body and the answer, counts the tokens, journals the charge before the figures leave,
+// and posts and seals it.
 import { LITELLM, startLitellm } from './litellm.ts'
 import {
   postRequest,
@@ -19,8 +19,8 @@ import { startTensorzero, TENSORZERO } from './tensorzero.ts'
 
 const CONNECTIONS = 32
 const ROUNDS = 5
-// After the turns of the others a target is cold, and what is posted and sealed later comes after a short
-// round: of 1 s, streams took twice the CPU, and JSON was 0.42 of the pipe instead of 0.23.
+// A target is cold after the turns of the others, and the posts and seals of a short round come after its end. In rounds
+// of 1 s streams took twice the CPU, and JSON was 0.42 of the pipe instead of 0.23.
 const SECONDS = 3
 // V8 optimises what has run often: before that a request costs several times as much CPU. So each target
 // answers so many of a kind before it is timed; seconds would leave the slowest ones cold.
@@ -133,7 +133,7 @@ async function measure(
   await target.quiet()
   if (result.failures > 0)
     throw new Error(`${target.name} failed ${result.failures} requests of "${cell.name}"`)
-  // What ran before the count, or was still running at its end, is in the total too.
+  // The total includes requests that ran before the count, or still ran at its end.
   const answered = result.requests * (1 + WARM_UP_SHARE) + CONNECTIONS
   const totalUs = (target.totalCpuUs() - totalBefore) / answered
   return { ...result, rate: result.requests / result.seconds, serverUs, totalUs }
@@ -235,8 +235,8 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
     bars,
     tables: [...measured].map(table),
     notes: [
-      `${CONNECTIONS} keep-alive connections in a closed loop, ${ROUNDS} rounds of ${SECONDS} s per target, targets by turns (LiteLLM after them), each after ${WARM_UP_REQUESTS} requests of the kind (or ${WARM_UPS_MAX * WARM_UP_SECONDS} s of them); the median over the rounds. A ratio is the median of the ratios within a round. Load, target and upstream share the machine.`,
-      'The proxies, Portkey and TensorZero neither check a token nor count anything; LiteLLM, without its database, checks one key and counts nothing that lasts. Ergon authenticates, admits against a lease, checks and meters the answer, writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log; the last CPU column holds all of that, for every process, until the product is at rest again.',
+      `${CONNECTIONS} keep-alive connections in a closed loop, ${ROUNDS} rounds of ${SECONDS} s per target, targets by turns (LiteLLM after them), each after ${WARM_UP_REQUESTS} requests of the kind (or ${WARM_UPS_MAX * WARM_UP_SECONDS} s of them). Figures are medians over the rounds. A ratio is the median of the ratios within a round. Load, target and upstream share the machine.`,
+      'The proxies, Portkey and TensorZero neither check a token nor count anything. LiteLLM, without its database, checks one key and counts nothing that lasts. Ergon authenticates, admits against a lease, and checks and meters the answer. It writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log. The last CPU column has all of that, for every process, until the product is at rest again.',
     ],
   }
 }

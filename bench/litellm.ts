@@ -40,7 +40,7 @@ export async function startLitellm(upstream: number, models: readonly string[]):
     headers: { Authorization: `Bearer ${KEY}` },
     child,
   })
-  // What its callers have given up it still works on for a second, beside whose turn is next.
+  // It works on abandoned requests for a further second, into the turn of the next target.
   return { ...target, quiet: () => atRest(child.pid ?? 0) }
 }
 

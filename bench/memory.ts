@@ -77,7 +77,7 @@ export async function runMemory(): Promise<Section> {
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
 const nameOf = (program: string) => (program === 'main' ? 'agent' : program)
 
-/** What each program takes of one core, in percent. */
+/** The share of each program in one core, in percent. */
 async function cpuShares(pid: number): Promise<Map<string, number>> {
   const beganMs = performance.now()
   const before = new Map(descendants(pid).map((one) => [one.pid, cpuUs(one.pid)]))

@@ -33,7 +33,7 @@ export function descendants(pid: number): ProcessEntry[] {
 export const treeCpuUs = (pid: number): number =>
   descendants(pid).reduce((sum, one) => sum + (one.ownTicks + one.waitedTicks) * US_PER_TICK, 0)
 
-/** What a process of the product is: the script that a node runs, or the name of its program. */
+/** The name of a process of the product: the script that its Node.js runs, or its program. */
 export function programOf(pid: number): string {
   const [command = '', ...rest] = readArguments(pid)
   const program = basename(command.split(':')[0] ?? '')

@@ -83,7 +83,7 @@ async function feed(
     for (; due < elapsed * rate; due++) settled.set((await settle()).id, performance.now())
     await pause(STEP_MS)
   }
-  // What is not posted yet is behind the watched size: one tick's time, and more when it is busy.
+  // Charges that are not posted yet are not in the watched size: one tick's time, and more under load.
   await pause(1000)
   isFed = true
   await watching

@@ -1,5 +1,5 @@
-// What a bench finds, kept as JSON and printed as tables. Each section carries the commit and the
-// machine that it was measured on, so that a run of one bench leaves the others as they were.
+// Results of the benches, kept as JSON and printed as tables. Each section names its commit and its machine, so that a
+// run of one bench leaves the others as they were.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'

@@ -56,7 +56,7 @@ async function startOnce(folder: string, port: number): Promise<number> {
     throw new Error('Ergon did not get ready')
   } finally {
     const ended = once(child, 'exit')
-    // npm does not always hand a signal on: the agent itself is told.
+    // npm does not always forward a signal: the agent itself gets SIGTERM.
     for (const pid of pidsOf(child.pid ?? 0, 'main')) process.kill(pid, 'SIGTERM')
     child.stdout.resume()
     await ended

@@ -34,7 +34,7 @@ export type StorageResult = {
   readonly p99Ms: number
   /** The first answer that was no success. */
   readonly firstFailure: string
-  /** Mean of X-Energy-Joules over the answers that bear it. */
+  /** Mean of X-Energy-Joules over the answers that have it. */
   readonly billedJ: number | undefined
 }
 

@@ -1,6 +1,6 @@
-// What the storage bench compares: S3 servers on a port of 127.0.0.1 with a folder of their own, all in
-// the same file system. The peers are installed outside the tree at first use; one that cannot be is left
-// out, and the page says so.
+// Targets of the storage bench: S3 servers on a port of 127.0.0.1 with a folder of their own, all in the same file
+// system. The peers are installed outside the tree at first use. A peer that cannot be installed is left out, and the
+// page says so.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { descendants, pssMib, treeCpuUs } from './processes.ts'

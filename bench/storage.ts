@@ -1,7 +1,7 @@
 // Object storage against minio, versitygw and s3rver: one client, the same signed requests, targets by
 // turns within each round. Then what only Ergon does here: pages of a bucket with a million keys.
 //
-// What is not equal: of the peers only minio syncs on PUT. Ergon syncs, commits, checks a token, holds a
+// The work of the targets differs: of the peers only minio syncs on PUT. Ergon syncs, commits, checks a token, holds a
 // lease, journals, posts and seals a charge for every request.
 import { stateOf } from './product.ts'
 import { median, type Bar, type Section, type Table } from './report.ts'
@@ -172,7 +172,7 @@ async function fill(client: StorageClient, target: StorageTarget): Promise<void>
   await send(client, target, { requests: reads, connections: 16 })
 }
 
-/** What each takes of a core while nobody asks: taken off later. */
+/** The idle share of each target in a core: subtracted later. */
 async function idleShares(targets: readonly StorageTarget[]): Promise<Map<string, number>> {
   for (const target of targets) await target.quiet()
   const before = targets.map((target) => target.cpuUs())
@@ -375,7 +375,7 @@ function sectionOf(found: Found): Section {
           const runs = measured.get(name)?.get(ERGON) ?? []
           const billedJ = median(runs.flatMap((run) => run.billedJ ?? []))
           const cpuMs = median(runs.map((run) => run.cpuMs))
-          // Larger answers bear their ceiling.
+          // Larger answers state their ceiling.
           if (bytes > MIB && name.startsWith('GET')) return []
           return [[name, figure(billedJ * 1000, 1), figure((cpuMs * njPerCpuS) / 1e9, 1)]]
         }),
@@ -402,7 +402,7 @@ function sectionOf(found: Found): Section {
       },
     ],
     notes: [
-      `Closed loop, ${ROUNDS} rounds, targets by turns, after ${LISTED_KEYS} puts and 3000 reads each; the median over the rounds, and a ratio is the median of the ratios within a round. A 503 is sent again at once, and counted. Client and servers share the machine. CPU is that of all processes of a target, until it is at rest again, less what it takes idle (Ergon ${((idle.get(ERGON) ?? 0) * 100).toFixed(1)} % of a core: meter, ticks, heartbeats); mJ is that CPU at the tariff that the product bills at here, ${(njPerCpuS / 1e9).toFixed(2)} J per CPU-second, for every target alike.`,
+      `Closed loop, ${ROUNDS} rounds, targets by turns, after ${LISTED_KEYS} puts and 3000 reads each. Figures are medians over the rounds; a ratio is the median of the ratios within a round. A 503 is sent again at once, and counted. Client and servers share the machine. CPU is that of all processes of a target, until it is at rest again, less its idle CPU (Ergon ${((idle.get(ERGON) ?? 0) * 100).toFixed(1)} % of a core: meter, ticks, heartbeats). mJ is that CPU at the tariff of the product here, ${(njPerCpuS / 1e9).toFixed(2)} J per CPU-second, for every target alike.`,
       'Of the peers only minio syncs before it answers a PUT. Ergon syncs every body or commits it with its row, and charges every request: token, lease, journal, ledger, signed log are all in its figures.',
       ...(missing.length === 0
         ? []

@@ -1,5 +1,4 @@
-// What the gateway bench compares: each target serves chat completions on a port of 127.0.0.1 from the
-// same upstream.
+// Targets of the gateway bench: each serves chat completions on a port of 127.0.0.1 from the same upstream.
 import { fork, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { connect, createServer } from 'node:net'

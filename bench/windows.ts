@@ -1,5 +1,5 @@
-// What the meter's windows take of the disk: days of a node, a window a second, rolled up as upkeep does. Table,
-// indexes and TOAST in a real PostgreSQL; a year is the rollups of a day, 365 times, and the day before.
+// The disk space of the meter's windows: days of a node, a window a second, rolled up as upkeep does. Table, indexes and
+// TOAST in a real PostgreSQL; a year is the rollups of a day, 365 times, and the day before.
 import { nj } from '#base/units.ts'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { windowBytes } from '#metering/window-record.ts'

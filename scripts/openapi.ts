@@ -15,7 +15,7 @@ export type Contract = {
   readonly version: string
 }
 
-/** What this tree promises. */
+/** The contract of this tree. */
 export const contractOf = (version: string): Contract => ({
   routes: ROUTES,
   descriptions: DESCRIPTIONS,

@@ -27,6 +27,8 @@ test('proseFaults() searches neither code nor strings nor real questions', () =>
   assert.deepEqual(rules('src/a/a.ts', '// `whoever` is a name. What is the limit?'), [])
   assert.deepEqual(rules('docs/a.md', '# What it is\n```sh\nopen the door\n```\n| door |'), [])
   assert.deepEqual(rules('src/a/a.ts', `// ${'word '.repeat(30)}.\n// ${'word '.repeat(30)}.`), [])
+  assert.deepEqual(rules('docs/a.md', `**${'word '.repeat(30)}.** ${'word '.repeat(30)}.`), [])
+  assert.deepEqual(rules('src/a/a.ts', `// The life:\n//\n//   ${'step → '.repeat(40)}`), [])
 })
 
 test('proseRatchet() lets a count fall, not rise', () => {

@@ -58,7 +58,7 @@ function sentences(path: string, text: string): Sentence[] {
   let block: string[] = []
   const close = () => {
     const prose = block.join(' ').replaceAll(/`[^`]*`/g, 'x')
-    for (const sentence of prose.split(/(?<=[.?!])\s+/))
+    for (const sentence of prose.split(/(?<=[.?!]\**)\s+/))
       if (sentence !== '') found.push({ line, text: sentence })
     block = []
   }
@@ -72,11 +72,15 @@ function sentences(path: string, text: string): Sentence[] {
   return found
 }
 
+/** A figure or a format in a comment: text that is indented behind the comment mark. */
+const FIGURE = /^(?:\/\/|\*(?!\/)) {2,}\S/
+
 /** The prose of each line: its text without comment marks, or null where the line has none. */
 function proseLines(path: string, text: string): (string | null)[] {
   let fenced = false
   return text.split('\n').map((raw) => {
     const line = raw.trim()
+    if (FIGURE.test(line)) return null
     if (path.endsWith('.sql')) return /^-- ?(.*)/.exec(line)?.[1] ?? null
     if (!path.endsWith('.md'))
       return /^(?:\/\/|\/\*\*?|\*(?!\/)) ?(.*?)(?: ?\*\/)?$/.exec(line)?.[1] ?? null

@@ -77,7 +77,7 @@ Facts about an account, in the order of \`sequence\`. Each is written in the tra
 ${sectionsOf(EVENTS)}`
 }
 
-/** How a request names the operation: method, level, subresource and condition. */
+/** The form of a request for the operation: method, level, subresource and condition. */
 const requestOf = ({ method, level, subresource, when }: S3Operation): string => {
   const parameter = subresource === null ? '' : `?${subresource}`
   return `${code(`${method} ${level}${parameter}`)}${when === undefined ? '' : `, ${when}`}`

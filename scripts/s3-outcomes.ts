@@ -14,15 +14,15 @@ const NAMES = 'not (account_usage or head_bucket_usage or bucket_head_extended o
 export type SuiteRun = {
   readonly checkout: string
   readonly python: string
-  /** What else pytest is given; with -k only a part of the baseline is wanted. */
+  /** Further arguments of pytest; with -k only a part of the baseline is wanted. */
   readonly more: readonly string[]
-  /** What the suite knows of the server. */
+  /** The suite's configuration file: address, keys and accounts of the server. */
   readonly config: string
   /** Where pytest writes its report. */
   readonly report: string
 }
 
-/** Whether the arguments choose tests by name, so that others of the baseline are absent. */
+/** The arguments choose tests by name, so that others of the baseline are absent. */
 export const isSelection = (more: readonly string[]): boolean =>
   more.some((word) => word.startsWith('-k'))
 
@@ -71,7 +71,7 @@ export type Baseline = {
   readonly file: string
   /** Write it anew instead of comparing. */
   readonly isUpdate: boolean
-  /** Whether tests of it may be absent. */
+  /** Tests of the baseline may be absent. */
   readonly isPart: boolean
 }
 

@@ -1,9 +1,9 @@
 // npm run s3-tests -- CHECKOUT PYTHON [pytest arguments]: Ceph's s3-tests against an Ergon of its own.
 // CHECKOUT is a clone of ceph/s3-tests (tried with 8f0ae7b), PYTHON an interpreter that has its
 // requirements, pytest-xdist and pytest-timeout. The 1389 tests that concern a server without STS, IAM,
-// SNS, select and cloud tiers run; the outcome of each is held against test/s3/s3-tests.baseline.txt,
-// and a test that leaves PASS there, or does not run, fails the run; with -k those that it leaves out may be
-// absent. `--update` writes the baseline anew.
+// SNS, select and cloud tiers run. The outcome of each is compared with test/s3/s3-tests.baseline.txt: a test
+// that leaves PASS there, or does not run, fails the run. With -k the tests that -k leaves out may be absent.
+// `--update` writes the baseline anew.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { startErgon, type Ergon } from '../test/start-ergon.ts'
 import { isSelection, judge, outcomesOf } from './s3-outcomes.ts'
 
 const BASELINE = join(import.meta.dirname, '../test/s3/s3-tests.baseline.txt')
-/** What the suite needs of a server, off by default. */
+/** Settings that the suite needs, off by default. */
 const SETTINGS = {
   ERGON_STORAGE_ACLS: 'on',
   ERGON_STORAGE_DAY_S: '10',

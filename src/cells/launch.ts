@@ -12,11 +12,11 @@
 //   sh INIT     as pid 1: asks the agent for leave, sets the environment, starts the program, reaps
 //               orphans
 //
-// In a cell with a root folder of its own, enter.pl takes the place of everything after unshare (root/).
+// In a cell with a root folder of its own, enter.pl replaces everything after unshare (root/).
 //
-// Each signal of death is armed a moment after what it depends on could have died: the agent before the
-// first, unshare before the last (seen once in about 100 kills in the middle of a start). So INIT, when
-// all are armed, says so on fd 3 and goes on only when the agent answers: EOF is the answer of a dead one.
+// The agent may die before the first signal of death is armed, and unshare before the last one (seen once in
+// about 100 kills in the middle of a start). So INIT writes to fd 3 when all signals are armed, and goes on only
+// when the agent answers: EOF means a dead agent.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import { isMainThread } from 'node:worker_threads'

@@ -1,5 +1,5 @@
-// What spends are billed when they end, and the only place that makes charges. A charge is journaled here before
-// its figures leave, and counts in the totals that the node's meter is held against.
+// The end of a spend: the only place that makes charges. A charge is journaled here before its figures leave, and
+// counts in the totals that are compared with the node's meter.
 import type { Bagged } from '#base/bag.ts'
 import { newIdBody } from '#base/ids.ts'
 import { priceOf, pusd } from '#base/units.ts'
@@ -19,7 +19,7 @@ import { NOBODY, Unattributed } from './unattributed.ts'
 import type { Served } from './spend.ts'
 import { readTariff } from './tariff.ts'
 
-/** What is billed of a spend. */
+/** A spend as the billing sees it. */
 export type Billable = Bagged & {
   readonly requestId: string
   readonly receiptId: string
@@ -30,9 +30,9 @@ export type Billable = Bagged & {
   /** When it ended, or ends when it is billed now. */
   readonly toMs: number
   readonly tail: TailClass
-  /** Whether a lease pays. */
+  /** A lease pays. */
   readonly isPaid: boolean
-  /** What it will be billed of the node's energy, while it runs. */
+  /** While the spend runs: its expected part of the node's energy. */
   readonly billed: Billed
 }
 
@@ -124,7 +124,7 @@ export class Billing {
       if (isPaid) this.#tails.learn(operation, tail, all.cpuNs / written.length)
   }
 
-  /** What was absorbed is a charge too: an upstream's meter reads what charges say of it. */
+  /** Absorbed energy is a charge too: the meter of an upstream is the sum of its charges. */
   #absorb(spend: Billable, status: number, terms: Terms): void {
     const parts = spend.measure.absorbedParts(terms.tariff)
     if (parts.length === 0) return

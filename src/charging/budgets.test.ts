@@ -1,5 +1,5 @@
-// A hold rests on the wallet that pays and on each budget that limits, all or none: no charge takes of one without
-// the other, none exceeds a budget, and a refusal names what refused and keeps nothing.
+// A hold rests on the wallet that pays and on each budget that limits, all or none. No charge takes from one without
+// the other, no charge exceeds a budget, and a refusal names the wallet or budget that refused and holds nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// What cells of accounts used is charged to the last nanojoule, once, whatever is killed in between.
+// The energy of cells of accounts is charged once, to the last nanojoule, whatever is killed in between.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,7 +1,6 @@
-// What cells of accounts used, by the minute: their shares of the meter's windows, dynamic and reserved, become one
-// charge for each cell and minute, and for each of its states in between. Each nanojoule of a share is charged once:
-// the charges of a cell are made in order, and each ends with the last window that is in it. So after a kill the
-// windows behind the last charge are what is left.
+// Charges of the cells of accounts. The shares of a cell in the meter's windows, dynamic and reserved, become one
+// charge for each minute and each change of its state. Each nanojoule of a share is charged once: the charges of a cell
+// are made in order, and each names the last window in it. After a kill the windows behind the last charge remain.
 import { add, type Nj } from '#base/units.ts'
 import type { EnergyBand } from '#contract/charge.ts'
 import { cellOperationOf } from '#contract/cell-operation.ts'
@@ -29,7 +28,7 @@ export type CellMinutesDeps = StandingDeps & {
   readonly stateOf: (cell: string) => string | undefined
   /** Energy that is held ahead, by the cell. */
   readonly holds?: ReadonlyMap<string, CellHold>
-  /** What an earlier life measured and did not charge. */
+  /** Windows that an earlier life measured and did not charge. */
   readonly left?: CellWindows
 }
 

@@ -1,4 +1,4 @@
-// What charging needs of the process it is in.
+// The dependencies of charging on its process.
 import type { TimerClock } from '#base/clock.ts'
 import type { Nj } from '#base/units.ts'
 import type { Marks } from '#metering/marks.ts'

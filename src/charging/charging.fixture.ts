@@ -39,7 +39,7 @@ export type TestCharging = AsyncDisposable & {
   readonly journal: Journal
   /** The process has used so much more CPU. */
   spendCpu(ns: number): void
-  /** Whether the ledger answers. */
+  /** The ledger answers. */
   answers: boolean
   /** An account with money, or on the free tier. */
   payer(account: string, pusd?: bigint): Payer

@@ -35,7 +35,7 @@ export interface Charging {
   readonly spends: Iterable<Pick<OpenSpend, 'receiptId' | 'operation' | 'payer' | 'measured'>>
   /** Running totals of what is billed by tariff; see metering/true-up.ts. Neither ever falls. */
   billed(): Billed
-  /** What was settled, and billed of indirect CPU: running totals, which never fall. */
+  /** Running totals, which never fall: settled requests, and their billed indirect CPU. */
   readonly activity: Activity
 }
 

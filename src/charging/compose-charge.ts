@@ -7,7 +7,7 @@ import { operationOf, type OperationName } from '#contract/operations.ts'
 import type { Payer, Served } from './spend.ts'
 import type { Tariff } from './tariff.ts'
 
-/** What work is billed at: agreed at its first admit. */
+/** Price, tariff and factors of the work, fixed at its first admit. */
 export type Terms = {
   readonly tariff: Tariff
   readonly priceId: string
@@ -26,7 +26,7 @@ export type FinishedWork = {
   readonly terms: Terms
   readonly parts: readonly ChargePart[]
   readonly cost: Pusd
-  /** How many requests share the charge (default 1). */
+  /** Number of requests that share the charge (default 1). */
   readonly requests?: number
 }
 

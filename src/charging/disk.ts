@@ -58,7 +58,7 @@ function create(folder: string, name: string, head: Uint8Array, size: number): D
     fill(fd, head, size)
   } catch (cause) {
     closeSync(fd)
-    // What has no header is none, and would be in the way of the next attempt.
+    // A file without a header is no segment, and would block the next attempt.
     unlinkSync(join(folder, name))
     const full = (cause as NodeJS.ErrnoException).code === 'ENOSPC' ? ': the disk is full' : ''
     throw fault(

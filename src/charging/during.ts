@@ -13,20 +13,20 @@ import { isSilent } from './faults.ts'
 import type { Payer, Served, Spend, Claim } from './spend.ts'
 
 export type LongWork = {
-  /** Who pays for the next minute: funds and budgets may change while the work goes on. */
+  /** The payer of the next minute: funds and budgets may change while the work goes on. */
   readonly payerOf: () => Payer | Promise<Payer>
   readonly operation: OperationName
   /** The most energy that all of it may be billed. */
   readonly ceilingNj: Nj
   readonly served?: Served
-  /** Ends it early; its error is what the work is told. */
+  /** Ends the work early: the signal of the work aborts with the same error. */
   readonly signal?: AbortSignal
 }
 
-/** What the work says of itself while it runs; figures of cells and upstreams are cumulative from its begin. */
+/** Reports of the work while it runs; figures of cells and upstreams are cumulative from its begin. */
 export type WorkMeter = Pick<Spend, 'mark' | 'claim' | 'claimThread'>
 
-/** What long work uses of a spend. */
+/** The part of a spend that long work uses. */
 export type WorkSpend = Pick<
   OpenSpend,
   | 'admit'
@@ -54,9 +54,9 @@ const STATUS_FAILED = 500
 
 /**
  * Does the work, and resolves with its result once it is charged. Throws `balance_depleted`,
- * `free_tier_exceeded`, `budget_exhausted` or `state_unavailable` where it is not admitted. When the hold cannot grow, the ceiling is
- * reached, the token is revoked or the process drains, `signal` aborts with that error; what the work used until
- * it ends is charged as far as it is held.
+ * `free_tier_exceeded`, `budget_exhausted` or `state_unavailable` where the work is not admitted. `signal` aborts with
+ * that error when the hold cannot grow, the ceiling is reached, the token is revoked or the process drains. The energy
+ * until the end of the work is charged as far as it is held.
  */
 export async function during<T>(
   deps: DuringDeps,
@@ -102,7 +102,7 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
   const settle = async (minute: Awaited<ReturnType<typeof admit>>, status: number) => {
     // A minute without work has no charge: a login to a database that cannot start would make a record of nothing.
     if (minute.measured() === 0n) return minute.drop()
-    // What was measured since the hold last grew is asked for.
+    // The hold grows by the energy that was measured since it last grew.
     await minute.finish()
     leftNj = subtract(leftNj, smaller(leftNj, chargeEnergy(minute.settle(status))))
   }

@@ -37,7 +37,7 @@ export const isDepleted = (error: unknown): boolean =>
 export const isSilent = (error: unknown): boolean =>
   error instanceof ErgonError && error.code === 'state_unavailable'
 
-/** Whether work ended for want of funds: a wallet or a budget is empty, or the ceiling is reached. */
+/** Work ended for want of funds: a wallet or a budget is empty, or the ceiling is reached. */
 export const isUnpayable = (error: unknown): error is ErgonError =>
   isDepleted(error) ||
   (error instanceof ErgonError &&

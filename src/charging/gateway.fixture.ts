@@ -27,20 +27,20 @@ export type TestGateway = AsyncDisposable & {
   readonly charges: Charge[]
   /** CPU time of the process, as marks read it. */
   readonly process: { cpuNs: number }
-  /** What a power cut would leave of the journal. */
+  /** The bytes of the journal that would survive a power cut. */
   durable(): Buffer
-  /** What the ledger hands down from the next tick on. */
+  /** The tariff of the ledger from the next tick on. */
   setTariff(njPerCpuS: bigint): Promise<void>
 }
 
 export type TestGatewayOptions = {
-  /** What the disk waits for at each sync (default nothing). */
+  /** The disk waits for it at each sync (default: no wait). */
   readonly synced?: () => Promise<void>
   /** `journal=sync`: replies wait for the disk. */
   readonly sync?: boolean
   /** Told of an error of the disk; without it the test ends. */
   readonly failed?: (error: unknown) => void
-  /** What the ledger waits for at each tick (default nothing). */
+  /** The ledger waits for it at each tick (default: no wait). */
   readonly answered?: () => Promise<void>
   readonly clock?: TimerClock
 }

@@ -1,4 +1,4 @@
-// What a hold took of one lease: of the wallet that pays, or of an energy budget that limits and never pays.
+// The part of one lease that a hold took. The wallet of the lease pays, or is an energy budget, which only limits.
 import { energyFor, nj, priceCeiling, pusd, type Nj } from '#base/units.ts'
 import { invariant, present } from '#base/errors.ts'
 import type { Debit } from '#ledger/tick.ts'
@@ -33,7 +33,7 @@ export class HeldLease {
     return this.#lease ?? this.#leases.get(this.want)
   }
 
-  /** What the lease can still give, in the wallet's unit. */
+  /** The free part of the lease, in the wallet's unit. */
   get left(): bigint {
     const lease = this.source
     return lease === undefined ? 0n : free(lease)
@@ -51,7 +51,7 @@ export class HeldLease {
     return this.#energy(lease.amount - lease.used)
   }
 
-  /** What is missing to hold an energy, in the wallet's unit; not above zero where it does. */
+  /** The amount missing to hold `energy`, in the wallet's unit; zero or less when the lease covers it. */
   missing(energy: Nj): bigint {
     return this.#price(energy) - this.#amount
   }
@@ -81,7 +81,7 @@ export class HeldLease {
     this.#leases.ask(this.source ?? this.want, this.missing(energy))
   }
 
-  /** What the ledger takes of the wallet for an energy of this price. */
+  /** The debit of the wallet for `energy` at the price `cost`. */
   debit(energy: Nj, cost: bigint): Debit {
     const { wallet } = present(this.#lease, 'who holds has a lease')
     const amount = this.#pusdPerJ === undefined ? energy : cost

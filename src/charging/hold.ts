@@ -1,5 +1,5 @@
-// What one spend has taken of its payer's lease and of each energy budget that limits it, all or none, so that it
-// can always pay what it is billed: a first sum before it begins, more while it goes on, never more than its cap.
+// The hold of one spend: its part of the payer's lease and of each energy budget that limits it, all or none. A first
+// sum is held before the work begins, more while it goes on, never more than its cap. So a spend can always pay its bill.
 import { add, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { LEAST_HOLD_NJ, type Debit } from '#ledger/tick.ts'
 import type { ChargingDeps } from './charging-deps.ts'
@@ -9,7 +9,7 @@ import { HeldLease } from './held-lease.ts'
 import type { Payer } from './spend.ts'
 
 const NONE = nj(0n)
-// Longer than a session lives without the ledger: whoever waits past it would not be admitted anyway.
+// Longer than a session lives without the ledger: a later grant would come too late for an admission.
 const WAIT_MS_MAX = 2500
 // Sessions tick each 0.3 s at least, and give back with the tick after the one that says who wants it.
 const RECALL_MS_MAX = 1000
@@ -26,7 +26,7 @@ export class Hold {
   capNj: Nj = NONE
   /** CPU time that uses up half of it, by the tariff: where it is looked at whether more is needed. */
   halfCpuNs = Number.POSITIVE_INFINITY
-  /** What the head of a stream said: no more is billed, whatever the work takes. */
+  /** The figure in the head of a stream: the most that is billed, whatever the work takes. */
   toldNj: Nj | undefined
   /** All that the wallet had when the head was written, where that is known. */
   fundsNj: Nj | undefined
@@ -173,7 +173,7 @@ export class Hold {
       : exhausted(least.want, this.#deps.clock.wallMs())
   }
 
-  /** What the ledger takes of the wallet and of each budget for an energy of this price. */
+  /** The debits of the wallet and of each budget for `energy` at the price `cost`. */
   debits(energy: Nj, cost: bigint): Debit[] {
     return this.#leases.map((lease) => lease.debit(energy, cost))
   }
@@ -208,7 +208,7 @@ export class Hold {
     return true
   }
 
-  /** What is left of a wallet that is dry; too little to be worth a hold admits nothing. */
+  /** Holds the rest of an empty wallet; a rest too small for a hold admits nothing. */
   #takeRest(): void {
     const least = smaller(this.capNj, LEAST_HOLD_NJ)
     const isWorth = this.#leases.every(

@@ -14,7 +14,7 @@ import type { Tariff } from './tariff.ts'
 const MS = 1e6
 const SESSION = 'gw-1.1'
 
-/** What a class of requests really costs, in milliseconds of CPU: in its own process, and in others. */
+/** The true cost of a class of requests, in milliseconds of CPU: in its own process, and in others. */
 export type Truth = {
   readonly directMs: number
   readonly indirectMs: number

@@ -1,4 +1,4 @@
-// What requests are billed for other cells, by what was learned: nearly all that they cause, and never more.
+// Requests are billed for the CPU that they cause in other cells, by learned rates: nearly all of it, never more.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -293,7 +293,7 @@ test('no session bills more than it is allowed, nor what another is allowed', ()
     [4_000_000n, 4_000_000n, 2_000_000n, 0n],
   )
   assert.equal(settle(allow({ 'gw-2.1': 1e12 })), 0n)
-  // What is allowed is a total: figures that arrive late allow nothing twice.
+  // The allowance is a total: figures that arrive late allow nothing twice.
   assert.equal(settle(allow({ 'gw-1.1': 11_000_000 })), 1_000_000n)
 })
 

@@ -1,5 +1,5 @@
-// The part of a charge for what the request causes in cells that serve all requests (PostgreSQL, signers, sealer,
-// upkeep): by the rates that the agent has learned (metering/indirect.ts), and the counts that it learns from.
+// The part of a charge for CPU that the request causes in shared cells: PostgreSQL, signers, sealer, upkeep. The agent
+// learns the rates (metering/indirect.ts) from the counts that are kept here.
 //
 // An active second costs the same for one request as for a hundred: each takes its share of a pot, which gets
 // the cost of a second when one begins. So no more is ever billed than there were active seconds.
@@ -9,7 +9,7 @@ import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Tariff } from './tariff.ts'
 
-/** What work is billed of indirect CPU. */
+/** Indirect CPU on the bill of one piece of work. */
 export type Indirect = {
   readonly cpuNs: bigint
   /** With the band of the tariff. */
@@ -46,7 +46,7 @@ export class IndirectBills {
     this.#session = session
   }
 
-  /** What work of an operation with so much own CPU is billed when it settles now. */
+  /** Indirect CPU on the bill of work with `ownNs` of own CPU that settles now. */
   of(tariff: Tariff, operation: OperationName, ownNs: number): Indirect {
     this.#turn(tariff)
     const { activeSecond } = tariff.indirect

@@ -33,7 +33,7 @@ const end = whole.length - ZEROS
 
 type Decode = (bytes: Buffer) => Segment | undefined
 
-/** What is wrong with what is read of a segment whose record `damaged` was spoiled, if any was. */
+/** The fault in the reading of a segment whose record `damaged` was spoiled, if there is one. */
 function faultOf(read: Segment | undefined, damaged: number): string | undefined {
   if (read?.session !== SESSION) return 'the session is not known'
   const isRight = (record: JournalRecord) =>
@@ -86,7 +86,7 @@ test('a flipped byte of a last record that ends with a sector does not look torn
       assert.ok(read?.isDamaged === true && read.damagedTail.length === 1, byte)
       assert.equal(lastOf(read, 0n), 1n, `${byte}: it is lost unless it is posted`)
       const isOfNumber = at >= NUMBER_AT && at < NUMBER_AT + 8
-      // A damaged number could be any: one too many is told as lost.
+      // A damaged number could be any number: one record too many is reported as lost.
       assert.equal(lastOf(read, 1n), isOfNumber ? 2n : 1n, `${byte}: it is posted`)
     }
 })

@@ -53,7 +53,7 @@ export function encodeHeader(session: string): Buffer {
   return Buffer.concat([copy, copy])
 }
 
-/** Whose records follow, and where; undefined when no copy of the header is whole. */
+/** The session of the records, and where they begin; undefined when no copy of the header is whole. */
 export function readHeader(bytes: Buffer): { session: string; end: number } | undefined {
   for (const at of [0, COPY_BYTES]) {
     const copy = bytes.subarray(at, at + COPY_BYTES)
@@ -67,7 +67,7 @@ export function readHeader(bytes: Buffer): { session: string; end: number } | un
   return session === undefined ? undefined : { session, end: COPY_BYTES }
 }
 
-/** Whether a header was never written, or was erased: one damaged byte leaves the other copy empty. */
+/** The header was never written, or was erased: one damaged byte leaves the other copy empty. */
 export const isErased = (bytes: Buffer): boolean =>
   [0, COPY_BYTES].some((at) => bytes.subarray(at, at + COPY_BYTES).every((byte) => byte === 0))
 
@@ -134,7 +134,7 @@ export function numberInHead(bytes: Buffer, at: number): bigint | undefined {
   return seq === 0n && bytes[at + KIND_AT] === KINDS.provisional ? undefined : seq
 }
 
-/** Whether the checksum of the record that begins here holds, when the record ends at `end`. */
+/** The checksum of the record from `at` to `end` holds. */
 export const checksumHolds = (bytes: Buffer, at: number, end: number): boolean =>
   crc32c(bytes.subarray(at + PREFIX_BYTES, end)) === bytes.readUInt32LE(at + 4)
 
@@ -148,7 +148,7 @@ export function readRecord(
   return { record: decodeRecord(bytes.subarray(at + PREFIX_BYTES, end)), end }
 }
 
-/** Whether a record may begin here: a cheap test, before the checksum is computed. */
+/** A record may begin at `at`: a cheap test, before the checksum is computed. */
 export function mayBeRecord(bytes: Buffer, at: number): boolean {
   return (
     KIND_NAMES.has(bytes[at + KIND_AT]) &&
@@ -158,7 +158,7 @@ export function mayBeRecord(bytes: Buffer, at: number): boolean {
   )
 }
 
-/** Whether a record began here before it was damaged: most of its fields still look like a record's. */
+/** A record began at `at` before it was damaged: most of its fields still look like a record's. */
 export function wasRecord(bytes: Buffer, at: number): boolean {
   if (at + RECORD_HEAD_BYTES >= bytes.length) return false
   const signs = [

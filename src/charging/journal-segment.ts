@@ -28,7 +28,7 @@ export type Segment = {
   readonly provisional: readonly ReadRecord[]
   /** The numbers in the heads of the damaged records after the last whole one; a number may be damaged too. */
   readonly damagedTail: readonly bigint[]
-  /** Whether records were damaged in it. */
+  /** Some records of the segment are damaged. */
   readonly isDamaged: boolean
 }
 
@@ -85,8 +85,8 @@ function nextRecord(
 }
 
 /**
- * Whether a power cut may have left the record that begins here, with a sector that was never written: a
- * sector is all zeros, the written sectors end within the head, or they do not end where the length says.
+ * A power cut may have left the record at `at` with a sector that was never written. Then a sector is all zeros, the
+ * written sectors end within the head, or they end elsewhere than the length says.
  */
 export function isTorn(bytes: Buffer, at: number, end: number): boolean {
   if (hasHole(bytes, at, end)) return true
@@ -96,7 +96,7 @@ export function isTorn(bytes: Buffer, at: number, end: number): boolean {
   return boundary === end && endOfRecord(bytes, at) !== end && !checksumHolds(bytes, at, end)
 }
 
-/** Whether a sector was never written, as after a power cut, which keeps later ones and not earlier. */
+/** A sector was never written: a power cut may keep later sectors and lose earlier ones. */
 function hasHole(bytes: Buffer, at: number, end: number): boolean {
   for (let from = at; from < end; from = sectorAfter(from))
     if (isZero(bytes.subarray(from, Math.min(sectorAfter(from), end)))) return true

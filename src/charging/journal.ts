@@ -41,7 +41,7 @@ export type JournalOptions = {
   /** Called once with the first error of a write or a sync; the process must then end. */
   readonly failed: (error: unknown) => void
   readonly segmentBytes?: number
-  /** What is journaled may leave only when it survives a power cut (default: when it survives kill -9). */
+  /** Figures leave only when their record survives a power cut (default: when it survives kill -9). */
   readonly sync?: boolean
   readonly atTurnEnd?: AtTurnEnd
 }
@@ -59,10 +59,10 @@ export class Journal implements AsyncDisposable {
   #written = 0
   #isScheduled = false
   #waiting: Recorded[] = []
-  /** Charges that were told before their end, by receipt, and the segment that has them. */
+  /** Provisional charges by receipt, each with the segment that has its record. */
   readonly #provisional = new Map<string, { readonly make: Provisional; segment?: Open }>()
   readonly #unwritten = new Set<string>()
-  /** What is being collected for one sync. */
+  /** The records that the next sync covers. */
   #group: Promise<void> | undefined
   /** Syncs and removals, one after the other: a file is never closed under a sync. */
   #work: Promise<void> = Promise.resolve()
@@ -148,7 +148,7 @@ export class Journal implements AsyncDisposable {
     })
   }
 
-  /** What the files still have of the records with these numbers, the last one included. */
+  /** The records from `first` to `last`, both included, as far as the files still have them. */
   between(first: bigint, last: bigint): JournalRecord[] {
     const { disk, session } = this.#options
     return readJournals(disk)
@@ -163,7 +163,7 @@ export class Journal implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.flush()
-    // What the disk said was told to `failed` when it said it.
+    // `failed` has received an error of the disk already.
     await this.synced().catch(() => undefined)
     for (const segment of [...this.#full, this.#current]) segment.file.close()
   }
@@ -291,8 +291,8 @@ export type LeftBehind = {
 }
 
 /**
- * What earlier lives left in the folder, oldest first: to be posted, then dropped. Numbers may be missing:
- * a record was damaged, or a power cut took the end of one segment and left the beginning of the next.
+ * The journals of earlier lives in the folder, oldest first: to be posted, then dropped. Numbers may be missing: a
+ * record was damaged, or a power cut took the end of one segment and left the beginning of the next.
  */
 export function readJournals(disk: Disk): LeftBehind[] {
   const found = new Map<string, Left>()

@@ -5,9 +5,9 @@ import type { LeaseGrant, Want } from '#ledger/tick.ts'
 
 /** One lease as the session sees it. All figures are in the wallet's unit (nJ or pUSD). */
 export type Lease = {
-  /** What is asked for: 'money:<account>', 'free:<account>' or a budget. */
+  /** The wanted wallet: 'money:<account>', 'free:<account>' or a budget. */
   readonly want: string
-  /** What was granted; a free-tier want is granted on the wallet of a day. */
+  /** The granted wallet: a free-tier want is granted on the wallet of a day. */
   readonly wallet: string
   /** Granted by the ledger, less what the ledger has posted. */
   amount: bigint
@@ -31,7 +31,7 @@ export type Lease = {
   idleTicks: number
 }
 
-/** What a lease can still give. */
+/** The part of a lease that is neither used nor held. */
 export const free = (lease: Lease): bigint => lease.amount - lease.used - lease.held
 
 // Ticks without use after which a lease goes back: five seconds of ticks of 100 ms, 12.5 of a busy session's 250 ms.
@@ -83,7 +83,7 @@ export class Leases {
     lease.used += spent
   }
 
-  /** What the next tick asks for, given what it posts of each wallet. */
+  /** The wants of the next tick, which posts the amounts of `posting` from each wallet. */
   wants(posting: ReadonlyMap<string, bigint>): Want[] {
     const wants: Want[] = []
     this.#asking = this.#asked
@@ -92,8 +92,8 @@ export class Leases {
       lease.posting = posting.get(lease.wallet) ?? 0n
       const amount = this.#target(lease)
       if (isWell(lease, amount)) continue
-      // What is given back is given up now: a hold taken while the tick is under way must not rest
-      // on it. So used + held ≤ the grant, whenever the answer comes.
+      // The returned part leaves the lease now: a hold taken while the tick is under way must not rest on it. So
+      // used + held ≤ the grant, whenever the answer comes.
       lease.amount = smaller(lease.amount, lease.posting + amount)
       wants.push({ wallet: this.#nameOf(lease), amount })
     }

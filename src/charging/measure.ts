@@ -1,4 +1,4 @@
-// What a spend used so far, in CPU time of this node and in joules of upstreams.
+// The use of a spend so far, in CPU time of this node and in joules of upstreams.
 import { invariant } from '#base/errors.ts'
 import { add, energyOfCpu, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { LEARNED, type ChargePart } from '#contract/charge.ts'
@@ -9,7 +9,7 @@ import type { Tariff } from './tariff.ts'
 
 type UpstreamUse = Extract<Claim, { kind: 'upstream' }>
 
-/** What was spent on answers that did not come: the operator absorbs that. */
+/** The use of failed answers, which the operator absorbs. */
 type Absorbed = { cellsNs: bigint; cellsNj: Nj; readonly upstreams: Map<string, UpstreamUse> }
 
 export class Measure {
@@ -56,7 +56,7 @@ export class Measure {
     absorbed.cellsNs += this.#cellsNs
     this.#cells.clear()
     this.#cellsNs = 0n
-    // What is left and what is absorbed are what it was, to the nanojoule: nothing that is billed may fall.
+    // Remainder and absorbed part add up to the use before, to the nanojoule: no billed figure may fall.
     absorbed.cellsNj = add(absorbed.cellsNj, subtract(nodeNj, this.nodeEnergy(tariff)))
     return true
   }
@@ -70,7 +70,7 @@ export class Measure {
     return energyOfCpu(this.totalCpuNs(), tariff.njPerCpuS)
   }
 
-  /** What cells and upstreams spent, without the CPU of this process. */
+  /** Energy of cells and upstreams, without the CPU of this process. */
   claimedEnergy(tariff: Tariff): Nj {
     return add(energyOfCpu(this.#cellsNs, tariff.njPerCpuS), this.#upstreamsNj)
   }
@@ -81,7 +81,7 @@ export class Measure {
 
   /**
    * The parts of a charge, together at most `limit`: the node's part first, then the upstreams in the
-   * order of their names, last the indirect CPU. What does not fit is the operator's.
+   * order of their names, last the indirect CPU. The operator pays the rest.
    */
   parts(tariff: Tariff, extra: { tailNs: bigint; indirect: Indirect }, limit: Nj): ChargePart[] {
     let left = limit

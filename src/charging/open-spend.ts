@@ -22,14 +22,14 @@ import type { Estimate, Payer, Served, Span, Spend, Claim } from './spend.ts'
 // Held at first: some hundred tokens of a small model. It doubles while the spend goes on.
 const FIRST_HOLD_NJ = nj(5_000_000_000n)
 const CLAIMS_AHEAD = 4n
-// What the gateway may still use of a whole answer: 0.3 s of CPU.
+// Ceiling of the gateway's own work on a whole answer: 0.3 s of CPU.
 const REPLY_NJ = nj(1_000_000_000n)
 // All that was measured, as a multiple of the ceiling: beyond it is no noise. Twenty runnable processes made
 // an honest answer of 1 J take 1.9 J; a body in HTTP chunks of one byte took 34 J of 1.07 J.
 const NOISE_TIMES = 4n
 const NONE = nj(0n)
 
-/** What the spends of a process share. */
+/** Dependencies that all spends of a process share. */
 export type SpendDeps = ChargingDeps & {
   readonly billing: Billing
   readonly running: Bag<OpenSpend>
@@ -59,7 +59,7 @@ export class OpenSpend implements Spend, Billable {
   #lookedNj = NONE
   #growing = false
   #isWhole = false
-  /** What a whole answer used beyond the hold was asked for, and not all of it granted. */
+  /** A whole answer used more than its hold, and the ledger did not grant all of the rest. */
   #isRefused = false
 
   constructor(deps: SpendDeps, span?: Span) {
@@ -375,7 +375,7 @@ export class OpenSpend implements Spend, Billable {
     const cutWhenUsedUp = (reason: NonNullable<Spend['cutReason']>) => {
       if (this.#hold !== hold || this.#isOver || this.measured() < hold.coveredNj) return
       if (hold.takeLeft()) return
-      // What is answered unpaid is not cut for what it costs beyond the last of a wallet.
+      // An operation that is answered unpaid is not cut when the wallet is empty.
       if (operationOf(this.operation).answeredUnpaid !== true || !isDepleted(reason))
         this.stop(reason)
     }

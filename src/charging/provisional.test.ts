@@ -1,5 +1,4 @@
-// Charges that are told before their end: the last one written of each receipt is posted by the next life,
-// unless the charge that took its place is there.
+// Provisional charges: the next life posts the last record of each receipt, unless the final charge is there.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +39,7 @@ function open(t: TestContext) {
   return { disk, journal }
 }
 
-/** What the next life posts, when the ledger has the records up to `lastSeq` and the charges `has`. */
+/** The records that the next life posts, when the ledger has those up to `lastSeq` and the charges `has`. */
 async function replayed(disk: Disk, { has = [] as string[], lastSeq = 0n } = {}) {
   const posted: TickRecord[] = []
   const known = { session: SESSION, open: true, lastSeq, lastTick: 0n, newestChange: 0n }

@@ -1,5 +1,5 @@
-// What earlier lives of a process left in their journals, posted under their own sessions. Called with
-// the lock of the journal held: those lives are over, and their leases return only now.
+// Posts the journals of earlier lives of a process, under their own sessions. The caller holds the lock of the
+// journal: those lives are over, and their leases return only now.
 import { OVERTAKEN, type KnownSession, type Ledger } from '#ledger/tick.ts'
 import { parseCharge } from '#contract/charge.ts'
 import { chargeText } from './charge-text.ts'

@@ -1,4 +1,4 @@
-// How long a session may be believed.
+// Freshness of a session: it admits nothing when the ledger has been silent for too long.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'

@@ -29,9 +29,9 @@ const HEARTBEAT_MS = 300
 const RESTING_MS = 900
 // Ledger side: 2 s. Ours counts from before the tick was sent and is 5 % shorter: clocks drift.
 const SESSION_MS = 1900
-// A charge takes 0.06 ms of the server's CPU in a tick (bench/ledger.ts, busy machine). A tick that is
-// slow takes fewer records the next time: a session stays fresh only by answers that come in time, and
-// 4,000 records had taken three seconds with 16 runnable processes on 2 CPUs.
+// A charge takes 0.06 ms of the server's CPU in a tick (bench/ledger.ts, busy machine). The tick after a slow one takes
+// fewer records, because a session stays fresh only by answers in time: 4,000 records took three seconds with 16
+// runnable processes on 2 CPUs.
 export const RECORDS_PER_TICK_MAX = 4000
 const RECORDS_PER_TICK_FIRST = 1000
 const RECORDS_PER_TICK_MIN = 100
@@ -78,7 +78,7 @@ export class Session {
   #recordsMax = RECORDS_PER_TICK_FIRST
   #closed = false
   #again = false
-  /** How many records the last tick posted. */
+  /** Number of records in the last tick. */
   #posted = 0
 
   /** Starts ticking. */
@@ -141,7 +141,7 @@ export class Session {
     return record.seq
   }
 
-  /** Journals a charge that is told before its end, as it stands; see Journal.provisional. */
+  /** Journals a provisional charge with its present figures; see Journal.provisional. */
   provisional(id: string, make: Provisional): void {
     this.#deps.journal.provisional(id, make)
   }
@@ -234,7 +234,7 @@ export class Session {
     }
   }
 
-  /** Whether the ledger misses only what our journal has: a standby that took over was a moment behind. */
+  /** True when the ledger misses only records of our journal: a standby that took over was a moment behind. */
   async #isMended(error: unknown): Promise<boolean> {
     if (codeOf(error) !== LEFT_OUT) return false
     const known = await this.#deps.ledger.findSession(this.id).catch(() => undefined)
@@ -259,7 +259,7 @@ export class Session {
     return true
   }
 
-  /** Asks the ledger; rejects when it takes too long. What it answers later is not heard. */
+  /** Asks the ledger; rejects when the answer takes too long. A later answer is dropped. */
   #ask(input: TickInput): Promise<TickResult> {
     return new Promise((resolve, reject) => {
       const cancel = this.#deps.clock.setTimer(ANSWER_MS_MAX, () =>

@@ -8,7 +8,7 @@ import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass } from '#metering/tail.ts'
 import type { Recorded } from './journal.ts'
 
-/** Who pays: an account, identified by the protocol. */
+/** The account that pays, identified by the protocol. */
 export type Payer = {
   readonly account: string
   readonly token?: string
@@ -19,8 +19,8 @@ export type Payer = {
 }
 
 /**
- * What a cell or upstream spent for this work so far: cumulative, so the last value seen counts. CPU never
- * falls; an upstream's joules do when what it declares takes the place of what was counted of it.
+ * The use of a cell or upstream for this work so far: cumulative, so the last value counts. CPU never falls. The joules
+ * of an upstream may fall when its declared figure replaces our count.
  */
 export type Claim =
   | { readonly kind: 'cpu'; readonly cell: string; readonly cpuNs: bigint }
@@ -36,7 +36,7 @@ export type Claim =
       readonly idle?: true
     }
 
-/** How an upstream's energy is known, and the carbon of where it was spent. */
+/** Method and band of an upstream's energy, and the carbon factor of its place. */
 export type EnergyElsewhere = EnergyBand & { readonly factor?: CarbonFactor }
 
 /** When what is charged happened, where that is not while the work is open. */
@@ -65,7 +65,7 @@ export type Estimate = {
   readonly factor: CarbonFactor
   readonly routedTo: string
   readonly tier: Tier
-  /** How the energy is known, with the widest band of its parts: what X-Energy-Method says. */
+  /** The text of X-Energy-Method: how the energy is known, with the widest band of its parts. */
   readonly energyMethod: string
 }
 
@@ -91,19 +91,19 @@ export interface Spend {
   /** Energy spent elsewhere for this work, cumulative per cell or meter; fires `cut` when the hold is used up. */
   claim(used: Claim): void
   /**
-   * The claim of an answer that is whole: from here nothing is cut for want of energy. What it used beyond the
-   * hold is asked of the ledger, until that refuses once; what is not granted then is the operator's.
-   * Never rejects; synchronous when the leases are warm.
+   * The claim of a whole answer: from here on nothing is cut for want of energy. The ledger is asked for the energy
+   * beyond the hold, until it refuses once; the operator pays the rest. Never rejects; synchronous when the leases are
+   * warm.
    */
   finish(used?: Claim): void | Promise<void>
   /**
-   * What cells and upstreams spent until now was for an answer that did not come: the operator absorbs that, and
-   * it is journaled with the spend as a charge of nobody. Their claims begin again from nothing.
+   * The operator absorbs the energy that cells and upstreams spent until now: its answer failed. The energy is
+   * journaled with the spend as a charge to no account. The claims begin again at zero.
    */
   absorb(): void
   /** Everything that was measured so far, be it held or not. */
   measured(): Nj
-  /** What the receipt says of who served. */
+  /** The server of the request, as its receipt names it. */
   served(facts: Served): void
   /** Aborts when the hold cannot grow, the token is revoked, or the service drains. */
   readonly cut: AbortSignal
@@ -111,7 +111,7 @@ export interface Spend {
   onCut(act: (reason: ErgonError) => void): void
   /** The error to answer with when `cut` fired. */
   readonly cutReason: ErgonError | undefined
-  /** What a streamed header states while the final figure is not known. */
+  /** The figures in the head of a stream, before the final ones are known. */
   estimate(): Estimate
   /** The greatest ceiling that it was admitted with, without what it causes elsewhere; a later admit may add to it. */
   readonly ceilingNj: Nj
@@ -128,8 +128,9 @@ export interface Spend {
   /** Idempotent and synchronous: price, min(measured, held), journal write. Throws when the journal cannot be written. */
   settle(status: number, tail?: TailClass): Charge
   /**
-   * Settles when this turn of the event loop ends, for less CPU, as the clock is read once for all that end in it.
-   * Resolves once the charge is journaled, so that it may leave; rejects when it cannot be: nothing may leave.
+   * Settles at the end of this turn of the event loop, for less CPU: the clock is read once for all spends that settle
+   * there. Resolves once the charge is journaled, so that its figures may leave. Rejects when the charge cannot be
+   * journaled: no figure may leave.
    */
   settleAtTurnEnd(status: number, tail?: TailClass): Promise<Charge>
   /**

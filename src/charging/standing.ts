@@ -11,10 +11,10 @@ import type { Charging } from './charging.ts'
 import { isUnpayable } from './faults.ts'
 import type { Claim, Payer } from './spend.ts'
 
-/** What is owed for a span of time. */
+/** The energy that an account owes for a span of time. */
 export type Due = {
   readonly account: string
-  /** What used the energy, as receipts name it. */
+  /** The resource that used the energy, as receipts name it. */
   readonly resource: string
   /** The cell of the resource that used the energy. */
   readonly cell?: string
@@ -47,17 +47,17 @@ export type StandingDeps = {
 const PAGES_MAX = 4
 
 /**
- * Charges all that a look finds. A due that cannot be charged is logged and left to the operator; rejects with
- * what the look throws, when the charges under way have ended.
+ * Charges all dues of `duePages`. A due that cannot be charged is logged and left to the operator. Rejects with the
+ * error of `duePages`, when the charges under way have ended.
  */
 export async function standing(
   deps: StandingDeps,
   product: StandingProduct,
-  look: AsyncIterable<readonly Due[]>,
+  duePages: AsyncIterable<readonly Due[]>,
 ): Promise<void> {
   const pages: Promise<unknown>[] = []
   try {
-    for await (const dues of look) {
+    for await (const dues of duePages) {
       pages.push(chargeDues(deps, product, dues))
       if (pages.length >= PAGES_MAX) await pages.shift()
     }

@@ -1,4 +1,4 @@
-// What a session bills at, as the agent publishes it with its windows and the tick hands it down.
+// The tariff of a session: the agent publishes it with its windows, each tick returns it.
 import { fault } from '#contract/errors.ts'
 import type { CarbonFactor, EnergyMethod } from '#contract/charge.ts'
 import { NO_RATES, type IndirectRates } from '#contract/indirect-rates.ts'
@@ -13,7 +13,7 @@ export type Tariff = {
   /** operator/region/silicon of this node. */
   readonly routedTo: string
   readonly factor: CarbonFactor
-  /** What requests cause in cells that serve all of them. */
+  /** Rates of the CPU that requests cause in shared cells. */
   readonly indirect: IndirectRates
 }
 

@@ -1,4 +1,4 @@
-// What the head of a stream says: the most that the work is billed, whatever it takes, and no more than its payer has.
+// The figure in the head of a stream is the most that is billed, whatever the work takes, and the payer has it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

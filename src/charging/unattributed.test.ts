@@ -84,7 +84,7 @@ const sumOf = (charges: readonly Charge[], key: 'energy_nj' | 'carbon_pg') =>
   charges.reduce((sum, charge) => sum + BigInt(charge[key]), 0n)
 const requestsOf = (charge: Charge) => Number(charge.requests ?? 1)
 
-/** What the replies state against the charges, by receipt. */
+/** Compares the stated figures of the replies with the charges, by receipt. */
 function assertConserved(stated: readonly Charge[], charges: readonly Charge[]): void {
   assert.deepEqual(new Set(stated.map(({ id }) => id)), new Set(charges.map(({ id }) => id)))
   for (const charge of charges) {

@@ -1,7 +1,7 @@
-// Requests that are attributed to no account (401, malformed) share one charge per second and status: a flood of them costs the
-// journal one record a second. Each reply states its own share of that charge, and the shares add up to it:
-// in energy and in carbon, to the last unit. Until the second is over the charge is provisional, so that a
-// process that is killed loses neither its id nor what was told.
+// Requests that are attributed to no account (401, malformed) share one charge per second and status: a flood of them
+// costs the journal one record a second. Each reply states its share of that charge, and the shares add up to the
+// charge, in energy and in carbon, to the last unit. Until the second is over the charge is provisional: a process that
+// is killed loses neither its id nor the stated shares.
 import type { Clock } from '#base/clock.ts'
 import { invariant } from '#base/errors.ts'
 import { add, carbonOf, energyOfCpu, nj, pusd, subtract, type Nj } from '#base/units.ts'

@@ -1,6 +1,6 @@
-// The keys that receipts are checked with: those of a file that the caller names, else those pinned here. The first
-// check pins all keys and says so. From then on a new log is pinned only when its first leaf names the end of a
-// pinned log, and a log of another key only when the pinned key or the caller names that key.
+// The keys that check receipts: those of a file that the caller names, else those pinned here. The first check pins all
+// keys and says so. Later a new log is pinned only when its first leaf names the end of a pinned log. A log of another
+// key is pinned only when the pinned key or the caller names that key.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'

@@ -1,5 +1,5 @@
-// How many requests of one account run at once in this process. Without a limit one account can take
-// every connection to the state from all others, at no risk to itself; of models see inference/shares.ts.
+// The limit of requests that one account runs at once in this process. Without the limit one account could take
+// every connection to the state, at no risk to itself. inference/shares.ts limits an account's calls of models.
 import { fault } from '#contract/errors.ts'
 
 export const ACCOUNT_REQUESTS_MAX = 256

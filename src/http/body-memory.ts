@@ -1,11 +1,11 @@
-// What the request bodies of one process may hold of its memory, all together. A body is refused when
-// its bytes find no room, not when it declares them: 32 connections that declare 8 MiB each and send
-// nothing would otherwise take all of 256 MiB.
+// The limit of memory that all request bodies of one process hold together. A body is refused when its received
+// bytes find no room. Its declared length reserves nothing: otherwise 32 connections that declare 8 MiB each and
+// send nothing would take all of 256 MiB.
 
 export const BODY_MEMORY_BYTES = 256 * 1024 * 1024
 
 export interface BodyMemory {
-  /** Whether there is room for so many bytes; when there is they are held until given back. */
+  /** Takes `bytes` until they are given back; false when there is no room. */
   take(bytes: number): boolean
   give(bytes: number): void
 }

@@ -1,6 +1,6 @@
-// Who asked, and over what. A connection says it by itself, unless it is that of a proxy which the operator
-// trusts: then its headers do, X-Forwarded-For and X-Forwarded-Proto as nginx, HAProxy, Caddy and Traefik set them.
-// From anybody else they are what a caller likes to say, and are not read.
+// The client's address, and whether its connection is encrypted. Both are those of the socket. Behind a proxy that
+// the operator trusts, the proxy's headers name both: X-Forwarded-For and X-Forwarded-Proto, as nginx, HAProxy, Caddy
+// and Traefik set them. From any other peer these headers may be forged, and are not read.
 import { isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { present } from '#base/errors.ts'
@@ -9,7 +9,7 @@ import { bareAddress, parseSubnet } from '#base/subnets.ts'
 export type RemoteClient = {
   /** An IP address; empty when the connection is gone. */
   readonly address: string
-  /** Whether what it sent was encrypted on its way. */
+  /** The client sent the request over TLS. */
   readonly isSecure: boolean
 }
 
@@ -29,7 +29,7 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     }
     if (!isProxy(own.address)) return own
     const hops = listed(headers['x-forwarded-for']).map(withoutPort)
-    // Each proxy writes behind what it was told: from the right, the first that none of ours has written.
+    // Each proxy appends the address of its peer: the client is the rightmost address that is no trusted proxy.
     const client = hops.findLast((hop) => !isProxy(hop)) ?? hops[0] ?? own.address
     const protocol = listed(headers['x-forwarded-proto']).at(-1)
     return {

@@ -1,6 +1,6 @@
-// What is under way on each connection, so that the parser's own errors are told in the right place.
-// A request whose body cannot be read is told so in its own answer; one that is being answered is left
-// to end first, because a refusal written in between would be taken for its answer (RFC 9112 §9.3.2).
+// The exchanges under way on each connection, so that an error of the parser is answered in the right place. A
+// request whose body cannot be read has the error as its own answer. A request that is being answered ends first: a
+// refusal written in between would be taken for its answer (RFC 9112 §9.3.2).
 import type { Socket } from 'node:net'
 import type { ErgonError } from '#base/errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -10,7 +10,7 @@ type Open = { readonly exchange: Exchange; readonly answered: Promise<void> }
 type Connection = { readonly open: Open[]; refused: boolean }
 
 export interface Connections {
-  /** Whether a connection has as many exchanges under way as it may have. */
+  /** The connection has reached its limit of exchanges under way. */
   isFull(socket: Socket): boolean
   /** Remembers an exchange until it is answered. */
   add(exchange: Exchange, answered: Promise<void>): void

@@ -6,7 +6,7 @@ import type { HeaderList } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler, ReplyHeaders } from './reply.ts'
 
-/** What scripts may read beside the ten names that they may always read. */
+/** Response headers that scripts may read, beside the ten that the Fetch standard always allows. */
 const EXPOSED: readonly string[] = [
   ...Object.keys({ ...RESPONSE_HEADERS, ...LIMIT_HEADERS, ...REPLAY_HEADERS }),
   'x-router-reason',
@@ -31,7 +31,7 @@ const MAX_AGE_S = 7200
 const NAMES = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/
 const NAMES_LENGTH_MAX = 2048
 
-/** Whether a browser asks if a script may ask. */
+/** The request is a preflight: a browser asks for permission on behalf of a script. */
 export const isPreflight = (exchange: Exchange): boolean =>
   exchange.method === 'OPTIONS' &&
   exchange.header('origin') !== undefined &&

@@ -16,7 +16,7 @@ export class Exchange {
   protocolHeaders: readonly string[] = []
   /** Headers about the limits of its caller, likewise. */
   limitHeaders: readonly string[] = []
-  /** What left so far: when the head did, bytes of the body, the code of a refusal. */
+  /** The part of the answer that was sent: time of the head, bytes of the body, code of a refusal. */
   readonly answered: { headMs: number; bodyBytes: number; errorCode: string | undefined } = {
     headMs: 0,
     bodyBytes: 0,

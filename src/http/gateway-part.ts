@@ -1,5 +1,5 @@
-// What a product adds to a gateway, and what a gateway gives it. Products never import each other: what one
-// needs of the others is in the core.
+// The interface between a gateway and a product: the part that the product adds, and the core that the gateway gives
+// to it. Products never import each other; a product reaches the others through the core.
 import type { TimerClock } from '#base/clock.ts'
 import type { ErgonError, ErrorDetails } from '#base/errors.ts'
 import type { Logger, Secret } from '#base/log.ts'

@@ -37,8 +37,9 @@ type Row = {
 }
 
 /**
- * Takes the key, unless somebody has it: whose work is under way, or who answered within a day. Work of
- * a session that has ended, or older than any deadline, is nobody's any more. The work that was begun goes to the same request alone.
+ * Takes the key, unless another request holds it: one that is under way, or was answered within a day. A request of
+ * a session that has ended, or older than any deadline, holds its key no longer. Work that such a request began is
+ * continued by a repetition of the same request alone.
  */
 export async function claimKey(state: Queryable, claim: KeyClaim): Promise<Claimed> {
   const { rows } = await state.query<Row>(CLAIM, [

@@ -2,9 +2,9 @@
 // the first answer is kept for a day and given again, so that a client that lost it may ask again and is
 // not billed twice. Only requests with the header go to the state: once to claim, once to keep.
 //
-// Kept are answers of 2xx up to 1 MiB, streams as what they came to; of a larger one is kept that it was
-// given, and its repetition is refused. What failed, or was left by its caller, is not kept: its repetition
-// goes on with what the request had begun (`once()`), and is a new attempt where that is nothing.
+// Answers of 2xx up to 1 MiB are kept, streams as their final text. Of a larger answer only the fact is kept, and
+// its repetition is refused. A request that failed, or whose caller left, keeps no answer: its repetition continues
+// the work that the request had begun (`once()`), or is a new attempt where no work was begun.
 import { createHash } from 'node:crypto'
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
@@ -38,8 +38,8 @@ import {
 
 const HEADER = 'idempotency-key'
 const KEY = /^[\x20-\x7e]{1,255}$/
-// 2,048 vectors are 17 MB at 1,536 dimensions and 716 MB at the 65,536 that may be asked for: that is more than
-// the state can keep for a day of whoever sends keys.
+// 2,048 vectors are 17 MB at 1,536 dimensions, and 716 MB at the maximum of 65,536: more than the state can keep for
+// a day for every caller with keys.
 export const KEPT_BODY_BYTES_MAX = 1024 * 1024
 const FORGET_EVERY_MS = 60_000
 const RETRY_S = 1

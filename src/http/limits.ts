@@ -1,6 +1,6 @@
-// What a request may look like before anybody looks at what it says. Node's parser refuses most
-// hostile forms by itself; it accepts the ones below, which proxies in front of us may read otherwise
-// (request smuggling), so they are refused here.
+// Limits on the form of a request, checked before its content. Node's parser refuses most hostile forms by itself.
+// The parser accepts the forms below, which proxies in front of a gateway may read differently (request smuggling),
+// so they are refused here.
 import type { IncomingMessage } from 'node:http'
 import { fault } from '#contract/errors.ts'
 
@@ -8,7 +8,7 @@ export const HEADER_BYTES_MAX = 16 * 1024
 export const HEADERS_MAX = 100
 export const TARGET_BYTES_MAX = 8 * 1024
 export const JSON_BODY_BYTES_MAX = 8 * 1024 * 1024
-/** What the pieces of a body bring on average once there is a lot of it: each takes microseconds of CPU. */
+/** Least mean size of the pieces of a long body: each piece costs microseconds of CPU. */
 export const PIECE_BYTES_MIN = 256
 /** A lot: a body of which less came may be in pieces of any size. */
 export const PIECES_BYTES_FREE = 64 * 1024
@@ -17,10 +17,10 @@ export const CONNECTIONS_MAX = 10_000
 /** Of one network; connections of trusted proxies are those of many. */
 export const CONNECTIONS_OF_NETWORK_MAX = 2500
 export const HEADERS_TIMEOUT_MS = 10_000
-/** How long a JSON body may take to arrive. An object's body has no such limit: only silence ends it. */
+/** Longest arrival of a JSON body. The body of an object has no such limit: only silence ends it. */
 export const BODY_TIMEOUT_MS = 60_000
 export const KEEP_ALIVE_MS = 65_000
-/** How long the rest of a refused body may still arrive, and how much of it. */
+/** Time and bytes within which the rest of a refused body is read and dropped. */
 export const DISCARD_MS_MAX = 5000
 export const DISCARD_BYTES_MAX = 4 * JSON_BODY_BYTES_MAX
 export const DEADLINE_MS = 600_000

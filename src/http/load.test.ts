@@ -1,4 +1,4 @@
-// What many requests at once may take: of memory by their bodies, of the process by one account.
+// Limits of requests that run at once: the memory of their bodies, the share of one account in the process.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -89,7 +89,7 @@ test(
   OPTIONS,
   async ({ signal }) => {
     await using http = await startTestHttp({ '/ping': pong }, { bodyMemoryBytes: 8 * PART })
-    // What is only declared takes nothing: these declare ten times what there is.
+    // A declared length takes no memory: these requests declare ten times the limit.
     const silent = await Promise.all(Array.from({ length: 10 }, () => unfinished(http, 0)))
     assert.equal((await post(http, '/ping', jsonOf(7 * PART))).status, 200)
     let half = await unfinished(http, 5 * PART)

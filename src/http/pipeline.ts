@@ -3,9 +3,9 @@
 //   limits → match → identify → admit → body → handle → settle → reply  ⇒ tick: post ⇒ sealer: seal
 //   431 400  404 405  401 403   429 402  400 413  409 422 4xx 5xx
 //
-// Every protocol goes through here, and nothing else answers a request. Any throw becomes one ErgonError:
-// before the head it is answered with all the energy headers, after it the stream says it in its own
-// form. Whatever happens, the spend is settled once and an unread body is drained or its socket closed.
+// Every request of every protocol is answered here. Any throw becomes one ErgonError: the answer with all energy
+// headers before the head was sent, the last part of the stream after that. In every case the spend is settled once,
+// and an unread body is drained or its socket closed.
 import type { Clock } from '#base/clock.ts'
 import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
@@ -29,7 +29,7 @@ import type { RequestCounts } from './request-counts.ts'
 import type { RequestRates } from './request-rates.ts'
 import { sendError, sendKnown, sendStreamed } from './send.ts'
 
-// What reading and refusing a request may cost before its own ceiling is known: 0.3 s of CPU at 3.5 J/s.
+// Ceiling of reading and refusing a request, until its own ceiling is known: 0.3 s of CPU at 3.5 J/s.
 // Below 50 ms a collection, a cold gateway or a body of some MiB was cut with 402 (one start of five).
 const FIRST_CEILING = nj(1_000_000_000n)
 
@@ -44,9 +44,9 @@ export type PipelineDeps = {
   readonly rates: RequestRates
   readonly counts: Pick<RequestCounts, 'add'>
   readonly refusals: Pick<Refusals, 'add'>
-  /** Told of every target: it may bear a token. */
+  /** Sees every request target, which may contain a token. */
   readonly exposures: { see(target: string): void }
-  /** Told of the error of each refused or failed request. */
+  /** Sees the error of each refused or failed request. */
   readonly failures: { see(thrown: unknown): void }
   readonly clock: Pick<Clock, 'wallMs'>
   readonly log: Logger
@@ -104,7 +104,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
       caller ??= account
       leave ??= deps.accounts.enterStranger(account)
     }
-    // What is there already is not waited for: an await costs a turn of the promise queue.
+    // A known principal is not awaited: an await costs a turn of the promise queue.
     const known = protocol.identify(exchange, call)
     const who = known instanceof Promise ? await known : known
     if (who !== undefined) {
@@ -161,7 +161,7 @@ type Work = {
 /** Handles and replies. */
 async function serve(work: Work): Promise<void> {
   const made = handle(work)
-  // What it cost until it waits is this request's; what follows marks whoever goes on then.
+  // The CPU until the wait is this request's; later CPU is marked by the request that continues then.
   if (made instanceof Promise) work.spend.mark()
   await reply(work, made instanceof Promise ? await made : made)
 }
@@ -222,7 +222,7 @@ async function refuse(work: {
   deps: Work['deps']
 }): Promise<void> {
   const { exchange, protocol, spend } = work
-  // What ended the exchange is the cause; what it made fail afterwards is not.
+  // The abort is the cause; an error that follows from the abort is not.
   const error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : work.thrown)
   report(work, error, work.thrown)
   if (exchange.response.headersSent || exchange.response.destroyed) {

@@ -31,7 +31,7 @@ export type RenderedError = {
 }
 
 export interface ProtocolHandler {
-  /** What every answer bears, refusals too: names and values in turn. */
+  /** Headers of every answer, also of refusals: names and values in turn. */
   readonly headers?: readonly string[]
   /** Clients of the protocol send Expect headers that mean nothing, and are answered all the same. */
   readonly ignoresExpectations?: boolean

@@ -1,4 +1,4 @@
-// What a handler gets and what it gives back.
+// The input and the result of a handler.
 import type { Socket } from 'node:net'
 import type { ErgonError } from '#base/errors.ts'
 import type { Spend } from '#charging/spend.ts'
@@ -46,13 +46,13 @@ export type StreamedReply = {
   readonly status: number
   readonly headers?: ReplyHeaders
   readonly contentType: string
-  /** How many bytes the chunks have together, where that is known: no figures can follow them then. */
+  /** Bytes of all chunks together, where known: no figures can follow the chunks then. */
   readonly contentLength?: number
   /** Pulled with back-pressure; each chunk is written as it comes. Returning early ends the work. */
   readonly chunks: AsyncIterable<string | Uint8Array>
-  /** What is written after settling, with the final figures. */
+  /** The last chunk, written after settling, with the final figures. */
   readonly last: (charge: Charge) => string
-  /** What is written when the work fails after the head went out. */
+  /** The last chunk when the work fails after the head was sent. */
   readonly cut: (error: ErgonError, charge: Charge) => string
   /** Called with `last` when the work went well, before that leaves. */
   readonly finished?: (charge: Charge, last: string) => Promise<void>
@@ -77,7 +77,7 @@ export interface BegunKey {
   keep(transaction: Queryable, made: object): Promise<void>
 }
 
-/** What the pipeline hands to a handler. `body` is the parsed and checked body. */
+/** The input of a handler. `body` is the parsed and checked body. */
 export type Handled<Body = unknown> = {
   readonly who: Principal | undefined
   /**

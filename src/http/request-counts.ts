@@ -1,6 +1,6 @@
-// How many requests there were, how long they took, and what they cost, by operation and model: what a gateway
-// shows of them to Prometheus. Every request passes here, so a request makes no object. The labels are bounded:
-// operations are those of the table, models those that were offered, up to a limit.
+// Counts, durations and costs of requests by operation and model, as a gateway shows them to Prometheus. Every request
+// passes here, so a request makes no object. Labels are bounded: operations are rows of the contract, models those
+// that were offered, up to a limit.
 import { createAccountCounts, type AccountCounts } from './account-counts.ts'
 import type { Charge } from '#contract/charge.ts'
 import { OPERATIONS, type OperationName } from '#contract/operations.ts'
@@ -15,7 +15,7 @@ const STATUSES = 5
  * as they like.
  */
 const isFailure = (status: number): boolean => status >= 500 && status !== 501
-/** Names of models that are told apart in the life of a gateway; those that come after share a name. */
+/** Models with a label of their own in the life of a gateway; later ones share a label. */
 const MODELS_MAX = 100
 const OTHER_MODEL = 'other'
 

@@ -95,7 +95,7 @@ const mustClose = ({ request }: Exchange, error: ErgonError): boolean =>
   CLOSING.has(error.code) || (request.headers.expect !== undefined && !request.complete)
 
 /**
- * Streams; every failure after the head is told inside the stream, in the reply's own form, and to `failed`.
+ * Streams. A failure after the head ends the stream in the form of the reply, and is passed to `failed`.
  */
 export async function sendStreamed(
   exchange: Exchange,
@@ -111,13 +111,13 @@ export async function sendStreamed(
     exchange.request.httpVersion !== '1.0' && !isHead && reply.contentLength === undefined
   // Nothing is sent before the first chunk: what fails until then is answered with its own status.
   let next = await chunks.next()
-  // Whatever the end is, when nobody pulls any more, what the chunks hold must be let go. What they used until
-  // then is claimed, so the work settles after it.
+  // At every end of the stream the chunks must free their resources. Their use until then is claimed, so the work
+  // settles afterwards.
   const letGo = async () => {
     try {
       await chunks.dispose()
     } catch {
-      // The error that ends the stream is told, not this one.
+      // The stream ends with the error before; this one is dropped.
     }
   }
   try {
@@ -167,7 +167,7 @@ const streamHeaders = (spend: Spend, reply: StreamedReply, trailing: boolean): H
     : ['Content-Length', String(reply.contentLength)]),
 ]
 
-/** Whether more may follow at once. A buffer of a pool goes back when the kernel has its bytes. */
+/** True when the next chunk may follow at once. A pooled buffer is returned when the kernel has its bytes. */
 function write(response: Exchange['response'], chunk: string | Uint8Array): boolean {
   if (!isLent(chunk)) return response.write(chunk)
   return response.write(chunk, (error) => {

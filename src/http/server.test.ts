@@ -1,4 +1,4 @@
-// What a connection may do to the server that serves it.
+// Hostile and broken connections: the server stays up and answers the others.
 import { fault } from '#contract/errors.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

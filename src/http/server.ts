@@ -14,7 +14,7 @@ import { answer, type PipelineDeps } from './pipeline.ts'
 import { createConnections } from './connections.ts'
 import { rawRefusal } from './send.ts'
 
-// Clients with a kept connection may be about to use it: this long they are told to close instead.
+// A client may be about to use a kept connection: for this time answers ask the client to close it.
 const DRAIN_NOTICE_MS = 400
 const DRAIN_MS = 15_000
 const CUT_MS = 1000
@@ -64,7 +64,7 @@ export async function listen(
     deps.networkConnectionsMax ?? limits.CONNECTIONS_OF_NETWORK_MAX,
     deps.trusts,
   )
-  // Who does not read an answer must not keep it in our memory.
+  // A client that does not read its answer must not keep the answer in memory.
   server.timeout = deps.silenceMs ?? limits.SILENCE_MS_MAX
   server.on('checkContinue', accept)
   server.on('checkExpectation', accept)

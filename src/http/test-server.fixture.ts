@@ -1,5 +1,5 @@
 // A listening server for tests: the real pipeline and charging on a ledger in memory, behind a protocol whose
-// endpoints a test gives by path. Whoever asks is one account of the free tier.
+// endpoints a test gives by path. Every caller is one account of the free tier.
 import type { Trusts } from './address-limit.ts'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
@@ -23,7 +23,7 @@ import { listen } from './server.ts'
 export type TestHttp = AsyncDisposable & {
   readonly port: number
   readonly gateway: TestGateway
-  /** What was logged, as JSON lines. */
+  /** The log, as JSON lines. */
   readonly logged: readonly string[]
   /** The errors of refused and failed requests. */
   readonly failed: readonly unknown[]

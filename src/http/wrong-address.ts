@@ -35,7 +35,7 @@ export function createHintingHandler(deps: {
   }
 }
 
-/** Whether a browser asks on a path like one of the API's. The SDKs of S3 sign with headers that begin with x-amz-. */
+/** A browser asks on a path like one of the API's. The SDKs of S3 sign with headers that begin with x-amz-. */
 const mayAskForApi = (exchange: Exchange): boolean =>
   isPreflight(exchange) &&
   looksLikeApi(exchange.path) &&
@@ -74,7 +74,7 @@ export const addressOf = (exchange: Exchange, baseUrl: string | undefined): stri
 const isBearer = (exchange: Exchange): boolean =>
   exchange.header('authorization')?.toLowerCase().startsWith('bearer ') === true
 
-/** Whether it has a credential that only S3 clients have. */
+/** The request has a credential that only S3 clients have. */
 export function isSigned(exchange: Exchange): boolean {
   if (exchange.header('authorization') !== undefined && !isBearer(exchange)) return true
   const names = [...exchange.query.keys()].map((name) => name.toLowerCase())

@@ -1,5 +1,5 @@
-// Answers of which the caller got nothing, for our fault: what models spent on them is the operator's.
-// Who got some of it, or left, pays for what came.
+// Failed answers: the operator absorbs the energy of an answer of which the caller got nothing. A caller who got a
+// part, or left, pays for that part.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
@@ -41,7 +41,7 @@ const chat = (more: object = {}) =>
   parseChatRequest({ model: 'small', messages: [{ role: 'user', content: 'Hi' }], ...more })
 
 const head = { 'content-type': 'text/event-stream' }
-/** Says so many tokens; then does as it is told, when they have left. */
+/** Sends TOKENS tokens, and runs `then` once they are sent. */
 const saying =
   (then: (response: Parameters<Script>[1]) => void): Script =>
   (_asked, response) => {
@@ -220,7 +220,7 @@ const BROKEN: Readonly<Record<string, readonly [Script, absorbedNj?: bigint]>> =
   'a stream that breaks': [dying, askedNj],
   'a stream that hangs': [saying(() => undefined), askedNj],
   'a stream that ends early': [saying((response) => void response.end()), askedNj],
-  // What came in one read with it is not claimed.
+  // Tokens in the same read are not claimed.
   'a stream that is no JSON': [saying((response) => void response.end('data: {"cho\n\n'))],
   'one piece that breaks': [halved, 0n],
   'one piece that is no JSON': [answering(200, '{"choices":['), 0n],

@@ -31,7 +31,7 @@ const TEMPLATE_TOKENS_PER_TEXT = 16
 const TOKENS_PER_MEDIA = 4096
 /** The gateway's own share: 50 ms of CPU at 20 W, a hundred times what a short answer takes. */
 const GATEWAY_NJ = nj(1_000_000_000n)
-/** What is left of it once the first piece is there: 5 ms. */
+/** The rest of it once the first piece has come: 5 ms. */
 const REPLY_NJ = nj(100_000_000n)
 /** Per streamed token: reading and printing a chunk takes 15 µs, writing it some more: 0.5 mJ at 20 W. */
 const GATEWAY_NJ_PER_TOKEN = 500_000n
@@ -39,7 +39,7 @@ const GATEWAY_NJ_PER_TOKEN = 500_000n
 const UNKNOWN_FACTOR = 5n
 const KNOWN_FACTOR_HALVES = 3n
 
-/** What a request is admitted with at an offer. */
+/** The figures by which a request is admitted at an offer. */
 export type Bounds = {
   /** The most that its prompts are read as, in tokens, all together: beyond it nothing is billed. */
   readonly promptTokensMax: number
@@ -48,7 +48,7 @@ export type Bounds = {
   /** Of `promptTokensMax`, what the server may add to each prompt. */
   readonly overheadTokens: number
   readonly ceilingNj: Nj
-  /** What the prompt takes at least, as soon as the offer is asked. */
+  /** Least energy of the prompt, due as soon as the offer is asked. */
   readonly leastNj: Nj
 }
 
@@ -67,7 +67,7 @@ export function boundsOf(offer: ModelOffer, work: WorkSize, learned: Learned): B
 /** The most that an answer still takes when its first piece is there: what the head of its stream says. */
 export function restOf(offer: ModelOffer, work: WorkSize, bounds: Bounds, learned: Learned): Nj {
   const { promptTokensMax, tokensMax } = bounds
-  // A cell has told what its prompt took, but for prompts and choices that still wait; an upstream tells at its end.
+  // A cell reports the energy of a single prompt with its first piece; an upstream reports at its end.
   const isRead = offer.isCell === true && work.prompts * work.choices === 1
   const prompt = isRead ? 0 : promptTokensMax
   const contexts = offer.isCell === true ? work.choices : 1

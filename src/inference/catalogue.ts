@@ -5,8 +5,8 @@ import type { Nj } from '#base/units.ts'
 import type { Tier } from '#contract/charge.ts'
 
 /**
- * What a model takes and gives: `text` generates (chat and completions), `embedding` embeds; `image`
- * and `audio` are further inputs of a chat model.
+ * Inputs and outputs of a model: `text` generates (chat and completions), `embedding` embeds; `image` and `audio` are
+ * further inputs of a chat model.
  */
 export type Modality = 'text' | 'embedding' | 'image' | 'audio'
 
@@ -25,7 +25,7 @@ export type ModelOffer = {
   readonly createdS: number
   /** The hardest class of request it is trusted with; it serves the easier ones too. */
   readonly tier: Tier
-  /** demo: real, but too weak for more than a first look. */
+  /** demo: a real model, too weak for more than a demonstration. */
   readonly class: 'demo' | 'standard' | 'large'
   readonly modalities: readonly Modality[]
   /** Prompt and answer together, in tokens. */
@@ -34,7 +34,7 @@ export type ModelOffer = {
   readonly defaultMaxTokens?: number
   /** weak: it calls tools, also by its own choice, but was not trained to choose well. */
   readonly tools: 'none' | 'weak' | 'trained'
-  /** Whether response_format json_object and json_schema hold. */
+  /** The model obeys response_format json_object and json_schema. */
   readonly structured: boolean
   readonly embeddingDimensions?: number
   /**
@@ -57,7 +57,7 @@ export interface Catalogue {
   models(): readonly ModelOffer[]
   /** Aliases that lead to one of these models, or to `auto`. A model's own name comes before an alias. */
   aliases(): ReadonlyMap<string, string>
-  /** What a caller's name of a model stands for: of no alias, the name itself. */
+  /** The model of an alias; of any other name, the name itself. */
   modelOf(name: string): string
 }
 

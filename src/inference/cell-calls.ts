@@ -1,4 +1,4 @@
-// What a model cell answers besides OpenAI's operations.
+// The requests that a model cell answers besides OpenAI's operations.
 
 /** The name that the caller gives to its call. */
 export const CALL_HEADER = 'x-ergon-call'

@@ -1,6 +1,6 @@
-// What failures of offers teach. The operator's log hears of what upstreams did, once a second each: what
-// callers do wrong, or too much at once, can be asked of us thousands of times a second, and is no news.
-// The router hears which upstreams are left alone, and the model list says so.
+// Failures of offers. The operator's log has failures of upstreams, at most one a second of each; faults and overload by
+// callers come thousands of times a second, and are not logged. The router and the model list know which upstreams
+// rest after failures in a row.
 import type { Clock } from '#base/clock.ts'
 import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -14,7 +14,7 @@ const OFFERS_MAX = 1000
 export interface Failures {
   /** To be told of each failure of an offer. */
   tell(offer: ModelOffer, error: unknown): void
-  /** Whether it is left alone for now. */
+  /** The provider of the offer rests after failures in a row. */
   rests(offer: ModelOffer): boolean
   /** Why: it failed again and again or nobody is there, or its server refuses the key. */
   faultOf(offer: ModelOffer): ServerFault | undefined
@@ -51,7 +51,7 @@ export function createFailures(deps: {
   }
 }
 
-/** What callers are not told: the code of the connection's error. */
+/** The code of the connection's error, for the log alone. */
 const causeOf = (error: unknown): { cause?: string } => {
   const cause = error instanceof Error ? error.cause : undefined
   if (!(cause instanceof Error)) return {}

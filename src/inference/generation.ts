@@ -41,8 +41,8 @@ export type Started = {
 }
 
 /**
- * What `answer` makes of the first offer that does not fail in it. It is called when the first piece is
- * there, so that until then a failure has a status; what it reads itself, the caller has not got either.
+ * The result of `answer` for the first offer that does not fail in it. `answer` is called with the first piece, so
+ * that an earlier failure still has a status. The caller has not received the pieces that `answer` itself reads.
  */
 export async function generate<Answer>(
   deps: InferenceDeps,
@@ -115,7 +115,7 @@ function askedOf(
   return {
     shape: plan.shape,
     offer,
-    // A cell of ours lets accounts take turns; nobody else is told who asks.
+    // Our cells let accounts take turns; an upstream never learns the account.
     body: { ...bounded(plan.body, offer), ...(offer.isCell === true && { ergon_payer: account }) },
     promptBytes: plan.work.promptBytes,
     promptTokensMax,
@@ -148,6 +148,6 @@ const mayFallBack = (error: unknown, signal: AbortSignal): boolean =>
 
 const codeOf = (error: unknown): string => (error instanceof ErgonError ? error.code : 'internal')
 
-/** What was admitted is also what may be generated: an answer without a limit gets the offer's. */
+/** The body with the admitted limit of tokens: an answer without a limit gets the offer's. */
 const bounded = (body: GenerationPlan['body'], offer: ModelOffer): GenerationPlan['body'] =>
   offer.defaultMaxTokens === undefined ? body : { max_tokens: offer.defaultMaxTokens, ...body }

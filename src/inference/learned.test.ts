@@ -182,7 +182,7 @@ test('boundsOf() admits with what an upstream may bill, however cheap its answer
   )
 })
 
-/** What the server of an offer declares for "hi", and what of it is believed; answer by answer. */
+/** The accepted part of the prompt tokens that a server declares for "hi", answer by answer. */
 function believed(learned: ReturnType<typeof createLearned>, of: typeof offer, declared: number[]) {
   const hi = { ...work, promptBytes: 2, maxTokens: 5 }
   return declared.map((prompt) => {
@@ -240,7 +240,7 @@ test('what a server adds goes on in the next life', () => {
   assert.equal(learned.overheadTokens(offer), 382)
   const saved: ReturnType<typeof learned.changes> = JSON.parse(JSON.stringify(learned.changes()))
   assert.equal(createLearned(saved).overheadTokens(offer), 382)
-  // What an older version saved says nothing of it.
+  // The saved costs of an older version have no such member.
   const older = saved.map(({ model, declared, ratio, njPerToken }) => ({
     model,
     declared,

@@ -1,5 +1,5 @@
-// What each model really costs, learned from our own settled charges: the catalogue only guesses
-// until enough of them came. Feeds the choice of the cheapest, the ceilings and the model list.
+// The cost of each model, learned from our own settled charges; the catalogue's figures are a guess until enough of
+// them have come. Feeds the choice of the cheapest, the ceilings and the model list.
 import { nj, type Nj } from '#base/units.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { catalogueEnergy } from '#inference/providers/meter.ts'
@@ -16,11 +16,11 @@ export type Learned = {
   needsOverhead(offer: ModelOffer, tokens: number): void
   /** Energy of 1000 tokens of the mixture that callers send; the catalogue's when samples is 0. */
   perThousandTokens(offer: ModelOffer): { p50: Nj; p95: Nj; samples: number }
-  /** What work will take: the catalogue's energy times the learned ratio at a quantile. */
+  /** Expected energy: the catalogue's figure times the learned ratio at a quantile. */
   estimate(offer: ModelOffer, tokens: Tokens, quantile: number): Nj
-  /** Whether the estimates rest on charges rather than on the catalogue. */
+  /** The estimates rest on charges rather than on the catalogue. */
   isKnown(offer: ModelOffer): boolean
-  /** What was learned of each model since the last call, to begin the next life with. */
+  /** The learned costs of each model that changed since the last call; the next life begins with them. */
   changes(): readonly SavedCosts[]
 }
 
@@ -44,11 +44,11 @@ type Costs = Pick<ModelOffer, 'njPerPromptToken' | 'njPerCompletionToken'> & {
 const SAMPLES_MIN = 8
 const MILLI = 1000
 /**
- * What a server adds to a prompt is only known by its own word. It is believed as far as a chat template
- * goes; who says more is billed that far, and an answer that needed more doubles it. So a system prompt
- * of 400 tokens is billed whole from the fourth answer on, and no lie is worth more than the double of
- * all that was believed before, nor ever more than this limit. What the operator declares is believed,
- * and nothing beyond it. A cell of ours counts what it reads: that is believed as it is.
+ * Only the server knows the tokens that it adds to a prompt. Its figure is accepted up to the size of a chat template,
+ * and each answer that declares more doubles the accepted size. So a system prompt of 400 tokens is billed whole from
+ * the fourth answer on, and a false figure is worth at most twice the size accepted before, and never more than the
+ * limit. A size that the operator declares is accepted as it is, and nothing above it. Our own cells count the tokens
+ * that they read: their figure is accepted as it is.
  */
 const TEMPLATE_TOKENS = 64
 const OVERHEAD_TOKENS_MAX = 1024
@@ -58,7 +58,7 @@ export function createLearned(saved: readonly SavedCosts[] = []): Learned {
   const models = new Map<string, Costs>(saved.map((one) => [one.model, costsOf(one)]))
   const changed = new Set<string>()
 
-  /** What is known of it; of another model of that name, or otherwise declared, nothing is. */
+  /** The costs of the offer; none when they are those of another model of its name, or of another declared energy. */
   const of = (offer: ModelOffer): Costs | undefined => {
     const costs = models.get(offer.id)
     const isSame =

@@ -1,5 +1,5 @@
-// What upstreams declare of prompts, and what of it their callers pay: a server may add a system prompt of its
-// own, and may lie.
+// Prompt tokens that upstreams declare, and the part that callers pay: a server may add a system prompt of its own, and
+// may declare a false figure.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '#base/clock.ts'

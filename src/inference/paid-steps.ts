@@ -18,7 +18,7 @@ export type AnswerEvent =
     }
 
 type AnswerForm = {
-  /** How many answers there will be. */
+  /** Number of answers of the call. */
   readonly answers: number
   /** Each step reaches the caller when it is taken; else nothing does before the end. */
   readonly streamed: boolean
@@ -82,8 +82,8 @@ export class PaidSteps extends Steps<AnswerEvents> {
   }
 
   /**
-   * Claims every `used` event and stops at once when that used up the hold, unless all that was asked for is
-   * there by then; without an `end` the answer is not whole; at its end the call is left.
+   * Claims every `used` event. Stops at once when a claim exhausts the hold, unless the answer is whole by then. An
+   * answer without an `end` is not whole. At its end the call is closed.
    */
   #next(): ReturnType<PaidSteps['next']> {
     const { cutReason } = this.#call.caller.spend
@@ -112,7 +112,7 @@ export class PaidSteps extends Steps<AnswerEvents> {
     })
   }
 
-  /** Whoever could not pay for all of an answer gets what was paid; of nothing, nothing is paid. */
+  /** A caller who could pay for a part of an answer gets that part; without a part nothing is charged. */
   async #failed(error: unknown): Promise<AnswerEvents> {
     const { spend, signal } = this.#call.caller
     const { cutReason } = spend

@@ -1,6 +1,6 @@
-// How much of a provider each account may take: as many calls as are still free. So one alone has half of
-// them, of two each a third at least, and whoever comes next finds some; without it one account's streams
-// were 503 `overloaded` for all others.
+// The limit of an account's calls at a provider: as many as are still free. So a single account gets half of the calls,
+// each of two at least a third, and the next account finds some. Without the limit the streams of one account made
+// 503 `overloaded` for all others.
 import { fault } from '#contract/errors.ts'
 
 const RETRY_AFTER_S = 1

@@ -29,7 +29,7 @@ import {
 } from './testing/scripted-upstream.ts'
 
 const J = 1_000_000_000n
-// What a cell says of an answer of four tokens: the prompt takes 0.6 J in two steps, each token 0.1 J.
+// The steps of a cell for an answer of four tokens: the prompt takes 0.6 J in two steps, each token 0.1 J.
 const STEPS: readonly (readonly [text: string | undefined, milliJoules: number])[] = [
   [undefined, 300],
   [undefined, 600],
@@ -157,7 +157,7 @@ for (const stream of [false, true])
           assert.ok(paidNj <= COST_NJ + OWN_NJ, told)
           if (isFunded) assert.ok(BigInt(charge.charge_pusd) <= balancePusd, told)
           else assert.ok(paidNj <= balanceNj, told)
-          // All that it has, but for the rounding of its price.
+          // The whole balance, less the rounding of its price.
           if (text !== 'abcd') assert.ok(paidNj > balanceNj - 1_000_000n, told)
           if (!stream) assert.equal(finish, text === 'abcd' ? 'stop' : 'length')
           if (text !== 'abcd') cutShort++

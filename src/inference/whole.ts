@@ -1,6 +1,6 @@
-// Whether an answer is asked for in one piece. Read as a stream it costs the gateway some work for each
-// token, but each is known when it comes; in one piece nothing is known until the end. So only what is
-// short, what the hold covers to the last token, and what its caller can be trusted to wait for.
+// Decides whether an upstream is asked for an answer in one piece. A stream costs the gateway some work for each token,
+// and shows each token as it comes; an answer in one piece shows nothing until its end. So an answer in one piece is
+// short, is covered by the hold to its last token, and is for a caller who usually stays to the end.
 import { LRUCache } from 'lru-cache'
 import type { Spend } from '#charging/spend.ts'
 import type { Provider } from './providers/provider.ts'
@@ -26,7 +26,7 @@ export type WholeRule = {
 }
 
 export function createWholeRule(): WholeRule {
-  // How many answers each account has left and not made good by waiting for others.
+  // Answers that each account has left, less those that it has waited for since.
   const leavers = new LRUCache<string, number>({ max: LEAVERS_MAX })
   return {
     allows: ({ provider, account, tokensMax, spend }) =>

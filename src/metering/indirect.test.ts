@@ -1,4 +1,4 @@
-// The learner alone: the rate of rest. What gateways bill by its rates is tested in charging/indirect.test.ts.
+// The learner alone: the rate of rest. charging/indirect.test.ts tests the bills that gateways make by its rates.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createIndirectLearner } from './indirect.ts'

@@ -1,5 +1,5 @@
-// The cost of an upstream's answer: honest upstreams are answered and billed as declared, also when their server adds
-// a prompt of its own or ends before the hold has grown; a false figure gains little.
+// The cost of an upstream's answer. Answers of honest upstreams are billed as declared, also when the server adds a
+// prompt of its own or ends before the hold has grown. A false figure gains little.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { DONE, frame, plainChunk, type Script } from '#inference/testing/scripted-upstream.ts'

@@ -1,5 +1,5 @@
-// kill -9 at every system call with which a gateway changes the disk: no acknowledged write is lost or torn, a write
-// without an answer is there wholly or not at all, no reported charge is missing or doubled, orphans are removed.
+// kill -9 at every system call with which a gateway changes the disk. No acknowledged write is lost or torn, and a write
+// without an answer is there wholly or not at all. No reported charge is missing or doubled, and orphans are removed.
 // ERGON_LONG=1 kills at every call of every act; otherwise at some.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -57,7 +57,7 @@ suite('power cuts', { skip, timeout }, () => {
     )
   })
 
-  // Each run checks only its own acknowledged writes. What a file system keeps by luck differs from cut to cut.
+  // Each run checks only its own acknowledged writes. The unsynced data that a file system keeps by luck differs from cut to cut.
   test('the harness finds what is not synced', async (t) => {
     for (const { planted, faults } of PLANTED) {
       const kept = new Kept()

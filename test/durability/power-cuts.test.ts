@@ -1,5 +1,5 @@
-// The tests of power cuts, in a mount namespace of their own: any process started meanwhile in a new namespace, as
-// Ergon's cells are, would keep a copy of the mount, and with it the dead disk.
+// The tests of power cuts, in a mount namespace of their own. Otherwise any process that starts meanwhile in a new
+// namespace, as Ergon's cells do, would keep a copy of the mount, and with it the dead disk.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

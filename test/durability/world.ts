@@ -1,5 +1,5 @@
-// The needs of a gateway that serves objects and charges for them: a real PostgreSQL with our schema, price, tariff,
-// an account and its token, and folders for blobs and journal; all on one disk, which may lose its power.
+// The surroundings of a gateway that serves objects and charges for them: a real PostgreSQL with our schema, price,
+// tariff, an account and its token, and folders for blobs and journal. All is on one disk, which may lose its power.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// The S3 session of one command: a client for the base address with the token as both keys, a signal that ends with
-// Ctrl-C (or SIGTERM, SIGHUP) or with the first failure, and the sum of the answers' costs.
+// The S3 connection of one command: a client for the base address with the token as both keys, a signal, and the sum of
+// the answers' costs. The signal aborts with Ctrl-C (or SIGTERM, SIGHUP) or with the first failure.
 import { S3Client } from '@aws-sdk/client-s3'
 import { baseUrlOf, tokenOf } from '#cli/profile.ts'
 import type { CommandCall } from '#cli/call.ts'

@@ -1,6 +1,6 @@
-// Chooses the sequences of the next step. Sequences that decode come first (one token each). Of the remaining room
-// for prompts, half goes to those with the least left, so that a short prompt does not wait behind long ones, and
-// half in the order of arrival, so that a long prompt ends however many short ones come.
+// Chooses the sequences of the next step. Sequences that decode come first (one token each). Half of the remaining room
+// goes to the prompts with the least left, so that a short prompt does not wait behind long ones. The other half goes
+// in the order of arrival, so that a long prompt ends however many short ones come.
 import type { BatchItem, EvaluationPriority, PrioritizedBatchItem } from 'node-llama-cpp'
 
 /**

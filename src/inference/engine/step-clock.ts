@@ -1,4 +1,4 @@
-// Attributes CPU to requests. The process works in steps (one decode of a shared batch); the CPU between two step
+// Attributes CPU to requests. The process works in steps (one decode of a shared batch). The CPU between two step
 // boundaries is split among the requests by the weight of their tokens in that step, as integers that add up exactly.
 // CPU that no request caused stays unclaimed and is the operator's.
 import { splitByWeight } from '#base/units.ts'

@@ -1,6 +1,6 @@
-// Lets a new answer in while others run. The engine keeps its context locked while any step is requested, and an
-// empty sequence needs that lock: two long prompts took turns and never released it, so a greeting waited 16 s for
-// their end. So running answers request no further step while a sequence is being emptied.
+// Lets a new answer in while others run. The engine keeps its context locked while any step is requested, and emptying
+// a sequence needs that lock. Two long prompts took turns and never released it: a greeting waited 16 s for their end.
+// So running answers request no further step while a sequence is being emptied.
 
 export interface Turnstile {
   /** Resolves when the next step may be asked for. */

@@ -144,7 +144,7 @@ test('chat closes the upstream when the client goes during prefill', async () =>
   assert.equal(call.spend.facts.promptTokens, 64)
 })
 
-/** What a cell says of a call that was left, when its step is over. */
+/** The last frame of a cell for an abandoned call, at the end of its step. */
 const lastWords = frame({
   error: { message: 'The caller went away', code: 'client_closed' },
   ergon: { cpu_ns: '7000000', prompt_tokens: 64, completion_tokens: 1 },

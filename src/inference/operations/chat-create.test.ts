@@ -1,4 +1,4 @@
-// What a chat answers, whole and streamed: the text, its figures, and what is refused.
+// Answers of a chat, whole and streamed: the text, its figures, and refusals.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { printJoules, printMilligrams } from '#base/units.ts'

@@ -126,7 +126,7 @@ test('chat with auto falls back to the next offer, and what the first one used i
       Promise.resolve(createChatCreate(depsOf([cheap, offerOf()], [other, provider]))(pinned)),
       { code: 'upstream_failed' },
     )
-    // After failures in a row it is left alone, and nobody is told that it would be the cheapest.
+    // After failures in a row the provider rests, and the reason of the router does not name it as the cheapest.
     const all = depsOf([cheap, offerOf()], [other, provider])
     const failures = createFailures({ log: quietLog, clock: still, providers: all.providers })
     const deps = { ...all, failures }

@@ -55,7 +55,7 @@ const base64 = (numbers: readonly number[]) =>
 /** A vector that tells which input it is of. */
 const vectorOf = (text: unknown) => [String(text).length, 0.5, -0.25, 0.1]
 
-/** What a cell sends: a line per input, cumulative figures, and the usage. */
+/** The answer of a cell: a line per input, cumulative figures, and the usage. */
 const cellLines: Script = ({ body }, response) => {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' })
   const inputs = [body['input']].flat()

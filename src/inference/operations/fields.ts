@@ -1,4 +1,4 @@
-// What the generating operations share in reading a request.
+// Reading of the request fields that all generating operations share.
 import type { ChatRequest } from '#contract/inference.ts'
 import type { AskedOfStream } from '#inference/replies/reply.ts'
 import type { WorkSize } from '#inference/admission.ts'
@@ -28,7 +28,7 @@ export const streamOptionsOf = (options: StreamOptions): AskedOfStream => ({
   includeEnergy: options?.include_energy === true,
 })
 
-/** What work probably takes, to compare costs by: not a bound. */
+/** Expected size of the work, to compare costs by: not a bound. */
 export const expectedOf = (work: WorkSize): Pick<RoutingRequest, 'tokens' | 'prompts'> => ({
   tokens: {
     prompt: Math.ceil(work.promptBytes / BYTES_PER_TOKEN),

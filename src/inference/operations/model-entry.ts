@@ -13,7 +13,7 @@ type Facts = Omit<ModelOffer, 'provider' | 'upstreamId' | 'structured' | 'state'
   readonly state: OfferState
 }
 
-/** An alias is told as its model is, under its own name. */
+/** The entry of an alias: that of its model, under the name of the alias. */
 export const aliasEntry = (alias: string, model: string, entry: object): object => ({
   ...entry,
   id: alias,

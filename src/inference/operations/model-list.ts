@@ -4,8 +4,8 @@ import { AUTO } from '#inference/catalogue.ts'
 import { aliasEntry, autoEntry, entryOfOffer, type EntryDeps } from './model-entry.ts'
 
 /**
- * Every model that answers or is about to, in OpenAI's list form, then `auto` while there is one, then the
- * aliases of these: programs look here for the name that they were told to use.
+ * Every model that answers or is loading, in OpenAI's list form, then `auto` while there is a model, then their aliases:
+ * programs check here for their configured model.
  */
 export const createModelList =
   (deps: EntryDeps): Handler =>

@@ -13,7 +13,7 @@ export type ModelsAnswer =
       readonly ids?: readonly string[]
     }
 
-/** For the connection and the answer together: whoever adds a model waits for it. */
+/** For the connection and the answer together: the operator who adds a model waits for it. */
 const ASK_MS_MAX = 2_000
 
 /** Never rejects, except with the signal's reason. */

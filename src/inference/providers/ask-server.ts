@@ -1,6 +1,5 @@
-// One question to a server of somebody else's, beside the requests of callers: whether anybody is there, and
-// with which status it answers. The agent asks too, and undici, or TLS before it is needed, would stay in its
-// memory: so it is node:http.
+// One probe of an upstream, beside the requests of callers: its status, or the failure of the connection. The agent
+// sends probes too, and undici, or TLS before it is needed, would stay in its memory: so the probe uses node:http.
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { messageOf } from '#base/errors.ts'
 import type { Secret } from '#base/log.ts'

@@ -1,6 +1,5 @@
-// Asks a server for one token of a model (an encoder for one embedding), with its key, as a caller's request
-// would: a list of models may be open to everybody, or missing, where the model itself is not. The operator
-// pays for it.
+// Probes an upstream, with its key, by one token of a model (an encoder by one embedding). The list of models says too
+// little: it may be public, or missing, where the model itself needs a key. The operator pays for the token.
 import { askServer, type UpstreamServer } from './ask-server.ts'
 import { errorOf } from './upstream-error.ts'
 

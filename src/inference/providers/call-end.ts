@@ -1,5 +1,5 @@
-// How calls to a model cell are ended: by name, on another connection, so that the call's own connection can
-// still bring what the cell spent.
+// Ends calls to a model cell: by name, on another connection, so that the call's own connection still delivers the
+// final use of the cell.
 import type { Dispatcher } from 'undici'
 import { sleep } from '#base/clock.ts'
 import { takeRandom } from '#base/random.ts'
@@ -11,7 +11,7 @@ const AGAIN_MS = 50
 const LEAVE_MS = 10_000
 const ANSWER_BYTES_MAX = 4096
 
-/** What a new call to a cell has more than one to an upstream: its name, and how it is ended. */
+/** The additions of a call to a cell: its name, and the function that ends it. */
 export function endableCall(cell: Promise<Dispatcher>, leaveMs = LEAVE_MS) {
   const name = takeRandom(12).toString('base64url')
   return {

@@ -71,7 +71,7 @@ for (const shape of ['chat', 'text'] as const)
     assert.ok(matches > 50, `${matches} matches`)
   })
 
-/** What a reader makes of frames, each of which comes in a read of its own. */
+/** The events of a reader for frames that each come in a read of their own. */
 function readAll(frames: readonly string[]) {
   const call: GenerationCall = {
     shape: 'chat',

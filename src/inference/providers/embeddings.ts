@@ -32,7 +32,7 @@ export function createEmbeddingReader(
 
   const read = (text: string): EmbeddingEvent[] => {
     const object = parseObject(text)
-    // What it used until here is in the same line, and is claimed before the end.
+    // The use until here is in the same line, and is claimed before the end.
     if ((object['error'] ?? undefined) !== undefined) broken = streamFault(text)
     const data = object['data'] ?? (object['embedding'] === undefined ? [] : [object])
     if (!Array.isArray(data)) throw bad('data')

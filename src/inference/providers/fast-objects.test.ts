@@ -1,4 +1,4 @@
-// What is made for every answer is fast to read; see base/fast-objects.fixture.ts.
+// Objects that are made for every answer are fast to read; see base/fast-objects.fixture.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hasFastProperties } from '#base/fast-objects.fixture.ts'

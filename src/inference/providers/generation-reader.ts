@@ -39,7 +39,7 @@ export function createGenerationReader(
     }
     const chunk = parseChunk(data, call.shape)
     if (chunk.error !== undefined) {
-      // What it used until here is in the same chunk, and is claimed before the end.
+      // The use until here is in the same chunk, and is claimed before the end.
       broken = streamFault(data)
       ended = 'done'
     }

@@ -1,6 +1,6 @@
-// What a call used so far. Our cells say it in every chunk, and their figures only ever grow; of an upstream
-// without a meter we count the tokens that came and bill the catalogue's energy for each, until it declares
-// what it used: that takes the place of what was counted, be it more or less.
+// The use of a call so far. Our cells report it in every chunk, and their figures never fall. An upstream has no meter:
+// its tokens are counted and billed at the catalogue's energy, until it declares its usage. The declared usage then
+// replaces the count, whether it is more or less.
 import { invariant } from '#base/errors.ts'
 import { add, nj, type Nj } from '#base/units.ts'
 import type { EnergyElsewhere } from '#charging/spend.ts'
@@ -12,7 +12,7 @@ import type { TokenUsage, Usage } from './provider.ts'
 export type AnswerMeter = {
   /** The member `ergon` of a chunk or comment of our cell. */
   figures(member: unknown): Usage | undefined
-  /** The question was sent. */
+  /** The request was sent. */
   asked(): void
   /** The caller left: what its question took, when nothing else is known. */
   left(): Usage | undefined
@@ -66,9 +66,9 @@ const lie = (cell: string, what: string) =>
   fault('upstream_failed', `Could not read the figures of ${cell}: ${what}`)
 
 /**
- * Tokens that the upstream does not tell, or not yet: few texts have more bytes per token than this, so the
- * claim is hardly ever above the truth, and a caller who leaves early does not prefill for nothing. Where it is
- * above (20,000 spaces are 30 tokens), what the upstream declares puts it right.
+ * Divisor for the tokens of an upstream that has not declared them. Few texts have more bytes per token, so the claim is
+ * hardly ever too high, and a caller who leaves early still pays for the prompt. A claim that is too high (20,000 spaces
+ * are 30 tokens) is corrected by the declared usage.
  */
 export const BYTES_PER_TOKEN = 8
 
@@ -104,7 +104,7 @@ export function tokenMeter(
   }
   return {
     figures: () => undefined,
-    // Whoever has a prompt read pays for it, and stays for the answer or not.
+    // A caller pays for the reading of the prompt, also when they leave before the answer.
     asked: () => void (isAsked = true),
     left: () => (isAsked && !isKnown ? claim() : undefined),
     counted(tokens) {

@@ -21,7 +21,7 @@ type Upstreams = {
   readonly local: Provider
   /** The pauses before the providers asked again, in ms. */
   readonly waits: number[]
-  /** What they logged. */
+  /** Their log lines. */
   readonly lines: string[]
 }
 
@@ -97,7 +97,7 @@ export async function read(
 export const textOf = (events: readonly GenerationEvent[]): string =>
   events.map((event) => (event.kind === 'delta' ? (event.delta.content ?? '') : '')).join('')
 
-/** What an upstream without a meter was said to have used, in nJ, after each event that says it. */
+/** Claims for an upstream without a meter, in nJ, one of each `used` event. */
 export const energies = (events: readonly GenerationEvent[]) =>
   events.flatMap((event) =>
     event.kind === 'used' && event.used.kind === 'upstream' ? [event.used.energyNj] : [],

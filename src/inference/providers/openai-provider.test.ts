@@ -1,4 +1,4 @@
-// What upstreams without a meter say, and what they are billed.
+// Upstreams without a meter: their answers, and their claims.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

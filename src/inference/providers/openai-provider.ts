@@ -85,7 +85,7 @@ type ProviderServer = {
   readonly enter: () => Pass
 }
 
-/** One call, from the question to the end of its events, under the breaker. */
+/** One call, from its request to the end of its events, under the breaker. */
 class AnswerSteps<Event> extends Steps<readonly (Event | UsedEvent)[]> {
   readonly #server: ProviderServer
   readonly #job: Job<Event>

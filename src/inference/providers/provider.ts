@@ -1,4 +1,4 @@
-// What the gateway asks of whoever serves a model, be it our cell or somebody's upstream.
+// The interface to the server of a model: one of our cells, or an upstream on another machine.
 import type { Steps } from '#base/steps.ts'
 import type { EnergyElsewhere, Claim } from '#charging/spend.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
@@ -40,7 +40,7 @@ export type GenerationEvent =
       readonly index: number
       readonly delta: Delta
       readonly logprobs: object | null
-      /** It is one text, which stands in JSON as it is. */
+      /** The delta is one text without characters that JSON escapes. */
       readonly isPlain?: true
     }
   | { readonly kind: 'finish'; readonly index: number; readonly reason: FinishReason }
@@ -52,7 +52,7 @@ export type Usage = {
   readonly used: Claim
   readonly promptTokens: number
   readonly completionTokens: number
-  /** Tokens of the prompt beyond promptTokensMax; of an upstream that declares them they are neither told nor billed. */
+  /** Tokens that an upstream declares beyond promptTokensMax: neither shown nor billed. */
   readonly promptExcess?: number
 }
 
@@ -63,12 +63,12 @@ export type GenerationCall = {
   readonly body: Readonly<Record<string, unknown>>
   /** UTF-8 bytes of everything that becomes prompt. */
   readonly promptBytes: number
-  /** The most tokens that it can be, with what the server may add. */
+  /** The most tokens of the prompt, with those that the server may add. */
   readonly promptTokensMax: number
-  /** How many answers come back at once (n, times prompts), and the most tokens of all of them. */
+  /** Number of answers of the call (n times prompts), and the most tokens of all of them. */
   readonly choices: number
   readonly tokensMax: number
-  /** Ask for it in one piece, where the provider can be asked so. */
+  /** Asks for the answer in one piece, where the provider supports that. */
   readonly whole?: boolean
 }
 
@@ -84,8 +84,8 @@ export type EmbeddingEvent =
   | ({ readonly kind: 'used' } & Usage)
 
 /**
- * How far an answer is: `more` follows; all is there, and at the `last` only what it used may follow; the upstream
- * said that it is `done`, or broke off; or it was followed far `enough`, and goes on all the same.
+ * Progress of an answer. `more`: pieces follow. `last`: the answer is whole, and only its usage may follow. `done`: the
+ * upstream ended the stream, or broke it off. `enough`: the limit of the call is reached, and the stream goes on.
  */
 export type Stage = 'more' | 'last' | 'done' | 'enough'
 
@@ -99,19 +99,18 @@ export type AnswerReader<Event> = {
 
 export interface Provider {
   readonly name: string
-  /** How the energy of an upstream is known; absent for a cell, whose CPU this node's meter sees. */
+  /** Method and band of an upstream's energy; absent for a cell, whose CPU this node's meter sees. */
   readonly energy?: EnergyElsewhere
-  /** Whether it is left alone for now, as after failures in a row. */
+  /** Keeps requests away from the provider after failures in a row. */
   readonly breaker?: Pick<Breaker, 'state' | 'rests'>
-  /** Whether it may be asked for an answer in one piece: never a cell, which is metered as it works. */
+  /** The provider may be asked for an answer in one piece; never a cell, which is metered as it works. */
   readonly givesWhole: boolean
   /**
-   * Runs a generation; each step is what one read from the network brought, as a step for every event
-   * would cost more than the rest of the gateway's work on it. A step throws faults: those of the request as the
-   * upstream found them (400), else model_loading, overloaded, upstream_failed, upstream_timeout. Disposing of the
-   * steps closes the connection, which is how every known engine is told to stop. Aborting the signal does so too,
-   * and the next step but one throws its reason: before that a last step says what was used, which a cell of ours
-   * tells when the step that it computes is over.
+   * Runs a generation. A step has all events of one read from the network: a step for each event would cost more than
+   * the rest of the gateway's work. A step throws faults: a fault of the request as the upstream found it (400), else
+   * model_loading, overloaded, upstream_failed or upstream_timeout. Disposing of the steps closes the connection, which
+   * stops every known engine. Aborting the signal does so too: one last step has the final use, which a cell of ours
+   * reports at the end of its running step, and the step after it throws the reason.
    */
   generate(call: GenerationCall, signal: AbortSignal): Steps<readonly GenerationEvent[]>
   /** Embeds texts in one request; throws as generate() does. */
@@ -120,5 +119,5 @@ export interface Provider {
   close(graceMs?: number): Promise<void>
 }
 
-/** Who serves an offer; undefined when the provider has gone since the snapshot. */
+/** Providers by name; undefined when the provider was removed since the snapshot. */
 export type Providers = { get(name: string): Provider | undefined }

@@ -7,8 +7,8 @@ import type { UpstreamDeps } from './upstream.ts'
 
 export type ProviderSet = Providers & {
   /**
-   * Makes the set that of these configs, names unique. What is not among them gets no new calls, and is
-   * closed when those that it has have ended, or have taken longer than any may.
+   * Replaces the set by one provider for each config; names are unique. A provider without a config gets no new calls,
+   * and is closed when its calls have ended, at the latest after the limit of a request.
    */
   replace(configs: readonly ProviderConfig[]): void
   /** Closes all at once, whatever they do. */

@@ -1,5 +1,5 @@
-// What an upstream's refusal means to our caller. A fault of the request is passed on; the rest is
-// ours: an upstream's 401 is not the caller's 401, nor its rate limit the caller's.
+// Translates a refusal of an upstream for our caller. A fault of the request is passed on. Any other refusal concerns
+// the operator: an upstream's 401 or rate limit is not the caller's.
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 

@@ -1,4 +1,4 @@
-// Upstreams that lie, die, hang, refuse or are away: what their callers are told, and how often they are asked.
+// Upstreams that lie, die, hang, refuse or are away: the errors of their callers, and the number of retries.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'

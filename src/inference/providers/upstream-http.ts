@@ -28,17 +28,17 @@ export type UpstreamReply = {
   /** Each step is what came since the last. Disposing of it early closes the connection, which stops the upstream's work. */
   readonly body: Steps<Buffer>
   /**
-   * All of the answer is there. What still comes is read, but not for long, and a connection that fails is at its
-   * end: neither can take back what was said.
+   * The answer is whole. The rest of the body is read for a short time, and a failure of the connection counts as its
+   * end: neither changes the answer.
    */
   last(): void
   /** The answer is whole: what still comes is thrown away, so that the connection can serve again. */
   release(): void
 }
 
-/** How long an upstream may take to end its body after the last of its answer, and after it said that it is done. */
+/** Longest time from the last piece of an answer, or from its `done`, to the end of the body. */
 const RELEASE_MS = 1_000
-/** What may wait in memory before the upstream is told to hold back. */
+/** Bytes that wait in memory before reading from the upstream pauses. */
 const QUEUED_BYTES_MAX = 64 * 1024
 
 /**
@@ -145,7 +145,7 @@ class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandl
     this.#fail(upstreamFault(error))
   }
 
-  /** What the service ends by itself nobody pays for: it does not wait for the figures. */
+  /** An end by the service itself is charged to no account: it does not wait for the figures. */
   #leave(reason: unknown): void {
     const { leave } = this.#request
     if (leave === undefined || this.#controller === undefined || isServiceFault(reason))
@@ -210,7 +210,7 @@ class UpstreamExchange extends Steps<Buffer> implements Dispatcher.DispatchHandl
   }
 }
 
-/** What callers are told; the log has the code. */
+/** The message for callers; the log has the code. */
 const TIMEOUTS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'its answer did not begin',
   UND_ERR_BODY_TIMEOUT: 'it fell silent in the middle of its answer',
@@ -248,8 +248,8 @@ function wordsOf(code: string): string {
 }
 
 /**
- * How far a failed send() got: `unreached` was never read; `reset` is a connection that had grown old,
- * or a server that died of the request. undefined: it answered, or was given up.
+ * Progress of a failed send(). `unreached`: the server never read the request. `reset`: the connection was too old, or
+ * the server died of the request. undefined: the server answered, or the wait ended.
  */
 export function missed(error: unknown): 'unreached' | 'reset' | undefined {
   const code = error instanceof Error ? codeOf(error.cause) : ''

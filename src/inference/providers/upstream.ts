@@ -62,7 +62,7 @@ export type ServerRequest = {
   /** The content types that can be read, the best first. */
   readonly accept: readonly string[]
   readonly body: string
-  /** Called when the server is sent the question. */
+  /** Called when the request is sent to the server. */
   readonly sent?: () => void
 }
 
@@ -157,7 +157,7 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
   }
 }
 
-/** One try that came to nothing: how often such a question may be asked, and when again. */
+/** A failed try: the limit of tries for its cause, and the wait before the next one. */
 type Failed = ServerRefusal & { readonly triesMax: number; readonly waitMs: number }
 
 function addressOf({ name, at }: UpstreamConfig) {

@@ -42,9 +42,9 @@ function wholeReply(
 }
 
 /**
- * Deltas go out as they come. What only the settled charge knows is in the last writes: the chunks
- * with the finish reasons and the usage, which is a chunk of its own when `include_usage` asks for
- * one and else rides on the last finish. Never a named event: openai and the AI SDK break on it.
+ * Deltas are sent as they come. The last writes have the figures of the settled charge: the chunks with the finish
+ * reasons, and the usage. The usage has a chunk of its own where `include_usage` is set, and is a member of the last
+ * finish otherwise. Never a named event: openai and the AI SDK break on it.
  */
 export function streamedReply(
   deps: Deps,

@@ -84,7 +84,7 @@ export const TEXT: Shape = {
   }),
 }
 
-/** What every body of one reply begins with. */
+/** The first members of every body of one reply. */
 export const envelope = (object: string, head: AnswerHead) => ({
   id: head.id,
   object,

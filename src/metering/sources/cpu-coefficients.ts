@@ -1,7 +1,7 @@
 // Watts of one logical processor, idle and at full load, by microarchitecture: the coefficients that
 // Cloud Carbon Footprint derived from SPECpower results (aws and gcp FootprintEstimationConstants).
-// Facts about hardware, uncalibrated: against RAPL traces this form of model is off by 23 % on average
-// even with an idle and a maximum measured on the machine itself, so that the declared band is 40 %.
+// Facts about hardware, uncalibrated. Against RAPL traces this form of model is off by 23 % on average, even with
+// idle and maximum measured on the machine itself: so the declared band is 40 %.
 import type { CpuInfo } from './cpu-info.ts'
 
 export type Coefficients = {
