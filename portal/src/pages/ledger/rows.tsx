@@ -1,21 +1,24 @@
 // The table of the ledger. Only rows in view are drawn, so ten thousand scroll as ten do.
-import { Link } from '@tanstack/react-router'
+import { useRouter, useRouterState } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { energyExact } from '#console/figures/energy.ts'
-import { balanceExact, moneyExact, moneyShort } from '#console/figures/money.ts'
-import { KnownMark } from '#console/parts/known.tsx'
-import { Exact } from '#console/parts/register.tsx'
-import { SmallSeal } from '#console/parts/seal.tsx'
-import { operationName } from '#console/parts/services.ts'
-import { When } from '#console/parts/when.tsx'
-import { useZone } from '#console/parts/zone.ts'
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+  type MouseEvent,
+} from 'react'
+import { useNow, useZone } from '#console/parts/zone.ts'
 import type { BalancedRow } from '#console/parts/ledger-row.ts'
 import { useUnit } from '#console/live/use-unit.ts'
+import { EntryRow } from './entry-row.tsx'
 
 const ROW_PX = 39
 const ROW_PHONE_PX = 52
-const OVERSCAN = 12
+const OVERSCAN = 8
 /** The next page is asked for when so few read rows are below. */
 const AHEAD = 40
 
@@ -26,15 +29,22 @@ export function Rows(props: {
   readonly more: (() => void) | undefined
 }) {
   const { rows, opened, total, more } = props
+  // Of all rows: a row that had them by itself would begin two timers and a query each time it comes into view.
   const zone = useZone()
+  const now = useNow('day')
+  const unit = useUnit()
+  const search = useRouterState({ select: ({ location }) => location.searchStr })
+  const open = useOpenInPlace()
   const body = useRef<HTMLTableSectionElement>(null)
-  const virtual = useRowWindow(rows.length, body)
+  const isNarrow = useIsNarrow()
+  const virtual = useRowWindow(rows.length, body, isNarrow ? ROW_PHONE_PX : ROW_PX)
   const shown = virtual.getVirtualItems()
   const [first, last] = [shown[0], shown.at(-1)]
   const isNearEnd = last !== undefined && last.index >= rows.length - AHEAD
   useEffect(() => {
     if (isNearEnd) more?.()
   }, [isNearEnd, rows.length, more])
+  const times = useMemo(() => ({ zone, now }), [zone, now])
   const above = first === undefined ? 0 : first.start - virtual.options.scrollMargin
   const below =
     last === undefined ? 0 : virtual.getTotalSize() - (last.end - virtual.options.scrollMargin)
@@ -60,7 +70,17 @@ export function Rows(props: {
         {shown.map(({ index }) => {
           const row = rows[index]
           return row === undefined ? null : (
-            <EntryRow key={row.id} row={row} index={index} isOpened={row.id === opened} />
+            <EntryRow
+              key={row.id}
+              row={row}
+              index={index}
+              isOpened={row.id === opened}
+              search={search}
+              times={times}
+              unit={unit}
+              isNarrow={isNarrow}
+              open={open}
+            />
           )
         })}
         <Gap px={below} />
@@ -69,77 +89,43 @@ export function Rows(props: {
   )
 }
 
-function useRowWindow(count: number, body: React.RefObject<HTMLElement | null>) {
+function useRowWindow(count: number, body: React.RefObject<HTMLElement | null>, rowPx: number) {
   const [scrollMargin, setMargin] = useState(0)
-  const [rowPx] = useState(() => (matchMedia('(max-width: 760px)').matches ? ROW_PHONE_PX : ROW_PX))
   useLayoutEffect(() => {
     setMargin((body.current?.getBoundingClientRect().top ?? 0) + window.scrollY)
   }, [body])
-  return useWindowVirtualizer({
+  const virtual = useWindowVirtualizer({
     count,
     estimateSize: () => rowPx,
     overscan: OVERSCAN,
     scrollMargin,
   })
+  // A phone that is turned has rows of another height.
+  useLayoutEffect(() => virtual.measure(), [virtual, rowPx])
+  return virtual
 }
+
+const narrow = matchMedia('(max-width: 760px)')
+const onNarrow = (listener: () => void) => {
+  narrow.addEventListener('change', listener)
+  return () => narrow.removeEventListener('change', listener)
+}
+const useIsNarrow = (): boolean => useSyncExternalStore(onNarrow, () => narrow.matches)
 
 /** Stands for rows out of view. */
 const Gap = ({ px }: { readonly px: number }) =>
   px <= 0 ? null : <tr aria-hidden="true" style={{ height: px }} />
 
-type EntryProps = { readonly row: BalancedRow; readonly index: number; readonly isOpened: boolean }
-
-/** A row that stays in view is not drawn anew while others come. */
-const EntryRow = memo(function EntryRow({ row, index, isOpened }: EntryProps) {
-  const { nj, how, amount, after } = row
-  const unit = useUnit()
-  return (
-    <tr aria-rowindex={index + 2} aria-selected={isOpened} data-row>
-      <td className="c-seal wide-only">
-        {row.kind === 'charge' && <SmallSeal hash={row.leafHash} />}
-      </td>
-      <td className="wide-only">
-        <When at={row.at} isExact />
-      </td>
-      <td className="what">
-        <What row={row} />
-        <span className="under">
-          <When at={row.at} isExact /> · {moneyShort(-amount, unit)}
-          {how !== null && ` · ${how.known}`}
-        </span>
-      </td>
-      <td className="num" {...(nj !== null && { 'data-copy': energyExact(nj) })}>
-        {nj !== null && (
-          <Exact figure={{ nj, ...(how ?? { known: 'modelled', bandPct: undefined }) }} />
-        )}
-      </td>
-      <td className="wide-only">{how !== null && <KnownMark figure={how} />}</td>
-      <td className="num wide-only" title={moneyExact(-amount, unit)}>
-        {row.kind === 'charge' ? moneyShort(-amount, unit) : moneyShort(amount, unit)}
-      </td>
-      <td className="num wide-only">
-        {after !== undefined && balanceExact(after, 'tUSD').slice(0, -5)}
-      </td>
-    </tr>
+/** A plain link leads to its page without a load; a Link in each row would follow the router by itself. */
+function useOpenInPlace() {
+  const router = useRouter()
+  return useCallback(
+    (event: MouseEvent<HTMLAnchorElement>) => {
+      const { currentTarget, button, metaKey, ctrlKey, shiftKey, altKey } = event
+      if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return
+      event.preventDefault()
+      router.history.push(currentTarget.pathname + currentTarget.search)
+    },
+    [router],
   )
-})
-
-const KINDS: Readonly<Record<string, string>> = {
-  topup: 'top-up',
-  hold: 'hold',
-  test_funds: 'test money',
-  taken_back: 'taken back',
-  refund_returned: 'refund returned',
-  dispute_won: 'dispute won',
 }
-
-const What = ({ row }: { readonly row: BalancedRow }) =>
-  row.kind === 'charge' ? (
-    <Link to={`/ledger/${row.id}`} search={(search: object) => search as never}>
-      {operationName(row.operation ?? '')} <span className="muted">{row.subject}</span>
-    </Link>
-  ) : (
-    <>
-      <b>{KINDS[row.kind] ?? row.kind}</b> <span className="muted">{row.subject}</span>
-    </>
-  )
