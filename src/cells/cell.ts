@@ -36,6 +36,8 @@ export type CellSpec = {
   readonly calls: readonly string[]
   readonly limits: {
     readonly memoryBytes?: number
+    /** Of each of its processes, beside what they share: more is refused to the process, which may go on without it. */
+    readonly processMemoryBytes?: number
     readonly files?: number
     readonly processes?: number
     /** Thousandths of a processor that all of its processes together may use of each tenth of a second. */

@@ -219,6 +219,15 @@ test('limits of files, processes and memory hold', ROOT, async (t) => {
   assert.equal(files.exits[0]?.code, 9)
   await files.stop()
 
+  const takes = await cells.start(
+    scriptSpec(where, 'dd if=/dev/zero of=/dev/null bs=99M count=1 2>/dev/null || exit 9', {
+      limits: { processMemoryBytes: 80e6 },
+    }),
+  )
+  await eventually(() => takes.exits.length > 0)
+  assert.equal(takes.exits[0]?.code, 9)
+  await takes.stop()
+
   const fork = 'for n in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; exit 0'
   const processes = await cells.start(scriptSpec(where, fork, { limits: { processes: 8 } }))
   await eventually(() => processes.exits.length > 0)

@@ -2,7 +2,7 @@
 // constants: names and paths of a spec reach a shell only as arguments.
 //
 //   sh JOIN     enters the cgroups, so that no CPU of what follows is lost
-//   prlimit     open files, no core dumps
+//   prlimit     open files, memory of each process, no core dumps
 //   setpriv     SIGKILL when the agent dies (in `plain` the uid too: a later change would erase it)
 //   unshare     new mount, pid and ipc namespaces; SIGKILL for its child, their pid 1, when it dies
 //   sh VIEW     mounts (view.ts), as root of the namespace
@@ -222,12 +222,13 @@ const mapTo = (agent: LaunchPlan['agent']) => [
 ]
 
 function resourceLimits({ limits }: CellSpec, plan: LaunchPlan): string[] {
-  const { files, processes } = limits
+  const { files, processes, processMemoryBytes } = limits
   return [
     // A core dump would put keys and tenants' data on disk.
     '--core=0',
     // enter.pl limits its program alone, as its own connections need descriptors too.
     ...(files === undefined || plan.enter !== undefined ? [] : [`--nofile=${files}`]),
+    ...(processMemoryBytes === undefined ? [] : [`--data=${processMemoryBytes}`]),
     ...(processes === undefined || !plan.rlimitProcesses ? [] : [`--nproc=${processes}`]),
   ]
 }

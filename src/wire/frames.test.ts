@@ -45,8 +45,12 @@ test('inside of a message is no boundary, and a length that none has is refused'
   const scanner = new FrameScanner(() => true)
   scanner.scan(message(TYPE.query, 'select 1').subarray(0, 8))
   assert.ok(!scanner.isAtBoundary)
-  assert.throws(
-    () => new FrameScanner(() => true).scan(Buffer.from([0x51, 0, 0, 0, 3])),
-    RangeError,
-  )
+  for (const length of [
+    [0, 0, 0, 3],
+    [0x3f, 0xff, 0xff, 0xff],
+  ])
+    assert.throws(
+      () => new FrameScanner(() => true).scan(Buffer.from([0x51, ...length])),
+      RangeError,
+    )
 })

@@ -1,6 +1,8 @@
 // Where messages begin in a stream of bytes: the type and length of each are read, its body is skipped.
 
 const HEAD_BYTES = 5
+/** PostgreSQL's own: one byte less than the most memory that it allocates at once. */
+const LENGTH_MAX = 0x3fff_fffe
 
 /**
  * Follows the messages of one direction. `scan()` takes the bytes as they come and returns those that may be sent
@@ -36,7 +38,7 @@ export class FrameScanner {
         return bytes.subarray(0, at)
       }
       const length = bytes.readInt32BE(at + 1)
-      if (length < 4) throw new RangeError(`a message of ${length} bytes`)
+      if (length < 4 || length > LENGTH_MAX) throw new RangeError(`a message of ${length} bytes`)
       if (!this.#onMessage(bytes[at] ?? 0, bytes[at + HEAD_BYTES])) return bytes.subarray(0, at)
       const end = at + 1 + length
       this.#bodyLeft = Math.max(0, end - bytes.length)

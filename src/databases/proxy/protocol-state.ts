@@ -11,6 +11,8 @@ export class ProtocolState {
   readonly fromServer = new FrameScanner((type, status) => this.#answered(type, status))
   /** The client has said Terminate. */
   isLeaving = false
+  /** The server's last message is an error: behind one that does not end the session ReadyForQuery or more follows. */
+  isRefused = false
   /** ReadyForQuery messages that the client has asked for, and those that came. */
   #asked = 0
   #ready = 0
@@ -39,6 +41,7 @@ export class ProtocolState {
   }
 
   #answered(type: number, status: number | undefined): true {
+    this.isRefused = type === TYPE.error
     if (type === TYPE.ready) {
       this.#ready++
       this.#isOutsideTransaction = status === OUTSIDE_TRANSACTION

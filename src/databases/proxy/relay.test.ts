@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { relay, STILL_THERE } from './relay.ts'
 import { socketPair } from './socket-pair.fixture.ts'
-import { message, queryMessage, READY, TERMINATE, TYPE } from '#wire/messages.ts'
+import { fatalMessage, message, queryMessage, READY, TERMINATE, TYPE } from '#wire/messages.ts'
 
 async function session(t: TestContext) {
   const [driver, client] = await socketPair(t)
@@ -40,6 +40,30 @@ test('a cut waits for the end of a message', async (t) => {
   await once(driver, 'close')
   assert.ok(told().subarray(0, ROW.length).equals(ROW))
   assert.match(told().subarray(ROW.length).toString(), /^E.*C53400\0/s)
+})
+
+test('a server that ends without words is told to the client, between two messages', async (t) => {
+  const heard = async (said: Buffer) => {
+    const { driver, server, session: own, told } = await session(t)
+    driver.write(queryMessage('select 1'))
+    await once(server, 'data')
+    server.write(said)
+    await once(driver, 'data')
+    server.destroy()
+    assert.equal(await own.ended, 'backend-gone')
+    await once(driver, 'close')
+    assert.ok(told().subarray(0, said.length).equals(said))
+    return told().subarray(said.length).toString()
+  }
+  assert.match(await heard(ROW), /^E.*SFATAL\0.*C57P02\0/s)
+  assert.equal(await heard(ROW.subarray(0, 50)), '', 'in the middle of a message')
+  const last = fatalMessage({ code: '57P01', message: 'terminated' })
+  assert.equal(await heard(last), '', 'the server has had its last word')
+  // An error of a query is no last word: the server is ready behind it.
+  assert.match(
+    await heard(Buffer.concat([last, message(TYPE.ready, Buffer.from('I'))])),
+    /C57P02\0/,
+  )
 })
 
 test('a client that goes while its bytes wait for the server is noticed', async (t) => {

@@ -25,6 +25,14 @@ const PROBE_MS = 1000
  */
 export const STILL_THERE = message(TYPE.parameterStatus, 'integer_datetimes', 'on')
 
+/** PostgreSQL kills its other sessions with a notice, which drivers do not show. */
+const CRASHED: FatalError = {
+  code: '57P02',
+  message: 'the server ended the session unexpectedly',
+  hint: 'Connect again: committed rows are kept. Queries that together need more memory than the server has end all sessions.',
+}
+const NO_MESSAGE: FatalError = { code: '08P01', message: 'invalid message length' }
+
 /** `relayed` is called after each piece, with its bytes. */
 export function relay(client: Socket, backend: Socket, relayed: (bytes: number) => void): Relay {
   const state = new ProtocolState()
@@ -48,18 +56,18 @@ export function relay(client: Socket, backend: Socket, relayed: (bytes: number) 
     finish(end)
   }
   const leave = () => stop(state.isIdle ? 'idle' : 'busy')
-  const endWith = (end: SessionEnd) => {
-    if (fatal !== undefined) client.write(fatalMessage(fatal))
+  const endWith = (end: SessionEnd, words = fatal) => {
+    if (words !== undefined && fromServer.isAtBoundary) client.write(fatalMessage(words))
     stop(end)
   }
-  const lose = () => endWith('backend-gone')
+  const lose = () => endWith('backend-gone', fatal ?? (state.isRefused ? undefined : CRASHED))
   const readServer = () => void backend.resume()
   const readClient = () => void client.resume()
   const toServer = (chunk: Buffer) => {
     // The rest of a client that has left is of no interest.
     if (hasEnded) return
     const passing = scanned(fromClient, chunk)
-    if (passing === undefined) return stop('busy')
+    if (passing === undefined) return endWith('busy', fatal ?? NO_MESSAGE)
     if (passing.length > 0 && !backend.write(Buffer.from(passing))) hold.begin()
     relayed(chunk.length)
     if (state.isLeaving) leave()

@@ -27,6 +27,8 @@ import { STATEMENT_SETTINGS, STATEMENTS_LIBRARY } from './statements.ts'
 export const DATABASE_SOCKETS = 'databases'
 
 const MEMORY_BYTES_MAX = 1024 ** 3
+/** One query that takes more gets an error (53200). Where all together take more, the kernel ends one and PostgreSQL restarts. */
+const PROCESS_MEMORY_BYTES_MAX = 768 * 1024 ** 2
 const PROCESSES_MAX = 200
 const FILES_MAX = 2000
 /** Three are reserved by the server; the others are in use for a moment, or are backends on their way to their end. */
@@ -260,7 +262,12 @@ async function startCell(
       max_connections: String(connectionsMax(deps.proxies)),
       ...settings,
     },
-    limits: { memoryBytes: MEMORY_BYTES_MAX, processes: PROCESSES_MAX, files: FILES_MAX },
+    limits: {
+      memoryBytes: MEMORY_BYTES_MAX,
+      processMemoryBytes: PROCESS_MEMORY_BYTES_MAX,
+      processes: PROCESSES_MAX,
+      files: FILES_MAX,
+    },
   })
   await deps.admit(name, account)
   return await deps.cells.start({ ...spec, ...own, network: 'none', syscalls: 'tenant' })
