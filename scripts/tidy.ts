@@ -68,7 +68,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
   artifacts: ['base', 'contract', 'config'],
   cells: ['base'],
   egress: ['base'],
-  'egress-proxy': ['base', 'config', 'cells', 'egress', 'node'],
+  'egress-proxy': ['base', 'config', 'cells', 'egress', 'metering', 'node'],
   images: ['base', 'contract', 'egress'],
   blobs: ['base', 'contract', 'config'],
   metering: ['base', 'contract'],

@@ -69,6 +69,8 @@ export type CellSpec = {
   readonly socket: string
   /** True where it bills accounts by tariff, and says so on a page of its socket (node/meter/gateway-bills.ts). */
   readonly bills?: true
+  /** True where it works for cells of accounts, and says how much on a page of its socket (node/meter/caused-cpu.ts). */
+  readonly worksForCells?: true
   /** The supervisor's test that a ready cell still works; absent: while the process lives. */
   readonly watch?: Watch
   readonly stop: { readonly signal: NodeJS.Signals; readonly graceMs: number }

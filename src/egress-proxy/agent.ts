@@ -48,6 +48,7 @@ export function createEgress(
       place,
       config: settings,
       socketGroup: EGRESS_SOCKETS,
+      worksForCells: true,
       limits: { files: EGRESS_FILES_MAX },
     })
     return await cells.start({

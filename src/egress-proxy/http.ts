@@ -6,15 +6,20 @@ import { createServer, request as httpRequest } from '#base/node-http.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
+import type { CausedWork } from './caused.ts'
 import type { Destination } from './reach.ts'
 import { Unreached, unreached } from './unreached.ts'
 
-/** Opens a connection for the tenant whose socket it is. */
-export type ReachFrom = (socket: Socket, to: Destination) => Promise<Socket>
+/** The tenant of a socket. */
+export type ReachingTenant = {
+  open(to: Destination): Promise<Socket>
+  readonly work: Pick<CausedWork, 'mark' | 'count'>
+}
+export type TenantOf = (socket: Socket) => ReachingTenant
 
 /** Serves the sockets that are given to it as connections. */
-export function createHttpProxy(reach: ReachFrom, silenceMs: number): Server {
-  const way = { reach, silenceMs }
+export function createHttpProxy(tenantOf: TenantOf, silenceMs: number): Server {
+  const way = { tenantOf, silenceMs }
   const proxy = createServer((request, response) => void forward(way, request, response))
   // Limits of heads and of whole requests are those of a server that listens.
   proxy.timeout = silenceMs
@@ -24,20 +29,22 @@ export function createHttpProxy(reach: ReachFrom, silenceMs: number): Server {
   return proxy
 }
 
-type Way = { readonly reach: ReachFrom; readonly silenceMs: number }
+type Way = { readonly tenantOf: TenantOf; readonly silenceMs: number }
 
 async function tunnel(
-  { reach, silenceMs }: Way,
+  { tenantOf, silenceMs }: Way,
   { request, socket, head }: { request: IncomingMessage; socket: Socket; head: Buffer },
 ): Promise<void> {
   socket.on('error', () => socket.destroy())
   const place = `http://${request.url ?? ''}`
+  const { open, work } = tenantOf(socket)
   try {
-    const there = await reach(socket, destinationOf(place, request.url))
+    const there = await open(destinationOf(place, request.url))
     if (socket.destroyed) return void there.destroy()
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
     if (head.length > 0) there.write(head)
-    await joinStreams(socket, there, silenceMs)
+    void joinStreams(socket, there, silenceMs)
+    for (const stream of [socket, there]) work.count(stream)
   } catch (error) {
     const { status, message: words } = unreached(request.url ?? '', error)
     socket.write(
@@ -49,13 +56,14 @@ async function tunnel(
 }
 
 async function forward(
-  { reach, silenceMs }: Way,
+  { tenantOf, silenceMs }: Way,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url = '' } = request
+  const { open, work } = tenantOf(request.socket)
   try {
-    const socket = await reach(request.socket, destinationOf(url, undefined))
+    const socket = await open(destinationOf(url, undefined))
     const { pathname, search } = new URL(url)
     const onward = httpRequest({
       method,
@@ -75,10 +83,14 @@ async function forward(
     response.once('close', () => socket.destroy())
     socket.setTimeout(silenceMs, () => socket.destroy())
     pipeline(request, onward).catch(() => undefined)
+    work.count(request)
     const answer = await answered
     const { statusCode = 502, statusMessage } = answer
     response.writeHead(statusCode, statusMessage, ownHeaders(answer))
-    await pipeline(answer, response)
+    const sent = pipeline(answer, response)
+    work.count(answer)
+    await sent
+    work.mark()
   } catch (error) {
     if (response.headersSent) return void response.destroy()
     const { status, message: words } = unreached(url, error)

@@ -12,6 +12,7 @@ import { echoSpec, eventually, place } from '#cells/testing/harness.ts'
 import { createResolve } from '#egress/resolve.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import { startDns } from '#webhooks/testing/dns-server.ts'
+import { createCausedByCells } from './caused.ts'
 import { createReach } from './reach.ts'
 import { createEgressServer } from './server.ts'
 import { makeTicket } from './ticket.ts'
@@ -65,6 +66,7 @@ async function askInCell(
     own: [],
     reach: createReach({ own: [], networks: [PUBLIC], resolve: createResolve([dns]) }),
     turns: createConnectionTurns(systemClock),
+    caused: createCausedByCells(),
     tell: () => undefined,
   })
   server.listen(socket)

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
+import { createCausedByCells } from './caused.ts'
 import { createReach } from './reach.ts'
 import { createEgressServer } from './server.ts'
 import { makeTicket } from './ticket.ts'
@@ -38,6 +39,7 @@ async function start(
     own,
     reach: createReach({ own, networks, resolve: async (name) => [addresses[name] ?? LOOPBACK] }),
     turns: createConnectionTurns(systemClock, openMax),
+    caused: createCausedByCells(),
     tell: ({ cell, text: words }) => told.push(`${cell}: ${words}`),
     ...(silenceMs !== undefined && { silenceMs }),
   })

@@ -6,7 +6,8 @@ import { present } from '#base/errors.ts'
 import { joinStreams } from '#base/join-streams.ts'
 import { PROXY_PORT } from '#node/egress.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
-import { createHttpProxy, type ReachFrom } from './http.ts'
+import type { CausedByCells, CausedWork } from './caused.ts'
+import { createHttpProxy, type TenantOf } from './http.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import type { Reach } from './reach.ts'
 import { unreached, type EgressLine } from './unreached.ts'
@@ -18,6 +19,7 @@ export type EgressDeps = {
   readonly own: readonly OwnAddress[]
   readonly reach: Reach
   readonly turns: ConnectionTurns
+  readonly caused: CausedByCells
   /** Tells the owner of a cell. */
   readonly tell: (line: EgressLine) => void
   /** Of both directions, until a connection ends. */
@@ -34,17 +36,24 @@ const BUSY = 'Could not connect: the account has too many connections open, or o
 export function createEgressServer(deps: EgressDeps): Server {
   const { silenceMs = SILENCE_MS } = deps
   const known = new WeakMap<Socket, ReturnType<typeof callerOf>>()
-  const reachFrom: ReachFrom = async (socket, to) => {
-    const { cell, signal, open } = present(known.get(socket), 'a greeted socket')
-    try {
-      return await open(to)
-    } catch (error) {
-      const why = unreached(`${to.hostname}:${to.port}`, error)
-      if (!signal.aborted) deps.tell({ cell, text: why.message })
-      throw why
+  const tenantOfSocket: TenantOf = (socket) => {
+    const { cell, signal, open, work } = present(known.get(socket), 'a greeted socket')
+    return {
+      work,
+      async open(to) {
+        try {
+          return await open(to)
+        } catch (error) {
+          const why = unreached(`${to.hostname}:${to.port}`, error)
+          if (!signal.aborted) deps.tell({ cell, text: why.message })
+          throw why
+        } finally {
+          work.mark()
+        }
+      },
     }
   }
-  const proxy = createHttpProxy(reachFrom, silenceMs)
+  const proxy = createHttpProxy(tenantOfSocket, silenceMs)
   const lead = (socket: Socket, port: number) => {
     if (port === PROXY_PORT) {
       proxy.emit('connection', socket)
@@ -53,8 +62,12 @@ export function createEgressServer(deps: EgressDeps): Server {
     const own = deps.own.find((one) => one.port === port && one.listens !== undefined)
     if (own === undefined) return void socket.destroy()
     const [hostname = ''] = own.names
-    reachFrom(socket, { hostname, port }).then(
-      (there) => joinStreams(socket, there, silenceMs),
+    const { open, work } = tenantOfSocket(socket)
+    open({ hostname, port }).then(
+      (there) => {
+        void joinStreams(socket, there, silenceMs)
+        for (const stream of [socket, there]) work.count(stream)
+      },
       () => socket.destroy(),
     )
   }
@@ -63,6 +76,8 @@ export function createEgressServer(deps: EgressDeps): Server {
       const port = Number(words.at(-1))
       const tenant = readTicket(deps.key, words.slice(0, -1))
       if (tenant === undefined) return void socket.destroy()
+      const work = deps.caused.begin(tenant.cell)
+      socket.once('close', work.end)
       const turn = deps.turns.take(tenant.account)
       if (turn === undefined) {
         deps.tell({ cell: tenant.cell, text: BUSY })
@@ -73,7 +88,8 @@ export function createEgressServer(deps: EgressDeps): Server {
         turn.end()
         gone.abort()
       })
-      known.set(socket, callerOf(deps.reach, tenant, gone.signal))
+      known.set(socket, callerOf(deps.reach, tenant, { signal: gone.signal, work }))
+      work.mark()
       if (turn.waitMs === 0) return lead(socket, port)
       sleep(turn.waitMs, gone.signal).then(
         () => lead(socket, port),
@@ -83,9 +99,14 @@ export function createEgressServer(deps: EgressDeps): Server {
   )
 }
 
-const callerOf = (reach: Reach, { cell, account }: Tenant, signal: AbortSignal) => ({
+const callerOf = (
+  reach: Reach,
+  { cell, account }: Tenant,
+  { signal, work }: { readonly signal: AbortSignal; readonly work: CausedWork },
+) => ({
   cell,
   signal,
+  work,
   open: oneAtATime(async (to) => {
     signal.throwIfAborted()
     return await reach(to, { account, signal })

@@ -6,7 +6,7 @@ import { parseCharge } from '#contract/charge.ts'
 import { createMarks } from '#metering/marks.ts'
 import { budgetDay, setBudget } from '#ledger/model-budgets.ts'
 import { openBill } from './bill.ts'
-import { createPipeMarks } from './pipe-marks.ts'
+import { createPipeMarks } from '#metering/pipe-marks.ts'
 
 const MS = 1e6
 const budgetEnded = async () => assert.fail('no budget')

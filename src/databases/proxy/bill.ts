@@ -8,7 +8,7 @@ import { during, type DuringDeps } from '#charging/during.ts'
 import { NotAwake } from '#databases/agent-socket/awake.ts'
 import { energyWords } from '#databases/agent-socket/energy-words.ts'
 import type { Payer } from '#charging/spend.ts'
-import type { PipeMarks } from './pipe-marks.ts'
+import type { PipeMarks } from '#metering/pipe-marks.ts'
 import type { Role } from './roles.ts'
 import { STOPPED, type FatalError } from '#wire/messages.ts'
 

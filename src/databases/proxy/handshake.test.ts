@@ -19,7 +19,7 @@ import { quiet } from '#postgres/testing.ts'
 import { openCertificate } from './certificate.ts'
 import { createFront } from './front.ts'
 import { createLoginLimits } from './login-limits.ts'
-import { createPipeMarks } from './pipe-marks.ts'
+import { createPipeMarks } from '#metering/pipe-marks.ts'
 import {
   cancelMessage,
   int32,

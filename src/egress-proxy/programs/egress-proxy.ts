@@ -8,6 +8,8 @@ import { giveWay } from '#base/priority.ts'
 import { createResolve } from '#egress/resolve.ts'
 import { serveInside } from '#node/inside.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
+import { CAUSED_PAGE } from '#node/meter/caused-cpu.ts'
+import { createCausedByCells } from '#egress-proxy/caused.ts'
 import { createReach } from '#egress-proxy/reach.ts'
 import { createEgressServer } from '#egress-proxy/server.ts'
 import { createConnectionTurns } from '#egress-proxy/turns.ts'
@@ -30,11 +32,13 @@ const log = createLogger('egress', { level: config.logLevel })
 endOnFault(log)
 giveWay()
 const { own, networks } = config
+const caused = createCausedByCells()
 const server = createEgressServer({
   key: config.key,
   own,
   reach: createReach({ own, networks, resolve: createResolve() }),
   turns: createConnectionTurns(systemClock),
+  caused,
   tell: createTeller((line) => void process.stdout.write(line)),
 })
 rmSync(config.outlet, { force: true })
@@ -42,7 +46,10 @@ await new Promise<void>((resolve, reject) => {
   server.once('error', reject)
   server.listen(config.outlet, resolve)
 })
-const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: true }),
+  [CAUSED_PAGE]: () => caused.totals(),
+})
 
 process.once('SIGTERM', () => {
   server.close()

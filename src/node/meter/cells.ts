@@ -4,6 +4,7 @@ import { totalmem } from 'node:os'
 import type { Clock } from '#base/clock.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { CellReading } from '#metering/interval.ts'
+import { createCausedCpu, type CausedCpu } from './caused-cpu.ts'
 
 export interface CellReader {
   /**
@@ -13,18 +14,19 @@ export interface CellReader {
   read(): CellReading[]
   /** When that was, by the monotonic clock. */
   readonly readMs: number
-  /** CPU of a cell since then. */
+  /** CPU of a cell since then, without what others do for it. */
   since(cell: Cell): bigint
 }
 
 export function createCellReader(
   cells: Pick<Cells, 'list'>,
   clock: Pick<Clock, 'monotonicMs'>,
+  caused: Pick<CausedCpu, 'move'> = createCausedCpu(),
 ): CellReader {
   let before: readonly Cell[] = []
   let readMs = clock.monotonicMs()
   /** By the cell and not by its name: the next cell of a name counts from nothing. */
-  let read = new WeakMap<Cell, bigint>()
+  let read: ReadonlyMap<Cell, bigint> = new Map()
   return {
     read() {
       const now = cells.list()
@@ -33,10 +35,8 @@ export function createCellReader(
       const gone = before.filter((cell) => !names.has(cell.spec.name))
       before = now
       readMs = clock.monotonicMs()
-      read = new WeakMap()
-      return [...now, ...gone].map((cell) => {
-        const cpuNs = cell.cpuNs()
-        read.set(cell, cpuNs)
+      read = new Map([...now, ...gone].map((cell) => [cell, cell.cpuNs()]))
+      return [...caused.move(read)].map(([cell, cpuNs]) => {
         const { name, payer } = cell.spec
         const isWhole = earlier.has(cell) && names.has(name) && cell.state !== 'waiting'
         return { name, payer, cpuNs, reservedPpb: isWhole ? reservedPpb(cell) : 0 }

@@ -18,6 +18,7 @@ import type { MeterWindow } from '#metering/window.ts'
 import type { State } from '#state/connect.ts'
 import { createCalibrator, type Calibrator } from './calibrate.ts'
 import { startCarbon, type NodeCarbon } from './carbon.ts'
+import { askCaused, createCausedCpu } from './caused-cpu.ts'
 import { createCellReader, reservedPpb, type CellReader } from './cells.ts'
 import { openAsk } from '#node/cell-specs.ts'
 import { askGateways, createBills } from './gateway-bills.ts'
@@ -25,7 +26,7 @@ import { openModel } from './model.ts'
 import { openSensors } from './sources.ts'
 
 export type Meter = {
-  /** Reads what the gateways have billed so far; before each window. */
+  /** Reads what the gateways have billed so far, and whom cells have worked for; before each window. */
   refresh(signal: AbortSignal): Promise<void>
   /** Closes the window that began at the close before; one at a time. */
   closeWindow(signal?: AbortSignal): Promise<MeterWindow>
@@ -77,15 +78,16 @@ export async function createMeter(deps: {
   opened.defer(() => busy.close())
   const bills = createBills()
   const indirect = createIndirectLearner(deps.learned)
-  const gateways = openAsk()
-  opened.defer(() => gateways.close())
+  const caused = createCausedCpu()
+  const asking = openAsk()
+  opened.defer(() => asking.close())
   const sources = openSensors(config)
   // The idle power of a machine differs by ten times between sensors; the model guesses it.
   if (sources.length > 0 && model.linear && config.sensorIdleMilliwatts === undefined)
     log.warn('A sensor is used without a calibration: run `ergon meter calibrate`', {
       sensors: sources.map((source) => source.name),
     })
-  const reader = createCellReader(cells, systemClock)
+  const reader = createCellReader(cells, systemClock, caused)
   const meter = createNodeMeter({
     meter: name,
     model,
@@ -110,7 +112,7 @@ export async function createMeter(deps: {
     indirect: { ...indirect.rates(), allowedNs: bills.allowedNs(indirect.creditNs) },
   })
   return {
-    refresh: (signal) => askGateways({ bills, cells, ask: gateways.ask, log, signal }),
+    refresh: refreshOf({ bills, caused, cells, ask: asking.ask, log }),
     async closeWindow(signal) {
       const window = await meter.closeWindow(signal)
       const cpuNs = cpuOf(window, answering(cells))
@@ -129,6 +131,13 @@ export async function createMeter(deps: {
     close: () => all.disposeAsync(),
   }
 }
+
+type Asked = Omit<Parameters<typeof askGateways>[0] & Parameters<typeof askCaused>[0], 'signal'>
+
+const refreshOf =
+  (asked: Asked): Meter['refresh'] =>
+  async (signal) =>
+    void (await Promise.all([askGateways({ ...asked, signal }), askCaused({ ...asked, signal })]))
 
 const PPB = 1_000_000_000n
 

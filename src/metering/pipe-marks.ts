@@ -1,11 +1,11 @@
-// CPU of the proxy, attributed to databases. Reading the clock of the process takes 0.6 to 3 µs, and a round trip through
+// CPU of a proxy that passes bytes on, attributed to those it works for. Reading the clock of the process takes 0.6 to 3 µs, and a round trip through
 // the proxy has two pieces of some 13 µs. So pieces are counted, and the clock is read for sixteen of them: their CPU is
-// split by a weight for each piece and each byte. One database alone pays exactly its CPU. Other work is marked at once,
+// split by a weight for each piece and each byte. An owner alone pays exactly its CPU. Other work is marked at once,
 // and gets the rest behind the pieces before it, by the learned cost of a unit of weight.
 //
-// CPU of a select-only round trip (prepared, 8 clients, TLS), medians of seven interleaved runs: 21.8 µs with pieces,
+// CPU of a select-only round trip of a database (prepared, 8 clients, TLS), medians of seven interleaved runs: 21.8 µs with pieces,
 // 22.2 µs without marks. With a reading for each piece: 31.7 µs, 26.2 µs without marks in the same run.
-import { createMarks, type MarkOwner, type Marks } from '#metering/marks.ts'
+import { createMarks, type MarkOwner, type Marks } from './marks.ts'
 
 export interface PipeMarks {
   /** So many bytes were relayed for this owner, in one piece. */

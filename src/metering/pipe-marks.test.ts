@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createMarks } from '#metering/marks.ts'
+import { createMarks } from './marks.ts'
 import { createPipeMarks } from './pipe-marks.ts'
 
 /** A process whose CPU the test sets. */

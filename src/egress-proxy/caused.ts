@@ -1,0 +1,61 @@
+// CPU of this process by the cell that caused it. The agent asks for it each second, and it becomes part of the cell's share
+// (node/meter/caused-cpu.ts). All other CPU is the operator's.
+import type { Readable } from 'node:stream'
+import { createPipeMarks, type PipeMarks } from '#metering/pipe-marks.ts'
+import type { CausedTotals } from '#node/meter/caused-cpu.ts'
+
+/** The work of a connection. */
+export interface CausedWork {
+  /** All CPU of this process since the last mark or piece is its cell's. */
+  mark(): void
+  /** Each chunk of a stream is a piece of its cell's; to be called when the stream has its reader. */
+  count(stream: Readable): void
+  /** With the end of the connection. */
+  end(): void
+}
+
+export interface CausedByCells {
+  begin(cell: string): CausedWork
+  /** Cumulative nanoseconds of CPU by the name of the cell. */
+  totals(): CausedTotals
+}
+
+/** A cell without connections is forgotten when so many looks have found no change: an answer may have been lost. */
+const LOOKS_KEPT = 60
+
+type Owner = { cpuNs: number; open: number; toldNs: number; looks: number }
+
+export function createCausedByCells(marks: PipeMarks = createPipeMarks()): CausedByCells {
+  const owners = new Map<string, Owner>()
+  const ownerOf = (cell: string): Owner => {
+    const owner = owners.get(cell) ?? { cpuNs: 0, open: 0, toldNs: 0, looks: 0 }
+    owners.set(cell, owner)
+    return owner
+  }
+  return {
+    begin(cell) {
+      const owner = ownerOf(cell)
+      owner.open++
+      return {
+        mark: () => marks.mark(owner),
+        count: (stream) =>
+          void stream.on('data', ({ length }: Buffer) => marks.piece(owner, length)),
+        end() {
+          marks.mark(owner)
+          owner.open--
+        },
+      }
+    },
+    totals() {
+      marks.mark(marks.accounting.operator)
+      const totals: Record<string, number> = {}
+      for (const [cell, owner] of owners) {
+        totals[cell] = owner.cpuNs
+        owner.looks = owner.open === 0 && owner.cpuNs === owner.toldNs ? owner.looks + 1 : 0
+        owner.toldNs = owner.cpuNs
+        if (owner.looks >= LOOKS_KEPT) owners.delete(cell)
+      }
+      return totals
+    },
+  }
+}
