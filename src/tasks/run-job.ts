@@ -58,7 +58,7 @@ async function runJob(
     throw failure
   }
   const isDead = failure !== undefined && job.attempts >= job.max_attempts
-  await record(deps, {
+  await record(deps, job, {
     tookMs: performance.now() - startedMs,
     failed: failure !== undefined,
     isDead,
@@ -127,14 +127,20 @@ function createProgress({ state, name }: { state: Queryable; name: string }) {
   } satisfies { tell: TaskHelp['progress']; end(): Promise<void> }
 }
 
+/**
+ * A job that has succeeded ends with its record. The deletion by graphile-worker comes later, and until then the task would
+ * seem to run: a run that is asked for meanwhile would not begin.
+ */
 const record = (
-  { state, name }: { state: Queryable; name: string },
+  { state, schema, name }: { state: Queryable; schema: string; name: string },
+  { id }: Job,
   { tookMs, failed, isDead }: { tookMs: number; failed: boolean; isDead: boolean },
 ) =>
   state.query(
-    `update tasks set ended_at = clock_timestamp(), runs = runs + 1, failures = failures + $2::int,
+    `with ended as (delete from ${schema}._private_jobs where id = $5 and not $2::boolean)
+     update tasks set ended_at = clock_timestamp(), runs = runs + 1, failures = failures + $2::boolean::int,
        deaths = deaths + $3::int, spent_ms = spent_ms + $4::bigint where name = $1`,
-    [name, Number(failed), Number(isDead), Math.round(tookMs)],
+    [name, failed, Number(isDead), Math.round(tookMs), id],
   )
 
 /** The job runs again at the next start, as if it had not begun. */

@@ -290,6 +290,29 @@ test('tasks go on when the connections of their process are lost', options, asyn
   await eventually(async () => runs > before + 1)
 })
 
+test(
+  'a task whose run is over can be run at once, also before its job is put away',
+  options,
+  async (t) => {
+    const opened = await open(t)
+    const { state } = opened
+    let runs = 0
+    start(opened, { run: async () => void runs++ })
+    await eventually(() => taskOf(opened))
+    const { sql } = await jobsSchema(state)
+    // The deletion by the runner, which comes last.
+    await state.query(`create function slow() returns trigger language plpgsql as
+    'begin perform pg_sleep(0.5); return old; end'`)
+    await state.query(
+      `create trigger slow before delete on ${sql}._private_jobs for each row execute function slow()`,
+    )
+    await runTask(state, 'task')
+    await eventually(async () => (await taskOf(opened))?.runs === 1)
+    assert.deepEqual(await runTask(state, 'task'), { running: false })
+    await eventually(async () => runs === 2)
+  },
+)
+
 test('a job whose end cannot be stored runs again', options, async (t) => {
   const opened = await open(t)
   const { sql } = await jobsSchema(opened.state)
