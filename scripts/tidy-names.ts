@@ -1,5 +1,6 @@
 // Exports have names of their own: two types of one name, two functions of one name, or a type with the name of a
-// global, make a reader look twice at each use. So does a file's own type with the name of another file's export.
+// global, make a reader look twice at each use. So do a file's own type with the name of another file's export, and a
+// type whose name is a participle.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Fault } from './tidy-contract.ts'
@@ -25,6 +26,10 @@ const TYPES: Kind = {
   word: 'type',
   pattern: /^export (?:declare )?(?:abstract )?(?:type|interface|class) (\w+)/gm,
 }
+/** Participles and words that fit any type: a reader must open the type to learn its meaning. */
+const VAGUE =
+  /^(?:Answer(?:ed)?|Asked|Found|Given|Growing|Held|Judged|Kept|Known|Left|Look|Made|Named|Open|Place|Question|Said|Sent|Shown|Stored|Taken|Told|Used|Wanted|Work)$/
+
 /** Types that a file keeps to itself. */
 const OWN_TYPES: Kind = {
   word: 'type',
@@ -56,8 +61,18 @@ export function nameFaults(sources: readonly Source[]): Fault[] {
     ...twice(sources, TYPES),
     ...twice(sources, VALUES),
     ...shadowing(sources),
+    ...vague(sources),
   ]
 }
+
+const vague = (sources: readonly Source[]): Fault[] =>
+  [...exportsOf(sources, TYPES), ...exportsOf(sources, OWN_TYPES)]
+    .filter(({ path, name }) => VAGUE.test(name) && !isExempt(path, name))
+    .map(({ path, line, name }) => ({
+      path,
+      line,
+      rule: `has a type "${name}": name the thing, such as ObjectPlace or SentRequest`,
+    }))
 
 const exportsOf = (sources: readonly Source[], { pattern }: Kind) =>
   sources.flatMap(({ path, text }) =>

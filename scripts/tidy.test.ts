@@ -108,6 +108,22 @@ test('tidy() finds two exports of one name, a type of a global, and a type of an
   )
 })
 
+test('tidy() finds a type that is named by a participle', () => {
+  const files = new Map([
+    ['src/cli/a.ts', `${HEADER}type Asked = 1`],
+    ['src/cli/b.ts', `${HEADER}export type Place = 1`],
+    ['src/cli/c.ts', `${HEADER}export type ObjectPlace = 1`],
+    ['src/cli/d.fixture.ts', `${HEADER}type Asked = 1`],
+  ])
+  const found = tidy([...files.keys()], (path) => files.get(path) ?? '')
+  const named = ({ path, rule }: { readonly path: string; readonly rule: string }) =>
+    `${path} ${rule.slice(0, 18)}`
+  assert.deepEqual(found.map(named), [
+    'src/cli/b.ts has a type "Place"',
+    'src/cli/a.ts has a type "Asked"',
+  ])
+})
+
 test('tidy() finds two schema files of one number', () => {
   const paths = ['a', 'b'].map((name) => `src/ledger/schema/0001_${name}.sql`)
   const found = tidy(paths, () => '').map(({ path, rule }) => `${path} ${rule}`)

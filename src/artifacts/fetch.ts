@@ -6,7 +6,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFile } from '#base/lock.ts'
 import type { ControlAnswer } from '#contract/control.ts'
-import { type Means, assemble } from './assemble.ts'
+import { type WheelSources, assemble } from './assemble.ts'
 import { type Artifact, CATALOGUE, artifactNamed } from './catalogue.ts'
 import { describedError } from './faults.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from './place.ts'
 
 /** Where artifacts are kept (made if absent) and how they are got. */
-export type ArtifactsOptions = Means & {
+export type ArtifactsOptions = WheelSources & {
   readonly folder: string
   /** All artifacts; ours when absent. */
   readonly catalogue?: readonly Artifact[]

@@ -36,7 +36,7 @@ export async function openArchive(path: string): Promise<Archive> {
 }
 
 /** The properties that an unpacked file must have. */
-export type Wanted = {
+export type UnpackedEntry = {
   readonly path: string
   readonly sizeBytes: number
   readonly sha256: string
@@ -49,7 +49,7 @@ export type Wanted = {
  */
 export async function unpack(
   { file, entries }: Archive,
-  wanted: Wanted,
+  wanted: UnpackedEntry,
   target: string,
   signal: AbortSignal,
 ): Promise<void> {

@@ -10,7 +10,7 @@ export type ProgressBar = {
 }
 
 type Terminal = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean; readonly columns?: number }
-type Work = {
+type BarState = {
   readonly beginMs: number
   readonly beginBytes: number
   readonly seenMs: number
@@ -34,7 +34,7 @@ export function createProgressBar(
   terminal: Terminal,
   nowMs: () => number = () => performance.now(),
 ): ProgressBar {
-  const works = new Map<string, Work>()
+  const works = new Map<string, BarState>()
   let isDrawn = false
   let drawnMs = -Infinity
 
@@ -70,10 +70,10 @@ export function createProgressBar(
 
 /** The start of the rate's measurement: the last poll before bytes came, because waiting for a server is no rate. */
 function beginOf(
-  before: Work | undefined,
+  before: BarState | undefined,
   doneBytes: number,
   now: number,
-): Pick<Work, 'beginMs' | 'beginBytes'> {
+): Pick<BarState, 'beginMs' | 'beginBytes'> {
   if (before === undefined || before.doneBytes > doneBytes)
     return { beginMs: now, beginBytes: doneBytes }
   const hasMoved = before.doneBytes > before.beginBytes
@@ -83,7 +83,7 @@ function beginOf(
 /** One line: what, the bar where there is room for one, bytes, rate and remaining time. */
 export function barText(
   what: string,
-  work: Work,
+  work: BarState,
   { nowMs, columns }: { nowMs: number; columns: number },
 ): string {
   const { beginMs, beginBytes, doneBytes, totalBytes } = work

@@ -25,7 +25,7 @@ import { createCells } from './create-cells.ts'
 import type { PlaceOptions } from './place.ts'
 import { readArguments } from './process-table.ts'
 import { findProgram } from './stop.ts'
-import type { Info } from './testing/echo-cell.ts'
+import type { EchoReply } from './testing/echo-cell.ts'
 import { APP_FOLDER, ask, ECHO, echoSpec, eventually, place, survivors } from './testing/harness.ts'
 
 const ROOT = { skip: process.getuid?.() === 0 ? false : 'needs root' }
@@ -300,10 +300,10 @@ test('a cell gets its config, and knows when its agent is gone', async (t) => {
   const line = program.stdio[3] as Socket
   line.write(`${JSON.stringify({ socket })}\n`)
   t.after(() => program.kill('SIGKILL'))
-  let info: Info | undefined
+  let info: EchoReply | undefined
   // Its socket is there a moment before it listens.
   for (const until = performance.now() + 60_000; !info && performance.now() < until; await sleep(5))
-    info = await ask<Info>(socket, { ask: 'info' }).catch(() => undefined)
+    info = await ask<EchoReply>(socket, { ask: 'info' }).catch(() => undefined)
   assert.deepEqual(info?.config, { socket })
   line.destroy()
   const [code] = (await once(program, 'exit')) as [number]

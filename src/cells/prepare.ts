@@ -29,7 +29,7 @@ import { enterCommand } from './root/command.ts'
 import { isOfPrograms } from './root/plan.ts'
 import { treeOfCgroup, treeOfLineage } from './stop.ts'
 import type { Observed, SupervisorDeps } from './supervise.ts'
-import { firstBlocked, planView, type Show } from './view.ts'
+import { firstBlocked, planView, type VisibleFolder } from './view.ts'
 
 /** sun_path holds 108 bytes, the last one a NUL. unix(7). */
 const SOCKET_PATH_BYTES_MAX = 107
@@ -200,7 +200,7 @@ const foldersOf = (program: string) => [dirname(program), dirname(realpathSync(p
 
 function viewOf(spec: CellSpec, folder: string, place: CellFolders): string[] {
   const real = (path: string) => [...new Set([path, realpathSync(path)])]
-  const show = (kind: Show['kind'], paths: readonly string[]): Show[] =>
+  const show = (kind: VisibleFolder['kind'], paths: readonly string[]): VisibleFolder[] =>
     paths.flatMap(real).map((path) => ({ path, kind }))
   const [program] = spec.argv
   const callees = spec.calls.map((group) => join(place.runFolder, group))
@@ -261,7 +261,7 @@ function enterOf(
  * Throws when the cell's uid could not use a folder. A mount goes round a closed folder on the way, but
  * not round one that is itself closed; without mounts (plain) the whole way must be open.
  */
-function checkReadable(name: string, shown: readonly Show[], place: CellFolders): void {
+function checkReadable(name: string, shown: readonly VisibleFolder[], place: CellFolders): void {
   for (const { path, kind } of shown) {
     const isClosed = kind !== 'write' && (statSync(path).mode & OPEN) === 0
     const closed = isClosed

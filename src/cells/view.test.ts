@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { planView, type Show, VIEW_SCRIPT } from './view.ts'
+import { planView, type VisibleFolder, VIEW_SCRIPT } from './view.ts'
 
 /** The steps of a plan. */
 function stepsOf(view: Parameters<typeof planView>[0]): string[] {
@@ -19,7 +19,7 @@ function stepsOf(view: Parameters<typeof planView>[0]): string[] {
   return steps
 }
 
-const show = (kind: Show['kind'], path: string): Show => ({ kind, path })
+const show = (kind: VisibleFolder['kind'], path: string): VisibleFolder => ({ kind, path })
 
 test('planView() makes ready what covers a folder, with all that is shown in it, and covers it then', () => {
   const steps = stepsOf({

@@ -5,12 +5,12 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-export type Show = {
+export type VisibleFolder = {
   readonly path: string
   /** `read` and `write` say how a folder is seen; `need` only that it must not be hidden. */
   readonly kind: 'read' | 'write' | 'need'
 }
-type Step = { readonly path: string; readonly kind: 'hide' | 'read' | 'write' }
+type ViewStep = { readonly path: string; readonly kind: 'hide' | 'read' | 'write' }
 
 /**
  * The arguments of VIEW_SCRIPT. `show` are absolute real paths of existing folders; `hide` likewise.
@@ -18,7 +18,7 @@ type Step = { readonly path: string; readonly kind: 'hide' | 'read' | 'write' }
  * to one of `show`.
  */
 export function planView(view: {
-  readonly show: readonly Show[]
+  readonly show: readonly VisibleFolder[]
   readonly hide: readonly string[]
   readonly blockedFor: 'others' | 'nobody'
 }): string[] {
@@ -34,7 +34,7 @@ export function planView(view: {
   ])
   const stage = stageFor(steps)
   const hides = steps.filter((step) => step.kind === 'hide')
-  const coverOf = (hide: Step) => `${stage}/${hides.indexOf(hide)}`
+  const coverOf = (hide: ViewStep) => `${stage}/${hides.indexOf(hide)}`
   const shown = steps
     .filter((step) => step.kind !== 'hide')
     .map((step) => {
@@ -43,7 +43,7 @@ export function planView(view: {
       if (around === undefined) return { ...step, at: step.path }
       return { ...step, at: coverOf(around) + step.path.slice(around.path.length) }
     })
-  const isOpen = (hide: Step) => hide.path === '/tmp'
+  const isOpen = (hide: ViewStep) => hide.path === '/tmp'
   const folders = [
     ...hides.filter((hide) => !isOpen(hide)).map(coverOf),
     ...shown.filter(({ path, at }) => at !== path).map(({ at }) => at),
@@ -90,9 +90,9 @@ shift
 exec "$@"`
 
 /** Outer folders first, each kept only if it changes what the step around it made of its path. */
-function reduce(all: readonly (Step | Show)[]): Step[] {
+function reduce(all: readonly (ViewStep | VisibleFolder)[]): ViewStep[] {
   const rank = { hide: 0, write: 1, read: 2, need: 3 }
-  const kept: Step[] = []
+  const kept: ViewStep[] = []
   for (const step of all.toSorted((a, b) =>
     a.path === b.path ? rank[a.kind] - rank[b.kind] : a.path < b.path ? -1 : 1,
   )) {
@@ -116,7 +116,7 @@ export function firstBlocked(path: string): string | undefined {
 }
 
 /** Where what covers is made ready; covered itself at the end, as the cell's own /dev/shm or an empty place. */
-function stageFor(steps: readonly Step[]): string {
+function stageFor(steps: readonly ViewStep[]): string {
   const isFree = (place: string) =>
     !steps.some((step) => isWithin(step.path, place) || isWithin(place, step.path)) &&
     statSync(place, { throwIfNoEntry: false })?.isDirectory() === true

@@ -10,7 +10,7 @@ import { createTails, type TailClass } from '#metering/tail.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
 import type { ChargingDeps } from './charging-deps.ts'
-import { composeCharge, energyOf, type FinishedWork, type Terms } from './compose-charge.ts'
+import { composeCharge, energyOf, type FinishedWork, type BillingTerms } from './compose-charge.ts'
 import { silent } from './faults.ts'
 import type { Hold } from './hold.ts'
 import { IndirectBills, type Indirect } from './indirect.ts'
@@ -45,7 +45,7 @@ export class Billing {
   #written: Billable[] = []
   #settled = NOTHING_BILLED
   // Read once for each tick, not for each request.
-  #read: { readonly from: TickResult; readonly terms: Terms } | undefined
+  #read: { readonly from: TickResult; readonly terms: BillingTerms } | undefined
 
   constructor(deps: ChargingDeps) {
     this.#deps = deps
@@ -56,13 +56,13 @@ export class Billing {
   }
 
   /** Today's terms; throws state_unavailable when the state was silent for too long. */
-  terms(): Terms {
+  terms(): BillingTerms {
     if (!this.#deps.session.fresh) throw silent()
     return this.lastTerms()
   }
 
   /** The last terms known. */
-  lastTerms(): Terms {
+  lastTerms(): BillingTerms {
     const { latest } = this.#deps.session
     if (latest === undefined) throw silent()
     if (this.#read?.from !== latest) this.#read = { from: latest, terms: readTerms(latest) }
@@ -125,7 +125,7 @@ export class Billing {
   }
 
   /** Absorbed energy is a charge too: the meter of an upstream is the sum of its charges. */
-  #absorb(spend: Billable, status: number, terms: Terms): void {
+  #absorb(spend: Billable, status: number, terms: BillingTerms): void {
     const parts = spend.measure.absorbedParts(terms.tariff)
     if (parts.length === 0) return
     this.#count(spend.measure.absorbedCells)
@@ -179,7 +179,7 @@ export class Billing {
 const isOfNode = (part: ChargePart, index: number): boolean =>
   index === 0 || part.method === LEARNED
 
-const readTerms = ({ tariff, price }: TickResult): Terms => ({
+const readTerms = ({ tariff, price }: TickResult): BillingTerms => ({
   tariff: readTariff(tariff),
   priceId: price.id,
   pusdPerJ: price.pusdPerJ,

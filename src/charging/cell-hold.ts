@@ -9,7 +9,7 @@ import type { Charging } from './charging.ts'
 import { silent } from './faults.ts'
 import type { OpenSpend } from './open-spend.ts'
 import type { Payer } from './spend.ts'
-import { claimsOf, type Due } from './standing.ts'
+import { claimsOf, type StandingDue } from './standing.ts'
 
 /** Of one charge: beyond what a machine can use in a minute. */
 const CEILING_NJ = nj(10n ** 18n)
@@ -118,7 +118,7 @@ export class CellHold {
    * Charges what was measured, at once, and holds anew; false where that is not possible: while the ledger is away.
    * The present hold stays then.
    */
-  settle(due: Due, source: EnergyBand & { readonly meter: string }): boolean {
+  settle(due: StandingDue, source: EnergyBand & { readonly meter: string }): boolean {
     const work = this.#work
     this.#measuredNj = NONE
     if (work?.isPaid !== true || this.#begin() === undefined) return false

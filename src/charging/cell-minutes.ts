@@ -10,7 +10,12 @@ import type { CellWindows } from '#ledger/cell-windows.ts'
 import { parseWindow } from '#metering/window-record.ts'
 import type { MeterWindow } from '#metering/window.ts'
 import type { CellHold } from './cell-hold.ts'
-import { chargeDues, type Due, type StandingDeps, type StandingProduct } from './standing.ts'
+import {
+  chargeDues,
+  type StandingDue,
+  type StandingDeps,
+  type StandingProduct,
+} from './standing.ts'
 
 export interface CellMinutes {
   /** Adds a window that is journaled. */
@@ -33,10 +38,14 @@ export type CellMinutesDeps = StandingDeps & {
 }
 
 /** The use of a cell in a window. */
-type Used = Due & { readonly cell: string; readonly known: EnergyBand; readonly idleNj: Nj }
+type CellUseOfWindow = StandingDue & {
+  readonly cell: string
+  readonly known: EnergyBand
+  readonly idleNj: Nj
+}
 
 /** A cell's windows of one minute and state. */
-type Minute = Used & {
+type Minute = CellUseOfWindow & {
   readonly minute: number
   readonly state: string | undefined
 }
@@ -130,11 +139,11 @@ function cellsOfMuchBudget(holds: CellMinutesDeps['holds'] = new Map()): string[
 }
 
 /** The use of each cell of an account in a window, by its name. */
-function duesOf(window: MeterWindow): Map<string, Used> {
+function duesOf(window: MeterWindow): Map<string, CellUseOfWindow> {
   const toMs = window.k * WINDOW_MS
   const fromMs = toMs - Math.round(Number(window.elapsedNs) / 1e6)
   const { method, bandPct } = window
-  const dues = new Map<string, Used>()
+  const dues = new Map<string, CellUseOfWindow>()
   for (const { name, payer, dynamicNj, idleNj } of window.shares) {
     const energyNj = add(dynamicNj, idleNj)
     if (payer.kind !== 'account' || energyNj === 0n) continue
@@ -151,7 +160,7 @@ function duesOf(window: MeterWindow): Map<string, Used> {
 const resourceOf = (cell: string): string => chargedResource(resourceOfCell(cell))
 
 /** The minute with one window more. */
-const merged = (minute: Minute, due: Used): Minute => ({
+const merged = (minute: Minute, due: CellUseOfWindow): Minute => ({
   ...minute,
   energyNj: add<Nj>(minute.energyNj, due.energyNj),
   idleNj: add<Nj>(minute.idleNj, due.idleNj),

@@ -6,9 +6,9 @@ import { systemClock, type TimerClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { createLogger } from '#base/log.ts'
 import { nj, priceCeiling, type Nj } from '#base/units.ts'
-import { addAccount, newBooks, type Books } from '#ledger/model-books.ts'
-import { grantFunds } from '#ledger/model-funds.ts'
-import { createModelLedger } from '#ledger/model-ledger.fixture.ts'
+import { addAccount, newBooks, type Books } from '#ledger/reference/books.ts'
+import { grantFunds } from '#ledger/reference/funds.ts'
+import { createReferenceLedger } from '#ledger/reference-ledger.fixture.ts'
 import type { Ledger } from '#ledger/tick.ts'
 import { createMarks } from '#metering/marks.ts'
 import { createCharging, type Charging } from './charging.ts'
@@ -60,7 +60,7 @@ export async function openTestCharging(
   const books = beside?.books ?? newBooks({ id: 'price_1', pusdPerJ: PUSD_PER_J, freeTierNj })
   books.tariffs.set('m1', TARIFF)
   const test = { answers: true }
-  const model = createModelLedger(books, () => Date.now())
+  const model = createReferenceLedger(books, () => Date.now())
   const ledger: Ledger = {
     ...model,
     async tick(input) {

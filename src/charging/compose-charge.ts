@@ -8,7 +8,7 @@ import type { Payer, Served } from './spend.ts'
 import type { Tariff } from './tariff.ts'
 
 /** Price, tariff and factors of the work, fixed at its first admit. */
-export type Terms = {
+export type BillingTerms = {
   readonly tariff: Tariff
   readonly priceId: string
   readonly pusdPerJ: bigint
@@ -23,7 +23,7 @@ export type FinishedWork = {
   readonly status: number
   readonly fromMs: number
   readonly toMs: number
-  readonly terms: Terms
+  readonly terms: BillingTerms
   readonly parts: readonly ChargePart[]
   readonly cost: Pusd
   /** Number of requests that share the charge (default 1). */

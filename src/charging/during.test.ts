@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { systemClock, type TimerClock } from '#base/clock.ts'
 import { nj } from '#base/units.ts'
 import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
-import { brokenInvariants } from '#ledger/model-books.ts'
+import { brokenInvariants } from '#ledger/reference/books.ts'
 import {
   NJ_PER_CPU_S,
   openTestCharging,

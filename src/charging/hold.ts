@@ -3,7 +3,7 @@
 import { add, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { LEAST_HOLD_NJ, type Debit } from '#ledger/tick.ts'
 import type { ChargingDeps } from './charging-deps.ts'
-import type { Terms } from './compose-charge.ts'
+import type { BillingTerms } from './compose-charge.ts'
 import { depleted, exhausted, silent } from './faults.ts'
 import { HeldLease } from './held-lease.ts'
 import type { Payer } from './spend.ts'
@@ -21,7 +21,7 @@ export type HoldDeps = Pick<ChargingDeps, 'leases' | 'session' | 'clock'>
 
 export class Hold {
   readonly payer: Payer
-  readonly terms: Terms
+  readonly terms: BillingTerms
   /** The most energy that may be billed. */
   capNj: Nj = NONE
   /** CPU time that uses up half of it, by the tariff: where it is looked at whether more is needed. */
@@ -37,7 +37,7 @@ export class Hold {
   #heldNj = NONE
   #isEnded = false
 
-  constructor(deps: HoldDeps, payer: Payer, terms: Terms) {
+  constructor(deps: HoldDeps, payer: Payer, terms: BillingTerms) {
     this.#deps = deps
     this.payer = payer
     this.terms = terms

@@ -28,7 +28,7 @@ const SLAB_BYTES = 256 * 1024
 const SYNC_GROUP_MS = 20
 const NAME = /^(\d{8})\.journal$/
 
-type Open = { file: DiskFile; position: number; last: bigint; dirty: boolean }
+type OpenSegment = { file: DiskFile; position: number; last: bigint; dirty: boolean }
 /** Told once what was journaled may leave, or with the error of the disk: then nothing may. */
 export type Recorded = (failure?: { readonly error: unknown }) => void
 /** A charge as the work stands, made when it is written. */
@@ -49,9 +49,9 @@ export type JournalOptions = {
 /** A new journal of a session, made after the records of earlier lives were replayed and removed. */
 export class Journal implements AsyncDisposable {
   readonly #options: Required<JournalOptions>
-  readonly #full: Open[] = []
+  readonly #full: OpenSegment[] = []
   #number: number
-  #current: Open
+  #current: OpenSegment
   #failure: { readonly error: unknown } | undefined
   /** Encoded up to `end`, written to the file up to `written`; the session reads records from here too. */
   #slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
@@ -60,7 +60,7 @@ export class Journal implements AsyncDisposable {
   #isScheduled = false
   #waiting: Recorded[] = []
   /** Provisional charges by receipt, each with the segment that has its record. */
-  readonly #provisional = new Map<string, { readonly make: Provisional; segment?: Open }>()
+  readonly #provisional = new Map<string, { readonly make: Provisional; segment?: OpenSegment }>()
   readonly #unwritten = new Set<string>()
   /** The records that the next sync covers. */
   #group: Promise<void> | undefined
@@ -168,7 +168,7 @@ export class Journal implements AsyncDisposable {
     for (const segment of [...this.#full, this.#current]) segment.file.close()
   }
 
-  #open(): Open {
+  #open(): OpenSegment {
     const { disk, session, segmentBytes } = this.#options
     const name = `${String(this.#number++).padStart(8, '0')}.journal`
     const file = disk.create(name, encodeHeader(session), segmentBytes)
@@ -295,7 +295,7 @@ export type LeftBehind = {
  * record was damaged, or a power cut took the end of one segment and left the beginning of the next.
  */
 export function readJournals(disk: Disk): LeftBehind[] {
-  const found = new Map<string, Left>()
+  const found = new Map<string, SessionRecords>()
   for (const name of journalNames(disk)) {
     const segment = decodeSegment(disk.read(name))
     const session = segment?.session ?? ''
@@ -313,14 +313,14 @@ export function readJournals(disk: Disk): LeftBehind[] {
   return [...found].map(([session, left]) => ({ session, ...left }))
 }
 
-type Left = {
+type SessionRecords = {
   records: JournalRecord[]
   provisional: ReadRecord[]
   damagedTail: readonly bigint[]
   readonly files: string[]
   readonly damaged: string[]
 }
-const newLeft = (): Left => ({
+const newLeft = (): SessionRecords => ({
   records: [],
   provisional: [],
   damagedTail: [],

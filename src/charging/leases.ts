@@ -40,8 +40,8 @@ const IDLE_TICKS_MAX = 50
 const SCARCE_TICKS = 50
 
 /** The sum of requests, and the least of them. */
-type Asked = { readonly all: bigint; readonly least: bigint }
-const NOTHING: Asked = { all: 0n, least: 0n }
+type WantedSums = { readonly all: bigint; readonly least: bigint }
+const NOTHING: WantedSums = { all: 0n, least: 0n }
 
 /** The leases of one session. */
 export class Leases {
@@ -49,8 +49,8 @@ export class Leases {
   readonly #leases = new Map<string, Lease>()
   readonly #newest = new Map<string, Lease>()
   /** Asked for since the last tick, and by the tick under way. */
-  #asked = new Map<string, Asked>()
-  #asking = new Map<string, Asked>()
+  #asked = new Map<string, WantedSums>()
+  #asking = new Map<string, WantedSums>()
   readonly #floor: (want: string) => bigint
 
   /** `floor` is the least worth asking for, by want: about 500 J in the wallet's unit. */
@@ -142,7 +142,7 @@ export class Leases {
     return this.#leases.size
   }
 
-  #add(name: string, { all, least }: Asked): void {
+  #add(name: string, { all, least }: WantedSums): void {
     const before = this.#asked.get(name)
     const sum = { all: (before?.all ?? 0n) + all, least: smaller(before?.least ?? least, least) }
     this.#asked.set(name, sum)

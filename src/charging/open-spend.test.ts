@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { nj, priceOf } from '#base/units.ts'
-import { changeCredentials } from '#ledger/model.ts'
-import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
+import { changeCredentials } from '#ledger/reference/tick.ts'
+import { brokenInvariants, walletOf } from '#ledger/reference/books.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
 import {
   NJ_PER_CPU_S,

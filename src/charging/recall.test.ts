@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj, priceCeiling } from '#base/units.ts'
 import { systemClock } from '#base/clock.ts'
-import { leaseWallet } from '#ledger/model.ts'
-import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
+import { leaseWallet } from '#ledger/reference/tick.ts'
+import { brokenInvariants, walletOf } from '#ledger/reference/books.ts'
 import { CellHold } from './cell-hold.ts'
 import {
   NJ_PER_CPU_S,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changeCredentials, writeOffSession } from '#ledger/model.ts'
-import { addAccount, brokenInvariants, newBooks, type Books } from '#ledger/model-books.ts'
-import { grantFunds } from '#ledger/model-funds.ts'
-import { createModelLedger } from '#ledger/model-ledger.fixture.ts'
+import { changeCredentials, writeOffSession } from '#ledger/reference/tick.ts'
+import { addAccount, brokenInvariants, newBooks, type Books } from '#ledger/reference/books.ts'
+import { grantFunds } from '#ledger/reference/funds.ts'
+import { createReferenceLedger } from '#ledger/reference-ledger.fixture.ts'
 import { testCharge } from '#ledger/test-state.fixture.ts'
 import type { Ledger } from '#ledger/tick.ts'
 import type { LeftBehind } from './journal.ts'
@@ -20,7 +20,7 @@ async function deadLife() {
   addAccount(books, 'acct_1', 'live', 0n)
   const lot = { account: 'acct_1', amount: 1000n, kind: 'funds', priority: 50 }
   grantFunds(books, { ...lot, transferKind: 'top_up' }, now.ms)
-  const ledger = createModelLedger(books, () => now.ms)
+  const ledger = createReferenceLedger(books, () => now.ms)
   const { session } = await ledger.openSession('gw-1')
   const input = { session, number: 7n, epoch: 0n, meter: 'm1', records: [], debits: [] }
   await ledger.tick({ ...input, wants: [{ wallet: 'money:acct_1', amount: 100n }] })

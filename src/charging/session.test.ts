@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import { brokenInvariants } from '#ledger/model-books.ts'
+import { brokenInvariants } from '#ledger/reference/books.ts'
 import { openTestCharging } from './charging.fixture.ts'
 
 const HOUR_MS = 3_600_000

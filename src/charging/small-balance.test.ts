@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '#base/clock.ts'
 import { nj, priceCeiling } from '#base/units.ts'
-import { brokenInvariants, walletOf } from '#ledger/model-books.ts'
+import { brokenInvariants, walletOf } from '#ledger/reference/books.ts'
 import {
   NJ_PER_CPU_S,
   openTestCharging,

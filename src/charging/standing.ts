@@ -12,7 +12,7 @@ import { isUnpayable } from './faults.ts'
 import type { Claim, Payer } from './spend.ts'
 
 /** The energy that an account owes for a span of time. */
-export type Due = {
+export type StandingDue = {
   readonly account: string
   /** The resource that used the energy, as receipts name it. */
   readonly resource: string
@@ -53,7 +53,7 @@ const PAGES_MAX = 4
 export async function standing(
   deps: StandingDeps,
   product: StandingProduct,
-  duePages: AsyncIterable<readonly Due[]>,
+  duePages: AsyncIterable<readonly StandingDue[]>,
 ): Promise<void> {
   const pages: Promise<unknown>[] = []
   try {
@@ -87,7 +87,7 @@ export async function chargeAgain(
 }
 
 /** Charges each; resolves with those that could not be charged, which are logged. */
-export async function chargeDues<D extends Due>(
+export async function chargeDues<D extends StandingDue>(
   deps: StandingDeps,
   product: StandingProduct,
   dues: readonly D[],
@@ -104,7 +104,7 @@ export async function chargeDues<D extends Due>(
 
 /** The energy of work, then the idle part: in sum the energy of the due, to the nanojoule. */
 export function claimsOf(
-  { energyNj, idleNj = nj(0n) }: Pick<Due, 'energyNj' | 'idleNj'>,
+  { energyNj, idleNj = nj(0n) }: Pick<StandingDue, 'energyNj' | 'idleNj'>,
   source: EnergyBand & { readonly meter: string },
 ): readonly Claim[] {
   const upstream = { kind: 'upstream', ...source } as const
@@ -116,7 +116,7 @@ export function claimsOf(
 async function chargeDue(
   { charging, payerOf }: StandingDeps,
   { operation, meter, known }: StandingProduct,
-  due: Due,
+  due: StandingDue,
 ): Promise<void> {
   const { energyNj, fromMs, toMs, resource, cell } = due
   if (energyNj === 0n) return

@@ -11,7 +11,7 @@ import type { OperationName } from '#contract/operations.ts'
 import {
   chargeAgain,
   standing,
-  type Due,
+  type StandingDue,
   type StandingDeps,
   type StandingProduct,
 } from './standing.ts'
@@ -23,7 +23,7 @@ export type StoragePower = {
 }
 
 /** A sample of a bucket or a database: stored bytes, and the energy to charge now. */
-export type StoredLook = {
+export type StoredSample = {
   readonly id: string
   readonly name: string
   readonly account: string
@@ -36,7 +36,7 @@ export type StoredLook = {
 }
 
 /** A row that standing_look() returns. */
-export type StoredLookRow = {
+export type StoredSampleRow = {
   readonly id: string
   readonly name: string
   readonly account: string
@@ -56,9 +56,9 @@ export type StoredKind<Id> = {
   /** Ids after an id (undefined: the first), with deleted things that still owe energy. */
   readonly after: (last: Id | undefined, limit: number) => Promise<Id[]>
   /** Samples them by standing_look(). */
-  readonly look: (ids: readonly Id[]) => Promise<StoredLook[]>
+  readonly look: (ids: readonly Id[]) => Promise<StoredSample[]>
   /** As receipts name it. */
-  readonly resource: (look: StoredLook) => string
+  readonly resource: (look: StoredSample) => string
   /** True of an error that every query would have now. */
   readonly isAway: (error: unknown) => boolean
   /** Told what each account stores, after all were looked at. */
@@ -115,7 +115,7 @@ async function* lookAtAll<Id>(
   deps: StoredBytesDeps,
   kind: StoredKind<Id>,
   signal: AbortSignal,
-): AsyncGenerator<readonly Due[]> {
+): AsyncGenerator<readonly StandingDue[]> {
   const bytesOf = new Map<string, bigint>()
   for (let last: Id | undefined; ;) {
     signal.throwIfAborted()
@@ -135,7 +135,7 @@ async function lookApart<Id>(
   deps: StoredBytesDeps,
   kind: StoredKind<Id>,
   ids: readonly Id[],
-): Promise<StoredLook[]> {
+): Promise<StoredSample[]> {
   try {
     return await kind.look(ids)
   } catch (error) {
@@ -162,7 +162,7 @@ export const standingEnergy = (bytes: bigint, ms: bigint, power: StoragePower): 
 export const zjPerByteMs = ({ milliwattsPerTb, pueMilli }: StoragePower): bigint =>
   BigInt(milliwattsPerTb) * BigInt(pueMilli)
 
-export const storedLookOf = (row: StoredLookRow): StoredLook => ({
+export const storedLookOf = (row: StoredSampleRow): StoredSample => ({
   id: row.id,
   name: row.name,
   account: row.account,

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nj, priceOf } from '#base/units.ts'
-import { grantFunds } from '#ledger/model-funds.ts'
-import { brokenInvariants } from '#ledger/model-books.ts'
+import { grantFunds } from '#ledger/reference/funds.ts'
+import { brokenInvariants } from '#ledger/reference/books.ts'
 import {
   NJ_PER_CPU_S,
   openTestCharging,

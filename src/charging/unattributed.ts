@@ -8,7 +8,7 @@ import { add, carbonOf, energyOfCpu, nj, pusd, subtract, type Nj } from '#base/u
 import type { Charge } from '#contract/charge.ts'
 import type { Billed } from '#metering/true-up.ts'
 import { chargeText } from './charge-text.ts'
-import { composeCharge, type FinishedWork, type Terms } from './compose-charge.ts'
+import { composeCharge, type FinishedWork, type BillingTerms } from './compose-charge.ts'
 import { nodePart } from './measure.ts'
 import type { Session } from './session.ts'
 import type { Payer } from './spend.ts'
@@ -23,13 +23,13 @@ type Deps = {
   readonly session: Session
   readonly clock: Clock
   /** The last terms known: refusals are priced even while the state is away. */
-  readonly terms: () => Terms
+  readonly terms: () => BillingTerms
 }
 
 /** A charge that requests are still added to. */
 type Shared = Pick<FinishedWork, 'ids' | 'status' | 'fromMs'> & {
   readonly second: number
-  readonly terms: Terms
+  readonly terms: BillingTerms
   requests: number
   cpuNs: bigint
   energyNj: Nj

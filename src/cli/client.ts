@@ -173,7 +173,7 @@ export async function apiBytes(
 }
 
 /** By node:http: undici takes 0.1 s of CPU to load, half of a command's; fetch refuses ports such as 10080. */
-async function open(url: string, asked: Asked): Promise<IncomingMessage> {
+async function open(url: string, asked: SentRequest): Promise<IncomingMessage> {
   const { method, headers, body } = asked
   const { request } = url.startsWith('https:') ? await import('node:https') : http
   return await new Promise((resolve, reject) => {
@@ -190,13 +190,13 @@ async function open(url: string, asked: Asked): Promise<IncomingMessage> {
 const lookUp: LookupFunction = (host, ...more) =>
   lookup(host.endsWith('.localhost') ? 'localhost' : host, ...more)
 
-type Asked = {
+type SentRequest = {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
 }
 
-async function send(url: string, asked: Asked): Promise<ApiAnswer> {
+async function send(url: string, asked: SentRequest): Promise<ApiAnswer> {
   const response = await open(url, asked)
   const bytes = await bytesOf(response)
   const { statusCode: status = 0, headers } = response

@@ -19,10 +19,13 @@ const PASSING: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
 const PAUSE_MS_MAX = 30_000
 
 /** Says where the person approves, and with which code; opens the page, where that is wanted. */
-export type Tell = (begun: LoginBegun) => void
+export type OnBegun = (begun: LoginBegun) => void
 
 /** By the browser of this machine. Throws a CommandError when nobody approves it in time. */
-export async function loginByBrowser(options: GlobalOptions, tell: Tell): Promise<LoginFinished> {
+export async function loginByBrowser(
+  options: GlobalOptions,
+  tell: OnBegun,
+): Promise<LoginFinished> {
   const state = randomBytes(16).toString('base64url')
   await using callback = await listenForCallback(state)
   const { verifier, begun } = await begin(options, { redirect_port: callback.port, state })
@@ -33,7 +36,7 @@ export async function loginByBrowser(options: GlobalOptions, tell: Tell): Promis
 }
 
 /** By a code that is typed on any device. Throws the same. */
-export async function loginByCode(options: GlobalOptions, tell: Tell): Promise<LoginFinished> {
+export async function loginByCode(options: GlobalOptions, tell: OnBegun): Promise<LoginFinished> {
   const { verifier, begun } = await begin(options, {})
   tell(begun)
   let pauseMs = begun.interval_s * 1000

@@ -30,16 +30,18 @@ export type ControlHandlers<Table extends ControlTable> = {
   readonly [Name in keyof Table]: (
     request: z.output<Table[Name]['request']>,
     call: ControlCall<ProgressOf<Table[Name]>>,
-  ) => Sent<z.output<Table[Name]['answer']>> | Promise<Sent<z.output<Table[Name]['answer']>>>
+  ) =>
+    | JsonSendable<z.output<Table[Name]['answer']>>
+    | Promise<JsonSendable<z.output<Table[Name]['answer']>>>
 }
 
 /** A value that is sent as `T`: JSON writes dates and big integers as text, and leaves out what is undefined. */
-export type Sent<T> = T extends string
+export type JsonSendable<T> = T extends string
   ? T | Date | bigint
   : T extends readonly (infer Item)[]
-    ? readonly Sent<Item>[]
+    ? readonly JsonSendable<Item>[]
     : T extends object
-      ? { readonly [Key in keyof T]: Sent<T[Key]> }
+      ? { readonly [Key in keyof T]: JsonSendable<T[Key]> }
       : T
 
 /** The request as the command line sends it. */

@@ -47,18 +47,18 @@ export type Operation = {
 }
 
 /** Presets of operations that answer from what is known, and of those on an account's own records. */
-export const look = { tier: 'L0', stage: 'preview', idempotent: false } as const
+export const withoutModel = { tier: 'L0', stage: 'preview', idempotent: false } as const
 export const ownView = {
-  ...look,
+  ...withoutModel,
   scope: 'read',
   answeredUnpaid: true,
   answeredDeleting: true,
 } as const
 
 /** Work of a service that no request asks for. */
-export const work = <Service extends string>(service: Service) =>
+export const backgroundWork = <Service extends string>(service: Service) =>
   ({
-    ...look,
+    ...withoutModel,
     service,
     scope: null,
     remembered: false,

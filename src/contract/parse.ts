@@ -23,7 +23,7 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
   )
 }
 
-type Place = {
+type BodyFault = {
   readonly path: readonly PropertyKey[]
   readonly message: string
   /** True when the types were right, so the fault is a limit or a form. */
@@ -33,13 +33,13 @@ type Place = {
 const OF_TYPE: ReadonlySet<string> = new Set(['invalid_type', 'invalid_value', 'invalid_union'])
 
 /** Unions hide the fault in their branches: the one whose types fit was meant, else the furthest. */
-function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Place {
+function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): BodyFault {
   // Of a member that is not known the path is that of its object.
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
   const path = [...above, ...issue.path, ...unknown]
   const here = { path, message: issue.message, fits: !OF_TYPE.has(issue.code) }
   if (issue.code !== 'invalid_union') return here
-  let best: Place = here
+  let best: BodyFault = here
   for (const issues of issue.errors) {
     const [first, ...others] = issues.map((one) => deepest(one, path))
     if (first === undefined) continue
@@ -49,7 +49,7 @@ function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Place 
   return best
 }
 
-function isBetter(one: Place, best: Place): boolean {
+function isBetter(one: BodyFault, best: BodyFault): boolean {
   if (one.fits !== best.fits) return one.fits
   if (one.path.length !== best.path.length) return one.path.length > best.path.length
   const [reached, before] = [one.path.at(-1), best.path.at(-1)]

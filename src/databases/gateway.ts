@@ -23,7 +23,7 @@ import { SHOWN_DATABASES } from './operations/find-database.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
 import { createDatabaseEnergy } from './operations/database-energy.ts'
-import { createDatabaseUrl } from './operations/database-get.ts'
+import { createDatabaseUrl } from './operations/database-url.ts'
 import { createDatabaseQuery, createQueryCeiling } from './operations/database-query.ts'
 import { createDatabaseQueries } from './operations/database-queries.ts'
 import {

@@ -13,7 +13,7 @@ import {
   type StackWish,
 } from '#resources/stack-part.ts'
 import { createDatabase } from './operations/database-create.ts'
-import { connectionUrl } from './operations/database-get.ts'
+import { connectionUrl } from './operations/database-url.ts'
 import { updateDatabase } from './operations/database-update.ts'
 import { SHOWN_DATABASES, type DatabaseRow } from './operations/find-database.ts'
 import type { GatewaySettings } from './settings.ts'

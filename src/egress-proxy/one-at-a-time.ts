@@ -7,10 +7,10 @@ import { Unreached } from './unreached.ts'
 /** Requests that were sent before the answer of the last one (RFC 9112 §9.3.2). */
 const WAITING_MAX = 16
 
-type Open = (to: Destination) => Promise<Socket>
+type Connect = (to: Destination) => Promise<Socket>
 
 /** Opens the next connection once the last has closed, in the order of the calls. Throws Unreached where too many wait. */
-export function oneAtATime(open: Open): Open {
+export function oneAtATime(open: Connect): Connect {
   let last: Promise<void> = Promise.resolve()
   let waiting = 0
   return async (to) => {

@@ -6,8 +6,8 @@ import type { ErgonError } from '#base/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { PIPELINED_MAX } from './limits.ts'
 
-type Open = { readonly exchange: Exchange; readonly answered: Promise<void> }
-type Connection = { readonly open: Open[]; refused: boolean }
+type OpenExchange = { readonly exchange: Exchange; readonly answered: Promise<void> }
+type Connection = { readonly open: OpenExchange[]; refused: boolean }
 
 export interface Connections {
   /** The connection has reached its limit of exchanges under way. */

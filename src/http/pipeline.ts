@@ -147,7 +147,7 @@ function isPaid(
   }
 }
 
-type Work = {
+type BegunRequest = {
   readonly exchange: Exchange
   readonly call: Call
   readonly who: Principal | undefined
@@ -159,7 +159,7 @@ type Work = {
 }
 
 /** Handles and replies. */
-async function serve(work: Work): Promise<void> {
+async function serve(work: BegunRequest): Promise<void> {
   const made = handle(work)
   // The CPU until the wait is this request's; later CPU is marked by the request that continues then.
   if (made instanceof Promise) work.spend.mark()
@@ -167,12 +167,12 @@ async function serve(work: Work): Promise<void> {
 }
 
 /** A request with an Idempotency-Key may be answered by an earlier one. */
-async function serveOnce(work: Work, claimed: Promise<HeldKey>): Promise<void> {
+async function serveOnce(work: BegunRequest, claimed: Promise<HeldKey>): Promise<void> {
   await using key = await claimed
   await reply(work, await key.answer(async (begun) => await handle(work, begun)))
 }
 
-function handle(work: Work, begun?: BegunKey): Reply | Promise<Reply> {
+function handle(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {
   const { exchange, call, who, body, spend } = work
   const handled: Handled<never> = {
     who,
@@ -190,7 +190,7 @@ function handle(work: Work, begun?: BegunKey): Reply | Promise<Reply> {
   return call.endpoint.handle(handled)
 }
 
-function reply(work: Work, made: Reply): Promise<void> {
+function reply(work: BegunRequest, made: Reply): Promise<void> {
   const { exchange, spend } = work
   if (made.kind === 'streamed')
     return sendStreamed(exchange, spend, made, (error, thrown) => report(work, error, thrown))
@@ -200,7 +200,7 @@ function reply(work: Work, made: Reply): Promise<void> {
 
 /** Keeps the refusal for the operator, and logs a failure that is neither the caller's nor an upstream's. */
 function report(
-  { exchange, spend, deps }: Pick<Work, 'exchange' | 'spend' | 'deps'>,
+  { exchange, spend, deps }: Pick<BegunRequest, 'exchange' | 'spend' | 'deps'>,
   error: ErgonError,
   thrown: unknown,
 ): void {
@@ -219,7 +219,7 @@ async function refuse(work: {
   protocol: ProtocolHandler
   spend: Spend
   thrown: unknown
-  deps: Work['deps']
+  deps: BegunRequest['deps']
 }): Promise<void> {
   const { exchange, protocol, spend } = work
   // The abort is the cause; an error that follows from the abort is not.

@@ -20,7 +20,7 @@ const withoutTokens = tokenMask(8)
 /** About 1 MiB. */
 const KEPT_MAX = 4096
 
-type Kept = Omit<Refusal, 'at'> & { readonly atMs: number }
+type KeptRefusal = Omit<Refusal, 'at'> & { readonly atMs: number }
 
 export interface Refusals {
   add(request: string, error: ErgonError): void
@@ -29,7 +29,7 @@ export interface Refusals {
 }
 
 export function createRefusals(clock: { wallMs(): number }, max = KEPT_MAX): Refusals {
-  const kept: Kept[] = []
+  const kept: KeptRefusal[] = []
   let next = 0
   return {
     add(request, { code, status, message, param }) {

@@ -5,7 +5,7 @@ import { isId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Principal } from './principal.ts'
-import { createLookUps, tokenRefused, lookUpSilent, type Known } from './look-up.ts'
+import { createLookUps, tokenRefused, lookUpSilent, type KnownPrincipal } from './look-up.ts'
 import { isSessionText, isTokenText } from './token-text.ts'
 
 const CACHE_MAX = 50_000
@@ -34,7 +34,10 @@ export function createIdentity(deps: {
 }): Identity {
   const { session, clock } = deps
   // Grows with its entries; with `max` instead its tables are made at once, which takes 12 ms and 1.6 MB.
-  const cache = new LRUCache<string, Known>({ maxSize: CACHE_MAX, sizeCalculation: () => 1 })
+  const cache = new LRUCache<string, KnownPrincipal>({
+    maxSize: CACHE_MAX,
+    sizeCalculation: () => 1,
+  })
   const lookUps = createLookUps({
     ...deps,
     found(text, known) {
@@ -43,14 +46,14 @@ export function createIdentity(deps: {
     },
   })
 
-  function check(known: Known): Principal {
+  function check(known: KnownPrincipal): Principal {
     if (known.expiresMs <= clock.wallMs())
       throw fault('token_expired', 'Could not accept the token: it has expired')
     return known.principal
   }
 
   /** The end of a session moves with its use, at another gateway too. */
-  const mayHaveMoved = ({ principal, expiresMs }: Known): boolean =>
+  const mayHaveMoved = ({ principal, expiresMs }: KnownPrincipal): boolean =>
     principal.session !== undefined && expiresMs <= clock.wallMs()
 
   function identifyToken(text: string): Principal | Promise<Principal> {

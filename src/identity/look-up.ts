@@ -14,7 +14,7 @@ const TRIES_MAX = 5
 /** Look-ups that may wait for the state at once, each for another token. */
 const WAITING_MAX = 256
 
-export type Known = { readonly principal: Principal; readonly expiresMs: number }
+export type KnownPrincipal = { readonly principal: Principal; readonly expiresMs: number }
 type TokenRow = {
   id: string
   account: string
@@ -42,7 +42,7 @@ type TokenRow = {
   epoch: string
 }
 
-export interface LookUps {
+export interface PrincipalLookups {
   /**
    * The principal of a text of the right form, or of a token's id. Throws, at once or later, token_unknown, token_revoked,
    * state_unavailable, overloaded, and what `found` throws.
@@ -60,8 +60,8 @@ export function createLookUps(deps: {
   state: Queryable
   session: { readonly epoch: bigint }
   clock: Pick<Clock, 'monotonicMs'>
-  found: (text: string, known: Known) => Principal
-}): LookUps {
+  found: (text: string, known: KnownPrincipal) => Principal
+}): PrincipalLookups {
   const { state, session } = deps
   const refused = createRefused(deps.clock)
   const waiting = new Map<string, Promise<Principal>>()
@@ -143,7 +143,7 @@ export const tokenRefused = (why: TokenRefusal) =>
   fault(why, `Could not accept the token: ${REFUSALS[why]}`)
 
 /** `isPrevious`: the session has another text by now, and with this one nobody counts as present. */
-function knownOf(row: TokenRow, isPrevious: boolean): Known {
+function knownOf(row: TokenRow, isPrevious: boolean): KnownPrincipal {
   const ends = [row.expires_at, isPrevious ? row.previous_until : null]
   return {
     principal: toPrincipal(isPrevious ? { ...row, touched_until: null } : row),

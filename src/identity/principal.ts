@@ -46,7 +46,7 @@ export const callerOf = (who: Principal | undefined): Principal =>
   present(who, 'the operation needs a token')
 
 /** An operation as a principal is checked for it. */
-type Asked = Pick<
+type AccessRules = Pick<
   Operation,
   | 'scope'
   | 'ofMember'
@@ -66,7 +66,7 @@ type Asked = Pick<
 export function demandScope(
   who: Pick<Principal, 'token' | 'scope' | 'role' | 'isDeleting' | 'suspendedFor' | 'session'>,
   operation: string,
-  asked: Asked,
+  asked: AccessRules,
   {
     parameters,
     nowMs,

@@ -21,7 +21,7 @@ import { createPullPace, type PullPace, type PullPaceLimits } from './pull-pace.
 import { pruneImages } from './prune.ts'
 import { imageText, parseImageReference, type ImageReference } from './reference.ts'
 import type { ImageSource } from './source.ts'
-import { unpackLayer, type Layer, type Room } from './unpack.ts'
+import { unpackLayer, type Layer, type UnpackRoom } from './unpack.ts'
 
 export type ImageStoreOptions = {
   readonly folder: string
@@ -90,7 +90,7 @@ export function createImageStore(options: ImageStoreOptions): ImageStore {
         progress?.({ doneBytes: (doneBytes += layer.size), totalBytes })
       }
       const roomBytes = Math.max(0, await roomOf(options.folder))
-      const room: Room = {
+      const room: UnpackRoom = {
         bytes: Math.min(bytesMax, roomBytes),
         entries: entriesMax,
         tooLarge: () => (roomBytes < bytesMax ? noRoom(text) : imageTooLarge(bytesMax)),
@@ -144,7 +144,7 @@ async function manifestOf(
 async function unpackRoot(
   root: string,
   layers: readonly Layer[],
-  room: Room,
+  room: UnpackRoom,
   signal: AbortSignal,
 ): Promise<void> {
   await using _ = await lockFile(`${root}.lock`, signal)

@@ -17,7 +17,7 @@ import { after, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { digestOf, layerOf, type TestEntry } from './testing.ts'
 import { imageTooLarge } from './manifest.ts'
-import { unpackLayer, type Room } from './unpack.ts'
+import { unpackLayer, type UnpackRoom } from './unpack.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'ergon-unpack-'))
 after(() => rmSync(home, { recursive: true }))
@@ -34,7 +34,7 @@ function place(): { readonly root: string; readonly secret: string } {
   return { root, secret }
 }
 
-const room = (): Room => ({
+const room = (): UnpackRoom => ({
   bytes: 1_000_000,
   entries: 1000,
   tooLarge: () => imageTooLarge(1_000_000),

@@ -23,7 +23,7 @@ import { folderInside, hostile, entryParts } from './inside.ts'
 import { imageUnsupported } from './manifest.ts'
 
 /** The bytes and entries that the layers of an image may still take. */
-export type Room = { bytes: number; entries: number; readonly tooLarge: () => Error }
+export type UnpackRoom = { bytes: number; entries: number; readonly tooLarge: () => Error }
 
 export type Layer = {
   /** Compressed by gzip or zstd, or not. */
@@ -43,7 +43,7 @@ const EXECUTE = 0o111
 export async function unpackLayer(
   { open, diffId }: Layer,
   root: string,
-  room: Room,
+  room: UnpackRoom,
   signal: AbortSignal,
 ): Promise<void> {
   const hash = createHash('sha256')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj } from '#base/units.ts'
 import type { Claim } from '#charging/spend.ts'
-import { Claims } from './claims.ts'
+import { RequestClaims } from './claims.ts'
 
 const cpu = (cell: string, cpuNs: bigint): Claim => ({ kind: 'cpu', cell, cpuNs })
 const upstream = (energyNj: bigint): Claim => ({
@@ -16,7 +16,7 @@ const upstream = (energyNj: bigint): Claim => ({
 test('claims of a second call come on top of the first, each meter for itself', () => {
   const claimed: Claim[] = []
   const take = (used: Claim) => void claimed.push(used)
-  const claims = new Claims({ claim: take, finish: take, absorb: () => undefined })
+  const claims = new RequestClaims({ claim: take, finish: take, absorb: () => undefined })
   claims.begin()
   claims.claim(cpu('a', 5n))
   claims.claim(cpu('a', 9n))
@@ -44,7 +44,7 @@ test('what is absorbed is not added to what comes after it', () => {
   const claimed: (Claim | 'absorbed')[] = []
   const take = (used: Claim) => void claimed.push(used)
   const absorb = () => void claimed.push('absorbed')
-  const claims = new Claims({ claim: take, finish: take, absorb })
+  const claims = new RequestClaims({ claim: take, finish: take, absorb })
   claims.begin()
   claims.claim(cpu('a', 5n))
   claims.claim(upstream(100n))

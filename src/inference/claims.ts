@@ -4,7 +4,7 @@ import { add } from '#base/units.ts'
 import type { Spend, Claim } from '#charging/spend.ts'
 
 /** The claims of a request. */
-export class Claims {
+export class RequestClaims {
   readonly #spend: Pick<Spend, 'claim' | 'finish' | 'absorb'>
   /** Totals by cell or meter: of all calls, and of those before the current call. */
   #totals: Claim[] = []

@@ -7,7 +7,7 @@ import type { Steps } from '#base/steps.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { restOf, type WorkSize } from './admission.ts'
 import type { ModelOffer } from './catalogue.ts'
-import { Claims } from './claims.ts'
+import { RequestClaims } from './claims.ts'
 import { PaidCall, type Caller, type PaidCallDeps } from './paid-call.ts'
 import { PaidSteps, type AnswerEvent } from './paid-steps.ts'
 import type { GenerationCall, Provider } from './providers/provider.ts'
@@ -51,7 +51,7 @@ export async function generate<Answer>(
   answer: (started: Started) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const { operation, work, choice } = plan
-  const claims = new Claims(caller.spend)
+  const claims = new RequestClaims(caller.spend)
   const failed: string[] = []
   let failure: unknown
   for (const offer of choice.offers) {

@@ -8,7 +8,7 @@ import { isUnpayable } from '#charging/faults.ts'
 import type { Handled } from '#http/reply.ts'
 import { boundsOf, payerOf, type Bounds, type WorkSize } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
-import type { Claims } from './claims.ts'
+import type { RequestClaims } from './claims.ts'
 import type { Failures } from './failures.ts'
 import type { Learned } from './learned.ts'
 import type { Provider, Providers, Usage } from './providers/provider.ts'
@@ -31,7 +31,7 @@ export type AskedOffer = {
   readonly work: WorkSize
   readonly caller: Caller
   /** Of all calls of the request. */
-  readonly claims: Claims
+  readonly claims: RequestClaims
 }
 
 export class PaidCall {

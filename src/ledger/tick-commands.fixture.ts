@@ -8,12 +8,18 @@ import {
   loseRecords,
   openSession,
   writeOffSession,
-} from './model.ts'
-import { addAccount, newBooks } from './model-books.ts'
-import { setBudget } from './model-budgets.ts'
-import { expireLots, grantFunds, pendingCredit, postPending, voidPending } from './model-funds.ts'
+} from './reference/tick.ts'
+import { addAccount, newBooks } from './reference/books.ts'
+import { setBudget } from './reference/budgets.ts'
+import {
+  expireLots,
+  grantFunds,
+  pendingCredit,
+  postPending,
+  voidPending,
+} from './reference/funds.ts'
 import { nj } from '#base/units.ts'
-import { fitModelReserves } from './model-reserves.ts'
+import { fitReferenceReserves } from './reference/reserves.ts'
 import { fitReserves } from './reserves.ts'
 import type { ReserveKind } from './tick.ts'
 import { addTestAccount } from './test-state.fixture.ts'
@@ -273,7 +279,7 @@ type Reserving = {
 const reserve = (one: Reserving) =>
   step('reserve', one, {
     model: ({ books }) =>
-      fitModelReserves(books, {
+      fitReferenceReserves(books, {
         ...one,
         energies: new Map(one.energies.map(([id, energy]) => [id, nj(energy)])),
       }),

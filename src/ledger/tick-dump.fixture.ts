@@ -1,7 +1,12 @@
 // The whole state of the ledger in one query, and the model's in the same shape.
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Books, ModelBudgetDay, ModelReserve, ModelSession } from './model-books.ts'
+import type {
+  Books,
+  ReferenceBudgetDay,
+  ReferenceReserve,
+  ReferenceSession,
+} from './reference/books.ts'
 
 const time = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`
 const list = (columns: string, from: string, order: string) =>
@@ -40,15 +45,12 @@ const byKey = <V>(map: ReadonlyMap<string, V>): [string, V][] =>
   [...map].toSorted(([a], [b]) => (a < b ? -1 : 1))
 const number = (value: bigint) => Number(value)
 
-const dumpDay = ([wallet, { budget, granted, unlimited, isWarned }]: [string, ModelBudgetDay]) => [
-  wallet,
-  budget,
-  String(granted),
-  String(unlimited),
-  isWarned,
-]
+const dumpDay = ([wallet, { budget, granted, unlimited, isWarned }]: [
+  string,
+  ReferenceBudgetDay,
+]) => [wallet, budget, String(granted), String(unlimited), isWarned]
 
-const dumpSession = ([id, one]: [string, ModelSession]) => [
+const dumpSession = ([id, one]: [string, ReferenceSession]) => [
   id,
   number(one.lastSeq),
   number(one.lastTick),
@@ -56,7 +58,7 @@ const dumpSession = ([id, one]: [string, ModelSession]) => [
   one.untilMs,
   one.open,
 ]
-const dumpReserve = ([key, { wanted, amount }]: [string, ModelReserve]) => [
+const dumpReserve = ([key, { wanted, amount }]: [string, ReferenceReserve]) => [
   ...key.split(' '),
   String(wanted),
   String(amount),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { timestamp } from '#base/clock.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import type { Books } from './model-books.ts'
+import type { Books } from './reference/books.ts'
 import type { TickRecord } from './tick.ts'
 
 export const PROCESSES = ['gw-1', 'gw-2', 'agent']

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { canonicalJson } from '#base/canonical-json.ts'
 import { timestamp } from '#base/clock.ts'
 import { createLedger } from './ledger.ts'
-import { leaseWallet, tick } from './model.ts'
-import { leasesOf } from './model-books.ts'
+import { leaseWallet, tick } from './reference/tick.ts'
+import { leasesOf } from './reference/books.ts'
 import { testCharge } from './test-state.fixture.ts'
 import {
   account,

@@ -1,5 +1,5 @@
 -- The tick: the only statement that moves wallets for usage. Up: what a session journaled, and the
--- leases it wants. Down: grants, what to forget, price and tariff. src/ledger/model.ts is the same
+-- leases it wants. Down: grants, what to forget, price and tariff. src/ledger/reference/tick.ts is the same
 -- function in TypeScript, and a property test holds the two together.
 --
 -- Locks are taken in one order: session, wallets of accounts by id, then log_head, which is held to

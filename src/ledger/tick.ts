@@ -1,4 +1,4 @@
-// The messages of a tick, up and down. The SQL function of tick.sql and the oracle in model.ts both take and return
+// The messages of a tick, up and down. The SQL function of tick.sql and the oracle in reference/tick.ts both take and return
 // them.
 import type { AlarmKind } from '#contract/alarms.ts'
 import { nj } from '#base/units.ts'

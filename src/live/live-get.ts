@@ -27,7 +27,7 @@ type Deps = {
   readonly session: Pick<Session, 'latest'>
   readonly clock: Clock
 }
-type Asked = { readonly seconds: number; readonly after: string | undefined }
+type LiveRequest = { readonly seconds: number; readonly after: string | undefined }
 
 export const createLiveGet =
   (deps: Deps): Handler =>
@@ -52,7 +52,7 @@ async function* messages(
   { watcher, session, clock }: Deps,
   { spend, signal }: Handled,
   { account }: Principal,
-  { seconds, after }: Asked,
+  { seconds, after }: LiveRequest,
 ): AsyncGenerator<string> {
   const untilMs = clock.monotonicMs() + seconds * 1000
   // An account at rest has no reading for seconds: the stream ends at its time all the same.
@@ -81,7 +81,7 @@ async function* messages(
   }
 }
 
-function readAsked({ query: queryOf, headers }: Handled): Asked {
+function readAsked({ query: queryOf, headers }: Handled): LiveRequest {
   const query = queryOf()
   const seconds = Number(query.get('seconds') ?? LIVE_SECONDS_MAX)
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > LIVE_SECONDS_MAX)

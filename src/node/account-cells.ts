@@ -156,11 +156,11 @@ function createTakeLate({ log }: AccountCellsDeps, take: TakeHold, end: EndCell)
 }
 
 type HandlerOf = (cell: string) => UnpaidHandler | undefined
-type Limited = (cell: string, why: unknown) => Promise<void>
+type OnBudgetEnd = (cell: string, why: unknown) => Promise<void>
 
 /** Follows the end or the refusal of a cell where a budget is why. */
 const createLimited =
-  ({ isUsedUp, log }: AccountCellsDeps, handlerOf: HandlerOf): Limited =>
+  ({ isUsedUp, log }: AccountCellsDeps, handlerOf: HandlerOf): OnBudgetEnd =>
   async (cell, why) => {
     if (!(why instanceof ErgonError) || why.code !== 'budget_exhausted') return
     try {
@@ -178,7 +178,7 @@ function createEnd(
     heldOf,
     limited,
   }: Pick<ReturnType<typeof createHeldCells>, 'handlerOf' | 'heldOf'> & {
-    readonly limited: Limited
+    readonly limited: OnBudgetEnd
   },
 ): EndCell {
   const { settle, log } = deps

@@ -111,10 +111,10 @@ function demandApart({ port, pgPort, named = [] }: WantedPorts): void {
 }
 
 /** A port that is not to be had: another Ergon claims it, or listen(2) failed with a code. */
-type Taken = { readonly port: number; readonly why: string }
+type TakenPort = { readonly port: number; readonly why: string }
 const CLAIMED = 'claimed'
 
-function refusalText({ port, why }: Taken, host: string, flag: string): string {
+function refusalText({ port, why }: TakenPort, host: string, flag: string): string {
   if (why !== CLAIMED && why !== 'EADDRINUSE')
     return `Could not listen on ${host}, port ${port}: ${why}`
   const who = why === CLAIMED ? 'another Ergon' : 'another program'
@@ -129,7 +129,7 @@ async function firstTaken(
     readonly listened: readonly number[]
   },
   claims: Server[],
-): Promise<Taken | undefined> {
+): Promise<TakenPort | undefined> {
   for (const port of new Set(ports.claimed)) {
     const claim = await listen({ path: `\0ergon-port-${port}` })
     if (typeof claim === 'string') return { port, why: CLAIMED }

@@ -133,7 +133,7 @@ class HeldLock implements StateLock {
   }
 
   /** Resolves with who has taken it meanwhile, or when we stop. */
-  async #takeAgain(made: Queryable): Promise<Owner | undefined> {
+  async #takeAgain(made: Queryable): Promise<StateOwner | undefined> {
     const isGot = await tryLock(made)
     const owner = await ownerOf(made)
     if (owner?.life !== this.#life) return owner
@@ -159,9 +159,9 @@ export async function stateHolder(state: Queryable): Promise<StateHolder | undef
   return { host, folder, since, backend: (await holderOf(state)) ?? null }
 }
 
-type Owner = { life: string; host: string; folder: string; since: Date }
+type StateOwner = { life: string; host: string; folder: string; since: Date }
 type Timed = Deps & { readonly times: typeof TIMES }
-type Me = Pick<Owner, 'life' | 'host' | 'folder'>
+type Me = Pick<StateOwner, 'life' | 'host' | 'folder'>
 
 /** Resolves with the life that had the state before. */
 async function take(made: Queryable, deps: Timed, me: Me): Promise<string | undefined> {
@@ -182,7 +182,7 @@ async function take(made: Queryable, deps: Timed, me: Me): Promise<string | unde
 async function demandSilence(
   made: Queryable,
   deps: Timed,
-  owner: Owner | undefined,
+  owner: StateOwner | undefined,
 ): Promise<void> {
   if (!(await hasTable(made, 'state_identity'))) return
   const open = await made.query('select from sessions where closed_at is null limit 1')
@@ -204,9 +204,9 @@ async function tryLock(made: Queryable): Promise<boolean> {
   return rows[0]?.held === true
 }
 
-async function ownerOf(made: Queryable): Promise<Owner | undefined> {
+async function ownerOf(made: Queryable): Promise<StateOwner | undefined> {
   if (!(await hasTable(made, 'state_owner'))) return undefined
-  const { rows } = await made.query<Owner>('select life, host, folder, since from state_owner')
+  const { rows } = await made.query<StateOwner>('select life, host, folder, since from state_owner')
   return rows[0]
 }
 
@@ -225,12 +225,12 @@ async function holderOf(made: Queryable): Promise<number | undefined> {
   return rows[0]?.pid
 }
 
-const whoIs = (owner: Owner | undefined) =>
+const whoIs = (owner: StateOwner | undefined) =>
   owner === undefined
     ? 'another node'
     : `the node on ${owner.host} in ${owner.folder}, since ${owner.since.toISOString()}`
 
-function inUse(what: string, owner: Owner | undefined, backend?: number): ErgonError {
+function inUse(what: string, owner: StateOwner | undefined, backend?: number): ErgonError {
   const gone =
     backend === undefined
       ? ''

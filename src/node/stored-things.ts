@@ -9,8 +9,8 @@ import {
   type StoredBytes,
   type StoredBytesDeps,
   type StoredKind,
-  type StoredLook,
-  type StoredLookRow,
+  type StoredSample,
+  type StoredSampleRow,
 } from '#charging/stored-bytes.ts'
 import { fitReserves } from '#ledger/reserves.ts'
 import { isStateAway, type Queryable } from '#state/connect.ts'
@@ -61,8 +61,8 @@ export async function lookAtStored(
     readonly ids: readonly (string | number)[]
     readonly power: StoragePower
   },
-): Promise<StoredLook[]> {
-  const { rows } = await state.query<StoredLookRow>(`select * from ${asked.look}($1, $2, $3)`, [
+): Promise<StoredSample[]> {
+  const { rows } = await state.query<StoredSampleRow>(`select * from ${asked.look}($1, $2, $3)`, [
     asked.minuteMs,
     asked.ids,
     String(zjPerByteMs(asked.power)),

@@ -11,7 +11,7 @@ import {
   type VersionRow,
 } from './rows.ts'
 
-type Question = { readonly bucketName: string; readonly target: ObjectTarget }
+type ObjectLookup = { readonly bucketName: string; readonly target: ObjectTarget }
 
 /** Null when absent. */
 export type FoundRow = { readonly bucket: BucketRow | null; readonly version: VersionRow | null }
@@ -38,7 +38,7 @@ const FIND = `select r.n::int, ${BUCKET_COLUMNS}, ${VERSION_COLUMNS}
 export const createFindObject = (deps: {
   finds: Queryable
   clock: Pick<TimerClock, 'setTimer'>
-}): ((question: Question) => Promise<FoundRow>) =>
+}): ((question: ObjectLookup) => Promise<FoundRow>) =>
   gather({
     ask: (questions) => ask(deps.finds, questions),
     clock: deps.clock,
@@ -49,7 +49,7 @@ export const createFindObject = (deps: {
 type Columns = { n: number } & BucketRow & VersionRow
 type FoundColumns = { [name in keyof Columns]: Columns[name] | null } & { n: number }
 
-async function ask(finds: Queryable, questions: readonly Question[]): Promise<FoundRow[]> {
+async function ask(finds: Queryable, questions: readonly ObjectLookup[]): Promise<FoundRow[]> {
   const { rows } = await finds.query<FoundColumns>(FIND, [
     questions.map(({ bucketName }) => bucketName),
     questions.map(({ target }) => target.key),

@@ -8,8 +8,8 @@ import { forEachPayment, turn } from './for-each-payment.ts'
 
 const BATCH = 50
 
-type Place = { readonly reference: string | null; readonly page: string | null }
-export type RemovedRow = Place & { readonly id: string; readonly processor: string }
+type ProcessorPlace = { readonly reference: string | null; readonly page: string | null }
+export type RemovedRow = ProcessorPlace & { readonly id: string; readonly processor: string }
 
 /** Removes a card at its processor and here, with an audit entry; false where another call has removed it before. */
 export async function removeMethod(
@@ -35,7 +35,7 @@ export async function removeMethod(
 /** Before its row is removed. A card that is still to be given has a page, which is closed. */
 export async function forgetThere(
   adapter: PaymentAdapter,
-  { reference, page }: Place,
+  { reference, page }: ProcessorPlace,
 ): Promise<void> {
   if (reference !== null) await adapter.forget(reference)
   else if (page !== null) await adapter.closePage(page)

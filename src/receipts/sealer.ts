@@ -65,7 +65,7 @@ const STEP_LEAVES = 500
 const STEP_MIN_MS = 50
 
 /** One shard as this sealer leaves it: all that the next checkpoint needs. */
-type Work = {
+type ShardState = {
   readonly epoch: number
   readonly shard: Shard
   readonly recent: Recent
@@ -85,7 +85,7 @@ type Work = {
 type Recent = { from: number; readonly pages: LeafPage[] }
 
 export function createSealer(deps: SealerDeps): Sealer {
-  let work: Work | undefined
+  let work: ShardState | undefined
   let reason: string | undefined = 'not started'
   let last: Pick<SealerState, 'origin' | 'size'> = { origin: undefined, size: 0 }
 
@@ -173,7 +173,7 @@ function intervalOf(perSecond: number): number {
   return perSecond > BUSY_LEAVES_PER_S ? BUSY_INTERVAL_MS : QUIET_INTERVAL_MS
 }
 
-const isOver = ({ shard, againMs }: Work, clock: Clock): boolean =>
+const isOver = ({ shard, againMs }: ShardState, clock: Clock): boolean =>
   isPastYear(shard, clock) || clock.monotonicMs() >= againMs
 
 /** Becomes the sealer, and learns from signers and store where to go on. */
@@ -181,7 +181,7 @@ async function begin(
   deps: SealerDeps,
   waits: (reason: string) => void,
   signal: AbortSignal,
-): Promise<Work> {
+): Promise<ShardState> {
   const { store, signers, log, clock } = deps
   const epoch = await deps.lead(signal)
   const { publicKey, isNewAwaited } = await openKey(deps, waits, signal)
@@ -218,7 +218,7 @@ async function openKey(
   }
 }
 
-async function seal(work: Work, deps: SealerDeps, signal: AbortSignal): Promise<number> {
+async function seal(work: ShardState, deps: SealerDeps, signal: AbortSignal): Promise<number> {
   const { store, signers } = deps
   const { shard, epoch, tiles } = work
   await prepare(work, deps, signal)
@@ -241,7 +241,7 @@ async function seal(work: Work, deps: SealerDeps, signal: AbortSignal): Promise<
  * signers; but never stops before what was signed already.
  */
 async function prepare(
-  work: Work,
+  work: ShardState,
   { store, signers }: SealerDeps,
   signal: AbortSignal,
 ): Promise<void> {
@@ -275,7 +275,7 @@ function keep(recent: Recent, page: LeafPage): void {
 }
 
 /** Leaves for the signers: those just read from memory, older ones for a signer that was away. */
-function leafSource({ shard, recent }: Work, store: ReceiptStore) {
+function leafSource({ shard, recent }: ShardState, store: ReceiptStore) {
   return async (from: number, limit: number): Promise<readonly LeafContent[]> => {
     const found: LeafContent[] = []
     let at = from - recent.from

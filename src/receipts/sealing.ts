@@ -4,7 +4,7 @@ import type { Cell, Cells } from '#cells/cell.ts'
 import type { JobsConfig } from './programs/jobs.ts'
 import { SIGNER_FLAGS } from '#signers/flags.ts'
 import { sharesText } from '#signers/shares.ts'
-import type { SignerLook } from './signer-watch.ts'
+import type { SignerShares } from './signer-watch.ts'
 import type { SignerConfig } from '#signers/signer.ts'
 import type { StateAddress } from '#state/connect.ts'
 import { ask, programCell, START_TIMEOUT_MS, type ProgramPlace } from '#node/cell-specs.ts'
@@ -46,7 +46,7 @@ export async function startSealing(deps: {
   )
   const limit = AbortSignal.any([deps.signal, AbortSignal.timeout(START_TIMEOUT_MS)])
   await Promise.all([...signers, jobs].map((cell) => cell.ready(limit)))
-  const { lost } = (await ask(jobs.socket, '/signers', limit)) as SignerLook
+  const { lost } = (await ask(jobs.socket, '/signers', limit)) as SignerShares
   return lost.length === 0 ? [] : [`receipts: ${sharesText(lost)}`]
 }
 

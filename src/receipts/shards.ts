@@ -159,14 +159,14 @@ function furthest(positions: readonly (Position | null)[]): Position | undefined
     .at(-1)
 }
 
-type Opening = KnownLog & {
+type LogOpening = KnownLog & {
   readonly last: Shard | undefined
   readonly signed: Position | undefined
   readonly size: number
   readonly alarm?: object | undefined
 }
 
-async function openShard(known: Opening, { store, clock }: ShardDeps): Promise<OpenShard> {
+async function openShard(known: LogOpening, { store, clock }: ShardDeps): Promise<OpenShard> {
   const { epoch, publicKey, handover, last, signed, size, alarm } = known
   const link = await linkTo(known, last, store)
   const name = nextName([last?.shard, signed?.shard], yearOf(clock))

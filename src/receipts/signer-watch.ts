@@ -13,10 +13,10 @@ export type SignerWatch = {
   /** The last observation; empty before the first. */
   seen(): readonly SignerShare[]
   /** Observes now: the share of each signer, and the shares that are gone for good. */
-  look(signal: AbortSignal): Promise<SignerLook>
+  look(signal: AbortSignal): Promise<SignerShares>
 }
 
-export type SignerLook = {
+export type SignerShares = {
   readonly shares: readonly SignerShare[]
   readonly lost: readonly SignerShare[]
 }
@@ -55,7 +55,7 @@ export function createSignerWatch(deps: Deps): SignerWatch {
     settled = shares
   }
 
-  async function lookOnce(signal: AbortSignal): Promise<SignerLook> {
+  async function lookOnce(signal: AbortSignal): Promise<SignerShares> {
     // Asked first: a key that is made between the two questions has no lost share.
     const hasKey = !(await store.mayMakeKey())
     const shares = await signers.shares(signal)

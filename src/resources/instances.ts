@@ -69,7 +69,7 @@ export type InstancesDeps<R extends Resource, I extends Instance> = {
 /** The account does not want the resource deployed any more. */
 export class NotWanted extends Error {}
 
-type Running<I> = {
+type InstanceEntry<I> = {
   readonly id: string
   readonly account: string
   readonly instance: Promise<I>
@@ -92,7 +92,7 @@ export const createInstances = <R extends Resource, I extends Instance>(
 
 class OwnInstances<R extends Resource, I extends Instance> implements Instances<R, I> {
   readonly #deps: InstancesDeps<R, I>
-  readonly #running = new Map<string, Running<I>>()
+  readonly #running = new Map<string, InstanceEntry<I>>()
   /** The ends, and the work after them, that uses wait for. */
   readonly #fences = new Map<string, Promise<void>>()
   #isClosed = false
@@ -165,7 +165,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     for (const { timer } of this.#running.values()) clearTimeout(timer)
   }
 
-  #serves(one: Running<I>): void {
+  #serves(one: InstanceEntry<I>): void {
     if (one.isReady === true) return
     one.isReady = true
     this.#deps.changed?.(one.id)
@@ -176,10 +176,16 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     return typeof idleMs === 'number' ? idleMs : idleMs(resource)
   }
 
-  #started(resource: R, waker: Waker): Running<I> {
+  #started(resource: R, waker: Waker): InstanceEntry<I> {
     const { id, account } = resource
     const instance = startWanted(this.#deps, resource)
-    const one: Running<I> = { id, account, instance, users: 0, idleMs: this.#idleMs(resource) }
+    const one: InstanceEntry<I> = {
+      id,
+      account,
+      instance,
+      users: 0,
+      idleMs: this.#idleMs(resource),
+    }
     const begun = () => this.#recorded(() => beginInterval(this.#deps.state, id, waker))
     void instance.then(
       () => (one.interval = begun()),
@@ -235,7 +241,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       await this.#recorded(() => endInterval(this.#deps.state, interval, one.ending ?? cause))
   }
 
-  #releaseOf(key: string, one: Running<I>): () => void {
+  #releaseOf(key: string, one: InstanceEntry<I>): () => void {
     let isReleased = false
     return () => {
       if (isReleased) return
@@ -248,7 +254,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
   }
 
   /** Ends an instance that nobody uses, after its idle time. */
-  #rest(key: string, one: Running<I>): void {
+  #rest(key: string, one: InstanceEntry<I>): void {
     clearTimeout(one.timer)
     const end = () =>
       void this.stop(key, 'idle').catch((error: unknown) =>

@@ -108,14 +108,14 @@ function tellUnfollowed({ log, kind }: ReconcilerDeps, signal: AbortSignal, erro
 }
 
 /** A change in work. It is aside, and does not count, where its work has a limit of its own. */
-type Running = { readonly account: string; done: Promise<void>; isAside: boolean }
+type ChangeInWork = { readonly account: string; done: Promise<void>; isAside: boolean }
 
 /** The changes in work, by their resources, and those that failed, which rest before they are tried again. */
 function createWork(
   deps: ReconcilerDeps,
   { wake, signal }: { readonly wake: () => void; readonly signal: AbortSignal },
 ) {
-  const running = new Map<string, Running>()
+  const running = new Map<string, ChangeInWork>()
   const resting = new Set<string>()
   const deploying = new Map<string, AbortController>()
   /** The revision of each resource that failed last, and how often: its next failures are no news. */
@@ -130,7 +130,7 @@ function createWork(
       (deps.againMs ?? AGAIN_MS) * 2 ** doublings,
     ).unref()
   }
-  const work = async (change: Unsettled, own: Running) => {
+  const work = async (change: Unsettled, own: ChangeInWork) => {
     const { id, revision } = change
     const before = failed.get(id)
     const isAgain = before?.revision === revision
@@ -160,7 +160,7 @@ function createWork(
     wake()
   }
   return {
-    running: running as ReadonlyMap<string, Readonly<Running>>,
+    running: running as ReadonlyMap<string, Readonly<ChangeInWork>>,
     resting: resting as ReadonlySet<string>,
     /** A deployment may take long, and costs its account energy. */
     async endUnwanted() {
@@ -173,7 +173,7 @@ function createWork(
     },
     begin(change: Unsettled) {
       const { id, account } = change
-      const own: Running = { account, done: Promise.resolve(), isAside: false }
+      const own: ChangeInWork = { account, done: Promise.resolve(), isAside: false }
       running.set(id, own)
       own.done = work(change, own)
     },

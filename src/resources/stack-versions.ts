@@ -13,7 +13,11 @@ import {
 } from './stack-part.ts'
 
 type StackedVersions = ShownVersions & { readonly live_version: number | null }
-type Work<Change, Made> = (transaction: Queryable, asker: Asker, change: Change) => Promise<Made>
+type MakeChange<Change, Made> = (
+  transaction: Queryable,
+  asker: Asker,
+  change: Change,
+) => Promise<Made>
 
 /**
  * Makes a version only where an attribute of a version differs. Where none does and the wanted version failed, the live one
@@ -29,9 +33,9 @@ export const applyVersions =
       id: string,
     ) => Promise<ShownResource & StackedVersions>
     readonly rollBack: RollBack
-    readonly deploy: Work<StackChange<Type>, { readonly id: string }>
+    readonly deploy: MakeChange<StackChange<Type>, { readonly id: string }>
     /** Changes the attributes that make no version. */
-    readonly change: Work<StackChange<Type> & { readonly found: FoundResource }, unknown>
+    readonly change: MakeChange<StackChange<Type> & { readonly found: FoundResource }, unknown>
   }): StackPart<Type>['apply'] =>
   async (transaction, asker, change) => {
     const { wish, found, changed } = change

@@ -19,8 +19,8 @@ export type Match = {
   readonly action: string
 }
 
-type Place = Pick<S3Target, 'form' | 'bucket' | 'key' | 'query'>
-type Test = (place: Place, headers: IncomingHttpHeaders) => boolean
+type MatchedTarget = Pick<S3Target, 'form' | 'bucket' | 'key' | 'query'>
+type Test = (place: MatchedTarget, headers: IncomingHttpHeaders) => boolean
 
 const CONDITIONS: Record<OperationCondition, Test> = {
   'copy-source': (_, headers) => headers['x-amz-copy-source'] !== undefined,
@@ -58,7 +58,7 @@ export const SUBRESOURCE_NAMES: ReadonlySet<string> = new Set(SUBRESOURCES.keys(
  * none applies, a malformed version id) and InvalidRequest (a subresource of another level: `PUT /bucket/key?policy`
  * must not store a body).
  */
-export function match(method: string, target: Place, headers: IncomingHttpHeaders): Match {
+export function match(method: string, target: MatchedTarget, headers: IncomingHttpHeaders): Match {
   const level = levelOf(target)
   const subresource = method === 'OPTIONS' ? '' : subresourceOf(target.query, level)
   const candidates = BINDINGS.get(`${method} ${level} ${subresource}`) ?? []
@@ -93,7 +93,7 @@ function actionOf({ action, isVersioned }: S3Operation, namesVersion: boolean): 
 }
 
 /** The methods for `Allow` (RFC 9110 §15.5.6); preflights always. */
-function allowedMethods(target: Place): string[] {
+function allowedMethods(target: MatchedTarget): string[] {
   const level = levelOf(target)
   const subresource = subresourceOf(target.query, level)
   const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']
@@ -101,7 +101,7 @@ function allowedMethods(target: Place): string[] {
   return [...found, 'OPTIONS']
 }
 
-function levelOf({ form, bucket, key }: Place): OperationLevel {
+function levelOf({ form, bucket, key }: MatchedTarget): OperationLevel {
   if (form === 'website') return 'website'
   if (bucket === undefined) return 'service'
   return key === undefined ? 'bucket' : 'object'

@@ -55,7 +55,7 @@ export const codeOf = ({ code }: { readonly code: string }): string =>
   isStorageCode(code) ? code : (FOREIGN[code] ?? (isOfOperator(code) ? 'InternalError' : code))
 
 /** The error that clients see. An operator's error is InternalError or ServiceUnavailable. */
-export function told(error: ErgonError): ErgonError {
+export function shownError(error: ErgonError): ErgonError {
   if (!isOfOperator(error.code)) return error
   return storageFault(error.status === 503 ? 'ServiceUnavailable' : 'InternalError')
 }
@@ -87,7 +87,7 @@ export const shownDetails = (error: ErgonError): [name: string, value: string][]
  * its advice.
  */
 export function renderFault(fault: ErgonError, method: string, place: ErrorPlace): RenderedFault {
-  const error = told(fault)
+  const error = shownError(fault)
   const headers = faultHeaders(error, place)
   const status = statusOf(error)
   if (status === 304 || method === 'HEAD') return { status, headers, body: '' }

@@ -7,7 +7,7 @@ import { checkpointBody, formatNote, type Checkpoint } from '#tlog/checkpoint.ts
 import type { LeafContent } from '#tlog/leaf.ts'
 import { establishKey, succeedKey, type Established, type Waiting } from './ceremony.ts'
 import { publicKeyOf } from './frost-key.ts'
-import { createMember, type Goal, type Member } from './member.ts'
+import { createMember, type LeafGoal, type Member } from './member.ts'
 import { PATIENCE_MAX, runSession, type SigningTask } from './signing.ts'
 import { isSameKey, sharesOf, type SignerShare } from './shares.ts'
 import { createTransport } from './transport.ts'
@@ -83,7 +83,7 @@ export function createQuorum({ sockets, log, silenceMs = SILENCE_MS }: QuorumDep
   })
   let key: Established | undefined
   /** A note by any three, and the three. */
-  async function signed(goal: Goal, text: Pick<SigningTask, 'body' | 'group' | 'signal'>) {
+  async function signed(goal: LeafGoal, text: Pick<SigningTask, 'body' | 'group' | 'signal'>) {
     const order = () => roster.order(goal)
     const task = { ...goal, ...text, silenceMs }
     const { signature, by } = await runSession(task, { log, cheaters, order })
@@ -159,10 +159,10 @@ const goalOf = (
   { origin, size }: Pick<Checkpoint, 'origin' | 'size'>,
   leaves: LeafSource,
   voucher: string | undefined,
-): Goal => ({ origin, size, batch: batchesOf(leaves, size), voucher })
+): LeafGoal => ({ origin, size, batch: batchesOf(leaves, size), voucher })
 
 /** A goal that is no tree head needs no leaves. */
-const NO_LEAVES: Goal = {
+const NO_LEAVES: LeafGoal = {
   origin: '',
   size: 0,
   batch: () => Promise.reject(new RangeError('No leaves are asked for')),
@@ -180,7 +180,7 @@ type RosterDeps = {
 const BATCHES_KEPT = 8
 
 /** Read and encoded once for all signers that go on from the same place: most of the time, all five. */
-function batchesOf(leaves: LeafSource, size: number): Goal['batch'] {
+function batchesOf(leaves: LeafSource, size: number): LeafGoal['batch'] {
   const read = new Map<number, Promise<LeafBatch>>()
   return (from) => {
     const known = read.get(from)
@@ -197,7 +197,7 @@ function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
   const followers = new Map<Member, Promise<void>>()
   const reasons = new Map<Member, string>()
   let first = 0
-  function followAside(member: Member, goal: Goal): void {
+  function followAside(member: Member, goal: LeafGoal): void {
     if (followers.has(member) || member.isWithoutShare || member.lag(goal) === 0) return
     const failed = (error: unknown): void => {
       const reason = messageOf(error)
@@ -214,11 +214,11 @@ function createRoster(members: readonly Member[], { log, limits }: RosterDeps) {
   }
   return {
     turn: () => (first = (first + 1) % SIGNERS),
-    followAll(goal: Goal): void {
+    followAll(goal: LeafGoal): void {
       for (const member of members) followAside(member, goal)
     },
     /** By turn; one that did not follow, or is far behind, catches up beside, unless it is needed. */
-    order(goal: Goal): Member[] {
+    order(goal: LeafGoal): Member[] {
       const byTurn = [...members.slice(first), ...members.slice(0, first)]
       const isNear = (member: Member) =>
         member.lag(goal) <= LAG_MAX && !reasons.has(member) && !member.isWithoutShare

@@ -19,7 +19,7 @@ import { refusal } from './wire.ts'
 /** The last head that was signed, with all that is needed to go on from it. */
 export type SignedHead = { readonly shard: string; readonly frontier: Frontier }
 /** Leaves in memory. `due` is a head that they must lead to before one of theirs is signed. */
-type Held = SignedHead & { readonly due?: TreeHead | undefined }
+type HeldLeaves = SignedHead & { readonly due?: TreeHead | undefined }
 
 export type Guard = {
   /**
@@ -49,7 +49,7 @@ type GuardDeps = {
 
 export function createGuard({ publicKey, saveNote, save, ...loaded }: GuardDeps): Guard {
   let { signed, note } = loaded
-  let held: Held | undefined = signed
+  let held: HeldLeaves | undefined = signed
   return {
     get signed() {
       return signed
@@ -70,7 +70,7 @@ export function createGuard({ publicKey, saveNote, save, ...loaded }: GuardDeps)
     offer(origin, from, leaves, voucher) {
       const shard = ownShard(origin, publicKey, signed)
       const base = [held, signed, start(shard, signed)].find(
-        (head): head is Held => head?.shard === shard && head.frontier.size === from,
+        (head): head is HeldLeaves => head?.shard === shard && head.frontier.size === from,
       )
       if (base === undefined) throw gap(shard, held, signed)
       const [first] = leaves
@@ -93,7 +93,7 @@ export function createGuard({ publicKey, saveNote, save, ...loaded }: GuardDeps)
       if (signed?.shard === shard && size < signed.frontier.size)
         throw refusal('size_regression', `Signed ${signed.frontier.size} leaves before: ${size}`)
       const head = [signed, held].find(
-        (each): each is Held => each?.shard === shard && each.frontier.size === size,
+        (each): each is HeldLeaves => each?.shard === shard && each.frontier.size === size,
       )
       if (head === undefined || size === 0) throw gap(shard, held, signed)
       if (head.due !== undefined)
@@ -223,7 +223,7 @@ function follow(
   from: Frontier,
   hashes: readonly Buffer[],
   due: TreeHead | undefined,
-): Pick<Held, 'frontier' | 'due'> {
+): Pick<HeldLeaves, 'frontier' | 'due'> {
   const before = due === undefined ? Infinity : due.size - from.size
   if (due === undefined || before > hashes.length) return { frontier: extend(from, hashes), due }
   const passed = extend(from, hashes.slice(0, before))

@@ -15,7 +15,7 @@ import {
 } from './wire.ts'
 
 /** A tree size of a log, and where the batch of leaves comes from that begins at a place before it. */
-export type Goal = {
+export type LeafGoal = {
   readonly origin: string
   readonly size: number
   readonly batch: (from: number) => Promise<LeafBatch>
@@ -32,9 +32,9 @@ export type Member = {
   readonly isWithoutShare: boolean
   call(path: string, body: object, limits: SignerLimits): Promise<unknown>
   /** Leaves that the signer still lacks, as far as is known here. */
-  lag(goal: Goal): number
+  lag(goal: LeafGoal): number
   /** Sends what it lacks, in batches; `limits` holds for each. */
-  follow(goal: Goal, limits: SignerLimits): Promise<void>
+  follow(goal: LeafGoal, limits: SignerLimits): Promise<void>
   nonce(limits: SignerLimits): Promise<Nonce>
   sign(request: SignRequest, limits: SignerLimits): Promise<string>
   close(): void
@@ -52,7 +52,7 @@ export function createMember(index: number, transport: Transport): Member {
   let isWithoutShare = false
   const reach = (origin: string): number => (held?.origin === origin ? held.size : 0)
 
-  async function sendLeaves(goal: Goal, limits: SignerLimits): Promise<void> {
+  async function sendLeaves(goal: LeafGoal, limits: SignerLimits): Promise<void> {
     let gaps = 0
     while (reach(goal.origin) !== goal.size) {
       // Past the goal (an earlier coordinator's doing): the answer to 0 says where it can go back to.

@@ -5,12 +5,12 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { aggregate } from './frost-signing.ts'
-import type { Goal, Member } from './member.ts'
+import type { LeafGoal, Member } from './member.ts'
 import type { SignerLimits } from './transport.ts'
 import { SIGNERS, THRESHOLD, type GroupKey, type Nonce } from './wire.ts'
 
 /** `body` is the text to sign; `silenceMs` is how long a signer may be silent at first. */
-export type SigningTask = Goal & {
+export type SigningTask = LeafGoal & {
   readonly body: string
   readonly group: GroupKey
   readonly silenceMs: number
@@ -93,7 +93,7 @@ type Failed = (member: Member, error: unknown) => void
 /** Up to three signers that hold the leaves, with a fresh nonce each. */
 async function makeReady(
   asked: readonly Member[],
-  goal: Goal,
+  goal: LeafGoal,
   limits: SignerLimits,
   failed: Failed,
 ): Promise<Map<Member, Nonce>> {
@@ -150,7 +150,7 @@ async function signOnce(
 }
 
 // A log that cannot be read is no fault of a signer, so its error is kept apart from theirs.
-function watchSource(task: SigningTask): { goal: Goal; rethrow(): void } {
+function watchSource(task: SigningTask): { goal: LeafGoal; rethrow(): void } {
   let fault: { error: unknown } | undefined
   return {
     rethrow() {

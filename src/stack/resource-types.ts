@@ -98,11 +98,11 @@ const volume = {
   },
 } as const satisfies BlockType
 
-type Named = { readonly path?: unknown }
+type PathOwner = { readonly path?: unknown }
 
 /** A volume within another one, and several instances with a volume. */
 function misfitOfVolumes({ volume: volumes, scale }: Readonly<Record<string, unknown>>) {
-  const paths = ((volumes ?? []) as readonly Named[]).map(({ path }) => path)
+  const paths = ((volumes ?? []) as readonly PathOwner[]).map(({ path }) => path)
   if (paths.length === 0) return undefined
   const nth = paths.findIndex((path, at) =>
     paths.slice(0, at).some((other) => isNested(path, other)),

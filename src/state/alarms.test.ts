@@ -5,12 +5,12 @@ import { test } from 'node:test'
 import { ALARMS } from '#contract/alarms.ts'
 import { openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import { raiseAlarm, type Once } from './alarms.ts'
+import { raiseAlarm, type AlarmKey } from './alarms.ts'
 
 test('raiseAlarm() raises an alarm with a key once', { skip: whyNoState() }, async () => {
   await using url = await openTestUrl()
   await using state = await openLedgerState(url.of, 3)
-  const raise = (once?: Once) => raiseAlarm(state, 'task_dead', { task: 'a' }, once)
+  const raise = (once?: AlarmKey) => raiseAlarm(state, 'task_dead', { task: 'a' }, once)
   const acknowledge = () => state.query('update alarms set acknowledged_at = now()')
   assert.deepEqual([await raise(), await raise()], [true, true])
   // Longer than an entry of an index may be.

@@ -5,14 +5,14 @@ import type { Queryable } from './connect.ts'
 /**
  * An alarm with a key is raised once: until it is acknowledged, or for ever when it `lasts`, as a damaged file does.
  */
-export type Once = { readonly key: string; readonly lasts?: true }
+export type AlarmKey = { readonly key: string; readonly lasts?: true }
 
 /** Stores an alarm for the operator. False when an alarm of that kind and key exists. */
 export async function raiseAlarm(
   state: Queryable,
   kind: AlarmKind,
   detail: Readonly<Record<string, unknown>>,
-  once?: Once,
+  once?: AlarmKey,
 ): Promise<boolean> {
   const { rows } = await state.query<{ raised: boolean }>(
     'select raise_alarm($1, $2, $3, $4) as raised',

@@ -12,7 +12,7 @@ const LISTED_MAX = 1000
 const UPDATES_MAX = 100
 const SELECT = `select ${INCIDENT_COLUMNS}, i.accounts from incidents i`
 type Incident = ControlAnswer<'incident.close'>
-type Told = Omit<IncidentTelling, 'preview'> & { readonly incident: string }
+type IncidentUpdate = Omit<IncidentTelling, 'preview'> & { readonly incident: string }
 
 /** Called in the transaction of the change, with the incident's id. */
 export type RecordChange = (transaction: Queryable, incident: string) => Promise<void>
@@ -83,7 +83,7 @@ export const createIncidents = (state: State, ownRegion: string): Incidents => (
 })
 
 /** Adds the words and replaces the texts that are given. Resolves with the incident's id. */
-async function tell(transaction: Queryable, told: Told): Promise<string> {
+async function tell(transaction: Queryable, told: IncidentUpdate): Promise<string> {
   const { incident, words, lost, unbilled } = told
   const { rowCount } = await transaction.query(
     'update incidents set lost = coalesce($2, lost), unbilled = coalesce($3, unbilled) where id = $1',

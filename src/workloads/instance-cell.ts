@@ -7,7 +7,7 @@ import { endOf } from './cell-end.ts'
 import { workloadCellOf, workloadUserOf } from './cell-name.ts'
 import type { RunningWorkload, WorkloadEvents, WorkloadSpec } from './driver.ts'
 import { signalOf } from './program.ts'
-import { lookAt } from './readiness.ts'
+import { readinessCheck } from './readiness.ts'
 import { createTrial, type Trial } from './trial.ts'
 
 export const INSTANCE_LIMITS = { processes: 512, files: 4096 } as const
@@ -63,7 +63,7 @@ function cellOf(
 ): CellSpec {
   const { config, health } = spec
   const { trial, events } = given
-  const look = lookAt(health)
+  const look = readinessCheck(health)
   return {
     ...kind,
     name: workloadCellOf(spec),

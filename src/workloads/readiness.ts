@@ -13,10 +13,10 @@ const ANSWER_BYTES_MAX = 65_536
 const STATUS_LEAST = 200
 const STATUS_MOST = 399
 
-type Look = (socket: string, signal: AbortSignal) => Promise<void>
+type ReadinessCheck = (socket: string, signal: AbortSignal) => Promise<void>
 
 /** Rejects with what was seen, in words. */
-export const lookAt = (health: WorkloadHealth | null): Look =>
+export const readinessCheck = (health: WorkloadHealth | null): ReadinessCheck =>
   health === null
     ? isOpenAwhile
     : async (socket, signal) => {

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { openChains, type TokenChain } from '#payments/stablecoin/chains.ts'
-import { inspectChain, type Sight, type Sought } from '#payments/stablecoin/inspect-chain.ts'
+import {
+  inspectChain,
+  type Sight,
+  type SoughtTransfer,
+} from '#payments/stablecoin/inspect-chain.ts'
 import { product, sharedErgon } from '../product.ts'
 import { badNode, behind, NODE_KEY, type Spoil } from './chain/bad-node.ts'
 import { NETWORK, USD } from './chain/chain.ts'
@@ -11,7 +15,7 @@ import { CONFIRMATIONS, newWallet, STABLECOINS, testCoins, tokenOf } from './cha
 product(STABLECOINS)
 
 let good = ''
-let sought: Sought
+let sought: SoughtTransfer
 let block = 0n
 before(async () => {
   const { chain } = testCoins()

@@ -1,7 +1,7 @@
 // The way between a process and the ledger: it delays, loses, repeats, and is cut.
 import { ErgonError } from '#base/errors.ts'
-import type { Books } from '#ledger/model-books.ts'
-import { createModelLedger } from '#ledger/model-ledger.fixture.ts'
+import type { Books } from '#ledger/reference/books.ts'
+import { createReferenceLedger } from '#ledger/reference-ledger.fixture.ts'
 import type { Ledger } from '#ledger/tick.ts'
 import type { LifeClock, Schedule } from './schedule.ts'
 
@@ -24,7 +24,7 @@ const SILENT_CHANCE = 0.3
 
 /** The model as a process sees it over the network. */
 export function createNetLedger(link: Link): Ledger {
-  const ledger = createModelLedger(link.books, () => link.schedule.wallMs)
+  const ledger = createReferenceLedger(link.books, () => link.schedule.wallMs)
   return {
     openSession: (process, options) => call(link, () => ledger.openSession(process, options)),
     findSession: (session) => call(link, () => ledger.findSession(session)),

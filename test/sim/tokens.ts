@@ -1,6 +1,6 @@
 // The table of tokens, as identity/tokens.ts asks it.
 import { hashToken } from '#identity/token-text.ts'
-import { accountOf, type Books } from '#ledger/model-books.ts'
+import { accountOf, type Books } from '#ledger/reference/books.ts'
 import type { Queryable } from '#state/connect.ts'
 
 export type SimToken = {

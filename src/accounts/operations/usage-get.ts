@@ -58,9 +58,12 @@ export function createUsageGet(deps: {
 const idsOf = (rows: readonly UsageRow[]): string[] =>
   rows.flatMap(({ group }) => (group === null ? [] : [group]))
 
-type Shown = { readonly names: ReadonlyMap<string, string> | undefined; readonly bands: boolean }
+type EntryOptions = {
+  readonly names: ReadonlyMap<string, string> | undefined
+  readonly bands: boolean
+}
 
-const toEntry = (row: UsageRow, { names, bands }: Shown) => ({
+const toEntry = (row: UsageRow, { names, bands }: EntryOptions) => ({
   ...(row.at !== null && { at: row.at.toISOString() }),
   group: row.group,
   ...(names !== undefined && { name: names.get(row.group ?? '') ?? null }),

@@ -48,7 +48,7 @@ export type RootPlan = {
 
 /** The words of enter.pl that make the root folder and enter it. Throws image_unsupported for an image that has none. */
 export function planRoot({ root, stage, hostname, owner, reads }: RootPlan): string[] {
-  const top = new Map<string, Place>()
+  const top = new Map<string, PathNode>()
   const put: Put = (path, ...steps) => {
     placeAt(top, path).steps ??= steps
   }
@@ -86,7 +86,7 @@ export function assertEnterable(image: string, workingFolder: string): void {
 
 /** Throws image_unsupported where another mount is there. */
 function putVolume(
-  top: Map<string, Place>,
+  top: Map<string, PathNode>,
   { image: root }: CellRoot,
   { path, image }: CellVolume,
   { uid, gid }: RootPlan['owner'],
@@ -125,7 +125,7 @@ function putDevices(put: Put): void {
 }
 
 /** The folder that the program starts in, where the image has none. */
-function ensureFolder(top: Map<string, Place>, { image, workingFolder }: CellRoot): void {
+function ensureFolder(top: Map<string, PathNode>, { image, workingFolder }: CellRoot): void {
   if (workingFolder === undefined) return
   const path = resolveIn(image, workingFolder)
   const found = image === undefined ? undefined : statOf(join(image, path))
@@ -133,10 +133,10 @@ function ensureFolder(top: Map<string, Place>, { image, workingFolder }: CellRoo
 }
 
 /** A step and its words for a path, or none for a path that is only on the way to another. */
-type Place = { steps?: readonly string[]; readonly within: Map<string, Place> }
+type PathNode = { steps?: readonly string[]; readonly within: Map<string, PathNode> }
 
-function placeAt(top: Map<string, Place>, path: string): Place {
-  let place: Place = { within: top }
+function placeAt(top: Map<string, PathNode>, path: string): PathNode {
+  let place: PathNode = { within: top }
   for (const part of path.split('/').filter(Boolean)) {
     const next = place.within.get(part) ?? { within: new Map() }
     place.within.set(part, next)
@@ -145,7 +145,7 @@ function placeAt(top: Map<string, Place>, path: string): Place {
   return place
 }
 
-type Shown = {
+type EntryFilter = {
   readonly isShown: (path: string) => boolean
   /** The entries that may still be read. */
   left: number
@@ -155,8 +155,8 @@ type Shown = {
 function layOut(
   source: string | undefined,
   folder: string,
-  places: ReadonlyMap<string, Place>,
-  all: Shown,
+  places: ReadonlyMap<string, PathNode>,
+  all: EntryFilter,
 ): string[] {
   const inside = (name: string) => (folder === '' ? name : `${folder}/${name}`)
   const isShown = (name: string) => all.isShown(inside(name))
@@ -192,7 +192,7 @@ function showEntry(entry: Dirent, from: string, path: string): string[] {
 const statOf = (path: string) => lstatSync(path, { throwIfNoEntry: false })
 
 /** Reads no more than there may be: the agent does nothing else meanwhile. */
-function entriesOf(source: string, folder: string, all: Shown): Dirent[] {
+function entriesOf(source: string, folder: string, all: EntryFilter): Dirent[] {
   const entries: Dirent[] = []
   if (statOf(source)?.isDirectory() !== true) return entries
   using opened = opendirSync(source)

@@ -19,7 +19,7 @@ export type EchoRequest =
       readonly orphan: boolean
     }
   | { readonly ask: 'exit'; readonly code: number }
-export type Info = {
+export type EchoReply = {
   readonly uid: number
   readonly groups: readonly number[]
   readonly environment: Record<string, string>
@@ -66,7 +66,7 @@ async function answer(question: EchoRequest): Promise<unknown> {
   }
 }
 
-function info(): Info {
+function info(): EchoReply {
   invariant(isConfig(config), 'checked above')
   const status = readFileSync('/proc/self/status', 'utf8')
   return {

@@ -9,14 +9,14 @@ import { sleep } from '#base/clock.ts'
 import type { Cell, CellState, Exit, Isolation } from '#cells/cell.ts'
 import { type CellsOptions, createCells } from '#cells/create-cells.ts'
 
-import type { Info } from './echo-cell.ts'
+import type { EchoReply } from './echo-cell.ts'
 import { ask, echoSpec, eventually, place, survivors } from './harness.ts'
 
 export type ExerciseReport = {
   readonly isolation: Isolation
   readonly agentUid: number
-  readonly left: Info
-  readonly right: Info
+  readonly left: EchoReply
+  readonly right: EchoReply
   /** The result of the attempt: 'ok', the text that was read, or the code of the error. */
   readonly attempts: Readonly<Record<Attempt, string>>
   readonly states: readonly CellState[]
@@ -54,8 +54,8 @@ export async function exercise(options: Partial<CellsOptions>): Promise<Exercise
   )
   await Promise.all([right.ready(), left.ready()])
   const attempts = await attempt(left, right)
-  const leftInfo = await ask<Info>(left.socket, { ask: 'info' })
-  const rightInfo = await ask<Info>(right.socket, { ask: 'info' })
+  const leftInfo = await ask<EchoReply>(left.socket, { ask: 'info' })
+  const rightInfo = await ask<EchoReply>(right.socket, { ask: 'info' })
 
   const cpuMs: number[] = []
   const look = () => cpuMs.push(Number(left.cpuNs()) / 1e6)

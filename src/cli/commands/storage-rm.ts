@@ -40,7 +40,7 @@ export async function run({ options, words: [address = ''] }: CommandCall): Prom
   else tell(`${textOf(removed)}, ${costText(cost)}`)
 }
 
-type Asked = {
+type RemovalRequest = {
   readonly place: ObjectPlace
   readonly recursive: boolean
   readonly versions: boolean
@@ -53,7 +53,7 @@ type Removed =
   | { readonly uploads: number }
   | RemovedVersions
 
-async function remove(session: TransferSession, asked: Asked): Promise<Removed> {
+async function remove(session: TransferSession, asked: RemovalRequest): Promise<Removed> {
   const { place, recursive, versions, uploads } = asked
   if (uploads) return { uploads: await abortUploads(session, { place, recursive }) }
   if (versions) return await removeVersions(session, { place, recursive })

@@ -1,17 +1,17 @@
 // Accounts: what an account used, its receipts, its tokens, its members.
-import { look, ownView } from '#contract/operation.ts'
+import { withoutModel, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 /** Not idempotent: the reply may hold a secret, and replies are kept for repetitions in plain text. */
 const token = { ...ownView, service: 'tokens', remembered: false } as const
 /** Refused while the account is being deleted, unless an operation says otherwise. */
-const change = { ...look, remembered: true, answeredUnpaid: true } as const
+const change = { ...withoutModel, remembered: true, answeredUnpaid: true } as const
 /** At the portal a person confirms it with a passkey. */
 const confirmed = { needsTouch: true } as const
 const tokenChange = { ...change, service: 'tokens' } as const
 const memberChange = { ...change, ...confirmed, service: 'members' } as const
 const invitation = {
-  ...look,
+  ...withoutModel,
   ...confirmed,
   scope: 'billing-admin',
   service: 'members',
@@ -29,10 +29,16 @@ export const ACCOUNTS = defineProduct({
     'usage.get': { ...ownView, service: 'usage', remembered: false },
     'receipt.list': { ...ownView, service: 'receipts', remembered: false },
     'receipt.get': { ...ownView, service: 'receipts', tokenOptional: true, remembered: false },
-    'receipt.keys': { ...look, service: 'receipts', scope: null, remembered: false },
-    'receipt.checkpoint': { ...look, service: 'receipts', scope: null, remembered: false },
-    'receipt.tile': { ...look, service: 'receipts', scope: null, remembered: false },
-    'token.create': { ...look, ...ofMember, ...confirmed, service: 'tokens', remembered: true },
+    'receipt.keys': { ...withoutModel, service: 'receipts', scope: null, remembered: false },
+    'receipt.checkpoint': { ...withoutModel, service: 'receipts', scope: null, remembered: false },
+    'receipt.tile': { ...withoutModel, service: 'receipts', scope: null, remembered: false },
+    'token.create': {
+      ...withoutModel,
+      ...ofMember,
+      ...confirmed,
+      service: 'tokens',
+      remembered: true,
+    },
     'token.list': token,
     'token.update': { ...tokenChange, scope: 'billing-admin' },
     'token.rotate': { ...tokenChange, ...ofMember, ...confirmed },
@@ -41,7 +47,7 @@ export const ACCOUNTS = defineProduct({
     'member.get': members,
     'member.invite': invitation,
     'member.reinvite': invitation,
-    'member.accept': { ...look, scope: null, service: 'members', remembered: false },
+    'member.accept': { ...withoutModel, scope: null, service: 'members', remembered: false },
     'member.update': { ...memberChange, ...ofMember },
     'member.remove': { ...memberChange, ...ofMember, answeredDeleting: true },
     'lookup.get': { ...ownView, service: 'usage', remembered: false },

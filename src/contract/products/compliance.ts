@@ -1,8 +1,8 @@
 // Evidence packs: what an auditor needs of an account and a time, signed by the log of receipts.
-import { look, ownView, work } from '#contract/operation.ts'
+import { withoutModel, ownView, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
-const pack = { ...look, service: 'compliance', remembered: true } as const
+const pack = { ...withoutModel, service: 'compliance', remembered: true } as const
 
 const view = { ...ownView, service: 'compliance', remembered: false } as const
 
@@ -14,7 +14,7 @@ export const COMPLIANCE = defineProduct({
     'pack.content': { ...pack, scope: 'read', answeredDeleting: true },
     'pack.delete': { ...pack, scope: 'billing-admin' },
     /** No request: the work of a pack, by the minute, and its signature. */
-    'pack.build': work('compliance'),
+    'pack.build': backgroundWork('compliance'),
   },
   routes: [
     { method: 'POST', path: '/v1/compliance/packs', operation: 'pack.create', query: [] },

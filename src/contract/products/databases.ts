@@ -1,8 +1,8 @@
 // Databases: PostgreSQL 16 with pgvector, one server for each database.
-import { look, work } from '#contract/operation.ts'
+import { withoutModel, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
-const database = { ...look, service: 'databases', remembered: true } as const
+const database = { ...withoutModel, service: 'databases', remembered: true } as const
 const view = { ...database, scope: 'read', remembered: false, answeredDeleting: true } as const
 /** Makes or shows a password: at the portal a person confirms it with a passkey. */
 const secret = { ...database, scope: 'deploy', needsTouch: true } as const
@@ -30,11 +30,11 @@ export const DATABASES = defineProduct({
     'database-backup.get': view,
     'database-backup.delete': { ...database, scope: 'deploy' },
     /** No request: a backup or a restore. */
-    'database.backup': work('databases'),
+    'database.backup': backgroundWork('databases'),
     /** No request: the CPU of the proxy for sessions of a database, by the minute. */
-    'database.session': work('databases'),
+    'database.session': backgroundWork('databases'),
     /** No request: what a database stored for a minute. */
-    'database.standing': work('databases'),
+    'database.standing': backgroundWork('databases'),
   },
   routes: [
     { method: 'POST', path: '/v1/databases', operation: 'database.create', query: [] },

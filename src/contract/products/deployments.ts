@@ -1,8 +1,8 @@
 // Deployments: description files compared with what is there, and applied.
-import { look } from '#contract/operation.ts'
+import { withoutModel } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
-const own = { ...look, service: 'deployments', remembered: true } as const
+const own = { ...withoutModel, service: 'deployments', remembered: true } as const
 const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
 
 export const DEPLOYMENTS = defineProduct({

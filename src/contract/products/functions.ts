@@ -1,8 +1,8 @@
 // Functions: code of accounts that runs in cells of its own, woken by requests to its route.
-import { look, work } from '#contract/operation.ts'
+import { withoutModel, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
-const own = { ...look, service: 'functions', remembered: true } as const
+const own = { ...withoutModel, service: 'functions', remembered: true } as const
 const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
 const change = { ...own, scope: 'deploy' } as const
 
@@ -20,7 +20,7 @@ export const FUNCTIONS = defineProduct({
     'function.rollback': change,
     'function.delete': change,
     /** No request: what the cell of a function used for a minute. */
-    'function.standing': work('functions'),
+    'function.standing': backgroundWork('functions'),
   },
   routes: [
     {

@@ -1,5 +1,5 @@
 // Inference: the operations of OpenAI's API.
-import { look, ownView } from '#contract/operation.ts'
+import { withoutModel, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const inference = {
@@ -10,7 +10,7 @@ const inference = {
   remembered: true,
 } as const
 /** No model is asked. */
-const ceiling = { ...look, service: 'inference', scope: 'read', remembered: false } as const
+const ceiling = { ...withoutModel, service: 'inference', scope: 'read', remembered: false } as const
 
 export const INFERENCE = defineProduct({
   operations: {

@@ -1,10 +1,10 @@
 // The operator's view of the node, on the portal: for owners and admins of the first account alone. The node is
 // controlled on its command line, not here.
-import { look } from '#contract/operation.ts'
+import { withoutModel } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const view = {
-  ...look,
+  ...withoutModel,
   scope: 'billing-admin',
   service: 'service',
   answeredUnpaid: true,

@@ -1,9 +1,14 @@
 // Payments: the money of an account, how it comes in, and each posting of it.
-import { look, ownView } from '#contract/operation.ts'
+import { withoutModel, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 /** Answered too when the balance is empty: that is when money must come in. */
-const money = { ...look, service: 'payments', remembered: true, answeredUnpaid: true } as const
+const money = {
+  ...withoutModel,
+  service: 'payments',
+  remembered: true,
+  answeredUnpaid: true,
+} as const
 const write = { ...money, scope: 'billing-admin' } as const
 /** At the portal a person confirms it with a passkey. */
 const confirmed = { ...write, needsTouch: true } as const
@@ -26,7 +31,7 @@ export const PAYMENTS = defineProduct({
     'payment-method.delete': { ...confirmed, answeredSuspended: true },
     'voucher.redeem': { ...write, idempotent: true },
     /** A payment processor asks it. */
-    'payment.webhook': { ...look, service: 'payments', scope: null, remembered: false },
+    'payment.webhook': { ...withoutModel, service: 'payments', scope: null, remembered: false },
   },
   routes: [
     { method: 'GET', path: '/v1/account', operation: 'account.get', query: [] },

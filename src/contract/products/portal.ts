@@ -1,9 +1,9 @@
 // The portal: passkeys and sessions of members, and logins of command lines. Operations that open or need a session
 // are answered on the portal's origin alone.
-import { look, ownView } from '#contract/operation.ts'
+import { withoutModel, ownView } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
-const anyone = { ...look, scope: null, service: 'portal', remembered: false } as const
+const anyone = { ...withoutModel, scope: null, service: 'portal', remembered: false } as const
 const stranger = { ...anyone, onPortal: true } as const
 const view = { ...ownView, service: 'portal', remembered: false, onPortal: true } as const
 const limitedView = { ...view, limited: true } as const

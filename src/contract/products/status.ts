@@ -1,25 +1,25 @@
 // The service itself: its health, its metrics, and charges without a request.
-import { look, ownView, work } from '#contract/operation.ts'
+import { withoutModel, ownView, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 export const STATUS = defineProduct({
   operations: {
-    'service.health': { ...look, service: 'service', scope: null, remembered: false },
-    'service.ready': { ...look, service: 'service', scope: null, remembered: false },
-    'service.metrics': { ...look, service: 'service', scope: null, remembered: false },
-    'probe.get': { ...look, service: 'service', scope: null, remembered: false },
+    'service.health': { ...withoutModel, service: 'service', scope: null, remembered: false },
+    'service.ready': { ...withoutModel, service: 'service', scope: null, remembered: false },
+    'service.metrics': { ...withoutModel, service: 'service', scope: null, remembered: false },
+    'probe.get': { ...withoutModel, service: 'service', scope: null, remembered: false },
     'error-rate.get': { ...ownView, service: 'accounts', remembered: false },
     'public-name.renew': {
-      ...look,
+      ...withoutModel,
       scope: 'billing-admin',
       service: 'accounts',
       remembered: false,
     },
     /** No request: what a cell of an account used for a minute: a database's server. Functions have one of their own. */
-    'cell.standing': work('databases'),
+    'cell.standing': backgroundWork('databases'),
     /** Unattributed requests: public pages, parser errors, 401, 404, 405. Many share one charge. */
     'service.nobody': {
-      ...look,
+      ...withoutModel,
       service: 'service',
       scope: null,
       remembered: false,

@@ -1,5 +1,5 @@
 // Object storage: its S3 operations, and addresses that are signed for one object.
-import { type Operation, look, work } from '#contract/operation.ts'
+import { type Operation, withoutModel, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 import { STORAGE_OPERATIONS } from '#contract/s3-operations.ts'
 
@@ -14,12 +14,12 @@ const S3_OPERATIONS = Object.fromEntries(
 export const STORAGE = defineProduct({
   operations: {
     ...S3_OPERATIONS,
-    'storage.buckets': { ...look, service: 'storage', scope: 'read', remembered: true },
-    'presign.create': { ...look, service: 'storage', scope: 'read', remembered: true },
+    'storage.buckets': { ...withoutModel, service: 'storage', scope: 'read', remembered: true },
+    'presign.create': { ...withoutModel, service: 'storage', scope: 'read', remembered: true },
     /** No request: lines of an access log become an object. */
-    'storage.log-delivery': work('storage'),
+    'storage.log-delivery': backgroundWork('storage'),
     /** No request: what a bucket stored for a minute. */
-    'storage.standing': work('storage'),
+    'storage.standing': backgroundWork('storage'),
   },
   routes: [
     {

@@ -1,8 +1,8 @@
 // Webhooks: events of an account, sent to addresses of its choice.
-import { look, work } from '#contract/operation.ts'
+import { withoutModel, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
-const webhook = { ...look, service: 'webhooks', remembered: true } as const
+const webhook = { ...withoutModel, service: 'webhooks', remembered: true } as const
 /** Makes a secret: at the portal a person confirms it with a passkey. */
 const secret = { ...webhook, scope: 'deploy', needsTouch: true } as const
 const view = { ...webhook, scope: 'read', remembered: false, answeredDeleting: true } as const
@@ -22,7 +22,7 @@ export const WEBHOOKS = defineProduct({
     /** The events that say that the balance is empty must be found. */
     'event.list': { ...view, answeredUnpaid: true },
     /** No request: the deliveries of an account, by the minute. */
-    'webhook.delivery': work('webhooks'),
+    'webhook.delivery': backgroundWork('webhooks'),
   },
   routes: [
     { method: 'POST', path: '/v1/webhooks', operation: 'webhook.create', query: [] },

@@ -1,8 +1,8 @@
 // Workloads: images of accounts that run as containers, woken by requests to their hosts or kept running.
-import { look, work } from '#contract/operation.ts'
+import { withoutModel, backgroundWork } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
-const own = { ...look, service: 'workloads', remembered: true } as const
+const own = { ...withoutModel, service: 'workloads', remembered: true } as const
 const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
 const change = { ...own, scope: 'deploy' } as const
 const ONE = '/v1/workloads/:workload'
@@ -23,12 +23,12 @@ export const WORKLOADS = defineProduct({
     'workload.resume': change,
     'workload.rollback': change,
     /** No request: the bytes that the volumes of a workload take. */
-    'volume.standing': work('workloads'),
+    'volume.standing': backgroundWork('workloads'),
     'registry.list': view,
     'registry.login': change,
     'registry.logout': change,
     /** No request: what the cells of a workload used for a minute. */
-    'workload.standing': work('workloads'),
+    'workload.standing': backgroundWork('workloads'),
   },
   routes: [
     { method: 'POST', path: '/v1/workloads', operation: 'workload.deploy', query: [] },

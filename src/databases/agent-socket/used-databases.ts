@@ -16,12 +16,12 @@ export interface UsedDatabases {
   cutAll(fatal: FatalError): void
 }
 
-type Used = { readonly responses: Set<ServerResponse>; readonly shares: SessionShares }
+type UsedEntry = { readonly responses: Set<ServerResponse>; readonly shares: SessionShares }
 
 /** `proxies` is their number. */
 export function createUsedDatabases(proxies: number): UsedDatabases {
-  const all = new Map<string, Used>()
-  const keep = (id: string, response: ServerResponse): Used => {
+  const all = new Map<string, UsedEntry>()
+  const keep = (id: string, response: ServerResponse): UsedEntry => {
     const used = all.get(id) ?? { responses: new Set(), shares: createSessionShares(proxies) }
     all.set(id, used)
     used.responses.add(response)

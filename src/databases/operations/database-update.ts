@@ -15,19 +15,19 @@ import type { Queryable, State } from '#state/connect.ts'
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
 export const createDatabaseUpdate = (deps: Deps): Handler<DatabaseChange> =>
-  createResourceChange(SHOWN_DATABASES, deps, (transaction, asker, asked: Asked) => {
+  createResourceChange(SHOWN_DATABASES, deps, (transaction, asker, asked: DatabaseUpdate) => {
     if (!deps.settings.isOn)
       throw fault('databases_off', `Could not change "${asked.resource.name}"`)
     return updateDatabase(transaction, asker, asked)
   })
 
-type Asked = { readonly resource: DatabaseRow; readonly change: DatabaseChange }
+type DatabaseUpdate = { readonly resource: DatabaseRow; readonly change: DatabaseChange }
 
 /** With its entry in the audit log. Throws what the operation refuses. */
 export async function updateDatabase(
   transaction: Queryable,
   asker: Asker,
-  { resource: database, change }: Asked,
+  { resource: database, change }: DatabaseUpdate,
 ): Promise<void> {
   const { id } = database
   const { size, suspended, energy_budget: budget, upgrade } = change

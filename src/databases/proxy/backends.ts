@@ -56,13 +56,13 @@ const RESET_TIMEOUT_MS = 5000
 const MESSAGE_BYTES_MAX = 65_536
 const RESET = queryMessage('DISCARD ALL')
 
-type Kept = { readonly name: string; readonly backend: Backend; readonly settle: () => void }
+type KeptBackend = { readonly name: string; readonly backend: Backend; readonly settle: () => void }
 
 export function createBackends(): Backends {
   /** By the sockets of their servers, those kept longest first. */
-  const kept = new Map<string, Kept[]>()
+  const kept = new Map<string, KeptBackend[]>()
 
-  const forget = ({ socketPath }: BackendPlace, one: Kept) => {
+  const forget = ({ socketPath }: BackendPlace, one: KeptBackend) => {
     one.settle()
     const rest = kept.get(socketPath)?.filter((other) => other !== one) ?? []
     if (rest.length > 0) kept.set(socketPath, rest)

@@ -4,7 +4,7 @@ import { systemClock } from '#base/clock.ts'
 import { NJ_PER_CPU_S, openTestCharging } from '#charging/charging.fixture.ts'
 import { parseCharge } from '#contract/charge.ts'
 import { createMarks } from '#metering/marks.ts'
-import { budgetDay, setBudget } from '#ledger/model-budgets.ts'
+import { budgetDay, setBudget } from '#ledger/reference/budgets.ts'
 import { openBill } from './bill.ts'
 import { createPipeMarks } from '#metering/pipe-marks.ts'
 

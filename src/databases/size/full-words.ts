@@ -1,6 +1,6 @@
 // Why a database is full, and the last messages of sessions that fill it.
 import type { FatalError } from '#wire/messages.ts'
-import type { Stored } from './stored.ts'
+import type { StoredFiles } from './stored.ts'
 
 /** A database with more files is full: each measurement of them takes time of the node. */
 export const FILES_MAX = 100_000
@@ -18,7 +18,7 @@ export type WhyFull = 'disk' | 'files' | 'size'
 /** Undefined where there is room. `part` of a limit counts, of the one that the database has reached. */
 export function whyFull(
   { sizeBytes, spaceBytes }: SizeLimits,
-  { bytes, files }: Pick<Stored, 'bytes' | 'files'>,
+  { bytes, files }: Pick<StoredFiles, 'bytes' | 'files'>,
   part: Partial<Record<WhyFull, number>> = {},
 ): WhyFull | undefined {
   if (spaceBytes() <= 0) return 'disk'

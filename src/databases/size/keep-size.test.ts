@@ -16,7 +16,7 @@ import {
 import { connectState, type State } from '#state/connect.ts'
 import { keepSize } from './keep-size.ts'
 import { FILES_MAX } from './full-words.ts'
-import { createStoredReader, type Stored, type StoredReader } from './stored.ts'
+import { createStoredReader, type StoredFiles, type StoredReader } from './stored.ts'
 
 const skip = whyNoServer()
 const WAIT_MS = 30_000
@@ -166,7 +166,7 @@ async function startWriter(t: TestContext): Promise<number> {
 }
 
 /** Measurements as they are, but with these sizes one after the other, and the last one from then on. */
-function readsOf(sizes: readonly Partial<Stored>[]): StoredReader {
+function readsOf(sizes: readonly Partial<StoredFiles>[]): StoredReader {
   let nth = 0
   return async (...where) => ({
     ...(await read(...where)),

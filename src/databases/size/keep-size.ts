@@ -11,7 +11,7 @@ import type { State } from '#state/connect.ts'
 import { fullWords, temporaryWords, whyFull, type SizeLimits, type WhyFull } from './full-words.ts'
 import { createGrowthPace, type GrowthPace } from './pace.ts'
 import { createSlowdown } from './slowdown.ts'
-import type { Stored, StoredReader } from './stored.ts'
+import type { StoredFiles, StoredReader } from './stored.ts'
 import { createWriters, type Writers } from './writers.ts'
 
 export type SizeDeps = SizeLimits & {
@@ -28,7 +28,7 @@ export type SizeDeps = SizeLimits & {
   /** Ends sessions with words: those of these backends, or all. */
   readonly cut: (fatal: FatalError, pids?: readonly number[]) => void
   /** Told at the first measurement, when the database becomes full or has room again, and every 10 s. */
-  readonly found: (stored: Stored, full: FatalError | undefined) => Promise<void>
+  readonly found: (stored: StoredFiles, full: FatalError | undefined) => Promise<void>
 }
 
 /**
@@ -129,14 +129,17 @@ const restAfter = (room: number, tookCpuMs: number, isGrowing: boolean): number 
   )
 
 /** Bytes that may still be written. */
-const roomOf = ({ sizeBytes, spaceBytes }: SizeLimits, { bytes }: Stored, part: number): number =>
-  Math.min(sizeBytes() * part - bytes, spaceBytes())
+const roomOf = (
+  { sizeBytes, spaceBytes }: SizeLimits,
+  { bytes }: StoredFiles,
+  part: number,
+): number => Math.min(sizeBytes() * part - bytes, spaceBytes())
 
 /** Tells what was found: at the first time, at a change, and every 10 s. */
 function createTeller({ found, log }: SizeDeps) {
   let told: string | undefined | null = null
   let toldMs = 0
-  return (stored: Stored, words: FatalError | undefined): void => {
+  return (stored: StoredFiles, words: FatalError | undefined): void => {
     const nowMs = performance.now()
     if (words?.message === told && nowMs - toldMs <= FOUND_MS) return
     ;[told, toldMs] = [words?.message, nowMs]
@@ -150,14 +153,14 @@ function createTeller({ found, log }: SizeDeps) {
 
 type SettleDeps = SizeDeps & { readonly writers: Writers }
 type MeasuredSize = {
-  readonly stored: Stored
+  readonly stored: StoredFiles
   readonly why: WhyFull | undefined
   readonly pace: GrowthPace
   readonly full: Full | undefined
 }
 
 /** Ends queries whose temporary files leave no room. */
-async function endTemporary(deps: SettleDeps, stored: Stored, part: number): Promise<void> {
+async function endTemporary(deps: SettleDeps, stored: StoredFiles, part: number): Promise<void> {
   if (stored.temporaryBytes > Math.max(0, roomOf(deps, stored, part)))
     await deps.writers.endQueries(temporaryWords(deps), stored.temporaryPids)
 }

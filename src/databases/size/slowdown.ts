@@ -15,7 +15,7 @@ const STILL_BYTES = 262_144
 const MILLI_MIN = 50
 const MILLI = 1000
 
-type Growing = { readonly bytes: number; readonly atMs: number }
+type GrowthSample = { readonly bytes: number; readonly atMs: number }
 export type SlowdownLook = {
   readonly bytes: number
   readonly atMs: number
@@ -29,7 +29,7 @@ export type SlowdownLook = {
  * `bytesPerMs` is the speed of the fastest writer.
  */
 export function createSlowdown(bytesPerMs: number, slow: (milli: number | undefined) => void) {
-  let growing: Growing | undefined
+  let growing: GrowthSample | undefined
   return {
     look({ bytes, atMs, pace, room }: SlowdownLook): void {
       if (pace.aheadBytes > 0 || (growing !== undefined && bytes > growing.bytes + STILL_BYTES))

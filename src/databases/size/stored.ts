@@ -4,7 +4,7 @@ import { lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLoopTurns, type LoopTurn } from './loop-turns.ts'
 
-export type Stored = {
+export type StoredFiles = {
   /** Tables, indexes and large objects, and all else that the server keeps but its log. */
   readonly bytes: number
   /** The number of these files. */
@@ -19,10 +19,10 @@ export type Stored = {
  * Reads a cluster by its data folder. A new database has 300 files, which take 0.8 ms. Rejects with the error of
  * opendir(3) where there is no cluster, and with the signal's reason.
  */
-export type StoredReader = (data: string, signal: AbortSignal) => Promise<Stored>
+export type StoredReader = (data: string, signal: AbortSignal) => Promise<StoredFiles>
 
 type Sum = { readonly bytes: number; readonly files: number }
-type Look = { readonly turn: LoopTurn; readonly signal: AbortSignal }
+type Measurement = { readonly turn: LoopTurn; readonly signal: AbortSignal }
 
 const NOTHING: Sum = { bytes: 0, files: 0 }
 const NO_NAMES: ReadonlySet<string> = new Set()
@@ -59,7 +59,7 @@ export function createStoredReader(): StoredReader {
   }
 }
 
-async function sumOf(look: Look, folder: string, without = NO_NAMES): Promise<Sum> {
+async function sumOf(look: Measurement, folder: string, without = NO_NAMES): Promise<Sum> {
   let { bytes, files } = NOTHING
   const entries = opendirSync(folder, { bufferSize: ENTRIES_AT_ONCE })
   try {
@@ -84,7 +84,7 @@ async function sumOf(look: Look, folder: string, without = NO_NAMES): Promise<Su
 }
 
 /** A folder or a file may vanish between its name and its size: the server goes on meanwhile. */
-async function sumIfThere(look: Look, folder: string): Promise<Sum> {
+async function sumIfThere(look: Measurement, folder: string): Promise<Sum> {
   try {
     return await sumOf(look, folder)
   } catch (error) {

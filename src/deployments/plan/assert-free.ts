@@ -5,7 +5,7 @@ import type { StackAttributes } from '#resources/stack-part.ts'
 import { isSameAttribute } from './compare.ts'
 import type { PlanDeps, PlannedStep } from './plan.ts'
 
-type Given = {
+type PlanInput = {
   readonly account: string
   /** All steps of the plan. */
   readonly steps: readonly PlannedStep[]
@@ -17,7 +17,7 @@ type Given = {
 export async function assertFree(
   { state, parts }: PlanDeps,
   step: PlannedStep,
-  { account, steps, wanted }: Given,
+  { account, steps, wanted }: PlanInput,
 ): Promise<void> {
   const { address, kind, name, action } = step
   const part = stackPartOf(parts, kind)

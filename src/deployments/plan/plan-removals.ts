@@ -6,12 +6,12 @@ import { isSameAttribute } from './compare.ts'
 import { findOwned, type OwnedResource, type StackId } from './owned.ts'
 import type { PlanDeps, PlannedStep } from './plan.ts'
 
-type Left = {
+type LeftResource = {
   readonly owned: OwnedResource
   readonly found: FoundResource | undefined
 }
 
-type Given = {
+type RemovalInput = {
   readonly left: readonly OwnedResource[]
   readonly made: readonly PlannedStep[]
   /** Attributes of the description, by address. */
@@ -23,9 +23,9 @@ type Given = {
 export async function planRemovals(
   { state, parts }: PlanDeps,
   { account }: StackId,
-  { left, made, wanted, allowsDeletion }: Given,
+  { left, made, wanted, allowsDeletion }: RemovalInput,
 ): Promise<PlannedStep[]> {
-  const gone = new Map<string, Left>()
+  const gone = new Map<string, LeftResource>()
   for (const owned of left) {
     const part = stackPartOf(parts, owned.kind)
     const found = await findOwned(state, part, { account, ...owned })
@@ -62,12 +62,12 @@ export async function planRemovals(
   ]
 }
 
-const dependentsOf = (address: string, gone: ReadonlyMap<string, Left>): string[] =>
+const dependentsOf = (address: string, gone: ReadonlyMap<string, LeftResource>): string[] =>
   [...gone].flatMap(([other, { owned }]) => (owned.needs.includes(address) ? [other] : []))
 
 function withDependents(
   addresses: ReadonlySet<string>,
-  gone: ReadonlyMap<string, Left>,
+  gone: ReadonlyMap<string, LeftResource>,
 ): ReadonlySet<string> {
   const all = new Set(addresses)
   for (const address of all) for (const other of dependentsOf(address, gone)) all.add(other)
@@ -75,7 +75,7 @@ function withDependents(
 }
 
 function removalOf(
-  { owned, found }: Left,
+  { owned, found }: LeftResource,
   { needs, allowsDeletion }: { readonly needs: readonly string[]; allowsDeletion: boolean },
 ): PlannedStep {
   const { address, kind, name } = owned

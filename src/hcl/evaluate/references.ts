@@ -55,11 +55,11 @@ function* ofPart(part: TemplatePart, hidden: Hidden): Generator<HclReference> {
   }
 }
 
-type Named = {
+type ForNames = {
   readonly keyName: { readonly text: string } | undefined
   readonly valueName: { readonly text: string }
 }
-const namesOf = ({ keyName, valueName }: Named): string[] =>
+const namesOf = ({ keyName, valueName }: ForNames): string[] =>
   keyName === undefined ? [valueName.text] : [keyName.text, valueName.text]
 
 type Compound = Exclude<

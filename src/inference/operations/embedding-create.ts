@@ -4,7 +4,7 @@ import { larger } from '#base/units.ts'
 import type { EmbeddingRequest } from '#contract/inference.ts'
 import type { Handler } from '#http/reply.ts'
 import { tokensAtMost, type WorkSize } from '#inference/admission.ts'
-import { Claims } from '#inference/claims.ts'
+import { RequestClaims } from '#inference/claims.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
 import { PaidCall } from '#inference/paid-call.ts'
 import { usageText } from '#inference/replies/figures.ts'
@@ -28,7 +28,7 @@ export const createEmbeddingCreate =
     const { choice, work } = routeEmbedding(deps, caller.body)
     const { offers, tier, reason } = choice
     const [offer] = offers
-    const claims = new Claims(caller.spend)
+    const claims = new RequestClaims(caller.spend)
     const asked = { operation: 'embedding.create', offer, tier, work, caller, claims } as const
     const call = new PaidCall(deps, asked)
     const { vectors, promptTokens } = await embedAll(call, texts).catch((error: unknown) => {

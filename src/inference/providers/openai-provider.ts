@@ -37,7 +37,7 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
   const { breaker, calls, enter } = createEntrance(config, deps)
   let countsTokens = true
 
-  const ask = <Event>(job: Job<Event>, signal: AbortSignal) =>
+  const ask = <Event>(job: CallPlan<Event>, signal: AbortSignal) =>
     new AnswerSteps({ upstream, calls, enter }, job, signal)
 
   return {
@@ -88,7 +88,7 @@ type ProviderServer = {
 /** One call, from its request to the end of its events, under the breaker. */
 class AnswerSteps<Event> extends Steps<readonly (Event | UsedEvent)[]> {
   readonly #server: ProviderServer
-  readonly #job: Job<Event>
+  readonly #job: CallPlan<Event>
   readonly #signal: AbortSignal
   #pass: Pass | undefined
   #reply: UpstreamReply | undefined
@@ -99,7 +99,7 @@ class AnswerSteps<Event> extends Steps<readonly (Event | UsedEvent)[]> {
   /** Of the next step: the end, or what it throws. */
   #over: { readonly error?: unknown } | undefined
 
-  constructor(server: ProviderServer, job: Job<Event>, signal: AbortSignal) {
+  constructor(server: ProviderServer, job: CallPlan<Event>, signal: AbortSignal) {
     super()
     this.#server = server
     this.#job = job
@@ -223,7 +223,7 @@ function createEntrance({ name, connectionsMax }: ProviderConfig, { clock }: Ups
 }
 
 type UsedEvent = { readonly kind: 'used' } & Usage
-type Job<Event> = {
+type CallPlan<Event> = {
   readonly question: ServerRequest
   readonly meter: AnswerMeter
   readonly reader: (contentType: string) => AnswerReader<Event>

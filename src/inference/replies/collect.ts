@@ -3,10 +3,10 @@ import { invariant, type ErgonError } from '#base/errors.ts'
 import type { Started } from '#inference/generation.ts'
 import type { AnswerEvent } from '#inference/paid-steps.ts'
 import type { Delta, FinishReason, TokenUsage } from '#inference/providers/provider.ts'
-import type { Answer } from './shape.ts'
+import type { WholeChoice } from './shape.ts'
 
 export type Collected = {
-  readonly answers: readonly Answer[]
+  readonly answers: readonly WholeChoice[]
   readonly usage: TokenUsage
   readonly cutBy: ErgonError | undefined
 }
@@ -85,7 +85,7 @@ function addDelta(draft: Draft, delta: Delta, logprobs: object | null): void {
     if (Array.isArray(list)) ((draft.logprobs ??= {})[key] ??= []).push(...list)
 }
 
-function answerOf({ index, delta, calls, finish, ...draft }: Draft): Answer {
+function answerOf({ index, delta, calls, finish, ...draft }: Draft): WholeChoice {
   const logprobs = draft.logprobs ?? null
   if (calls === undefined) return { index, delta, logprobs, finish }
   const tool_calls = [...calls.values()].map(({ id, ...made }, position) => ({

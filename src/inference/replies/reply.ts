@@ -11,21 +11,21 @@ import type { Delta, FinishReason, TokenUsage } from '#inference/providers/provi
 import { collectAnswers, type Collected } from './collect.ts'
 import { usageText } from './figures.ts'
 import { createRunningEnergy, type RunningEnergy } from './running-energy.ts'
-import { envelope, type AnswerHead, type Shape } from './shape.ts'
+import { envelope, type AnswerHead, type ReplyShape } from './shape.ts'
 
 type Deps = Pick<InferenceDeps, 'clock' | 'learned'>
 
 export const knownReply = (
   deps: Deps,
   started: Started,
-  shape: Shape,
+  shape: ReplyShape,
 ): KnownReply | Promise<KnownReply> =>
   chain(collectAnswers(started.events), (collected) => wholeReply(deps, started, shape, collected))
 
 function wholeReply(
   deps: Deps,
   { offer, reason, measured }: Started,
-  shape: Shape,
+  shape: ReplyShape,
   { answers, usage, cutBy }: Collected,
 ): KnownReply {
   const head = headOf(deps, shape, offer.id)
@@ -49,7 +49,7 @@ function wholeReply(
 export function streamedReply(
   deps: Deps,
   started: Started,
-  { shape, includeUsage, includeEnergy }: AskedOfStream & { readonly shape: Shape },
+  { shape, includeUsage, includeEnergy }: AskedOfStream & { readonly shape: ReplyShape },
 ): StreamedReply {
   const { offer, reason, measured } = started
   const head = headOf(deps, shape, offer.id)
@@ -91,7 +91,7 @@ export type AskedOfStream = { readonly includeUsage: boolean; readonly includeEn
 type StreamState = { readonly finishes: Map<number, FinishReason>; usage: TokenUsage | undefined }
 type WriteChunk = (choices: readonly object[], usage?: string) => string
 
-function chunkWriter(shape: Shape, head: AnswerHead, includeUsage: boolean): WriteChunk {
+function chunkWriter(shape: ReplyShape, head: AnswerHead, includeUsage: boolean): WriteChunk {
   // The same for each of hundreds of chunks, so it is printed once.
   const opening = JSON.stringify(envelope(shape.object.chunk, head)).slice(0, -1)
   // OpenAI sends usage: null until the usage chunk, and only to who asked for one.
@@ -105,7 +105,10 @@ function chunkWriter(shape: Shape, head: AnswerHead, includeUsage: boolean): Wri
 const PROBE = 'ergon-probe'
 
 /** Writes a chunk of one plain text: between what stands before and after it in each of its choice. */
-function plainWriter(shape: Shape, write: WriteChunk): (index: number, delta: Delta) => string {
+function plainWriter(
+  shape: ReplyShape,
+  write: WriteChunk,
+): (index: number, delta: Delta) => string {
   const ends = new Map<number, readonly [string, string]>()
   const more = { logprobs: null, finish: null }
   const endsOf = (index: number, delta: Delta) => {
@@ -150,7 +153,11 @@ class PrintedSteps extends Steps<string> {
   }
 }
 
-type Chunks = { readonly shape: Shape; readonly write: WriteChunk; readonly state: StreamState }
+type Chunks = {
+  readonly shape: ReplyShape
+  readonly write: WriteChunk
+  readonly state: StreamState
+}
 
 /** Prints what goes out at once of an event; what must wait for the charge goes into the state. */
 function chunkPrinter({ shape, write, state }: Chunks): (event: AnswerEvent) => string {
@@ -179,7 +186,7 @@ function chunkPrinter({ shape, write, state }: Chunks): (event: AnswerEvent) => 
 const errorChunk = (error: ErgonError): string =>
   `data: ${JSON.stringify({ error: openaiError(error) })}\n\n`
 
-const headOf = ({ clock }: Deps, shape: Shape, model: string): AnswerHead => {
+const headOf = ({ clock }: Deps, shape: ReplyShape, model: string): AnswerHead => {
   const nowMs = clock.wallMs()
   return { id: shape.newId(nowMs), createdS: Math.floor(nowMs / 1000), model }
 }
@@ -190,7 +197,7 @@ const headOf = ({ clock }: Deps, shape: Shape, model: string): AnswerHead => {
  */
 function learn(
   { learned }: Deps,
-  { offer, usage, charge, measured }: Pick<Started, 'offer' | 'measured'> & Told,
+  { offer, usage, charge, measured }: Pick<Started, 'offer' | 'measured'> & FinalFigures,
 ): void {
   learned.record(
     offer,
@@ -198,4 +205,4 @@ function learn(
     larger(directEnergy(charge), measured()),
   )
 }
-type Told = { readonly usage: TokenUsage; readonly charge: Charge }
+type FinalFigures = { readonly usage: TokenUsage; readonly charge: Charge }

@@ -10,14 +10,14 @@ export type AnswerHead = {
 }
 
 /** One whole answer of a reply that is not streamed. */
-export type Answer = {
+export type WholeChoice = {
   readonly index: number
   readonly delta: Delta
   readonly logprobs: object | null
   readonly finish: FinishReason
 }
 
-export type Shape = {
+export type ReplyShape = {
   readonly newId: (nowMs: number) => string
   /** The `object` of a whole reply and of a chunk. */
   readonly object: { readonly whole: string; readonly chunk: string }
@@ -29,10 +29,10 @@ export type Shape = {
     delta: Delta,
     more: { readonly logprobs: object | null; readonly finish: FinishReason | null },
   ): object
-  wholeChoice(answer: Answer): object
+  wholeChoice(answer: WholeChoice): object
 }
 
-export const CHAT: Shape = {
+export const CHAT: ReplyShape = {
   newId: (nowMs) => newId('chatcmpl', nowMs),
   object: { whole: 'chat.completion', chunk: 'chat.completion.chunk' },
   opened: (delta) => ({
@@ -66,7 +66,7 @@ export const CHAT: Shape = {
   }),
 }
 
-export const TEXT: Shape = {
+export const TEXT: ReplyShape = {
   newId: (nowMs) => newId('cmpl', nowMs),
   object: { whole: 'text_completion', chunk: 'text_completion' },
   opened: (delta) => delta,

@@ -30,14 +30,14 @@ const LOADING_RETRY_S = 2
 const NAMES_MAX = 10
 
 /** Offers that are left alone for now, as after failures in a row; `auto` takes others while there are some. */
-export type Rests = (offer: ModelOffer) => boolean
+export type IsResting = (offer: ModelOffer) => boolean
 
 /** Throws model_not_found, model_loading, model_not_available, or what keeps a named model from it. */
 export function choose(
   offers: readonly ModelOffer[],
   question: RoutingRequest,
   learned: Learned,
-  rests: Rests,
+  rests: IsResting,
 ): Choice {
   return question.model === AUTO
     ? chooseAuto(offers, question, learned, rests)
@@ -67,7 +67,7 @@ function chooseAuto(
   offers: readonly ModelOffer[],
   question: RoutingRequest,
   learned: Learned,
-  rests: Rests,
+  rests: IsResting,
 ): Choice {
   const { facts } = question
   const fitting = offers.filter((offer) => misfitOf(offer, facts) === undefined)

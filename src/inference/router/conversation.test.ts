@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Tier } from '#contract/charge.ts'
-import { scoreConversation, type Said } from './conversation.ts'
+import { scoreConversation, type ConversationMessage } from './conversation.ts'
 
 /** `turns` are the user's and the assistant's in turn. */
 type Labelled = { readonly tier: Tier; readonly system?: string; readonly turns: readonly string[] }
 
-const said = ({ system, turns }: Omit<Labelled, 'tier'>): Said[] => [
+const said = ({ system, turns }: Omit<Labelled, 'tier'>): ConversationMessage[] => [
   ...(system === undefined ? [] : [{ role: 'system', content: system }]),
   ...turns.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })),
 ]

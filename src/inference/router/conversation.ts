@@ -3,12 +3,12 @@ import { isCourtesy } from './cues.ts'
 import { scoreInstruction, scoreText, type Score } from './scorer.ts'
 
 /** A message: what is not text in its parts says nothing here. */
-export type Said = {
+export type ConversationMessage = {
   readonly role: string
   readonly content?: string | readonly object[] | null | undefined
 }
 
-export function contentText({ content }: Said): string {
+export function contentText({ content }: ConversationMessage): string {
   if (typeof content === 'string') return content
   return (content ?? [])
     .map((part) => ('text' in part && typeof part.text === 'string' ? part.text : ''))
@@ -21,7 +21,7 @@ const INSTRUCTIONS_MAX = 2
 /** "And why?" is as hard as what it follows: the last two things that the user said count. */
 const ASKED_MAX = 2
 
-export function scoreConversation(messages: readonly Said[]): Score {
+export function scoreConversation(messages: readonly ConversationMessage[]): Score {
   const asked = messages.filter(({ role }) => role === 'user').slice(-ASKED_MAX)
   const last = asked.at(-1)
   if (last !== undefined && isCourtesy(contentText(last)))

@@ -38,7 +38,7 @@ const ALARM_AFTER = 3
 /** Until the signal aborts. Never rejects. */
 export async function keepCertified(deps: CertifiedDeps, signal: AbortSignal): Promise<void> {
   const { log, lookMs = LOOK_MS } = deps
-  let held: Held | undefined
+  let held: CertifyState | undefined
   let awayMs = 0
   while (!signal.aborted) {
     try {
@@ -52,7 +52,7 @@ export async function keepCertified(deps: CertifiedDeps, signal: AbortSignal): P
   }
 }
 
-type Held = {
+type CertifyState = {
   /** Of the certificates that are there. */
   readonly lives: Map<string, Validity>
   /** Names for which the authority did not answer. */
@@ -61,7 +61,7 @@ type Held = {
 }
 
 /** Serves the certificates of before. */
-function takeKept({ kept, contexts }: CertifiedDeps): Held {
+function takeKept({ kept, contexts }: CertifiedDeps): CertifyState {
   const pairs = kept.all()
   for (const [host, pair] of pairs) contexts.take({ host, pair })
   const lives = new Map([...pairs].map(([host, { cert }]) => [host, validityOf(cert)]))
@@ -69,7 +69,11 @@ function takeKept({ kept, contexts }: CertifiedDeps): Held {
 }
 
 /** One order after the other. True when the authority is away. */
-async function orderDue(deps: CertifiedDeps, held: Held, signal: AbortSignal): Promise<boolean> {
+async function orderDue(
+  deps: CertifiedDeps,
+  held: CertifyState,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { clock } = deps
   const { lives, away, ofHour } = held
   forgetEnded(deps, lives)
@@ -92,7 +96,10 @@ async function orderDue(deps: CertifiedDeps, held: Held, signal: AbortSignal): P
 }
 
 /** Removes certificates that have ended, of names that no route has. */
-function forgetEnded({ hosts, kept, contexts, clock }: CertifiedDeps, lives: Held['lives']): void {
+function forgetEnded(
+  { hosts, kept, contexts, clock }: CertifiedDeps,
+  lives: CertifyState['lives'],
+): void {
   const wanted = new Map(hosts())
   for (const [host, { toMs }] of lives)
     if (!wanted.has(host) && clock.wallMs() > toMs) {
@@ -104,7 +111,7 @@ function forgetEnded({ hosts, kept, contexts, clock }: CertifiedDeps, lives: Hel
 
 function* dueNames(
   { hosts, isCovered, waits, clock }: CertifiedDeps,
-  { lives, away }: Held,
+  { lives, away }: CertifyState,
 ): Iterable<DueName> {
   const nowMs = clock.wallMs()
   const isWaiting = (host: string) =>

@@ -33,13 +33,13 @@ export type WakeServerDeps = {
   readonly certificates: Pick<ServedCertificates, 'follow'>
 }
 
-type Question = {
+type WakeRequest = {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly keep: (id: string, response: ServerResponse) => void
   readonly refusals: ReadonlyMap<string, WakeLine>
   readonly replacements: ReadonlyMap<string, number>
-  readonly resources: LastKnown<Asked | undefined>
+  readonly resources: LastKnown<WakeableResource | undefined>
 }
 
 export function createWakeServer(deps: WakeServerDeps): WakeServer {
@@ -87,7 +87,7 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
 
 const REPLACED: WakeLine = { replaced: true }
 
-async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
+async function answer(deps: WakeServerDeps, question: WakeRequest): Promise<void> {
   const { request, response } = question
   if (request.url === CERTIFICATES_PATH) return deps.certificates.follow(response.writeHead(200))
   const { id, nth } = instanceOfPath(request.url ?? '')
@@ -99,7 +99,7 @@ async function answer(deps: WakeServerDeps, question: Question): Promise<void> {
 
 async function wake(
   deps: WakeServerDeps,
-  question: Question,
+  question: WakeRequest,
   asked: ReturnType<typeof instanceOfPath>,
   gone: AbortSignal,
 ): Promise<void> {
@@ -134,7 +134,7 @@ async function wake(
 
 async function lineOfFailure(
   { state, log }: WakeServerDeps,
-  known: Asked,
+  known: WakeableResource,
   error: unknown,
 ): Promise<WakeLine> {
   const { id } = known
@@ -144,21 +144,21 @@ async function lineOfFailure(
   return line ?? unstarted(known)
 }
 
-type Asked = RoutedResource & {
+type WakeableResource = RoutedResource & {
   readonly kind: RoutedKind
   readonly wanted: string
   readonly held: HeldFor
 }
 
-async function readAsked(state: Queryable, id: string): Promise<Asked | undefined> {
-  const { rows } = await state.query<Asked>(
+async function readAsked(state: Queryable, id: string): Promise<WakeableResource | undefined> {
+  const { rows } = await state.query<WakeableResource>(
     `select id, kind, account, name, wanted, held, live_version as "liveVersion" from resources where id = $1`,
     [id],
   )
   return rows.find(({ kind }) => isRoutedKind(kind))
 }
 
-const unwanted = (known: Asked): WakeLine =>
+const unwanted = (known: WakeableResource): WakeLine =>
   known.wanted === 'suspended' ? suspendedLine(known, known.held) : unstarted(known)
 
 const endWith = (response: ServerResponse, line: WakeLine) =>

@@ -7,14 +7,14 @@ import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /** Where the damage is: null where it is in the sums of all bundles of the account. */
-type Place = { readonly account: string; readonly firstSeq: string | null }
+type DamagePlace = { readonly account: string; readonly firstSeq: string | null }
 
 /** A bundle that cannot be read. */
 export class DamagedBundle extends ErgonError {
-  readonly place: Place
+  readonly place: DamagePlace
   readonly why: string
 
-  constructor(place: Place, why: string) {
+  constructor(place: DamagePlace, why: string) {
     const { status } = ERRORS.charges_damaged
     super(
       { code: 'charges_damaged', status },
@@ -29,7 +29,7 @@ export class DamagedBundle extends ErgonError {
 /** Raises the alarm of a damage, however many meet it; true the first time. */
 export const alarmOfDamage = (
   state: Queryable,
-  { account, firstSeq }: Place,
+  { account, firstSeq }: DamagePlace,
   why: string,
 ): Promise<boolean> =>
   raiseAlarm(

@@ -9,7 +9,7 @@ import { lineOf, onLines } from './json-lines.ts'
 /** The agent's socket, and the proof that a process may ask. */
 export type AgentSocket = { readonly socketPath: string; readonly secret: string }
 
-export type AgentQuestion = {
+export type AgentRequest = {
   readonly path: string
   readonly take: (line: unknown) => void
   /** An agent that says nothing for so long is given up. */
@@ -33,10 +33,7 @@ const AGAIN_MS = 500
 class AgentAway extends Error {}
 
 /** Asks once. */
-export function askAgent(
-  { socketPath, secret }: AgentSocket,
-  question: AgentQuestion,
-): AgentAnswer {
+export function askAgent({ socketPath, secret }: AgentSocket, question: AgentRequest): AgentAnswer {
   const { path, take, firstLineMs, signal } = question
   const { promise: ended, resolve } = Promise.withResolvers<Error>()
   const sent = request({
@@ -84,7 +81,7 @@ export async function followAgent(
   }: {
     readonly path: string
     /** Called before each try; the function that it returns takes the lines. */
-    readonly begin: () => AgentQuestion['take']
+    readonly begin: () => AgentRequest['take']
   },
   { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {

@@ -29,8 +29,8 @@ export const storageMoveHandlers = (deps: Deps) =>
 async function move(
   { state, blobs }: Deps,
   to: string | undefined,
-  { signal, progress }: ControlCall<Shown>,
-): Promise<Shown> {
+  { signal, progress }: ControlCall<ShownMove>,
+): Promise<ShownMove> {
   const { run } = await beginMove(state, targetOf(blobs, to))
   // Where no task runs yet, the first run of the task finds the order.
   await startTask(state, MOVE_TASK)
@@ -58,7 +58,7 @@ function targetOf({ target }: BlobSettings, to: string | undefined): string {
   )
 }
 
-type Shown = ReturnType<typeof shown>
+type ShownMove = ReturnType<typeof shown>
 
 const shown = (order: MoveOrder) => ({
   to: order.to,

@@ -28,13 +28,13 @@ function seal(key: Buffer, frame: Buffer, index: number, isLast: boolean): Buffe
   return Buffer.concat([cipher.update(frame), cipher.final(), cipher.getAuthTag()])
 }
 
-type Place = {
+type FramePosition = {
   readonly index: number
   readonly isLast: boolean
   readonly blobId: string | undefined
 }
 
-function open(key: Buffer, sealed: Buffer, { index, isLast, blobId }: Place): Buffer {
+function open(key: Buffer, sealed: Buffer, { index, isLast, blobId }: FramePosition): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index, isLast))
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
   try {

@@ -17,10 +17,10 @@ import { loadPlace, savePlace } from './place.ts'
 
 const TASK = 'lifecycle'
 const UPLOADS_PAGE = 1000
-type Place = { readonly bucket: number; readonly key: string; readonly seq: string }
+type ExpiryCursor = { readonly bucket: number; readonly key: string; readonly seq: string }
 // Greater than any seq: all versions of the keys after ''.
 const SEQ_END = '9223372036854775807'
-const BEGINNING: Place = { bucket: 0, key: '', seq: SEQ_END }
+const BEGINNING: ExpiryCursor = { bucket: 0, key: '', seq: SEQ_END }
 
 type ExpiringUpload = SqlRow & { id: string; key: string; initiated_at: Date }
 const UPLOADS = `select id, key, initiated_at from uploads
@@ -68,8 +68,8 @@ export async function expireObjects(
   return { examined: rows.length, deleted, done: false }
 }
 
-const parsePlace = (text: string | undefined): Place =>
-  text === undefined ? BEGINNING : (JSON.parse(text) as Place)
+const parsePlace = (text: string | undefined): ExpiryCursor =>
+  text === undefined ? BEGINNING : (JSON.parse(text) as ExpiryCursor)
 
 // The protocol checked the document before it was stored.
 const lifecycleOf = (bucket: Bucket): Lifecycle =>
@@ -115,7 +115,7 @@ order by v.key, v.seq desc limit $4`
 
 async function versionsFrom(
   state: Queryable,
-  from: Place,
+  from: ExpiryCursor,
   limit: number,
 ): Promise<ExpiringVersion[]> {
   const values = [from.bucket, from.key, from.seq, limit]

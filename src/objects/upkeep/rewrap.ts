@@ -13,7 +13,7 @@ import { loadPlace, savePlace } from './place.ts'
 
 const TASK = 'rewrap'
 
-type Place = {
+type RewrapCursor = {
   readonly bucket: number
   readonly key: string
   readonly seq: string
@@ -53,10 +53,10 @@ export async function rewrapKeys(
   const current = versionsOf(keys)
   const vault = createVault({ secret, keyIds, versionOf: (name) => current.get(name) ?? 1 })
   const saved = await loadPlace(state, TASK)
-  const from: Place =
+  const from: RewrapCursor =
     saved === undefined
       ? { bucket: 0, key: '', seq: SEQ_END, versions: Object.fromEntries(versionsOf(settled)) }
-      : (JSON.parse(saved) as Place)
+      : (JSON.parse(saved) as RewrapCursor)
   const rows = await versionsFrom(state, from, limit)
   let rewrapped = 0
   for (const row of rows) {
@@ -80,7 +80,7 @@ const versionsOf = (keys: readonly RotatedKey[]): Map<string, number> =>
 
 async function versionsFrom(
   state: Queryable,
-  from: Place,
+  from: RewrapCursor,
   limit: number,
 ): Promise<WrappedVersion[]> {
   const { rows } = await state.query<WrappedVersion>(

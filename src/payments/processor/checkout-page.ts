@@ -1,14 +1,14 @@
 // The page of a checkout session at the test processor, in plain HTML.
 import type { ProcessorAnswer, ProcessorObject } from './objects.ts'
 
-type Shown = {
+type PageState = {
   /** The outcome of the form that was sent before. */
   readonly told?: string
   /** The bank asks the payer. */
   readonly isAtBank?: boolean
 }
 
-export function checkoutPage(session: ProcessorObject, shown: Shown = {}): ProcessorAnswer {
+export function checkoutPage(session: ProcessorObject, shown: PageState = {}): ProcessorAnswer {
   const { status, cancel_url: back } = session
   const way =
     typeof back === 'string' ? `<p><a href="${escaped(back)}">Back without a card</a></p>` : ''

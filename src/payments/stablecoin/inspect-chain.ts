@@ -10,7 +10,7 @@ const AGREE = 2
 /** A reorganisation may bring a transaction into an earlier block. */
 const REORGANISED_BLOCKS = 64n
 
-export type Sought = {
+export type SoughtTransfer = {
   readonly sender: string
   /** Of an authorisation; without it, what the sender transferred in `transaction`. */
   readonly nonce: string | null
@@ -68,7 +68,7 @@ export async function searchFrom(chain: TokenChain, signal: AbortSignal): Promis
 /** Never rejects for what nodes do; rejects where the signal aborts. */
 export async function inspectChain(
   chain: TokenChain,
-  sought: Sought,
+  sought: SoughtTransfer,
   signal: AbortSignal,
 ): Promise<Sight> {
   const answers = await Promise.all(
@@ -80,7 +80,7 @@ export async function inspectChain(
 
 function stateOf(
   chain: TokenChain,
-  { seenInBlock }: Sought,
+  { seenInBlock }: SoughtTransfer,
   answers: readonly (Vote | ErgonError)[],
 ): ChainState {
   const groups = Map.groupBy(
@@ -152,7 +152,7 @@ async function view(chain: TokenChain, node: RpcNode, signal: AbortSignal): Prom
 async function vote(
   chain: TokenChain,
   node: RpcNode,
-  { sought, signal }: { readonly sought: Sought; readonly signal: AbortSignal },
+  { sought, signal }: { readonly sought: SoughtTransfer; readonly signal: AbortSignal },
 ): Promise<Vote> {
   // First the head: a block that comes meanwhile confirms nothing yet.
   const seen = await view(chain, node, signal)
@@ -169,7 +169,7 @@ async function vote(
 async function usedIn(
   { token }: TokenChain,
   node: RpcNode,
-  { sought, signal }: { readonly sought: Sought; readonly signal: AbortSignal },
+  { sought, signal }: { readonly sought: SoughtTransfer; readonly signal: AbortSignal },
 ): Promise<string | null> {
   const { fromBlock, seenInBlock, sender, nonce } = sought
   const near = seenInBlock - REORGANISED_BLOCKS
@@ -185,7 +185,11 @@ async function usedIn(
 async function inChain(
   chain: TokenChain,
   node: RpcNode,
-  asked: { readonly sought: Sought; readonly receipt: unknown; readonly signal: AbortSignal },
+  asked: {
+    readonly sought: SoughtTransfer
+    readonly receipt: unknown
+    readonly signal: AbortSignal
+  },
 ): Promise<FoundTransfer | undefined> {
   const { sought, receipt, signal } = asked
   if (quantityOf(receipt, 'status') !== 1n) return undefined

@@ -3,7 +3,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
 import { inspectChain, type Sight } from './inspect-chain.ts'
 import { recordSight } from './record-sight.ts'
-import { watchedPayment, type Watched } from './watched-payments.ts'
+import { watchedPayment, type WatchedPayment } from './watched-payments.ts'
 
 /** For a caller who waits. Where the nodes give no clear answer, the watch does so again. */
 export async function inspectNow(
@@ -18,7 +18,7 @@ export async function inspectNow(
 /** By the token and the receiver that the payment began with. */
 export async function inspectPayment(
   state: Queryable,
-  { chain, watched }: { readonly chain: TokenChain; readonly watched: Watched },
+  { chain, watched }: { readonly chain: TokenChain; readonly watched: WatchedPayment },
   signal: AbortSignal,
 ): Promise<Sight> {
   const { token, receiver } = watched

@@ -7,14 +7,14 @@ import { applyFacts } from '#payments/start-payment.ts'
 import type { Queryable } from '#state/connect.ts'
 import { processorOf, type TokenChain } from './chains.ts'
 import type { FoundTransfer, Sight } from './inspect-chain.ts'
-import type { Watched } from './watched-payments.ts'
+import type { WatchedPayment } from './watched-payments.ts'
 
 /** Nodes that say nothing clear for so long raise an alarm. */
 const UNSURE_S = 600
 /** A transaction that was claimed and is in no block for so long will not come. */
 const GONE_S = 86_400
 
-type ObservedPayment = { readonly chain: TokenChain; readonly watched: Watched }
+type ObservedPayment = { readonly chain: TokenChain; readonly watched: WatchedPayment }
 
 export async function recordSight(
   state: Queryable,
@@ -114,7 +114,11 @@ export const failPayment = async (state: Queryable, id: string, reason: string):
   await state.query('select note_payment($1, null, null, $2)', [id, reason])
 }
 
-const captured = (chain: TokenChain, watched: Watched, found: FoundTransfer): PaymentFact => {
+const captured = (
+  chain: TokenChain,
+  watched: WatchedPayment,
+  found: FoundTransfer,
+): PaymentFact => {
   const name = `${chain.network}:${found.transaction}:${found.index}`
   const of = { id: name, payment: watched.id, reference: name }
   return { ...money(chain, watched, found.units), ...of, type: 'captured' }
@@ -122,7 +126,7 @@ const captured = (chain: TokenChain, watched: Watched, found: FoundTransfer): Pa
 
 const takenBack = (
   chain: TokenChain,
-  watched: Watched,
+  watched: WatchedPayment,
   type: 'disputed' | 'dispute_won',
 ): PaymentFact => {
   const { id, transaction, index, blockHash, units } = watched
@@ -131,7 +135,7 @@ const takenBack = (
 }
 
 /** A unit is whole pico-dollars, as the payment began with. */
-const money = ({ env }: TokenChain, { amount, units }: Watched, found: bigint) => ({
+const money = ({ env }: TokenChain, { amount, units }: WatchedPayment, found: bigint) => ({
   pusd: (found * (amount / units)).toString(),
   unit: env === 'test' ? 'tUSD' : 'USD',
 })

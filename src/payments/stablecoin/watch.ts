@@ -5,7 +5,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
 import { inspectPayment } from './inspect-now.ts'
 import { settle } from './settle.ts'
-import { duePayments, noteCheck, type Watched } from './watched-payments.ts'
+import { duePayments, noteCheck, type WatchedPayment } from './watched-payments.ts'
 
 /** Of a chain, in a run. */
 const BATCH = 20
@@ -38,7 +38,7 @@ export async function watchPayments(
 /** Looks at a payment and records what follows. */
 async function watch(
   state: Queryable,
-  of: { readonly chain: TokenChain; readonly watched: Watched },
+  of: { readonly chain: TokenChain; readonly watched: WatchedPayment },
   signal: AbortSignal,
 ): Promise<void> {
   const sight = await inspectPayment(state, of, signal)

@@ -2,9 +2,9 @@
 import { pusd, type Pusd } from '#base/units.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
-import type { Sought } from './inspect-chain.ts'
+import type { SoughtTransfer } from './inspect-chain.ts'
 
-export type Watched = Sought & {
+export type WatchedPayment = SoughtTransfer & {
   readonly id: string
   readonly state: string
   readonly network: string
@@ -56,7 +56,10 @@ const SETTLED_EVERY_S = 60
 const NAMED_MAX = 20
 
 /** A payment that is not final; undefined where it is. */
-export async function watchedPayment(state: Queryable, id: string): Promise<Watched | undefined> {
+export async function watchedPayment(
+  state: Queryable,
+  id: string,
+): Promise<WatchedPayment | undefined> {
   const { rows } = await state.query<Row>(
     `select ${COLUMNS} from stablecoin_payments s join payments p on p.id = s.payment
      where s.payment = $1 and s.ended_at is null`,
@@ -73,7 +76,7 @@ export async function duePayments(
   state: Queryable,
   network: string,
   batch: number,
-): Promise<Watched[]> {
+): Promise<WatchedPayment[]> {
   const { rows } = await state.query<Row>(
     `select ${COLUMNS} from (
        select payment, is_failed, row_number() over (partition by is_failed order by turn, looked_at) as place from (
@@ -109,7 +112,7 @@ export async function tellUnwatched(
   )
 }
 
-const watched = (row: Row): Watched => ({
+const watched = (row: Row): WatchedPayment => ({
   id: row.id,
   state: row.state,
   network: row.network,

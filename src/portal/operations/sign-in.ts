@@ -51,7 +51,7 @@ export function createSessionRecover(parts: PortalParts): Handler<Recovery> {
   }
 }
 
-type Opening = {
+type SessionOpening = {
   readonly id: string
   readonly account: string
   readonly passkey: string | undefined
@@ -62,7 +62,7 @@ type Opening = {
 async function open(
   transaction: Queryable,
   call: Pick<Handled, 'headers' | 'spend'>,
-  { id: of, account, passkey, action }: Opening,
+  { id: of, account, passkey, action }: SessionOpening,
 ) {
   await lockAccount(transaction, account)
   const member = await findMember(transaction, account, of)

@@ -9,7 +9,7 @@ import type { ControlHandlers } from '#contract/control-operation.ts'
 import { fault } from '#contract/errors.ts'
 import { ask } from '#node/cell-specs.ts'
 import { createSignerStore, type SignerStore } from '#receipts/signer-store.ts'
-import type { SignerLook } from '#receipts/signer-watch.ts'
+import type { SignerShares } from '#receipts/signer-watch.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { sharesText, type SignerShare } from '#signers/shares.ts'
 import { THRESHOLD } from '#signers/wire.ts'
@@ -44,7 +44,7 @@ async function newKey({ cells, state, signersFolder }: Deps, signal: AbortSignal
     jobs.socket,
     '/signers',
     AbortSignal.any([signal, AbortSignal.timeout(ASK_TIMEOUT_MS)]),
-  )) as SignerLook
+  )) as SignerShares
   requireLost(shares)
   const shards = createSqlReceiptStore(state).shards
   const before = (await shards()).at(-1)

@@ -8,7 +8,7 @@ import { openText, sealText } from '#objects/encryption/sealed-text.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Annotation, Annotations } from '#objects/objects.ts'
 import type { Bucket, Version } from '#objects/types.ts'
-import type { Found, Access } from '#s3/policy/judge.ts'
+import type { FoundObject, Access } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { encryptionHeaders } from '#s3/encryption/encryption.ts'
 import { encryptionOf, keptEncryption } from '#objects/encryption/encryption.ts'
@@ -94,8 +94,8 @@ async function put(
     encrypting,
   }: { access: Access; annotations: Annotations; encrypting: Encrypting },
   request: StorageRequest,
-  given: { name: string; text: ReceivedText; found: Found },
-): Promise<Found> {
+  given: { name: string; text: ReceivedText; found: FoundObject },
+): Promise<FoundObject> {
   const { name, text } = given
   let { found } = given
   for (let tries = TRIES; ; tries--) {

@@ -61,7 +61,7 @@ export const createCreateBucket =
   }
 
 /** The settings in the request; undefined: not given. */
-type Asked = {
+type BucketSettings = {
   readonly region: string | undefined
   readonly objectLock: boolean
   readonly tags: Tags | undefined
@@ -74,7 +74,7 @@ async function accessOf(
   { body: { headers } }: StorageRequest,
   account: string,
   directory: Directory,
-): Promise<Pick<Asked, 'ownership' | 'acl'>> {
+): Promise<Pick<BucketSettings, 'ownership' | 'acl'>> {
   const ownership = headers['x-amz-object-ownership']
   const draft = parseAclHeaders(headers)
   const owners = { owner: account, bucketOwner: account }
@@ -86,7 +86,7 @@ async function accessOf(
 
 /** The configurations of a new bucket. Throws InvalidBucketAclWithObjectOwnership. */
 export function configurationsOf(
-  { ownership, acl, tags }: Partial<Pick<Asked, 'ownership' | 'acl' | 'tags'>>,
+  { ownership, acl, tags }: Partial<Pick<BucketSettings, 'ownership' | 'acl' | 'tags'>>,
   account: string,
   { acls, encrypts }: StorageSettings,
 ): Bucket['configurations'] {
@@ -112,7 +112,7 @@ function hasAcl({ account, configurations }: Bucket, asked: Acl | undefined): bo
 }
 
 /** Throws when the repeated creation asks for other settings than the bucket has. */
-function checkSame(bucket: Bucket, asked: Asked): void {
+function checkSame(bucket: Bucket, asked: BucketSettings): void {
   const { name, region, objectLock, configurations } = bucket
   if (!hasAcl(bucket, asked.acl))
     throw storageFault('BucketAlreadyExists', undefined, { BucketName: name })

@@ -5,7 +5,7 @@ import type { Access, BodySays } from '#s3/policy/judge.ts'
 import type { StorageRequest } from '#s3/call.ts'
 import { lockAsHeaders } from './object-lock.ts'
 
-type Named = Pick<BodySays, 'headers'> & {
+type NamedBypass = Pick<BodySays, 'headers'> & {
   readonly key?: string
   readonly versionId?: string | undefined
 }
@@ -18,7 +18,7 @@ export function bypassesGovernance(
   access: Access,
   request: StorageRequest,
   bucket: Bucket,
-  { headers: lock = lockAsHeaders(null), ...named }: Named = {},
+  { headers: lock = lockAsHeaders(null), ...named }: NamedBypass = {},
 ): boolean {
   const { headers, target } = request.body
   if (String(headers['x-amz-bypass-governance-retention']).toLowerCase() !== 'true') return false

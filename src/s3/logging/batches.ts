@@ -39,7 +39,7 @@ export type LogBatch = Pick<LogEntry, 'bucket' | 'logging'> & {
 }
 
 /** A batch that still grows. */
-type Growing = LogBatch & { readonly lines: string[]; bytes: number }
+type GrowingBatch = LogBatch & { readonly lines: string[]; bytes: number }
 
 export interface Batches {
   /** Adds a line; false when there is no room. */
@@ -53,8 +53,8 @@ export interface Batches {
 }
 
 export function createBatches(): Batches {
-  const growing = new Map<string, Growing>()
-  const full: Growing[] = []
+  const growing = new Map<string, GrowingBatch>()
+  const full: GrowingBatch[] = []
   /** Waiting bytes, by bucket and in total. */
   const byBucket = new Map<number, number>()
   /** Bytes of refused requests since the last round, by bucket. */
@@ -116,7 +116,7 @@ const newBatch = ({
   bucket: { id, name, account, region },
   logging,
   timeMs,
-}: LogEntry): Growing => ({
+}: LogEntry): GrowingBatch => ({
   bucket: { id, name, account, region },
   logging,
   eventTimeMs: timeMs,

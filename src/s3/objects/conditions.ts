@@ -73,7 +73,7 @@ export function checkCopySource(conditions: RequestConditions, current: Current)
 /**
  * True when a Range header applies (RFC 9110 §13.1.5): If-Range has the current strong tag or the exact Last-Modified.
  */
-export function heedsRange(headers: IncomingHttpHeaders, { etag, modifiedMs }: Current): boolean {
+export function honoursRange(headers: IncomingHttpHeaders, { etag, modifiedMs }: Current): boolean {
   const validator = headers['if-range']
   if (validator === undefined) return true
   const text = String(validator).trim()

@@ -15,7 +15,7 @@ import type {
   Sheet,
   Version,
 } from '#objects/types.ts'
-import type { Found, Access } from '#s3/policy/judge.ts'
+import type { FoundObject, Access } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import type { ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import { askedAlgorithm } from '#s3/checksums/request.ts'
@@ -141,7 +141,7 @@ function refuseAsIs(request: StorageRequest): void {
  */
 function checkCopiedTags(
   { access }: { access: Access },
-  copy: { request: StorageRequest; bucket: Bucket; place: CopySource; source: Found },
+  copy: { request: StorageRequest; bucket: Bucket; place: CopySource; source: FoundObject },
 ): void {
   const { request, bucket, place, source } = copy
   const { version } = source
@@ -190,7 +190,7 @@ async function rewritten(
   work: {
     request: StorageRequest
     bucket: Bucket
-    source: Found
+    source: FoundObject
     sealing: Sealing | undefined
     reading: Pick<ReadOptions, 'cipher'>
     algorithm: ChecksumAlgorithm | undefined
@@ -247,7 +247,7 @@ async function copiedAnnotations(
     request: StorageRequest
     bucket: Bucket
     place: CopySource
-    source: Found
+    source: FoundObject
     sealing: Sealing | undefined
   },
 ): Promise<Sheet | undefined> {

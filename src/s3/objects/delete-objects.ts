@@ -70,7 +70,7 @@ export const createDeleteObjects =
 /** Keys that are judged before other requests have a turn. */
 const TURN_KEYS = 8
 
-type Judged = {
+type JudgedKeys = {
   /** The allowed keys by bypass: a policy may allow the bypass for some keys only. */
   readonly byBypass: ReadonlyMap<boolean, readonly DeleteTarget[]>
   readonly refused: NotDeletedYet[]
@@ -83,7 +83,7 @@ async function judge(
   access: Access,
   request: StorageRequest,
   { bucket, targets }: { readonly bucket: Bucket; readonly targets: readonly DeleteTarget[] },
-): Promise<Judged> {
+): Promise<JudgedKeys> {
   const byBypass = new Map<boolean, DeleteTarget[]>()
   const denied: NotDeletedYet[] = []
   for (const [index, target] of targets.entries()) {

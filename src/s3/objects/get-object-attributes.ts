@@ -2,7 +2,7 @@
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { ObjectBody } from '#objects/types.ts'
-import type { Access, Found } from '#s3/policy/judge.ts'
+import type { Access, FoundObject } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { attributesPage, type PartsPage } from '#s3/listing/parameters.ts'
 import { xmlReply } from '#s3/reply.ts'
@@ -46,14 +46,18 @@ export const createGetObjectAttributes =
   }
 
 /** The attributes describe the bytes, so the caller must be allowed to read them (AWS, "GetObjectAttributes"). */
-function checkReadable(access: Access, request: StorageRequest, { bucket, version }: Found): void {
+function checkReadable(
+  access: Access,
+  request: StorageRequest,
+  { bucket, version }: FoundObject,
+): void {
   const versionId = request.body.target.query.get('versionId')
   const action = versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion'
   if (!access.allows(request, bucket, { action, key: version.key, versionId, version }))
     throw storageFault('AccessDenied')
 }
 
-function nodesOf({ version, body }: Found, page: PartsPage) {
+function nodesOf({ version, body }: FoundObject, page: PartsPage) {
   const checksum = checksumOfVersion(version.checksums)
   return {
     ETag: version.etag,

@@ -6,10 +6,10 @@ import { ErgonError, present } from '#base/errors.ts'
 import { Pieces, type Reply } from '#http/reply.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { ObjectBody, Version } from '#objects/types.ts'
-import type { Access, Found, AccessRequest } from '#s3/policy/judge.ts'
+import type { Access, FoundObject, AccessRequest } from '#s3/policy/judge.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { checkReadHeaders } from '#s3/encryption/encryption.ts'
-import { checkRead, heedsRange, parsePreconditions, type Current } from './conditions.ts'
+import { checkRead, honoursRange, parsePreconditions, type Current } from './conditions.ts'
 import { overriddenHeaders } from './headers.ts'
 import { parsePartNumber } from '#s3/multipart/multipart-xml.ts'
 import { contentRange, type RequestedRange } from '#http/byte-range.ts'
@@ -79,7 +79,7 @@ type ObjectReply = {
 function answerOf(
   access: Access,
   request: StorageRequest,
-  { bucket, version, body }: Found,
+  { bucket, version, body }: FoundObject,
 ): ObjectReply {
   const { headers: asked, target } = request.body
   const number = target.query.get('partNumber')
@@ -89,7 +89,7 @@ function answerOf(
       'Cannot specify both Range header and partNumber query parameter',
     )
   const current = { etag: version.etag, modifiedMs: version.modifiedAtMs }
-  const askedRange = heedsRange(asked, current) ? asked.range : undefined
+  const askedRange = honoursRange(asked, current) ? asked.range : undefined
   const wantsChecksums = String(asked['x-amz-checksum-mode']).toUpperCase() === 'ENABLED'
   const headers = {
     ...versionHeaders(bucket, version, {

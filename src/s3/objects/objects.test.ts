@@ -7,7 +7,7 @@ import { checkBucketName, isBucketName } from '#s3/bucket-name.ts'
 import {
   checkCopySource,
   checkRead,
-  heedsRange,
+  honoursRange,
   parsePreconditions,
   parseDeleteConditions,
 } from './conditions.ts'
@@ -102,9 +102,9 @@ test('checkCopySource() knows one answer only', () => {
   assert.throws(() => checkCopySource(conditions, CURRENT), { code: 'PreconditionFailed' })
 })
 
-test('heedsRange() wants the very tag or the very date', () => {
+test('honoursRange() wants the very tag or the very date', () => {
   const heeds = (validator?: string) =>
-    heedsRange(validator === undefined ? {} : { 'if-range': validator }, CURRENT)
+    honoursRange(validator === undefined ? {} : { 'if-range': validator }, CURRENT)
   for (const validator of [undefined, '"abc"', at(0)]) assert.equal(heeds(validator), true)
   for (const validator of ['"nope"', 'W/"abc"', 'abc', '*', '', '"x", "abc"', at(1), at(-1), 'now'])
     assert.equal(heeds(validator), false, validator)

@@ -6,12 +6,12 @@ import type { Bucket, Conditions } from '#objects/types.ts'
 import type { StorageCall } from '#s3/call.ts'
 import { parsePreconditions, type DeleteConditions } from './conditions.ts'
 
-type Given = { readonly conditions?: Conditions }
+type GivenConditions = { readonly conditions?: Conditions }
 
 const tags = (given: readonly string[]) => (given.includes('*') ? '*' : given)
 
 /** If-Match and If-None-Match of a write. Dates are ignored. */
-export function writeConditions(headers: IncomingHttpHeaders): Given {
+export function writeConditions(headers: IncomingHttpHeaders): GivenConditions {
   const { ifMatch, ifNoneMatch } = parsePreconditions(headers)
   if (ifMatch === undefined && ifNoneMatch === undefined) return {}
   return {
@@ -37,7 +37,7 @@ export async function checkEarly(
 }
 
 /** The conditions of a delete. */
-export function deleteConditions({ etag, modifiedMs, bytes }: DeleteConditions): Given {
+export function deleteConditions({ etag, modifiedMs, bytes }: DeleteConditions): GivenConditions {
   if (etag === undefined && modifiedMs === undefined && bytes === undefined) return {}
   return {
     conditions: {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ErgonError } from '#base/errors.ts'
-import { allowedBy, mayAllowStranger, type AccessBucket, type AccessQuestion } from './access.ts'
+import { allowedBy, mayAllowStranger, type AccessBucket, type AccessCheck } from './access.ts'
 import { cannedAcl, type Acl } from './acl.ts'
 import { Judging } from './judging.ts'
 import {
@@ -60,7 +60,7 @@ const policy = (effect: string, action: string, principal: string) =>
     'photos',
   )
 const ask = (caller: string | undefined, bucket: Partial<AccessBucket>, more: object = {}) => {
-  const question: AccessQuestion = {
+  const question: AccessCheck = {
     caller,
     action: 's3:GetObject',
     bucket: { ...BUCKET, ...bucket },
@@ -103,7 +103,7 @@ test('allowedBy() lets who began an upload abort it, unless the policy denies th
 })
 
 test('allowedBy() lets who writes by a list say the list and the tags of what is new, and no lock', () => {
-  const may = (action: string, acl = PUBLIC, object?: AccessQuestion['object']) =>
+  const may = (action: string, acl = PUBLIC, object?: AccessCheck['object']) =>
     ask('bob', { acl }, { action, object })
   for (const action of ['s3:PutObjectAcl', 's3:PutObjectTagging']) {
     assert.ok(may(action))

@@ -11,7 +11,7 @@ import type { Context } from './policy-context.ts'
 import { isPublicPolicy } from './policy-public.ts'
 import type { PublicAccessBlock } from './public-access.ts'
 
-export type AccessQuestion = {
+export type AccessCheck = {
   /** The caller's account, `service:<name>`, undefined for an anonymous caller. */
   readonly caller: string | undefined
   /** `s3:GetObject` */
@@ -55,7 +55,7 @@ const OF_OWNER_ALONE: ReadonlySet<string> = new Set([
  * The rule that allows the request; undefined: denied. Throws what evaluatePolicy() throws, and MethodNotAllowed when
  * the policy gives other accounts an action of the owner alone.
  */
-export function allowedBy(question: AccessQuestion): AccessReason | undefined {
+export function allowedBy(question: AccessCheck): AccessReason | undefined {
   const { caller, action, bucket } = question
   if (!OF_OWNER_ALONE.has(action)) return allowedByAny(question)
   if (caller === bucket.owner) return 'owner'
@@ -63,7 +63,7 @@ export function allowedBy(question: AccessQuestion): AccessReason | undefined {
   throw storageFault('MethodNotAllowed', undefined, {}, { allow: 'OPTIONS' })
 }
 
-function allowedByAny(question: AccessQuestion): AccessReason | undefined {
+function allowedByAny(question: AccessCheck): AccessReason | undefined {
   const { caller, action, bucket, key, context, judging, isForesight = false } = question
   const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
   const policy = bucket.policy && (isForesight ? atBest(bucket.policy) : bucket.policy)
@@ -83,7 +83,7 @@ const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
 
 /** True when an anonymous caller could be allowed the action for some key. If not, the request need not be read. */
 export function mayAllowStranger(
-  asked: Pick<AccessQuestion, 'action' | 'bucket' | 'judging'>,
+  asked: Pick<AccessCheck, 'action' | 'bucket' | 'judging'>,
 ): boolean {
   const question = { ...asked, caller: undefined, object: undefined }
   const { policy } = asked.bucket
@@ -96,7 +96,7 @@ function isRestricted({
   caller,
   bucket,
   judging,
-}: Pick<AccessQuestion, 'caller' | 'bucket' | 'judging'>): boolean {
+}: Pick<AccessCheck, 'caller' | 'bucket' | 'judging'>): boolean {
   const { block, policy, owner } = bucket
   if (block?.restrictPublicBuckets !== true || policy === undefined) return false
   if (caller === owner || caller?.startsWith('service:') === true) return false
@@ -118,7 +118,7 @@ const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
 const OF_OBJECT_OWNER = /^s3:(Get|Put|Delete|List)Object(Version)?(Tagging|Annotations?)$/
 
 /** The creator of an upload may list its parts and abort it, as at AWS, in a bucket of any owner. */
-function ownsTarget({ caller, action, bucket, object, initiator }: AccessQuestion): boolean {
+function ownsTarget({ caller, action, bucket, object, initiator }: AccessCheck): boolean {
   if (initiator !== undefined && initiator === caller) return true
   const isKept = object !== undefined && bucket.ownership !== 'BucketOwnerEnforced'
   if (isKept && object.owner === caller && OF_OBJECT_OWNER.test(action)) return true
@@ -134,7 +134,7 @@ function aclGives({
   action,
   bucket,
   object,
-}: Pick<AccessQuestion, 'caller' | 'action' | 'bucket' | 'object'>): boolean {
+}: Pick<AccessCheck, 'caller' | 'action' | 'bucket' | 'object'>): boolean {
   const isOfWrite = object === undefined && OF_A_WRITE.has(action)
   const found = permissionOf(isOfWrite ? 's3:PutObject' : action)
   if (found === undefined || bucket.ownership === 'BucketOwnerEnforced') return false

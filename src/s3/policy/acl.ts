@@ -55,7 +55,7 @@ export function cannedAcl(name: string, { owner, bucketOwner }: Owners): Acl {
   return { grants: [mine, { grantee: { account: bucketOwner }, permission }] }
 }
 
-export type AclQuestion = {
+export type AclCheck = {
   readonly permission: Exclude<Permission, 'FULL_CONTROL'>
   /** The caller's account, undefined for an anonymous one. */
   readonly caller: string | undefined
@@ -65,7 +65,7 @@ export type AclQuestion = {
 }
 
 /** True when the list or the ownership allows the permission. */
-export function aclAllows(acl: Acl, question: AclQuestion): boolean {
+export function aclAllows(acl: Acl, question: AclCheck): boolean {
   const { permission, caller, owner, ignorePublic = false } = question
   if (caller !== undefined && caller === owner) return true
   return acl.grants.some(

@@ -16,7 +16,7 @@ import { allowedBy, mayAllowStranger, type AccessReason } from './access.ts'
 import type { Acl } from './acl.ts'
 import { policyContext } from './policy-context.ts'
 
-export type Found = FoundVersion & { readonly bucket: Bucket }
+export type FoundObject = FoundVersion & { readonly bucket: Bucket }
 
 export interface Access {
   /**
@@ -40,9 +40,9 @@ export interface Access {
    * callers that may not list), MethodNotAllowed (a delete marker by its version), and what `read` throws. `read`
    * reads what the body sets; it is called only when the request could be allowed, and its result is judged.
    */
-  version(request: StorageRequest, read?: () => Promise<BodySays>): Promise<Found>
+  version(request: StorageRequest, read?: () => Promise<BodySays>): Promise<FoundObject>
   /** The version that a copy reads. */
-  source(request: StorageRequest, place: CopySource): Promise<Found>
+  source(request: StorageRequest, place: CopySource): Promise<FoundObject>
   /** The bucket, without judging. Throws NoSuchBucket. */
   find(request: StorageRequest): Promise<Bucket>
   /** True when the caller could do another action. */
@@ -98,7 +98,7 @@ export function createAccess(deps: {
     request: StorageRequest,
     place: CopySource & { readonly action: string; readonly isSource: boolean },
     readBody?: () => Promise<BodySays>,
-  ): Promise<Found> {
+  ): Promise<FoundObject> {
     const { key, versionId, action, isSource } = place
     const target = { key, ...(versionId === undefined ? {} : { versionId }) }
     const { bucket, found } = await objects.find(place.bucket, target)

@@ -10,11 +10,11 @@ export const JUDGING_STEPS_MAX = 2 * 1024 * 1024
 /** Added for each action and key: a batch judges one or two for each of its keys. */
 export const QUESTION_STEPS = 64 * 1024
 
-type Judged = { readonly asked: readonly (string | undefined)[]; readonly holds: boolean }
+type JudgedQuestion = { readonly asked: readonly (string | undefined)[]; readonly holds: boolean }
 
 export class Judging {
   #left = JUDGING_STEPS_MAX
-  #answers: Map<object, Judged> | undefined
+  #answers: Map<object, JudgedQuestion> | undefined
 
   /** Spends steps. Throws AccessDenied when the budget is used up. */
   spend(steps: number): void {
@@ -29,7 +29,7 @@ export class Judging {
   }
 
   /** Caches the result of a part of a policy while its values stay the same. */
-  once(part: object, asked: Judged['asked'], judge: () => boolean): boolean {
+  once(part: object, asked: JudgedQuestion['asked'], judge: () => boolean): boolean {
     this.#answers ??= new Map()
     const known = this.#answers.get(part)
     if (known !== undefined && isSame(known.asked, asked)) return known.holds
@@ -39,5 +39,5 @@ export class Judging {
   }
 }
 
-const isSame = (some: Judged['asked'], others: Judged['asked']): boolean =>
+const isSame = (some: JudgedQuestion['asked'], others: JudgedQuestion['asked']): boolean =>
   some.length === others.length && some.every((one, index) => one === others[index])

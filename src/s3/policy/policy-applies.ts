@@ -3,7 +3,7 @@
 import { storageFault } from '#contract/storage-errors.ts'
 import { Judging } from './judging.ts'
 import { conditionsHold, type PolicyCondition } from './policy-conditions.ts'
-import { ACTIONS, actionsWith, seemsToHaveKey } from './policy-keys.ts'
+import { ACTIONS, actionsWith, mayHaveKey } from './policy-keys.ts'
 
 type Checked = {
   readonly effect: 'Allow' | 'Deny'
@@ -26,8 +26,7 @@ export function checkApplies({ effect, conditions, isAbout, names }: Checked): v
     if (![...having].some(isAbout)) throw inapplicable(key)
     if (!letsThrough(effect, condition)) continue
     const misled = [...ACTIONS].find(
-      (action) =>
-        !having.has(action) && seemsToHaveKey(action, key, names(action)) && isAbout(action),
+      (action) => !having.has(action) && mayHaveKey(action, key, names(action)) && isAbout(action),
     )
     if (misled !== undefined) throw inapplicable(key, misled)
   }

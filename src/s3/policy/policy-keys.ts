@@ -140,6 +140,6 @@ export const actionsWith = (key: string): ReadonlySet<string> | undefined =>
  * "s3:PutObjectAcl"]` by encryption. It always does for overwriting and deleting: tags of an object cannot protect it
  * (S3, "Tagging and access control policies").
  */
-export const seemsToHaveKey = (action: string, key: string, isNamed: boolean): boolean =>
+export const mayHaveKey = (action: string, key: string, isNamed: boolean): boolean =>
   (isNamed && !SAID.has(family(key))) ||
   (family(key) === 's3:existingobjecttag' && OVERWRITES.has(action))

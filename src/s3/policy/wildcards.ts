@@ -46,9 +46,9 @@ function hasRuns(pattern: string, text: string, effort: Effort): boolean {
 export const isFixed = (text: string): boolean => !/[*?]/.test(text)
 
 /** A run without stars, and a position in the text. */
-type Place = { readonly run: string; readonly text: string; readonly at: number }
+type MatchPosition = { readonly run: string; readonly text: string; readonly at: number }
 
-function fitsAt({ run, text, at }: Place, effort: Effort): boolean {
+function fitsAt({ run, text, at }: MatchPosition, effort: Effort): boolean {
   let fits = 0
   for (; fits < run.length; fits++) {
     const wanted = run.charCodeAt(fits)
@@ -59,14 +59,14 @@ function fitsAt({ run, text, at }: Place, effort: Effort): boolean {
 }
 
 /** The end of the first match of the run; -1 when there is none. */
-function seekEach({ run, text, at }: Place, effort: Effort): number {
+function seekEach({ run, text, at }: MatchPosition, effort: Effort): number {
   for (let begin = at; begin + run.length <= text.length; begin++)
     if (fitsAt({ run, text, at: begin }, effort)) return begin + run.length
   return -1
 }
 
 /** The same for a run without `?`. */
-function seekLiteral({ run, text, at }: Place, effort: Effort): number {
+function seekLiteral({ run, text, at }: MatchPosition, effort: Effort): number {
   if (run.length > text.length - at) return -1
   const borders = bordersOf(run)
   let fits = 0

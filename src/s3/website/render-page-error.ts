@@ -1,7 +1,13 @@
 // Renders an error as a page for visitors of a website, like AWS's.
 import type { ErgonError } from '#base/errors.ts'
 import { STATUS_CODES } from '#base/node-http.ts'
-import { codeOf, faultHeaders, shownDetails, told, type ErrorPlace } from '#s3/render-error.ts'
+import {
+  codeOf,
+  faultHeaders,
+  shownDetails,
+  shownError,
+  type ErrorPlace,
+} from '#s3/render-error.ts'
 import { escapeXml } from '#s3/xml/write.ts'
 
 /** The headers of an error on a website. */
@@ -16,7 +22,7 @@ export function renderPageError(
   method: string,
   place: ErrorPlace,
 ): { contentType: string; body: string; headers: Record<string, string> } {
-  const error = told(fault)
+  const error = shownError(fault)
   const headers = { ...faultHeaders(error, place), ...errorHeaders(error) }
   const contentType = 'text/html; charset=utf-8'
   if (method === 'HEAD' || error.status === 304) return { contentType, body: '', headers }

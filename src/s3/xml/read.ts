@@ -44,7 +44,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-type Open = {
+type OpenElement = {
   readonly name: string
   readonly rawName: string
   text: string
@@ -54,8 +54,8 @@ type Open = {
 
 function scan(document: string): XmlElement {
   // The document is the bottom of the stack; its one child is the root.
-  const bottom: Open = { name: '', rawName: '', text: '', children: [], attributes: {} }
-  const stack: Open[] = []
+  const bottom: OpenElement = { name: '', rawName: '', text: '', children: [], attributes: {} }
+  const stack: OpenElement[] = []
   let top = bottom
   let elements = 0
   let at = 0
@@ -102,7 +102,7 @@ function after(document: string, mark: string, from: number): number {
   return found + mark.length
 }
 
-function close({ name, text, children, attributes }: Open): XmlElement {
+function close({ name, text, children, attributes }: OpenElement): XmlElement {
   if (children.length === 0 && name !== '') return { name, text, children, attributes }
   if (text.trim() !== '') throw malformedXml('There is text between elements')
   return { name, text: '', children, attributes }
@@ -113,7 +113,10 @@ const START =
 const ATTRIBUTE = /([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 
 // A DOCTYPE fails here like any malformed tag.
-function startTag(document: string, at: number): { open: Open; next: number; isEmpty: boolean } {
+function startTag(
+  document: string,
+  at: number,
+): { open: OpenElement; next: number; isEmpty: boolean } {
   START.lastIndex = at
   const found = START.exec(document)
   if (found === null) throw malformedXml('There is a tag that is not well-formed')

@@ -3,7 +3,7 @@ import type { Artifacts } from '#artifacts/fetch.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { NODE_CONTROL } from '#contract/control/node.ts'
-import type { ControlHandlers, Sent } from '#contract/control-operation.ts'
+import type { ControlHandlers, JsonSendable } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { booksCheck, booksFigures } from '#status/metrics/books-figures.ts'
 import type { Meter } from '#node/meter/meter.ts'
@@ -42,7 +42,7 @@ export const nodeHandlers = (deps: {
     'artifact.prune': (_, { signal }) => deps.artifacts.prune(signal),
   }) satisfies Partial<ControlHandlers<typeof NODE_CONTROL>>
 
-type SentStatus = Sent<ControlAnswer<'node.status'>>
+type SentStatus = JsonSendable<ControlAnswer<'node.status'>>
 
 /** Answers while the state does not: then `sessions` and `ledger` are null and `state` says why. */
 async function status({ state, cells }: { state: State; cells: Cells }): Promise<SentStatus> {

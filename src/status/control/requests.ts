@@ -3,7 +3,7 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { NODE_CONTROL } from '#contract/control/node.ts'
-import type { ControlHandlers, Sent } from '#contract/control-operation.ts'
+import type { ControlHandlers, JsonSendable } from '#contract/control-operation.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 import { entryOf, fault } from '#contract/errors.ts'
 import { REFUSALS_PAGE, type Refusal } from '#http/refusals.ts'
@@ -18,7 +18,7 @@ type Deps = {
   readonly cells: Pick<Cells, 'list'>
   readonly log: Logger
 }
-type FoundRequest = Sent<ControlAnswer<'request.find'>>
+type FoundRequest = JsonSendable<ControlAnswer<'request.find'>>
 
 export const requestHandlers = (deps: Deps) =>
   ({

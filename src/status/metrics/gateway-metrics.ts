@@ -3,9 +3,9 @@ import type { Registry } from 'prom-client'
 import type { GatewayCore } from '#http/gateway-part.ts'
 import { ask } from '#node/cell-specs.ts'
 import { requestFigures } from './request-figures.ts'
-import { addStateGauges, type AsksState } from './state-gauges.ts'
+import { addStateGauges, type GaugeQueries } from './state-gauges.ts'
 
-type Deps = AsksState & Pick<GatewayCore, 'name' | 'others' | 'counts' | 'figures'>
+type Deps = GaugeQueries & Pick<GatewayCore, 'name' | 'others' | 'counts' | 'figures'>
 
 /** A page of a gateway's inside: its own figures as JSON. */
 export const METRICS_PAGE = '/metrics'

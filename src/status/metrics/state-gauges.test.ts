@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Gauge, Registry } from 'prom-client'
-import { addStateGauges, type AsksState } from './state-gauges.ts'
+import { addStateGauges, type GaugeQueries } from './state-gauges.ts'
 
 const away = () => Promise.reject(new TypeError('the state is away'))
-const samples = async (asks: AsksState): Promise<string[]> => {
+const samples = async (asks: GaugeQueries): Promise<string[]> => {
   const registry = new Registry()
   addStateGauges(registry, Gauge, asks)
   const page = await registry.metrics()

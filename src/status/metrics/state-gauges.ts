@@ -8,7 +8,7 @@ import type { PowerFigures } from './power-figures.ts'
 import type { WebhookFigures } from './webhook-figures.ts'
 
 /** Questions to the state; they may reject, or take their time. */
-export type AsksState = {
+export type GaugeQueries = {
   readonly books: () => Promise<BooksFigures>
   readonly power: () => Promise<PowerFigures | undefined>
   readonly tasks: () => Promise<readonly TaskFigures[]>
@@ -21,7 +21,7 @@ const ANSWER_MS_MAX = 1000
 export function addStateGauges(
   registry: Registry,
   GaugeOf: typeof Gauge,
-  { books, power, tasks, webhooks }: AsksState,
+  { books, power, tasks, webhooks }: GaugeQueries,
 ): void {
   addBooks(registry, GaugeOf, books)
   addPower(registry, GaugeOf, power)
@@ -29,7 +29,7 @@ export function addStateGauges(
   addWebhooks(registry, GaugeOf, webhooks)
 }
 
-function addBooks(registry: Registry, GaugeOf: typeof Gauge, books: AsksState['books']): void {
+function addBooks(registry: Registry, GaugeOf: typeof Gauge, books: GaugeQueries['books']): void {
   const ofBooks = gaugesOf(registry, GaugeOf, books)
   ofBooks('ledger_alarms', 'Found wrong and not acknowledged', ({ alarms }) => alarms)
   ofBooks(
@@ -80,7 +80,7 @@ function gaugesOf<Figures>(
 function addWebhooks(
   registry: Registry,
   GaugeOf: typeof Gauge,
-  webhooks: AsksState['webhooks'],
+  webhooks: GaugeQueries['webhooks'],
 ): void {
   const ofWebhooks = gaugesOf(registry, GaugeOf, webhooks)
   ofWebhooks('webhooks_due', 'Deliveries that are due and not sent', ({ waiting }) => waiting)
@@ -88,7 +88,7 @@ function addWebhooks(
 }
 
 /** The power of the node and of its cells: the newest window of its meter, the same for all gateways. */
-function addPower(registry: Registry, GaugeOf: typeof Gauge, power: AsksState['power']): void {
+function addPower(registry: Registry, GaugeOf: typeof Gauge, power: GaugeQueries['power']): void {
   const askPower = askOnce(power)
   const gauge = (
     name: string,
@@ -130,7 +130,7 @@ function addPower(registry: Registry, GaugeOf: typeof Gauge, power: AsksState['p
 }
 
 /** Sums that the state keeps, so they are gauges here, although they only grow. */
-function addTasks(registry: Registry, GaugeOf: typeof Gauge, tasks: AsksState['tasks']): void {
+function addTasks(registry: Registry, GaugeOf: typeof Gauge, tasks: GaugeQueries['tasks']): void {
   const askTasks = askOnce(tasks)
   const ofTasks = (name: string, help: string, read: (task: TaskFigures) => number) =>
     new GaugeOf({

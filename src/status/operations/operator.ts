@@ -30,13 +30,13 @@ import { readLogTail, readNodeFacts, type FactsDeps } from '#status/operator/rea
 type OperatorName = keyof (typeof OPERATOR)['operations']
 type Deps = FactsDeps & { readonly state: State; readonly region: string }
 /** Resolves with the answer, for JSON. */
-type Look<Body = unknown> = (call: Handled<Body>) => Promise<object>
+type OperatorRead<Body = unknown> = (call: Handled<Body>) => Promise<object>
 
 /** All of them, each for the operator's account alone. */
 export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
   const { state } = deps
   const incidents = createIncidents(state, deps.region)
-  const only = <Body>(look: Look<Body>): Handler<Body> => {
+  const only = <Body>(look: OperatorRead<Body>): Handler<Body> => {
     return async (call): Promise<Reply> => {
       await demandOperator(state, callerOf(call.who))
       return known(await look(call))
@@ -64,7 +64,7 @@ export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
   }
 }
 
-type Only = <Body>(look: Look<Body>) => Handler<Body>
+type Only = <Body>(look: OperatorRead<Body>) => Handler<Body>
 
 const suspensionEndpoints = (state: State, only: Only) => {
   const change = async (call: Handled, reason: string | undefined, action: OperatorName) => {

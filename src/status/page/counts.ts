@@ -2,7 +2,7 @@
 // (src/http/request-counts.ts), and this process takes the differences.
 import type { ModelCounts } from '#http/request-counts.ts'
 import { ask } from '#node/cell-specs.ts'
-import type { Counted } from './measure.ts'
+import type { RequestFailures } from './measure.ts'
 import { modelPart, partOf } from './parts.ts'
 
 /** A page of a gateway's inside. */
@@ -13,13 +13,13 @@ export type CountsPage = {
 
 const ASK_MS_MAX = 3000
 
-export type CountsReader = (signal: AbortSignal) => Promise<ReadonlyMap<string, Counted>>
+export type CountsReader = (signal: AbortSignal) => Promise<ReadonlyMap<string, RequestFailures>>
 
 /** A gateway that does not answer adds nothing. Counts from before the first scan are left out. */
 export function createCountsReader(sockets: readonly string[]): CountsReader {
-  const seen = new Map<string, Map<string, Counted>>()
+  const seen = new Map<string, Map<string, RequestFailures>>()
 
-  async function look(socket: string, signal: AbortSignal): Promise<Map<string, Counted>> {
+  async function look(socket: string, signal: AbortSignal): Promise<Map<string, RequestFailures>> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)])
     const { counts } = (await ask(socket, COUNTS_PAGE, limit)) as CountsPage
     const now = totals(counts)
@@ -28,7 +28,7 @@ export function createCountsReader(sockets: readonly string[]): CountsReader {
     return before === undefined ? new Map() : differences(now, before)
   }
   return async (signal) => {
-    const sum = new Map<string, Counted>()
+    const sum = new Map<string, RequestFailures>()
     const looks = await Promise.allSettled(sockets.map((socket) => look(socket, signal)))
     for (const one of looks)
       if (one.status === 'fulfilled')
@@ -38,8 +38,8 @@ export function createCountsReader(sockets: readonly string[]): CountsReader {
 }
 
 /** By part; a model is a part of its own, and of inference. */
-function totals(counts: CountsPage['counts']): Map<string, Counted> {
-  const sum = new Map<string, Counted>()
+function totals(counts: CountsPage['counts']): Map<string, RequestFailures> {
+  const sum = new Map<string, RequestFailures>()
   for (const { operation, model, statuses, failures } of counts) {
     const counted = {
       requests: statuses.reduce((all, one) => all + one, 0),
@@ -51,15 +51,19 @@ function totals(counts: CountsPage['counts']): Map<string, Counted> {
   return sum
 }
 
-function add(sum: Map<string, Counted>, part: string, { requests, failures }: Counted): void {
+function add(
+  sum: Map<string, RequestFailures>,
+  part: string,
+  { requests, failures }: RequestFailures,
+): void {
   const before = sum.get(part) ?? { requests: 0, failures: 0 }
   sum.set(part, { requests: before.requests + requests, failures: before.failures + failures })
 }
 
 function differences(
-  now: ReadonlyMap<string, Counted>,
-  before: ReadonlyMap<string, Counted>,
-): Map<string, Counted> {
+  now: ReadonlyMap<string, RequestFailures>,
+  before: ReadonlyMap<string, RequestFailures>,
+): Map<string, RequestFailures> {
   return new Map(
     [...now].map(([part, { requests, failures }]) => {
       const old = before.get(part)

@@ -10,7 +10,7 @@ export const worst = (measures: readonly PartMeasure[]): PartMeasure =>
   STATES.findLast((state) => measures.includes(state))
 
 /** Requests of a part since the measurement before, and those of them that the service failed. */
-export type Counted = { readonly requests: number; readonly failures: number }
+export type RequestFailures = { readonly requests: number; readonly failures: number }
 
 /** Fewer failures say nothing: one caller with a request that takes too long must not colour the page. */
 const FAILURES_LEAST = 10
@@ -18,7 +18,7 @@ const DEGRADED_SHARE = 0.05
 const DOWN_SHARE = 0.5
 
 /** The state by the answers of a period; undefined without requests. */
-export function ofCounts({ requests, failures }: Counted): PartMeasure {
+export function ofCounts({ requests, failures }: RequestFailures): PartMeasure {
   if (requests === 0) return undefined
   if (failures < FAILURES_LEAST) return 'ok'
   const share = failures / requests

@@ -76,9 +76,9 @@ export async function serveStatus(deps: {
   }
 }
 
-type Answered = { readonly folder: string; readonly headers: Readonly<Record<string, string>> }
+type ServedFolder = { readonly folder: string; readonly headers: Readonly<Record<string, string>> }
 
-function answer(request: IncomingMessage, response: ServerResponse, deps: Answered): void {
+function answer(request: IncomingMessage, response: ServerResponse, deps: ServedFolder): void {
   for (const [name, value] of Object.entries(deps.headers)) response.setHeader(name, value)
   // No request of ours has a body, and none is waited for.
   if (hasBody(request)) response.setHeader('connection', 'close')

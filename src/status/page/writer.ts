@@ -13,7 +13,7 @@ import { readFacts, type StateFacts } from './facts.ts'
 import { feedOf } from './feed.ts'
 import { PAGES, readStatusFile, replaceFile } from './files.ts'
 import { addMeasures, NO_HISTORY } from './history.ts'
-import { ofCounts, worst, type Counted, type PartMeasure } from './measure.ts'
+import { ofCounts, worst, type RequestFailures, type PartMeasure } from './measure.ts'
 import { pageHtml } from './page-html.ts'
 import { INFERENCE_PART, modelPart, PARTS } from './parts.ts'
 import type { AddressProbe } from './probes.ts'
@@ -132,7 +132,7 @@ type Looks = {
   /** Undefined while the state does not answer. */
   readonly facts: StateFacts | undefined
   readonly last: StateFacts | null
-  readonly counted: ReadonlyMap<string, Counted>
+  readonly counted: ReadonlyMap<string, RequestFailures>
   readonly answers: Answers
   readonly missing: WriterDeps['missing']
 }

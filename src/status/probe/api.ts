@@ -11,7 +11,7 @@ export type ApiRequest = {
   /** Sent as JSON, or as bytes. */
   readonly body?: object | Buffer
 }
-export type Figured = {
+export type ProbeAnswer = {
   readonly status: number
   readonly text: string
   readonly energyNj: Nj
@@ -22,7 +22,7 @@ export type Figured = {
   readonly receipt: string
 }
 /** Resolves with any answer; rejects where there is none in time. */
-export type Api = (asked: ApiRequest, signal: AbortSignal) => Promise<Figured>
+export type Api = (asked: ApiRequest, signal: AbortSignal) => Promise<ProbeAnswer>
 
 /** The API at an address of this node. */
 export const createApi =
@@ -63,7 +63,7 @@ function answerOf(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,
   bytes: Buffer,
-): Figured {
+): ProbeAnswer {
   const text = (name: string) => String(headers[name] ?? '')
   const [method = '', band = ''] = text('x-energy-method').split('; band=')
   return {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { sleep } from '#base/clock.ts'
 import type { ProbedComponent } from '#contract/probe-components.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { Api, ApiRequest, Figured } from './api.ts'
+import type { Api, ApiRequest, ProbeAnswer } from './api.ts'
 
 const OBJECT_BYTES = 1024
 const ANSWER_TOKENS = 16
@@ -27,7 +27,7 @@ export type ProbeContext = {
   readonly bucket: string
   readonly signal: AbortSignal
 }
-type ComponentProbe = (questioner: ProbeContext) => Promise<readonly Figured[]>
+type ComponentProbe = (questioner: ProbeContext) => Promise<readonly ProbeAnswer[]>
 
 export const COMPONENT_PROBES: Readonly<Record<ProbedComponent, ComponentProbe>> = {
   api: async (by) => [await ask(by, { method: 'GET', path: '/v1/models' })],
@@ -75,7 +75,7 @@ async function demandDatabase({ state, account }: ProbeContext): Promise<void> {
     throw new NotProbed(`the operator's account has no database named "${DATABASE}" that may run`)
 }
 
-async function askStorage(by: ProbeContext): Promise<readonly Figured[]> {
+async function askStorage(by: ProbeContext): Promise<readonly ProbeAnswer[]> {
   const path = `/${by.bucket}/probe`
   const body = randomBytes(OBJECT_BYTES)
   const put = { method: 'PUT', path, body }
@@ -89,7 +89,7 @@ async function askStorage(by: ProbeContext): Promise<readonly Figured[]> {
   return [stored, read, await ask(by, { method: 'DELETE', path })]
 }
 
-async function askReceipt(by: ProbeContext): Promise<readonly Figured[]> {
+async function askReceipt(by: ProbeContext): Promise<readonly ProbeAnswer[]> {
   const asked = await ask(by, { method: 'GET', path: '/v1/balance' })
   const answers = [asked]
   const signal = AbortSignal.any([by.signal, AbortSignal.timeout(RECEIPT_MS_MAX)])
@@ -106,7 +106,7 @@ async function ask(
   { api, signal }: ProbeContext,
   asked: ApiRequest,
   others: readonly number[] = [],
-): Promise<Figured> {
+): Promise<ProbeAnswer> {
   const answer = await api(asked, signal)
   const { status, text } = answer
   if (status < 400 || others.includes(status)) return answer

@@ -6,7 +6,7 @@ import { sum } from '#base/units.ts'
 import type { ProbedComponent } from '#contract/probe-components.ts'
 import type { ProbeState } from '#contract/probe.ts'
 import type { State } from '#state/connect.ts'
-import { createApi, type Figured } from './api.ts'
+import { createApi, type ProbeAnswer } from './api.ts'
 import { openProbeToken } from './probe-token.ts'
 import { NotProbed, COMPONENT_PROBES, type ProbeContext } from './component-probes.ts'
 
@@ -82,7 +82,7 @@ export async function probed(
   }
 }
 
-function figuresOf(answers: readonly Figured[], durationMs: number): Row {
+function figuresOf(answers: readonly ProbeAnswer[], durationMs: number): Row {
   const first = answers[0]
   return {
     state: 'ok',

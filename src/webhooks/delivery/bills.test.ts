@@ -10,7 +10,7 @@ import {
 } from '#charging/charging.fixture.ts'
 import type { Payer } from '#charging/spend.ts'
 import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
-import { brokenInvariants } from '#ledger/model-books.ts'
+import { brokenInvariants } from '#ledger/reference/books.ts'
 import { createDeliveryBills } from './bills.ts'
 
 const CPU_S = 1e9

@@ -41,12 +41,12 @@ export const createWebhookReplay =
     return { kind: 'known', status: 200, body: () => reply }
   }
 
-type Place = { readonly account: string; readonly id: string }
+type EndpointKey = { readonly account: string; readonly id: string }
 
 /** The events of a time that the endpoint asks for, one more than a replay takes. */
 async function eventsOfTime(
   state: Queryable,
-  { account, id }: Place,
+  { account, id }: EndpointKey,
   { from, to, delivered }: WebhookReplay,
 ): Promise<KnownEvent[]> {
   const { rows } = await state.query<KnownEvent>(
@@ -63,7 +63,7 @@ async function eventsOfTime(
 /** Throws event_not_found. */
 async function oneEvent(
   state: Queryable,
-  { account, id }: Place,
+  { account, id }: EndpointKey,
   event: string,
 ): Promise<KnownEvent[]> {
   const { rows } = await state.query<KnownEvent>(

@@ -65,12 +65,15 @@ function whyNot({
   return undefined
 }
 
-type Left = { readonly Id: string }
+type LeftContainer = { readonly Id: string }
 
 /** Containers end with their agent; their names stay in the engine. */
 async function removeLeft(engine: ContainerEngine, installation: string): Promise<void> {
   const ours = ofInstallation(installation)
-  const containers = await engine.ask<readonly Left[]>('GET', `/containers/json?all=1&${ours}`)
+  const containers = await engine.ask<readonly LeftContainer[]>(
+    'GET',
+    `/containers/json?all=1&${ours}`,
+  )
   for (const { Id } of containers) await engine.ask('DELETE', `/containers/${Id}?force=1&v=1`)
   await removeLeftVolumes(engine, ours)
 }

@@ -1,10 +1,10 @@
-// The model behind the interface of the ledger, for tests of those who call it.
-import { closeSession, loseRecords, openSession, tick } from './model.ts'
-import type { Books } from './model-books.ts'
+// The reference ledger behind the interface of the real one, for tests of its callers.
+import { closeSession, loseRecords, openSession, tick } from './reference/tick.ts'
+import type { Books } from './reference/books.ts'
 import type { KnownSession, Ledger } from './tick.ts'
 
 /** Each call is done when it is made; only its answer comes later. */
-export function createModelLedger(books: Books, nowMs: () => number): Ledger {
+export function createReferenceLedger(books: Books, nowMs: () => number): Ledger {
   const known = (id: string): KnownSession | undefined => {
     const one = books.sessions.get(id)
     const newestChange = BigInt(books.changes.length)

@@ -11,12 +11,12 @@ import {
   transfer,
   walletOf,
   type Books,
-  type ModelSession,
-} from './model-books.ts'
-import { countUnlimited, loweredBudgets, noteBudget, openBudgetDays } from './model-budgets.ts'
-import { burnLots, noteBalance } from './model-funds.ts'
-import { drawReserves } from './model-reserves.ts'
-import type { LeaseGrant, TickInput, TickRecord, TickResult } from './tick.ts'
+  type ReferenceSession,
+} from './books.ts'
+import { countUnlimited, loweredBudgets, noteBudget, openBudgetDays } from './budgets.ts'
+import { burnLots, noteBalance } from './funds.ts'
+import { drawReserves } from './reserves.ts'
+import type { LeaseGrant, TickInput, TickRecord, TickResult } from '#ledger/tick.ts'
 
 const SESSION_MS = 2000
 const SHORTAGE_MS = 1000
@@ -122,7 +122,7 @@ export const leaseWallet = (want: string, nowMs: number): string =>
 
 const isFreeWant = (want: string) => /^free:[^:]*$/.test(want)
 
-function openOf(books: Books, id: string): ModelSession {
+function openOf(books: Books, id: string): ReferenceSession {
   const session = books.sessions.get(id)
   if (session === undefined || !session.open) throw refused('EG001', 'is not open')
   return session
@@ -131,7 +131,7 @@ function openOf(books: Books, id: string): ModelSession {
 const refused = (code: string, what: string) =>
   new ErgonError({ code, status: 500 }, `The session ${what}`)
 
-function freshRecords(books: Books, session: ModelSession, input: TickInput): TickRecord[] {
+function freshRecords(books: Books, session: ReferenceSession, input: TickInput): TickRecord[] {
   const posted = books.records.get(input.session) ?? []
   for (const record of input.records)
     if (record.seq <= session.lastSeq && posted[Number(record.seq) - 1] !== textOf(record))

@@ -8,9 +8,9 @@ import {
   transfer,
   walletOf,
   type Books,
-  type ModelLot,
-} from './model-books.ts'
-import { fillReserves, noteDepleted, noteSolvent } from './model-reserves.ts'
+  type ReferenceLot,
+} from './books.ts'
+import { fillReserves, noteDepleted, noteSolvent } from './reserves.ts'
 
 export type NewLot = {
   readonly account: string
@@ -94,7 +94,7 @@ export function noteBalance(books: Books, wallet: string, before: bigint): void 
   noteDepleted(books, wallet, posted < before)
 }
 
-function addLot(books: Books, lot: NewLot, source: string, nowMs: number): ModelLot {
+function addLot(books: Books, lot: NewLot, source: string, nowMs: number): ReferenceLot {
   const { account, amount, kind, priority, expiresMs, reference = '' } = lot
   const wallet = `money:${account}`
   openWallet(books, wallet, moneyUnit(books, account), true)
@@ -131,7 +131,7 @@ function settlePending(
   books: Books,
   id: string,
   outcome: 'posted' | 'voided',
-): ModelLot | undefined {
+): ReferenceLot | undefined {
   const credit = present(books.pending.get(id), `no pending credit ${id}`)
   if (credit.state !== 'pending') return undefined
   credit.state = outcome
@@ -169,10 +169,10 @@ function expireWallet(books: Books, id: string, nowMs: number): void {
   noteBalance(books, id, before)
 }
 
-const isExpired = (lot: ModelLot, nowMs: number) =>
+const isExpired = (lot: ReferenceLot, nowMs: number) =>
   lot.remaining > 0n && lot.expiresMs !== undefined && lot.expiresMs <= nowMs
 
-const inBurnOrder = (books: Books, wallet: string): ModelLot[] =>
+const inBurnOrder = (books: Books, wallet: string): ReferenceLot[] =>
   books.lots
     .filter((lot) => lot.wallet === wallet && lot.remaining > 0n)
     .toSorted(

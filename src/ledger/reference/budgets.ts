@@ -6,9 +6,9 @@ import {
   transfer,
   walletOf,
   type Books,
-  type ModelBudgetDay,
-  type ModelCharge,
-} from './model-books.ts'
+  type ReferenceBudgetDay,
+  type ReferenceCharge,
+} from './books.ts'
 
 export const budgetDay = (id: string, nowMs: number): string => `budget:${id}:${dayOf(nowMs)}`
 
@@ -87,17 +87,17 @@ export function noteBudget(books: Books, wallet: string): void {
 }
 
 /** The energy that the wallet of a day is given. */
-const shareOf = (perDay: bigint, { unlimited }: ModelBudgetDay): bigint =>
+const shareOf = (perDay: bigint, { unlimited }: ReferenceBudgetDay): bigint =>
   perDay > unlimited ? perDay - unlimited : 0n
 
 const isLimited = (
-  { resource, operation }: ModelCharge,
+  { resource, operation }: ReferenceCharge,
   id: string,
   operations: readonly string[],
 ): boolean => resource === id && operations.includes(operation)
 
 /** Counts a charge that was settled without the budget of its resource. */
-export function countUnlimited(books: Books, charge: ModelCharge): void {
+export function countUnlimited(books: Books, charge: ReferenceCharge): void {
   const { resource = '', atMs, energyNj } = charge
   const day = books.budgetDays.get(budgetDay(resource, atMs))
   const operations = books.budgets.get(resource)?.operations ?? []

@@ -1,16 +1,16 @@
-// The state of the ledger as plain data, for the oracle in model.ts and for the simulator.
+// The state of the ledger as plain data, for the oracle in tick.ts and for the simulator.
 import { present } from '#base/errors.ts'
-import type { CredentialChange } from './tick.ts'
+import type { CredentialChange } from '#ledger/tick.ts'
 
 export type Unit = 'nJ' | 'USD' | 'tUSD'
-export type ModelWallet = {
+export type ReferenceWallet = {
   unit: Unit
   posted: bigint
   reserved: bigint
   kept: bigint
   bounded: boolean
 }
-export type ModelLot = {
+export type ReferenceLot = {
   readonly id: number
   readonly wallet: string
   readonly kind: string
@@ -21,7 +21,7 @@ export type ModelLot = {
   source: string
   readonly reference: string
 }
-export type ModelAccount = {
+export type ReferenceAccount = {
   readonly env: 'live' | 'test'
   funded: boolean
   charges: bigint
@@ -30,7 +30,7 @@ export type ModelAccount = {
   isDepleted: boolean
   events: number
 }
-export type ModelSession = {
+export type ReferenceSession = {
   readonly process: string
   readonly life: number
   /** The kind of the reserves that it draws on. */
@@ -41,7 +41,7 @@ export type ModelSession = {
   untilMs: number
   open: boolean
 }
-export type ModelCharge = {
+export type ReferenceCharge = {
   readonly session: string
   readonly seq: bigint
   readonly id: string
@@ -55,34 +55,34 @@ export type ModelCharge = {
   readonly resource: string | undefined
   readonly atMs: number
 }
-export type ModelTransfer = {
+export type ReferenceTransfer = {
   readonly debit: string
   readonly credit: string
   readonly amount: bigint
   readonly kind: string
   readonly reference: string
 }
-export type ModelEvent = {
+export type ReferenceEvent = {
   readonly account: string
   readonly type: string
   readonly sequence: number
   readonly data: Readonly<Record<string, unknown>>
 }
-export type ModelBudget = {
+export type ReferenceBudget = {
   readonly account: string
   readonly njPerDay: bigint
   /** Those that it limits. */
   readonly operations: readonly string[]
 }
 /** A wallet of a budget on a day. */
-export type ModelBudgetDay = {
+export type ReferenceBudgetDay = {
   readonly budget: string
   granted: bigint
   /** Charged without the budget. */
   unlimited: bigint
   isWarned: boolean
 }
-export type ModelPending = {
+export type ReferencePending = {
   readonly wallet: string
   readonly amount: bigint
   readonly lot: number
@@ -91,32 +91,32 @@ export type ModelPending = {
 }
 
 /** A reserve of a wallet, and the part of it that is there. */
-export type ModelReserve = { readonly wanted: bigint; amount: bigint }
+export type ReferenceReserve = { readonly wanted: bigint; amount: bigint }
 
 export type Books = {
-  readonly wallets: Map<string, ModelWallet>
-  readonly accounts: Map<string, ModelAccount>
-  readonly sessions: Map<string, ModelSession>
+  readonly wallets: Map<string, ReferenceWallet>
+  readonly accounts: Map<string, ReferenceAccount>
+  readonly sessions: Map<string, ReferenceSession>
   /** session → wallet → amount */
   readonly leases: Map<string, Map<string, bigint>>
   /** session → wallet → when it wanted more of it than others left */
   readonly shortages: Map<string, Map<string, number>>
-  readonly lots: ModelLot[]
+  readonly lots: ReferenceLot[]
   /** By kind and wallet. */
-  readonly reserves: Map<string, ModelReserve>
+  readonly reserves: Map<string, ReferenceReserve>
   /** By kind and source: wallet → amount */
   readonly reserveParts: Map<string, ReadonlyMap<string, bigint>>
-  readonly budgets: Map<string, ModelBudget>
+  readonly budgets: Map<string, ReferenceBudget>
   /** By wallet. */
-  readonly budgetDays: Map<string, ModelBudgetDay>
-  readonly pending: Map<string, ModelPending>
+  readonly budgetDays: Map<string, ReferenceBudgetDay>
+  readonly pending: Map<string, ReferencePending>
   /** session → the bytes of each posted record, by seq − 1; '' of one that was lost */
   readonly records: Map<string, string[]>
-  readonly charges: ModelCharge[]
+  readonly charges: ReferenceCharge[]
   /** Records that a session had and could not post, by their numbers. */
   readonly lost: { readonly session: string; readonly first: bigint; readonly last: bigint }[]
-  readonly transfers: ModelTransfer[]
-  readonly events: ModelEvent[]
+  readonly transfers: ReferenceTransfer[]
+  readonly events: ReferenceEvent[]
   readonly alarms: { kind: string; detail: Readonly<Record<string, unknown>> }[]
   readonly changes: CredentialChange[]
   readonly tariffs: Map<string, unknown>
@@ -179,7 +179,7 @@ export function addAccount(books: Books, id: string, env: 'live' | 'test', lowWa
   openWallet(books, `energy:${id}`, 'nJ', false)
 }
 
-const newAccount = (env: 'live' | 'test', lowWater: bigint): ModelAccount => ({
+const newAccount = (env: 'live' | 'test', lowWater: bigint): ReferenceAccount => ({
   env,
   funded: false,
   charges: 0n,
@@ -196,10 +196,10 @@ export function openWallet(books: Books, id: string, unit: Unit, bounded: boolea
   return true
 }
 
-export const walletOf = (books: Books, id: string): ModelWallet =>
+export const walletOf = (books: Books, id: string): ReferenceWallet =>
   present(books.wallets.get(id), `no wallet ${id}`)
 
-export const accountOf = (books: Books, id: string): ModelAccount =>
+export const accountOf = (books: Books, id: string): ReferenceAccount =>
   present(books.accounts.get(id), `no account ${id}`)
 
 export const moneyUnit = (books: Books, account: string): Unit =>
@@ -212,7 +212,7 @@ export const leasesOf = (books: Books, session: string): Map<string, bigint> => 
 }
 
 /** Moves what is not a charge. */
-export function transfer(books: Books, moved: ModelTransfer): void {
+export function transfer(books: Books, moved: ReferenceTransfer): void {
   if (moved.amount === 0n) return
   walletOf(books, moved.debit).posted -= moved.amount
   walletOf(books, moved.credit).posted += moved.amount

@@ -6,10 +6,10 @@ import {
   leasesOf,
   walletOf,
   type Books,
-  type ModelReserve,
-  type ModelSession,
-} from './model-books.ts'
-import { LEAST_HOLD_NJ, type ReserveKind, type TickInput } from './tick.ts'
+  type ReferenceReserve,
+  type ReferenceSession,
+} from './books.ts'
+import { LEAST_HOLD_NJ, type ReserveKind, type TickInput } from '#ledger/tick.ts'
 
 /** The energies that a source wants to be kept of balances, by account; the others want nothing. */
 export type WantedReserves = {
@@ -18,7 +18,10 @@ export type WantedReserves = {
   readonly energies: ReadonlyMap<string, Nj>
 }
 
-export function fitModelReserves(books: Books, { kind, source, energies }: WantedReserves): void {
+export function fitReferenceReserves(
+  books: Books,
+  { kind, source, energies }: WantedReserves,
+): void {
   const parts = books.reserveParts.get(`${kind} ${source}`) ?? new Map<string, bigint>()
   const next = new Map<string, bigint>()
   for (const [account, energy] of energies)
@@ -60,7 +63,7 @@ export function fillReserves(books: Books, id: string): void {
 }
 
 /** Before a tick grants what its session wants. */
-export function drawReserves(books: Books, session: ModelSession, input: TickInput): void {
+export function drawReserves(books: Books, session: ReferenceSession, input: TickInput): void {
   if (session.draws === undefined) return
   const leases = leasesOf(books, input.session)
   const wanted = new Map<string, bigint>()
@@ -85,7 +88,7 @@ export function drawReserves(books: Books, session: ModelSession, input: TickInp
   }
 }
 
-function give(wallet: { kept: bigint }, reserve: ModelReserve, amount: bigint): void {
+function give(wallet: { kept: bigint }, reserve: ReferenceReserve, amount: bigint): void {
   reserve.amount += amount
   wallet.kept += amount
 }
