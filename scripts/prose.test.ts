@@ -10,6 +10,7 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
   ['src/a/a.ts', '/** Joules that the operator bears. */', /"bears": write absorb/],
   ['src/a/a.sql', '-- Refusals of nobody share a charge.', /write unattributed requests/],
   ['docs/a.md', 'The key is shown to whoever\nasks.', /"whoever": write the caller/],
+  ['src/a/a.ts', '// A bill goes to who signs.', /write the caller/],
   ['src/a/a.ts', '// What only the owner may read.', /begins with a clause/],
   ['src/a/a.ts', '/**\n * Parses a path. Whether the bucket exists is not known.\n */', /clause/],
   ['src/a/a.ts', `// ${'word '.repeat(36)}`.trim(), /a sentence of 36 words/],

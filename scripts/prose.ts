@@ -26,6 +26,7 @@ export const BANNED: readonly (readonly [pattern: RegExp, replacement: string])[
   [/\bheed(?:s|ed|ing)?\b/i, 'honour'],
   [/\b(?:a|an|each|every|the|one|its|first|next|last) looks?\b(?!-)/i, 'poll, check, scan'],
   [/\b(?:a|each|every|the|one|same|next) questions?\b/i, 'query (SQL), request'],
+  [/\b(?:by|of|to|for|from|on|with) who\b/i, 'the caller, the account'],
   [/\bfor all that\b/i, 'although'],
   [/\bbut for\b/i, 'except'],
 ]

@@ -17,7 +17,7 @@ export class Bag<T extends Bagged> implements Iterable<T> {
     return this.#things.length
   }
 
-  /** For what is not in a bag yet. */
+  /** For a thing that is not in a bag yet. */
   add(thing: T): void {
     thing.place = this.#things.length
     this.#things.push(thing)

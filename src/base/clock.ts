@@ -7,7 +7,7 @@ export type Clock = {
   monotonicMs(): number
 }
 
-/** A clock that also calls back, for what acts by itself. */
+/** A clock with timers, for parts that act by themselves. */
 export type TimerClock = Clock & {
   /** Calls back once after a time; returns how to cancel it. */
   setTimer(ms: number, fire: () => void): () => void

@@ -13,7 +13,7 @@ for (let at = 256; at < 1024; at++) {
   const before = TABLE[at - 256] ?? 0
   TABLE[at] = (before >>> 8) ^ (TABLE[before & 255] ?? 0)
 }
-// Reads beyond the table never happen; the compiler wants to know what they would give.
+// Reads beyond the table never happen; the compiler wants a value for them.
 const look = (at: number): number => TABLE[at] ?? 0
 
 /** CRC-32C of bytes, continuing from `seed`; an unsigned 32-bit number. */

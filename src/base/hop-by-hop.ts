@@ -1,4 +1,4 @@
-// Headers of one connection, not of the message: who passes a message on leaves them out (RFC 9110 §7.6.1).
+// Headers of one connection, not of the message: a proxy leaves them out (RFC 9110 §7.6.1).
 
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',

@@ -11,9 +11,9 @@ const CHUNK_BYTES = 65_536
 const CONFIG_BYTES_MAX = 1_048_576
 
 /**
- * Reads the configuration line. The parent writes nothing after it, so nothing is read past it. `T` is
- * what the parent promises to send; both ends are ours and start from one checkout, so that the type
- * is the contract. Throws ErgonError `config_invalid` when the line is absent, too long or not JSON.
+ * Reads the configuration line. The parent writes nothing after it, so nothing is read past it. `T` is the type that
+ * the parent sends; both ends are ours and start from one checkout, so that the type is the contract. Throws
+ * ErgonError `config_invalid` when the line is absent, too long or not JSON.
  */
 export async function readConfig<T>(fd = 3): Promise<T> {
   const chunk = Buffer.alloc(CHUNK_BYTES)

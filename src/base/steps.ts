@@ -4,7 +4,7 @@
 export abstract class Steps<T> implements AsyncIterable<T, void, void> {
   /** The next step; undefined at the end. Throws or rejects when there is none; is not called again then. */
   abstract next(): T | undefined | Promise<T | undefined>
-  /** Nobody pulls any more: lets go of what the steps hold. Further calls do nothing. */
+  /** Frees the resources of the steps; no caller pulls any more. Further calls do nothing. */
   abstract dispose(): void | Promise<void>
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {

@@ -45,7 +45,7 @@ function isIn({ numbers, bits, family }: Network, address: string): boolean {
   return true
 }
 
-/** 4 bytes, or 8 words of 16 bits, of what isIP() says is an address. */
+/** 4 bytes, or 8 words of 16 bits, of a text that isIP() accepts. */
 const numbersOf = (address: string, family: Family): readonly number[] =>
   family === 4 ? bytesOf(address) : wordsOf(address)
 

@@ -1,4 +1,4 @@
-// The room of a disk for what tenants store: its last tenth is kept for journals, the write-ahead log and what was promised.
+// The room of a disk for tenants: its last tenth is kept for journals, the write-ahead log and promised volumes.
 import { statfs } from 'node:fs/promises'
 
 /** The share of a disk that may be in use before tenants' writes are refused. */

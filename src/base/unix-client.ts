@@ -36,7 +36,10 @@ export function keepConnections(max?: number): UnixConnections {
   return { agent, close: () => agent.destroy() }
 }
 
-/** Resolves with the whole answer, whatever its status. Rejects with what Node says of the socket, or the signal's reason. */
+/**
+ * Resolves with the whole answer, whatever its status. Rejects with Node's error of the socket, or the signal's
+ * reason.
+ */
 export function callUnix(call: UnixCall): Promise<UnixAnswer> {
   const { socketPath, path, body, signal, silence, connections } = call
   const bytes =

@@ -1,6 +1,6 @@
 // Work that is left when a signal aborts.
 
-/** Rejects with the signal's reason as soon as it aborts; the work goes on, and what it makes goes to `late`. */
+/** Rejects with the signal's reason as soon as it aborts; the work goes on, and its result goes to `late`. */
 export function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal,

@@ -93,8 +93,8 @@ async function ownerOf(
 }
 
 /**
- * The client of a store. It tries again once what failed quickly: who said nothing for all its time says
- * nothing the second time either, and a frozen store kept each write for 40 s.
+ * The client of a store. A request that failed quickly is tried once more. A store that was silent for the whole time
+ * is silent the second time too: a frozen store kept each write for 40 s.
  */
 export function createS3Client(
   { endpoint, region, ...credentials }: S3Settings,

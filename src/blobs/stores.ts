@@ -1,5 +1,5 @@
-// The blob stores of this installation by location: rows say where a blob is, this says who reads it. The
-// location of files is `fs`; that of an upstream is its address, so that a row can be read by itself.
+// The blob stores of this installation by location: a row names the location of a blob, and this maps the location to
+// its store. The location of files is `fs`; that of an upstream is its address, so that a row can be read by itself.
 import { fault } from '#contract/errors.ts'
 import type { Clock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
@@ -41,7 +41,7 @@ export async function openBlobStores(
   const stores = [local]
   for (const location of locations) {
     if (location === FS_LOCATION) continue
-    // Loaded by who needs it: the client library takes 0.2 s of each start.
+    // Loaded where it is needed: the client library takes 0.2 s of each start.
     const { openS3Store } = await import('./s3-open.ts')
     stores.push(
       openS3Store(location, present(s3[location], `the key of ${location} is known`), log),

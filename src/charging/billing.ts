@@ -175,7 +175,7 @@ export class Billing {
   }
 }
 
-/** The node's own part, the first, and what was learned of its other cells. */
+/** The node's own part, the first, and the learned part of its other cells. */
 const isOfNode = (part: ChargePart, index: number): boolean =>
   index === 0 || part.method === LEARNED
 

@@ -47,7 +47,7 @@ const spends = fc.array(
 
 type Spent = readonly { readonly ceiling: bigint; readonly used: bigint; readonly drops: boolean }[]
 
-/** Spends, and holds the books to what the charges say. */
+/** Spends, and compares the books with the charges. */
 async function play(
   { funds, budgets, all }: { funds: bigint; budgets: readonly bigint[]; all: Spent },
   change: (payer: Payer) => Payer = (payer) => payer,

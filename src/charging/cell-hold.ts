@@ -11,7 +11,7 @@ import type { OpenSpend } from './open-spend.ts'
 import type { Payer } from './spend.ts'
 import { claimsOf, type StandingDue } from './standing.ts'
 
-/** Of one charge: beyond what a machine can use in a minute. */
+/** Of one charge: more than a machine can use in a minute. */
 const CEILING_NJ = nj(10n ** 18n)
 const NONE = nj(0n)
 
@@ -172,7 +172,7 @@ export class CellHold {
       return undefined
     }
     this.#work = work
-    // The guard sees what came of it.
+    // The guard sees the outcome.
     return { asked: Promise.resolve(asked).catch(() => undefined) }
   }
 }

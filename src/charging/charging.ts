@@ -33,7 +33,7 @@ export interface Charging {
   readonly running: number
   /** Those that run. */
   readonly spends: Iterable<Pick<OpenSpend, 'receiptId' | 'operation' | 'payer' | 'measured'>>
-  /** Running totals of what is billed by tariff; see metering/true-up.ts. Neither ever falls. */
+  /** Running totals of the energy that is billed by tariff; see metering/true-up.ts. Neither ever falls. */
   billed(): Billed
   /** Running totals, which never fall: settled requests, and their billed indirect CPU. */
   readonly activity: Activity
@@ -51,7 +51,7 @@ export function createCharging(deps: ChargingDeps): Charging {
       try {
         billing.unattributed.settle('over')
       } catch (error) {
-        // The journal told its owner of an error of the disk, who ends the process.
+        // The journal reported an error of the disk to its owner, which ends the process.
         if (error instanceof InvariantError) throw error
       }
     },

@@ -1,4 +1,4 @@
-// Makes the charge of a finished piece of work from its terms, its parts and who served.
+// Makes the charge of a finished piece of work from its terms, its parts and its server.
 import { timestamp } from '#base/clock.ts'
 import { takeRandom } from '#base/random.ts'
 import { nj, sum, type Nj, type Pusd } from '#base/units.ts'

@@ -29,7 +29,7 @@ export interface DiskFile {
   readonly name: string
   /** Writes all the bytes at a position: when it returns, kill -9 cannot lose them. */
   write(bytes: Uint8Array, position: number): void
-  /** Makes what was written durable against a power cut. */
+  /** Makes all earlier writes durable against a power cut. */
   sync(): Promise<void>
   close(): void
 }

@@ -11,10 +11,10 @@ import type { Payer } from './spend.ts'
 const NONE = nj(0n)
 // Longer than a session lives without the ledger: a later grant would come too late for an admission.
 const WAIT_MS_MAX = 2500
-// Sessions tick each 0.3 s at least, and give back with the tick after the one that says who wants it.
+// Sessions tick each 0.3 s at least, and return a lease with the tick after the one that reports a want.
 const RECALL_MS_MAX = 1000
 const RECALL_POLL_MS = 50
-/** A first hold beyond the needed energy is at most this part of what is free. */
+/** A first hold beyond the needed energy is at most this part of the free amount. */
 const FREE_PARTS = 8n
 
 export type HoldDeps = Pick<ChargingDeps, 'leases' | 'session' | 'clock'>
@@ -67,7 +67,7 @@ export class Hold {
     return smaller(capNj, smaller(toldNj, fundsNj))
   }
 
-  /** The most that it can be billed for what it holds. */
+  /** The most that the spend can be billed by its hold. */
   get billableNj(): Nj {
     return smaller(this.coveredNj, this.ceilingNj)
   }
@@ -96,9 +96,9 @@ export class Hold {
   }
 
   /**
-   * Takes the wished energy, of a wallet without more a part of what is free, and the needed energy in any case; says
-   * whether the leases could. Requests that share a small wallet would else be refused for what the first one holds and
-   * does not use: of six clients with 4 J, four were answered.
+   * Takes the wished energy. Of a wallet without more it takes a part of the free amount, and in any case the needed
+   * energy. False when the leases lack it. Otherwise the unused hold of the first request would refuse the others of a
+   * small wallet: of six clients with 4 J, four were answered.
    */
   begin(wished: Nj, needed: Nj): boolean {
     if (wished === needed || !this.#leases.some(({ source }) => source?.dry === true))
@@ -109,10 +109,10 @@ export class Hold {
   }
 
   /**
-   * Takes an energy with the ledger's help: all that is missing, or what is left of the wallets when other sessions
-   * have given back what they did not use of them. Resolves with less too, once the needed energy is held. Throws `balance_depleted`, `free_tier_exceeded` or
-   * `budget_exhausted` when there is nothing to hold, `state_unavailable` when the ledger does not answer, and
-   * the reason of `cut`.
+   * Takes an energy with the ledger's help: all that is missing, or the rest of the wallets once other sessions have
+   * returned their unused leases. Resolves with less too, once the needed energy is held. Throws `balance_depleted`,
+   * `free_tier_exceeded` or `budget_exhausted` when there is nothing to hold, `state_unavailable` when the ledger does
+   * not answer, and the reason of `cut`.
    */
   async wait(energy: Nj, cut: AbortSignal, needed = energy): Promise<void> {
     const { session, clock } = this.#deps
@@ -143,7 +143,7 @@ export class Hold {
     this.#takeRest()
   }
 
-  /** Takes all that is missing of the cap, or what the leases still have; false when one of them has nothing. */
+  /** Takes all that is missing of the cap, or the rest of the leases; false when one of them has nothing. */
   takeLeft(): boolean {
     if (this.#leases.some(({ left }) => left === 0n)) return false
     return this.reach(this.capNj) || this.#takeAll()
@@ -200,7 +200,7 @@ export class Hold {
       // All of the scarcest: to the unit, so that a wallet is spent to its end.
       const { left } = lease
       const missing = lease.reachNj === energy ? left : lease.missing(energy)
-      // Prices are rounded up here, and the energy of money is what its price rounded down allows.
+      // Prices are rounded up here, and the energy of an amount of money is rounded down.
       const amount = missing < left ? missing : left
       lease.take(amount > 0n ? amount : 0n)
     }

@@ -68,7 +68,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
 const shareOf = ({ directNs, indirectNs, causedNs }: SimulatedBill): number =>
   (100 * (directNs + indirectNs)) / causedNs
 
-/** Runs each load for a minute, twice, the second time at other costs; says what is billed wrongly. */
+/** Runs each load for a minute, twice, the second time at other costs; returns the wrongly billed part. */
 function faultsOf({ truth, seed, costs }: World, learner: IndirectLearner): string[] {
   const node = new TestNode({ ...REST, truth, random: randomOf(seed), learner })
   node.run(20)
@@ -364,7 +364,7 @@ test('the part is on the charge, within the hold, and follows from the charge’
         const billed = learned.reduce((sum, part) => sum + BigInt(part.energy_nj), 0n)
         assert.ok(billed <= wanted)
         assert.equal(BigInt(charge.energy_nj) - billed, directEnergy(charge))
-        // In what the meter is held against to the last nanojoule.
+        // In the totals that are compared with the meter to the last nanojoule.
         assert.equal(bench.charging.billed().accruedNj, BigInt(charge.energy_nj))
         assert.equal(bench.charging.activity.indirectNs, BigInt(learnedNs))
       },

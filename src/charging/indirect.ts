@@ -70,7 +70,7 @@ export class IndirectBills {
     return leftNs > 0n ? leftNs : 0n
   }
 
-  /** Counts settled work, and what it was billed of indirect CPU. */
+  /** Counts settled work, and its billed indirect CPU. */
   settled(operation: OperationName, { shareNs, ownNs }: Indirect, billedNs: bigint): void {
     let usage = this.#operations.get(operation)
     if (usage === undefined) this.#operations.set(operation, (usage = { requests: 0, ownNs: 0 }))

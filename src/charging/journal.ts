@@ -74,7 +74,7 @@ export class Journal implements AsyncDisposable {
     this.#current = this.#open()
   }
 
-  /** Adds a record to what this turn writes; its bytes stay as they are. Throws when the disk failed. */
+  /** Adds a record to the write of this turn; its bytes stay as they are. Throws when the disk failed. */
   append(record: NewRecord & { readonly kind: RecordKind }): JournalRecord {
     const bytes = this.#encode(record)
     this.#current.last = record.seq
@@ -82,8 +82,8 @@ export class Journal implements AsyncDisposable {
   }
 
   /**
-   * Writes a charge as it stands with this turn, and whenever its segment goes, until `settled`: of a process
-   * that is killed before that this is what the next life posts.
+   * Writes a charge as it stands with this turn, and whenever its segment goes, until `settled`: the next life of a
+   * process that is killed before that posts this charge.
    */
   provisional(id: string, make: Provisional): void {
     this.#provisional.set(id, { make })
@@ -139,7 +139,7 @@ export class Journal implements AsyncDisposable {
     for (const [id, { segment }] of this.#provisional)
       if (segment !== undefined && done.includes(segment)) this.#unwritten.add(id)
     this.#then(async () => {
-      // Provisional charges in it, or what took their place, are in later segments: those come first.
+      // Provisional charges in it, or their final charges, are in later segments: those come first.
       await this.#sync()
       for (const { file } of done) {
         file.close()
@@ -252,7 +252,7 @@ export class Journal implements AsyncDisposable {
     }
   }
 
-  /** Does work of the disk after what is under way; after a failure nothing more is done. */
+  /** Does work of the disk after the work under way; after a failure nothing more is done. */
   #then(work: () => Promise<void>): Promise<void> {
     const done = this.#work.then(work)
     this.#work = done

@@ -23,8 +23,8 @@ export class LateRequests {
   }
 
   /**
-   * Resolves when they are let go, after a second, or at an abort of the signal: who waited looks again. Undefined where
-   * too many wait already.
+   * Resolves when they are let go, after a second, or at an abort of the signal: the waiting request checks again.
+   * Undefined where too many wait already.
    */
   wait(signal: AbortSignal): Promise<void> | undefined {
     if (signal.aborted || this.#waiting.length >= LATE_REQUESTS_MAX) return undefined

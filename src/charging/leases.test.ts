@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { LeaseGrant, Want } from '#ledger/tick.ts'
 import { free, Leases, type Lease } from './leases.ts'
 
-/** A wallet's side of the ledger: what it has, and what it leased to this session and to others. */
+/** A wallet's side of the ledger: its balance, and its leases to this session and to others. */
 type Wallet = { posted: bigint; lease: bigint; others: bigint }
 type Tick = { wants: Want[]; posting: Map<string, bigint> }
 

@@ -1,5 +1,5 @@
-// Leases: what this session may spend of a wallet without asking. A hold is what one running request
-// took of a lease. Invariant: used + held ≤ amount, so nothing is ever spent that was not reserved.
+// Leases: what this session may spend of a wallet without asking. A hold is the part of a lease that one running
+// request took. Invariant: used + held ≤ amount, so nothing is ever spent that was not reserved.
 import { invariant } from '#base/errors.ts'
 import type { LeaseGrant, Want } from '#ledger/tick.ts'
 
@@ -16,7 +16,7 @@ export type Lease = {
   /** Of `used`, what the tick under way is posting. */
   posting: bigint
   held: bigint
-  /** The wallet could not give what was asked. */
+  /** The wallet could not give the wanted amount. */
   dry: boolean
   /** Others have leases of the wallet. */
   elsewhere: boolean

@@ -24,8 +24,8 @@ export class Measure {
   #upstreamsNj = nj(0n)
 
   /**
-   * Cumulative figures: the last one of each cell and meter counts. CPU never falls; what an upstream
-   * declares may be less than what was counted of it.
+   * Cumulative figures: the last one of each cell and meter counts. CPU never falls; the declared usage of an upstream
+   * may be less than our count.
    */
   claim(used: Claim): void {
     if (used.kind === 'cpu') {

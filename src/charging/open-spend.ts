@@ -45,7 +45,7 @@ export class OpenSpend implements Spend, Billable {
   operation: OperationName = 'service.nobody'
   tail: TailClass = 0
   cutReason: Spend['cutReason']
-  /** In the bag of what runs. */
+  /** In the bag of running spends. */
   place = 0
   settled: Charge | undefined
   readonly #deps: SpendDeps
@@ -120,8 +120,8 @@ export class OpenSpend implements Spend, Billable {
   }
 
   /**
-   * Takes the hold up to an energy (the whole cap by default), or to what is left of the wallets; says whether it is
-   * whole. For a spend whose energy is known before it is claimed. Throws state_unavailable.
+   * Takes the hold up to an energy (the whole cap by default), or to the rest of the wallets; true when it is whole.
+   * For a spend whose energy is known before it is claimed. Throws state_unavailable.
    */
   async fill(energy?: Nj): Promise<boolean> {
     const hold = this.#paying
@@ -316,7 +316,7 @@ export class OpenSpend implements Spend, Billable {
     return addBilled(own, this.measure.absorbedCells)
   }
 
-  /** The most that it can be billed for what it causes in cells that serve all requests. */
+  /** The most that it can be billed for the CPU that it causes in shared cells. */
   #indirectCeiling({ terms: { tariff } }: Hold): Nj {
     const { indirect } = this.#deps.billing
     const ceilingNs = indirect.ceilingNs(tariff, this.operation, this.measure.cpuNs)
@@ -359,8 +359,8 @@ export class OpenSpend implements Spend, Billable {
     const measured = this.measured()
     const aheadNj = this.#aheadNj(hold, measured)
     if ((hold.coveredNj - measured) * 3n > aheadNj) return
-    // This process's own CPU rises with what else runs here and no caller can lower it: beyond the ceiling
-    // it is the operator's, as far as that can be noise.
+    // This process's own CPU rises with other load of the machine, and no caller can lower it. The operator pays the
+    // part beyond the ceiling that may be noise.
     const claimed = this.measure.claimedEnergy(hold.terms.tariff)
     if (claimed >= hold.capNj || measured >= hold.capNj * NOISE_TIMES)
       return this.stop(fault('ceiling_reached', 'Could not go on: the work used its ceiling'))

@@ -50,7 +50,7 @@ export type SessionDeps = {
   log: Logger
   meter: string
   opened: { session: string; epoch: bigint }
-  /** Called with what must be forgotten, before anything else of that tick counts. */
+  /** Called with the revoked credentials, before anything else of that tick counts. */
   forget: (changes: readonly CredentialChange[]) => void
   /** The ledger knows this session as ended, or its journal as another: the process must end. */
   lost: (error: unknown) => void
@@ -244,7 +244,9 @@ export class Session {
     return await this.#bringBack(known.lastSeq)
   }
 
-  /** Puts what the ledger had and has lost in front of what waits; false when the journal has not all of it. */
+  /**
+   * Puts the records that the ledger has lost in front of the waiting ones; false when the journal lacks some of them.
+   */
   async #bringBack(lastSeq: bigint): Promise<boolean> {
     const { journal, ledger, log } = this.#deps
     const next = this.#pending[0]?.seq ?? this.#seq
@@ -325,7 +327,7 @@ export class Session {
     if (this.#failures > 0) return Math.min(RETRY_MS_MAX, TICK_MS * 2 ** this.#failures)
     // An answer that took longer than a session lives makes none fresh: the next one may.
     if (this.#waiters.length > 0 || this.#again || this.#late.size > 0) return 0
-    // A whole tick's worth waits already: resting would cost a third of what can be posted.
+    // A whole tick's worth waits already: resting would cost a third of the possible posts.
     if (this.#pending.length >= this.#recordsMax) return 0
     if (this.#pending.length > 0) return this.#posted < BUSY_RECORDS ? TICK_MS : BUSY_TICK_MS
     return this.#deps.leases.size > 0 ? HEARTBEAT_MS : RESTING_MS

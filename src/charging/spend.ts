@@ -1,5 +1,5 @@
-// A Spend is what one request, or another piece of work, costs while it runs: what it holds, what it used, and
-// in the end one Charge. Every protocol opens, admits, marks and settles; products only claim and say what served.
+// A Spend is the cost of one request, or of another piece of work, while it runs: its hold, its use, and in the end
+// one Charge. Every protocol opens, admits, marks and settles; products only claim and name the server.
 import type { ErgonError } from '#base/errors.ts'
 import type { Nj } from '#base/units.ts'
 import type { CarbonFactor, Charge, EnergyBand, EnergyMethod, Tier } from '#contract/charge.ts'
@@ -53,13 +53,13 @@ export type Served = {
   cell?: string | undefined
   promptTokens?: number | undefined
   completionTokens?: number | undefined
-  /** SHA-256 in hex of what the work made: the receipt signs it. */
+  /** SHA-256 in hex of the product of the work: the receipt signs it. */
   subjectSha256?: string
   /** Of the upstream that was asked; undefined where this node's meter sees it all. */
   upstream?: EnergyElsewhere | undefined
 }
 
-/** The most that work can be billed, and who serves it. Never stored as a charge. */
+/** The most that work can be billed, and the server of the work. Never stored as a charge. */
 export type Estimate = {
   readonly ceilingNj: Nj
   readonly factor: CarbonFactor
@@ -73,10 +73,9 @@ export interface Spend {
   readonly requestId: string
   readonly receiptId: string
   /**
-   * Takes a hold for the work, or raises the cap of an earlier one. Synchronous when the leases are
-   * warm. `least` is spent as soon as the work is asked for, before anything is known of it: who
-   * cannot hold that much is not admitted. Throws balance_depleted, free_tier_exceeded, budget_exhausted,
-   * state_unavailable.
+   * Takes a hold for the work, or raises the cap of an earlier one. Synchronous when the leases are warm. `least` is
+   * spent as soon as the work is asked for, before anything is known of it: a payer who cannot hold that much is not
+   * admitted. Throws balance_depleted, free_tier_exceeded, budget_exhausted, state_unavailable.
    */
   admit(payer: Payer, operation: OperationName, ceiling: Nj, least?: Nj): void | Promise<void>
   /** Takes the hold up to the whole cap at once; false, and nothing taken, when the leases cannot. */
@@ -107,7 +106,7 @@ export interface Spend {
   served(facts: Served): void
   /** Aborts when the hold cannot grow, the token is revoked, or the service drains. */
   readonly cut: AbortSignal
-  /** Called when that happens, by who opened the spend: a signal is made only where somebody listens. */
+  /** Called when that happens, by the opener of the spend: a signal is made only where somebody listens. */
   onCut(act: (reason: ErgonError) => void): void
   /** The error to answer with when `cut` fired. */
   readonly cutReason: ErgonError | undefined
@@ -116,13 +115,13 @@ export interface Spend {
   /** The greatest ceiling that it was admitted with, without what it causes elsewhere; a later admit may add to it. */
   readonly ceilingNj: Nj
   /**
-   * No more will be billed than what was measured and this; what the work takes beyond that is the operator's. For
-   * the head of a stream, which then says so.
+   * The bill is at most the measured energy and this much more; the operator pays for use beyond that. For the head of
+   * a stream, which then says so.
    */
   bound(restNj: Nj): void
   /**
-   * Journals the work as it stands: its receipt id is about to leave, long before it settles. Of a process that
-   * is killed in between this is what is billed.
+   * Journals the work as it stands: its receipt id is about to leave, long before it settles. A process that is killed
+   * in between is billed this much.
    */
   announce(status: number): void
   /** Idempotent and synchronous: price, min(measured, held), journal write. Throws when the journal cannot be written. */

@@ -1,6 +1,6 @@
-// Standing charges: what costs energy while nobody asks for anything, such as stored bytes or a cell of an account.
-// A product looks at what is due, page by page; each due becomes one charge, by the same leases, journal and
-// receipts as any request.
+// Standing charges: what costs energy while nobody asks for anything, such as stored bytes or a cell of an account. A
+// product lists its dues, page by page. Each due becomes one charge, by the same leases, journal and receipts as any
+// request.
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'

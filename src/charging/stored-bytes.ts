@@ -2,7 +2,7 @@
 // leases, journal and receipts as requests. The energy of minutes adds up in the thing's sample until it is worth a
 // charge (1 J, or a day). standing_look() takes it out of the sample before the charge, so no minute is charged twice.
 //
-// The energy comes out of what the meters measured and no request used (the idle power of disks). The meter of its part
+// The energy is a part of the measured energy that no request used (the idle power of disks). The meter of its part
 // has the product's name and no readings of its own, so no energy is in the books twice.
 import { nj, type Nj } from '#base/units.ts'
 import type { Clock } from '#base/clock.ts'
@@ -61,7 +61,7 @@ export type StoredKind<Id> = {
   readonly resource: (look: StoredSample) => string
   /** True of an error that every query would have now. */
   readonly isAway: (error: unknown) => boolean
-  /** Told what each account stores, after all were looked at. */
+  /** Called with the stored bytes of each account, after all samples. */
   readonly sums?: (bytesOf: ReadonlyMap<string, bigint>) => Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// Refused requests share charges: what the replies state adds up to what the ledger has, to the last unit.
+// Refused requests share charges: the stated figures of the replies add up to those of the ledger, to the last unit.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

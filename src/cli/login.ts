@@ -46,7 +46,7 @@ export async function loginByCode(options: GlobalOptions, tell: OnBegun): Promis
       return await finish(options, begun, { code_verifier: verifier })
     } catch (error) {
       if (!isPassing(error)) throw error
-      // RFC 8628, section 3.5: who is asked too often, or does not answer, is asked less often.
+      // RFC 8628, section 3.5: a server that was asked too often, or does not answer, is asked less often.
       if (error.code !== PENDING) pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)
     }
   }

@@ -17,7 +17,7 @@ import { baseUrlOf, knownBaseUrl, type GlobalOptions } from './profile.ts'
 
 /** The signers as the service reports them, without a proof. */
 export type Signers = { readonly count: number; readonly threshold: number; readonly hosts: number }
-/** The logs of a service that are pinned, and who it says signs them. */
+/** The pinned logs of a service, and the signers that the service names. */
 type Service = { readonly origins: readonly string[]; readonly signers?: Signers }
 /** A log that the service publishes and that was not pinned. */
 export type RefusedKey = {

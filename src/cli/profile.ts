@@ -1,5 +1,5 @@
-// Where the service is and who calls it. A flag wins over the environment, that over the data folder
-// of the current directory, that over what `ergon login` stored, that over the data folder of the clone.
+// The address of the service, and the caller's token. A flag wins over the environment, that over the data folder of
+// the current directory, that over what `ergon login` stored, that over the data folder of the clone.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'

@@ -20,7 +20,7 @@ export type BegunTopup = {
   } | null
 }
 
-/** Prints the payment once it is not under way any more, or after `polls` questions. Throws where nothing was paid. */
+/** Prints the payment once it is not under way any more, or after `polls` polls. Throws where nothing was paid. */
 export async function finishTopup(
   options: GlobalOptions,
   id: string,

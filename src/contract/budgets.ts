@@ -10,7 +10,7 @@ export const budgetEntry = z.object({
   /** The id of the resource, or of the first token that had the budget. */
   id: z.string(),
   object: z.literal('budget'),
-  /** The kind of what is limited: `token`, or that of a resource, such as `database`. */
+  /** The kind of the limited thing: `token`, or that of a resource, such as `database`. */
   kind: z.string(),
   name: z.string(),
   /** As it was set: `5 kJ/day`. */

@@ -1,4 +1,4 @@
-// The operations of what cells of accounts use while they run, by what a cell runs. No request asks for them.
+// The operations of running cells of accounts, by the product of the cell. No request asks for them.
 
 export const CELL_OPERATIONS = ['cell.standing', 'function.standing', 'workload.standing'] as const
 export type CellOperation = (typeof CELL_OPERATIONS)[number]

@@ -12,7 +12,7 @@ export type Tier = (typeof TIERS)[number]
 export type MoneyUnit = 'USD' | 'tUSD'
 /**
  * Origin of an energy figure: read from a sensor, modelled from CPU time or tokens, declared by an upstream, or
- * learned. A learned figure is what requests of the operation caused before in cells that serve all requests.
+ * learned. A learned figure is the CPU that earlier requests of the operation caused in shared cells.
  */
 export const ENERGY_METHODS = [
   'rapl',
@@ -95,8 +95,7 @@ export type Charge = {
   readonly prompt_tokens?: string
   readonly completion_tokens?: string
   /**
-   * SHA-256 in hex of what the work made, where the receipt is the signature of that: the manifest of an
-   * evidence pack.
+   * SHA-256 in hex of the product of the work, where the receipt signs it: the manifest of an evidence pack.
    */
   readonly subject_sha256?: string
   readonly salt: string

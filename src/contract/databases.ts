@@ -210,7 +210,7 @@ export const databaseQueryReply = z.object({
   cut: z.boolean(),
   /** From the statement to its last row here. */
   duration_ms: z.number().min(0),
-  /** The most that is its part of what its server is charged by the minute; the request's own is in X-Energy-Joules. */
+  /** Upper bound of its part in the server's charges by the minute; the request's own energy is in X-Energy-Joules. */
   server_j: z.number().min(0),
   basis: z.literal(
     "an upper bound: the query's time at one processor; the server's cell is billed by the minute",

@@ -28,7 +28,7 @@ export const deploymentRequest = ownObject({
       `must have at most ${limits.DEPLOYMENT_VARIABLES_MAX} variables`,
     )
     .default({}),
-  /** The code of functions by the path that the description has: one module each, with what it imports bundled into it. */
+  /** The code of functions by the path that the description has: one module each, with its imports bundled into it. */
   files: z
     .record(z.string().max(500), ownObject({ file: z.string().max(100), source: text }))
     .refine(

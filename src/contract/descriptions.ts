@@ -1,5 +1,5 @@
-// The descriptions of all routed operations: one line a product. Only what prints or tests the interface imports
-// this file, as it loads every schema.
+// The descriptions of all routed operations: one line a product. Only the printer and the tests of the interface
+// import this file, because it loads every schema.
 import { WEBHOOKS_DESCRIPTIONS } from './descriptions/webhooks.ts'
 import { COMPLIANCE_DESCRIPTIONS } from './descriptions/compliance.ts'
 import { DEPLOYMENTS_DESCRIPTIONS } from './descriptions/deployments.ts'

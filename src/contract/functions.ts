@@ -64,7 +64,7 @@ export const functionRequest = ownObject({
       /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/,
       'must be the name of a file of letters, digits, ".", "_" and "-"',
     ),
-  /** The code: one module, with what it imports bundled into it. */
+  /** The code: one module, with its imports bundled into it. */
   source: z
     .string()
     .min(1)

@@ -16,7 +16,7 @@ export const REPLAY_HEADERS = {
   },
 } as const satisfies Record<string, { help: string; example: string }>
 
-/** On answers to who is identified: draft-ietf-httpapi-ratelimit-headers-10. */
+/** On answers to identified callers: draft-ietf-httpapi-ratelimit-headers-10. */
 export const LIMIT_HEADERS = {
   'RateLimit-Policy': {
     help: 'The limits of the caller: by name the requests (`q`) that it may send in a window of seconds (`w`).',

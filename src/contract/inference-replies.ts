@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 const count = z.int().min(0)
 
-/** OpenAI's usage, with what the request cost. The two figures equal the headers to the last digit. */
+/** OpenAI's usage, with energy and carbon of the request. The two figures equal the headers to the last digit. */
 export const usage = z.looseObject({
   prompt_tokens: count,
   completion_tokens: count,

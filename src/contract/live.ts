@@ -1,4 +1,4 @@
-// The stream of what an account uses now: one message a second, or each six while nothing changes.
+// The stream of an account's present use: one message a second, or one in six seconds while nothing changes.
 import { z } from 'zod'
 import { ENERGY_METHODS } from '#contract/charge.ts'
 
@@ -50,11 +50,11 @@ const stated = <const Fields extends z.ZodRawShape>(fields: Fields) =>
 
 /**
  * A message. Its id is the number of the account's newest charge that `today` counts. Lists and `balance` are whole in
- * the first message, and have what has changed since the message before in the others.
+ * the first message; later messages have the changes since the message before.
  */
 export const liveMessage = z.object({
   at: time,
-  /** True in the first message of a stream alone: its lists take the place of what was known. */
+  /** True in the first message of a stream alone: its lists replace all earlier ones. */
   whole: z.literal(true).optional(),
   /** Mean power since the message before, by service, in watts. */
   watts: z.record(z.string(), z.number().min(0)),

@@ -12,20 +12,23 @@ export type Operation = {
   /** May be called without a token, for public resources. A token that is sent counts as usual. */
   readonly tokenOptional?: true
   /**
-   * Also for a token of a smaller scope that is the greatest of its member's role: it reaches what is the member's own,
-   * and the handler sees to that.
+   * Also for a token of a smaller scope that is the greatest of its member's role. The handler lets it reach only
+   * records of the member.
    */
   readonly ofMember?: true
   /** Also for a token of any scope whose id is this parameter of the path: every token may end itself. */
   readonly ofItself?: string
   /**
-   * Answered too when the account cannot pay: what it was billed, and for what, must not be out of its sight
-   * then. Paid as ever while it can pay; after that it is the operator's, a few at once.
+   * Answered also when the account cannot pay: the account must still see its bills. The account pays while it can;
+   * after that the operator does, for a few at once.
    */
   readonly answeredUnpaid?: true
-  /** Answered too while the account is being deleted: reads of what it has, and what takes the deletion back. */
+  /**
+   * Answered also while the account is being deleted: reads of its records, and the operation that takes the deletion
+   * back.
+   */
   readonly answeredDeleting?: true
-  /** Answered too while the account is suspended: what ends payments that it makes. */
+  /** Answered also while the account is suspended: operations that end its payments. */
   readonly answeredSuspended?: true
   /** The tier of every answer; 'router' where the router decides. */
   readonly tier: Tier | 'router'
@@ -42,11 +45,11 @@ export type Operation = {
   readonly limited?: true
   /** No path of the JSON API names it: another protocol does, or no request. */
   readonly unrouted?: true
-  /** Work by the minute or by what is stored: its charge stands for no request. */
+  /** Work by the minute or by stored bytes: its charge stands for no request. */
   readonly withoutRequest?: true
 }
 
-/** Presets of operations that answer from what is known, and of those on an account's own records. */
+/** Presets: of operations that run no model, and of those that read an account's own records. */
 export const withoutModel = { tier: 'L0', stage: 'preview', idempotent: false } as const
 export const ownView = {
   ...withoutModel,
@@ -66,7 +69,10 @@ export const backgroundWork = <Service extends string>(service: Service) =>
     withoutRequest: true,
   }) as const
 
-/** Reads of an account's own records, and what ends credentials: answered while the account is suspended too. */
+/**
+ * Reads of an account's own records, and operations that end credentials: answered also while the account is
+ * suspended.
+ */
 export const isAlwaysAnswered = ({
   answeredUnpaid,
   answeredDeleting,

@@ -49,7 +49,7 @@ export const OPERATIONS = Object.assign(
 export const serviceOf = (operation: string): string =>
   (OPERATIONS as Readonly<Record<string, Operation | undefined>>)[operation]?.service ?? 'other'
 
-/** False for work by the minute or by what is stored. An operation that is served no more counts as requests. */
+/** False for work by the minute or by stored bytes. An operation that is served no more counts as requests. */
 export const isRequest = (operation: string): boolean =>
   (OPERATIONS as Readonly<Record<string, Operation | undefined>>)[operation]?.withoutRequest !==
   true

@@ -296,13 +296,13 @@ export const balanceReply = z.object({
   balance_pusd: wholeText,
   /** The part of it that running work holds. */
   reserved_pusd: wholeText,
-  /** Kept for what runs: a minute of its power. */
+  /** Kept for running cells: a minute of their power. */
   grace_pusd: wholeText,
-  /** Kept for what is stored: some days of it. */
+  /** Kept for stored bytes: the charges of some days. */
   retention_pusd: wholeText,
   /** The balance without those three parts: what new work can have. */
   available_pusd: wholeText,
-  /** Since when nothing but what is kept is left; null: new work can be paid. */
+  /** Since when only the kept parts are left; null: new work can be paid. */
   depleted_since: time.nullable(),
   /** True once funds were on file: from then on the balance pays, never the free tier. */
   funded: z.boolean(),

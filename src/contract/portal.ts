@@ -15,7 +15,7 @@ export const CHALLENGE_MINUTES = 5
 export const APPROVAL_MINUTES = 10
 /** The life of the token of a command line. */
 export const LOGIN_TOKEN_DAYS = 90
-/** Seconds between two questions of a command line that waits. */
+/** Seconds between two polls of a command line that waits. */
 export const LOGIN_INTERVAL_S = 2
 
 /** Ways to reach an authenticator that a passkey names: WebAuthn has six. */

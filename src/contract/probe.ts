@@ -1,9 +1,12 @@
-// The installation's own probe: what it asks itself, as a user would, and what came of it.
+// The installation's own probe: requests that it sends to itself, as a user would, and their results.
 import { z } from 'zod'
 import { ENERGY_METHODS } from './charge.ts'
 import { PROBE_DAYS_MAX } from './probe-components.ts'
 
-/** failed: the service did not do what was asked; not_probed: it was not asked, or refused for a reason of the asker. */
+/**
+ * failed: the service did not answer as it must; not_probed: no request was sent, or it was refused for a reason of
+ * the probe's account.
+ */
 export const PROBE_STATES = ['ok', 'failed', 'not_probed'] as const
 export type ProbeState = (typeof PROBE_STATES)[number]
 

@@ -10,7 +10,7 @@ export type RouteOf<Operation extends string> = {
   readonly path: string
   readonly operation: Operation
   /**
-   * The names its query may have: any other is refused, as what it asks for would not be done. Absent where
+   * The permitted names of its query. Any other name is refused, because its wish would be ignored. Absent where
    * clients of other makers and probes add names of their own, that change nothing.
    */
   readonly query?: readonly string[]

@@ -1,4 +1,4 @@
-// The roles of the members of an account, and what each may do: data for the service, the command line and pages.
+// The roles of the members of an account, and the rights of each: data for the service, the command line and pages.
 import type { Scope } from './operation.ts'
 
 export const ROLES = ['owner', 'admin', 'developer', 'viewer'] as const

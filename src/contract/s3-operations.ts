@@ -321,8 +321,8 @@ type S3UsageRow = typeof USAGE &
   Pick<Operation, 'answeredDeleting' | 'answeredUnpaid'>
 
 /**
- * Answered too when the account cannot pay: what lists, tells of an object, or removes, so that what its last money is
- * kept for can become less. None of them moves the bytes of an object.
+ * Answered also when the account cannot pay: operations that list, describe or remove, so that the account can store
+ * less. None of them moves the bytes of an object.
  */
 const isAnsweredUnpaid = ({ method, level, action, subresource }: S3Operation): boolean =>
   level !== 'website' &&

@@ -67,7 +67,7 @@ async function start(
   }
 }
 
-/** A TCP server that tells who calls, and sends back what it gets. */
+/** A TCP server that reports its callers, and echoes their bytes. */
 async function echo(t: TestContext): Promise<number> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined)

@@ -12,11 +12,11 @@ export interface AccountLoad {
   enter(account: string): () => void
   /** The same of a stranger for whom the account pays: half as many, which take nothing of its own. */
   enterStranger(account: string): () => void
-  /** The same of what the account cannot pay, on top of its own: a few, as each is the operator's. */
+  /** A few more requests that the account cannot pay: the operator pays for each. */
   enterUnpaid(account: string): () => void
 }
 
-/** `noun` is what is counted, for the refusal. */
+/** `noun` names the counted thing, for the refusal. */
 export function createAccountLoad(requestsMax: number, noun = 'requests'): AccountLoad {
   const strangersMax = Math.ceil(requestsMax / 2)
   const own = new Map<string, number>()

@@ -1,4 +1,4 @@
-// No address holds all connections of a listener: who opens many is refused before others are.
+// No address holds all connections of a listener: an address with many connections is refused before others are.
 import type { Server as NetServer, Socket } from 'node:net'
 import { bareAddress, networkOf, parseSubnet } from '#base/subnets.ts'
 

@@ -1,5 +1,5 @@
-// The energy headers of every response, printed from the settled charge, or, while a stream runs, from
-// what it was admitted with. An Estimate is a type of its own: it can never be stored as a charge.
+// The energy headers of every response, printed from the settled charge, or, while a stream runs, from its admitted
+// ceiling. An Estimate is a type of its own: it can never be stored as a charge.
 import { carbonOf, printJoules, printMilligrams } from '#base/units.ts'
 import type { Estimate } from '#charging/spend.ts'
 import { chargeCarbon, chargeEnergy, type Charge } from '#contract/charge.ts'
@@ -56,7 +56,7 @@ export const trailers = (charge: Charge): HeaderList => [
   widestMethod(charge),
 ]
 
-/** As pairs, for what takes no list. */
+/** As pairs, for callers that take no list. */
 export const pairsOf = (list: HeaderList): [string, string][] =>
   list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : []))
 

@@ -116,7 +116,7 @@ export async function answerKey(
   )
 }
 
-/** Gives a key back that has no answer: its next request goes on with what was begun, or begins anew. */
+/** Gives a key back that has no answer: its next request continues the begun work, or begins anew. */
 export async function releaseKey(state: Queryable, claim: KeyClaim): Promise<void> {
   await state.query(
     `with unbegun as (

@@ -199,7 +199,7 @@ function keeping(
   }
 }
 
-/** A copy of what passes, which stops growing one chunk past the size that can be kept. */
+/** A copy of the passing chunks, which stops growing one chunk past the size that can be kept. */
 function createCopy() {
   const parts: Buffer[] = []
   let bytes = 0

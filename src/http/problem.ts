@@ -1,5 +1,5 @@
-// Refusals of the JSON API: application/problem+json (RFC 9457) whose extension member `error` is the
-// OpenAI error object, so that both kinds of client find what they look for.
+// Refusals of the JSON API: application/problem+json (RFC 9457) whose extension member `error` is the OpenAI error
+// object, so that both kinds of client find their members.
 import { ErgonError, messageOf, type ErrorDetails } from '#base/errors.ts'
 import { advised, entryOf, fault, openaiError } from '#contract/errors.ts'
 import type { RenderedError } from './protocol-handler.ts'

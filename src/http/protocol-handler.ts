@@ -7,7 +7,7 @@ import type { HeaderList } from './energy-headers.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler, ReplyHeaders } from './reply.ts'
 
-/** An operation's implementation: how its body is read and what it does. */
+/** An operation's implementation: the parser of its body, and the work. */
 export type Endpoint = {
   /** Checks a parsed JSON body; absent for operations without one. Throws invalid_request. */
   readonly parse?: (json: unknown) => unknown

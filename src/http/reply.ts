@@ -13,7 +13,7 @@ export type KnownReply = {
   readonly kind: 'known'
   readonly status: number
   readonly headers?: ReplyHeaders
-  /** Where it is not the body's: HEAD answers with that of what a GET would send. */
+  /** Where it differs from the body's length: HEAD answers with the length of a GET. */
   readonly contentLength?: number
   /** About how long the body will be: what writing it costs is billed by its size class. */
   readonly bytesExpected?: number
@@ -69,7 +69,7 @@ export function assertStands({ despite }: KnownReply, signal: AbortSignal): void
 export const wireBody = (made: unknown): string | Uint8Array =>
   typeof made === 'string' || made instanceof Uint8Array ? made : JSON.stringify(made)
 
-/** The key of a request, for what the request begins. */
+/** The key of a request, for the work that the request begins. */
 export interface BegunKey {
   /** The result of an earlier request with the key; undefined: nothing was begun. */
   readonly before: unknown

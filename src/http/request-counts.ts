@@ -11,8 +11,8 @@ const NAMES = Object.keys(OPERATIONS) as OperationName[]
 /** 1xx to 5xx. */
 const STATUSES = 5
 /**
- * The service failed, or was not in time. 501 is a fixed answer to what is not served: anybody can ask for it as often
- * as they like.
+ * The service failed, or was not in time. 501 is a fixed answer to unserved operations: every caller can cause any
+ * number of them.
  */
 const isFailure = (status: number): boolean => status >= 500 && status !== 501
 /** Models with a label of their own in the life of a gateway; later ones share a label. */
@@ -41,7 +41,7 @@ export type ModelCounts = {
 }
 
 export interface RequestCounts {
-  /** Counts a request that has ended, and what it was charged; `account` is that of its caller, where one is known. */
+  /** Counts an ended request and its charge; `account` is that of its caller, where one is known. */
   add(
     operation: OperationName,
     charge: CountedCharge,

@@ -6,7 +6,7 @@ import { fault } from '#contract/errors.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { HeaderList } from './energy-headers.ts'
 
-/** A thousand a second, which is a good part of what a gateway can answer; 256 at once protect others besides. */
+/** A thousand a second, which is a good part of a gateway's capacity; 256 at once protect others besides. */
 export const ACCOUNT_RATE_PER_MINUTE = 60_000
 const WINDOW_MS = 60_000
 /** Beyond so many keys in a minute buckets are forgotten early, as full ones: networks of strangers are without number. */
@@ -17,7 +17,10 @@ const TOLERANCE_MS = 0.01
 const WAIT_MS_MAX = 59_000
 
 export interface RequestRates {
-  /** Counts a request; returns the headers that say what is left. Throws rate_limit_exceeded, and counts nothing then. */
+  /**
+   * Counts a request; returns the headers with the remaining number. Throws rate_limit_exceeded, and counts nothing
+   * then.
+   */
   take(who: Pick<Principal, 'account' | 'rate'>): HeaderList
 }
 

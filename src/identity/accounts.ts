@@ -1,4 +1,4 @@
-// Accounts: who is billed.
+// Accounts: the parties that are billed.
 import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import { recordOperatorAct } from './audit.ts'

@@ -20,7 +20,7 @@ export interface Identity {
   identifyToken(text: string): Principal | Promise<Principal>
   /** The same for the text of a browser's session, which is no token anywhere else. */
   identifySession(text: string): Principal | Promise<Principal>
-  /** The same by the id of a token, which is no secret: who calls it has checked a signature. */
+  /** The same by the id of a token, which is no secret: the caller of this function has checked a signature. */
   identifyId(id: string): Principal | Promise<Principal>
   /** Forgets what a tick names, before anything else of that tick counts. */
   forget(changes: readonly { token: string | null; account: string }[]): void

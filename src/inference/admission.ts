@@ -52,7 +52,7 @@ export type Bounds = {
   readonly leastNj: Nj
 }
 
-/** The bounds of a request at an offer, by what is known of it now. */
+/** The bounds of a request at an offer, by the present knowledge of the offer. */
 export function boundsOf(offer: ModelOffer, work: WorkSize, learned: Learned): Bounds {
   const overheadTokens = learned.overheadTokens(offer)
   const { promptTokensMax, tokensMax } = tokensAtMost(offer, work, overheadTokens)
@@ -75,7 +75,7 @@ export function restOf(offer: ModelOffer, work: WorkSize, bounds: Bounds, learne
   return add(add(modelNj, REPLY_NJ), nj(GATEWAY_NJ_PER_TOKEN * BigInt(tokensMax)))
 }
 
-/** Upper bounds in tokens: what the prompts can be, and what may be generated. */
+/** Upper bounds in tokens: of the prompts, and of the generated text. */
 export function tokensAtMost(offer: ModelOffer, work: WorkSize, overheadTokens: number) {
   const { promptBytes, formatBytes = 0, promptTexts, media = 0, prompts, choices, maxTokens } = work
   const added =

@@ -1,5 +1,5 @@
-// Inference, seen from the gateway: which models there are, who serves them, and what they may be
-// asked. The engine that runs inside a model cell is in engine/; this side only speaks HTTP to it.
+// Inference, seen from the gateway: the models, their providers, and the requests that each model takes. The engine
+// that runs inside a model cell is in engine/; this side only speaks HTTP to it.
 import { invariant } from '#base/errors.ts'
 import type { Nj } from '#base/units.ts'
 import type { Tier } from '#contract/charge.ts'
@@ -10,7 +10,7 @@ import type { Tier } from '#contract/charge.ts'
  */
 export type Modality = 'text' | 'embedding' | 'image' | 'audio'
 
-/** One model at one provider, with what the router needs to know of it. */
+/** One model at one provider, with the facts that the router needs. */
 export type ModelOffer = {
   /** Public name, unique in the catalogue. */
   readonly id: string

@@ -14,7 +14,7 @@ export class RequestClaims {
     this.#spend = spend
   }
 
-  /** A new call begins: its figures come on top of what was claimed. */
+  /** A new call begins: its figures are added to the earlier claims. */
   begin(): void {
     if (this.#totals.length > 0) this.#before = [...this.#totals]
   }

@@ -8,7 +8,7 @@ import { createQuantiles, type Quantiles, type SavedQuantiles } from './quantile
 export type Tokens = { readonly prompt: number; readonly completion: number }
 
 export type Learned = {
-  /** A whole answer: all its energy, the gateway's share and what was not billed included. */
+  /** A whole answer: all its energy, with the gateway's share and the unbilled part. */
   record(offer: ModelOffer, tokens: Tokens, energyNj: Nj): void
   /** The most that the offer's server is believed to add to a prompt, in tokens. */
   overheadTokens(offer: ModelOffer): number
@@ -30,7 +30,7 @@ export type SavedCosts = {
   readonly declared: readonly [prompt: string, completion: string]
   readonly ratio: SavedQuantiles
   readonly njPerToken: SavedQuantiles
-  /** Absent in what older versions saved. */
+  /** Absent in the saved costs of older versions. */
   readonly overheadTokens?: number
 }
 

@@ -1,5 +1,5 @@
-// A request asked of one offer: its share of the provider, what it may cost, what it claims, and who pays when it
-// fails. Generations and embeddings are both asked so.
+// A request at one offer: its share of the provider, its ceiling, its claims, and the payer when it fails. Generations
+// and embeddings are both asked so.
 import { add } from '#base/units.ts'
 import type { Tier } from '#contract/charge.ts'
 import { fault, isServiceFault } from '#contract/errors.ts'
@@ -52,7 +52,7 @@ export class PaidCall {
 
   /**
    * Takes a share of the provider, and raises the cap of the request by the ceiling of the call; what the request was
-   * admitted with before stays in it. Throws too_many_requests, overloaded, and what Spend.admit throws.
+   * admitted with before stays in it. Throws too_many_requests, overloaded, and the faults of Spend.admit.
    */
   admit(): void | Promise<void> {
     const { offer, operation } = this.#asked

@@ -1,5 +1,5 @@
-// The steps of an answer, each given on when what it used is claimed. Where an answer ends before its end, this
-// decides what of it is given and who pays.
+// The steps of an answer, each given on when what it used is claimed. Where an answer ends early, this decides which
+// part the caller gets and who pays.
 import type { ErgonError } from '#base/errors.ts'
 import { chain, Steps } from '#base/steps.ts'
 import { isUnpayable } from '#charging/faults.ts'

@@ -1,5 +1,5 @@
-// HTTP/2 in the clear (RFC 9113, 3.3): who speaks it says so with the first bytes of the connection, which no method of
-// HTTP/1.1 begins with.
+// HTTP/2 in the clear (RFC 9113, 3.3): such a client announces itself with the first bytes of the connection, which
+// begin no method of HTTP/1.1.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { HEADERS_TIMEOUT_MS } from '#http/limits.ts'

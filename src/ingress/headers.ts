@@ -5,7 +5,7 @@ import type { ForwardedRequest } from './forwarded-request.ts'
 import type { InstanceHead } from './instance/heads.ts'
 import { rulesOfKind } from './kinds.ts'
 
-/** The ingress has said "100 Continue" itself, and says the others anew: who writes the body writes its length. */
+/** The ingress has said "100 Continue" itself, and writes the others anew: the writer of the body writes its length. */
 const TAKEN = new Set([
   ...HOP_BY_HOP,
   'content-length',

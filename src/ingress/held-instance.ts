@@ -1,5 +1,5 @@
-// One instance that requests use. It has an open question to the agent, for as long as any request runs and the instance has
-// work of its own left, and the connections to it.
+// One instance that requests use. It has an open request to the agent, for as long as any request runs and the
+// instance has work of its own left, and the connections to it.
 import { Bag } from '#base/bag.ts'
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'

@@ -234,7 +234,7 @@ class Thread {
     return this.#counter.countedNs()
   }
 
-  /** Of so much that the clock moved, what is left for who marks. */
+  /** The part of the clock's advance that belongs to the owner of the mark. */
   take(movedNs: number, countedNs: number): number {
     const part = Math.min(movedNs, countedNs - this.#taken)
     this.#taken += part

@@ -23,8 +23,8 @@ const CLOSE_TIMEOUT_MS = 1500
 /** Damaged files that are kept have this prefix. */
 export const DAMAGED = 'damaged-'
 /**
- * Segments of who writes a record a second and less. To fill 16 MiB with zeros takes 27 ms of CPU at each start,
- * and 55 ms of the disk.
+ * Segments of a process that writes a record a second and less. To fill 16 MiB with zeros takes 27 ms of CPU at each
+ * start, and 55 ms of the disk.
  */
 export const SMALL_SEGMENT_BYTES = 4 * 1024 * 1024
 

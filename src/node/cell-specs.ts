@@ -1,4 +1,4 @@
-// The cells of ours as data: what each program is started with and who may call it.
+// The cells of ours as data: the arguments of each program, and its permitted callers.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createLogger, type LogLevel } from '#base/log.ts'

@@ -83,7 +83,7 @@ export async function openDataFolder(config: Config): Promise<OpenFolder> {
   // Where nothing was decided, nothing of an earlier life listens: a start that is refused leaves no folder.
   const isFirst = !existsSync(join(config.data, 'ergon.json'))
   const ports = isFirst ? await claimPorts(wantedPorts(config)) : undefined
-  // Traversable by the uids of cells; what is inside says who may read it.
+  // Traversable by the uids of cells; the modes of its entries say which uid may read them.
   for (const folder of ['.', ...SHARED_FOLDERS].map((name) => join(config.data, name))) {
     try {
       makeFolder(folder)

@@ -40,8 +40,7 @@ const NOTICE = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2;
   set tcp_keepalives_count = 3; set idle_session_timeout = 0`
 
 /**
- * Waits some seconds for the state to be free. Throws `state_in_use` with who has it, or the signal's
- * reason.
+ * Waits some seconds for the state to be free. Throws `state_in_use`, which names the owner, or the signal's reason.
  */
 export async function lockState(deps: Deps): Promise<StateLock> {
   const lock = new HeldLock({ ...deps, times: { ...TIMES, ...deps.times } })
@@ -63,7 +62,7 @@ class HeldLock implements StateLock {
   readonly #stopping = new AbortController()
   readonly #keeping: Promise<void>
   #connection: Queryable | undefined
-  /** The life that the state names: of who had it before, until we have claimed it. */
+  /** The life that the state names: that of the owner before, until we have claimed the state. */
   #life: string | undefined
   #closed: Promise<void> | undefined
 
@@ -132,7 +131,7 @@ class HeldLock implements StateLock {
     }
   }
 
-  /** Resolves with who has taken it meanwhile, or when we stop. */
+  /** Resolves with the owner that has taken the state meanwhile, or when we stop. */
   async #takeAgain(made: Queryable): Promise<StateOwner | undefined> {
     const isGot = await tryLock(made)
     const owner = await ownerOf(made)

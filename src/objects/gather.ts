@@ -10,7 +10,7 @@ export type Gathering<Q, A> = {
   /** Sends a joint query; the answers are in the order of the inputs. */
   ask(questions: readonly Q[]): Promise<readonly A[]>
   readonly clock: Pick<TimerClock, 'setTimer'>
-  /** The most questions of one joint query. */
+  /** The most lookups of one joint query. */
   readonly most: number
 }
 

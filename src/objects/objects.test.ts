@@ -308,7 +308,7 @@ test(
       parts: [{ number: 1, etag: 'p1' }],
       compose: () => ({ etag: 'p1-1', checksums: {} }),
     }
-    // The other one comes after the first, the second, and the last question of this one.
+    // The other one comes after the first, the second, and the last query of this one.
     for (const moment of [1, 2, 3]) {
       const { id: uploadId } = await store.uploads.create(bucket, {
         key: 'k',

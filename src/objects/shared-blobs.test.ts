@@ -76,7 +76,7 @@ test('two copies that swap keys, and a deletion beside them', { skip }, async ()
       openObjects().delete(bucket, [{ key: 'copy-k1' }, { key: 'copy-k0' }], OPTIONS),
     ])
     for (const end of ends)
-      // The source went: who asked looks it up again.
+      // The source was removed: the caller looks it up again.
       if (end.status === 'rejected') assert.equal(end.reason.code, 'ConditionalRequestConflict')
     assert.deepEqual(await brokenRules(store.state), [])
   }

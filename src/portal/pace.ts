@@ -8,13 +8,13 @@ import { networkAsker, type WaitingAsker } from './waiting.ts'
 
 /** Requests of a network in a minute, by what is asked. */
 export const PACE_PER_MINUTE = {
-  /** Questions for a passkey: each page that is opened asks one. */
+  /** Challenges for a passkey: each opened page asks for one. */
   options: 240,
   /** Answers of passkeys. */
   passkeys: 120,
   /** Recovery codes that are tried. */
   codes: 10,
-  /** Logins of command lines, and their questions whether they are approved. */
+  /** Logins of command lines, and their polls for the approval. */
   logins: 240,
 } as const
 

@@ -22,7 +22,7 @@ export type ClusterOptions = {
   /** Owner of the files; the caller when absent. */
   readonly owner?: FileOwner
   readonly superuserPassword: Secret
-  /** The rules of who may log in (pg_hba.conf); by default every role, by its password. */
+  /** The rules of logins (pg_hba.conf); by default every role, by its password. */
   readonly hostRules?: string
   /** The folder of a cluster that is copied, in the place of initdb: 0.7 s of CPU less. No server runs on it. */
   readonly template?: string

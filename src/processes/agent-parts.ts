@@ -17,7 +17,7 @@ export interface AgentParts {
   readonly gateway: GatewaysNeeds
   /** Serves the operator's operations. */
   control(): Promise<{ close(): Promise<void> }>
-  /** Begins the background; `complete` is called once, when all has started or failed, with what failed. */
+  /** Begins the background; `complete` is called once, when all parts have started or failed, with the failed ones. */
   start(complete: (failures: readonly string[]) => void): void
   /** Ends what is on its way, then the cells of the products, callers first. */
   stop(budget: StopBudget): Promise<void>

@@ -21,7 +21,7 @@ export type GatewayParts = {
   readonly pages: NonNullable<GatewayPart['pages']>
   readonly refusalFacts: NonNullable<GatewayPart['refusalFacts']>
   stopping(): void
-  /** `leftMs` is what the last requests left of their time. */
+  /** `leftMs` is the rest of the time of the last requests. */
   drained(leftMs: number): Promise<void>
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// A gateway: serves its products on TCP, with a journal of its own, and answers the agent on a unix socket.
-// It needs the state to start; afterwards it answers from what it knows while the state is away.
+// A gateway: serves its products on TCP, with a journal of its own, and answers the agent on a unix socket. It needs
+// the state to start; afterwards it answers from memory while the state is away.
 import { systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger } from '#base/log.ts'

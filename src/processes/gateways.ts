@@ -90,7 +90,7 @@ export async function startGateways(deps: {
   }
 }
 
-/** Waits for a gateway; throws `gateway_not_ready` with what its last life ended by. */
+/** Waits for a gateway; throws `gateway_not_ready` with the end of its last life. */
 async function answered(cell: Cell, signal: AbortSignal): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(START_TIMEOUT_MS)])
   await cell.ready(limit).catch((cause: unknown) => {

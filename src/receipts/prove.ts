@@ -6,7 +6,7 @@ import { inclusionProof, type TileId } from '#tlog/tiles.ts'
 import { keysOf } from './batch.ts'
 import { logIndexOf, type ReceiptStore } from './store.ts'
 
-/** `account` owns the charge; who may read it is for the caller to decide. */
+/** `account` owns the charge; the caller decides who may read it. */
 export type ReceiptAnswer =
   | { readonly state: 'unknown' }
   | { readonly state: 'unsealed'; readonly account: string }

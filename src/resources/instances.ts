@@ -56,8 +56,8 @@ export type InstancesDeps<R extends Resource, I extends Instance> = {
   /** The longest time until one is ready: 60 s. */
   readonly readyMs?: number
   /**
-   * Reads what a start needs while the wish of the account is read, and starts nothing. Where the account wants it, the
-   * result starts an instance, and resolves before that is ready.
+   * Reads the needs of a start while the wish of the account is read, and starts nothing. Where the account wants it,
+   * the result starts an instance, and resolves before that is ready.
    */
   readonly prepare: (resource: R) => Promise<() => Promise<I>>
   /** Called when an instance of a resource serves from now on, or no more. */

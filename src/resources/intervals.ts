@@ -1,4 +1,4 @@
-// When resources were awake: a row from the start of what runs for one to its end, with the cause of each.
+// When resources were awake: a row from the start of a resource's process to its end, with the cause of each.
 import type { AwakeInterval, SleepCause, WakeCause } from '#contract/intervals.ts'
 import type { Queryable } from '#state/connect.ts'
 

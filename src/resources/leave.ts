@@ -1,7 +1,7 @@
-// The end of what an account has of a kind of resources, when the account is deleted.
+// The end of an account's resources of a kind, when the account is deleted.
 import type { Queryable } from '#state/connect.ts'
 
-/** Resolves with what it waits for; undefined when nothing is left. */
+/** Resolves with the thing that it waits for; undefined when nothing is left. */
 export async function leaveResources(
   state: Queryable,
   account: string,

@@ -217,7 +217,7 @@ test('work on a resource of one account does not hold up another account', { ski
       const [slow, next] = [await add(state, 'slow'), await add(state, 'next')]
       await reaches(slow, { actual: 'deploying' })
       await reaches(await add(state, 'theirs', 9, OTHER), { actual: 'deployed' })
-      // A new wish for what is in work, and another resource of its account, wait for the end of that work.
+      // A new wish for a resource in work, and another resource of its account, wait for the end of that work.
       await state.query("select want_resource($1, 'deployed')", [slow])
       await reaches(await add(state, 'last', 9, OTHER), { actual: 'deployed' })
       assert.deepEqual(begun, ['slow', 'theirs', 'last'])
@@ -270,7 +270,7 @@ test('work with a limit of its own holds up no other resource of its account', {
       await reaches(next, { actual: 'deployed' })
       await state.query("select want_resource($1, 'suspended')", [next])
       await reaches(next, { actual: 'suspended' })
-      // A new wish for what is in work waits for its end.
+      // A new wish for a resource in work waits for the end of that work.
       await state.query("select want_resource($1, 'deployed')", [slow[0]])
       await reaches(await add(state, 'last'), { actual: 'deployed' })
       assert.deepEqual(begun.toSorted(), ['last', 'next', 'slow-1', 'slow-2'])

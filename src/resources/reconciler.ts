@@ -14,10 +14,10 @@ export type ReconcilerDeps = {
   readonly log: Logger
   readonly kind: string
   /**
-   * Makes what is there when the resource is deployed; again after each change. Resolves with what is reached: a
-   * crash loop and a failure are not tried again until the resource is wanted again. The signal also aborts where the
-   * account does not want the resource deployed any more. Calls `aside` before work that has a limit of its own:
-   * changes of other resources do not wait for it.
+   * Makes the resource when it is deployed; again after each change. Resolves with the reached state: a crash loop and
+   * a failure are not tried again until the resource is wanted again. The signal also aborts where the account does
+   * not want the resource deployed any more. Calls `aside` before work that has a limit of its own: changes of other
+   * resources do not wait for it.
    */
   readonly deploy: (
     resource: Resource,
@@ -61,7 +61,7 @@ const UNSETTLED = `select id, account, name, wanted, actual, reason, revision::t
     order by account, changed_at, id
   ) n order by changed_at, id limit $5`
 
-/** A reason is of the wish that was worked on: a wish that came meanwhile keeps what it has. */
+/** A reason belongs to the wish that was worked on: a wish that came meanwhile keeps its reason. */
 const MOVE = `with one as (select id, revision, reason from resources where id = $1 for update)
   select move_resource(id, $2, case when revision = $5 then $3 else reason end, $4) as "isMoved" from one`
 

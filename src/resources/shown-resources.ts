@@ -86,7 +86,7 @@ export const sharedMembers = (row: ShownResource) => ({
   created_at: row.created_at.toISOString(),
 })
 
-/** Why the status is not what was asked for. */
+/** The reason why the status differs from the wanted one. */
 function reasonOf({ reason, held, is_pending: isPending, actual }: ShownResource): string | null {
   if (reason !== null) return reason
   if (held !== null) return HELD_WORDS[held]

@@ -1,6 +1,6 @@
-// The part of a product by which description files make, change and remove its resources. The part reads what is there in
-// the same attributes as what is wanted, and changes it by the work of the product's own operations. So an application
-// refuses, bills and records the same as the operations do.
+// The part of a product by which description files make, change and remove its resources. The part reads existing
+// resources in the same attributes as wanted ones, and changes them by the functions of the product's own operations.
+// So an application refuses, bills and records the same as the operations do.
 import type { Asker } from '#identity/audit.ts'
 import type { ResourceTypeName, SpecOfType } from '#stack/resource-types.ts'
 import type { Pending } from '#stack/field.ts'
@@ -74,11 +74,11 @@ export interface StackPart<Type extends ResourceTypeName> {
    * takes it.
    */
   readonly exclusive: readonly string[]
-  /** With the defaults of what the description leaves out. Throws what the operation would refuse. */
+  /** With defaults for the attributes that the description leaves out. Throws what the operation would refuse. */
   wanted(wish: StackWish<Type>): StackAttributes
-  /** Throws what the operation would, where a resource of others has what only one may have, such as a route. */
+  /** Throws the fault of the operation where another resource has a thing that only one may have, such as a route. */
   assertFree?(state: Queryable, claim: StackClaim): Promise<void>
-  /** Throws what the operation would, where it does not make this of what was found. */
+  /** Throws the fault of the operation where it cannot turn the found resource into this. */
   assertChange?(found: FoundResource, wanted: StackAttributes): void
   find(state: Queryable, target: StackTarget<Type>): Promise<FoundResource | undefined>
   /** Makes it, or changes what was found; nothing in the wish is pending. Resolves with its id. */

@@ -32,7 +32,8 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
   const next = () => {
     if (running.size >= most) return
     const free = waiting.filter(({ account }) => !running.has(account))
-    // Of those who failed least the first: who never fails waits for nobody who does.
+    // The first of the accounts with the fewest failures: an account without failures never waits for one with
+    // failures.
     const least = Math.min(...free.map(({ account }) => countOf(account)))
     const one = free.find(({ account }) => countOf(account) === least)
     if (one === undefined) return

@@ -60,7 +60,7 @@ export function createDkg(index: number, store: KeyStore): Dkg {
     },
     round2({ ceremony, packages }) {
       const running = current(ceremony)
-      // Dealt twice, to other keys of exchange, the shares could be had by who is in between.
+      // Dealt twice, to other keys of exchange, a party in between could get the shares.
       if (running.packages.size > 0)
         throw refusal('share_refused', 'The second round of this ceremony was already asked for')
       readPackages(running, index, packages)

@@ -1,4 +1,4 @@
-// Binary forms of the types that frequent questions use (PostgreSQL's *send and *recv functions), as JavaScript values
+// Binary forms of the types that frequent queries use (PostgreSQL's *send and *recv functions), as JavaScript values
 // that the driver `pg` would give for the same column.
 import type { MessageWriter } from './message-writer.ts'
 import { ProtocolError } from './wire-errors.ts'

@@ -1,4 +1,4 @@
-// The audit log: each change with who made it, in the order of the changes.
+// The audit log: each change with its author, in the order of the changes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditList } from '#contract/audit.ts'

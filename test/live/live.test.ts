@@ -1,5 +1,5 @@
-// The live stream of a running product: its sums are those of receipts and usage, it resumes where it ended, tells states
-// as they change, and ends for who may not look any more.
+// The live stream of a running product: its sums are those of receipts and usage, it resumes where it ended, tells
+// states as they change, and ends for callers who may not read any more.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { bandOfParts, type ChargePart } from '#contract/charge.ts'

@@ -119,7 +119,7 @@ describe('the portal at a public address', () => {
   })
 })
 
-/** Ends TLS and says who asked, as a proxy in front does. */
+/** Ends TLS and names the client, as a proxy in front does. */
 const tlsServer = (pair: { readonly cert: string; readonly key: string }, port: number): Server =>
   createServer(pair, (asked, answer) => {
     const { method, url: path, headers, socket } = asked

@@ -89,7 +89,7 @@ describe('the portal in a browser', { skip: withoutBrowser }, () => {
       409,
       'challenge_ended',
     ])
-    // A later question is not answered by an earlier answer.
+    // An earlier answer never answers a later request.
     done(await ada.ask('POST', '/v1/sign-in/options'), 200)
     assert.deepEqual(code(await ada.ask('POST', '/v1/sign-in', { response })), [
       409,

@@ -8,7 +8,7 @@ import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { endTouch, newClient, signUpSoftly, type PortalClient } from './client.ts'
 
-/** Here once more: who takes an operation off in the contract, takes it off here too. */
+/** The list stands here once more: an operation that leaves the contract's list must leave this one too. */
 const TOUCHED = [
   'account.delete',
   'account.update',

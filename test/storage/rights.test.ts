@@ -250,7 +250,7 @@ test('annotations of what another account put and kept are not told to the owner
   const Tagging = { TagSet: [{ Key: 'class', Value: 'open' }] }
   const tagging = new PutObjectTaggingCommand({ Bucket: bucket, Key, Tagging })
   await assert.rejects(s3.send(tagging), DENIED)
-  // They are of who put it, whatever the policy gives now.
+  // They belong to the writer of the object, whatever the policy gives now.
   await say(bucket, { Action: 's3:AbortMultipartUpload' })
   await stranger.send(tagging)
   const { AnnotationPayload: told } = await stranger.send(new GetObjectAnnotationCommand(named))

@@ -9,7 +9,7 @@ export type ChatBody = {
   readonly max_tokens: number
   readonly temperature: number
 }
-/** The head of an answer: who answers, and the most that it can cost. */
+/** The head of an answer: the model that answers, and the most that the answer can cost. */
 export type Begun = {
   readonly type: 'begun'
   readonly receiptId: string

@@ -1,4 +1,4 @@
-// The register of the landing page: the energy of the latest question that the installation asked itself.
+// The register of the landing page: the energy of the installation's latest probe of itself.
 import type { ProbeReply } from '#contract/probe.ts'
 import { knownBy, knownWords, registerOf, spoken } from '#console/figures/known.ts'
 

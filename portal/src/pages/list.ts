@@ -162,7 +162,7 @@ export const PAGES: readonly PageEntry[] = [
   },
 ]
 
-/** The pages of a group, for who is signed in. */
+/** The pages of a group, for the signed-in member. */
 export const pagesOf = (circuit: Circuit, isOperator: boolean): readonly PageEntry[] =>
   PAGES.filter((page) => page.circuit === circuit && (isOperator || circuit !== 'operator'))
 

@@ -155,8 +155,8 @@ export const createMemberRemove =
   }
 
 /**
- * The member that asks, and the one that the path names, whom it may change; locks the account. An invitation is changed by who
- * may give its role. Throws member_not_found, role_missing.
+ * The member that asks, and the one that the path names, whom it may change; locks the account. A member may change an
+ * invitation whose role they may give. Throws member_not_found, role_missing.
  */
 async function memberToChange(
   transaction: Queryable,

@@ -43,7 +43,7 @@ async function start(
   const cells = await createCells(where)
   const socket = join(where.runFolder, 'outlets', 'out.sock')
   mkdirSync(dirname(socket), { recursive: true })
-  // Any user: who may connect is a matter of the folder.
+  // Any user: the folder decides which users may connect.
   const server = createServer({ allowHalfOpen: true }, (connection) => {
     connection.on('error', () => undefined)
     connection.pipe(connection)

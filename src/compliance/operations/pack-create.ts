@@ -34,7 +34,7 @@ export const createPackCreate =
     const reply = await once(call, state, async () => {
       const span = readSpan(body, deps.nowMs())
       const ceilingNj = await ceilingOf(state, account, span)
-      // Held until this answer: who cannot pay the most that the work may cost hears so now.
+      // Held until this answer: an account that cannot pay the ceiling of the work is refused now.
       await spend.admit(caller, 'pack.create', ceilingNj, ceilingNj)
       const id = newId('pack')
       const ceilingPusd = priceOf(ceilingNj, await priceNow(state))

@@ -201,7 +201,7 @@ const ARTIFACTS_CONTROL = {
       .array(z.strictObject({ name: z.string(), state: z.enum(['good', 'absent', 'removed']) }))
       .readonly(),
   },
-  /** The names of what was removed. */
+  /** The names of the removed files. */
   'artifact.prune': { request: nothing, answer: z.array(z.string()).readonly() },
 } satisfies ControlTable
 

@@ -1,4 +1,4 @@
-// Deployments: description files compared with what is there, and applied.
+// Deployments: description files, compared with the existing resources and applied.
 import { withoutModel } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 
 export class ConnectionClosed extends Error {}
 
-/** The work that waits for bytes: until when, and who pays for what it did before. */
+/** The work that waits for bytes: its deadline, and the payer of its CPU until then. */
 export type ByteWait = {
   readonly signal: AbortSignal
   /** The CPU of this process since the last mark is this work's. */

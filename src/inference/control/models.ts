@@ -41,7 +41,7 @@ type Deps = {
   readonly fleet: ModelFleet
   readonly state: State
   readonly modelsFolder: string
-  /** Resolves when the gateways know what the table says. */
+  /** Resolves when the gateways have read the table. */
   readonly confirmed: () => Promise<void>
   /** Encrypts keys of upstreams. */
   readonly key: Secret
@@ -238,7 +238,7 @@ const inputsOf = (body: Body) =>
 function serverAddress(text: string): URL {
   const url = URL.parse(text)
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
-  // A query or a fragment would be left out of what is asked: another address than the one that was given.
+  // A query or a fragment would be dropped from requests, which would then go to another address than the given one.
   const isPlain = !/[?#]/.test(text) && url?.username === '' && url.password === ''
   if (url !== null && isHttp && isPlain) return url
   throw fault(

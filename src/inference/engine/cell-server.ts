@@ -21,7 +21,7 @@ const DRAIN_TIMEOUT_MS = 60_000
 const RECEIVE_TIMEOUT_MS = 30_000
 /** The time that readers have for their last frame when the cell stops. */
 const CLOSE_TIMEOUT_MS = 2_000
-/** About what the start of a small model takes. */
+/** About the start time of a small model. */
 const RESTART_S = 2
 
 export type CellServer = {

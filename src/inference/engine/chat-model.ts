@@ -1,4 +1,4 @@
-// A loaded chat model and what is needed to talk to it.
+// A loaded chat model with its renderer and tokenizer.
 import type { Decoder } from './decoder.ts'
 import type { Loaded } from './load-model.ts'
 import type { ModelConfig } from './model-config.ts'

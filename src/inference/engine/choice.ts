@@ -17,14 +17,14 @@ export type TokenLogprob = {
 
 export type ChoiceEvent =
   | { readonly kind: 'prefill'; readonly tokens: number }
-  /** A token was generated; `text` is what may be shown now, often nothing. */
+  /** A token was generated; `text` is the part that may be shown now, often nothing. */
   | {
       readonly kind: 'token'
       readonly tokens: 1
       readonly text: string
       readonly logprobs: readonly TokenLogprob[]
     }
-  /** The end, with the last token if one caused it; `text` is what had been held back. */
+  /** The end, with the last token if one caused it; `text` is the text that had been held back. */
   | {
       readonly kind: 'end'
       readonly tokens: 0 | 1

@@ -15,7 +15,9 @@ export type FileFacts = {
   readonly contextMax?: number
 }
 
-/** The context to open. Throws invalid_request, in words for who added the model, where it does not fit. */
+/**
+ * The context to open. Throws invalid_request, in words for the operator who added the model, where it does not fit.
+ */
 export function fittingContext(facts: FileFacts, config: ModelConfig): number {
   const { architecture, pooling, isEncoder, contextMax } = facts
   const embeds = isEncoder || pooling === 'vector'

@@ -1,6 +1,6 @@
 // The configuration of a model cell at its start.
 
-/** Exit of a cell whose file is not what its config says: EX_DATAERR of sysexits.h. Starting it again is of no use. */
+/** Exit of a cell whose file contradicts its config: EX_DATAERR of sysexits.h. Starting it again is of no use. */
 export const EXIT_MISFIT = 65
 
 export type Gpu = 'auto' | 'cuda' | 'vulkan'

@@ -23,7 +23,7 @@ export type StepTokens = {
   readonly probabilities: boolean
 }
 
-/** The weight of what one sequence did in a step; more than 0 when it did anything. */
+/** The weight of one sequence's tokens in a step; above 0 when the sequence had any. */
 export function weightOf({ input, output, position, probabilities }: StepTokens): bigint {
   const sampled = probabilities ? PROBABILITIES_NS * output : 0
   if (input === 0) return BigInt((DECODE_NS + DECODE_POSITION_NS * position) * output + sampled)

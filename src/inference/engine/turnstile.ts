@@ -5,7 +5,7 @@
 export interface Turnstile {
   /** Resolves when the next step may be asked for. */
   pass(): Promise<void>
-  /** Does what needs the lock of the context; it waits for the step that runs, and for no other. */
+  /** Does work that needs the lock of the context; it waits only for the running step. */
   enter<T>(work: () => Promise<T>): Promise<T>
 }
 

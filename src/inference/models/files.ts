@@ -30,7 +30,7 @@ export type AssembleConfig = {
   readonly modelsFolder: string
   readonly logLevel: LogLevel
   readonly offlineFolder?: string
-  /** Check every byte of what is there, and make anew what is not as it should be. */
+  /** Check every byte of existing files, and make damaged ones anew. */
   readonly verify: boolean
 }
 export type AssembleLine =
@@ -43,8 +43,8 @@ export type ModelFolders = Omit<AssembleConfig, 'model' | 'verify'>
 const MAGIC = 'GGUF'
 
 /**
- * Throws invalid_request for what is no GGUF file: the engine would find out in a process of its own,
- * twice, and say it in its log alone.
+ * Throws invalid_request for a file that is no GGUF: otherwise the engine would fail twice in a process of its own,
+ * and only its log would say why.
  */
 export async function demandGguf(path: string): Promise<void> {
   const wrong = await wrongWith(path).catch((error: unknown) => messageOf(error))

@@ -28,7 +28,7 @@ const SILENT_MS = 20_000
 const ENDS_MAX = 2
 const LOOK_MS = 100
 const MODEL_ENDED = 'model_ended'
-/** The file is not what was said of it. */
+/** The file contradicts its declared form. */
 const MISFIT = 'invalid_request'
 
 export type FleetDeps = {
@@ -274,7 +274,7 @@ export class ModelFleet {
   }
 }
 
-/** The engine's card; its process reads what strangers wrote, so each figure is looked at. */
+/** The engine's card; its process reads foreign text, so each figure is checked. */
 type CardList = {
   readonly data?: readonly { readonly context_length?: unknown; readonly dimensions?: unknown }[]
 }
@@ -283,8 +283,8 @@ const isCount = (value: unknown) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0
 
 /**
- * Resolves when it answers. Stops it and throws `model_ended` when it ends again and again instead,
- * invalid_request when its file is not what was said of it.
+ * Resolves when it answers. Stops it and throws `model_ended` when it ends again and again instead, invalid_request
+ * when its file contradicts its declared form.
  */
 async function untilAnswering(cell: Cell, signal: AbortSignal): Promise<void> {
   const hopeless = new AbortController()

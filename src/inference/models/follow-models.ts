@@ -181,7 +181,7 @@ const configOf = (stored: StoredProvider, deps: Deps): ProviderConfig =>
         ...(stored.timeouts === undefined ? {} : { timeouts: stored.timeouts }),
       }
 
-/** Without a key that can be read the upstream is asked all the same, and says what it wants. */
+/** Without a readable key the upstream is still asked, and its refusal says the reason. */
 function apiKeyOf(
   { name, base_url, api_key_encrypted: text }: Extract<StoredProvider, { base_url: string }>,
   { key, log }: Deps,

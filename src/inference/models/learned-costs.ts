@@ -45,7 +45,7 @@ export async function keepLearned(
   }
 }
 
-/** A gateway that is new begins with what another one has learned last. */
+/** A new gateway begins with the newest costs that another one has learned. */
 async function load({ state, process }: Deps): Promise<SavedCosts[]> {
   const { rows } = await state.query<{ model: string; costs: Omit<SavedCosts, 'model'> }>(
     `select distinct on (model) model, costs from learned_costs

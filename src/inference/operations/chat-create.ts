@@ -98,7 +98,7 @@ function workOf(request: ChatRequest): WorkSize {
   }
 }
 
-/** A text's UTF-8 bytes; what templates add to tools and calls is about what JSON adds. */
+/** A text's UTF-8 bytes; templates add to tools and calls about as much as JSON does. */
 function promptBytesOf({ messages, tools }: ChatRequest): number {
   const texts = messages.map((message) => Buffer.byteLength(contentText(message)))
   const structures = [tools, ...messages.map(callsOf)]

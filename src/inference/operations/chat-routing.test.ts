@@ -1,4 +1,4 @@
-// Where a chat goes: what its upstream is asked, whose turn it is there, and who answers when it fails.
+// The way of a chat: the request to its upstream, the turns of accounts there, and the next offer when it fails.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'

@@ -30,8 +30,8 @@ const told = (offer: ModelOffer, { failures }: EntryDeps): Facts => ({
 })
 
 /**
- * `auto` as an entry, so that who offers the models that are listed can offer it: what any of these can do.
- * Its energy is the least and the most of those that generate. Undefined where there are none.
+ * `auto` as an entry, so that programs which offer the listed models can offer it too: it has the abilities of any of
+ * these. Its energy is the least and the most of those that generate. Undefined where there are none.
  */
 export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): object | undefined {
   if (offers.length === 0) return undefined

@@ -9,7 +9,7 @@ export type TokenAnswer =
   | { readonly kind: 'unreached'; readonly why: string }
   /** It wants a key, or refuses the one that it got. */
   | { readonly kind: 'unauthorized'; readonly status: number }
-  /** There is no such path, or what answers there has not the shape of OpenAI's interface. */
+  /** There is no such path, or its answer is not of OpenAI's form. */
   | { readonly kind: 'no_api'; readonly status: number }
   /** The path is there, and the model is not. */
   | { readonly kind: 'no_model'; readonly message: string }

@@ -40,7 +40,7 @@ export function createEmbeddingReader(
     return [...usedEvents(figuresOf(object, meter)), ...vectors]
   }
 
-  /** The events of whole lines. One that cannot be read ends the answer, and what came before it counts. */
+  /** The events of whole lines. An unreadable line ends the answer; the lines before it count. */
   const readLines = (bytes: Uint8Array): EmbeddingEvent[] => {
     const events: EmbeddingEvent[] = []
     try {

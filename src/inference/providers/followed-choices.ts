@@ -1,5 +1,5 @@
-// The choices of one answer, as far as they are followed: each to its finish or to its last token, and the
-// answer to the last finish. The rest of what an engine says is neither given nor billed.
+// The choices of one answer, as far as they are followed: each to its finish or to its last token, and the answer to
+// the last finish. The rest of an engine's answer is neither passed on nor billed.
 import { fault } from '#contract/errors.ts'
 import type { ChunkChoice } from './chunk.ts'
 import type { FinishReason, GenerationEvent } from './provider.ts'

@@ -45,7 +45,7 @@ export function createGenerationReader(
     }
     if (chunk.ergon !== undefined) addUsed(meter.figures(chunk.ergon), events)
     for (const choice of chunk.choices) choices.add(choice, events)
-    // It takes the place of what was counted.
+    // It replaces the count.
     if (chunk.usage !== undefined) tally.declared(chunk.usage)
     template.learn(data, chunk)
   }
@@ -92,7 +92,7 @@ export function createGenerationReader(
   }
 }
 
-/** undefined for what is no chunk. */
+/** undefined for an item that is no chunk. */
 function chunkOrNothing(data: string, shape: 'chat' | 'text'): Chunk | undefined {
   try {
     return parseChunk(data, shape)

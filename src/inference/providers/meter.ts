@@ -14,7 +14,7 @@ export type AnswerMeter = {
   figures(member: unknown): Usage | undefined
   /** The request was sent. */
   asked(): void
-  /** The caller left: what its question took, when nothing else is known. */
+  /** The caller left: the claim for its prompt, when nothing else is known. */
   left(): Usage | undefined
   /** So many pieces of an answer came, and no figures with them. */
   counted(tokens: number): Usage | undefined
@@ -56,7 +56,7 @@ export function cellMeter(cell: string, promptTokensMax: number): AnswerMeter {
       details = usage
       return undefined
     },
-    // No figures is not zero: a cell that never said what it used has failed.
+    // Absent figures are not zero: a cell that never reported its use has failed.
     usage: () =>
       last && { ...details, promptTokens: last.prompt, completionTokens: last.completion },
   }
@@ -78,7 +78,7 @@ export function tokenMeter(
   source: EnergyElsewhere & { readonly meter: string },
   call: {
     readonly promptBytes: number
-    /** The most that the prompts can be, with what the server may add to them. */
+    /** The most tokens of the prompts, with those that the server may add. */
     readonly promptTokensMax: number
     /** The most that its contexts hold. */
     readonly contextTokens: number
@@ -120,14 +120,14 @@ export function tokenMeter(
       return claim()
     },
     declared(usage) {
-      // Beyond what was asked, or than the model can read, it is a lie: what we saw stands.
+      // A figure above the limit of the request, or above the model's context, is false: our count stands.
       if (usage.promptTokens > call.contextTokens || usage.completionTokens > call.tokensMax)
         return undefined
       // Nor is an answer of nothing what came.
       if (usage.completionTokens === 0 && completion > 0) return undefined
       details = usage
-      // A prompt of nothing is one that was not counted. Beyond what the prompt can be, it may be the server's
-      // own system prompt: for now it is not billed.
+      // A prompt of nothing is one that was not counted. Tokens beyond the prompt may be the server's own system
+      // prompt: for now they are not billed.
       if (usage.promptTokens > 0) prompt = Math.min(usage.promptTokens, call.promptTokensMax)
       promptExcess = Math.max(usage.promptTokens - prompt, 0)
       completion = usage.completionTokens

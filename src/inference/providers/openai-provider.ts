@@ -1,6 +1,6 @@
-// One provider for every OpenAI-shaped server: our model cells on unix sockets, and vLLM, SGLang,
-// llama-server, Ollama or OpenAI over HTTP. Answers are read as streams, so that what a caller who leaves
-// has used is known; a short one of an upstream that counts its tokens may be asked for in one piece.
+// One provider for every OpenAI-shaped server: our model cells on unix sockets, and vLLM, SGLang, llama-server, Ollama
+// or OpenAI over HTTP. Answers are read as streams, so that the use of a caller who leaves is known. A short answer of
+// an upstream that counts its tokens may be asked for in one piece.
 import { ErgonError, present } from '#base/errors.ts'
 import { Steps } from '#base/steps.ts'
 import { fault } from '#contract/errors.ts'
@@ -54,7 +54,7 @@ export function createOpenaiProvider(config: ProviderConfig, deps: UpstreamDeps)
       const question = generationQuestion(call, config.limitField)
       // A cell of ours keeps to its limit, and its chunks are no tokens.
       const isMetered = config.at.kind === 'cell'
-      // Of a stream every piece is a token: who does not count them is asked for streams from now on.
+      // Each piece of a stream is a token: an upstream that does not count tokens is asked for streams from now on.
       const uncounted = () => void (countsTokens = false)
       const reader = (type: string) =>
         type.startsWith(JSON_TYPE)
@@ -96,7 +96,7 @@ class AnswerSteps<Event> extends Steps<readonly (Event | UsedEvent)[]> {
   #bytes = 0
   /** Nothing of the answer is to come but its end. */
   #isRead = false
-  /** Of the next step: the end, or what it throws. */
+  /** The next step: the end, or its error. */
   #over: { readonly error?: unknown } | undefined
 
   constructor(server: ProviderServer, job: CallPlan<Event>, signal: AbortSignal) {
@@ -157,7 +157,7 @@ class AnswerSteps<Event> extends Steps<readonly (Event | UsedEvent)[]> {
     return this.#over === undefined ? this.#read() : (void answer.body.dispose(), undefined)
   }
 
-  /** The events of what came, once there are some. */
+  /** The events of the received bytes, once there are some. */
   #read(): Step<Event> | Promise<Step<Event>> {
     const { body } = present(this.#reply, 'a call is answered before it is read')
     while (!this.#isRead) {
@@ -206,7 +206,7 @@ class AnswerSteps<Event> extends Steps<readonly (Event | UsedEvent)[]> {
 
 type Step<Event> = readonly (Event | UsedEvent)[] | undefined
 
-/** The bound on calls and the breaker; who enters leaves `calls` again. */
+/** The bound on calls and the breaker; each entry leaves `calls` again. */
 function createEntrance({ name, connectionsMax }: ProviderConfig, { clock }: UpstreamDeps) {
   const breaker = createBreaker(name, clock)
   const calls = createCalls(name, connectionsMax ?? UPSTREAM_CONNECTIONS_MAX)
@@ -236,7 +236,7 @@ const EVENTS = 'text/event-stream'
 const tooLong = () =>
   fault('upstream_failed', `Could not read the upstream: over ${ANSWER_BYTES_MAX} bytes`)
 
-/** A cell that refuses a request has read it, and says what that took. */
+/** A cell that refuses a request has read the request, and reports the energy of reading. */
 function refusedEvents({ text }: ServerRefusal, meter: AnswerMeter): UsedEvent[] {
   const figures = figuresIn(text)
   return usedEvents(figures === undefined ? undefined : meter.figures(figures))

@@ -56,5 +56,5 @@ export function createProviders(deps: UpstreamDeps): ProviderSet {
   }
 }
 
-/** A Secret compares by what it reveals. */
+/** Secrets are compared by their content. */
 const plain = ({ apiKey, ...rest }: ProviderConfig) => ({ ...rest, key: apiKey?.reveal() })

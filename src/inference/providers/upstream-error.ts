@@ -61,7 +61,7 @@ export function errorOf(text: string): UpstreamError {
 
 /** Why an answer that has begun may end, besides for failing: the request's own fault, or a cell's new start. */
 const BROKEN_OFF = ['context_length_exceeded', 'invalid_request', 'model_loading'] as const
-/** About what the start of a small model takes. */
+/** About the start time of a small model. */
 const RESTART_S = 2
 
 /** The fault that an upstream tells in the middle of its answer, as the text of an event or a line. */

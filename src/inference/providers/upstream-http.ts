@@ -25,7 +25,10 @@ export type UpstreamRequest = {
 export type UpstreamReply = {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Each step is what came since the last. Disposing of it early closes the connection, which stops the upstream's work. */
+  /**
+   * Each step has the bytes since the last one. Disposing of it early closes the connection, which stops the
+   * upstream's work.
+   */
   readonly body: Steps<Buffer>
   /**
    * The answer is whole. The rest of the body is read for a short time, and a failure of the connection counts as its

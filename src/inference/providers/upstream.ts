@@ -1,5 +1,5 @@
-// The connections to one server and the rules of asking it: timeouts, what may be asked again, and
-// what its refusals mean. The address is the operator's; nothing of it comes from a caller.
+// The connections to one server and the rules of its requests: timeouts, retries, and the meaning of its refusals. The
+// address is the operator's; nothing of it comes from a caller.
 import type { Pool as UpstreamPool } from 'undici'
 import { sleep, type Clock } from '#base/clock.ts'
 import type { Logger, Secret } from '#base/log.ts'
@@ -54,7 +54,7 @@ export type Upstream = {
   ask(question: ServerRequest, signal: AbortSignal): Promise<UpstreamReply | ServerRefusal>
   close(): Promise<void>
 }
-/** The error that it means, and the body of the answer, if any: in it a cell says what it used. */
+/** The error for the caller, and the body of the answer, if any: a cell reports its use there. */
 export type ServerRefusal = { readonly refusal: unknown; readonly text: string }
 
 export type ServerRequest = {
@@ -72,7 +72,7 @@ const TRIES_MAX = 3
 const BACKOFF_MS = 100
 /** Longer than this is for the caller to wait, or for the next offer. */
 const RETRY_WAIT_MS_MAX = 2_000
-/** About what the start of a small model takes. */
+/** About the start time of a small model. */
 const RESTART_S = 2
 const RETRIED = new Set([429, 502, 503])
 

@@ -63,7 +63,7 @@ export function createWholeReader(
   }
 }
 
-/** UTF-8 bytes of what was generated: text, thinking and calls. */
+/** UTF-8 bytes of the generated text, thinking and calls. */
 const bytesOf = (choices: readonly ChunkChoice[]): number =>
   choices
     .filter(hasToken)

@@ -4,7 +4,7 @@ import { printJoules, printMilligrams } from '#base/units.ts'
 import { chargeCarbon, chargeEnergy, type Charge } from '#contract/charge.ts'
 import type { TokenUsage } from '#inference/providers/provider.ts'
 
-/** OpenAI's usage object with what the request cost, as JSON text. `completion` is absent for embeddings. */
+/** OpenAI's usage object with energy and carbon of the request, as JSON text. `completion` is absent for embeddings. */
 export function usageText(
   usage: Omit<TokenUsage, 'completionTokens'> & Partial<TokenUsage>,
   charge: Charge,

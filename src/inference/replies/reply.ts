@@ -94,7 +94,7 @@ type WriteChunk = (choices: readonly object[], usage?: string) => string
 function chunkWriter(shape: ReplyShape, head: AnswerHead, includeUsage: boolean): WriteChunk {
   // The same for each of hundreds of chunks, so it is printed once.
   const opening = JSON.stringify(envelope(shape.object.chunk, head)).slice(0, -1)
-  // OpenAI sends usage: null until the usage chunk, and only to who asked for one.
+  // OpenAI sends usage: null until the usage chunk, and only where the request asks for one.
   const closing = includeUsage ? ',"usage":null}\n\n' : '}\n\n'
   return (choices, usage) =>
     `data: ${opening},"choices":${JSON.stringify(choices)}${
@@ -125,7 +125,7 @@ function plainWriter(
   }
 }
 
-/** One write for each step: the chunks of what one read from the network brought. */
+/** One write for each step: the chunks of one read from the network. */
 class PrintedSteps extends Steps<string> {
   readonly #events: Started['events']
   readonly #print: (event: AnswerEvent) => string
@@ -192,8 +192,8 @@ const headOf = ({ clock }: Deps, shape: ReplyShape, model: string): AnswerHead =
 }
 
 /**
- * A whole answer teaches what the model costs, by what was measured where less could be billed; one that
- * was cut short says less than it did.
+ * The cost of the model is learned from whole answers, by their measured energy where less could be billed. The
+ * figures of a cut answer are too low.
  */
 function learn(
   { learned }: Deps,

@@ -11,7 +11,7 @@ export type Choice = {
   /** In the order to try. A named model has one. */
   readonly offers: readonly [ModelOffer, ...ModelOffer[]]
   readonly tier: Tier
-  /** Why the tier is what it is. */
+  /** The reason for the tier. */
   readonly because: string
   /** X-Router-Reason, when the first offer serves. */
   readonly reason: string
@@ -32,7 +32,9 @@ const NAMES_MAX = 10
 /** Offers that are left alone for now, as after failures in a row; `auto` takes others while there are some. */
 export type IsResting = (offer: ModelOffer) => boolean
 
-/** Throws model_not_found, model_loading, model_not_available, or what keeps a named model from it. */
+/**
+ * Throws model_not_found, model_loading, model_not_available, or the fault that keeps a named model from the request.
+ */
 export function choose(
   offers: readonly ModelOffer[],
   question: RoutingRequest,

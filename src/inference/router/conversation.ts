@@ -18,7 +18,7 @@ export function contentText({ content }: ConversationMessage): string {
 /** Further system messages are not looked at: 2,048 of them may come. */
 const INSTRUCTIONS_MAX = 2
 
-/** "And why?" is as hard as what it follows: the last two things that the user said count. */
+/** "And why?" is as hard as the message before: the last two messages of the user count. */
 const ASKED_MAX = 2
 
 export function scoreConversation(messages: readonly ConversationMessage[]): Score {

@@ -34,7 +34,7 @@ export const CODE_MARKS = 4
 
 const HEAD_LENGTH = 350
 const TAIL_LENGTH = 450
-/** Cues count where instructions stand: in what is between, a passage speaks for itself. */
+/** Cues count where instructions stand: the middle is a passage, whose words are no instruction. */
 const INSTRUCTION_HEAD = 200
 const INSTRUCTION_TAIL = 250
 

@@ -22,8 +22,8 @@ export type RequestFacts = {
 export type Misfit = { readonly code: Code; readonly param: string; readonly why: string }
 
 /**
- * Text has about four bytes per token; only what is twice too long is refused here, the rest is left
- * to the model's own count.
+ * Text has about four bytes per token; a text that is twice too long is refused here, any other by the model's own
+ * count.
  */
 const BYTES_PER_TOKEN_MAX = 8
 

@@ -6,7 +6,7 @@ import { NotAnswered } from '#ingress/not-answered.ts'
 
 /** Nothing moves on it, and no call is open. */
 const IDLE_MS = 1000
-/** Until its first frame: who does not speak HTTP/2 may wait for more. */
+/** Until the first frame: a peer that does not speak HTTP/2 may wait for more. */
 const BEGIN_MS = 5000
 const SETTINGS = { enablePush: false, maxHeaderListSize: 32_768 }
 

@@ -14,7 +14,7 @@ export type Measured = {
   readonly readingNj: Nj
   readonly method: EnergyMethod
   readonly bandPct: number
-  /** The part of it that is drawn when nothing runs, before the overhead, and who says so. */
+  /** The idle part of it, before the overhead, and the source of that figure. */
   readonly idle: { readonly milliwatts: bigint; readonly from: IdleFrom }
   /** Why better sensors were passed over, each as `name: reason`; absent when the best answered. */
   readonly fallback?: string

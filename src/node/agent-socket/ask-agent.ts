@@ -1,4 +1,4 @@
-// Questions to the agent on its socket. An answer stays open, and has a line of JSON for each news.
+// Requests to the agent on its socket. An answer stays open, and has a line of JSON for each news.
 import { setTimeout as startTimer } from 'node:timers'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'

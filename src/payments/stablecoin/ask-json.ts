@@ -1,4 +1,4 @@
-// Questions in JSON to services that the operator configured. An address may have a key in it, so errors and logs have
+// Requests in JSON to services that the operator configured. An address may have a key in it, so errors and logs have
 // neither an address nor what the service wrote.
 import type { Secret } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'

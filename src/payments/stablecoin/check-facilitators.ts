@@ -8,7 +8,7 @@ import type { Queryable } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
 import { supportedKinds } from './facilitator.ts'
 
-/** Between two questions to a facilitator that is away. */
+/** Between two requests to a facilitator that is away. */
 const AGAIN_MS = 60_000
 
 type Deps = {

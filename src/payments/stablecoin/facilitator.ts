@@ -10,7 +10,7 @@ const VERIFY_TIMEOUT_MS = 10_000
 const SETTLE_TIMEOUT_MS = 40_000
 const REASON = /^[\w.:-]{1,100}$/
 
-/** As x402 has it for both questions. */
+/** The form of x402 for both requests. */
 export type FacilitatorRequest = {
   readonly x402Version: 2
   readonly paymentPayload: unknown

@@ -1,4 +1,4 @@
-// /v1/session and /v1/sessions: who is signed in, a fresh touch, the list, and the end.
+// /v1/session and /v1/sessions: the signed-in member, a fresh touch, the list, and the end.
 import { ErgonError, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { SessionList, SignIn, TouchReply } from '#contract/portal.ts'

@@ -64,7 +64,7 @@ const call = (account: string, token: string, query: string) =>
     signal: AbortSignal.timeout(60_000),
   }) as never
 
-/** All answers that the readers give, by their questions. */
+/** All answers of the readers, by their queries. */
 async function answersOf(
   state: State,
   list: readonly PostedCharge[],

@@ -193,7 +193,7 @@ test('allowedBy() leaves the policy itself to the owner, whatever it denies, and
     const more = { action: `s3:${verb}BucketPolicy`, key: undefined }
     assert.ok(ask('alice', bucket, more))
     for (const stranger of ['bob', undefined]) assert.ok(!ask(stranger, bucket, more))
-    // AWS tells who has the right, and may not for being of another account, by 405.
+    // AWS answers 405 where the policy gives the right but the caller is of another account.
     const open = { policy: policy('Allow', 's3:*', '*') }
     assert.ok(ask('alice', open, more))
     for (const stranger of ['bob', undefined])

@@ -230,7 +230,7 @@ test('isPublicPolicy() is true unless callers are named or narrowed to fixed val
     [{ Condition: { NotIpAddress: { 'aws:SourceIp': '10.0.0.0/8' } } }, true],
     [{ Condition: { StringEquals: { 'aws:PrincipalAccount': 'acct_b' } } }, false],
     [{ Condition: { StringEqualsIfExists: { 'aws:PrincipalAccount': 'acct_b' } } }, true],
-    // Holds where the request has no such key, as of who has no name.
+    // Holds where the request has no such key, as for an anonymous caller.
     [{ Condition: { 'ForAllValues:StringEquals': { 'aws:PrincipalAccount': 'acct_b' } } }, true],
     [{ Condition: { 'ForAllValues:IpAddress': { 'aws:SourceIp': '10.0.0.0/32' } } }, true],
     [{ Condition: { 'ForAnyValue:StringEquals': { 'aws:PrincipalAccount': 'acct_b' } } }, false],

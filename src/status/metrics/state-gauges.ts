@@ -7,7 +7,7 @@ import type { TaskFigures } from '#tasks/admin.ts'
 import type { PowerFigures } from './power-figures.ts'
 import type { WebhookFigures } from './webhook-figures.ts'
 
-/** Questions to the state; they may reject, or take their time. */
+/** Queries of the state; they may reject, or take long. */
 export type GaugeQueries = {
   readonly books: () => Promise<BooksFigures>
   readonly power: () => Promise<PowerFigures | undefined>

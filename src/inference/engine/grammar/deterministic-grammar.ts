@@ -104,7 +104,7 @@ type Stack = {
 }
 /** A reading that has ended is undefined. */
 type OpenReading = Stack | undefined
-/** A rule that a reading is in, and what follows it. */
+/** A rule that a reading is in, and its continuation. */
 type Within =
   | { readonly rule: number; readonly after: OpenReading; readonly outer: Within }
   | undefined

@@ -37,8 +37,8 @@ export const times = (part: Expr, least: number, most: number): Expr =>
   most === 0 ? EMPTY : { kind: 'times', part, least, most }
 
 /**
- * One of several texts, each with what follows it. Shared beginnings are written once: the engine follows
- * every alternative that still fits, for each token that it considers.
+ * One of several texts, each with its continuation. Shared beginnings are written once: the engine follows every
+ * alternative that still fits, for each token that it considers.
  */
 export function oneOfTexts(
   entries: readonly (readonly [string, Expr])[],

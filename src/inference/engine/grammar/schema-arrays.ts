@@ -35,7 +35,7 @@ export function arrayExpr(
   )
   const missing = first.indexOf(undefined)
   if (missing >= 0) return missing < least ? undefined : tuple(first.slice(0, missing), parts)
-  // A tuple stays as long as it is, unless the schema says what comes behind it.
+  // A tuple stays as long as it is, unless the schema allows further items.
   const isList = length === 0 || least > length || rests.some((rest) => rest.length > 0)
   const item = isList && most > length ? parts.value(rests.flat(), depth + 1) : undefined
   if (item === undefined) return least > first.length ? undefined : tuple(first, parts)

@@ -21,7 +21,7 @@ export const namesOf = (schemas: Conjunction, key: string, param: string): reado
     return value
   })
 
-/** An upper bound beyond what any answer holds is as good as none. */
+/** An upper bound above the length of any answer is dropped. */
 export const countOf =
   (key: string, param: string) =>
   (value: number): number => {
