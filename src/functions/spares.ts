@@ -21,13 +21,18 @@ export type SparesDeps = {
   readonly count: number
   /** The program under a name, and with the uid of a name. */
   readonly specOf: (name: string, user: string) => Promise<CellSpec>
+  /** The rest after a start that failed. */
+  readonly retryMs?: number
 }
 
 /** A start takes 0.1 s of CPU: the function that has just taken a spare has its first request first. */
 const REST_MS = 300
 const READY_MAX_MS = 20_000
+/** A machine that is too busy to start one stays so for a while. */
+const RETRY_MS = 10_000
 
-export function createSpares({ cells, log, count, specOf }: SparesDeps): Spares {
+export function createSpares(deps: SparesDeps): Spares {
+  const { cells, log, count, specOf, retryMs = RETRY_MS } = deps
   const closing = new AbortController()
   const { signal } = closing
   const ofSpares = () => cells.list().filter(({ spec }) => spec.user?.startsWith(SPARE_CELLS))
@@ -42,14 +47,21 @@ export function createSpares({ cells, log, count, specOf }: SparesDeps): Spares 
   }
   const fill = async () => {
     await sleep(REST_MS, signal)
-    while (!signal.aborted && waiting().length < count) await start()
+    while (!signal.aborted && waiting().length < count) {
+      try {
+        await start()
+      } catch (error) {
+        if (signal.aborted) return
+        log.warn('A spare for functions did not start', { error: messageOf(error) })
+        await sleep(retryMs, signal)
+      }
+    }
   }
   const refill = () => {
     if (signal.aborted) return
+    // Its only fault is the end.
     filling ??= fill()
-      .catch((error: unknown) => {
-        if (!signal.aborted) log.warn('No spare waits for functions', { error: messageOf(error) })
-      })
+      .catch(() => undefined)
       .finally(() => (filling = undefined))
   }
   return {
