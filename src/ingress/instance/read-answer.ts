@@ -1,6 +1,6 @@
 // Reads the answer of an instance from the bytes of its connection (RFC 9112). Pieces of a body are views of what was read,
 // valid until the next read: the data of small chunks is moved together there, over the framing between.
-import { FRAMING_BYTES_MAX, FRAMING_PER_DATA_MAX } from './framing-limits.ts'
+import { FRAMING_PER_DATA_MAX, isTooMuchFraming } from './framing-limits.ts'
 import {
   FINAL_MIN,
   NotHttp,
@@ -65,6 +65,7 @@ export class InstanceAnswerReader {
   #pieceTo = 0
   /** The framing of the answer, less its share of the data. */
   #framingBytes = 0
+  #begunMs = 0
   #stepsCount = 0
 
   constructor(events: ReadEvents) {
@@ -77,6 +78,7 @@ export class InstanceAnswerReader {
     this.#isHead = isHead
     this.#kept = ''
     this.#framingBytes = 0
+    this.#begunMs = performance.now()
   }
 
   /** Of the last read: heads, sizes and pieces. */
@@ -93,7 +95,7 @@ export class InstanceAnswerReader {
     while (this.#at < bytes.length && this.#state !== 'whole') this.#step(bytes)
     this.#give(bytes)
     this.#framingBytes += this.#at
-    if (this.#framingBytes > FRAMING_BYTES_MAX && this.#state !== 'whole')
+    if (this.#state !== 'whole' && isTooMuchFraming(this.#framingBytes, this.#begunMs))
       throw new NotHttp('More framing than data')
     return this.#at
   }

@@ -5,10 +5,13 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { createServer } from '#base/node-http.ts'
+import type { IngressRequest } from '#ingress/exchange.ts'
 import { sendBody } from './send-body.ts'
 
 const CHUNKS = 300_000
 const CHUNK = '1\r\nx\r\n'
+/** 125 chunks a second. */
+const SLOW_MS = 8
 /** Of one read of Node's parser. */
 const BLOCK_BYTES = 65_536
 
@@ -77,4 +80,28 @@ test('a body of single bytes without end is refused, and one with some data in e
   const [refused, whole] = endings
   assert.match(String(refused), /malformed|few bytes/)
   assert.equal(whole, 'sent')
+})
+
+test('a body of single bytes that come slowly goes on, and one that hurries then is refused', () => {
+  let nowMs = 1000
+  const endings: unknown[] = []
+  const stream = Object.assign(new PassThrough(), {
+    httpVersionMajor: 2,
+  }) as unknown as IngressRequest
+  const sent = new PassThrough().resume() as unknown as Socket
+  const body = { stream, bytesMax: 2 ** 30, length: undefined, nowMs: () => nowMs }
+  sendBody(sent, body, {
+    sent: () => endings.push('sent'),
+    failed: (error) => endings.push(error.message),
+  })
+  const send = (pieces: number, everyMs: number) => {
+    for (let nth = 0; nth < pieces; nth++) {
+      nowMs += everyMs
+      stream.emit('data', Buffer.from('x'))
+    }
+  }
+  send(2 * CHUNKS, SLOW_MS)
+  assert.deepEqual(endings, [])
+  send(2 * CHUNKS, 0)
+  assert.match(String(endings), /few bytes.*send larger pieces/)
 })

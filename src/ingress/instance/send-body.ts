@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { fault } from '#contract/errors.ts'
 import { malformed } from '#http/limits.ts'
 import type { IngressRequest } from '#ingress/exchange.ts'
-import { FRAMING_BYTES_MAX, FRAMING_PER_DATA_MAX } from './framing-limits.ts'
+import { FRAMING_PER_DATA_MAX, isTooMuchFraming } from './framing-limits.ts'
 import { NotHttp } from './heads.ts'
 
 /** Pieces up to this go out together once a turn: three writes for each byte were most of the time of the ingress. */
@@ -19,6 +19,7 @@ export type RequestBody = {
   readonly bytesMax: number
   /** Undefined: it goes in chunks. */
   readonly length: number | undefined
+  readonly nowMs?: () => number
 }
 
 export type BodyEvents = {
@@ -30,11 +31,13 @@ export type BodyEvents = {
 /** Returns an end of that, after which the stream is paused. */
 export function sendBody(
   socket: Socket,
-  { stream, bytesMax, length }: RequestBody,
+  { stream, bytesMax, length, nowMs = () => performance.now() }: RequestBody,
   { sent, failed }: BodyEvents,
 ): () => void {
-  let bytes = 0
+  /** The framing less its share of the data. */
   let framingBytes = 0
+  let bytes = 0
+  const begunMs = nowMs()
   let small: Buffer[] = []
   let turn: NodeJS.Immediate | undefined
   const leave = () => {
@@ -54,14 +57,13 @@ export function sendBody(
   const take = (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > bytesMax) return fail(tooLarge(bytesMax))
-    framingBytes += FRAMING_OF_PIECE_BYTES
-    if (framingBytes > FRAMING_BYTES_MAX + FRAMING_PER_DATA_MAX * bytes) return fail(crumbled())
+    framingBytes += FRAMING_OF_PIECE_BYTES - FRAMING_PER_DATA_MAX * chunk.length
+    if (isTooMuchFraming(framingBytes, begunMs, nowMs)) return fail(crumbled())
     // The instance would take the rest for another request.
     if (length !== undefined && bytes > length) return fail(new NotHttp('A longer body than told'))
     if (chunk.length > JOINED_BYTES_MAX) {
       write()
-      send(chunk)
-      return
+      return send(chunk)
     }
     if (small.push(chunk) === PIECES_MAX + 1) setOthersTurn(stream, true)
     turn ??= setImmediate(write)
@@ -118,7 +120,8 @@ function pauseAgain(this: Socket): void {
 }
 
 /** Each costs 1.6 µs of CPU that no account pays for. */
-const crumbled = () => malformed('its body comes in too many pieces of few bytes')
+const crumbled = () =>
+  malformed('its body comes in too many pieces of few bytes: send larger pieces, or fewer a second')
 
 const tooLarge = (bytesMax: number) =>
   fault('body_too_large', `Could not take the body: the most is ${bytesMax} bytes`)
