@@ -1,5 +1,6 @@
 // The endpoint of databases, as clients of every kind meet it: logins, protocol, TLS, sessions, cancel requests.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import { before, test } from 'node:test'
@@ -8,9 +9,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { STRANGERS_MAX } from '#databases/proxy/strangers.ts'
+import { authentication, message, startupMessage, TYPE } from '#wire/messages.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { connectTo, makeDatabase, until, withClient as clientOf } from './driver.ts'
+import { output, ownProgram, withoutTls } from './programs.ts'
 
 product(PLAIN)
 
@@ -89,6 +92,39 @@ test('TLS may begin at once, with the ALPN of PostgreSQL', async () => {
   }
   assert.match(await greet(['postgresql']), /SCRAM-SHA-256-PLUS/)
   assert.match(await greet([]), /direct TLS needs the ALPN protocol/)
+})
+
+test('neither md5 nor a password in clear is ever offered or taken', async () => {
+  const login = startupMessage(new Map([['user', url.username]]))
+  /** The answers to a startup message and to a password message. */
+  const talk = async (password: Buffer): Promise<readonly [Buffer, string]> => {
+    const socket = connectTcp(Number(url.port), url.hostname)
+    socket.write(login)
+    const [offer] = (await once(socket, 'data')) as [Buffer]
+    socket.write(message(TYPE.password, password))
+    const rest: Buffer[] = []
+    for await (const chunk of socket) rest.push(chunk as Buffer)
+    return [offer, Buffer.concat(rest).toString('latin1')]
+  }
+  const md5 = (text: string) => createHash('md5').update(text).digest('hex')
+  const digest = md5(md5(url.password + url.username) + '\0\0\0\0')
+  for (const password of [`md5${digest}\0`, `${url.password}\0`]) {
+    const [offer, answer] = await talk(Buffer.from(password))
+    // SASL with one mechanism, as there is no TLS.
+    assert.deepEqual(offer, authentication(10, 'SCRAM-SHA-256', Buffer.from([0])))
+    assert.match(answer, /^E.*SFATAL\0.*C(08P01|28P01)\0/s)
+  }
+  const psql = await ownProgram('psql')
+  const asking = (method: string) =>
+    output(psql, ['-XAtqc', 'select 1', `${withoutTls(url.href)}&require_auth=${method}`])
+  assert.equal(await asking('scram-sha-256'), '1\n')
+  await assert.rejects(asking('md5'), /requirement "md5" failed: server requested SASL/)
+  // A role may give itself a password in its server, where nobody is asked for one.
+  await withClient((client) =>
+    client.query(`set password_encryption = 'md5'; alter role "${url.username}" password 'own'`),
+  )
+  await assert.rejects(connect({ password: 'own' }), { code: '28P01' })
+  await withClient((client) => client.query('select 1'))
 })
 
 test('half-open connections keep nobody out', async () => {
