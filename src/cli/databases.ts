@@ -27,7 +27,11 @@ export type Database = {
   readonly postgres_version: string | null
   readonly vector_version: string | null
   readonly extensions: readonly { readonly name: string; readonly version: string }[]
-  readonly restore: { readonly done_bytes: number; readonly total_bytes: number | null } | null
+  readonly restore: {
+    readonly step: keyof typeof RESTORE_STEPS
+    readonly done_bytes: number
+    readonly total_bytes: number | null
+  } | null
   readonly role: string
   readonly host: string
   readonly port: number
@@ -127,6 +131,16 @@ const MB = 1_000_000
 const mb = (bytes: number): string => String(Number((bytes / MB).toFixed(1)))
 
 /** A line for each thing that a user asks of a database; --json has all. */
+/** A restore behind its copy, in words. */
+export const RESTORE_STEPS = {
+  copy: undefined,
+  log: 'its log is replayed',
+  checks: 'its tables are read',
+} as const
+
+const restoreWords = ({ step, done_bytes: done }: NonNullable<Database['restore']>): string =>
+  RESTORE_STEPS[step] ?? `${mb(done)} MB are read`
+
 export function printDatabase(database: Database): void {
   printLabelled(linesOf(database))
 }
@@ -139,7 +153,7 @@ function linesOf(one: Database): LabelledText[] {
     ['name', one.name],
     ['id', one.id],
     ['status', one.reason === null ? one.status : `${one.status}: ${one.reason}`],
-    ...(restore === null ? [] : [['restore', `${mb(restore.done_bytes)} MB are read`] as const]),
+    ...(restore === null ? [] : [['restore', restoreWords(restore)] as const]),
     ['awake', awakeWords(one.last_awake)],
     ['region', one.region],
     ['size', `${mb(one.stored_bytes)} of ${mb(one.size_bytes)} MB${full}`],

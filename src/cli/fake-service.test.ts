@@ -35,6 +35,7 @@ const upgraded = (version: string, upgrading: boolean, to: string | null) => ({
     { name: 'vector', version },
   ],
 })
+const restoring = (step: string, done: number) => ({ step, done_bytes: done, total_bytes: 9 })
 /** The answers to the polls of a path, in order; the last answer stays. */
 const polled = (...answers: object[]) => answers.map((answer) => JSON.stringify(answer))
 const POLLS: Readonly<Record<string, readonly string[]>> = {
@@ -46,7 +47,10 @@ const POLLS: Readonly<Record<string, readonly string[]>> = {
   ),
   '/v1/databases/notes-two': polled(
     { name: 'notes-two', status: 'restoring', restore: null },
-    { name: 'notes-two', status: 'restoring', restore: { done_bytes: 7, total_bytes: 9 } },
+    { name: 'notes-two', status: 'restoring', restore: restoring('copy', 7) },
+    { name: 'notes-two', status: 'restoring', restore: restoring('log', 9) },
+    { name: 'notes-two', status: 'restoring', restore: restoring('log', 9) },
+    { name: 'notes-two', status: 'restoring', restore: restoring('checks', 9) },
     { name: 'notes-two', status: 'deployed', restore: null },
   ),
   '/v1/databases/notes': polled(
@@ -178,6 +182,7 @@ suite('commands at a service', () => {
     told
       .trim()
       .split('\n')
+      .filter((line) => line.startsWith('{"progress"'))
       .map((line) => (JSON.parse(line) as { progress: unknown }).progress)
 
   test('db backup create --json tells each step of the backup once, and prints the backup', async () => {
@@ -199,6 +204,9 @@ suite('commands at a service', () => {
     assert.deepEqual(progressOf(told), [
       { what, done_bytes: 0, total_bytes: null },
       { what, done_bytes: 7, total_bytes: 9 },
+      { what, done_bytes: 9, total_bytes: 9 },
+      { what: `${what}: its log is replayed` },
+      { what: `${what}: its tables are read` },
     ])
     assert.equal((JSON.parse(out) as { status: string }).status, 'deployed')
   })
@@ -226,7 +234,16 @@ suite('commands at a service', () => {
       'pg_dump',
       'for last; do :; done\n[ -d "${last%/*}" ] && exec > "$last"\nprintf 12345\nsleep 1',
     )
-    tool('psql', 'cat > /dev/null')
+    // Of a file that it is given the first bytes, and after a while the rest.
+    const reads = `file=; for last; do [ "$before" = --file ] && file=$last; before=$last; done`
+    tool(
+      'psql',
+      `${reads}\n[ -z "$file" ] && exec cat > /dev/null\nexec 3< "$file"\ndd bs=6 count=1 <&3 > /dev/null 2>&1\nsleep 1`,
+    )
+    tool(
+      'pg_restore',
+      'for last; do :; done\nexec 3< "$last"\ndd bs=5 count=1 <&3 > /dev/null 2>&1\nsleep 1',
+    )
     return { PATH: `${folder}:${process.env['PATH']}` }
   }
 
@@ -246,6 +263,41 @@ suite('commands at a service', () => {
     const line = '{"progress":{"what":"import into notes","done_bytes":5,"total_bytes":null}}'
     assert.ok(told.split('\n').includes(line), told)
   })
+
+  for (const [kind, content, bytes] of [
+    ['SQL', 'select 1;\n', 6],
+    ['an archive', 'PGDMP of pg_dump', 5],
+  ] as const)
+    test(`db import --json tells the bytes of a file of ${kind} that are read, of how many`, async () => {
+      const file = join(folder, 'of.dump')
+      writeFileSync(file, content)
+      const { code, told } = await runIn(placeTools(), 'db', 'import', 'notes', file, '--json')
+      assert.equal(code, 0, told)
+      const what = 'import into notes'
+      const total = content.length
+      assert.deepEqual(
+        progressOf(told).filter((one) => (one as { done_bytes: number }).done_bytes > 0),
+        [
+          { what, done_bytes: bytes, total_bytes: total },
+          { what, done_bytes: total, total_bytes: total },
+        ],
+      )
+    })
+
+  test(
+    'db import draws a bar on a terminal',
+    { skip: existsSync('/usr/bin/script') ? false : 'not installed: script' },
+    async () => {
+      const file = join(folder, 'of.sql')
+      writeFileSync(file, 'select 1;\n')
+      const command = [process.execPath, DOOR, 'db', 'import', 'notes', file].join(' ')
+      const words = ['--quiet', '--return', '--command', command, '/dev/null']
+      const { code, out } = await outcomeOf(startIn(placeTools(), 'script', ...words))
+      assert.equal(code, 0, out)
+      assert.match(out, /import into notes .*0\/0 MiB/)
+      assert.match(out, /notes has everything of the import/)
+    },
+  )
 
   test('audit does not call an automatic top-up an act of the operator', async () => {
     const { out } = await ergon('audit')

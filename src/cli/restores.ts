@@ -1,8 +1,15 @@
 // Long work on databases, with a bar on a terminal and lines of progress with --json: backups, and databases that are made from backups.
 import { sleep } from '#base/clock.ts'
 import { apiDelete, apiGet, apiPost } from './client.ts'
-import { backupsPath, databasePath, getDatabase, type Backup, type Database } from './databases.ts'
-import { CommandError, EXIT, printJson, tell, withProgressBar } from './output.ts'
+import {
+  backupsPath,
+  databasePath,
+  getDatabase,
+  RESTORE_STEPS,
+  type Backup,
+  type Database,
+} from './databases.ts'
+import { CommandError, EXIT, printJson, tell, tellStep, withProgressBar } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 
 const LOOK_MS = 250
@@ -34,13 +41,19 @@ export async function makeFrom(
 ): Promise<void> {
   await apiPost(options, '/v1/databases', made)
   const { name } = made
+  const what = `restore of ${name}`
+  let told: string | undefined
   const database = await withProgressBar(async (bar) => {
     for (;;) {
       const found = await getDatabase(options, name)
       if (found.status === 'deployed') return found
       if (found.status === 'failed') return await giveUp(options, found, made.from.database)
-      const { done_bytes: done = 0, total_bytes: total } = found.restore ?? {}
-      bar.show(`restore of ${name}`, done, total ?? undefined)
+      const { step = 'copy', done_bytes: done = 0, total_bytes: total } = found.restore ?? {}
+      const words = RESTORE_STEPS[step]
+      bar.show(what, done, total ?? undefined)
+      if (words !== undefined) bar.erase()
+      if (words !== undefined && words !== told) tellStep(options, `${what}: ${words}`)
+      told = words
       await sleep(LOOK_MS)
     }
   }, options)

@@ -93,8 +93,17 @@ export const databaseReply = z.object({
   energy_budget_used_j: z.number().min(0).nullable(),
   /** pending, deploying and failed: it cannot be connected to yet. */
   status: z.enum(['pending', 'deploying', 'deployed', 'suspended', 'failed', 'deleted']),
-  /** Of a restore under way: the bytes that are read, and the expected number. */
-  restore: z.object({ done_bytes: z.int(), total_bytes: z.int().nullable() }).nullable(),
+  /**
+   * A restore under way: the bytes of the copy that are read, and the expected number. Behind the copy the log is
+   * replayed, and then each table is read.
+   */
+  restore: z
+    .object({
+      step: z.enum(['copy', 'log', 'checks']),
+      done_bytes: z.int(),
+      total_bytes: z.int().nullable(),
+    })
+    .nullable(),
   /** Why the status is not what was asked for, or why the last change is not made yet. */
   reason: z.string().nullable(),
   /** As of the last start of its server; null before the first. */

@@ -1,12 +1,15 @@
 // ergon db import: a dump of this machine, or another database that this machine can reach, into a database. The
 // service itself connects to no address that anybody gives.
+import { realpathSync, statSync } from 'node:fs'
 import type { CommandCall } from '#cli/call.ts'
 import { demandDone, findTool, startTool } from '#cli/client-tools.ts'
 import { connectionOf } from '#cli/databases.ts'
 import { dumpKind } from '#cli/dump-file.ts'
 import { tell, withProgressBar } from '#cli/output.ts'
 import type { GlobalOptions } from '#cli/profile.ts'
+import { readPositionOf } from '#cli/read-position.ts'
 
+const LOOK_MS = 250
 const NO_OWNER = ['--no-owner', '--no-privileges']
 /** All or nothing. */
 const PSQL = [
@@ -24,21 +27,43 @@ export async function run({
   words: [name = '', source = ''],
 }: CommandCall): Promise<void> {
   const address = (await connectionOf(options, name)).url
-  if (/^postgres(ql)?:\/\//.test(source))
-    await withProgressBar(async (bar) => {
-      let bytes = 0
-      await pull(options, source, address, (more) =>
-        bar.show(`import into ${name}`, (bytes += more), undefined),
-      )
-    }, options)
-  else {
-    const [program, words] =
-      (await dumpKind(source)) === 'archive'
-        ? (['pg_restore', [...NO_OWNER, '--single-transaction', source]] as const)
-        : (['psql', [...PSQL, '--file', source]] as const)
-    await demandDone(startTool(await findTool(options, program, address), words))
-  }
+  const isAddress = /^postgres(ql)?:\/\//.test(source)
+  await withProgressBar(async (bar) => {
+    const show = (bytes: number, of?: number) => bar.show(`import into ${name}`, bytes, of)
+    if (!isAddress) return await readFile(options, source, address, show)
+    let bytes = 0
+    await pull(options, source, address, (more) => show((bytes += more)))
+  }, options)
   tell(`${name} has everything of the import`)
+}
+
+/** From a file; `show` hears the bytes of it that are read, and of how many. */
+async function readFile(
+  options: GlobalOptions,
+  source: string,
+  target: string,
+  show: (bytes: number, of: number) => void,
+): Promise<void> {
+  const [program, words] =
+    (await dumpKind(source)) === 'archive'
+      ? (['pg_restore', [...NO_OWNER, '--single-transaction', source]] as const)
+      : (['psql', [...PSQL, '--file', source]] as const)
+  const tool = await findTool(options, program, target)
+  const [path, { size }] = [realpathSync(source), statSync(source)]
+  const running = startTool(tool, words)
+  let most = 0
+  const look = setInterval(() => {
+    // pg_restore also goes back in a file.
+    most = Math.max(most, readPositionOf(running.process.pid ?? 0, path) ?? 0)
+    // The last bytes are not done while the program is at work on them.
+    if (most < size) show(most, size)
+  }, LOOK_MS)
+  try {
+    await demandDone(running)
+  } finally {
+    clearInterval(look)
+  }
+  show(size, size)
 }
 
 /** From one database into another; `moved` hears the bytes of each part of the dump. */

@@ -17,6 +17,7 @@ export type DatabaseRow = ShownResource & {
   readonly actual: DatabaseReply['status']
   readonly role: string
   readonly revision: number
+  readonly restore_step: NonNullable<DatabaseReply['restore']>['step'] | null
   readonly restored_bytes: string | null
   readonly restore_bytes: string | null
   readonly awake_from: Date | null
@@ -31,7 +32,8 @@ export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, Data
   notFound: 'database_not_found',
   columns: `d.size_bytes::text, d.stored_bytes::text, d.wal_bytes::text, d.is_full,
     d.postgres_version, d.vector_version, d.extensions, d.wants_upgrade, r.name as role, r.revision,
-    s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes,
+    case when s.is_recovered then 'checks' when s.status = 'unpacked' then 'log' when s.status <> '' then 'copy' end
+      as restore_step, s.done_bytes::text as restored_bytes, s.total_bytes::text as restore_bytes,
     i.from_at as awake_from, i.to_at as awake_to, i.woken_by, i.role as woken_role, i.slept_by`,
   joins: `join databases d using (id) join database_roles r on r.database = n.id and r.label = 'owner'
     left join database_restores s on s.database = n.id and s.status in ('wanted', 'running', 'unpacked')
@@ -46,9 +48,13 @@ export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, Data
     full: row.is_full,
     status: row.actual,
     restore:
-      row.restored_bytes === null
+      row.restore_step === null
         ? null
-        : { done_bytes: Number(row.restored_bytes), total_bytes: numberOf(row.restore_bytes) },
+        : {
+            step: row.restore_step,
+            done_bytes: Number(row.restored_bytes),
+            total_bytes: numberOf(row.restore_bytes),
+          },
     postgres_version: row.postgres_version,
     vector_version: row.vector_version,
     extensions: row.extensions,

@@ -228,8 +228,15 @@ async function recoverFirst(
 ): Promise<void> {
   const install = await deps.install()
   const begin = (own: OwnCell) => startCell(deps, { install, database }, own)
+  const tell = (isRecovered: boolean) =>
+    deps.state.query('update database_restores set is_recovered = $2 where database = $1', [
+      database.id,
+      isRecovered,
+    ])
+  await tell(false)
   const cell = await recoverIn(begin, { log: deps.log, signal })
   try {
+    await tell(true)
     await adopt(
       (name) => connectTo(deps, cell.socket, { database: name, unhurried: true }),
       restored,
