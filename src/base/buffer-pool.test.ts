@@ -1,4 +1,4 @@
-import { equal, notEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBufferPool, giveBack, isLent } from './buffer-pool.ts'
 
@@ -28,4 +28,16 @@ test('no more than a number of them wait, and parts of them, copies and others a
   giveBack(two)
   equal(pool.take(), one)
   ok(![one, two, three].includes(pool.take()))
+})
+
+test('the first bytes of a buffer are lent like a whole one, and all of it comes back', () => {
+  const pool = createBufferPool({ size: 8, kept: 2 })
+  const part = pool.take(3)
+  equal(part.length, 3)
+  ok(isLent(part))
+  giveBack(part)
+  giveBack(part)
+  const whole = pool.take()
+  deepEqual([whole.length, whole.buffer], [8, part.buffer])
+  notEqual(pool.take().buffer, part.buffer)
 })

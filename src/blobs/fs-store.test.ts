@@ -16,6 +16,7 @@ import { crc32 } from 'node:zlib'
 import { test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
+import { giveBack, isLent } from '#base/buffer-pool.ts'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { type BlobStore, type ByteRange, type NewBlob, SHARDS } from './blob.ts'
@@ -186,14 +187,31 @@ test('few readers at once read two pieces at a time, many read one, and all get 
     return read.map(({ length }) => length / PIECE_SIZE)
   }
   const rest = 7 / PIECE_SIZE
-  assert.deepEqual(await sizesOf(), [2, 2, 1, rest])
+  assert.deepEqual(await sizesOf(), [2, 2, 1 + rest])
   const others = await Promise.all(
     Array.from({ length: LARGE_READERS_MAX }, () => store.get(blob, { signal })),
   )
   assert.deepEqual(await sizesOf(), [1, 1, 1, 1, 1, rest])
   for (const other of others) other.destroy()
   await setImmediate()
-  assert.deepEqual(await sizesOf(), [2, 2, 1, rest])
+  assert.deepEqual(await sizesOf(), [2, 2, 1 + rest])
+})
+
+test('a blob that fills no buffer comes in one that is used again, except its last small bytes', async () => {
+  const store = await open('blobs', new MemoryDisk())
+  const buffersOf = async (size: number) => {
+    const bytes = randomBytes(size)
+    const read = await (await store.get(await put(store, bytes), { signal })).toArray()
+    assert.ok(Buffer.concat(read).equals(bytes))
+    const lent = read.map((chunk) => isLent(chunk))
+    for (const chunk of read) giveBack(chunk)
+    return { lent, memory: read.map((chunk: Buffer) => chunk.buffer) }
+  }
+  const first = await buffersOf(PIECE_SIZE + 1)
+  assert.deepEqual(first.lent, [true])
+  assert.deepEqual((await buffersOf(2 * PIECE_SIZE)).memory, first.memory)
+  assert.deepEqual((await buffersOf(PIECE_SIZE - 1)).lent, [true])
+  assert.deepEqual((await buffersOf(PIECE_SIZE / 2)).lent, [false])
 })
 
 test('a file that is not given to a reader is closed', async () => {

@@ -3,7 +3,7 @@
 import { createBufferPool } from '#base/buffer-pool.ts'
 import { PIECE_SIZE } from './checksum.ts'
 
-/** A read of 64 MiB took a fifth less CPU with it than with one of a piece; one of 1 MiB took no less. */
+/** A read of 64 MiB took a fifth less CPU with it than with one of a piece. Twice as much took no less. */
 export const LARGE_READ_SIZE = 2 * PIECE_SIZE
 /** More readers at once read a piece at a time. */
 export const LARGE_READERS_MAX = 16
@@ -24,9 +24,13 @@ export function createReadBuffers(): ReadBuffers {
   const pieces = createBufferPool({ size: PIECE_SIZE, kept: PIECES_KEPT })
   let readers = 0
   return {
+    // At most half of a buffer stays empty. A new buffer costs page faults and the collector: with one for each rest, a
+    // read of 200 kB took 250 µs of CPU instead of 140.
     take(bytesLeft) {
-      if (bytesLeft >= LARGE_READ_SIZE && readers <= LARGE_READERS_MAX) return large.take()
-      return bytesLeft >= PIECE_SIZE ? pieces.take() : Buffer.allocUnsafeSlow(bytesLeft)
+      const isLarge = bytesLeft > LARGE_READ_SIZE / 2 && readers <= LARGE_READERS_MAX
+      if (isLarge) return large.take(Math.min(bytesLeft, LARGE_READ_SIZE))
+      if (bytesLeft <= PIECE_SIZE / 2) return Buffer.allocUnsafeSlow(bytesLeft)
+      return pieces.take(Math.min(bytesLeft, PIECE_SIZE))
     },
     enter() {
       readers++
