@@ -15,6 +15,9 @@ const KB = 1000
 /** Of PORTAL.md, section 12. */
 const BUDGETS = { console: 150 * KB, landing: 20 * KB, landingScript: 15 * KB }
 
+/** Reads that follow the first message of the stream. */
+const SETTLED_MS = 1500
+
 product(MODELS)
 
 before(buildConsole)
@@ -166,6 +169,33 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     assert.equal(Math.max(...counts), 1, counts.join())
   })
 
+  test('a page asks for no live figures before somebody is signed in', async () => {
+    await using nobody = await newPerson(browser, portal(), QUIET_PAGE)
+    const asked = asksOf(nobody.page)
+    await nobody.page.route('**/v1/session', async (route) => {
+      await nobody.page.waitForTimeout(SETTLED_MS)
+      await route.continue()
+    })
+    await nobody.page.goto(`${portal()}/sign-in`)
+    await nobody.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    assert.deepEqual(asked, ['/v1/session'])
+  })
+
+  test('the overview asks for what its stream does not tell, once', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { account_id: account } = await signUp(ada, { name: 'watching' })
+    await sharedErgon().control('funds.add', { account, pusd: '4999999999999' })
+    const asked = asksOf(ada.page)
+    await ada.page.goto(portal())
+    await ada.page.getByText('At today’s rate it lasts').waitFor()
+    await ada.page.locator('.board small').first().waitFor()
+    await ada.page.waitForTimeout(SETTLED_MS)
+    const counted = ['/v1/session', '/v1/live', '/v1/ledger', '/v1/tokens', 'step=minute'].map(
+      (what) => asked.filter((path) => path.includes(what)).length,
+    )
+    assert.deepEqual(counted, [1, 1, 1, 0, 1], asked.join('\n'))
+  })
+
   test('text of an account is text on every page', async () => {
     await using eve = await newPerson(browser, portal())
     const name = '<img src=x onerror="alert(1)">'
@@ -233,6 +263,16 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await assert.rejects(checkPage(ada.page, 'landing without a language'), /html-has-lang/)
   })
 })
+
+/** Paths of the API that a page asks, from now on. */
+function asksOf(page: Page): readonly string[] {
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname.startsWith('/v1/')) asked.push(pathname + search)
+  })
+  return asked
+}
 
 /** Figures of the ledger that their column cuts. */
 const CUT_FIGURES = `[...document.querySelectorAll('.entries td.num')]

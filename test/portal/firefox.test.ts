@@ -24,6 +24,8 @@ const heading = (text: string) =>
 test('the walk through the console in Firefox', { skip }, async () => {
   const portal = String(sharedErgon().ready['portal_url'])
   await using firefox = await openFirefox()
+  await firefox.go(`${portal}/sign-in`)
+  await firefox.see(heading('Sign in'))
   await firefox.go(`${portal}/`)
   await signUp(firefox)
   await firefox.press(button('Ask from here'))

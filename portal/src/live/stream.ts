@@ -24,7 +24,8 @@ type Shared =
   | { readonly type: 'hello' }
   | { readonly type: 'state'; readonly state: LiveState }
 
-export function createLiveStore(): LiveStore {
+/** `isSignedIn` comes before a stream is asked for: an EventSource that is refused is an error in the browser's console. */
+export function createLiveStore(isSignedIn: () => Promise<boolean>): LiveStore {
   let state = NOTHING
   let isHolding = false
   let ending: AbortController | undefined
@@ -58,11 +59,12 @@ export function createLiveStore(): LiveStore {
       void navigator.locks
         .request(LOCK, { signal }, async () => {
           isHolding = true
-          await hold(signal, tell, () => {
+          const lost = () => {
             set({ ...state, status: 'offline' })
             // An EventSource has no status: the read of the session says whether it is over.
             tellSignedOut()
-          })
+          }
+          await hold(signal, { isSignedIn, tell, lost })
           isHolding = false
         })
         .catch(() => undefined)
@@ -92,14 +94,41 @@ export function createLiveStore(): LiveStore {
   }
 }
 
+/** Resolves by the first message, or after this time: true when there is one. */
+export const firstMessage = ({ get, subscribe }: LiveStore, waitMs: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const isThere = () => get().at !== undefined
+    const end = () => {
+      clearTimeout(timer)
+      unsubscribe()
+      resolve(isThere())
+    }
+    const timer = setTimeout(end, isThere() ? 0 : waitMs)
+    const unsubscribe = subscribe(() => isThere() && end())
+  })
+
 /** Reads streams one after the other, each from the last message on, until the signal. */
 async function hold(
   signal: AbortSignal,
-  tell: (message: LiveMessage) => void,
-  lost: () => void,
+  {
+    isSignedIn,
+    tell,
+    lost,
+  }: {
+    readonly isSignedIn: () => Promise<boolean>
+    readonly tell: (message: LiveMessage) => void
+    readonly lost: () => void
+  },
 ): Promise<void> {
   let lastId = ''
   for (let failures = 0; !signal.aborted;) {
+    const isOpen = await isSignedIn()
+    // A signal that has ended meanwhile would end no stream that begins now.
+    if (signal.aborted) return
+    if (!isOpen) {
+      await pause(RETRY_MS, signal)
+      continue
+    }
     const ended = await readStream(signal, lastId, (message, id) => {
       failures = 0
       lastId = id

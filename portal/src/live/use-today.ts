@@ -1,10 +1,10 @@
-// The figures of today: from the live stream, and before its first message or without one from the usage of the API.
+// The figures of today: from the live stream, and from the usage of the API while the stream tells nothing.
 import { useQuery } from '@tanstack/react-query'
 import { read } from '#console/client/queries.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { figureOfSums } from '#console/figures/known.ts'
 import { useNow } from '#console/parts/zone.ts'
-import { useLive } from './use-live.ts'
+import { useIsLate, useLive } from './use-live.ts'
 import type { Today } from './state.ts'
 
 const NO_STREAM_MS = 15_000
@@ -14,7 +14,7 @@ export function useToday(): Today | undefined {
   const day = useNow('day').toISOString().slice(0, 10)
   const usage = useQuery({
     ...read('GET /v1/usage', { query: { from: `${day}T00:00:00Z`, group_by: 'service' } }),
-    enabled: live === undefined,
+    enabled: useIsLate() && live === undefined,
     refetchInterval: NO_STREAM_MS,
   })
   if (live !== undefined) return live

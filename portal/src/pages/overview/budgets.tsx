@@ -12,7 +12,8 @@ const SHOWN = 3
 export function Budgets() {
   const budgets = useLive((state) => state.budgets)
   const resources = useLive((state) => state.resources)
-  const tokens = useQuery(read('GET /v1/tokens', {}))
+  const isOfToken = [...budgets.keys()].some((id) => !resources.has(id))
+  const tokens = useQuery({ ...read('GET /v1/tokens', {}), enabled: isOfToken })
   const nameOf = (id: string): string =>
     resources.get(id)?.name ?? tokens.data?.data.find((token) => token.id === id)?.name ?? id
   const nearest = [...budgets]

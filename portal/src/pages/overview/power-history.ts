@@ -1,18 +1,16 @@
 // Power of the last 15 minutes by service: live seconds where the page has them, before that the mean of each minute from
 // the usage of the API.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { read } from '#console/client/queries.ts'
 import type { PowerPoint } from '#console/live/state.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { fromOf, minutePoints, SPAN_MS } from './minute-points.ts'
 
-/** Usage is read up to the first live second, and before there is one to when the page was opened. */
+/** Usage is read once: up to the first live second where there is one, or to when the page was opened. */
 export function usePowerHistory(openedMs: number): readonly PowerPoint[] {
   const live = useLive((state) => state.history)
-  const [beginMs, setBegin] = useState(live[0]?.atMs)
-  if (beginMs === undefined && live[0] !== undefined) setBegin(live[0].atMs)
-  const toMs = beginMs ?? openedMs
+  const [toMs] = useState(live[0]?.atMs ?? openedMs)
   const minutes = useQuery({
     ...read('GET /v1/usage', {
       query: {
@@ -23,8 +21,8 @@ export function usePowerHistory(openedMs: number): readonly PowerPoint[] {
         limit: '1000',
       },
     }),
-    placeholderData: keepPreviousData,
     staleTime: Infinity,
+    enabled: openedMs - toMs < SPAN_MS,
   })
   const before = minutes.data === undefined ? [] : minutePoints(minutes.data.data, toMs)
   const points = [...before.filter(({ atMs }) => atMs < (live[0]?.atMs ?? Infinity)), ...live]
