@@ -63,8 +63,8 @@ function Depleted({ since }: { readonly since: string }) {
   return (
     <div className="note bad" role="alert">
       <p>
-        <b>Requests answer 402.</b> The balance is used up since {ago(new Date(since), now, zone)}.
-        What runs is suspended; nothing is deleted.
+        <b>Requests answer 402.</b> The balance was used up {ago(new Date(since), now, zone)}. What
+        runs is suspended; nothing is deleted.
       </p>
     </div>
   )

@@ -41,6 +41,12 @@ test('a server that runs is not called asleep before its first minute is charged
   assert.doesNotMatch(words, /asleep/)
 })
 
+test('a server that runs for long without a charge is not in its first minute', () => {
+  const [figure, words] = lastMinute(AWAKE, { data: [] }, new Date('2026-11-25T15:30:00Z'))
+  assert.equal(figure, 'awake')
+  assert.equal(words, 'its last minutes are not charged yet')
+})
+
 test('a server that sleeps without a new charge is asleep, at no power', () => {
   const [figure, words] = lastMinute(ASLEEP, energyAt('2026-11-25T14:05:00Z'), NOW)
   assert.match(figure, /^0\s/)

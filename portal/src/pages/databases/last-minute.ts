@@ -15,9 +15,14 @@ export function lastMinute(
   const last = powerOf(energy, now)
   if (last !== 0n)
     return [last === undefined ? '' : power(last), 'its server, sessions and stored bytes']
-  return last_awake?.to === null
-    ? ['awake', 'its first minute is charged when it is over']
-    : [power(last), 'asleep: only stored bytes cost']
+  if (last_awake?.to !== null) return [power(last), 'asleep: only stored bytes cost']
+  const isFirst = now.getTime() - new Date(last_awake.from).getTime() < LAST_MS
+  return [
+    'awake',
+    isFirst
+      ? 'its first minute is charged when it is over'
+      : 'its last minutes are not charged yet',
+  ]
 }
 
 /** In nanojoules a second; zero when the newest minute is long ago. */

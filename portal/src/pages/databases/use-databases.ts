@@ -12,6 +12,7 @@ import { LAST_MS } from './last-minute.ts'
 const CHANGING_MS = 2_000
 /** The energy of the day is at most so old. */
 const ENERGY_MS = 60_000
+const MINUTE_MS = 60_000
 
 export function useDatabases() {
   useResourceChanges('database', databasesChanged)
@@ -59,7 +60,8 @@ export function useEnergyToday({ id }: Pick<Database, 'id'>) {
 
 /** Of the last minutes, by the minute. */
 export function useEnergyNow({ id }: Pick<Database, 'id'>) {
-  const fromMs = useNow('minute').getTime() - LAST_MS
+  // A minute has one charge: to ask more often tells nothing new.
+  const fromMs = Math.floor(useNow('minute').getTime() / MINUTE_MS) * MINUTE_MS - LAST_MS
   return useQuery({
     ...read('GET /v1/databases/:database/energy', {
       path: { database: id },
