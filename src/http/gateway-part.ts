@@ -32,7 +32,10 @@ export type GatewayCore = {
   /** Opens a pool of connections for one product; the gateway closes it after the product. */
   readonly connect: (connections: number, further?: { readonly prepares?: boolean }) => State
   /** The same for queries that are frequent and short. */
-  readonly connectPipeline: (connections: number) => Pipeline
+  readonly connectPipeline: (
+    connections: number,
+    further?: { readonly plansOnce?: boolean },
+  ) => Pipeline
   readonly session: Session
   /** The meter whose tariff is billed. */
   readonly meter: string

@@ -89,11 +89,13 @@ const BANDED_MAX = 2000
 
 const COUNTS = 'a.id as account, a.charge_count::text as charges, a.event_count::text as events'
 
+// The offset keeps the charges of a span on their index, however many spans the planner expects.
 const NEW_CHARGES = `
   with new as (
     select c.*, t.id as reported, t.nj, to_char(c.to_at at time zone 'UTC', 'YYYY-MM-DD') as day
     from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (account, after, until)
-    join charges c on c.account = s.account and c.account_seq > s.after and c.account_seq <= s.until
+    cross join lateral (select * from charges
+      where account = s.account and account_seq > s.after and account_seq <= s.until offset 0) c
     left join unnest($4::text[], $5::bigint[]) as t (id, nj) on t.id = c.id),
   methods as (
     select account, operation, day, method, ${METHOD_SUMS}

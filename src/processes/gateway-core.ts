@@ -113,7 +113,10 @@ function createPools({ state: address }: GatewayConfig, log: Logger) {
   return {
     connect: (connections: number, further: Parameters<GatewayCore['connect']>[1] = {}) =>
       kept(connectState({ address, connections, log, ...further })),
-    connectPipeline: (connections: number) => kept(connectPipeline({ address, connections, log })),
+    connectPipeline: (
+      connections: number,
+      further: Parameters<GatewayCore['connectPipeline']>[1] = {},
+    ) => kept(connectPipeline({ address, connections, log, ...further })),
     async close() {
       for (const pool of pools) await pool[Symbol.asyncDispose]()
     },

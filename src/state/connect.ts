@@ -153,6 +153,8 @@ export type PoolOptions = {
   readonly log: Logger
   /** Statements take as long as they take: for the migrations of a large state. */
   readonly unhurried?: boolean
+  /** A statement is planned once, for any values: for frequent ones whose plan is the same for all. */
+  readonly plansOnce?: boolean
 }
 
 /** The driver's pool, for a library that works on the state by itself. Lost connections are logged. */
@@ -180,6 +182,7 @@ export const configOf = (options: PoolOptions): pg.PoolConfig => ({
       }),
   idleTimeoutMillis: 60_000,
   application_name: 'ergon',
+  ...(options.plansOnce === true && { options: '-c plan_cache_mode=force_generic_plan' }),
 })
 
 const urlConfig = ({ url, tls }: { url: string; tls?: StateTls }): pg.PoolConfig => ({

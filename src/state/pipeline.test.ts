@@ -120,6 +120,25 @@ test('each question has its own answer or its own error', OPTIONS, async (t) => 
   )
 })
 
+test(
+  'a pipeline that plans once makes no plan for the values of a statement',
+  OPTIONS,
+  async (t) => {
+    const { address } = await start(t)
+    const pipeline = connectPipeline({ address, connections: 1, log: quiet, plansOnce: true })
+    t.after(() => pipeline[Symbol.asyncDispose]())
+    // Of one name among unknown ones the server expects fewer rows, so it would plan each time.
+    const ask = 'select count(*) from pg_class where relname = any ($1::text[])'
+    for (let nth = 0; nth < 10; nth++) await pipeline.query(ask, [['pg_class']])
+    const { rows } = await pipeline.query(
+      `select custom_plans as custom, generic_plans as generic from pg_prepared_statements
+      where statement = $1`,
+      [ask],
+    )
+    assert.deepEqual(rows, [{ custom: '0', generic: '10' }])
+  },
+)
+
 test('an error of the commit is an error of the question', OPTIONS, async (t) => {
   const { pipeline, state } = await start(t, 1)
   await state.query(
