@@ -73,20 +73,26 @@ export function Bars(props: {
         {[...bars].map(([atMs, bar]) => (
           <Bar key={atMs} bar={bar} x={x(atMs)} width={barPx} y={y} />
         ))}
-        {[0, 1, 2, 3].map((nth) => (
+        {thirdsOf(range).map((ms, nth) => (
           <text
             key={nth}
-            x={x(range.fromMs + (span * nth) / 3)}
+            x={x(ms)}
             y={HEIGHT - 6}
             textAnchor={nth === 0 ? 'start' : nth === 3 ? 'end' : 'middle'}
           >
-            {label(range.fromMs + (span * nth) / 3)}
+            {label(ms)}
           </text>
         ))}
         {drag.span !== undefined && <Dragged span={drag.span} />}
       </svg>
     </div>
   )
+}
+
+/** The begin, the end, and two steps between them: a time that begins no bar says nothing. */
+const thirdsOf = ({ fromMs, toMs, step }: Range): readonly number[] => {
+  const steps = (toMs - fromMs) / STEP_MS[step]
+  return [0, 1, 2, 3].map((nth) => fromMs + Math.round((steps * nth) / 3) * STEP_MS[step])
 }
 
 type Joules = Partial<Record<ServiceName, number>>

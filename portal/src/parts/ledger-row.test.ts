@@ -1,7 +1,7 @@
 // The balance beside each row of the ledger, with charges that came after the page was read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { balanced, joined, rowOfCharge, rowOfEntry, type Row } from './ledger-row.ts'
+import { balanced, joined, rowOfCharge, rowOfEntry, type Row, subjectOf } from './ledger-row.ts'
 
 const entry = {
   id: 'rcpt_1',
@@ -56,4 +56,10 @@ test('balanced() counts from the balance of the read rows, forwards for newer on
   assert.deepEqual(after(970n, true), [968n, 970n, 1000n])
   assert.deepEqual(after(970n, false), [undefined, 970n, 1000n], 'only newer ones are not known')
   assert.deepEqual(after(undefined, true), [undefined, undefined, undefined])
+})
+
+test('a row is about a resource by its name, and by its id where there is no such resource', () => {
+  const resources = new Map([['wl_1', { name: 'api' }]])
+  const of = (subject: string | null) => subjectOf({ subject }, resources)
+  assert.deepEqual([of('wl_1'), of('wl_2'), of(null)], ['api', 'wl_2', null])
 })

@@ -28,7 +28,7 @@ export const rowOfEntry = (entry: Entry): Row => ({
   kind: entry.kind,
   service: entry.service,
   operation: entry.operation,
-  subject: subjectOf(entry),
+  subject: resourceOf(entry),
   amount: BigInt(entry.amount_pusd),
   nj: entry.energy_nj === null ? null : BigInt(entry.energy_nj),
   how:
@@ -53,11 +53,17 @@ export const rowOfCharge = (charge: LiveCharge): Row => ({
 })
 
 /** `s3:photos/cat.jpg` is photos/cat.jpg; ids of resources say nothing to people where there is a model. */
-function subjectOf({ resource, model, reference }: Entry): string | null {
+function resourceOf({ resource, model, reference }: Entry): string | null {
   if (resource === null) return model ?? reference
   const name = resource.slice(resource.indexOf(':') + 1)
   return name === '' ? model : name
 }
+
+/** The subject of a row, by its name where the account still has one: an id says nothing to people. */
+export const subjectOf = (
+  { subject }: Pick<Row, 'subject'>,
+  resources: ReadonlyMap<string, { readonly name: string }>,
+): string | null => (subject === null ? null : (resources.get(subject)?.name ?? subject))
 
 /** Live charges before the entries that the API gave, none of them twice. */
 export function joined(live: readonly Row[], read: readonly Row[]): readonly Row[] {

@@ -71,7 +71,7 @@ function Rest() {
   )
   return (
     <li className="rest">
-      <span>Account and looking</span>
+      <span>Account reads</span>
       {rest > 0n && <small>{power(rest)}</small>}
     </li>
   )

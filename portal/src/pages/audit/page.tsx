@@ -8,6 +8,7 @@ import { MoreRows } from '#console/parts/more-rows.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
 import { When, ZoneName } from '#console/parts/when.tsx'
 import { Head } from '#console/shell/head.tsx'
+import './audit.css'
 
 type Entry = ReplyOf<'GET /v1/audit'>['data'][number]
 type Search = { readonly action?: string; readonly target?: string }
@@ -75,8 +76,8 @@ function Filters({ action, target }: FiltersProps) {
 const COLUMNS: readonly Column<Entry>[] = [
   {
     title: 'What',
-    className: 'wrap-anywhere',
-    cell: ({ action, target, at }) => (
+    className: 'acted-on wrap-anywhere',
+    cell: ({ action, target, actor, at }) => (
       <>
         <Link to="/audit" search={{ action } as never}>
           <b>{action}</b>
@@ -85,22 +86,15 @@ const COLUMNS: readonly Column<Entry>[] = [
           {target}
         </Link>
         <span className="under">
-          <When at={at} isExact />
+          <When at={at} isExact /> · <Who actor={actor} />
         </span>
       </>
     ),
   },
   {
     title: 'Who',
-    className: 'wrap-anywhere',
-    cell: ({ actor }) => (
-      <>
-        {NAMELESS[actor.type] ?? actor.member?.name ?? actor.name}
-        {actor.member !== null && actor.name !== null && (
-          <span className="tiny"> by {actor.name}</span>
-        )}
-      </>
-    ),
+    className: 'who wide-only wrap-anywhere',
+    cell: ({ actor }) => <Who actor={actor} />,
   },
   {
     title: 'Details',
@@ -120,6 +114,17 @@ const COLUMNS: readonly Column<Entry>[] = [
       ),
   },
 ]
+
+function Who({ actor }: Pick<Entry, 'actor'>) {
+  return (
+    <>
+      {NAMELESS[actor.type] ?? actor.member?.name ?? actor.name}
+      {actor.member !== null && actor.name !== null && (
+        <span className="tiny"> by {actor.name}</span>
+      )}
+    </>
+  )
+}
 
 const NAMELESS: Partial<Record<Entry['actor']['type'], string>> = {
   operator: 'the operator',

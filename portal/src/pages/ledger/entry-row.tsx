@@ -11,6 +11,7 @@ import { Time, type Times } from '#console/parts/when.tsx'
 
 type EntryProps = {
   readonly row: BalancedRow
+  readonly subject: string | null
   readonly index: number
   readonly isOpened: boolean
   /** The search of the page's address: the page of the receipt keeps it. */
@@ -76,13 +77,15 @@ const KINDS: Readonly<Record<string, string>> = {
   dispute_won: 'dispute won',
 }
 
-const What = ({ row, search, open }: Pick<EntryProps, 'row' | 'search' | 'open'>) =>
+type WhatProps = Pick<EntryProps, 'row' | 'subject' | 'search' | 'open'>
+
+const What = ({ row, subject, search, open }: WhatProps) =>
   row.kind === 'charge' ? (
     <a href={`/ledger/${row.id}${search}`} onClick={open}>
-      {operationName(row.operation ?? '')} <span className="muted">{row.subject}</span>
+      {operationName(row.operation ?? '')} <span className="muted">{subject}</span>
     </a>
   ) : (
     <>
-      <b>{KINDS[row.kind] ?? row.kind}</b> <span className="muted">{row.subject}</span>
+      <b>{KINDS[row.kind] ?? row.kind}</b> <span className="muted">{subject}</span>
     </>
   )

@@ -12,7 +12,8 @@ import {
   type MouseEvent,
 } from 'react'
 import { useNow, useZone } from '#console/parts/zone.ts'
-import type { BalancedRow } from '#console/parts/ledger-row.ts'
+import { subjectOf, type BalancedRow } from '#console/parts/ledger-row.ts'
+import { useLive } from '#console/live/use-live.ts'
 import { useUnit } from '#console/live/use-unit.ts'
 import { EntryRow } from './entry-row.tsx'
 
@@ -33,6 +34,7 @@ export function Rows(props: {
   const zone = useZone()
   const now = useNow('day')
   const unit = useUnit()
+  const resources = useLive((state) => state.resources)
   const search = useRouterState({ select: ({ location }) => location.searchStr })
   const open = useOpenInPlace()
   const body = useRef<HTMLTableSectionElement>(null)
@@ -73,6 +75,7 @@ export function Rows(props: {
             <EntryRow
               key={row.id}
               row={row}
+              subject={subjectOf(row, resources)}
               index={index}
               isOpened={row.id === opened}
               search={search}

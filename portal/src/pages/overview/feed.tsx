@@ -11,7 +11,7 @@ import { SmallSeal } from '#console/parts/seal.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { operationName } from '#console/parts/services.ts'
 import { folded, isFolded, type Reads as ReadsRow } from '#console/parts/folded.ts'
-import { joined, rowOfCharge, rowOfEntry, type Row } from '#console/parts/ledger-row.ts'
+import { joined, rowOfCharge, rowOfEntry, subjectOf, type Row } from '#console/parts/ledger-row.ts'
 
 const SHOWN = 7
 /** Most of them may be reads, which stand in one line. */
@@ -20,6 +20,8 @@ const READ = 40
 export function Feed() {
   const known = useQuery(read('GET /v1/ledger', { query: { kind: 'charge', limit: String(READ) } }))
   const live = useLive(({ charges }) => charges)
+  const resources = useLive((state) => state.resources)
+  const named = (row: Row): Row => ({ ...row, subject: subjectOf(row, resources) })
   return (
     <Section title="What requests cost" aside={<Link to="/ledger">all</Link>}>
       <Loaded query={known} what="the ledger">
@@ -31,7 +33,7 @@ export function Feed() {
             <ul className="feed">
               {rows.map((row) => (
                 <li key={row.id} data-row>
-                  {isFolded(row) ? <Reads row={row} /> : <One row={row} />}
+                  {isFolded(row) ? <Reads row={row} /> : <One row={named(row)} />}
                 </li>
               ))}
             </ul>
