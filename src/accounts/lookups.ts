@@ -1,4 +1,4 @@
-// Lookups of what the accounts product has: receipts, tokens and members.
+// Lookups of the accounts product: receipts, tokens and members.
 import type { Lookups } from '#http/gateway-part.ts'
 import { findNamed } from '#http/find-named.ts'
 import { findBundled } from '#ledger/bundles/bundled-charge.ts'

@@ -1,4 +1,4 @@
-// The background half of accounts: deletions that are due, and the suspension of what cannot be paid.
+// The background half of accounts: due deletions, and the suspension of resources that cannot be paid.
 import type { TasksCore, TasksProduct } from '#node/tasks-part.ts'
 import { deleteAccounts } from './delete-accounts.ts'
 

@@ -16,7 +16,7 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['service', SERVICE_OF],
   // Null for requests that no model served, as in usage/last.
   ['model', "nullif(model, '')"],
-  // Null for what no token asked for: cells and stored bytes.
+  // Null for charges without a token: cells and stored bytes.
   ['token', "nullif(token, '')"],
   ['operation', 'operation'],
   // Null for charges of no resource.

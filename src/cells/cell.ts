@@ -132,7 +132,7 @@ export type CellContainer = {
   readonly outlet?: CellOutlet
   /** Begins a life. */
   readonly begin: (place: ContainerPlace) => StartedLife
-  /** The groups of version 1 that limit the processors of what is in `group` now. */
+  /** The groups of version 1 that limit the processors of the processes in `group` now. */
   readonly cpuGroups: (group: string) => readonly string[]
   /** Removes what is left behind the last life. */
   readonly remove: (group: string) => Promise<void>
@@ -162,7 +162,7 @@ export interface StartedLife {
 }
 
 /**
- * Asked again and again. A cell is ended when `look` resolves with words, which say what is wrong, or when nothing
+ * Asked again and again. A cell is ended when `look` resolves with words, which name the fault, or when nothing
  * answered for `silentMs`.
  */
 export type Watch = {
@@ -258,7 +258,10 @@ export interface Cells {
   list(): readonly Cell[]
   /** The folders that cells of a name owned are removed: its uid may become another's. */
   disown(name: string): Promise<void>
-  /** Cell → the pid of its program, which is inside of what starts and isolates it; absent before it is started. */
+  /**
+   * Cell → the pid of its program, which is inside of the programs that start and isolate it; absent before it is
+   * started.
+   */
   programs(): ReadonlyMap<Cell, number>
   /** Called at every change of a cell's state. */
   onChange(listener: (cell: Cell) => void): void

@@ -77,7 +77,7 @@ shift
 // have to reap orphans. So the shell stays pid 1; its SIGTERM handling never matters, as it gets none.
 // The shell has no stderr then: it would report a program that a signal ended, and the exit status does.
 const INIT_SCRIPT = `${BEGIN}exec 4>&2 2>/dev/null; (exec "$@" 2>&4 4>&-); exit $?`
-/** The third argument after the shell, by which our init is known from what runs before it. */
+/** The third argument after the shell, which tells our init from the programs before it. */
 export const INIT_NAME = 'init'
 /** The name of enter.pl in the list of processes, once it is the pid 1 of its cell. */
 export const ROOT_INIT_NAME = 'cell-init'
@@ -189,7 +189,7 @@ export function checkCommand(spec: CellSpec): void {
     throw new TypeError(`An argument holds a NUL: ${spec.name}`)
 }
 
-/** Half of what Linux takes where a stack has 8 MiB. execve(2). */
+/** Half of Linux's limit where a stack has 8 MiB. execve(2). */
 export const COMMAND_BYTES_MAX = 1_048_576
 /** One word or variable, without the NUL behind it. */
 const WORD_BYTES_MAX = 131_071

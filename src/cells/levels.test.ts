@@ -1,5 +1,5 @@
-// The same exercise on every level and meter that this machine has: what is promised everywhere, and what
-// each level adds. Root forces levels; an unprivileged user runs the exercise as a program.
+// The same exercise on every level and meter that this machine has: the promises of all levels, and the additions of
+// each. Root forces levels; an unprivileged user runs the exercise as a program.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'

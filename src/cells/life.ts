@@ -15,7 +15,7 @@ export function ownedLife(
   { payer, isSpare }: Pick<CellSpec, 'payer' | 'isSpare'>,
   clock: Clock,
 ): OwnedLife {
-  // An account will pay for what a spare becomes.
+  // An account will pay for the later cell of a spare.
   const pace = (payer.kind === 'account' || isSpare === true) && { pace: ACCOUNT_PACE }
   let sink: (line: OutputLine) => void = () => undefined
   let isRunning = true

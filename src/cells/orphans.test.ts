@@ -1,5 +1,5 @@
-// kill -9 of the agent at any moment leaves nothing, and what a broken launcher leaves the next start
-// clears away. The search for survivors must find them when the launcher is broken on purpose.
+// kill -9 of the agent at any moment leaves nothing, and the next start removes the rests of a broken launcher. The
+// search for survivors must find them when the launcher is broken on purpose.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -66,7 +66,7 @@ export function readLines(
     if (rest !== '') put(rest)
     rate.end()
   })
-  // A reset of the pipe is an end like any other; the life's exit tells what happened.
+  // A reset of the pipe is an end like any other; the life's exit has the cause.
   stream.on('error', () => stream.destroy())
 }
 

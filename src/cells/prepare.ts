@@ -1,4 +1,4 @@
-// From a spec to what its lives need: numbers, folders, groups, the view of the file system.
+// Turns a spec into the needs of its lives: numbers, folders, groups, the view of the file system.
 import { execFile } from 'node:child_process'
 import {
   chmodSync,

@@ -68,9 +68,9 @@ export type Lineage = {
 }
 
 /**
- * The tree of a leader: its descendants, its session (a cell is started as the leader of one), the
- * processes of its uid (read with uids then), and what was seen of it before. Without a uid or a pid
- * namespace a process can hide from this: it must fork twice and call setsid between two looks.
+ * The tree of a leader: its descendants, its session (a cell is started as the leader of one), the processes of its
+ * uid (read with uids then), and the processes seen in it before. Without a uid or a pid namespace a process can hide
+ * from this: it must fork twice and call setsid between two looks.
  */
 export function treeOf(lineage: Lineage, processes: readonly ProcessEntry[]): ProcessEntry[] {
   const { leader, uid, known } = lineage

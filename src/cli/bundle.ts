@@ -1,5 +1,6 @@
-// A source file and what it imports as one module: types are stripped, the packages of its folder are bundled. This runs on the
-// user's machine, so the service never reads a folder of packages, nor parses code outside of the cell that runs it.
+// A source file and its imports as one module: types are stripped, the packages of its folder are bundled. This runs
+// on the user's machine, so the service never reads a folder of packages, nor parses code outside of the cell that
+// runs it.
 import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { messageOf } from '#base/errors.ts'

@@ -26,13 +26,13 @@ export type ApiAnswer = {
   readonly headers: IncomingHttpHeaders
 }
 
-/** Nothing answers at the address: that says nothing of what was asked. */
+/** Nothing answers at the address; the request may be right. */
 export class Unreachable extends CommandError {
   /** The request never left. */
   isUnsent = false
 }
 
-/** GETs a path of the API; throws a CommandError that says what to do for 4xx and 5xx. */
+/** GETs a path of the API; throws a CommandError with the next step for 4xx and 5xx. */
 export const apiGet = (
   options: GlobalOptions,
   path: string,
@@ -56,7 +56,7 @@ export const apiPostOnce = (
 ): Promise<ApiAnswer> =>
   askOnce((key) => ask(options, path, { ...more, body, key }), { isUnknown, look })
 
-/** Nobody knows what was done. */
+/** The outcome is unknown. */
 const isUnknown = (error: unknown, isFirst: boolean): boolean =>
   error instanceof Unreachable
     ? !(isFirst && error.isUnsent)
@@ -136,7 +136,7 @@ function demandApi(
   )
 }
 
-/** Why nothing answers at an address, and what to do. */
+/** The reason why nothing answers at an address, and the next step. */
 export function unreachable(url: string, error: Error & { code?: string }): Unreachable {
   // TLS gets bytes of another protocol.
   const [what, next] =

@@ -47,7 +47,7 @@ const MB = 1_000_000
 export const mbText = (bytes: number): string => `${Number((bytes / MB).toFixed(1))} MB`
 export const tell = (text: string): void => void process.stderr.write(`${text}\n`)
 
-/** Says what takes a while, where somebody waits for it: on a terminal. */
+/** Names long work, where a person waits for it: on a terminal. */
 export const tellWork = (text: string): void => {
   if (process.stderr.isTTY) tell(`${text} …`)
 }

@@ -32,7 +32,7 @@ export type PinnedKeys = {
   readonly heads: ReadonlyMap<string, TreeHead>
   readonly refused: readonly RefusedKey[]
 }
-/** `keysFile` is read in place of what is pinned; `acceptNewKey` pins a log of another key too. */
+/** `keysFile` is read in place of the pinned keys; `acceptNewKey` pins a log of another key too. */
 export type PinOptions = { readonly keysFile: string | undefined; readonly acceptNewKey: boolean }
 
 /** A list of keys that names no service: what a service publishes, or a file from before there were several. */

@@ -92,9 +92,9 @@ export function knownBaseUrl(options: GlobalOptions): string | undefined {
 }
 
 /**
- * An address as people write one: SDKs want `/v1` at its end, and a scheme is left out. Without a scheme
- * `localhost` and IP addresses are asked over http, other names over https, as the token goes with it.
- * Throws a CommandError for what is no address.
+ * An address as people write one: SDKs want `/v1` at its end, and a scheme is left out. Without a scheme `localhost`
+ * and IP addresses are asked over http, other names over https, as the token goes with it. Throws a CommandError for a
+ * text that is no address.
  */
 export function serviceAddress(text: string): string {
   const url = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? URL.parse(text) : URL.parse(`http://${text}`)

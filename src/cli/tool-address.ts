@@ -12,7 +12,7 @@ export type ToolAddress = {
   readonly needsTls: boolean
 }
 
-/** Throws a CommandError for what is no address of a PostgreSQL database. */
+/** Throws a CommandError for a text that is no address of a PostgreSQL database. */
 export function toolAddress(address: string): ToolAddress {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol))

@@ -13,7 +13,7 @@ export type Asker = {
 export type Act = {
   /** The operation, as in the API. */
   readonly action: string
-  /** The id of what is changed. */
+  /** The id of the changed thing. */
   readonly target: string
   /** The wanted values. Never a secret. */
   readonly details?: Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@ create or replace function note_exposed_token(token_id text) returns void langua
 declare
   seen tokens%rowtype;
 begin
-  -- The account before its token, as what makes and ends tokens locks them.
+  -- The account before its token, in the order of the functions that make and end tokens.
   perform lock_account((select account from tokens where id = token_id));
   update tokens set exposed_at = ledger_now()
   where id = token_id and (exposed_at is null or exposed_at <= ledger_now() - interval '1 hour')

@@ -74,8 +74,8 @@ export function createLookUps(deps: {
         refused.keep(text, why)
         throw tokenRefused(why)
       }
-      // An answer older than what the session has forgotten since would bring the forgotten back, and
-      // work begun on it would never be cut.
+      // An answer that is older than a revocation would bring the revoked token back, and work begun on it would never
+      // be cut.
       if (BigInt(row.epoch) < session.epoch) continue
       return deps.found(text, knownOf(row, row.previous_hash?.equals(hashToken(text)) === true))
     }

@@ -1,4 +1,4 @@
-// Members of accounts: the member of a request, and what its role allows. Changes of members and of tokens lock the
+// Members of accounts: the member of a request, and the rights of its role. Changes of members and of tokens lock the
 // account first and so see the changes before them: a removed member gets no token, and an account keeps an owner.
 import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'

@@ -13,7 +13,7 @@ export type AccountPayer = {
   readonly account: string
   readonly env: 'live' | 'test'
   readonly funded: boolean
-  /** Its deletion was asked for: nobody writes into what it has. */
+  /** Its deletion was asked for: its records cannot be changed. */
   readonly isDeleting?: boolean
   /** The reason of the operator, while it is suspended: nobody is served at its expense. */
   readonly suspendedFor?: string

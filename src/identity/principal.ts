@@ -33,9 +33,12 @@ export type Principal = {
   readonly rate?: { readonly key: string; readonly perMinute: number }
   /** Where the credential is a session of the portal: the token is the session's. */
   readonly session?: BrowserSession
-  /** True from the request for the account's deletion until its end: only what may be answered then is. */
+  /**
+   * True from the request for the account's deletion until its end: only operations with answeredDeleting are
+   * answered.
+   */
   readonly isDeleting?: boolean
-  /** The reason of the operator, while the account is suspended: only what is always answered is. */
+  /** The reason of the operator, while the account is suspended: only operations that are always answered are. */
   readonly suspendedFor?: string
   /** Ids of energy budgets that limit the caller's requests, and never pay. */
   readonly budgets?: readonly string[]

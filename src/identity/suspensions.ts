@@ -1,5 +1,5 @@
-// Suspended accounts: the operator stops what an account asks for and runs, and nothing is deleted. Its members can read
-// why, what they were billed, and what is in the audit log.
+// Suspended accounts: the operator stops what an account asks for and runs, and nothing is deleted. Its members can
+// read the reason, their bills, and the audit log.
 import { fault } from '#contract/errors.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { recordOperatorAct } from './audit.ts'

@@ -1,4 +1,4 @@
-// The transfers of an account's money in a span of time, the oldest first, and what the balance was before it.
+// The transfers of an account's money in a span of time, the oldest first, and the balance before it.
 import type { Queryable, State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 import { TRANSFER_KIND } from './transfer-kind.ts'

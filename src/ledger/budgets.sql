@@ -11,7 +11,7 @@ create or replace function budget_share(per_day_nj numeric, unlimited_nj numeric
   select greatest(0, per_day_nj - unlimited_nj)
 $$;
 
--- The energy that is charged today of what a budget limits.
+-- The energy that is charged today to the resource of a budget.
 create or replace function charged_today_nj(budget_id text, limited text[]) returns numeric language sql stable as $$
   select coalesce(sum(energy_nj), 0) from charges
   where resource = budget_id and operation = any (limited) and to_at >= date_trunc('day', ledger_now(), 'UTC')
@@ -82,9 +82,9 @@ begin
     'budget_nj', used.nj_per_day::text, 'used_nj', used.nj::text));
 end $$;
 
--- True where nothing of a budget can be used any more today: less is left of what is charged than the least use of it needs.
--- Tells so once a day, and again after a raise. Called when a budget has stopped something: what was stopped, or others, may
--- still use the rest.
+-- True where a budget is used up for today: its uncharged rest is less than the least use needs. Tells so once a day,
+-- and again after a raise. Called when a budget has stopped something: what was stopped, or others, may still use the
+-- rest.
 drop function if exists note_exceeded(text);
 create or replace function note_used_up(budget_id text, least_nj numeric) returns boolean language plpgsql as $$
 declare
@@ -113,7 +113,7 @@ create or replace function budget_used_nj(budget_id text) returns numeric langua
     where d.wallet = budget_day(budget_id, ledger_now())), 0)
 $$;
 
--- True where a budget has less left today than this energy: of what is charged, whatever sessions hold of it.
+-- True where the uncharged rest of a budget is less than this energy today, whatever sessions hold of it.
 create or replace function is_budget_below(budget_id text, least_nj numeric) returns boolean language sql stable as $$
   select exists (select from budgets b where b.id = budget_id and b.nj_per_day - budget_used_nj(b.id) < least_nj)
 $$;

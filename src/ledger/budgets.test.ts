@@ -1,4 +1,4 @@
-// The end of a budget: by what is charged of it, whatever sessions hold.
+// Charges use a budget up, whatever sessions hold of it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyNoState } from '#postgres/testing-url.ts'

@@ -109,7 +109,7 @@ begin
   return done;
 end $$;
 
--- Takes the expired lots out of a locked wallet, up to what no lease reserves.
+-- Takes the expired lots out of a locked wallet, up to the part that no lease reserves.
 create or replace function expire_wallet(wallet_id text) returns void language plpgsql as $$
 declare
   before numeric;

@@ -1,8 +1,8 @@
 -- Reserves: what is kept of a balance for the things that go on by themselves. Locks: wallets by id, then log_head.
 
 -- Notes what a source wants to be kept of the balances of accounts: the price of an energy each. Accounts that are not
--- named want nothing. Returns the wallets whose reserve of the kind is now to be fitted: it differs from what is wanted,
--- or is short while the balance has something that nobody has leased.
+-- named want nothing. Returns the wallets whose reserve of the kind is now to be fitted: it differs from the wanted
+-- amount, or is short while the balance has an unleased part.
 drop function if exists fit_reserves(text, text, text[], numeric[]);
 create or replace function want_reserves(of_kind text, of_source text, account_ids text[], energies_nj numeric[])
 returns text[] language plpgsql as $$
@@ -26,7 +26,7 @@ begin
     order by wallet);
 end $$;
 
--- Brings the reserves of a kind of some wallets to what is wanted. A reserve grows out of what nobody has leased, so
+-- Brings the reserves of a kind of some wallets to the wanted amounts. A reserve grows out of the unleased part, so
 -- that running work loses nothing. It holds log_head to its end, so it is for some wallets at a time.
 create or replace function fit_reserves(of_kind text, of_wallets text[]) returns void language plpgsql as $$
 begin
@@ -35,7 +35,7 @@ begin
   perform fit_reserve(wallet, of_kind) from unnest(of_wallets) as wallet order by wallet;
 end $$;
 
--- Brings one reserve of a locked wallet to what its sources want, as far as nobody has leased the money.
+-- Brings one reserve of a locked wallet to the amount that its sources want, as far as the money is not leased.
 create or replace function fit_reserve(of_wallet text, of_kind text) returns void language plpgsql as $$
 declare
   wish constant numeric := coalesce((select sum(pusd) from reserve_parts where wallet = of_wallet and kind = of_kind), 0);
@@ -61,7 +61,7 @@ create or replace function fill_reserves(of_wallet text) returns void language s
   select fit_reserve(wallet, kind) from reserves where wallet = of_wallet and amount < wanted order by kind
 $$;
 
--- Tells once that a balance has nothing but reserves left, less than what admits a request.
+-- Reports once that a balance has only reserves left, less than the amount that admits a request.
 create or replace function note_depleted(of_wallet text, is_less boolean) returns void language plpgsql as $$
 declare
   home wallets%rowtype;

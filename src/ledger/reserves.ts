@@ -13,7 +13,10 @@ export type WantedReserve = {
   readonly energies: ReadonlyMap<string, bigint>
 }
 
-/** Keeps what a source wants of the balances of accounts, some accounts at a time. The next call makes up for a failure. */
+/**
+ * Keeps the wanted reserves of a source in the balances of accounts, some accounts at a time. The next call makes up
+ * for a failure.
+ */
 export async function fitReserves(
   state: Queryable,
   { kind, source, energies }: WantedReserve,

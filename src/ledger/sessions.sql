@@ -1,6 +1,6 @@
 -- Time, ids, events, changes of credentials, and the sessions of our processes.
 
--- The ledger's time: the server's, or what a test sets.
+-- The ledger's time: the server's, or that of a test.
 create or replace function ledger_now() returns timestamptz language sql volatile as $$
   select coalesce(nullif(current_setting('ergon.now', true), '')::timestamptz, clock_timestamp())
 $$;

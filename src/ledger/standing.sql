@@ -1,4 +1,4 @@
--- The standing charge of stored bytes: samples of what accounts store, whatever the product.
+-- The standing charge of stored bytes: samples of the bytes of accounts, of every product.
 
 -- Samples each of the things once a minute, however many processes ask, and returns what is due now. The arrays have
 -- the things that exist: their ids, names, accounts and stored bytes. `asked` has their ids and those of deleted
@@ -7,7 +7,7 @@
 -- A minute is charged for the smaller of two samples: this one and the one before. Without a sample in the minute
 -- before (the service was down, or the thing is new) the minute costs nothing. Due energy adds up in the sample until
 -- it is worth a charge, or for a day; less than 1 nJ stays in the sample. A deleted thing is returned once more, for
--- what is still due. The sample is committed before the charge, so a crash can lose a charge but never charge twice.
+-- its last dues. The sample is committed before the charge, so a crash can lose a charge but never charge twice.
 create or replace function standing_look(of_kind text, minute_ms bigint, zj_per_byte_ms numeric, asked text[],
   ids text[], names text[], accounts text[], stored numeric[])
 returns table (id text, name text, account text, bytes numeric, energy_nj numeric, from_ms bigint, to_ms bigint)

@@ -236,8 +236,8 @@ begin
   end loop;
 end $$;
 
--- Moves money between a reserve and the lease of a session that draws on it, before the tick grants its wants. The reserve
--- gives what the balance cannot, and takes what the session gives back.
+-- Moves money between a reserve and the lease of a session that draws on it, before the tick grants its wants. The
+-- reserve gives the part that the balance lacks, and takes the part that the session returns.
 create or replace function tick_draw(wants json, me sessions) returns void language sql as $$
   with moved as materialized (
     select r.wallet, case when w.amount >= coalesce(l.amount, 0)
@@ -313,7 +313,7 @@ begin
     select seq, nth, row_number() over (order by nth) - 1 as position
     from unnest(seqs, kinds) with ordinality as r (seq, kind, nth) where nth > known and kind = 1
   ), parsed as materialized (
-    -- Narrow, so that what follows sorts in memory: the bytes are cut out again when a row is written.
+    -- Narrow, so that the next step sorts in memory: the bytes are cut out again when a row is written.
     select s.*, f.*
     from sent s,
       json_to_record(convert_from(tick_bytes(packed, ends, s.nth), 'UTF8')::json) as f (id text, account text,

@@ -32,7 +32,7 @@ export type LeaseGrant = {
   readonly want: string
   readonly wallet: string
   readonly amount: bigint
-  /** The wallet could not give what was wanted. */
+  /** The wallet could not give the wanted amount. */
   readonly dry: boolean
   /** Other sessions have leases of the wallet. */
   readonly elsewhere: boolean

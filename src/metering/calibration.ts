@@ -13,7 +13,7 @@ export type Calibration = {
   readonly measuredAt: string
   /** Power of the whole machine, from 0 to 1000 ‰. */
   readonly curve: readonly CurvePoint[]
-  /** The reference's own band and what the curve missed at loads it was not fitted to. */
+  /** The reference's own band, and the error of the curve at loads that it was not fitted to. */
   readonly bandPct: number
 }
 

@@ -1,6 +1,6 @@
-// Yearly carbon intensity by zone, built in so that a node without a network still states a source.
-// Ember, Yearly Electricity Data (CC BY 4.0): lifecycle, of what a country produces. Two bases differ
-// by up to 2.8 times (what is produced, what is consumed), so every figure names its own.
+// Yearly carbon intensity by zone, built in so that a node without a network still states a source. Ember, Yearly
+// Electricity Data (CC BY 4.0): lifecycle, of a country's production. Two bases differ by up to 2.8 times (what is
+// produced, what is consumed), so every figure names its own.
 
 export type TableRow = { readonly mgPerKwh: bigint; readonly year: number }
 

@@ -9,8 +9,8 @@
 //          share a commit.
 //   credit the spent CPU that is not billed yet: gateways bill no more than the credit.
 //
-// Never billed: rest, and what was not spent. The bill is a little below the learned CPU: it may
-// fall short of the meter and must never exceed it.
+// Never billed: rest, and CPU that was not spent. The bill is a little below the learned CPU: it may fall short of the
+// meter and must never exceed it.
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
@@ -69,7 +69,7 @@ const REGRESSION = {
   noise: { relative: 0.06, least: 15 },
   namesMax: 128,
 }
-/** Left to the operator: of indirect CPU, and of what is billed directly. */
+/** Left to the operator: of indirect CPU, and of the CPU that is billed directly. */
 const MARGIN = { indirect: 0.02, direct: 0.01 }
 const LEVEL_MAX = 3
 /** The level is of the last four windows, about. */
@@ -150,7 +150,8 @@ function createSums(regression: Regression) {
     if (++windows < WINDOWS_PER_SUM) return false
     const { value = 0, deviation = Infinity } = regression.rate(REST) ?? {}
     const hasRequests = counts.size > 1
-    // Under load, what rest costs cannot be told from what requests do: it is learned where there are none.
+    // Under load the cost of rest cannot be separated from that of requests: it is learned from windows without
+    // requests.
     if (hasRequests && deviation < REST_KNOWN_MS) {
       costMs -= value * (counts.get(REST) ?? 0)
       counts.delete(REST)

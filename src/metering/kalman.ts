@@ -8,7 +8,7 @@ import { present as found } from '#base/errors.ts'
 export type Rate = { readonly value: number; readonly deviation: number }
 
 export interface Regression {
-  /** Learns from one observation: what was counted of each regressor, and what all of them cost together. */
+  /** Learns from one observation: the count of each regressor, and the cost of all of them together. */
   learn(counts: ReadonlyMap<string, number>, cost: number): void
   /** The estimate of a regressor; undefined when none was counted yet. */
   rate(name: string): Rate | undefined
@@ -27,7 +27,7 @@ export type RegressionOptions = {
   readonly deviationFirst: number
   /** Random walk of a rate between two observations, as a part of the rate. */
   readonly walk: number
-  /** Standard deviation of a cost from what the rates predict: a part of the cost, and a least. */
+  /** Standard deviation of a cost from its prediction: a part of the cost, and a least. */
   readonly noise: { readonly relative: number; readonly least: number }
   /** The greatest number of regressors: others than the first ones are left out. */
   readonly namesMax: number

@@ -35,13 +35,13 @@ export interface Marks {
    * claims. There is one at a time.
    */
   join(counter: ThreadCounter): JoinedThread
-  /** All CPU charged so far; equals Σ owners + operator, and what of a joined thread is not claimed yet. */
+  /** All CPU charged so far; equals Σ owners + operator, and the unclaimed CPU of joined threads. */
   readonly totalNs: number
 }
 
 /** A thread whose CPU is claimed; what it spent before it began to count is the operator's. */
 export interface JoinedThread {
-  /** So much of what the thread has counted was spent for this owner: charged by the next marks. */
+  /** The thread spent this much for the owner: charged by the next marks. */
   claim(owner: MarkOwner, cpuNs: number): void
   /** The thread has ended; what nobody claimed is the operator's. */
   leave(): void

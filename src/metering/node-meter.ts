@@ -25,7 +25,7 @@ export type NodeMeterDeps = {
   readonly busyNs: () => bigint
   /** Every metered cell of now. Keep a stopped cell in the list until one more window has closed. */
   readonly cells: () => readonly CellReading[]
-  /** Totals of what is billed by tariff, for the true-up. */
+  /** Totals of the energy that is billed by tariff, for the true-up. */
   readonly billed: () => Billed
   /** Overhead of the building in thousandths; 1000 = none. */
   readonly pueMilli: bigint

@@ -1,5 +1,5 @@
-// A thread counts its own CPU where the thread that marks can read it: in memory that both share, because
-// a message would be read only after others were charged with what it tells.
+// A thread counts its own CPU where the thread that marks can read it: in memory that both share, because a message
+// would be read only after its CPU was charged to others.
 
 const US = 1000
 

@@ -2,7 +2,7 @@
 // request's CPU has been spent when its header is written, so the header adds the cost of earlier such replies. The
 // difference from the truth is the operator's, never an amendment.
 
-/** Size class of what is still to be written. */
+/** Size class of the unwritten rest. */
 export type TailClass = 0 | 1 | 2 | 3
 
 export interface Tails {

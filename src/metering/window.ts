@@ -24,9 +24,9 @@ export type Share = {
   readonly name: string
   readonly payer: SharePayer
   readonly cpuNs: bigint
-  /** Its part of what work added. */
+  /** Its part of the energy that work added. */
   readonly dynamicNj: Nj
-  /** Its part of what the machine draws anyway, by reservation. */
+  /** Its part of the machine's idle energy, by reservation. */
   readonly idleNj: Nj
 }
 
@@ -43,7 +43,7 @@ export type MeterWindow = {
   readonly pueMilli: bigint
   /** Dynamic nJ per CPU-second of this window; 0 when nothing was busy. */
   readonly njPerCpuS: bigint
-  /** CPU time that requests pay for by tariff, and what they pay: with the above, the true-up. */
+  /** CPU time that requests pay for by tariff, and their payment: with the above, the true-up. */
   readonly chargedNs: bigint
   readonly accruedNj: Nj
   /** The tariff in force after this window, in nJ per CPU-second. */

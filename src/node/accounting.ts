@@ -47,7 +47,7 @@ export type AccountingOptions = {
   leaseLeastNj?: Nj
   /** The most that running work holds beyond its use, where wallets and budgets may be small. */
   aheadNj?: Nj
-  /** The reserves that it may draw on: those of what it charges for. */
+  /** The reserves that it may draw on: those of the things that it charges for. */
   draws?: ReserveKind
   /** Replies wait until their charge survives a power cut. */
   journalSync?: boolean

@@ -1,4 +1,4 @@
-// The agent's part of a product, and what the agent gives that part.
+// The interface between the agent and a product: the product's part, and the core that the agent gives to it.
 import type { Artifacts } from '#artifacts/fetch.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
@@ -34,7 +34,7 @@ export type AgentCore = {
   readonly accountCells: AccountCells
   /** The program that answers at the routes of resources. */
   readonly ingress: NodeIngress
-  /** The way out of what accounts run. */
+  /** The way out for code of accounts. */
   readonly egress: NodeEgress
   readonly artifacts: Artifacts
   readonly journals: KeptJournals
@@ -55,18 +55,18 @@ export type ReadObject = {
 }
 
 export type AgentPart = {
-  /** For the gateway half: its settings, as JSON, and what its process may write and call. */
+  /** For the gateway half: its settings, as JSON, and the folders and sockets that its process may write and call. */
   readonly gateway?: {
     readonly settings?: object
     readonly writes?: readonly string[]
     /** Socket groups. */
     readonly calls?: readonly string[]
   }
-  /** For its tasks: settings, as JSON, and what the process of tasks may write for them. */
+  /** For its tasks: settings, as JSON, and the folders that the process of tasks may write for them. */
   readonly tasks?: { readonly settings: object; readonly writes?: readonly string[] }
   /** The operator's operations, by name: `ControlHandlers` of the area's table in contract/control/. */
   readonly control?: ControlPart
-  /** Starts what the gateways do not wait for; resolves with what failed, in words. */
+  /** Starts the parts that the gateways do not wait for; resolves with the failed ones, in words. */
   start?(signal: AbortSignal): Promise<readonly string[] | void>
   /** Called at a stop before the cells end. */
   close?(): Promise<void>
@@ -81,7 +81,7 @@ export type AgentProduct = {
   readonly programs?: readonly Program[]
   /** Names of its cells that keep a journal. Each start of the agent posts it, as such a cell may start later or never. */
   readonly journals?: (config: Config) => readonly string[]
-  /** Its addresses that what accounts run may reach. */
+  /** Its addresses that code of accounts may reach. */
   readonly addresses?: (node: AddressedNode) => readonly OwnAddress[]
   open(core: AgentCore, signal: AbortSignal): Promise<AgentPart> | AgentPart
 }

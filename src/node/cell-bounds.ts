@@ -1,5 +1,5 @@
-// Bounds the processors of cells whose budget or balance comes to its end, in the kernel: the less is held, the slower they
-// are. A guard that gets no processor for two seconds burns nothing beyond what is held then.
+// Bounds the processors of cells whose budget or balance comes to its end, in the kernel: the less is held, the slower
+// they are. A guard that gets no processor for two seconds burns nothing beyond its hold.
 import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'

@@ -7,7 +7,7 @@ import type { Cell } from '#cells/cell.ts'
 import type { CellHold } from '#charging/cell-hold.ts'
 import type { CellAhead } from './meter/meter.ts'
 
-/** A cell that runs, and what is held for it. */
+/** A running cell and its hold. */
 export type HeldCell = {
   readonly cell: Cell
   readonly hold: CellHold
@@ -80,8 +80,8 @@ function checkCell(held: HeldCell, round: Round, end: EndUnpaid): CheckedCell {
 }
 
 /**
- * Holds as much as there is, also of what the others of the same wallet or budget hold ahead. Returns the time that it
- * lasts.
+ * Holds as much as there is, also of the advance holds of other cells on the same wallet or budget. Returns the time
+ * that it lasts.
  */
 function holdAhead(held: HeldCell, round: Round, ownMs: number): number | undefined {
   const { hold } = held

@@ -1,5 +1,5 @@
-// The way out of what accounts run, as products see it. A cell reaches public addresses by a proxy on a port of its own
-// loopback, and the service's own addresses at the ports that they are printed with.
+// The way out for code of accounts, as products see it. A cell reaches public addresses by a proxy on a port of its
+// own loopback, and the service's own addresses at the ports that they are printed with.
 import type { CellOutlet } from '#cells/cell.ts'
 
 /** The group of the socket that outlets lead to. */

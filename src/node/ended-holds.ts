@@ -1,5 +1,5 @@
-// The holds of cells that have ended. They cover what the next window measures of their cells, and are kept for a while; a
-// start that finds nothing else has what is left of them.
+// The holds of cells that have ended. They cover the energy of their cells in the next window, and are kept for a
+// while. A start that finds nothing else gets their rest.
 import { sleep, type Clock } from '#base/clock.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { CellHold } from '#charging/cell-hold.ts'

@@ -1,9 +1,10 @@
-// The ingress as products see it: the process that answers at the addresses of what accounts run. A product serves a kind of
-// resource; the ingress finds the resource of a request by the routes of `set_routes()`, and has it run by `use`.
+// The ingress as products see it: the process that answers at the addresses of functions and workloads. A product
+// serves a kind of resource; the ingress finds the resource of a request by the routes of `set_routes()`, and has it
+// run by `use`.
 import type { ErgonError } from '#base/errors.ts'
 import type { HeldFor, Resource } from '#resources/resource.ts'
 
-/** The group of the sockets of what runs for accounts, which the ingress calls. */
+/** The group of the sockets of accounts' instances, which the ingress calls. */
 export const INSTANCE_SOCKETS = 'instances'
 
 /** As a request finds it. */

@@ -156,7 +156,7 @@ function damagedFiles(folder: string): Map<string, string> {
     const names = disk.list().filter(isDamaged)
     return new Map(names.map((name) => [name, decodeSegment(disk.read(name))?.session ?? '']))
   } catch {
-    // Why it cannot be read is what the list says of the process's own files.
+    // The list of the process's own files has the reason why it cannot be read.
     return new Map()
   }
 }
@@ -210,7 +210,7 @@ async function giveUp(deps: Deps, kept: KeptJournal, reason: string): Promise<st
   return aside
 }
 
-/** Alarms of what the list shows. Records that were lost are an alarm of their own, and stay one. */
+/** Alarms of the journals in the list. Records that were lost are an alarm of their own, and stay one. */
 const KINDS = ['journal_kept', 'journal_damaged']
 
 /** After this command neither the journal nor the session that was written off for it needs the operator. */

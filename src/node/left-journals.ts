@@ -1,6 +1,6 @@
-// Journals of processes that this start does not have: a node that had two gateways and starts with one.
-// Nobody else would post what they hold or end their sessions, which keep what they leased of wallets and
-// make the state remember every change of credentials.
+// Journals of processes that this start does not have: a node that had two gateways and starts with one. No other part
+// posts their records or ends their sessions. Such a session keeps its leases, and makes the state remember every
+// change of credentials.
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'

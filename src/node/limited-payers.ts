@@ -1,4 +1,4 @@
-// Accounts as payers of what a resource uses, limited by the energy budget of the resource.
+// Accounts as payers of a resource's use, limited by the energy budget of the resource.
 import { systemClock } from '#base/clock.ts'
 import type { CellPayer } from '#charging/cell-hold.ts'
 import { createPayers } from '#identity/payers.ts'

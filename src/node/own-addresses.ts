@@ -1,9 +1,9 @@
-// The addresses of the service that what accounts run may reach: how each is printed, and where it listens.
+// The addresses of the service that code of accounts may reach: the printed form of each, and its listener.
 import { hostOfUrl, isLoopback } from '#base/hosts.ts'
 import type { Config } from '#config/config.ts'
 import type { DataFolder } from './data-folder.ts'
 
-/** An address of the service that what accounts run may reach. */
+/** An address of the service that code of accounts may reach. */
 export type OwnAddress = {
   /** As printed, `*.` for all names below one. */
   readonly names: readonly string[]

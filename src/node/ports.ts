@@ -73,7 +73,7 @@ async function claimBlock(wanted: WantedPorts): Promise<Ports> {
     const pgPort = wanted.pgPort ?? FIRST_PG_PORT + block * BLOCK_SIZE
     const claims: Server[] = []
     const claimed = portsFrom(port, API_PORTS)
-    // Of wanted ports only what is listened on today must be free of others.
+    // Only those wanted ports that are listened on today must be free of other programs.
     const listened = wanted.port === undefined ? claimed : portsFrom(port, SERVED_PORTS)
     const taken = await firstTaken(
       { host, claimed: [...claimed, pgPort], listened: [...listened, pgPort] },

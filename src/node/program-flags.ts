@@ -20,10 +20,10 @@ const HOT_SOON = [
   '--minimum-invocations-after-ic-update=100',
 ]
 
-// V8 puts objects that often outlived a collection among the old ones from the start, by their place in the
-// code. It learned that while the first requests waited for cold code, and never unlearned it: such an
-// object dies with its request, and keeps all that it holds until the whole heap is collected. A sixth of
-// what chat requests made stayed so; a collection of the young took 50 to 120 ms, and 2 to 8 without.
+// V8 puts objects that often outlived a collection among the old ones from the start, by their place in the code. It
+// learned that while the first requests waited for cold code, and never unlearned it: such an object dies with its
+// request, and keeps all that it holds until the whole heap is collected. A sixth of the objects of chat requests
+// stayed so; a collection of the young took 50 to 120 ms, and 2 to 8 without.
 const NOT_AT_ONCE_OLD = ['--no-allocation-site-pretenuring']
 
 // The collector's helper threads took more CPU than they saved on two cores. For each object of 1 MiB a gateway

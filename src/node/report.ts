@@ -39,13 +39,13 @@ export interface Reporter {
   ready(ready: Ready): void
   /** Everything that was on its way has arrived or failed. */
   complete(failures: readonly string[]): void
-  /** The start has failed, or what runs has. */
+  /** The start has failed, or the running product has. */
   failed(message: string): void
   stopping(reason: string): void
   stopped(): void
 }
 
-/** `logTail` keeps what goes to the log. */
+/** `logTail` keeps the lines of the log. */
 export function createReporter(logTail: LogTail): Reporter {
   const { stderr } = process
   const log = createLogger('agent', { write: tailing(logTail) })

@@ -1,5 +1,5 @@
-// Instances of a workload that share an energy budget: each has a hold of its own, and what one holds ahead is not
-// kept from the others until they end. By the guard, in simulated time.
+// Instances of a workload that share an energy budget: each has a hold of its own, and its advance hold stays open to
+// the others. By the guard, in simulated time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

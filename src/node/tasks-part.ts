@@ -20,8 +20,8 @@ export type TasksCore = StandingDeps & {
 }
 
 /**
- * Removes what a product has of an account whose deletion has begun: a bounded piece of work, which may be repeated after any
- * kill. Resolves with undefined once nothing is left, else with what it waits for, in words.
+ * Removes what a product has of an account whose deletion has begun: a bounded piece of work, which may be repeated
+ * after any kill. Resolves with undefined once nothing is left, else with the thing that it waits for, in words.
  */
 export type Leave = (account: string, signal: AbortSignal) => Promise<string | undefined>
 

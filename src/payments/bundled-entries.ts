@@ -20,7 +20,7 @@ export const entryOfBundled = (charge: BundledCharge): LedgerRow => ({
   charge: charge.bytes,
 })
 
-/** Adds the bundled charges of a page to its rows, which are the first of what is not bundled. */
+/** Adds the bundled charges of a page to its rows, which are the first unbundled ones. */
 export async function withBundled(
   state: Queryable,
   filter: LedgerFilter,

@@ -2,7 +2,7 @@
 import { fault } from '#contract/errors.ts'
 import type { ErrorDetails } from '#base/errors.ts'
 
-/** Codes of Stripe, and what they say to the payer; docs.stripe.com/declines/codes has all of them. */
+/** Codes of Stripe, and their words for the payer; docs.stripe.com/declines/codes has all of them. */
 const WORDS: Readonly<Record<string, string>> = {
   insufficient_funds: 'the card has not enough money',
   expired_card: 'the card has expired',

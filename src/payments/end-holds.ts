@@ -31,7 +31,7 @@ const DUE = `
   where spent >= ${PUSD_PER_CENT} or lives_until < ledger_now() + interval '${HOLD_ENDS_BEFORE_MS} milliseconds' or is_leaving
   order by ${turn('held.id', 'lives_until')} limit ${BATCH}`
 
-/** Asks the processor; the webhook of what it did moves the money. May be repeated. */
+/** Asks the processor; its webhook about the result moves the money. May be repeated. */
 export async function endHolds({ state, adapter, log }: Deps, signal: AbortSignal): Promise<void> {
   const { rows } = await state.query<DueHold>(DUE, [adapter.name])
   await forEachPayment({ rows, state, log, signal }, ({ id, reference, used }) =>

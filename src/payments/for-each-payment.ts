@@ -6,7 +6,7 @@ import type { Queryable } from '#state/connect.ts'
 /** A payment or refund whose calls fail for so long raises an alarm. */
 const STUCK_S = 3600
 
-/** The order of what is due: calls that failed come last, by turns, and hold up no later one. Else by `since`. */
+/** The order of due calls: calls that failed come last, by turns, and hold up no later one. Else by `since`. */
 export const turn = (id: string, since: string) =>
   `(select f.failed_at from payment_failing_calls f where f.id = ${id}) nulls first, ${since}`
 

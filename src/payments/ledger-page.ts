@@ -94,7 +94,7 @@ async function namesOf(state: Queryable, id: string): Promise<string[]> {
   return [id, ...rows.map((row) => row.id)]
 }
 
-/** The entries that an id names: a receipt, a request, a transfer, or what transfers were for. */
+/** The entries that an id names: a receipt, a request, a transfer, or the cause of transfers. */
 export async function ledgerOfId(
   state: Queryable,
   account: string,

@@ -313,7 +313,8 @@ create or replace function claim_given(claim_id text, wallet_id text, loss text)
   where reference = claim_id and kind = 'expired' and debit = wallet_id and credit = loss
 $$;
 
--- The money of a claim is ours again: the account gets what it gave, the operator the rest. Other claims come before it.
+-- The money of a claim is ours again: the account gets its own part, the operator the rest. Other claims come before
+-- it.
 create or replace function claim_returned(pay payments, claim_id text) returns boolean language plpgsql as $$
 declare
   wallet_id constant text := 'money:' || pay.account;

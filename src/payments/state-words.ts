@@ -1,4 +1,4 @@
-// Why a payment is neither canceled nor given back, in words: its state, and what becomes of an unused hold.
+// The reason why a payment is neither canceled nor given back, in words: its state, and the end of an unused hold.
 import { HOLD_ENDS_BEFORE_MS } from './end-holds.ts'
 import type { TopupReply } from '#contract/payments.ts'
 

@@ -1,4 +1,4 @@
-// The background work of payments: asking the processors and the chains for what nobody told, the ends of holds, and
+// The background work of payments: queries of processors and chains for unreported payments, the ends of holds, and
 // automatic top-ups.
 import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { PaymentAdapter } from './adapter.ts'

@@ -85,7 +85,7 @@ const demandOwnerNow = async (transaction: Queryable, call: Handled, what: strin
 const wrong = (param: string, why: string) =>
   fault('invalid_request', `Could not delete the account: ${param}: ${why}`, { param })
 
-/** Throws account_locked with what stands against the deletion. */
+/** Throws account_locked with the obstacles to the deletion. */
 async function demandFree(parts: readonly AccountPart[], account: string, at: Date): Promise<void> {
   const found: Obstacle[] = []
   for (const part of parts) found.push(...((await part.obstacles?.(account, at)) ?? []))

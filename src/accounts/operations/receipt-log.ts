@@ -62,7 +62,7 @@ const unsealed = (id: string): Reply => ({
 const isYoung = (id: string, nowMs: number): boolean =>
   Math.abs(nowMs - (idTimeMs('rcpt', id) ?? 0)) < YOUNG_MS
 
-/** Waits for so many calls at once; the others learn what is known already. */
+/** Waits for so many calls at once; the others get the present answer. */
 function atMost(most: number, posted: Posted): Posted {
   let waiting = 0
   return async (signal) => {

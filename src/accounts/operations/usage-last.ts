@@ -1,6 +1,6 @@
-// GET /v1/usage/last: the caller's last request, by token. It waits until every gateway has posted
-// what it answered before this call arrived, so that the record is the one the caller expects. The last one is
-// what the ledger got last: the clock may have been set back.
+// GET /v1/usage/last: the caller's last request, by token. It waits until every gateway has posted what it answered
+// before this call arrived, so that the record is the one the caller expects. The last one is the last that the ledger
+// got: the clock may have been set back.
 import { findBundled, bundledBelow, type BundledCharge } from '#ledger/bundles/bundled-charge.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { chargeCarbon, chargeEnergy, parseCharge } from '#contract/charge.ts'

@@ -32,7 +32,7 @@ export const MASKED_IN_PROC =
     /\s+/,
   )
 
-/** True for what every cell sees that has no image. */
+/** True for the paths that every cell without an image sees. */
 export const isOfPrograms = (path: string): boolean => OF_PROGRAMS.has(path.split('/')[1] ?? '')
 
 export type RootPlan = {
@@ -208,8 +208,8 @@ function entriesOf(source: string, folder: string, all: EntryFilter): Dirent[] {
 }
 
 /**
- * A path as a process sees it whose root folder the image is: links are followed inside of it. Throws image_unsupported for a
- * circle, and for what is too long.
+ * A path as a process sees it whose root folder the image is: links are followed inside of it. Throws
+ * image_unsupported for a circle, and for a path that is too long.
  */
 export function resolveIn(image: string | undefined, path: string): string {
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw tooLong(path)

@@ -1,4 +1,4 @@
-// ergon account delete: without the account's id it only says what would be deleted.
+// ergon account delete: without the account's id it only lists the things to delete.
 import { apiDelete, apiGet } from '#cli/client.ts'
 import type { CommandCall } from '#cli/call.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'

@@ -1,4 +1,4 @@
-// ergon admin request: why a request was refused, and what it was charged.
+// ergon admin request: why a request was refused, and its charge.
 import { control } from '#cli/client.ts'
 import { print, printJson } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'

@@ -1,4 +1,4 @@
-// ergon artifacts prune: removes other versions and what interrupted fetches left.
+// ergon artifacts prune: removes other versions and the rests of interrupted fetches.
 import { control } from '#cli/client.ts'
 import { printJson, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'

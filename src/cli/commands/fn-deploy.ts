@@ -1,4 +1,4 @@
-// ergon fn deploy: bundles a file, says what changes, and waits until the version answers.
+// ergon fn deploy: bundles a file, prints the changes, and waits until the version answers.
 import { basename } from 'node:path'
 import { bundleFile } from '#cli/bundle.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'

@@ -72,7 +72,7 @@ const WORDS: Readonly<Record<string, string>> = {
   silent: 'does not answer',
 }
 
-/** When the books were checked, and what stops paid requests. */
+/** The time of the last check of the books, and the fault that stops paid requests. */
 export function booksLine(books: BooksStatus): string {
   const { checked_age_s: ageS, halted_at: haltedAt, faults } = books
   const checked = ageS === null ? 'not checked yet' : `checked ${ageS} s ago`

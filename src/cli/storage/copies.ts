@@ -12,7 +12,7 @@ const MIB = 1_048_576
 export type CopyLimits = {
   /** Largest object that one request may copy, in bytes. */
   readonly wholeBytes: number
-  /** A part of what is larger; 5 MiB at least. */
+  /** Part size of larger copies; 5 MiB at least. */
   readonly partBytes: number
 }
 // The service syncs a part before it answers, which has to come within two minutes.

@@ -129,7 +129,7 @@ async function copyParts(session: TransferSession, parts: CopiedParts): Promise<
 
 type Range = { readonly first: number; readonly last: number }
 
-/** Ranges of `partBytes` or more, so that there are no more than S3 takes; the last has what is left. */
+/** Ranges of `partBytes` or more, so that there are no more than S3 takes; the last has the rest. */
 export function rangesOf(size: number, partBytes: number): Range[] {
   const bytes = Math.max(partBytes, Math.ceil(size / MOST_PARTS))
   return Array.from({ length: Math.ceil(size / bytes) }, (_, at) => ({

@@ -54,7 +54,7 @@ export function explained(error: unknown, service: string, buckets: BucketCalls)
   return commandErrorOf(refused, STEPS[name]?.(BucketName, buckets.target))
 }
 
-/** A CommandError for what the service answered, with a step that the caller knows. */
+/** A CommandError for a refusal of the service, with a next step that the caller knows. */
 export function commandErrorOf(error: S3Refusal, step: NextStep | undefined): CommandError {
   const { name, $metadata: { httpStatusCode, requestId } = {} } = error
   const exitCode =

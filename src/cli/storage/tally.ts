@@ -36,7 +36,7 @@ export function createTally(): Tally {
   }
 }
 
-/** Text as printJoules makes it; 0 for what is no figure (a proxy's own answer). */
+/** Text as printJoules makes it; 0 for a text that is no figure (a proxy's own answer). */
 function energyOf(text: string): Nj {
   const [, whole = '0', fraction = ''] = JOULES.exec(text) ?? []
   return nj(BigInt(whole) * NJ_PER_J + BigInt(fraction.padEnd(9, '0')))

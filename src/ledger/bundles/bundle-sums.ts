@@ -1,4 +1,4 @@
-// Sums of bundled charges by a step of time and what a reader may group by. A bundle keeps those by the hour.
+// Sums of bundled charges by a step of time and the groups of readers. A bundle keeps those by the hour.
 import type { BundledCharge } from './bundled-charge.ts'
 
 const HOUR_DIGITS = 'YYYY-MM-DDTHH'.length

@@ -1,5 +1,5 @@
-// Sums over bundled charges, for what no kept sum covers: the hours that a span of time cuts. A bundle within the span has
-// its own sums of such an hour; only bundles that an end of the span cuts are decoded.
+// Sums over bundled charges, for the hours that no kept sum covers: those that a span of time cuts. A bundle within
+// the span has its own sums of such an hour; only bundles that an end of the span cuts are decoded.
 import type { Queryable } from '#state/connect.ts'
 import { hourOf, sumCharges, type BundleSum } from './bundle-sums.ts'
 import { chargesOf, type BundledCharge } from './bundled-charge.ts'

@@ -46,7 +46,7 @@ export function createDamageWatch({ state, log }: { state: Queryable; log: Logge
       log.error('A bundle of old charges is damaged', { ...place, why })
   }
   return {
-    /** Takes what a request threw. */
+    /** Takes the error of a request. */
     see(thrown: unknown): void {
       if (thrown instanceof DamagedBundle)
         tell(thrown).catch((error: unknown) => log.error('An alarm was not raised', { error }))

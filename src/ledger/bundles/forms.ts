@@ -1,5 +1,5 @@
-// The forms in which a column of values is written. Each gives back exactly what it took, or does not take a column;
-// of those that take it the smallest is used, so no form has to know what a column means.
+// The forms in which a column of values is written. Each form gives back exactly the column that it took, or refuses
+// the column. The smallest accepted form is used, so no form has to know the meaning of a column.
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { ByteReader, ByteWriter } from './varints.ts'
 

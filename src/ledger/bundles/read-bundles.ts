@@ -1,4 +1,4 @@
-// Reads bundles by what their rows say of them. A bundle never changes and never goes: a reader asks for rows of `charges`
+// Reads bundles by the facts in their rows. A bundle never changes and never goes: a reader asks for rows of `charges`
 // first and for bundles second, and drops what it has twice. Sums are asked in one snapshot instead.
 import { messageOf } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -80,8 +80,8 @@ type Row = {
 }
 
 /**
- * The bundles that may have what a filter asks for, the newest first. Order them by leaf or id where they are of
- * several accounts. A damaged one throws DamagedBundle, or is passed over where `passOver` takes it.
+ * The bundles that may have charges of a filter, the newest first. Order them by leaf or id where they are of several
+ * accounts. A damaged one throws DamagedBundle, or is passed over where `passOver` takes it.
  */
 export async function* readBundles(
   state: Queryable,

@@ -1,4 +1,4 @@
-// A text of JSON as its shape and its values. The shape is what charges of one kind have in common: keys, brackets and
+// A text of JSON as its shape and its values. The shape is the common text of charges of one kind: keys, brackets and
 // quotes. Shape and values give the text back by construction, whatever the text is.
 
 export type TextShape = {

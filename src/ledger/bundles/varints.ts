@@ -41,7 +41,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what ByteWriter wrote. */
+/** Reads the bytes of ByteWriter. */
 export class ByteReader {
   readonly #bytes: Buffer
   #at = 0

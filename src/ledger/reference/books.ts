@@ -51,7 +51,7 @@ export type ReferenceCharge = {
   readonly energyNj: bigint
   readonly money: bigint
   readonly operation: string
-  /** The id of what the charge is of. */
+  /** The id of the charged resource. */
   readonly resource: string | undefined
   readonly atMs: number
 }

@@ -24,7 +24,7 @@ export interface CpuModel {
   readonly njPerCpuS: bigint
   /** It costs that at every load: the curve has no point between its ends. */
   readonly linear: boolean
-  /** Energy of a span; busy time beyond what the processors can do counts as full load. */
+  /** Energy of a span; busy time above that of all processors counts as full load. */
   energy(span: BusySpan): Nj
 }
 

@@ -24,7 +24,7 @@ export interface MeterSource {
   readonly idleMilliwatts?: bigint
   /** More than this cannot be true: such a reading is quarantined and never billed. */
   ceilingMilliwatts(): bigint
-  /** Never rejects for what a sensor or network can do; obeys its own timeout and the signal. */
+  /** Never rejects for a fault of a sensor or network; obeys its own timeout and the signal. */
   read(signal: AbortSignal): Promise<Reading | Unavailable>
   close(): Promise<void>
 }

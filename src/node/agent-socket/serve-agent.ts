@@ -1,5 +1,5 @@
-// The agent's end of ask-agent.ts: a unix socket on which the programs of a product ask for what the agent alone can do.
-// A secret that the programs were started with identifies them.
+// The agent's end of ask-agent.ts: a unix socket on which the programs of a product ask for acts that only the agent
+// can do. A secret that the programs were started with identifies them.
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { serveUnix, type UnixServer } from '#base/unix-server.ts'

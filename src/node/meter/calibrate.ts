@@ -9,7 +9,7 @@ import { startLoad } from './load.ts'
 import { readCpuInfo } from './model.ts'
 import { openSensors, type SensorConfig } from './sources.ts'
 
-// Six steps of 25 s, and what starting the loads takes.
+// Six steps of 25 s, and the start of the loads.
 const TIMEOUT_MS = 300_000
 
 /**

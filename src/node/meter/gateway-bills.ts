@@ -41,7 +41,7 @@ export interface Bills {
   take(cell: string, bill: GatewayBill): void
   /** The sum over all lives of all gateways; it never falls. */
   total(): Billed
-  /** The same of what was settled. */
+  /** The same of settled requests. */
   activity(): Activity
   /** The totals of indirect CPU that each session may have billed, when all together may bill so much more. */
   allowedNs(creditNs: number): Record<string, number>
@@ -76,7 +76,7 @@ export function createBills(): Bills {
   }
 }
 
-/** Asks every cell that bills and answers; one that does not keeps what it said last. */
+/** Asks every cell that bills; the last figures of a silent cell stay. */
 export async function askGateways(deps: {
   bills: Bills
   cells: Cells

@@ -44,7 +44,7 @@ export function startMeterLoop(deps: {
     running ??= turn().finally(() => (running = undefined))
   }, WINDOW_MS)
   return {
-    /** Ends with a window of what was used since the last one. */
+    /** Ends with a window of the use since the last one. */
     async stop() {
       clearInterval(timer)
       await running

@@ -1,4 +1,4 @@
-// The meter of this node, wired: sensors or the CPU model, the cells' CPU, and what the gateways bill.
+// The meter of this node, wired: sensors or the processor model, the cells' CPU, and the bills of the gateways.
 import { systemClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import { add, energyOfCpu, nj, withPue, type Nj } from '#base/units.ts'
@@ -26,7 +26,7 @@ import { openModel } from './model.ts'
 import { openSensors } from './sources.ts'
 
 export type Meter = {
-  /** Reads what the gateways have billed so far, and whom cells have worked for; before each window. */
+  /** Reads the totals that the gateways have billed, and the payers that cells worked for; before each window. */
   refresh(signal: AbortSignal): Promise<void>
   /** Closes the window that began at the close before; one at a time. */
   closeWindow(signal?: AbortSignal): Promise<MeterWindow>
@@ -132,12 +132,15 @@ export async function createMeter(deps: {
   }
 }
 
-type Asked = Omit<Parameters<typeof askGateways>[0] & Parameters<typeof askCaused>[0], 'signal'>
+type RefreshDeps = Omit<
+  Parameters<typeof askGateways>[0] & Parameters<typeof askCaused>[0],
+  'signal'
+>
 
 const refreshOf =
-  (asked: Asked): Meter['refresh'] =>
+  (deps: RefreshDeps): Meter['refresh'] =>
   async (signal) =>
-    void (await Promise.all([askGateways({ ...asked, signal }), askCaused({ ...asked, signal })]))
+    void (await Promise.all([askGateways({ ...deps, signal }), askCaused({ ...deps, signal })]))
 
 const PPB = 1_000_000_000n
 

@@ -1,4 +1,4 @@
-// The facts in what the card processor tells: its events, and the present state of a payment.
+// The facts in the messages of the card processor: its events, and the present state of a payment.
 import type { Stripe } from 'stripe'
 import type { PaymentFact } from '#payments/adapter.ts'
 

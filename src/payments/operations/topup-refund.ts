@@ -63,7 +63,7 @@ export function createTopupRefund(deps: {
   }
 }
 
-/** Throws refund_exceeds with what is left; `asked` is null for all of it. */
+/** Throws refund_exceeds with the rest; `asked` is null for all of it. */
 async function refuse(state: Queryable, topup: TopupReply, asked: string | null): Promise<never> {
   const { id, unit } = topup
   const { rows } = await state.query<{ left: string | null }>(

@@ -15,7 +15,7 @@ type Row = { id: string; redeemed: boolean; amount_pusd: string; expires_at: Dat
 export function createVoucherRedeem(deps: {
   readonly state: State
   readonly secret: Secret
-  /** Posts and learns what changed: the balance pays for the next request here. */
+  /** Posts, and reads the changes: the balance pays for the next request here. */
   readonly posted: Posted
 }): Handler<VoucherRequest> {
   return async (call) => {

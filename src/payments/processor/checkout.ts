@@ -43,7 +43,7 @@ export async function createCheckout(
   return answered(session)
 }
 
-/** The form of the page: the number of a card, or what the payer tells the bank. */
+/** The form of the page: the number of a card, or the payer's answer to the bank. */
 export async function submitCheckout(
   objects: ProcessorObjects,
   session: ProcessorObject,

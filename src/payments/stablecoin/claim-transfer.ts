@@ -1,4 +1,4 @@
-// A top-up by a transfer that the payer made: found on the chain first, as its amount is what it brought.
+// A top-up by a transfer that the payer made: found on the chain first, which has its amount.
 import { PUSD_PER_USD, type Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { AMOUNT_USD_MIN, type TransferClaim } from '#contract/payments.ts'

@@ -65,7 +65,7 @@ export async function searchFrom(chain: TokenChain, signal: AbortSignal): Promis
   return least(heads.map((head) => (head > REORGANISED_BLOCKS ? head - REORGANISED_BLOCKS : 0n)))
 }
 
-/** Never rejects for what nodes do; rejects where the signal aborts. */
+/** Never rejects for a fault of a node; rejects where the signal aborts. */
 export async function inspectChain(
   chain: TokenChain,
   sought: SoughtTransfer,

@@ -1,4 +1,4 @@
-// Stablecoin payments whose transfer is not final, with what was last seen of each.
+// Stablecoin payments whose transfer is not final, with the last sight of each.
 import { pusd, type Pusd } from '#base/units.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'

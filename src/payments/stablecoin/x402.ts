@@ -1,4 +1,4 @@
-// The offer of a payment by x402, and the check of what a client sends for it.
+// The offer of a payment by x402, and the check of a client's answer to it.
 import { messageOf } from '#base/errors.ts'
 import type { Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
