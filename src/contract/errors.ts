@@ -19,7 +19,7 @@ import { OPERATOR_ERRORS, type OperatorCode } from './operator-errors.ts'
 
 /** The codes of the service itself, then one line an area. */
 export const ERRORS = {
-  invalid_request: caller(400, 'Correct what the message names.'),
+  invalid_request: caller(400, 'Correct the part of the request that the message names.'),
   invalid_json: caller(400, 'Send one JSON value in UTF-8 with Content-Type: application/json.'),
   malformed_request: caller(400, 'Send a well-formed HTTP/1.1 request.'),
   token_missing: caller(401, 'Send Authorization: Bearer <token>.', 'authentication_error'),
@@ -76,7 +76,7 @@ export const ERRORS = {
     account(
       402,
       'insufficient_quota',
-      'The request used the energy it was admitted with; lower max_tokens.',
+      'The request reached its ceiling of energy: lower max_tokens.',
     ),
   ),
   free_tier_exceeded: final(
@@ -116,7 +116,7 @@ export const ERRORS = {
   deadline_exceeded: final(
     caller(
       504,
-      'Ask for less at once, such as fewer tokens; what was spent in the time that a request has is charged.',
+      'Ask for less at once, such as fewer tokens; the energy until the deadline is charged.',
       'api_error',
     ),
   ),

@@ -4,7 +4,7 @@ import type { CommandList } from '#cli/command-spec.ts'
 const PREVIEW = ['--preview', 'show it as the status page would, and change nothing'] as const
 /** Public texts of an incident. */
 const OUTCOME = [
-  ['--lost <text>', 'what was lost'],
+  ['--lost <text>', 'the loss, in words'],
   ['--unbilled <text>', 'use that was not billed'],
   PREVIEW,
 ] as const
@@ -15,7 +15,7 @@ export const ADMIN_COMMANDS: CommandList = {
     'admin account': 'Accounts and their switches',
     'admin funds': 'Test money of accounts',
     'admin member': 'Members of accounts: people with roles',
-    'admin token': 'Tokens: who may ask the service for what',
+    'admin token': 'Tokens: the callers of the service and their scopes',
     'admin alarm': 'What was found wrong: list, acknowledge',
     'admin incident': 'Regions that are degraded, on the status page: open, update, list, close',
     'admin journal': 'Journals that a start could not post: list, post, give up',
@@ -94,7 +94,7 @@ export const ADMIN_COMMANDS: CommandList = {
     },
     {
       usage: 'admin alarm list',
-      help: 'What was found wrong and nobody has acknowledged',
+      help: 'Faults that the service found and that are not acknowledged',
       options: [['--all', 'those that were acknowledged too']],
       load: () => import('./admin-alarm-list.ts'),
     },
@@ -128,7 +128,7 @@ export const ADMIN_COMMANDS: CommandList = {
     },
     {
       usage: 'admin request <request>',
-      help: 'Why a request was refused, and what it was charged: by the id that its answer carries',
+      help: 'Why a request was refused, and its charge: by the id in its answer',
       load: () => import('./admin-request.ts'),
     },
     {
@@ -153,12 +153,12 @@ export const ADMIN_COMMANDS: CommandList = {
     },
     {
       usage: 'admin journal post <process>',
-      help: 'Try again to post one, once what was wrong is mended',
+      help: 'Try again to post one, once its fault is mended',
       load: () => import('./admin-journal-post.ts'),
     },
     {
       usage: 'admin journal drop <process>',
-      help: 'Post what can be posted of one, and give up the rest: its files are set aside',
+      help: 'Post the readable records of one, and give up the rest: its files are set aside',
       load: () => import('./admin-journal-drop.ts'),
     },
   ],

@@ -18,7 +18,7 @@ export const ARTIFACTS_COMMANDS: CommandList = {
     },
     {
       usage: 'artifacts verify [name]',
-      help: 'Hash every file again; remove what is damaged',
+      help: 'Hash every file again; remove damaged ones',
       load: () => import('./artifacts-verify.ts'),
     },
     {

@@ -4,7 +4,7 @@ import type { CommandList } from '#cli/command-spec.ts'
 const OUT = ['-o, --out <file>', 'the file (default: <id>.zip)'] as const
 
 export const COMPLIANCE_COMMANDS: CommandList = {
-  groups: { evidence: 'Evidence packs: what an auditor needs of a time, signed' },
+  groups: { evidence: 'Evidence packs: the signed records of a period, for an auditor' },
   commands: [
     {
       usage: 'evidence create',

@@ -95,8 +95,10 @@ export const DATABASES_COMMANDS: CommandList = {
     },
     {
       usage: 'db role create <name> <role>',
-      help: 'Create a login that may do what the owner may, or only reads',
-      options: [['--read-only', 'it reads what the owner has, now and later, and changes nothing']],
+      help: 'Create a login with the rights of the owner, or one that only reads',
+      options: [
+        ['--read-only', 'it reads all data of the owner, now and later, and changes nothing'],
+      ],
       load: () => import('./db-role-create.ts'),
     },
     {

@@ -6,13 +6,13 @@ export const FUNCTIONS_COMMANDS: CommandList = {
   commands: [
     {
       usage: 'fn deploy <file>',
-      help: 'Deploy a function, or another version of it, and wait until it answers; what is left out stays as it was',
+      help: 'Deploy a function, or another version of it, and wait until it answers; absent options stay as they were',
       options: [
         ['--name <name>', 'its name (default: that of the file)'],
         ['--route <path>', 'where it answers, such as /hello (default: its name)'],
         [
           '--runtime <runtime>',
-          'what runs it, such as node24 or python3.11 (default: the newest for such files)',
+          'its runtime, such as node24 or python3.11 (default: the newest for such files)',
         ],
         ['--memory <size>', 'its memory, such as 128MB (default) up to 1GiB'],
         ['--timeout <seconds>', 'the longest time of a request (default 30)'],
@@ -52,13 +52,13 @@ export const FUNCTIONS_COMMANDS: CommandList = {
     },
     {
       usage: 'fn replay <name>',
-      help: 'Run again what failed for good',
+      help: 'Run failed runs again that are not retried any more',
       options: [['--id <run>', 'one of them (default: all)']],
       load: () => import('./fn-replay.ts'),
     },
     {
       usage: 'fn discard <name>',
-      help: 'Forget what failed for good',
+      help: 'Forget failed runs that are not retried any more',
       options: [
         ['--id <run>', 'one of them'],
         ['--all', 'all of them'],

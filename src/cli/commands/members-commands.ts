@@ -17,7 +17,7 @@ export const MEMBERS_COMMANDS: CommandList = {
     },
     {
       usage: 'members invite <name>',
-      help: 'Invite somebody; the code is printed this once',
+      help: 'Invite a person; the code is printed this once',
       options: [
         ['--role <role>', 'owner, admin, developer or viewer (default developer)'],
         ['--contact <text>', 'words by which the member is reached; nothing is sent there'],

@@ -12,7 +12,7 @@ export const PAYMENTS_COMMANDS: CommandList = {
   commands: [
     {
       usage: 'balance',
-      help: 'The balance of the account, and what it is made of',
+      help: 'The balance of the account, and its parts',
       load: () => import('./balance.ts'),
     },
     {
@@ -23,7 +23,7 @@ export const PAYMENTS_COMMANDS: CommandList = {
         ...SPAN_OPTIONS,
         ['--service <service>', 'charges of one service, such as inference'],
         ['--kind <kind>', 'charge, topup, hold, voucher, grant, expired, refund …'],
-        ['--id <id>', 'what a receipt, request, payment or voucher moved'],
+        ['--id <id>', 'entries of a receipt, request, payment or voucher'],
         ['--limit <n>', 'at most so many (default 100)'],
         ['--csv', 'as CSV; with --limit, else all of them'],
       ],
@@ -90,8 +90,8 @@ export const PAYMENTS_COMMANDS: CommandList = {
     },
     {
       usage: 'refund <payment>',
-      help: 'Give back what is not spent of a payment',
-      options: [['--amount <amount>', 'in dollars (default: what is left of it)']],
+      help: 'Give back the unspent part of a payment',
+      options: [['--amount <amount>', 'in dollars (default: all of the unspent part)']],
       load: () => import('./refund.ts'),
     },
     {

@@ -3,7 +3,7 @@ import type { CommandList } from '#cli/command-spec.ts'
 
 export const RECEIPTS_COMMANDS: CommandList = {
   groups: {
-    receipt: 'Signed receipts of what was charged: list, verify',
+    receipt: 'Signed receipts of charges: list, verify',
     signers: 'The processes that sign the log of receipts together',
   },
   commands: [

@@ -16,7 +16,7 @@ export const SELF_COMMANDS: CommandList = {
     {
       usage: 'self uninstall',
       isLocal: true,
-      help: 'Remove what self install wrote',
+      help: 'Remove the files of self install',
       options: [['--dir <folder>', 'where the command is (default ~/.local/bin)']],
       load: () => import('./self-uninstall.ts'),
     },

@@ -31,13 +31,13 @@ export const STACK_COMMANDS: CommandList = {
     },
     {
       usage: 'plan',
-      help: 'Show what a deployment of ergon.hcl would change',
+      help: 'Show the changes that a deployment of ergon.hcl would make',
       options: [...STACK, ...VARIABLES, ALLOW_DELETE, DETAILED],
       load: () => import('./plan.ts'),
     },
     {
       usage: 'deploy',
-      help: 'Show the plan of ergon.hcl, ask, and apply it: what it left out since the last time is deleted',
+      help: 'Show the plan of ergon.hcl, ask, and apply it: resources that left the file since the last time are deleted',
       options: [
         ...STACK,
         ...VARIABLES,

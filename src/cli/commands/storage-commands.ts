@@ -28,7 +28,10 @@ export const STORAGE_COMMANDS: CommandList = {
       help: 'Copy between files, folders or - (the standard streams) and s3://bucket/key, or within storage',
       options: [
         ['--recursive', 'a folder and everything below it'],
-        ['--content-type <type>', 'what goes up is that (default: what its name ends in says)'],
+        [
+          '--content-type <type>',
+          'type of the uploaded objects (default: by the ending of the name)',
+        ],
       ],
       load: () => import('./storage-cp.ts'),
     },
@@ -38,13 +41,13 @@ export const STORAGE_COMMANDS: CommandList = {
       options: [
         ['--recursive', 'everything below the address; all of it for s3://bucket'],
         ['--versions', 'every version and delete marker, for good'],
-        ['--uploads', 'the parts of uploads that nobody completed, not the object'],
+        ['--uploads', 'the parts of incomplete uploads, not the object'],
       ],
       load: () => import('./storage-rm.ts'),
     },
     {
       usage: 'storage presign <address>',
-      help: 'An address that lets whoever has it read or write one object; it never bears the token',
+      help: 'An address by which anyone can read or write one object; it never contains the token',
       options: [
         ['--method <method>', 'get or put (default get)'],
         ['--expires <duration>', 'for how long, at most 7d (default 1h)'],
@@ -74,7 +77,7 @@ export const STORAGE_COMMANDS: CommandList = {
       help: 'Bring all bodies to where new ones go (ERGON_STORAGE_BLOBS), in the background; again shows how far it is',
       options: [
         ['--to <place>', 'fs, s3 or s3://bucket/prefix; refused where new ones go elsewhere'],
-        ['--stop', 'stop it; what was moved stays there'],
+        ['--stop', 'stop the move; moved bodies stay there'],
       ],
       load: () => import('./storage-move.ts'),
     },

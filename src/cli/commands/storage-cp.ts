@@ -62,7 +62,7 @@ async function transfersOf(session: TransferSession, plan: Plan): Promise<Transf
   const { from, to, recursive, contentType } = plan
   if (from.kind === 'object') {
     if (contentType !== undefined)
-      throw new CommandError('--content-type is for what goes up', EXIT.usage, 'cp <file> s3://…')
+      throw new CommandError('--content-type is for uploads', EXIT.usage, 'cp <file> s3://…')
     if (!recursive) requireKey(from)
     if (to.kind === 'object') return await copies(session, { from, to, recursive })
     if (to.kind === 'file') return await downloads(session, { from, path: to.path, recursive })

@@ -29,7 +29,7 @@ export async function run({ options }: CommandCall): Promise<void> {
 async function stop(options: CommandCall['options']): Promise<void> {
   const result = await control(options, 'storage.stop-move', {})
   if (options.json) printJson(result)
-  else tell(result.stopped ? 'The move stops; what was moved stays there' : 'Nothing moves')
+  else tell(result.stopped ? 'The move stops; moved bodies stay there' : 'Nothing moves')
 }
 
 function moveLine({ to, moved, bytes, permille, failure }: MoveAnswer): string {

@@ -50,7 +50,7 @@ export const TOKENS_COMMANDS: CommandList = {
     },
     {
       usage: 'audit',
-      help: 'Who changed what of the account, the newest first',
+      help: 'The changes of the account with their authors, the newest first',
       options: [
         ['--action <operation>', 'only this, such as token.create or database.delete'],
         ['--target <id>', 'only changes of this token, database, ...'],

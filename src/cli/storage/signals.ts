@@ -16,7 +16,7 @@ export function onSignals(stop: (reason: CommandError) => void): () => void {
   const end = (signal: (typeof SIGNALS)[number]) => {
     ignore()
     const exitCode = 128 + constants.signals[signal]
-    stop(new CommandError('Interrupted: what was unfinished is removed', exitCode))
+    stop(new CommandError('Interrupted: unfinished copies are removed', exitCode))
   }
   for (const signal of SIGNALS) process.on(signal, end)
   return ignore

@@ -38,6 +38,6 @@ export const ACCOUNTS_ERRORS = {
   ),
   account_not_deleting: final(caller(409, 'There is no deletion to take back.')),
   account_locked: final(
-    caller(409, 'Remove what `obstacles` lists, or wait until it ends; nothing was changed.'),
+    caller(409, 'Remove the things in `obstacles`, or wait until they end; nothing was changed.'),
   ),
 } as const satisfies ErrorTable

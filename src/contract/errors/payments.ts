@@ -57,14 +57,17 @@ export const PAYMENTS_ERRORS = {
     ),
   ),
   refund_exceeds: final(
-    caller(409, 'Only what is not spent can be given back, and not what running work reserves.'),
+    caller(
+      409,
+      'Only the unspent part can be given back, without the part that running work reserves.',
+    ),
   ),
   payments_off: final(
     caller(409, 'No such way to pay is set up for this kind of money: redeem a voucher.'),
   ),
   payment_processor_away: service(
     503,
-    'Retry with the same Idempotency-Key: what was begun goes on and is done once. Without a key see GET /v1/topups first.',
+    'Retry with the same Idempotency-Key: the begun payment is continued and made once. Without a key see GET /v1/topups first.',
   ),
   webhook_forged: final(caller(400, 'Sign the webhook with the secret of the endpoint.')),
   webhook_late: caller(400, 'Sign the webhook again: its time may differ by 300 s.'),

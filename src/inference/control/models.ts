@@ -173,7 +173,7 @@ function upstreamModel(body: Body, upstream: string, { key, operator }: Deps): N
   const isEmbedding = body.embedding === true
   const inputs = inputsOf(body)
   if (isEmbedding && inputs.length > 0)
-    throw fault('invalid_request', 'Could not add the model: what embeds takes text only')
+    throw fault('invalid_request', 'Could not add the model: an embedding model takes text only')
   const { dimensions, prompt_overhead_tokens: promptOverheadTokens } = body
   return {
     id: nameOf(body, upstreamId),
