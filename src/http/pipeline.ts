@@ -5,35 +5,29 @@
 //
 // Every request of every protocol is answered here. Any throw becomes one ErgonError: the answer with all energy
 // headers before the head was sent, the last part of the stream after that. In every case the spend is settled once,
-// and an unread body is drained or its socket closed.
+// and an unread body is drained or its socket closed. serve.ts has the steps from `handle` on.
 import type { Clock } from '#base/clock.ts'
-import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'
-import type { Logger } from '#base/log.ts'
 import type { Charging } from '#charging/charging.ts'
 import { isDepleted } from '#charging/faults.ts'
 import type { Spend } from '#charging/spend.ts'
-import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
 import { demandScope, type Principal } from '#identity/principal.ts'
 import type { AccountLoad } from './account-load.ts'
-import type { Call, ProtocolHandler } from './protocol-handler.ts'
+import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
-import type { Idempotency, HeldKey } from './idempotency.ts'
+import type { Idempotency } from './idempotency.ts'
 import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
-import { toErgonError } from './problem.ts'
-import { assertStands, type BegunKey, type Handled, type Reply } from './reply.ts'
-import type { Refusals } from './refusals.ts'
 import type { RequestCounts } from './request-counts.ts'
 import type { RequestRates } from './request-rates.ts'
-import { sendError, sendKnown, sendStreamed } from './send.ts'
+import { sendRefusal, serve, serveOnce, type ServeDeps } from './serve.ts'
 
 // Ceiling of reading and refusing a request, until its own ceiling is known: 0.3 s of CPU at 3.5 J/s.
 // Below 50 ms a collection, a cold gateway or a body of some MiB was cut with 402 (one start of five).
 const FIRST_CEILING = nj(1_000_000_000n)
 
-export type PipelineDeps = {
+export type PipelineDeps = ServeDeps & {
   readonly charging: Charging
   /** Chooses by Host and first path segment. Throws host_unknown. */
   readonly protocolOf: (exchange: Exchange) => ProtocolHandler
@@ -43,13 +37,9 @@ export type PipelineDeps = {
   readonly accounts: AccountLoad
   readonly rates: RequestRates
   readonly counts: Pick<RequestCounts, 'add'>
-  readonly refusals: Pick<Refusals, 'add'>
   /** Sees every request target, which may contain a token. */
   readonly exposures: { see(target: string): void }
-  /** Sees the error of each refused or failed request. */
-  readonly failures: { see(thrown: unknown): void }
   readonly clock: Pick<Clock, 'wallMs'>
-  readonly log: Logger
 }
 
 /** Answers one exchange; never throws. */
@@ -118,7 +108,7 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
     const claimed = deps.idempotency.claim(work)
     await (claimed === undefined ? serve(work) : serveOnce(work, claimed))
   } catch (thrown) {
-    await refuse({ exchange, protocol, spend, thrown, deps })
+    await sendRefusal({ exchange, protocol, spend, thrown, deps })
   } finally {
     leave?.()
     leaveUnpaid?.()
@@ -145,91 +135,4 @@ function isPaid(
   } catch (error) {
     return unpaid(error)
   }
-}
-
-type BegunRequest = {
-  readonly exchange: Exchange
-  readonly call: Call
-  readonly who: Principal | undefined
-  readonly arrive: (who: Principal) => void
-  readonly arriveAsStranger: (account: string) => void
-  readonly body: unknown
-  readonly spend: Spend
-  readonly deps: Pick<PipelineDeps, 'failures' | 'log' | 'refusals'>
-}
-
-/** Handles and replies. */
-async function serve(work: BegunRequest): Promise<void> {
-  const made = handle(work)
-  // The CPU until the wait is this request's; later CPU is marked by the request that continues then.
-  if (made instanceof Promise) work.spend.mark()
-  await reply(work, made instanceof Promise ? await made : made)
-}
-
-/** A request with an Idempotency-Key may be answered by an earlier one. */
-async function serveOnce(work: BegunRequest, claimed: Promise<HeldKey>): Promise<void> {
-  await using key = await claimed
-  await reply(work, await key.answer(async (begun) => await handle(work, begun)))
-}
-
-function handle(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {
-  const { exchange, call, who, body, spend } = work
-  const handled: Handled<never> = {
-    who,
-    arrive: work.arrive,
-    arriveAsStranger: work.arriveAsStranger,
-    parameters: call.parameters,
-    query: () => exchange.query,
-    headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,
-    socket: exchange.request.socket,
-    body: body as never,
-    spend,
-    signal: exchange.signal,
-    begun,
-  }
-  return call.endpoint.handle(handled)
-}
-
-function reply(work: BegunRequest, made: Reply): Promise<void> {
-  const { exchange, spend } = work
-  if (made.kind === 'streamed')
-    return sendStreamed(exchange, spend, made, (error, thrown) => report(work, error, thrown))
-  assertStands(made, exchange.signal)
-  return sendKnown(exchange, spend, made)
-}
-
-/** Keeps the refusal for the operator, and logs a failure that is neither the caller's nor an upstream's. */
-function report(
-  { exchange, spend, deps }: Pick<BegunRequest, 'exchange' | 'spend' | 'deps'>,
-  error: ErgonError,
-  thrown: unknown,
-): void {
-  deps.refusals.add(spend.requestId, error)
-  deps.failures.see(thrown)
-  if (error.code !== 'internal' && !Object.hasOwn(OPERATOR_ERRORS, error.code)) return
-  deps.log.error('A request failed', {
-    request: spend.requestId,
-    path: exchange.path,
-    error: thrown,
-  })
-}
-
-async function refuse(work: {
-  exchange: Exchange
-  protocol: ProtocolHandler
-  spend: Spend
-  thrown: unknown
-  deps: BegunRequest['deps']
-}): Promise<void> {
-  const { exchange, protocol, spend } = work
-  // The abort is the cause; an error that follows from the abort is not.
-  const error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : work.thrown)
-  report(work, error, work.thrown)
-  if (exchange.response.headersSent || exchange.response.destroyed) {
-    spend.settle(error.status)
-    exchange.response.destroy()
-    return
-  }
-  const rendered = protocol.render(error, { requestId: spend.requestId, exchange })
-  await sendError(exchange, spend, error, rendered)
 }

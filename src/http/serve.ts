@@ -1,0 +1,109 @@
+// The end of a request: its handler runs, and its reply or its refusal is sent. pipeline.ts has all steps before.
+import type { ErgonError } from '#base/errors.ts'
+import type { Logger } from '#base/log.ts'
+import type { Spend } from '#charging/spend.ts'
+import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
+import type { Principal } from '#identity/principal.ts'
+import type { Exchange } from './exchange.ts'
+import type { HeldKey } from './idempotency.ts'
+import { toErgonError } from './problem.ts'
+import type { Call, ProtocolHandler } from './protocol-handler.ts'
+import type { Refusals } from './refusals.ts'
+import { assertStands, type BegunKey, type Handled, type Reply } from './reply.ts'
+import { sendError, sendKnown, sendStreamed } from './send.ts'
+
+export type ServeDeps = {
+  readonly refusals: Pick<Refusals, 'add'>
+  /** Sees the error of each refused or failed request. */
+  readonly failures: { see(thrown: unknown): void }
+  readonly log: Logger
+}
+
+/** A request whose body is parsed: its handler runs. */
+export type BegunRequest = {
+  readonly exchange: Exchange
+  readonly call: Call
+  readonly who: Principal | undefined
+  readonly arrive: (who: Principal) => void
+  readonly arriveAsStranger: (account: string) => void
+  readonly body: unknown
+  readonly spend: Spend
+  readonly deps: ServeDeps
+}
+
+/** Handles and replies. */
+export async function serve(work: BegunRequest): Promise<void> {
+  const made = handle(work)
+  // The CPU until the wait is this request's; later CPU is marked by the request that continues then.
+  if (made instanceof Promise) work.spend.mark()
+  await reply(work, made instanceof Promise ? await made : made)
+}
+
+/** A request with an Idempotency-Key may be answered by an earlier one. */
+export async function serveOnce(work: BegunRequest, claimed: Promise<HeldKey>): Promise<void> {
+  await using key = await claimed
+  await reply(work, await key.answer(async (begun) => await handle(work, begun)))
+}
+
+function handle(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {
+  const { exchange, call, who, body, spend } = work
+  const handled: Handled<never> = {
+    who,
+    arrive: work.arrive,
+    arriveAsStranger: work.arriveAsStranger,
+    parameters: call.parameters,
+    query: () => exchange.query,
+    headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,
+    socket: exchange.request.socket,
+    body: body as never,
+    spend,
+    signal: exchange.signal,
+    begun,
+  }
+  return call.endpoint.handle(handled)
+}
+
+function reply(work: BegunRequest, made: Reply): Promise<void> {
+  const { exchange, spend } = work
+  if (made.kind === 'streamed')
+    return sendStreamed(exchange, spend, made, (error, thrown) => report(work, error, thrown))
+  assertStands(made, exchange.signal)
+  return sendKnown(exchange, spend, made)
+}
+
+/** Keeps the refusal for the operator, and logs a failure that is neither the caller's nor an upstream's. */
+function report(
+  { exchange, spend, deps }: Pick<BegunRequest, 'exchange' | 'spend' | 'deps'>,
+  error: ErgonError,
+  thrown: unknown,
+): void {
+  deps.refusals.add(spend.requestId, error)
+  deps.failures.see(thrown)
+  if (error.code !== 'internal' && !Object.hasOwn(OPERATOR_ERRORS, error.code)) return
+  deps.log.error('A request failed', {
+    request: spend.requestId,
+    path: exchange.path,
+    error: thrown,
+  })
+}
+
+/** Answers with the refusal in the form of the protocol; a begun answer is cut instead. */
+export async function sendRefusal(work: {
+  exchange: Exchange
+  protocol: ProtocolHandler
+  spend: Spend
+  thrown: unknown
+  deps: ServeDeps
+}): Promise<void> {
+  const { exchange, protocol, spend } = work
+  // The abort is the cause; an error that follows from the abort is not.
+  const error = toErgonError(exchange.signal.aborted ? exchange.signal.reason : work.thrown)
+  report(work, error, work.thrown)
+  if (exchange.response.headersSent || exchange.response.destroyed) {
+    spend.settle(error.status)
+    exchange.response.destroy()
+    return
+  }
+  const rendered = protocol.render(error, { requestId: spend.requestId, exchange })
+  await sendError(exchange, spend, error, rendered)
+}
