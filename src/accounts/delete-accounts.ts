@@ -9,7 +9,7 @@ type Begun = { account: string; parts: readonly string[] }
 
 /** Accounts of one run. */
 const BATCH = 20
-/** An alarm is raised after so many failures in a row. */
+/** Failures in a row that raise an alarm. */
 const FAILURES_TOLD = 5
 
 export async function deleteAccounts(deps: Deps, signal: AbortSignal): Promise<void> {

@@ -8,14 +8,14 @@ const codesOf = (letter: string): string =>
   `(?:${[letter, letter.toUpperCase()].map((one) => one.charCodeAt(0).toString(16)).join('|')})`
 const FORM = `(${encodable('svc')}|${encodable('inv')}|${encodable('whsec')})(_|%(?:25)*5f)${SYMBOL}`
 
-/** A function that replaces what has the form of a token, with so many characters after its prefix, by `svc_***`. */
+/** A function that replaces texts of a token's form, with that number of characters after the prefix, by `svc_***`. */
 export function tokenMask(charactersMin: number): (text: string) => string {
   const form = new RegExp(`${FORM}{${charactersMin},}`, 'gi')
   return (text) => text.replace(form, '$1$2***')
 }
 
 /**
- * A function that gives what the mask hides, decoded: the prefix and exactly so many characters after it.
+ * A function that returns the decoded texts that the mask hides: the prefix with that number of characters after it.
  * It gives each as often as it stands there.
  */
 export function tokenFinder(characters: number): (text: string) => Iterable<string> {

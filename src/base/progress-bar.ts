@@ -19,7 +19,7 @@ type BarState = {
 }
 
 const REDRAW_MS = 100
-/** Work that reports nothing for so long gives the line to other work. */
+/** Silence after which work gives the line to other work. */
 const SILENT_MS = 3000
 /** A rate over a shorter time than this would jump. */
 const RATE_MS_LEAST = 1000

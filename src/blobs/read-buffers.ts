@@ -13,7 +13,7 @@ const LARGE_KEPT = 16
 const PIECES_KEPT = 64
 
 export interface ReadBuffers {
-  /** A buffer for the next bytes of a file with so many left; it ends with a piece, or with the file. */
+  /** A buffer for the next bytes of a file, given its rest in bytes; it ends with a piece, or with the file. */
   take(bytesLeft: number): Buffer
   /** Counts a reader; the result is called at its end. */
   enter(): () => void

@@ -221,8 +221,8 @@ export interface Cell {
   /** Its processes now, in the numbers of the machine. */
   processes(): readonly number[]
   /**
-   * At most so many thousandths of a processor from now on, and never more than its spec says; undefined lifts the limit
-   * of this cause. The least holds. For cells of accounts, where the machine can limit processors (`Isolation.cpuLimit`).
+   * The limit in thousandths of a processor from now on, never above that of its spec; undefined lifts the limit of
+   * this cause. The least holds. For cells of accounts, where the machine can limit processors (`Isolation.cpuLimit`).
    */
   limitCpu(cause: CpuCause, milli: number | undefined): void
   /**

@@ -55,7 +55,9 @@ export type Cgroup = {
   /** SIGKILL to all of it at once (cgroup.kill, Linux 5.14), also when frozen. */
   kill(): void
   freeze(frozen: boolean): void
-  /** At most so many thousandths of a processor; undefined lifts the limit of this cause. The least of all causes holds. */
+  /**
+   * The limit in thousandths of a processor; undefined lifts the limit of this cause. The least of all causes holds.
+   */
   limitCpu(cause: CpuCause, milli: number | undefined): void
   /** Slows an engine's groups that are there only now. */
   limitStarted(): void

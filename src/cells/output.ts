@@ -1,6 +1,6 @@
-// Reads stdout and stderr of a cell as lines of a limited length and rate; lines beyond the rate are dropped and counted.
-// Of a cell that an account pays for, only so many bytes a second are read: it waits with further ones, so that its
-// output costs the agent little, whatever the cell writes. A cell of ours never waits.
+// Reads stdout and stderr of a cell as lines of a limited length and rate; lines beyond the rate are dropped and
+// counted. The bytes a second that are read of a cell of an account are limited. The cell waits with further ones, so
+// that its output costs the agent little. A cell of ours never waits.
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
@@ -16,7 +16,7 @@ export const ACCOUNT_PACE: ReadPace = { burstBytes: 16 * 2 ** 20, bytesPerS: 2 *
 
 const LINE_LENGTH_MAX = 8192
 const LINES_PER_S_MAX = 2000
-/** A stream that was read too fast rests for so long at least. */
+/** Least rest of a stream that was read too fast. */
 const REST_MIN_MS = 100
 const NEWLINE = 10
 
@@ -70,7 +70,7 @@ export function readLines(
   stream.on('error', () => stream.destroy())
 }
 
-/** Hands on so many lines a second, and says of the others how many they were. */
+/** Passes on a limited number of lines a second, and the number of the others. */
 function createRate(sink: (text: string) => void, clock: Pick<Clock, 'monotonicMs'>) {
   let second = 0
   let lines = 0

@@ -45,8 +45,8 @@ export class CellHold {
   }
 
   /**
-   * Holds at least so much. Throws `balance_depleted`, `free_tier_exceeded` or `budget_exhausted` where there is less,
-   * and `state_unavailable`.
+   * Holds at least this energy. Throws `balance_depleted`, `free_tier_exceeded` or `budget_exhausted` where there is
+   * less, and `state_unavailable`.
    */
   static async take(
     charging: Pick<Charging, 'open'>,
@@ -72,13 +72,13 @@ export class CellHold {
     return this.#measuredNj
   }
 
-  /** A window has measured so much more. */
+  /** A window has measured this further energy. */
   measured(energy: Nj): void {
     this.#measuredNj = add(this.#measuredNj, energy)
     if (this.#leftNj !== undefined) this.#leftNj = nj(this.#leftNj - energy)
   }
 
-  /** True while so much more than was measured can be paid: it is held then. */
+  /** True while this energy beyond the measured one can be paid: it is held then. */
   covers(energy: Nj): boolean {
     if (this.#leftNj !== undefined) return energy <= this.#leftNj
     if (this.#work === undefined) this.#begin()
@@ -90,12 +90,12 @@ export class CellHold {
     return this.#work?.isWanted ?? false
   }
 
-  /** Gives back all but so much more than was measured. */
+  /** Gives back all but this energy beyond the measured one. */
   keep(energy: Nj): void {
     this.#work?.keep(add(this.#measuredNj, energy))
   }
 
-  /** Asks the ledger for so much more than was measured; one request at a time. Never rejects. */
+  /** Asks the ledger for this energy beyond the measured one; one request at a time. Never rejects. */
   fill(energy: Nj): Promise<void> {
     const work = this.#work
     if (work?.isPaid !== true) return Promise.resolve()

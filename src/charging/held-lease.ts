@@ -56,7 +56,7 @@ export class HeldLease {
     return this.#price(energy) - this.#amount
   }
 
-  /** Takes so much of the lease, which has it. */
+  /** Takes an amount of the lease, which has it. */
   take(amount: bigint): void {
     const lease = present(this.source, 'what has something left has a lease')
     this.#leases.hold(lease, amount)

@@ -20,13 +20,13 @@ export type Indirect = {
   readonly ownNs: number
 }
 
-/** The pot holds the cost of so many seconds at most. */
+/** The most seconds whose cost the pot holds. */
 const POT_SECONDS_MAX = 4
-/** Requests of a second, averaged over about so many active seconds. */
+/** Active seconds over which the requests of a second are averaged. */
 const DECAY = 4
-/** After so many seconds without a request the next one is the first again. */
+/** Seconds without a request after which the next one is the first again. */
 const PAUSE_S = 10
-/** A band is so many standard deviations: 19 of 20 are within. */
+/** Standard deviations of a band: 19 of 20 are within. */
 const DEVIATIONS = 2
 
 export class IndirectBills {
@@ -58,7 +58,7 @@ export class IndirectBills {
     return { cpuNs, bandPct, shareNs, ownNs }
   }
 
-  /** The most that work of an operation with so much own CPU can be billed. */
+  /** The most that work of an operation can be billed, given its own CPU. */
   ceilingNs(tariff: Tariff, operation: OperationName, ownNs: number): bigint {
     const shareNs = tariff.indirect.activeSecond.value
     return wantedOf(tariff, operation, { ownNs, shareNs }).cpuNs

@@ -36,7 +36,7 @@ export const free = (lease: Lease): bigint => lease.amount - lease.used - lease.
 
 // Ticks without use after which a lease goes back: five seconds of ticks of 100 ms, 12.5 of a busy session's 250 ms.
 const IDLE_TICKS_MAX = 50
-/** For so many ticks nothing is kept in reserve of a wallet that had too little for all: 5 to 15 seconds. */
+/** Ticks in which nothing is kept in reserve of a wallet that had too little for all: 5 to 15 seconds. */
 const SCARCE_TICKS = 50
 
 /** The sum of requests, and the least of them. */

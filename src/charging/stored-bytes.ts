@@ -154,7 +154,7 @@ async function lookApart<Id>(
   }
 }
 
-/** Energy of storing so many bytes for a time, with the overhead of the building, rounded down. */
+/** Energy of storing bytes for a time, with the overhead of the building, rounded down. */
 export const standingEnergy = (bytes: bigint, ms: bigint, power: StoragePower): Nj =>
   nj((bytes * ms * zjPerByteMs(power)) / ZJ_PER_NJ)
 

@@ -1,7 +1,7 @@
 -- Evidence packs: the changes of their rows, each with what belongs to it.
 
--- Asks for a pack. Raises EG022 where the account has so many that are not made yet. Raises EG029 where the account is being
--- deleted: the request may have been admitted before, and nothing would remove the pack.
+-- Asks for a pack. Raises EG022 where the account has that number of packs that are not made yet. Raises EG029 where
+-- the account is being deleted: the request may have been admitted before, and nothing would remove the pack.
 create or replace function add_pack(new_id text, of_account text, from_time timestamptz, to_time timestamptz,
   most_nj numeric, most_pusd numeric, most int) returns void language plpgsql as $$
 begin
@@ -70,7 +70,7 @@ begin
   return true;
 end $$;
 
--- Removes packs that ended so many days ago, at most `most`; returns their number.
+-- Removes packs that ended that number of days ago, at most `most`; returns their number.
 create or replace function expire_packs(days int, most int) returns int language sql as $$
   select count(*)::int from (
     select drop_pack(id) from (select id from evidence_packs

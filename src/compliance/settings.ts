@@ -3,7 +3,7 @@ import type { BlobSettings } from '#blobs/stores.ts'
 
 export type ComplianceGatewaySettings = {
   readonly blobs: BlobSettings
-  /** Packs are kept for so many days. */
+  /** Days for which packs are kept. */
   readonly keptDays: number
 }
 

@@ -148,7 +148,7 @@ export const topupReply = z.object({
       /** Null: in no block yet. */
       transaction: z.string().nullable(),
       confirmations: z.int().min(0),
-      /** From so many on the money is balance. */
+      /** The confirmations from which on the money is balance. */
       confirmations_needed: z.int().min(1),
       /** No reorganisation can take it back any more. */
       final: z.boolean(),

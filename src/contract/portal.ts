@@ -9,9 +9,9 @@ import { ROLES } from './roles.ts'
 /** Passkeys that a member has at most. */
 export const PASSKEYS_MAX = 20
 export const RECOVERY_CODES = 10
-/** For so long a passkey may be asked for. */
+/** Longest wait for a passkey. */
 export const CHALLENGE_MINUTES = 5
-/** For so long a new device, or a command line, waits for an approval. */
+/** Longest wait of a new device, or of a command line, for an approval. */
 export const APPROVAL_MINUTES = 10
 /** The life of the token of a command line. */
 export const LOGIN_TOKEN_DAYS = 90

@@ -37,7 +37,7 @@ export const VOLUME_PATH =
 export const WORKLOAD_PORT_DEFAULT = 8080
 /** The newest lines of its log that are kept. */
 export const WORKLOAD_LOG_LINES_MAX = 2000
-/** So many ends within this time are a crash loop. */
+/** The number of ends within this time that makes a crash loop. */
 export const CRASHES_MAX = 3
 export const CRASHES_WITHIN_MS = 300_000
 /** Requests at once for each instance that a workload may have; further ones wait. */

@@ -94,7 +94,7 @@ export const workloadDeleted = z.object({
 })
 
 export const workloadLogsQuery = z.object({
-  /** The newest lines, so many; 200 by default. */
+  /** The number of newest lines; 200 by default. */
   lines: z.coerce.number().int().min(1).max(WORKLOAD_LOG_LINES_MAX).optional(),
   /** The cursor of an earlier answer: only newer lines. */
   after: z

@@ -20,7 +20,7 @@ export interface CausedByCells {
   totals(): CausedTotals
 }
 
-/** A cell without connections is forgotten when so many looks have found no change: an answer may have been lost. */
+/** Polls without a change after which a cell without connections is forgotten: an answer may have been lost. */
 const LOOKS_KEPT = 60
 
 type Owner = { cpuNs: number; open: number; toldNs: number; looks: number }

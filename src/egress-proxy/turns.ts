@@ -10,7 +10,7 @@ const OF_ACCOUNT_MAX = 200
 const PART = 1 / 8
 /** An opening takes 0.3 ms of CPU, so an account takes 6 % of the proxy by it. */
 const PACE_MS = 5
-/** So many openings in a row have no pace. */
+/** Openings in a row without a pace. */
 const ROW_MAX = 100
 const WAIT_MAX_MS = 1000
 const PACES_KEPT = 10_000

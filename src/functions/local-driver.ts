@@ -24,7 +24,7 @@ const WATCH_MS = 5000
 const FAILURE_MAX = 500
 /** Beyond the time of a request: code that blocks its process for longer is ended, also where nobody waits. */
 const SILENT_MS = 15_000
-/** After a request that was late: a process that is silent for so long is ended. */
+/** Silence, after a late request, at which the process is ended. */
 const BLOCKED_MS = 2000
 
 export function createLocalDriver(deps: {

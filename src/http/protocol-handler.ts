@@ -11,7 +11,7 @@ import type { Handler, ReplyHeaders } from './reply.ts'
 export type Endpoint = {
   /** Checks a parsed JSON body; absent for operations without one. Throws invalid_request. */
   readonly parse?: (json: unknown) => unknown
-  /** In place of JSON the body is bytes, at most so many: those that somebody has signed. */
+  /** The body is bytes in place of JSON, such as signed ones, up to this number. */
   readonly bytesMax?: number
   readonly handle: Handler<never>
 }

@@ -9,7 +9,9 @@ import type { HeaderList } from './energy-headers.ts'
 /** A thousand a second, which is a good part of a gateway's capacity; 256 at once protect others besides. */
 export const ACCOUNT_RATE_PER_MINUTE = 60_000
 const WINDOW_MS = 60_000
-/** Beyond so many keys in a minute buckets are forgotten early, as full ones: networks of strangers are without number. */
+/**
+ * Keys in a minute beyond which buckets are forgotten early, as full ones: networks of strangers are without number.
+ */
 const KEYS_MAX = 100_000
 /** A sum of fractions of a millisecond is off by less. */
 const TOLERANCE_MS = 0.01

@@ -22,8 +22,7 @@ const CUT_MS = 1000
 export interface HttpServer {
   readonly port: number
   /**
-   * Stops accepting, lets running requests end for at most so long, cuts those that do not, then
-   * closes what is left.
+   * Stops accepting, lets running requests end within the limit, cuts the others, then closes what is left.
    */
   drain(limitMs?: number): Promise<void>
 }

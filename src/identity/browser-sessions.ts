@@ -8,10 +8,10 @@ import { recordAct, type Asker } from './audit.ts'
 import { noteCredentialChange } from './credential-changes.ts'
 import { hashToken, mintSession } from './token-text.ts'
 
-/** A session ends after so long without a request, and after so long in any case. */
+/** The life of a session without a request, and its longest life in any case. */
 export const SESSION_IDLE_HOURS = 12
 export const SESSION_DAYS_MAX = 30
-/** For so long after a use of a passkey the member counts as present. */
+/** Time after a use of a passkey in which the member counts as present. */
 export const TOUCH_MINUTES = 5
 /** Sessions that a member has at once: another one ends the oldest. */
 export const BROWSER_SESSIONS_MAX = 20
@@ -21,7 +21,7 @@ export const SESSION_NAME = 'portal session'
 const RENEW_EVERY_MS = 5 * 60_000
 const IDLE_MS = SESSION_IDLE_HOURS * 3_600_000
 const IDLE = `interval '${SESSION_IDLE_HOURS} hours'`
-/** The text before a new one of a session is known for so long after the first use of the new one. */
+/** Time after the first use of a session's new text in which the text before is still known. */
 const PREVIOUS_S = 10
 const TOUCHED_UNTIL = `now() + interval '${TOUCH_MINUTES} minutes'`
 

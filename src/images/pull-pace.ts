@@ -4,10 +4,10 @@ import { fault } from '#contract/errors.ts'
 
 export type PullPaceLimits = {
   readonly tickMs: number
-  /** In each window of so many ticks of waiting, so many bytes come at least. */
+  /** The least bytes in each window of waiting, and the ticks of that window. */
   readonly windowTicks: number
   readonly windowBytes: number
-  /** A whole pull is behind this rate by so many ticks at most: the longest time grows with the size. */
+  /** The most ticks by which a whole pull is behind this rate: the longest time grows with the size. */
   readonly bytesPerTick: number
   readonly behindTicks: number
 }

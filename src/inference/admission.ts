@@ -86,7 +86,7 @@ export function tokensAtMost(offer: ModelOffer, work: WorkSize, overheadTokens: 
   return { promptTokensMax, tokensMax: answer * prompts * choices }
 }
 
-/** The most that a model takes for so many tokens. */
+/** The most energy of a model for a number of tokens. */
 function modelCeiling(offer: ModelOffer, tokens: Tokens, learned: Learned): Nj {
   // By which an upstream is billed, to the token.
   if (offer.isCell !== true) return catalogueEnergy(offer, tokens.prompt, tokens.completion)

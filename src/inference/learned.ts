@@ -12,7 +12,7 @@ export type Learned = {
   record(offer: ModelOffer, tokens: Tokens, energyNj: Nj): void
   /** The most that the offer's server is believed to add to a prompt, in tokens. */
   overheadTokens(offer: ModelOffer): number
-  /** A prompt was more than that could explain: so many would have. */
+  /** A prompt had more tokens than that explains: this number would explain it. */
   needsOverhead(offer: ModelOffer, tokens: number): void
   /** Energy of 1000 tokens of the mixture that callers send; the catalogue's when samples is 0. */
   perThousandTokens(offer: ModelOffer): { p50: Nj; p95: Nj; samples: number }

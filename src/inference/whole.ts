@@ -7,7 +7,7 @@ import type { Provider } from './providers/provider.ts'
 
 /** At ten tokens a second its head comes within the two minutes that an upstream has for it. */
 const TOKENS_MAX = 1024
-/** Answers that an account may leave half-made, at the operator's cost: so many, and one in fifty. */
+/** Answers that an account may leave half-made at the operator's cost: this number, and one in fifty. */
 const LEFT_MAX = 64
 const REGAINED = 1 / 50
 const LEAVERS_MAX = 10_000

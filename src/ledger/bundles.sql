@@ -17,7 +17,7 @@ returns table (energy_nj numeric, charge_pusd numeric) language sql stable as $$
     select r.energy_nj, r.charge_pusd from charges r where r.account = of_account and r.resource = of_resource) c
 $$;
 
--- The charges of an account that may be bundled, from its first row on, at most so many. They ended before a time, and
+-- The charges of an account that may be bundled, from its first row on, up to a limit. They ended before a time, and
 -- the audit has summed them. A tick is held to the hash of each record that it repeats, so the last 4000 records of an
 -- open session stay as they are. Those of an ended session stay for a day: a process that starts learns from them how
 -- far its cells are charged.

@@ -16,7 +16,7 @@ import type { Watcher } from './watcher.ts'
 
 /** For each second: 3 ms of CPU at 3.5 J/s. A message takes a third of that. */
 const SECOND_NJ = 10_000_000n
-/** The message after the time of a stream is waited for so long. */
+/** Longest wait for the message after the time of a stream. */
 const LAST_MS_MAX = 500
 /** A client that lost the stream asks again after this time. */
 const RETRY_MS = 1000

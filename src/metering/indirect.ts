@@ -57,7 +57,7 @@ const MS = 1e6
 /** Names of regressors that are no operation: operations have a dot. */
 const REST = 'rest'
 const ACTIVE = 'active'
-/** The regressor of the own CPU of an operation's requests, counted in units of so many milliseconds. */
+/** The regressor of the own CPU of an operation's requests, counted in units of this number of milliseconds. */
 const ownOf = (operation: string) => `${operation} own`
 const isOwn = (name: string) => name.endsWith(' own')
 const OWN_UNIT_MS = 10

@@ -33,7 +33,7 @@ export type RegressionOptions = {
   readonly namesMax: number
 }
 
-/** Observations further off than so many standard deviations count as one that is so far off. */
+/** Standard deviations at which a further observation is cut off. */
 const DEVIATIONS_MAX = 3
 
 export function createRegression(options: RegressionOptions): Regression {

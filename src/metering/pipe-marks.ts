@@ -8,7 +8,7 @@
 import { createMarks, type MarkOwner, type Marks } from './marks.ts'
 
 export interface PipeMarks {
-  /** So many bytes were relayed for this owner, in one piece. */
+  /** A piece of that number of bytes was relayed for this owner. */
   piece(owner: MarkOwner, bytes: number): void
   /** All CPU since the last mark or piece is this owner's. */
   mark(owner: MarkOwner): void
@@ -37,7 +37,7 @@ export function createPipeMarks(marks: Marks = createMarks()): PipeMarks {
     marks.mark(read)
     return read.cpuNs
   }
-  /** Splits so much among the pieces; the last one gets what rounding leaves. */
+  /** Splits the CPU among the pieces; the last one gets the rest of rounding. */
   const split = (cpuNs: number): void => {
     let leftNs = cpuNs
     for (const [place, owner] of owners.entries()) {

@@ -33,7 +33,7 @@ export type Accounting = {
   readonly charging: Charging
   readonly marks: Marks
   readonly journal: Journal
-  /** Posts the rest for at most so long, ends the session, gives up the lock. */
+  /** Posts the rest within the limit, ends the session, gives up the lock. */
   close(limitMs?: number): Promise<void>
 }
 

@@ -6,7 +6,7 @@ import type { Logger } from '#base/log.ts'
 import type { Cell } from '#cells/cell.ts'
 import { AHEAD_MAX_MS, limitsOf, type CheckedCells, type HeldCell } from './cell-guard.ts'
 
-/** The ledger gives within a tick, of 0.25 s under load. Until then a hold lasts so long. */
+/** Time that a hold lasts until the ledger grants the next one: within a tick, of 0.25 s under load. */
 const GRANT_MS = 300
 /** Part of the machine for an orderly stop. */
 const ENDING_PERMILLE = 100
@@ -22,7 +22,7 @@ export function createCellBounds({
 }) {
   let shortSinceMs = new Map<string, number>()
   const refused = new WeakSet<Cell>()
-  /** Of each processor so many thousandths. */
+  /** Thousandths of each processor. */
   const bound = ({ cell, ahead }: HeldCell, permille: number): void => {
     try {
       cell.limitCpu(

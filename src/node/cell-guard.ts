@@ -121,7 +121,7 @@ const shortLimitOf = ({ hold }: HeldCell): string => {
 const reachOf = (held: HeldCell, { reachMs }: Round): number =>
   Math.min(...limitsOf(held).map((limit) => reachMs.get(limit) ?? AHEAD_MAX_MS))
 
-/** Gives back what the holds of cells have beyond so much time ahead. */
+/** Gives back the parts of cells' holds beyond that time ahead. */
 export function releaseAhead(cells: readonly HeldCell[], aheadMs = AHEAD_WANTED_MS): void {
   for (const held of cells)
     if (held.hold.unpaid === undefined) held.hold.keep(needed(held, aheadMs))
@@ -137,7 +137,7 @@ export async function isHeldAgain(held: HeldCell): Promise<boolean> {
   return hold.covers(wished)
 }
 
-/** The energy of a cell so much time ahead, and of its stop. */
+/** The energy of a cell until that time ahead, and of its stop. */
 const needed = (held: HeldCell, aheadMs: number): Nj =>
   add(add(held.ahead.used(), held.stopNj), atMost(held, aheadMs))
 

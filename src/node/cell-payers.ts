@@ -22,7 +22,7 @@ export type CellPayersDeps = {
 
 /** Also between two changes of one cell: the guard, which checks each second, sees each hold. */
 const REST_MS = 2000
-/** A hold without its cell is kept for so long: for a start, and for the last window. */
+/** Time for which a hold without its cell is kept: for a start, and for the last window. */
 const ABSENT_MS = 10_000
 /** The session hears of a lowered budget, gives back its lease, and the budget takes its energy out. */
 const RENEWAL_TICKS = 3

@@ -3,7 +3,7 @@ import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** A payment or refund whose calls fail for so long raises an alarm. */
+/** Time of failing calls of a payment or refund that raises an alarm. */
 const STUCK_S = 3600
 
 /** The order of due calls: calls that failed come last, by turns, and hold up no later one. Else by `since`. */

@@ -53,7 +53,7 @@ type DayPace = {
   readonly refusal: string
 }
 
-/** Throws payment_pace_exceeded where so many happened within a day. */
+/** Throws payment_pace_exceeded where that number happened within a day. */
 export async function demandPace(
   transaction: Queryable,
   { account, times, most, refusal }: DayPace,

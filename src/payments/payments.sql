@@ -191,8 +191,8 @@ create or replace function refundable(payment_id text) returns numeric language 
     where p.id = payment_id and p.state = 'captured' group by w.id
 $$;
 
--- Sets money of a payment aside for a refund; without an amount all that can be given back. Returns the amount, or null
--- where there is not so much.
+-- Sets money of a payment aside for a refund; without an amount all that can be given back. Returns the amount, or
+-- null where there is less.
 create or replace function begin_refund(refund_id text, payment_id text, account_id text, asked numeric)
 returns numeric language plpgsql as $$
 declare

@@ -12,12 +12,12 @@ import { applyFacts, CALL_S_MAX, startPayment, startRefund } from './start-payme
 const OVERLAP_S = 3600
 /** A call that takes longer has been cut off. */
 const CALL_S = 60
-/** A payer has so long to confirm. */
+/** Time in which a payer may confirm. */
 const CONFIRM_S = 86_400
-/** A payment under way for so long is looked at by itself. */
+/** Age at which a payment under way is checked by itself. */
 const QUIET_S = 120
 const BATCH = 50
-/** A step has so long; the rest of its work is of the next run. All of them are within the time limit of the task. */
+/** Time limit of a step; the next run does the rest of its work. All of them are within the time limit of the task. */
 const STEP_MS = 18_000
 /** Longer than the processor's own memory of its events. */
 const FACTS_DAYS = 60

@@ -158,9 +158,9 @@ export function stepOf({ perSecond, waitMs }: Pace): number {
 }
 
 /**
- * The pace after a checkpoint of so many leaves, begun so long after the one before. Half of it is the pace
- * before: charges are posted in bursts, and a poll between two of them found nothing and took a log of 5,000
- * a second for a quiet one.
+ * The pace after a checkpoint, by its number of leaves and the time since the one before. Half of it is the pace
+ * before: charges are posted in bursts, and a poll between two of them found nothing and took a log of 5,000 a second
+ * for a quiet one.
  */
 export function paceAfter(count: number, elapsedMs: number, before: Pace): Pace {
   const came = (count * 1000) / Math.max(elapsedMs, LOOK_MS)

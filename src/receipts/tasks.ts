@@ -9,7 +9,7 @@ import { proveNext } from './bundling/prove-bundles.ts'
 
 const DAY_MS = 86_400_000
 const EVERY_MS = 60_000
-/** A run ends after so long, and the next goes on. */
+/** Time limit of a run; the next run goes on. */
 const RUN_MS = 45_000
 const TIMEOUT_MS = 180_000
 const ATTEMPTS = 5

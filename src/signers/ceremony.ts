@@ -24,7 +24,7 @@ import {
 const ROUND_TIMEOUT_MS = 15_000
 const STATUS_TIMEOUT_MS = 2_000
 const RETRY_MS = 500
-/** Signers that come up with a start are there before so many tries. */
+/** Tries within which signers that come up with a start are there. */
 const TRIES_CALM = 20
 
 const WAITS = 'Waits for the signers'

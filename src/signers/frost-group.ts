@@ -20,7 +20,7 @@ type HashedParts = readonly (Uint8Array | string)[]
 
 export const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 
-/** Base64 of exactly so many bytes. Throws RangeError: what comes from another process is not trusted. */
+/** Base64 of exactly that number of bytes. Throws RangeError: what comes from another process is not trusted. */
 export function decode(value: unknown, length: number): Uint8Array<ArrayBuffer> {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : Buffer.alloc(0)
   if (bytes.length !== length) throw new RangeError(`Could not read ${length} bytes of base64`)

@@ -48,7 +48,7 @@ export type Aggregated =
   | { readonly signature: Buffer; readonly cheaters?: never }
   | { readonly cheaters: readonly number[]; readonly signature?: never }
 
-/** Throws when the share is not of that group. `random` makes so many bytes; only vectors replace it. */
+/** Throws when the share is not of that group. `random` makes that number of bytes; only test vectors replace it. */
 export function openShare(index: number, share: KeyShare, random = randomBytes): ShareHolder {
   checkShare(index, share)
   const secret = decode(share.signingShare, SCALAR_BYTES)

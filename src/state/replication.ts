@@ -29,7 +29,7 @@ type Wire = {
 }
 
 const CONNECT_MS = 15_000
-/** The socket rests while so many bytes wait. */
+/** Waiting bytes at which reading from the socket rests. */
 const WAITING_BYTES_MAX = 1_048_576
 
 /** Connects as a replica that may also run SQL. Throws the driver's errors. */

@@ -7,7 +7,7 @@ export type Task = {
    * and no cron expression: periods below a minute are needed, and no task needs a time of day.
    */
   readonly everyMs?: number
-  /** A job that fails is retried after e, e², e³ … seconds; after so many attempts the job is dead. */
+  /** A job that fails is retried after e, e², e³ … seconds; after the last attempt the job is dead. */
   readonly attempts: number
   /** A run that takes longer is aborted and has failed. At most RUN_MS_MAX. */
   readonly timeoutMs: number

@@ -7,6 +7,6 @@ export type WebhooksGatewaySettings = {
 }
 
 export type WebhooksTaskSettings = {
-  /** Deliveries are kept for so many days. */
+  /** Days for which deliveries are kept. */
   readonly logDays: number
 }

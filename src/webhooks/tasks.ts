@@ -9,7 +9,7 @@ import type { WebhooksTaskSettings } from './settings.ts'
 const EVERY_MS = 60_000
 const TIMEOUT_MS = 60_000
 const ATTEMPTS = 3
-/** Deliveries that wait so long beside idle endpoints raise an alarm. */
+/** Waiting time of deliveries beside idle endpoints that raises an alarm. */
 const BEHIND_S = 600
 /** Looks in a row: after a start or a resume, deliveries are due for long and are sent soon. */
 const BEHIND_LOOKS = 2

@@ -13,7 +13,7 @@ import { parseTilePath } from '#tlog/tiles.ts'
 
 const NOBODY = 'nobody'
 const RETRY_S = 1
-/** For so long a receipt that is not known may still be on its way: requests that are refused share one for a second. */
+/** Time in which an unknown receipt may still be on its way: requests that are refused share one for a second. */
 const YOUNG_MS = 5000
 const TEXT = 'text/plain; charset=utf-8'
 /** Waits of callers without a token at once: each asks the state for a tick of every gateway. */
@@ -62,7 +62,7 @@ const unsealed = (id: string): Reply => ({
 const isYoung = (id: string, nowMs: number): boolean =>
   Math.abs(nowMs - (idTimeMs('rcpt', id) ?? 0)) < YOUNG_MS
 
-/** Waits for so many calls at once; the others get the present answer. */
+/** Limit of calls that wait at once; the others get the present answer. */
 function atMost(most: number, posted: Posted): Posted {
   let waiting = 0
   return async (signal) => {

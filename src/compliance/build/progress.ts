@@ -2,7 +2,7 @@
 import type { PackWork } from './pack-work.ts'
 
 export type PackProgress = Disposable & {
-  /** So many receipts are read, of all. */
+  /** The number of receipts that are read, of all. */
   readonly told: (done: number, total: number) => void
 }
 

@@ -38,7 +38,7 @@ const packs = createPacks({
   receipts: createSqlReceiptStore(state),
   stores: await openBlobStores(config.blobs, { log, clock: systemClock }),
   charging,
-  // A tick posts so many records, and more of them where they came meanwhile.
+  // Records that a tick posts, and more where they came meanwhile.
   async postCharges(signal) {
     do await session.tickNow(signal)
     while (session.pending > 0)

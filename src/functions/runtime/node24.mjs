@@ -33,7 +33,7 @@ const NO_HANDLER =
 
 const current = new AsyncLocalStorage()
 const running = new Set()
-/** Requests that wait, as so many run as may. */
+/** Requests that wait because the limit of running ones is reached. */
 const turns = []
 /** Work that handlers have left behind. */
 const waiting = new Set()

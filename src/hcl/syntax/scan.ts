@@ -18,7 +18,7 @@ export type Scan = {
   readonly diagnostics: HclDiagnostic[]
 }
 
-/** Appends the token of so many characters, and goes on behind it. */
+/** Appends the token of that length, and goes on behind it. */
 export function push(scan: Scan, kind: TokenKind, length: number, cooked?: string): void {
   const range = { start: scan.at, end: scan.at + length }
   scan.tokens.push({ kind, range, text: cooked ?? scan.text.slice(range.start, range.end) })

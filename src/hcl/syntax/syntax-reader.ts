@@ -32,7 +32,7 @@ export class SyntaxReader {
     return this.#parse(this)
   }
 
-  /** The next token that counts, or the one so many after it. */
+  /** The next token that counts, or the one that number of tokens after it. */
   peek(ahead = 0): SyntaxToken {
     let left = ahead
     for (let at = this.#at; ; at++) {

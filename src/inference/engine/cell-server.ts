@@ -16,7 +16,7 @@ import { usageMember, type CellUsage } from './usage.ts'
 
 const BODY_BYTES_MAX = 8 << 20
 const CONNECTIONS_MAX = 512
-/** A reader that takes nothing for so long holds a sequence that others wait for. */
+/** Silence of a reader after which its sequence is freed for others. */
 const DRAIN_TIMEOUT_MS = 60_000
 const RECEIVE_TIMEOUT_MS = 30_000
 /** The time that readers have for their last frame when the cell stops. */

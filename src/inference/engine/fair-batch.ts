@@ -17,7 +17,7 @@ const LEFT: readonly (readonly [most: number, priority: EvaluationPriority])[] =
   [4096, 2],
 ]
 
-/** The priority of a prompt of which so many tokens are left. */
+/** The priority of a prompt, by its remaining tokens. */
 export const priorityOf = (left: number): EvaluationPriority =>
   LEFT.find(([most]) => left <= most)?.[1] ?? 1
 

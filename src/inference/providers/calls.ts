@@ -5,7 +5,7 @@ export interface Calls {
   /** Throws overloaded when as many as may be are running: undici would queue without a bound. */
   enter(): void
   leave(): void
-  /** Resolves when none runs, or after so long. */
+  /** Resolves when none runs, at the latest after this time. */
   calm(limitMs: number): Promise<void>
 }
 

@@ -15,7 +15,7 @@ export type ChunkTemplate = {
 /** Quotes, backslashes and controls stand in a JSON string only as escapes (RFC 8259 §7). */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const ESCAPED = /["\\\u0000-\u001f]/
-/** A stream that teaches nothing in so many chunks is of another form. */
+/** Chunks without a template after which a stream counts as of another form. */
 const ATTEMPTS_MAX = 4
 const PROBE = 'ergon-probe'
 

@@ -16,9 +16,9 @@ export type AnswerMeter = {
   asked(): void
   /** The caller left: the claim for its prompt, when nothing else is known. */
   left(): Usage | undefined
-  /** So many pieces of an answer came, and no figures with them. */
+  /** That number of pieces came, without figures. */
   counted(tokens: number): Usage | undefined
-  /** A whole answer of so many bytes came, and no figures with it. */
+  /** A whole answer of that number of bytes came, without figures. */
   weighed(bytes: number): Usage | undefined
   /** The upstream's own `usage`, as it came. */
   declared(usage: TokenUsage): Usage | undefined

@@ -115,7 +115,7 @@ export interface Provider {
   generate(call: GenerationCall, signal: AbortSignal): Steps<readonly GenerationEvent[]>
   /** Embeds texts in one request; throws as generate() does. */
   embed(call: EmbeddingCall, signal: AbortSignal): Steps<readonly EmbeddingEvent[]>
-  /** Ends its connections: once its calls have ended, or after so long; at once by default. */
+  /** Ends its connections: once its calls have ended, at the latest after `graceMs`; at once by default. */
   close(graceMs?: number): Promise<void>
 }
 

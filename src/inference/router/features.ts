@@ -29,7 +29,7 @@ type Counts = {
 /** `length` is that of the whole text. */
 export type Features = Readonly<Counts> & { readonly length: number }
 
-/** So many marks are code; a form that only code has counts as all of them. */
+/** The number of marks that make a text code; a form that only code has counts as all of them. */
 export const CODE_MARKS = 4
 
 const HEAD_LENGTH = 350
@@ -138,7 +138,7 @@ function createReader(text: string, lower: string) {
 
 const HOW = LEXICON.get('how')
 const QUOTES = '"“„«'
-/** So much after a colon is a text to work on. */
+/** The least length after a colon of a text to work on. */
 const GIVEN_LENGTH = 8
 
 /** True for the name in `def name(` or `class Name:`, or the value in `return value;`. */

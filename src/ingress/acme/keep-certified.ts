@@ -29,7 +29,7 @@ export type CertifiedDeps = {
 }
 
 const LOOK_MS = 5000
-/** So many names in turn for which it does not answer: the authority is away for all. */
+/** Unanswered names in a row after which the authority counts as away for all. */
 const AWAY_NAMES = 3
 const AWAY_MS = 60_000
 const AWAY_MS_MAX = 900_000

@@ -12,7 +12,7 @@ export type AgentSocket = { readonly socketPath: string; readonly secret: string
 export type AgentRequest = {
   readonly path: string
   readonly take: (line: unknown) => void
-  /** An agent that says nothing for so long is given up. */
+  /** Silence of the agent after which the request is given up. */
   readonly firstLineMs: number
   readonly signal?: AbortSignal
 }

@@ -43,7 +43,7 @@ export interface Bills {
   total(): Billed
   /** The same of settled requests. */
   activity(): Activity
-  /** The totals of indirect CPU that each session may have billed, when all together may bill so much more. */
+  /** The totals of indirect CPU that each session may have billed, when all together may bill `creditNs` more. */
   allowedNs(creditNs: number): Record<string, number>
 }
 

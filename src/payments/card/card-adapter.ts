@@ -353,7 +353,7 @@ type EventSpan = {
   readonly signal: AbortSignal
 }
 
-/** The events of a time, the newest first; undefined where there are more than so many pages of them. */
+/** The events of a time, the newest first; undefined where they exceed the limit of pages. */
 async function listEvents(
   sdk: Stripe,
   { created, pagesMax, signal }: EventSpan,

@@ -9,9 +9,9 @@ import { processorOf, type TokenChain } from './chains.ts'
 import type { FoundTransfer, Sight } from './inspect-chain.ts'
 import type { WatchedPayment } from './watched-payments.ts'
 
-/** Nodes that say nothing clear for so long raise an alarm. */
+/** Time without a clear answer of the nodes that raises an alarm. */
 const UNSURE_S = 600
-/** A transaction that was claimed and is in no block for so long will not come. */
+/** Time after which a claimed transaction that is in no block will not come. */
 const GONE_S = 86_400
 
 type ObservedPayment = { readonly chain: TokenChain; readonly watched: WatchedPayment }

@@ -9,7 +9,7 @@ import { duePayments, noteCheck, type WatchedPayment } from './watched-payments.
 
 /** Of a chain, in a run. */
 const BATCH = 20
-/** A settlement without an answer for so long was cut off: longer than it may take. */
+/** Time without an answer after which a settlement was cut off: longer than it may take. */
 const CUT_OFF_S = 60
 
 type WatchDeps = {

@@ -10,7 +10,7 @@ import { INFERENCE_PART } from './parts.ts'
 
 export const INCIDENTS_SHOWN = 50
 export const RATES_SHOWN = 200
-/** A probe tells of so long. */
+/** Time for which a probe counts. */
 const PROBE_HOURS = 1
 const MODELS_SHOWN = 50
 const ANSWER_MS_MAX = 10_000

@@ -88,7 +88,7 @@ export class Lane {
     return isRecovered
   }
 
-  /** True after so many failures that the endpoint rests. */
+  /** True when the endpoint rests after its failures. */
   get isFailing(): boolean {
     return this.#failures >= REST_AFTER
   }

@@ -20,7 +20,10 @@ export const DELAYS_MS = [
 ] as const
 const SPREAD = 0.2
 
-/** Milliseconds until the next attempt after so many; null when that was the last one. `random` is from 0 to 1. */
+/**
+ * Milliseconds until the next attempt, by the number of earlier ones; null after the last one. `random` is from 0 to
+ * 1.
+ */
 export function delayAfter(attempts: number, random: () => number): number | null {
   const delayMs = DELAYS_MS[attempts]
   if (delayMs === undefined) return null

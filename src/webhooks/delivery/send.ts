@@ -30,7 +30,7 @@ export type Outcome = {
   readonly error: string | null
   readonly tookMs: number
   readonly answer: string | null
-  /** The endpoint asked for so much rest. */
+  /** The rest that the endpoint asked for. */
   readonly restMs: number | null
 }
 

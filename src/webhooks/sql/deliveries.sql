@@ -55,8 +55,8 @@ create or replace function webhooks_due(most int) returns table (waiting bigint,
     where e.status = 'active' and (e.rest_until is null or e.rest_until <= ledger_now()) limit most) due
 $$;
 
--- Endpoints at which a delivery has been due, and nothing was attempted, for so long; since when the first of them waits.
--- An endpoint whose receiver is slow has attempts.
+-- Endpoints at which a delivery has been due, and nothing was attempted, for that time; since when the first of them
+-- waits. An endpoint whose receiver is slow has attempts.
 create or replace function webhooks_unattended(wait interval) returns table (endpoints bigint, since timestamptz)
 language sql stable as $$
   select count(*), min(d.next_at) from webhook_endpoints e cross join lateral (

@@ -11,8 +11,8 @@ export interface KeptRoom {
   /** The bytes that are kept now. */
   readonly bytes: number
   /**
-   * Keeps so much, as far as the part of other products is left. Never takes the tenth of the disk that tenants' writes
-   * stop at: volumes that fill up take it meanwhile.
+   * Keeps that room, as far as the part of other products is left. Never takes the tenth of the disk that tenants'
+   * writes stop at: volumes that fill up take it meanwhile.
    */
   keep(bytes: number): Promise<void>
   close(): Promise<void>

@@ -185,6 +185,6 @@ class PatternReader {
 
 const SHOWN_CHARACTERS = 200
 
-/** Any text of so many characters. */
+/** Any text of a length in characters. */
 export const lengthAutomaton = (least: number, most: number, limits: AutomatonLimits): Automaton =>
   automatonOf(repeat(oneOf(ANY_CHAR), least, most), limits)
