@@ -64,6 +64,7 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
     '| put | test/storage/gone.ts |',
     /names no file: test\/storage\/gone.ts/,
   ],
+  ['docs/finding.md', '`src/databases/gone.ts`', /names no file: src\/databases\/gone.ts/],
   ['docs/guide/a.md', 'see [this](gone.md)', /links to nothing: gone.md/],
 ]
 

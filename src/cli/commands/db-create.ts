@@ -21,5 +21,5 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     tell(
       'There is no pgvector on this machine: the operator installs it by npm start -- --pg-upgrade, or beside a PostgreSQL of their own (ERGON_PG_BIN) by its package, postgresql-16-pgvector on Debian',
     )
-  tell(`Connect: ergon db psql ${name}, or with the address of: ergon db url ${name}`)
+  tell(`Connect: ergon db psql ${name}; for another client: ergon db url ${name}`)
 }
