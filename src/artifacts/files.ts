@@ -49,7 +49,7 @@ export async function syncTree(folder: string): Promise<void> {
   await syncPath(folder)
 }
 
-/** Lets everyone enter the folders of a tree: cells of other uids read what is in them. */
+/** Lets everyone enter the folders of a tree: cells of other uids read their files. */
 export async function openFolders(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const name of await readdir(folder, { withFileTypes: true }))

@@ -77,7 +77,7 @@ async function watched(folder: string, progress: (doneBytes: number) => void): P
 const UNREACHABLE =
   /connection refused|name resolution|name or service not known|network is unreachable|no route to host|timed out|certificate verify failed|proxy authentication required|cannot connect to proxy|connection reset/i
 
-/** pip's own text to one line that says what to do. */
+/** pip's own text as one line with the next step. */
 function explained(stderr: string, { artifact, python }: Download): ErgonError {
   const what = `${artifact.package}==${artifact.version}`
   if (/No such file or directory/.test(stderr) && stderr.startsWith('env: '))

@@ -41,7 +41,7 @@ export async function fsPut(
     closed = true
     await file.close()
     given.signal.throwIfAborted()
-    // Another put may have found meanwhile that the disk does not keep what it says it kept.
+    // Another put may have found meanwhile that the disk lost bytes that it had acknowledged.
     fence.check()
     return { location, id, ...written }
   } catch (error) {

@@ -45,7 +45,7 @@ export type S3StoreOptions = {
   readonly log: Logger
 }
 
-/** The options, and what an error of the client means. */
+/** The options, and the meaning of the client's errors. */
 type OpenS3Store = S3StoreOptions & Away & { puts: number }
 
 /** A store in an upstream bucket; it is durable when the upstream is. */

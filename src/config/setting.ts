@@ -1,4 +1,4 @@
-// A setting: what it is called, what it may be, and what it is for.
+// A setting: its name, its check, and its purpose.
 import type { z } from 'zod'
 
 export type Setting = {

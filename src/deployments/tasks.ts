@@ -1,4 +1,4 @@
-// The background half of deployments: brings about what was asked for.
+// The background half of deployments: applies them step by step.
 import { onceDone } from '#base/once-done.ts'
 import type { TasksCore, TasksProduct } from '#node/tasks-part.ts'
 import { followDeployments } from './apply/follow-deployments.ts'

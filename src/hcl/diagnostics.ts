@@ -4,7 +4,7 @@ import type { SourceText, TextRange } from './source-text.ts'
 
 export type HclDiagnostic = {
   readonly range: TextRange
-  /** One sentence without a full stop: what was expected, and what is there. */
+  /** One sentence without a full stop: the expected form, and the found one. */
   readonly message: string
   /** A way to mend it; undefined where the message says it all. */
   readonly hint: string | undefined

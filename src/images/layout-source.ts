@@ -79,7 +79,7 @@ async function layoutImage(fileOf: FileOf, tag?: string): Promise<LocalImage | u
   return { root: await bytesOf(fileOf(nameOf(chosen.digest))), nameOf }
 }
 
-/** An image of an archive of `docker save`, whose layers are named by what they are without compression. */
+/** An image of an archive of `docker save`, whose layers are named by the digest without compression. */
 async function archiveImage(fileOf: FileOf, tag?: string): Promise<LocalImage | undefined> {
   const images = await documentOf(fileOf('manifest.json'), savedImages)
   const chosen = images.find(

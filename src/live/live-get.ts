@@ -1,6 +1,6 @@
-// GET /v1/live: what the account uses now, a message a second, and fewer while nothing changes. The stream is a request
-// like any other: it is admitted with a ceiling, pays for what it reads, and ends when its token is revoked, its time is over
-// or the process stops.
+// GET /v1/live: what the account uses now, a message a second, and fewer while nothing changes. The stream is a
+// request like any other: it is admitted with a ceiling, pays for its readings, and ends when its token is revoked,
+// its time is over or the process stops.
 import type { Clock } from '#base/clock.ts'
 import type { ErgonError } from '#base/errors.ts'
 import { nj } from '#base/units.ts'

@@ -1,4 +1,4 @@
-// A message of the live stream: the account as it is now, and what has changed since the stream's message before.
+// A message of the live stream: the present figures of the account, and the changes since the stream's message before.
 import { timestamp } from '#base/clock.ts'
 import type { Nj } from '#base/units.ts'
 import { bandOfParts, type EnergyBand } from '#contract/charge.ts'

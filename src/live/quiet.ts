@@ -1,5 +1,6 @@
-// Accounts that look while nothing happens are read less often: most of what looking costs is the query. A request of theirs
-// to this gateway ends the rest at once. Charges and events of other processes move the counters of an account, which are checked meanwhile.
+// Accounts that look while nothing happens are read less often: most of the cost of looking is the query. A request of
+// theirs to this gateway ends the rest at once. Charges and events of other processes move the counters of an account,
+// which are checked meanwhile.
 import type { Charging } from '#charging/charging.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { serviceOf } from '#contract/operations.ts'
@@ -17,7 +18,7 @@ export interface Quiet {
   rests(accounts: ReadonlySet<string>, nowMs: number): boolean
   /** True when the counters are to be checked in a rest. */
   checks(nowMs: number): boolean
-  /** Tells of a reading that begins, and gives what takes its result. */
+  /** Reports a reading that begins, and returns the taker of its result. */
   begin(
     accounts: ReadonlySet<string>,
     nowMs: number,
@@ -60,7 +61,7 @@ export function createQuiet(deps: {
   }
 }
 
-/** Nothing to tell of it but what looking costs. */
+/** No news but the cost of looking. */
 function isSame(before: WatchedAccount | undefined, now: WatchedAccount): boolean {
   if (before?.charges !== now.charges) return false
   for (const [name, state] of now.states)

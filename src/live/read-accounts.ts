@@ -141,7 +141,7 @@ type SumRow = SumTexts & {
 
 export function createReadAccounts(deps: {
   readonly state: Pick<State, 'transaction'>
-  /** For what is read again and again: the plan of `now` costs more than its rows. */
+  /** For queries that run again and again: the plan of `now` costs more than its rows. */
   readonly frequent: Queryable
   readonly meter: string
   readonly states: LiveStates

@@ -1,5 +1,5 @@
-// A reading of all accounts that look, from the one before: at first the sums of the account's day, then only what is
-// new.
+// A reading of all accounts that look, from the one before: at first the sums of the account's day, then only new
+// charges.
 import { dayOf } from '#base/clock.ts'
 import { cellsIn, resourcePower, type PowerMeter } from './power.ts'
 import type { DaySums, NewCharges, ReadAccounts } from './read-accounts.ts'
@@ -67,8 +67,8 @@ export async function readAll(
 }
 
 /**
- * The accounts as they were, with the sums of this day. At midnight a day begins with what was counted of it already: no
- * account is summed again, as all of them look at once.
+ * The accounts as they were, with the sums of this day. At midnight a day begins with its charges that are counted
+ * already: no account is summed again, as all of them look at once.
  */
 async function beginsOf(
   read: ReadAccounts,

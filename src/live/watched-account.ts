@@ -26,7 +26,7 @@ export type WatchedAccount = {
   readonly states: ReadonlyMap<string, LiveState>
   /** Mean power of the last second by service, in microwatts. */
   readonly microwatts: ReadonlyMap<string, number>
-  /** That of its cells in the last window, by the id of what they run. */
+  /** That of its cells in the last window, by the id of their resource. */
   readonly running: ReadonlyMap<string, number>
 }
 

@@ -135,7 +135,7 @@ class OwnWatcher {
       // One may have come meanwhile.
       return counts.every(isKnown) && [...this.#accounts()].every((one) => this.#known.has(one))
     } catch {
-      // The reading says what is wrong.
+      // The reading has the fault.
       return false
     }
   }
@@ -150,7 +150,7 @@ class OwnWatcher {
 
   async #readOnce(): Promise<void> {
     const subscriptions = [...this.#subscriptions]
-    // Each pays in turn for what is read for all, and is the first to get it.
+    // Each pays in turn for the reading of all, and is the first to get it.
     const first = this.#turns++ % Math.max(1, subscriptions.length)
     const inTurn = [...subscriptions.slice(first), ...subscriptions.slice(0, first)]
     const accounts = this.#accounts()

@@ -262,7 +262,7 @@ export interface Uploads {
   /**
    * Creates the object from the listed parts, in two round trips. `compose` gets the parts in order and returns ETag
    * and checksums. The same completion gets the same answer for a day. Throws NoSuchUpload, InvalidPart,
-   * InvalidPartOrder, EntityTooSmall, and what put() throws.
+   * InvalidPartOrder, EntityTooSmall, and the faults of put().
    */
   complete(
     bucket: Bucket,

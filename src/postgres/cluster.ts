@@ -100,8 +100,8 @@ async function runInitdb(scratch: Scratch, options: ClusterOptions): Promise<str
   const passwordFile = join(folder, 'password')
   await writeFile(passwordFile, `${superuserPassword.reveal()}\n`, { mode: 0o600, flag: 'wx' })
   if (user !== undefined) await lchown(passwordFile, user.uid, user.gid)
-  // Collation by C: byte order does not change with the ICU or glibc of a later server, so no index
-  // is ever silently wrong. Without sync, as the copy is what is made durable (2.3 s with, 0.7 without).
+  // Collation by C: byte order does not change with the ICU or glibc of a later server, so no index is ever silently
+  // wrong. Without sync, because the copy is made durable later (2.3 s with, 0.7 without).
   const initdb =
     `${binFolder}/initdb --data-checksums --locale=C --encoding=UTF8 --no-sync --auth=scram-sha-256
     --no-instructions --username=${SUPERUSER} --wal-segsize=${walSegmentMb}`.split(/\s+/)
@@ -131,7 +131,7 @@ async function runInitdb(scratch: Scratch, options: ClusterOptions): Promise<str
       'postgres_not_initialised',
       `initdb failed: ${done.stderr.trim().slice(0, 500)}`,
     )
-  // Another process of nobody could write there still, and what follows is done as root.
+  // Another process of nobody could write there still, and the next steps run as root.
   if (user !== undefined) await lchown(folder, 0, 0)
   return data
 }

@@ -51,9 +51,8 @@ const BARE_TREE = `${SERVER_VERSION}-2`
 const UPGRADE = 'start once with --pg-upgrade'
 
 /**
- * The PostgreSQL of a data folder, assembled first where it is absent. Throws postgres_missing,
- * postgres_version, postgres_install_changed (what is configured is not what the data folder was
- * made with) or postgres_install_damaged.
+ * The PostgreSQL of a data folder, assembled first where it is absent. Throws postgres_missing, postgres_version,
+ * postgres_install_changed (the configured PostgreSQL is not that of the data folder) or postgres_install_damaged.
  */
 export async function installPostgres(options: InstallOptions): Promise<PostgresInstall> {
   const { folder, signal } = options

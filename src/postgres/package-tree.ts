@@ -47,7 +47,7 @@ export async function copyPackageTree(from: string, to: string): Promise<void> {
     await mkdir(dirname(target), { recursive: true })
     await copyFile(join(from, path), target, constants.COPYFILE_FICLONE)
     await chmod(target, /^bin\/|\.so(\.|$)/.test(path) ? 0o755 : 0o644)
-    // The copy is what will run, so the copy is what is hashed.
+    // The copy will run, so the copy is hashed.
     lines.push(`${await sha256OfFile(target)}  ${path}\n`)
   }
   const digest = createHash('sha256').update(lines.join('')).digest('hex')

@@ -237,8 +237,8 @@ async function seal(work: ShardState, deps: SealerDeps, signal: AbortSignal): Pr
 }
 
 /**
- * Reads the rows that follow, until a checkpoint has LEAVES_MAX of them, and begins to send them to the
- * signers; but never stops before what was signed already.
+ * Reads the rows that follow, until a checkpoint has LEAVES_MAX of them, and begins to send them to the signers; but
+ * never stops before the last signed leaf.
  */
 async function prepare(
   work: ShardState,

@@ -46,8 +46,8 @@ export type OpenShard = {
 }
 
 /**
- * The shard to go on with: the last one, or one opened now for one of the three reasons. Throws
- * ErgonError `signers_unavailable` when too few signers answered to know what was signed last.
+ * The shard to go on with: the last one, or one opened now for one of the three reasons. Throws ErgonError
+ * `signers_unavailable` when too few signers answered to know the last signed head.
  */
 export async function currentShard(known: KnownLog, deps: ShardDeps): Promise<OpenShard> {
   // Any three of the five include one of those that signed the last head.
@@ -124,8 +124,8 @@ async function whyNewShard(
     return `${RESTORED}shard ${signed.shard} was signed before`
   const shard = shards.find((each) => each.shard === signed.shard)
   const saved = shard === last ? size : ((shard && (await store.latest(shard.origin)))?.size ?? 0)
-  // Signers older than the state go on from it. An ended shard has no more than was saved of it: there each
-  // signer compares the link with what it signed.
+  // Signers older than the state go on from it. An ended shard has only its saved part: there each signer compares the
+  // link with its own signature.
   if (shard !== undefined && (shard === last || signed.size <= saved))
     if (!(await hasSigned(signed, shard, saved, store)))
       return `${RESTORED}other ${signed.size} leaves of shard ${signed.shard} were signed before`

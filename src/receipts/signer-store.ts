@@ -6,7 +6,7 @@ import { lostShares, type ShareState, type SignerShare } from '#signers/shares.t
 import { SIGNERS } from '#signers/wire.ts'
 
 export type SignerStore = {
-  /** Keeps what was seen; one alarm, `signer_share_lost`, for each share that was not known to be lost. */
+  /** Keeps the seen shares; one alarm, `signer_share_lost`, for each share that was not known to be lost. */
   save(shares: readonly SignerShare[]): Promise<void>
   /** The number of signers with a share that answer; undefined when the last observation is minutes old. */
   ready(): Promise<number | undefined>

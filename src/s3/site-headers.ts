@@ -1,4 +1,4 @@
-// Headers of answers on sites: the site alone says what browsers keep, and no other origin may read.
+// Headers of answers on sites: the site alone decides about caching, and no other origin may read.
 import type { ReplyHeaders } from '#http/reply.ts'
 
 /** Of objects, and of the CORS rules of buckets. */

@@ -111,7 +111,7 @@ function startRun(index: number, ceremony: string): Run {
   return { ceremony, exchange, own, polynomial, transcript: Buffer.alloc(0), packages: new Map() }
 }
 
-// The packages as all five should have seen them, hashed: the salt of every envelope, and what the
+// The packages as all five should have seen them, hashed: the salt of every envelope, and the value that the
 // coordinator compares at the end.
 function readPackages(run: Run, index: number, packages: Round2Request['packages']): void {
   const numbers = Array.from({ length: SIGNERS }, (_, nth) => nth + 1)

@@ -49,7 +49,7 @@ export function toScalar(bytes: Uint8Array): Scalar {
   return bytes
 }
 
-/** A signer's number as a scalar. Throws RangeError for what is no number of a signer. */
+/** A signer's number as a scalar. Throws RangeError for a value that is no number of a signer. */
 export function toId(index: number): Scalar {
   if (!Number.isInteger(index) || index < 1 || index > SIGNERS)
     throw new RangeError(`Could not read the number of a signer: ${index}`)

@@ -43,8 +43,8 @@ export type DkgRun = {
    */
   sharesFor(others: ReadonlyMap<number, DkgPackage>): Map<number, Uint8Array>
   /**
-   * The key, from the shares that the others made for this signer. Throws RangeError when one is not
-   * what its sender committed to, or before sharesFor() has taken a package of each.
+   * The key, from the shares that the others made for this signer. Throws RangeError when one contradicts the
+   * commitment of its sender, or before sharesFor() has taken a package of each.
    */
   finish(shares: ReadonlyMap<number, Uint8Array>): KeyShare
   /** Forgets the secret polynomial: the other methods throw RangeError then. */
@@ -125,7 +125,7 @@ function groupOf(dealt: readonly (readonly Point[])[]): GroupKey {
 const evaluate = (polynomial: readonly Scalar[], index: number): Scalar =>
   polynomial.reduceRight((sum, coefficient) => addScalars(multiply(sum, toId(index)), coefficient))
 
-/** The same of what a dealer committed to: the public half of the share that it deals to the signer. */
+/** The same for the commitment of a dealer: the public half of the share that it deals to the signer. */
 const pointAt = (commitment: readonly Point[], index: number): Point =>
   commitment.reduceRight((sum, point) => addPoints(multiplyPoint(toId(index), sum), point))
 

@@ -118,7 +118,7 @@ function readBody(body: string): Checkpoint {
   }
 }
 
-// The shard of an origin of our key that is not older than what we signed.
+// The shard of an origin of our key that is not older than our last signed one.
 function ownShard(origin: string, publicKey: Buffer, signed: SignedHead | undefined): string {
   const shard = shardOf(origin, publicKey)
   if (shard === undefined)

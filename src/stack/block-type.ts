@@ -1,4 +1,4 @@
-// The schema of a block as data, and the type of what is read from it.
+// The schema of a block as data, and the type of its values.
 import type { Pending, StackField } from './field.ts'
 
 /** The words after the type of a block: a name or a hostname. */

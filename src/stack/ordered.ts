@@ -1,4 +1,4 @@
-// Nodes with what each needs, in an order in which every need comes first; and the cycles, which have no such order.
+// Nodes in an order in which the needs of each come first; and the cycles, which have no such order.
 
 export type Ordered = {
   readonly order: readonly string[]

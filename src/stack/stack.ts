@@ -1,5 +1,5 @@
-// A description file as plain data: the resources that it asks for, each after those that it needs. A plan compares them with
-// what is there; an application reads the file again with the attributes that have become known.
+// A description file as plain data: the resources that it asks for, each after those that it needs. A plan compares
+// them with the existing ones; an application reads the file again with the attributes that have become known.
 import type { HclDiagnostic } from '#hcl/diagnostics.ts'
 import type { HclFunction } from '#hcl/functions/function.ts'
 import type { ParsedFile } from '#hcl/syntax/parse-body.ts'
@@ -46,7 +46,7 @@ export type StackOptions = {
   readonly functions?: ReadonlyMap<string, HclFunction>
 }
 
-/** Without diagnostics the stack is whole; with them it has what could be read. */
+/** Without diagnostics the stack is whole; with them it has the readable part. */
 export type DescribedStack = {
   readonly stack: ResourceStack
   readonly diagnostics: readonly HclDiagnostic[]

@@ -1,5 +1,5 @@
 // DATABASE_URL as an address that every process can use. Cells see no files of the operator, so certificates and keys
-// that the URL names are read here. The modes are libpq's, and mean what they mean there.
+// that the URL names are read here. The modes are libpq's, with the same meaning.
 import { readFileSync } from 'node:fs'
 import { messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'

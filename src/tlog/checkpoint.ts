@@ -13,7 +13,7 @@ export type NoteSignature = {
   readonly keyId: Buffer
   readonly signature: Buffer
 }
-/** `body` is what is signed: it ends with a newline. */
+/** `body` is the signed text: it ends with a newline. */
 export type Note = { readonly body: string; readonly signatures: readonly NoteSignature[] }
 
 export const PUBLIC_KEY_BYTES = 32

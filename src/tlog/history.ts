@@ -4,7 +4,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import { consistencyProof, TILE_WIDTH, type TileId, type TileReader } from './tiles.ts'
 import { isConsistent, type TreeHead } from './tree.ts'
 
-/** Reads what the service publishes of a log; rejects for what it does not have. */
+/** Reads the published parts of a log; rejects for parts that the service does not have. */
 export type LogReader = {
   checkpoint(origin: string): Promise<string>
   tile(origin: string, id: TileId & { readonly width: number }): Promise<Buffer>
@@ -27,7 +27,7 @@ export async function historyFault(
   return `The log ${origin} shows two histories: its ${head.size} leaves do not go with the ${seen.size} that were seen before`
 }
 
-/** The tiles of a log as they are at some size: a partial one is a prefix of what the service has by now. */
+/** The tiles of a log as they are at some size: a partial one is a prefix of the present tile of the service. */
 export const tilesOf =
   (origin: string, size: number, read: Pick<LogReader, 'tile'>): TileReader =>
   (wanted) =>

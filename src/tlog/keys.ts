@@ -12,8 +12,8 @@ import {
 } from './checkpoint.ts'
 
 /**
- * One shard of the log and the key that signs it. `validFrom` is RFC 3339; `link` is the text of the last
- * checkpoint of the shard before, where there was one: leaf 0. `handover` is what the key before says of this one,
+ * One shard of the log and the key that signs it. `validFrom` is RFC 3339; `link` is the text of the last checkpoint
+ * of the shard before, where there was one: leaf 0. `handover` is the statement of the key before about this one,
  * where it was asked (handover.ts).
  */
 export type ReceiptKey = {

@@ -46,8 +46,8 @@ export async function linkFault(
 /** True when a later head leaves out, or contradicts, a head that was seen. */
 async function isDenied(seen: TreeHead, later: Checkpoint, read: LogReader): Promise<boolean> {
   if (later.size < seen.size) return true
-  // Leaves that a restore took away have no tiles any more: whether they went on from what was seen, nobody
-  // can prove, and the new shard says itself that they are gone.
+  // Leaves that a restore took away have no tiles any more: nobody can prove that they continued the seen log, and the
+  // new shard itself states that they are gone.
   const fault = await historyFault(seen, later, read).catch(() => undefined)
   return fault !== undefined
 }

@@ -28,8 +28,8 @@ export type Verified = {
 }
 
 /**
- * Checks a receipt (`.tlog-proof` text or its JSON form) against pinned keys. Never throws for what
- * the text holds: the first check that fails says why, and later ones are not made.
+ * Checks a receipt (`.tlog-proof` text or its JSON form) against pinned keys. Never throws for the content of the
+ * text: the first failed check has the reason, and later ones are not made.
  */
 export function verifyReceipt(text: string, keys: readonly ReceiptKey[]): Verified {
   const checks: Check[] = []

@@ -1,5 +1,5 @@
-// Whole messages of a stream of bytes. A message that came whole is read where it lies; only one that is cut is copied,
-// into memory that grows with what has come, not with what its length claims.
+// Whole messages of a stream of bytes. A message that came whole is read where it lies; only one that is cut is
+// copied, into memory that grows with the received bytes, not with the claimed length.
 import { ProtocolError } from './wire-errors.ts'
 
 const HEAD_BYTES = 5

@@ -1,6 +1,6 @@
-// Errors of a connection: what the server reports, and what a server may not send.
+// Errors of a connection: errors that the server reports, and messages that a server may not send.
 
-/** The server, or what is in its place, does not keep to the protocol: the connection has ended. */
+/** The peer does not keep to the protocol: the connection has ended. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
 }

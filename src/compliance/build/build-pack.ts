@@ -37,7 +37,7 @@ const STANDING_FILES: readonly (readonly [name: string, file: URL])[] = [
   ].map((name) => [name, new URL(`../../tlog/evidence/${name}`, import.meta.url)] as const),
 ]
 
-/** Throws PackFault, and what the stores and the payer throw. */
+/** Throws PackFault, and the errors of the stores and the payer. */
 export async function buildPack(
   work: PackWork,
   settled: SettledPack,

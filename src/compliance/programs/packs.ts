@@ -1,4 +1,4 @@
-// The process of evidence packs: it makes what rows ask for.
+// The process of evidence packs: it makes the packs of the rows.
 import { sleep, systemClock } from '#base/clock.ts'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'

@@ -1,4 +1,4 @@
-// The settings of the network of what accounts run.
+// The settings of the network of accounts' code.
 import { networks } from '#config/checks.ts'
 import type { Settings } from '#config/setting.ts'
 

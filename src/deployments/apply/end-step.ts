@@ -43,7 +43,7 @@ export const endStep = async (
     ],
   ))
 
-/** Ends a step by what it threw. Throws that while the state is away: the step goes on later. */
+/** Ends a step by its error. Throws that while the state is away: the step goes on later. */
 export async function failStep(turn: DeploymentTurn, step: StepRow, error: unknown): Promise<void> {
   if (isStateAway(error)) throw error
   const known = error instanceof ErgonError ? error : undefined

@@ -1,4 +1,5 @@
-// A turn of a deployment: looks at what was changed, changes what can be changed now, and ends it when nothing is left.
+// A turn of a deployment: checks the changed resources, changes those that can be changed now, and ends the deployment
+// when none is left.
 import { onceDone } from '#base/once-done.ts'
 import { deploymentsWhere, deploymentSteps, type StepRow } from '#deployments/rows.ts'
 import { isStateAway } from '#state/connect.ts'
@@ -73,7 +74,7 @@ async function end(turn: DeploymentTurn): Promise<void> {
   ])
 }
 
-/** A fault here is no fault of what was made. */
+/** A fault here is no fault of the made resources. */
 const outputsOf = (turn: DeploymentTurn) =>
   endedOutputs(turn).catch((error: unknown) => {
     if (isStateAway(error)) throw error

@@ -1,4 +1,4 @@
-// Attributes that are there and those that are wanted: what differs, and what of that may be shown.
+// Present and wanted attributes: their differences, and the part of those that may be shown.
 import { createHmac } from 'node:crypto'
 import type { DeploymentPlan } from '#contract/deployments.ts'
 import { isPending, type StackAttribute, type StackAttributes } from '#resources/stack-part.ts'

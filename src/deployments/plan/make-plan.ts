@@ -21,7 +21,7 @@ import { secretsRead } from './secrets-read.ts'
 import { planRemovals } from './plan-removals.ts'
 import type { StackPlan, PlanDeps, PlannedStep } from './plan.ts'
 
-/** A resource of the description, and what is there of it. */
+/** A resource of the description, and the existing one. */
 type SoughtResource = {
   readonly resource: StackResource
   readonly part: AnyPart
@@ -29,7 +29,7 @@ type SoughtResource = {
   readonly owned: OwnedResource | undefined
 }
 
-/** Throws description_invalid, resource_in_other_stack, and what the state throws. */
+/** Throws description_invalid, resource_in_other_stack, and the errors of the state. */
 export async function makePlan(
   deps: PlanDeps,
   id: StackId,

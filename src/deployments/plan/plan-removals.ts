@@ -1,5 +1,5 @@
-// The steps of resources that the description leaves out: after all others, dependents first. A resource that has what a
-// new one wants alone, such as a route, goes before that one.
+// The steps of resources that the description leaves out: after all others, dependents first. A resource that holds a
+// thing which a new one wants alone, such as a route, is removed before that one is made.
 import { stackPartOf } from '#deployments/parts.ts'
 import type { FoundResource, StackAttributes } from '#resources/stack-part.ts'
 import { isSameAttribute } from './compare.ts'

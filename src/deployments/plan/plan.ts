@@ -8,7 +8,7 @@ export type PlannedStep = Omit<DeploymentPlan['steps'][number], 'kind'> & {
   readonly kind: ResourceTypeName
   /** Addresses of steps that must be done before. */
   readonly needs: readonly string[]
-  /** The id of what is there. */
+  /** The id of the existing resource. */
   readonly resource: string | null
 }
 

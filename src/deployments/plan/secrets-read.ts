@@ -1,4 +1,5 @@
-// The secrets that a description hands to its resources: the author of a function can read what its code gets.
+// The secrets that a description hands to its resources: the author of a function can read the secrets that its code
+// gets.
 import { stackPartOf } from '#deployments/parts.ts'
 import { isPending, type StackParts } from '#resources/stack-part.ts'
 import type { StackResource } from '#stack/stack.ts'

@@ -1,4 +1,4 @@
-// Expressions to values. Of && and ||, and of a conditional, only what is needed is evaluated.
+// Expressions to values. Of && and ||, and of a conditional, only the needed part is evaluated.
 import { HclFault, meantOrAll } from '#hcl/diagnostics.ts'
 import type { Expression } from '#hcl/syntax/nodes.ts'
 import { UnknownValue } from '#hcl/values/value.ts'

@@ -1,5 +1,5 @@
-// The cost of all expressions of a file is bounded. Every value that is built is measured, so none is deeper or longer than
-// what code can walk by recursion, and sharing a part a thousand times counts a thousand times.
+// The cost of all expressions of a file is bounded. Every value that is built is measured, so none is too deep or too
+// long for recursion, and sharing a part a thousand times counts a thousand times.
 import { HclFault } from '#hcl/diagnostics.ts'
 import type { TextRange } from '#hcl/source-text.ts'
 import {

@@ -25,7 +25,7 @@ type ValuesOf<Takes extends readonly Kind[]> = { -readonly [At in keyof Takes]: 
 export type HclFunction = {
   readonly usage: string
   readonly help: string
-  /** An expression, and what it gives, both in the language. */
+  /** An expression and its value, both in the language. */
   readonly example: readonly [call: string, gives: string]
   readonly takes: readonly Kind[]
   /** The kind of further arguments; undefined where there are none. */

@@ -1,4 +1,4 @@
-// The state of the scanner: what is open, and what was found.
+// The state of the scanner: its open brackets and templates, and the found tokens.
 import { DIAGNOSTICS_MAX, type HclDiagnostic } from '#hcl/diagnostics.ts'
 import type { SyntaxToken, TokenKind } from './tokens.ts'
 

@@ -13,7 +13,7 @@ const SYMBOL = /\.\.\.|=>|==|!=|<=|>=|&&|\|\||::|[-+*/%<>=!?:.,()[\]{}]/y
 /** Tokens of a file at most: reading one holds up all else of the process for some ten milliseconds. */
 export const SOURCE_TOKENS_MAX = 50_000
 
-/** Throws nothing: what is no token becomes a diagnostic, and so does what is beyond the limit. */
+/** Throws nothing: text that is no token becomes a diagnostic, and so does text beyond the limit. */
 export function scanTokens(text: string): Pick<Scan, 'tokens' | 'diagnostics'> {
   const code: OpenCode = { kind: 'code', isSequence: false, braces: 0 }
   const scan: Scan = { text, at: 0, modes: [code], tokens: [], diagnostics: [] }
@@ -36,7 +36,7 @@ function beyondLimit({ at }: Scan): Pick<Scan, 'tokens' | 'diagnostics'> {
   return { tokens: [end], diagnostics: [{ range, message, hint: undefined }] }
 }
 
-/** The length of what matches here; 0 where nothing does. */
+/** The length of the match here; 0 without one. */
 const lengthOf = (scan: Scan, pattern: RegExp): number => {
   pattern.lastIndex = scan.at
   return pattern.exec(scan.text)?.[0].length ?? 0
@@ -108,7 +108,7 @@ function refuse(scan: Scan): void {
   scan.at += character.length
 }
 
-/** The file has ended: so does all that is open, and the outermost is what misses its end. */
+/** The file has ended: so does all that is open, and the outermost one lacks its end. */
 function closeAll(scan: Scan): void {
   const open = scan.modes.slice(1)
   const [first] = open

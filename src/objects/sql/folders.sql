@@ -94,7 +94,7 @@ begin
     perform pg_advisory_xact_lock_shared(4207721, l.number) from (
       select distinct number from unnest(locks) number order by number desc offset 0) l;
   end if;
-  -- Also after waiting for a lock, this statement sees what the last holder has committed.
+  -- Also after waiting for a lock, this statement sees the rows that the last holder has committed.
   perform from unnest(ids, parents, names) g (bucket, parent, name) where not exists (
     select from object_folders o where o.bucket = g.bucket and o.parent = g.parent and o.name = g.name);
   if not found then return; end if;

@@ -31,7 +31,7 @@ begin
   perform storage_enter_folders(bucket_ids, keys, written);
   -- One or two are cheaper one by one.
   if cardinality(keys) > 2 then
-    -- A new snapshot, which has what the last holders of the locks have committed.
+    -- A new snapshot, which has the rows that the last holders of the locks have committed.
     select p.done, p.ids, p.times into done, ids, times
     from storage_put_plain(bucket_ids, keys, written, bodies, starts, lengths) p;
     return query select p.n, null::text, p.id, p.ms from unnest(done, ids, times) p (n, id, ms);

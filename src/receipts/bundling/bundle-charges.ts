@@ -14,7 +14,7 @@ export const BUNDLE_CHARGES = 2000
 /** Fewer wait: what a bundle says once would be most of it. */
 export const BUNDLE_CHARGES_MIN = 128
 
-/** A bundle that is not what it was made of; nothing was changed. */
+/** A bundle that differs from its charges; nothing was changed. */
 export class BundleError extends Error {
   readonly account: string
   constructor(account: string, why: string) {
@@ -81,7 +81,7 @@ async function lockAccount(transaction: Queryable, account: string): Promise<big
   return BigInt(present(rows[0], 'an account has no row of its bundles').charges)
 }
 
-/** The row as the server has it now, with what its charges say of themselves. */
+/** The row as the server has it now, with the facts of its charges. */
 async function insertBundle(
   transaction: Queryable,
   account: string,

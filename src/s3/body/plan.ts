@@ -33,10 +33,10 @@ const SIGNED_TRAILER = `${SIGNED}-TRAILER`
 const UNSIGNED_TRAILER = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
 
 /**
- * The plan of a body. `payload` is what the signature covers (Verified.payload), or the header x-amz-content-sha256
- * of an unsigned request. That value alone identifies aws-chunked, because minio-go sends no Content-Encoding. Throws
- * MissingContentLength, EntityTooLarge, InvalidArgument, InvalidRequest, InvalidDigest, NotImplemented,
- * MalformedTrailerError.
+ * The plan of a body. `payload` is the payload that the signature covers (Verified.payload), or the header
+ * x-amz-content-sha256 of an unsigned request. That value alone identifies aws-chunked, because minio-go sends no
+ * Content-Encoding. Throws MissingContentLength, EntityTooLarge, InvalidArgument, InvalidRequest, InvalidDigest,
+ * NotImplemented, MalformedTrailerError.
  */
 export function planBody(
   headers: IncomingHttpHeaders,

@@ -1,5 +1,5 @@
 // Every operation gets its bucket or version here, after access.ts has judged the request by all rules of the bucket.
-// Nothing else decides who may do what.
+// No other part decides about rights.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#base/clock.ts'
 import { present, type ErgonError } from '#base/errors.ts'

@@ -29,7 +29,7 @@ const MOVED = 'x-amz-website-redirect-location'
 
 type PageDeps = { access: Access; admitTransfer: AdmitTransfer; settings: StorageSettings }
 
-/** GET of a page. Throws NoSuchBucket, NoSuchWebsiteConfiguration, and what GetObject does. */
+/** GET of a page. Throws NoSuchBucket, NoSuchWebsiteConfiguration, and the faults of GetObject. */
 export const createGetWebsitePage = (
   deps: PageDeps & { encrypting: Encrypting; blobs: BlobReader },
 ): StorageHandler => createPage(deps, createGetObject(deps))

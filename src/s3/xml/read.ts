@@ -20,7 +20,7 @@ export type XmlElement = {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-/** MalformedXML. `details` says what is wrong, as AWS has one message for all. */
+/** MalformedXML. `details` names the fault, because AWS has one message for all. */
 export const malformedXml = (reason: string) =>
   storageFault('MalformedXML', undefined, { Reason: reason })
 

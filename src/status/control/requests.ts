@@ -1,4 +1,4 @@
-// The operator's search for one request: what a gateway refused it for, and what the ledger charged for it.
+// The operator's search for one request: the reason of its refusal at a gateway, and its charge in the ledger.
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'

@@ -1,4 +1,4 @@
-// The accounts as the operator sees them: what they have and what they use, never their contents.
+// The accounts as the operator sees them: their resources and their use, never their contents.
 import type { OperatorAccount } from '#contract/operator.ts'
 import { idCursor, readListPage, type ListReply } from '#http/list-page.ts'
 import type { Queryable } from '#state/connect.ts'

@@ -1,4 +1,5 @@
-// The gateway's side of the operator's view: it asks the agent by a notification and reads what the agent wrote.
+// The gateway's side of the operator's view: it asks the agent by a notification and reads the facts that the agent
+// wrote.
 import { sleep, type Clock } from '#base/clock.ts'
 import type { NodeFacts } from '#contract/operator.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -6,7 +7,7 @@ import { logOf, LOOK_CHANNEL } from './write-facts.ts'
 
 const WAIT_MS = 3000
 const AGAIN_MS = 100
-/** A page that looks each few seconds is given what the second before wrote. */
+/** A page that polls each few seconds gets the facts of the second before. */
 const FRESH_S = 2
 
 const READ = `

@@ -9,7 +9,7 @@ const HEIGHT = 26
 /** Height of a bar by its state; hollow without data. */
 const BARS = { ok: 7, degraded: 16, down: 26, unknown: 7 } as const
 
-/** `label` is what a reader hears in place of the picture. */
+/** `label` is the text that a screen reader speaks in place of the picture. */
 export function daysPicture({ days }: Pick<ShownPart, 'days'>, label: string): Markup {
   const paths = (Object.keys(BARS) as (keyof typeof BARS)[]).map((state) => {
     const at = days.flatMap((one, index) => ((one.state ?? 'unknown') === state ? [index] : []))

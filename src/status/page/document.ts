@@ -1,4 +1,4 @@
-// The content of the status page as data: what status.json has, and what the page and the feed are made of.
+// The content of the status page as data: the source of status.json, the page and the feed.
 import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate-limits.ts'
 import { timestamp } from '#base/clock.ts'
 import type { StateFacts } from './facts.ts'
@@ -7,7 +7,7 @@ import { shownDays, stateOfDay, upPercent, type StatusHistory } from './history.
 import { worst, type PartMeasure } from './measure.ts'
 import { INFERENCE_PART, modelPart, PARTS } from './parts.ts'
 
-/** Null stands for what was not measured. */
+/** Null: not measured. */
 type ShownState = Exclude<PartMeasure, undefined> | null
 
 export type ShownPart = {

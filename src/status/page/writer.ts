@@ -1,4 +1,4 @@
-// Measures the parts, keeps their history, and writes the files of the page: at the start from what was last known,
+// Measures the parts, keeps their history, and writes the files of the page: at the start from the last known history,
 // then once a period. It fails for nothing that it measures; a disk that cannot be written is logged, and the next
 // period tries again.
 import { join } from 'node:path'

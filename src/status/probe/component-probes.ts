@@ -14,12 +14,12 @@ const DATABASE = 'probe'
 
 /** It was not asked, or the answer says nothing of the service. The message is the reason. */
 export class NotProbed extends Error {}
-/** The service did not do what was asked. */
+/** The service did not answer as it must. */
 class Failed extends Error {}
 
 export type ProbeContext = {
   readonly api: Api
-  /** Says what there is to ask, which costs its account nothing. */
+  /** Lists the parts to ask, which costs the account nothing. */
   readonly state: Queryable
   /** The operator's. */
   readonly account: string
@@ -50,7 +50,10 @@ export const COMPONENT_PROBES: Readonly<Record<ProbedComponent, ComponentProbe>>
   receipts: askReceipt,
 }
 
-/** The first model of this node that is loaded and gives what is asked; an upstream's would cost the operator money. */
+/**
+ * The first model of this node that is loaded and serves the operation; a model of an upstream would cost the operator
+ * money.
+ */
 async function readyModel(
   { state }: ProbeContext,
   modality: 'text' | 'embedding',

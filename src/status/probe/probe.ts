@@ -19,7 +19,7 @@ export type ProbeSettings = {
 const AGAIN_MS = 3000
 const REASON_CHARACTERS_MAX = 300
 
-/** Asks what is due, one after another; a node without an account has nobody to ask for it. */
+/** Sends the due requests, one after another; a node without an account has no caller for them. */
 export function createProbe(deps: {
   readonly state: State
   readonly clock: Clock

@@ -1,4 +1,4 @@
-// Due deliveries in the state, and what came of attempts.
+// Due deliveries in the state, and the outcomes of attempts.
 import type { Secret } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import { openSecret } from './secrets.ts'

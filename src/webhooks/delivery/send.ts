@@ -1,4 +1,4 @@
-// One attempt: a POST, and what came of it. The status decides once the head of the answer is there; the body is read for
+// One attempt: a POST and its outcome. The status decides once the head of the answer is there; the body is read for
 // the log and to keep the connection, up to a limit. Redirects are failures.
 import type { IncomingMessage } from 'node:http'
 import { request as httpRequest } from '#base/node-http.ts'

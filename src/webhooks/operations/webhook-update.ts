@@ -15,7 +15,7 @@ import {
 import { callerOf } from '#identity/principal.ts'
 import { isUniqueViolation, type Queryable } from '#state/connect.ts'
 
-// An endpoint that is resumed, or has another url, begins anew, with what waits for its next attempt.
+// An endpoint that is resumed, or has another url, begins anew, with the deliveries that wait for their next attempt.
 const BEGIN_ANEW = 'select webhook_begin_anew($1, $2)'
 const UPDATE = `update webhook_endpoints set url = coalesce($3, url), events = coalesce($4, events),
     description = coalesce($5, description), status = coalesce($6, status),

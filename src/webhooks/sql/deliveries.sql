@@ -1,7 +1,7 @@
--- The next due deliveries of endpoints that may be sent to, of all or of the given ones. A failing endpoint gets one at a
--- time. Only one process asks, so nothing is marked as taken: that process knows what it has sent and not settled.
--- At most `each_max` of an endpoint and `most` altogether, those of each account in turn. The known ones are left
--- out, but of a failing endpoint, where another one would be the second at a time.
+-- The next due deliveries of endpoints that may be sent to, of all or of the given ones. A failing endpoint gets one
+-- at a time. Only one process asks, so nothing is marked as taken: that process knows its unsettled attempts. At most
+-- `each_max` of an endpoint and `most` altogether, those of each account in turn. The known ones are left out, but of
+-- a failing endpoint, where another one would be the second at a time.
 create or replace function webhook_due(of_endpoints text[], each_max int, most int, known bigint[])
 returns table (endpoint text, account text, url text, secret text, old_secrets text[], id bigint, event text,
   event_type text, attempts int, body text) language plpgsql stable as $$
@@ -160,8 +160,8 @@ begin
     and state = 'pending' and next_at > now_at;
 end $$;
 
--- Upkeep, again and again: what is old goes, and what waits for a time that a clock set back has moved away is due. At
--- most `most` deliveries of each kind in a call; true when there may be more.
+-- Upkeep, again and again: old rows are removed, and deliveries that wait for a time which a clock set back has moved
+-- away are due. At most `most` deliveries of each kind in a call; true when there may be more.
 create or replace function webhook_upkeep(kept_days int, most int) returns boolean language plpgsql as $$
 declare
   now_at constant timestamptz := ledger_now();
