@@ -101,7 +101,7 @@ async function runInitdb(scratch: Scratch, options: ClusterOptions): Promise<str
   await writeFile(passwordFile, `${superuserPassword.reveal()}\n`, { mode: 0o600, flag: 'wx' })
   if (user !== undefined) await lchown(passwordFile, user.uid, user.gid)
   // Collation by C: byte order does not change with the ICU or glibc of a later server, so no index is ever silently
-  // wrong. Without sync, because the copy is made durable later (2.3 s with, 0.7 without).
+  // wrong. Without sync, because the later copy of these files is made durable (2.3 s with, 0.7 without).
   const initdb =
     `${binFolder}/initdb --data-checksums --locale=C --encoding=UTF8 --no-sync --auth=scram-sha-256
     --no-instructions --username=${SUPERUSER} --wal-segsize=${walSegmentMb}`.split(/\s+/)
