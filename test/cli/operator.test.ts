@@ -213,7 +213,7 @@ test('admin request says why a request was refused and what it was charged', asy
   assert.match(stdout, /^refused {2}400 invalid_request by gw-1 at /m)
   assert.match(
     stdout,
-    new RegExp(`^charged {2}[0-9.]+ J, [0-9.]+ to ${ergon.account}, answered 400$`, 'm'),
+    new RegExp(`^charged {2}[0-9.]+ J, [0-9.]+ tUSD to ${ergon.account}, answered 400$`, 'm'),
   )
   const stray = await refuse('/v1/nowhere', {})
   const unattributed = await run(['admin', 'request', stray])

@@ -18,7 +18,7 @@ export async function run({ options, words: [id = ''] }: CommandCall): Promise<v
   if (ledgerFault !== null) return print(`charged  not known: ${ledgerFault}`)
   if (charge === null) return print('charged  to no account')
   const joules = printJoules(nj(BigInt(charge.energy_nj)))
-  const money = printUsd(pusd(BigInt(charge.charge_pusd)))
+  const money = `${printUsd(pusd(BigInt(charge.charge_pusd)))} ${charge.unit}`
   print(`asked    ${charge.operation}${charge.model === null ? '' : ` of ${charge.model}`}`)
   print(`charged  ${joules} J, ${money} to ${charge.account}, answered ${charge.status}`)
   print(`by token ${charge.token ?? 'none'} at ${charge.at}, receipt ${charge.receipt}`)

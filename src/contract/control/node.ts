@@ -327,6 +327,7 @@ const REQUESTS_CONTROL = {
           at: z.string(),
           energy_nj: z.string(),
           charge_pusd: z.string(),
+          unit: z.enum(['USD', 'tUSD']),
         })
         .nullable(),
       /** The reason why the ledger could not be read, and the charge is not known. */

@@ -63,7 +63,8 @@ async function chargeOf(
   receipt: string,
 ): Promise<Pick<FoundRequest, 'charge' | 'ledger_fault'>> {
   const asked = state.query<NonNullable<ControlAnswer<'request.find'>['charge']>>(
-    `select id as receipt, account, token, operation, model, status, to_at as at, energy_nj::text, charge_pusd::text
+    `select id as receipt, account, token, operation, model, status, to_at as at, energy_nj::text, charge_pusd::text,
+       convert_from(bytes, 'UTF8')::json ->> 'unit' as unit
      from charges where id = $1`,
     [receipt],
   )
@@ -91,5 +92,6 @@ async function bundledCharge(
     at: charge.at,
     energy_nj: charge.energyNj.toString(),
     charge_pusd: charge.chargePusd.toString(),
+    unit: charge.value('unit') === 'tUSD' ? 'tUSD' : 'USD',
   }
 }
