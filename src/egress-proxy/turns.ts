@@ -1,12 +1,13 @@
-// Connections of accounts: how many each has open, and how fast it opens them. An account has a part of what is free
-// (dynamic thresholds, Choudhury and Hahne 1998), so a few never fill the proxy; and its openings follow one another.
+// Connections of accounts: how many each has open, and how fast it opens them. An account has a part of the free
+// connections (dynamic thresholds, Choudhury and Hahne 1998), so a few never fill the proxy; and its openings follow
+// one another.
 import type { Clock } from '#base/clock.ts'
 
 const OPEN_MAX = 2000
 /** Each has a socket inward and one outward; the rest is for names, and for connections that are not greeted yet. */
 export const EGRESS_FILES_MAX = 2 * OPEN_MAX + 1000
 const OF_ACCOUNT_MAX = 200
-/** An account opens while it has less than this part of what is free. */
+/** An account opens while it has less than this part of the free ones. */
 const PART = 1 / 8
 /** An opening takes 0.3 ms of CPU, so an account takes 6 % of the proxy by it. */
 const PACE_MS = 5

@@ -1,4 +1,4 @@
-// The functions of this node: which version runs, how a new one is tried, and what a request wakes.
+// The functions of this node: the running version, the trial of a new one, and the wake by a request.
 import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'

@@ -1,5 +1,6 @@
-// Functions as cells of this machine: a process with a uid, namespaces and limits of its own, and an empty environment. Its
-// network has the proxy of its account alone, and it sees no file of the machine but what a program needs to run.
+// Functions as cells of this machine: a process with a uid, namespaces and limits of its own, and an empty
+// environment. Its network has the proxy of its account alone, and of the machine's files it sees only those that a
+// program needs to run.
 import { dirname } from 'node:path'
 import { sleep } from '#base/clock.ts'
 import type { Cell, CellOutlet, Cells, CellSpec, Exit, OutputLine } from '#cells/cell.ts'

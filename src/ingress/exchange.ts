@@ -37,7 +37,7 @@ export function cutOff(response: IngressResponse): void {
 /** NGHTTP2_INTERNAL_ERROR. */
 const INTERNAL_ERROR = 2
 
-/** The connection of a request for another protocol, and what came behind the request. */
+/** The connection of a request for another protocol, and the bytes behind the request. */
 export type UpgradeSocket = { readonly socket: Duplex; readonly head: Buffer }
 
 export const isHttp2 = ({ httpVersionMajor }: IngressRequest): boolean => httpVersionMajor === 2

@@ -126,7 +126,7 @@ export function recordOf(headers: readonly string[]): Record<string, string | st
   return record
 }
 
-/** Throws for what Node does not write. */
+/** Throws for headers that Node does not write. */
 export function writeHead(response: IngressResponse, status: number, headers: string[]): void {
   response.writeHead(
     status,

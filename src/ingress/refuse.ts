@@ -8,7 +8,7 @@ import { cutOff, isHttp2, type IngressRequest, type IngressResponse } from './ex
 import { refusalPage } from './refusal-page.ts'
 import { dropRest } from './rest-of-body.ts'
 
-/** Answers with what was thrown, or cuts off an answer that has begun. */
+/** Answers with the thrown error, or cuts off an answer that has begun. */
 export function refuseRequest(
   request: IngressRequest,
   response: IngressResponse,

@@ -6,7 +6,7 @@ import { createRates } from '#http/request-rates.ts'
 import type { Handled } from '#http/reply.ts'
 import { networkAsker, type WaitingAsker } from './waiting.ts'
 
-/** Requests of a network in a minute, by what is asked. */
+/** Requests of a network in a minute, by the kind of request. */
 export const PACE_PER_MINUTE = {
   /** Challenges for a passkey: each opened page asks for one. */
   options: 240,
@@ -23,7 +23,7 @@ export type StrangerPace = {
   take(call: Pick<Handled, 'socket' | 'headers'>, what: keyof typeof PACE_PER_MINUTE): void
   /** The network address that asks. */
   addressOf(call: Pick<Handled, 'socket' | 'headers'>): string
-  /** The network that asks, for what it keeps waiting. */
+  /** The asking network, by which waiting entries are counted. */
   askerOf(call: Pick<Handled, 'socket' | 'headers'>): WaitingAsker
 }
 

@@ -126,7 +126,7 @@ function demandOwnPage({ response }: Registration | Assertion): void {
 const refused = (why: string, cause?: unknown) =>
   fault('passkey_refused', `Could not accept the passkey: ${why}`, { cause })
 
-/** The package throws for each check that fails, and for what it cannot read. */
+/** The package throws for each check that fails, and for an answer that it cannot read. */
 function refuse(error: unknown): never {
   throw refused(messageOf(error).slice(0, 200), error)
 }

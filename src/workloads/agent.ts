@@ -32,7 +32,7 @@ import { createWorkloads, type Workloads, type WorkloadsDeps } from './workloads
 
 export const WORKLOADS_AGENT: AgentProduct = { name: 'workloads', programs: [PULL_IMAGE], open }
 
-/** The time between two looks at what must run. */
+/** The time between two checks of the instances that must run. */
 const TEND_MS = 5000
 const OWN_LEVEL = 'service'
 /** Hex digits: engines have names of 63 bytes at most. */

@@ -55,7 +55,7 @@ export type WorkloadEvents = {
   readonly ended: (end: WorkloadEnd) => void
 }
 
-/** `ready` rejects with workload_failed where it does not become ready, and says what was seen of it. */
+/** `ready` rejects with workload_failed where it does not become ready, with the observed reason. */
 export interface RunningWorkload extends Instance {
   /** `unix:<path>`, or `http://<host>:<port>`. */
   readonly address: string
@@ -65,7 +65,7 @@ export type VolumesOf = Pick<WorkloadSpec, 'id' | 'volumes'>
 
 /** Volumes where the driver has them. */
 export interface WorkloadVolumes {
-  /** Throws workload_failed where the disk has no room for what is not there of them. */
+  /** Throws workload_failed where the disk has no room for the absent ones. */
   assertRoom(spec: VolumesOf): Promise<void>
   /** Makes and grows those of an instance, which is not running. Throws as assertRoom. */
   open(spec: VolumesOf): Promise<unknown>

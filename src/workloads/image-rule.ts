@@ -1,5 +1,5 @@
-// Which images accounts may name. A registry on a private address, and a file of the machine, are those that the operator
-// names: a name in a request must not make the service read what its caller cannot.
+// Which images accounts may name. A registry on a private address, and a file of the machine, are those that the
+// operator names: a name in a request must not make the service read a file that its caller cannot.
 import { realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
 import { ErgonError } from '#base/errors.ts'

@@ -19,7 +19,7 @@ const SECONDS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
 const RESTART = { delaysMs: SECONDS.map((s) => s * 1000), steadyMs: 600_000 }
 /** Health pages in a row that fail before an instance is ended. */
 const FAILURES_MAX = 3
-/** The trial is over first: it says what is open. */
+/** The trial is over first: it reports the open ports. */
 const READY_MORE_MS = 5000
 
 export type InstanceDeps = {

@@ -15,7 +15,7 @@ const STATUS_MOST = 399
 
 type ReadinessCheck = (socket: string, signal: AbortSignal) => Promise<void>
 
-/** Rejects with what was seen, in words. */
+/** Rejects with the observation, in words. */
 export const readinessCheck = (health: WorkloadHealth | null): ReadinessCheck =>
   health === null
     ? isOpenAwhile

@@ -31,7 +31,7 @@ export function createScaledTeller({
     const before = told.get(id)
     if (count === 0) told.delete(id)
     else told.set(id, count)
-    // The state knows what an earlier life of the agent has told.
+    // The state has the reports of an earlier life of the agent.
     if (count === before) return
     state
       .query('select tell_workload_instances($1, $2)', [id, count])

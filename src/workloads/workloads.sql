@@ -103,7 +103,7 @@ begin
   return of_id;
 end $$;
 
--- The host of a workload, below the host of what accounts run: one label, as a certificate for all of them has one.
+-- The host of a workload, below the host of all routes: one label, because a wildcard certificate covers one.
 create or replace function workload_host(of_name text, of_account text, below text) returns text
 language sql immutable as $$
   select of_name || '-' || replace(of_account, '_', '-') || '.' || below

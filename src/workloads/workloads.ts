@@ -1,4 +1,5 @@
-// The workloads of this node: which version runs, how a new one is tried beside it, and what keeps running.
+// The workloads of this node: the running version, the trial of a new one beside it, and the instances that keep
+// running.
 import { systemClock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'

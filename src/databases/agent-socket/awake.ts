@@ -56,7 +56,10 @@ export class NotAwake extends Error {
 
 /** The group of the agent's socket. */
 export const AGENT_SOCKETS = 'db-agent'
-/** The beginning of the path of a backup that uses a database, and the path of the answer that says what runs. */
+/**
+ * The beginning of the path of a backup that uses a database, and the path of the answer that lists the running
+ * servers.
+ */
 export const BACKUPS_PATH = '/backups/'
 /** The parameter with the login of the session that asks first. */
 export const LOGIN_PARAMETER = 'login'

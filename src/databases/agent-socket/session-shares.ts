@@ -1,5 +1,5 @@
 // The sessions of a database, shared out to the proxies that use it: their shares together never exceed the most. A
-// proxy that needs more gets what is free, or what the others do not use and give back.
+// proxy that needs more gets the free part, or the unused part that the others return.
 import { sleep } from '#base/clock.ts'
 
 /** Sessions of a database at once, over all proxies. */

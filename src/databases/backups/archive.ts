@@ -1,5 +1,5 @@
-// Stores the log of one server while it runs, as a replica does. The server keeps what is not stored yet, in its slot,
-// and at its stop waits until everything is: so a stopped server has its whole log in blobs.
+// Stores the log of one server while it runs, as a replica does. The server keeps the unstored log in its slot, and
+// its stop waits until all of it is stored: so a stopped server has its whole log in blobs.
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
@@ -88,7 +88,7 @@ async function openStream(
   return createLogStream(deps, copy, { id, from, written, timeline: Number(system?.['timeline']) })
 }
 
-/** Makes the server keep what is not stored yet; the first position that it has. */
+/** Makes the server keep the unstored log; returns the first position that it has. */
 async function openSlot(replication: Replication): Promise<bigint> {
   for (;;) {
     await replication

@@ -4,7 +4,7 @@ import type { BackupJob, WorkDeps } from './job.ts'
 import { openProgress } from './progress.ts'
 import { reachLog, storeLog, wakeServer } from './woken-server.ts'
 
-/** Throws a BackupFault, NotAwake, and what copyFiles() throws. */
+/** Throws a BackupFault, NotAwake, and the errors of copyFiles(). */
 export async function backUp(
   deps: WorkDeps,
   { id, database }: BackupJob,

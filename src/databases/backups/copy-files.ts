@@ -21,7 +21,7 @@ const KIB = 1024
 
 /**
  * Stores the files as parts of a backup. `told` hears the bytes that are read and the expected number. Throws the
- * server's error, also for a page with a wrong checksum, and what SealedBlobs.put() throws.
+ * server's error, also for a page with a wrong checksum, and the errors of SealedBlobs.put().
  */
 export async function copyFiles(
   deps: { readonly state: Queryable; readonly blobs: SealedBlobs },

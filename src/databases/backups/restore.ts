@@ -8,7 +8,7 @@ import { unpackCluster, type Until } from './unpack.ts'
 import { positionText } from './wire.ts'
 import { storeLog, wakeServer } from './woken-server.ts'
 
-/** Throws a BackupFault, NotAwake, and what unpackCluster() throws. A deletion ends it without an error. */
+/** Throws a BackupFault, NotAwake, and the errors of unpackCluster(). A deletion ends it without an error. */
 export async function restore(
   deps: WorkDeps,
   { id, database }: BackupJob,

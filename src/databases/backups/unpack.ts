@@ -1,4 +1,4 @@
-// Makes the files of a cluster from backups: the copy, the log beside it, and what tells the server how far to go.
+// Makes the files of a cluster from backups: the copy, the log beside it, and the target of the recovery.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

@@ -24,7 +24,7 @@ export async function readBytes(
 /** Undefined where the bytes are not there yet. */
 function readAtOnce(socket: Socket, count: number): Buffer | undefined {
   const bytes = socket.read(count) as Buffer | null
-  // At its end a stream gives what is left.
+  // At its end a stream gives the rest.
   if (bytes?.length === count) return bytes
   if (bytes !== null || socket.destroyed) throw closed()
   return undefined

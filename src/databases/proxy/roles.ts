@@ -7,7 +7,7 @@ import { parseVerifier, type Verifier } from '#databases/logins/scram.ts'
 
 export type Role = {
   readonly name: string
-  /** The role in the server: logins that write are the owner, so that what one makes belongs to all. */
+  /** The role in the server: logins that write are the owner, so that the tables of one belong to all. */
   readonly serverRole: string
   readonly verifier: Verifier
   readonly database: string

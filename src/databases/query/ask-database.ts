@@ -34,7 +34,7 @@ export const SAID_BYTES_MAX = 8_000_000
 /** For the database to wake, and for the role to be made in it. */
 const WAKE_MS = 12_000
 const WAKE_PAUSE_MS = 200
-/** For what comes before and after the statement. */
+/** For the steps before and after the statement. */
 const LATE_MS = 5000
 /** The SQLSTATE of a database that is being made ready. */
 const STARTING = '57P03'
@@ -51,7 +51,7 @@ export async function askDatabase(
   { signal, mark }: { readonly signal: AbortSignal; readonly mark: () => void },
 ): Promise<QueryAnswer> {
   const client = await connectAwake(login, signal, mark)
-  // The statement may change its session, the server's time limit for what follows included.
+  // The statement may change its session, with the server's time limit for later steps.
   const late = setTimeout(() => client.connection.stream.destroy(), QUERY_MS_MAX + LATE_MS)
   try {
     await client.query('begin transaction read only')

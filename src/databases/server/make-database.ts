@@ -4,7 +4,7 @@ import type { State } from '#state/connect.ts'
 
 export type DatabaseRoles = {
   readonly owner: string
-  /** Roles that read what the owner has. */
+  /** Roles that read the owner's data. */
   readonly readers: readonly string[]
   /** The owner asked for the newest versions of the extensions. */
   readonly wantsUpgrade: boolean
@@ -31,8 +31,8 @@ function quoted(name: string): string {
 }
 
 /**
- * Makes what is absent, and removes roles that are not wanted any more. `connect` opens a database of the server as
- * its superuser. The service owns the database itself, so that no role of the customer can drop it or lift its limits.
+ * Makes the absent roles and databases, and removes unwanted roles. `connect` opens a database of the server as its
+ * superuser. The service owns the database itself, so that no role of the customer can drop it or lift its limits.
  */
 export async function makeDatabase(
   connect: (database: string) => State,
@@ -65,7 +65,7 @@ export async function makeDatabase(
   if (wantsUpgrade) await upgradeExtensions(own, owner)
 }
 
-/** As the owner, who created them: PostgreSQL lets the scripts of trusted ones do what they need. */
+/** As the owner, who created them: PostgreSQL gives the scripts of trusted ones the rights that they need. */
 const upgradeExtensions = (own: State, owner: string): Promise<void> =>
   own.transaction(async (transaction) => {
     const { rows } = await transaction.query<{ name: string }>(
@@ -76,7 +76,7 @@ const upgradeExtensions = (own: State, owner: string): Promise<void> =>
     for (const { name } of rows) await transaction.query(`alter extension ${name} update`)
   })
 
-/** Grants a role to read what the owner has, and what the owner makes later. */
+/** Grants a role to read the present and later data of the owner. */
 async function letRead(
   own: State,
   { database, owner, reader }: { database: string; owner: string; reader: string },

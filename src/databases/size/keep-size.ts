@@ -135,7 +135,7 @@ const roomOf = (
   part: number,
 ): number => Math.min(sizeBytes() * part - bytes, spaceBytes())
 
-/** Tells what was found: at the first time, at a change, and every 10 s. */
+/** Reports the measurement: at the first time, at a change, and every 10 s. */
 function createTeller({ found, log }: SizeDeps) {
   let told: string | undefined | null = null
   let toldMs = 0

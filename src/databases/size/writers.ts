@@ -19,8 +19,8 @@ export interface Writers {
 }
 
 /**
- * The proxy has the words by then, and reads them before what the server says. Its cancel request is not waited for: the
- * server starts a process for that, which took up to 200 ms to begin on a busy machine, and the writer went on.
+ * The proxy has the words by then, and reads them before the server's message. Its cancel request is not waited for:
+ * the server starts a process for that, which took up to 200 ms to begin on a busy machine, and the writer went on.
  */
 const TERMINATE_MS = 2
 /** A session that still writes so long after its end is ended again: the server may not have heard of the first time. */

@@ -55,7 +55,7 @@ export function keepCertificates(folder: string, log: Logger): KeptCertificates 
   }
 }
 
-/** A name of 253 characters does not fit into the name of a file with what is behind it. */
+/** A name of 253 characters does not fit into the name of a file with its ending. */
 const hashOf = (host: string) => createHash('sha256').update(host).digest('hex')
 
 function readOr<T>(path: string, otherwise: T): string | T {

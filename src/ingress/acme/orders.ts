@@ -7,7 +7,7 @@ import type { AcmeSettings } from './acme-settings.ts'
 import type { ChallengePages } from './challenge-pages.ts'
 
 export interface Orders {
-  /** A new key and its certificate. Throws AuthorityAway, and an Error with what the authority said. */
+  /** A new key and its certificate. Throws AuthorityAway, and an Error with the message of the authority. */
   order(host: string): Promise<Pair>
 }
 
@@ -34,7 +34,7 @@ export async function openOrders(
   { directory, email, roots }: AcmeSettings,
   { accountKey, challenges }: { readonly accountKey: string; readonly challenges: ChallengePages },
 ): Promise<Orders> {
-  // With what they import they are 22 MB of memory, so an ingress without ACME does not load them.
+  // With their imports they take 22 MB of memory, so an ingress without ACME does not load them.
   const { axios, Client, crypto } = await import('acme-client')
   axios.defaults.adapter = callerOf(await import('undici'), roots)
   const client = new Client({

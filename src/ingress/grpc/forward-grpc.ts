@@ -116,7 +116,10 @@ function pass(
   })
 }
 
-/** A status without messages is one frame, at which the answer ends ("Trailers-Only"). Throws for what Node does not write. */
+/**
+ * A status without messages is one frame, at which the answer ends ("Trailers-Only"). Throws for headers that Node
+ * does not write.
+ */
 function beginAnswer(
   response: IngressResponse,
   { ':status': status = STATUS_OK, ...headers }: IncomingHttpHeaders & IncomingHttpStatusHeader,

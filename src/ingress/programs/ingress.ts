@@ -1,4 +1,5 @@
-// The ingress as a process: it answers at the routes of what accounts run, also while gateways and state are away.
+// The ingress as a process: it answers at the routes of functions and workloads, also while gateways and state are
+// away.
 import { join } from 'node:path'
 import { endOnFault } from '#base/crash.ts'
 import { createLogger, type LogLevel } from '#base/log.ts'

@@ -16,7 +16,7 @@ mount --no-mtab --types ext4 --options nosuid,nodev "$device" "$2" || exit
 umount --no-mtab "$2" || exit
 echo "$device"; read -r _`
 
-/** Rejects with what the tools say. */
+/** Rejects with the message of the tools. */
 export async function holdDevice(image: string, uid: number): Promise<HeldDevice> {
   const words = ['--mount', 'sh', '-c', SCRIPT, 'volume', image, dirname(image), String(uid)]
   const child = spawn('unshare', words, {

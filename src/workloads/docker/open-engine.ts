@@ -1,5 +1,5 @@
-// The engine of an installation: what it must be is checked before anything runs on it, and what an earlier life of the
-// agent has left is removed.
+// The engine of an installation: its needs are checked before anything runs on it, and the rests of an earlier life of
+// the agent are removed.
 import { existsSync } from 'node:fs'
 import { messageOf } from '#base/errors.ts'
 import type { Isolation } from '#cells/cell.ts'
@@ -18,7 +18,7 @@ type EngineInfo = {
   readonly SecurityOptions?: readonly string[] | null
 }
 
-/** Throws settings_invalid, with what to change. */
+/** Throws settings_invalid, with the setting to change. */
 export async function openEngine(
   socketPath: string,
   {

@@ -1,5 +1,5 @@
-// The file of a volume: a file system of ext4, sparse, so that it takes the room of its data alone. Nothing reads what is in it
-// but the kernel, which mounts it, and the tools of ext4, while nothing has it mounted.
+// The file of a volume: a file system of ext4, sparse, so that it takes the room of its data alone. Only the kernel,
+// which mounts it, and the tools of ext4, while it is not mounted, read its content.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
