@@ -3,6 +3,8 @@ import { statfs } from 'node:fs/promises'
 
 /** The share of a disk that may be in use before tenants' writes are refused. */
 export const TENANTS_USE_MAX = 0.9
+/** The rest. */
+export const DISK_KEPT_PART = 0.1
 
 export type DiskBlocks = {
   readonly bavail: number
@@ -12,7 +14,7 @@ export type DiskBlocks = {
 
 /** Bytes that tenants may still take; below 0 where they have the tenth too. */
 export const tenantRoomOf = ({ bavail, blocks, bsize }: DiskBlocks): number =>
-  Math.floor((bavail - blocks * (1 - TENANTS_USE_MAX)) * bsize)
+  Math.floor((bavail - blocks * DISK_KEPT_PART) * bsize)
 
 /** The part of a disk that promises to volumes leave to other products. */
 const OTHERS_PART = 0.02

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
+import { tenantRoomOf } from '#base/tenant-room.ts'
 import { startBallast } from './ballast.ts'
 
 const MIB = 1024 * 1024
@@ -51,17 +62,17 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 test('the ballast is given up when the disk is full, and made again when there is room', async (t) => {
-  const disk = smallDisk(t, 40)
+  const disk = smallDisk(t, 60)
   if (disk === undefined) return
   const path = join(disk, 'ballast')
   let hears = true
   const { ballast, lines, told } = start(path, 256 * MIB, () => hears)
-  // A tenth of a small disk.
+  // A fifteenth of a small disk.
   await until(() => existsSync(path) && statSync(path).size === 4 * MIB)
   assert.deepEqual([ballast.isFull, told, lines], [false, [], []])
 
   const filler = join(disk, 'filler')
-  writeFileSync(filler, Buffer.alloc(35.5 * MIB))
+  writeFileSync(filler, Buffer.alloc(55.5 * MIB))
   await until(() => ballast.isFull && told.length >= 3)
   assert.ok(!existsSync(path), 'its room is there for who must write')
   writeFileSync(join(disk, 'journal'), Buffer.alloc(3 * MIB))
@@ -89,10 +100,23 @@ test('the ballast is given up when the disk is full, and made again when there i
   await ballast.stop()
 })
 
+test('a small disk has a ballast beside all that tenants may store and volumes may be promised', async (t) => {
+  const disk = smallDisk(t, 150)
+  if (disk === undefined) return
+  const filler = openSync(join(disk, 'filler'), 'w')
+  while (tenantRoomOf(statfsSync(disk)) > MIB) writeSync(filler, Buffer.alloc(MIB / 4))
+  closeSync(filler)
+  const path = join(disk, 'ballast')
+  const { ballast } = start(path, 256 * MIB)
+  await until(() => existsSync(path) && statSync(path).size === 10 * MIB)
+  assert.equal(ballast.isFull, false)
+  await ballast.stop()
+})
+
 test('a disk with too little room gets no ballast, and is not full for that', async (t) => {
   const disk = smallDisk(t, 40)
   if (disk === undefined) return
-  writeFileSync(join(disk, 'filler'), Buffer.alloc(36 * MIB))
+  writeFileSync(join(disk, 'filler'), Buffer.alloc(37 * MIB))
   const { ballast, told } = start(join(disk, 'ballast'), 256 * MIB)
   await sleep(20 * LOOK_MS)
   assert.deepEqual([ballast.isFull, existsSync(join(disk, 'ballast')), told], [false, false, []])

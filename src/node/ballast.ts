@@ -1,22 +1,19 @@
 // Room that is kept for the journals and the WAL when others fill the disk: a file without meaning,
 // which is given up when little is left and made again when there is room. While it is given up the
 // node says that it is not ready; what it has promised it can still write.
-import { execFile } from 'node:child_process'
 import { rmSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { promisify } from 'node:util'
 import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { takeBlocks } from './take-blocks.ts'
 
 const LOOK_MS = 1000
-/** Of a small disk it takes no more than this part. */
-const SHARE_OF_DISK = 10
+/** Of a small disk no more: with the room that its making asks for it is the tenth that tenants and volumes leave. */
+const SHARE_OF_DISK = 15
 /** Below this part of it, free, it is given up: 64 MiB of 256, four segments of a journal. */
 const LOW_SHARE = 4
-const MAKE_MS_MAX = 60_000
-const run = promisify(execFile)
 
 export interface Ballast {
   /** True after the reserve was given up: the disk is full. */
@@ -97,8 +94,7 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 async function make(path: string, bytes: number, signal: AbortSignal): Promise<void> {
   if (bytes === 0) return
   try {
-    const command = ['--posix', '--length', String(bytes), path]
-    await run('fallocate', command, { signal, timeout: MAKE_MS_MAX })
+    await takeBlocks({ path, bytes, posix: true }, signal)
   } catch (error) {
     // Half of one would be taken for a whole one.
     rmSync(path, { force: true })

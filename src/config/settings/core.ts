@@ -155,7 +155,7 @@ export const CORE_SETTINGS = {
   ballastMib: {
     name: 'ERGON_BALLAST_MIB',
     flag: 'ballast-mib',
-    help: 'MiB of disk kept for journals and state when others fill it; at most a tenth of the disk; 0 for none (default 256)',
+    help: 'MiB of disk kept for journals and state when others fill it; at most a fifteenth of the disk; 0 for none (default 256)',
     check: count(0, 1_048_576).default(256),
   },
   journalSync: {

@@ -1,10 +1,9 @@
 // Room of the disk that volumes are promised and have not taken yet: blocks of a file without a name, which others find in
 // use. So no other product has to know of the promise. The end of the agent frees them, however that comes, and no copy of
 // the data folder has them.
-import { execFile } from 'node:child_process'
 import { open, rm, statfs, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { takeBlocks } from '#node/take-blocks.ts'
 import { promiseRoomOf, tenantRoomOf } from '#base/tenant-room.ts'
 
 export interface KeptRoom {
@@ -19,10 +18,8 @@ export interface KeptRoom {
 }
 
 const NAME = '.room'
-const KEEP_MS_MAX = 60_000
 /** Less is not worth a call. */
 const STEP_BYTES = 1_048_576
-const run = promisify(execFile)
 
 /** The folder is that of the volumes. Rejects where the file system keeps no blocks for a file. */
 export function createKeptRoom(folder: string): KeptRoom {
@@ -60,10 +57,6 @@ async function openNameless(path: string): Promise<FileHandle> {
   return file
 }
 
-/** Takes blocks without writing them. */
-async function allocate(file: FileHandle, from: number, bytes: number): Promise<void> {
-  // The file has no name but that of the agent's descriptor.
-  const path = `/proc/${process.pid}/fd/${file.fd}`
-  const words = ['--offset', String(from), '--length', String(bytes), path]
-  await run('fallocate', words, { timeout: KEEP_MS_MAX })
-}
+/** The file has no name but that of the agent's descriptor. */
+const allocate = (file: FileHandle, from: number, bytes: number): Promise<void> =>
+  takeBlocks({ path: `/proc/${process.pid}/fd/${file.fd}`, from, bytes })

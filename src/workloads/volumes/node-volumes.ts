@@ -1,12 +1,13 @@
 // The volumes of this node: a folder for each workload, with the file of each of its volumes.
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sleep } from '#base/clock.ts'
+import { sleep, systemClock } from '#base/clock.ts'
 import { promiseRoomOf } from '#base/tenant-room.ts'
 import type { CellVolume } from '#cells/cell.ts'
 import { fault } from '#contract/errors.ts'
 import type { VolumesOf, WorkloadVolume, WorkloadVolumes } from '#workloads/driver.ts'
 import { createKeptRoom, type KeptRoom } from './kept-room.ts'
+import { createRoomChecks, type RoomChecks } from './room-checks.ts'
 import {
   findImage,
   growVolumeImage,
@@ -31,7 +32,7 @@ export interface NodeVolumes extends WorkloadVolumes {
 
 const IMAGE = '.img'
 const DISK_BLOCK_BYTES = 512
-/** Between two looks at what volumes have taken of their room: the last tenth of the disk has what they write meanwhile. */
+/** Between two checks at the disk: its last tenth has what volumes write meanwhile. */
 const LOOK_MS = 250
 const BYTES_PER_MB = 1_000_000
 
@@ -48,7 +49,8 @@ export function createNodeVolumes(
     join(folder, workload, id + IMAGE)
   /** The sizes of volumes that are being made or grown. */
   const promises = new Map<string, number>()
-  const openInTurn = createOpening({ folder, kept, promises, makers })
+  const checks = createRoomChecks(() => systemClock.monotonicMs())
+  const openInTurn = createOpening({ folder, kept, promises, makers, checks })
   return {
     async open({ id, volumes }) {
       if (volumes.length > 0) await mkdir(join(folder, id), { recursive: true, mode: 0o700 })
@@ -67,8 +69,12 @@ export function createNodeVolumes(
     async keepRoom(signal) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       try {
+        checks.changed()
         while (!signal.aborted) {
-          await kept.keep(promisedBytes(await filesOf(folder), promises))
+          if (checks.isDue(await statfs(folder))) {
+            await kept.keep(promisedBytes(await filesOf(folder), promises))
+            checks.checked(await statfs(folder))
+          }
           await sleep(LOOK_MS, signal).catch(() => undefined)
         }
       } finally {
@@ -80,6 +86,7 @@ export function createNodeVolumes(
       for (const name of await entriesOf(own))
         if (!volumes.has(idOfFile(name))) await rm(join(own, name), { force: true })
       if (volumes.size === 0) await rm(own, { recursive: true, force: true })
+      checks.changed()
     },
     async keepWorkloads(ids) {
       for (const name of await entriesOf(folder))
@@ -104,7 +111,8 @@ function createOpening({
   promises,
   kept,
   makers,
-}: Rooms & { readonly makers: VolumeMakers }) {
+  checks,
+}: Rooms & { readonly makers: VolumeMakers; readonly checks: Pick<RoomChecks, 'changed'> }) {
   const { make, grow } = makers
   // Each takes the room that it was promised before the next one asks.
   const promiseTurn = createTurns(1)
@@ -118,12 +126,14 @@ function createOpening({
     await promiseTurn(async () => {
       await assertRoom({ folder, promises, kept }, volume, moreBytes)
       promises.set(id, wholeBlocks(bytes))
+      checks.changed()
     })
     try {
       if (image === undefined) await make(path, bytes)
       else await growthTurn(() => grow(path, bytes))
     } finally {
       promises.delete(id)
+      checks.changed()
     }
   }
   return (path: string, volume: WorkloadVolume): Promise<void> => {
