@@ -73,6 +73,7 @@ function podmanOf(folder: string, source: string): Peer[] {
   })
   const [program, ...words] = [
     'podman',
+    ...RUNTIME,
     'run',
     '--rm',
     '--network=host',
@@ -96,6 +97,11 @@ function podmanOf(folder: string, source: string): Peer[] {
   ]
 }
 
+/** crun, which podman chooses by itself, refuses control groups of both versions side by side. */
+const RUNTIME = ['/usr/sbin/runc', '/usr/bin/runc']
+  .filter((path) => existsSync(path))
+  .slice(0, 1)
+  .flatMap((path) => ['--runtime', path])
 /** Those that podman sets by itself are more than a session may have that is limited. */
 const LIMITS = ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=512:512']
 
