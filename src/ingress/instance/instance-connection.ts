@@ -7,8 +7,8 @@ import { NotHttp, requestText, type InstanceHead, type RequestHead } from './hea
 import { InstanceAnswerReader } from './read-answer.ts'
 import { sendBody, type RequestBody } from './send-body.ts'
 
-/** As libuv asks for. */
-const READ = Buffer.allocUnsafeSlow(65_536)
+/** A page of 64 KiB and its head come in one read. With 64 KiB they were two, and two writes to the client. */
+const READ = Buffer.allocUnsafeSlow(131_072)
 const SWITCHING = 101
 /**
  * Of a reader, for one read: after more, other connections have their turn. libuv reads up to 32 times before: instances
