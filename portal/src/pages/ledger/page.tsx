@@ -21,7 +21,7 @@ export function Page() {
   const { receipt } = useParams({ strict: false }) as { readonly receipt?: string }
   const { filters } = useFilters()
   const ledger = useLedger(filters)
-  const { rows, sums, missed, query } = ledger
+  const { rows, sums, missed, waiting, query } = ledger
   return (
     <>
       <Head title="Ledger" />
@@ -31,15 +31,18 @@ export function Page() {
           <Loaded query={query} what="the ledger">
             {() => (
               <>
-                <p className="small sums">
+                <p className={waiting === 0 ? 'small sums' : 'small sums waiting'}>
                   <Sums filters={filters} sums={sums} />
-                  {missed > 0 && (
+                  {missed + waiting > 0 && (
                     <button
                       type="button"
                       className="btn small"
-                      onClick={() => void query.refetch()}
+                      onClick={() => {
+                        window.scrollTo(0, 0)
+                        if (missed > 0) void query.refetch()
+                      }}
                     >
-                      {grouped(BigInt(missed))} new
+                      {grouped(BigInt(missed + waiting))} new
                     </button>
                   )}
                 </p>

@@ -7,6 +7,7 @@ import type { LiveCharge } from '#console/live/state.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { useNow } from '#console/parts/zone.ts'
 import { balanced, joined, rowOfCharge, rowOfEntry } from '#console/parts/ledger-row.ts'
+import { useHeld } from './use-held.ts'
 
 const PAGE = '200'
 const DAY_MS = 86_400_000
@@ -42,7 +43,7 @@ export function useLedger(filters: Filters) {
   const query = useInfiniteQuery(
     readPages('GET /v1/ledger', { query: { ...queryOf(filters, today), limit: PAGE } }),
   )
-  const live = useLive(({ charges }) => charges)
+  const { rows: live, waiting } = useHeld(useLive(({ charges }) => charges))
   const missed = useLive(({ missedCount }) => missedCount)
   const missedSince = useSince(missed, query.dataUpdatedAt)
   const { data } = query
@@ -62,6 +63,8 @@ export function useLedger(filters: Filters) {
     sums: first?.sums ?? undefined,
     /** Charges that neither the pages nor the stream gave. */
     missed: missedSince,
+    /** Charges of the stream that wait until the list is at its top. */
+    waiting,
     rows: useMemo(
       () =>
         balanced(rows, read.length, {

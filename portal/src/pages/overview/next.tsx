@@ -4,13 +4,15 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '#console/client/queries.ts'
+import { useLive } from '#console/live/use-live.ts'
 import { Section } from '#console/parts/section.tsx'
 
 const DECLINED = 'ergon.declined'
 
+type Known = { readonly session: Session; readonly hasBudget: boolean }
 type Step = {
   readonly id: string
-  readonly isDue: (session: Session) => boolean
+  readonly isDue: (known: Known) => boolean
   readonly before: string
   readonly to: string
   readonly link: string
@@ -19,11 +21,19 @@ type Step = {
 const STEPS: readonly Step[] = [
   {
     id: 'second-passkey',
-    isDue: ({ passkeys_count }) => passkeys_count < 2,
+    isDue: ({ session }) => session.passkeys_count < 2,
     before: 'You have one passkey.',
     to: '/settings',
     link: 'Add a second one',
     after: 'so that a lost phone does not lock you out.',
+  },
+  {
+    id: 'budget',
+    isDue: ({ hasBudget }) => !hasBudget,
+    before: 'Nothing of yours has a limit but the balance.',
+    to: '/budgets',
+    link: 'Set a budget',
+    after: 'and it stops there.',
   },
   {
     id: 'low-balance-webhook',
@@ -39,10 +49,11 @@ const declined = (): readonly string[] => (localStorage.getItem(DECLINED) ?? '')
 
 export function Next() {
   const session = useQuery(read('GET /v1/session', {}))
+  const hasBudget = useLive(({ budgets }) => budgets.size > 0)
   const [gone, setGone] = useState(declined)
-  const step = STEPS.find(
-    ({ id, isDue }) => session.data !== undefined && isDue(session.data) && !gone.includes(id),
-  )
+  if (session.data === undefined) return <div />
+  const known = { session: session.data, hasBudget }
+  const step = STEPS.find(({ id, isDue }) => isDue(known) && !gone.includes(id))
   if (step === undefined) return <div />
   const decline = () => {
     const next = [...gone, step.id]
