@@ -35,6 +35,7 @@ const PAGES: Readonly<Record<string, string>> = {
   balance: '/balance',
   tokens: '/tokens',
   webhooks: '/webhooks',
+  events: '/events',
   members: '/members',
   audit: '/audit',
   evidence: '/evidence',
@@ -92,7 +93,21 @@ test('pictures of the console', { skip }, async () => {
   await page.setViewportSize({ width: 1280, height: 800 })
   await page.goto(String(sharedErgon().ready['status_url']))
   await shoot(page, 'status')
+  await shootOperator(portal)
 })
+
+/** The operator's console, by an owner of the first account. */
+async function shootOperator(portal: string): Promise<void> {
+  const { account, control } = sharedErgon()
+  await using owner = await newPerson(browser, portal)
+  const { url } = await control('member.recover', { target: account })
+  await signUp(owner, { invitation: url.split('#')[1] ?? '' })
+  await owner.page.setViewportSize({ width: 1280, height: 800 })
+  await owner.page.goto(`${portal}/operator`)
+  await owner.page.locator('main .facts').first().waitFor()
+  await owner.page.waitForTimeout(SETTLED_MS)
+  await shoot(owner.page, 'operator')
+}
 
 /** The installation has asked its model. */
 async function untilProbed(page: Page): Promise<void> {
