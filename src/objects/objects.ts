@@ -218,10 +218,13 @@ export type Page<T> = {
 
 export interface Listings {
   /** Keys in UTF-8 byte order and common prefixes; `last` is the `after` of the next page. */
-  objects(bucket: Bucket, query: ListQuery): Promise<Page<ListedObject> & { last: string }>
+  objects(
+    bucket: Pick<Bucket, 'id'>,
+    query: ListQuery,
+  ): Promise<Page<ListedObject> & { last: string }>
   /** All versions and markers: by key, newest first. Throws InvalidArgument for a malformed marker. */
   versions(
-    bucket: Bucket,
+    bucket: Pick<Bucket, 'id'>,
     query: ListQuery & { afterVersion?: string },
   ): Promise<Page<VersionEntry> & { last: { key: string; versionId: string } }>
   /** Uploads by key, oldest first. */

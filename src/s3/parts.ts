@@ -27,6 +27,7 @@ import type { StorageRequest } from './call.ts'
 import { createHashers } from './checksums/algorithms.ts'
 import { createSumThread } from './checksums/sum-thread.ts'
 import { createEncrypting } from './encryption/encrypting.ts'
+import { createEarlyPages } from './listing/early-pages.ts'
 import type { OwnerOf } from './listing/entries.ts'
 import { writtenAttributes } from './objects/written-attributes.ts'
 import type { Directory } from './policy/acl-drafts.ts'
@@ -98,6 +99,7 @@ export function createParts(options: StorageOptions) {
     listings: createListings(options),
     objects,
     ownerOf,
+    pages: createEarlyPages({ access }),
     receiver: createReceiver({
       blobs: blobs.target,
       local: blobs.local,

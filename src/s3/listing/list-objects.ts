@@ -1,7 +1,7 @@
 // GET /bucket, versions 1 and 2 of listing, and the versions of objects.
-import type { Access } from '#s3/policy/judge.ts'
 import type { Listings } from '#objects/objects.ts'
 import type { StorageHandler } from '#s3/call.ts'
+import type { EarlyPages } from './early-pages.ts'
 import type { OwnerOf } from './entries.ts'
 import { objectsQuery, objectsV2Query, versionsQuery } from './parameters.ts'
 import { objectsV2Xml, objectsXml, versionsXml } from './xml.ts'
@@ -10,19 +10,21 @@ import { xmlReply } from '#s3/reply.ts'
 /** ListObjects (version 1). Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjects =
   ({
-    access,
+    pages,
     listings,
     ownerOf,
   }: {
-    access: Access
+    pages: EarlyPages
     listings: Listings
     ownerOf: OwnerOf
   }): StorageHandler =>
   async (request) => {
-    const bucket = await access.bucket(request)
-    const query = objectsQuery(request.body.target.query)
-    const { prefix, delimiter, marker, max } = query
-    const page = await listings.objects(bucket, { prefix, delimiter, after: marker, limit: max })
+    const { bucket, page: found } = await pages(request, async (place) => {
+      const query = objectsQuery(request.body.target.query)
+      const { prefix, delimiter, marker: after, max: limit } = query
+      return { query, page: await listings.objects(place, { prefix, delimiter, after, limit }) }
+    })
+    const { query, page } = found
     return xmlReply(
       objectsXml(
         {
@@ -40,19 +42,21 @@ export const createListObjects =
 /** ListObjectsV2. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjectsV2 =
   ({
-    access,
+    pages,
     listings,
     ownerOf,
   }: {
-    access: Access
+    pages: EarlyPages
     listings: Listings
     ownerOf: OwnerOf
   }): StorageHandler =>
   async (request) => {
-    const bucket = await access.bucket(request)
-    const query = objectsV2Query(request.body.target.query)
-    const { prefix, delimiter, after, max } = query
-    const page = await listings.objects(bucket, { prefix, delimiter, after, limit: max })
+    const { bucket, page: found } = await pages(request, async (place) => {
+      const query = objectsV2Query(request.body.target.query)
+      const { prefix, delimiter, after, max: limit } = query
+      return { query, page: await listings.objects(place, { prefix, delimiter, after, limit }) }
+    })
+    const { query, page } = found
     return xmlReply(
       objectsV2Xml(
         {
@@ -70,25 +74,23 @@ export const createListObjectsV2 =
 /** ListObjectVersions. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjectVersions =
   ({
-    access,
+    pages,
     listings,
     ownerOf,
   }: {
-    access: Access
+    pages: EarlyPages
     listings: Listings
     ownerOf: OwnerOf
   }): StorageHandler =>
   async (request) => {
-    const bucket = await access.bucket(request)
-    const query = versionsQuery(request.body.target.query)
-    const { prefix, delimiter, keyMarker, versionIdMarker, max } = query
-    const page = await listings.versions(bucket, {
-      prefix,
-      delimiter,
-      after: keyMarker,
-      limit: max,
-      ...(versionIdMarker === undefined ? {} : { afterVersion: versionIdMarker }),
+    const { bucket, page: found } = await pages(request, async (place) => {
+      const query = versionsQuery(request.body.target.query)
+      const { prefix, delimiter, keyMarker: after, versionIdMarker, max: limit } = query
+      const from = versionIdMarker === undefined ? {} : { afterVersion: versionIdMarker }
+      const asked = { prefix, delimiter, after, limit, ...from }
+      return { query, page: await listings.versions(place, asked) }
     })
+    const { query, page } = found
     return xmlReply(
       versionsXml(
         {
