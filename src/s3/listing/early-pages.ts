@@ -39,7 +39,7 @@ export function createEarlyPages({ access }: { access: Pick<Access, 'bucket'> })
     const place = `${who.account} ${body.target.bucket}`
     const id = allowed.get(place)
     const early = id === undefined ? undefined : ask({ id })
-    // The refusal is told, not this.
+    // Without a listener its failure would end the process; that of the judge counts.
     early?.catch(() => undefined)
     const bucket = await access.bucket(request).catch((refusal: unknown) => {
       allowed.delete(place)

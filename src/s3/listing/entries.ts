@@ -84,7 +84,5 @@ export function versionWriter(name: NameWriter, ownerOf: OwnerOf): (one: Version
   }
 }
 
-export const prefixXml = (prefix: string, name: NameWriter): XmlNode => [
-  'CommonPrefixes',
-  [['Prefix', name(prefix)]],
-]
+export const prefixXml = (prefix: string, name: NameWriter): XmlText =>
+  new XmlText(`<CommonPrefixes><Prefix>${escapeXml(name(prefix))}</Prefix></CommonPrefixes>`)
