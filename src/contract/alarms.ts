@@ -10,6 +10,8 @@ const LEDGER_ALARMS = {
 } as const
 
 const NODE_ALARMS = {
+  state_unsafe:
+    'a setting of the PostgreSQL of DATABASE_URL can lose commits, hide damage or change transactions; the detail has the value that is wanted',
   journal_gap: 'a journal lost records, by number',
   journal_damaged: 'a file of a journal is damaged',
   journal_missing: 'a known journal is gone',

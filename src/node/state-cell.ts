@@ -17,6 +17,7 @@ import { migrate } from '#state/migrate.ts'
 import type { Schema } from '#state/schema.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Reporter } from './report.ts'
+import { alarmUnsafeSettings } from './state-settings.ts'
 import { demandSameState, rememberState } from './state-identity.ts'
 import { lockState } from './state-lock.ts'
 
@@ -75,6 +76,7 @@ async function openState(deps: Deps, address: StateAddress): Promise<RunningStat
   const { applied, isNew } = await migrateState(deps, state, address)
   await rememberState(state, data)
   await lock.claim()
+  await alarmUnsafeSettings(state)
   const names = isNew ? 'a new one' : applied.join(', ')
   report.step(applied.length === 0 ? 'state is up to date' : `state migrated: ${names}`)
   const all = opened.move()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { whyNoState } from '#postgres/testing-url.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import {
   ACCOUNT,
   askedOnce,
@@ -10,6 +10,7 @@ import {
   brokenRules,
   inlineObject,
   makeBucket,
+  openStore,
   part,
   type Store,
   withStore,
@@ -184,6 +185,46 @@ test('a folder that was large is left without a scan of all objects', { skip }, 
   assert.equal(scans, 0)
   assert.deepEqual(await rowsOf(bucket), [])
 })
+
+test(
+  'a connection that knew small tables deletes from large ones without a scan',
+  { skip },
+  async () => {
+    await using server = await openTestUrl()
+    await using fresh = await openStore(server.of, 2)
+    const bucket = await makeBucket(fresh, 'was-small')
+    const putAll = (keys: readonly string[]) =>
+      Promise.all(keys.map((key) => fresh.objects.put(bucket, key, inlineObject(key))))
+    const files = (folders: number) =>
+      Array.from({ length: folders }, (_, n) => [`t/${n}/a`, `t/${n}/b/c`]).flat()
+    await fresh.state.session(async (session) => {
+      const removeAll = (keys: readonly string[]) =>
+        session.query('select * from storage_delete($1, $2, false)', [
+          bucket.id,
+          JSON.stringify(keys.map((key) => ({ key }))),
+        ])
+      const rowsScanned = async () => {
+        await session.query('select pg_stat_force_next_flush()')
+        const { rows } = await session.query<{ rows: number }>(
+          `select sum(seq_tup_read)::int as rows from pg_stat_user_tables
+         where relid in ('object_versions'::regclass, 'object_folders'::regclass)`,
+        )
+        return rows[0]?.rows ?? 0
+      }
+      // Six runs of a statement: from then on its plan is kept.
+      await putAll(['other'])
+      await session.query('analyze object_versions, object_folders')
+      for (let run = 0; run < 6; run++) {
+        await putAll(files(2))
+        await removeAll(files(2))
+      }
+      await putAll(files(500))
+      const before = await rowsScanned()
+      await removeAll(files(500))
+      assert.equal((await rowsScanned()) - before, 0)
+    })
+  },
+)
 
 test('of two deletions of the last keys the second one removes the folder', { skip }, async () => {
   const bucket = await makeBucket(store, 'last-two')

@@ -5,7 +5,15 @@ import { storageFault } from '#contract/storage-errors.ts'
 export const isVersionId = (text: string): boolean =>
   text === 'null' || /^[0-7][0-9a-f]{31}$/.test(text)
 
+/** Of a page that ends within the versions `null` of a key: its place in the order too (objects/create-listings.ts). */
+const isPlaceOfNull = (text: string): boolean => /^null\.[0-7][0-9a-f]{15}$/.test(text)
+
 export const MALFORMED_VERSION_ID = 'Invalid version id specified'
+
+/** Throws InvalidArgument unless a page of versions can go on after the text. */
+export function checkVersionIdMarker(text: string): void {
+  if (!isPlaceOfNull(text)) checkVersionId(text, 'version-id-marker')
+}
 
 /** Throws InvalidArgument. `name` is the parameter or header with the id. */
 export function checkVersionId(text: string, name = 'versionId'): void {

@@ -49,6 +49,9 @@ export async function openTestState(wanted: Wanted): Promise<{ state: State; url
 // The other strategy writes each page to the log too.
 const FAST = 'strategy file_copy'
 
+// An operator's database may order texts by a language, where 'a' is before 'B'. Our own has the order of bytes.
+const ORDER = "locale_provider icu icu_locale 'en-US' encoding 'UTF8'"
+
 const open = (url: string, connections: number): State =>
   connectState({ address: { url }, connections, log })
 
@@ -71,7 +74,7 @@ function source(wanted: Wanted): Promise<string> {
 async function make({ urlOf, schemas }: Wanted): Promise<string> {
   const name = `m_${randomUUID().replaceAll('-', '')}`
   await using admin = open(urlOf('public'), 1)
-  await admin.query(`create database ${name} ${FAST}`)
+  await admin.query(`create database ${name} template template0 ${ORDER} ${FAST}`)
   await using state = open(databaseUrl(urlOf, name), 1)
   await migrate(state, schemas)
   return name

@@ -151,6 +151,15 @@ test('pages of versions follow each other without a gap, and through removals', 
   )
   const removed = await removeVersions(session, { place, recursive: true })
   assert.deepEqual(removed, { versions: 5, delete_markers: 1 })
+
+  const plain = 'storage-cli-plain-pages'
+  await done('create', plain)
+  const keys = ['1', '2', '3', '4', '5']
+  for (const key of keys) await put(plain, key)
+  const listed: string[] = []
+  for await (const { versions } of versionPagesOf(session, { ...place, bucket: plain }))
+    listed.push(...versions.map(({ key }) => key))
+  assert.deepEqual(listed, keys)
   small.destroy()
 })
 

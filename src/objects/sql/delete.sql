@@ -1,7 +1,8 @@
 -- Deletes keys and versions: [{key, versionId, conditions}]. Returns one answer for each, in the same order.
 
 create or replace function storage_delete(bucket_id int, deletions jsonb, bypass boolean)
-returns table (refused text, version_id text, marker boolean) language plpgsql as $$
+returns table (refused text, version_id text, marker boolean)
+language plpgsql set enable_seqscan = off as $$
 declare
   home storage_home;
   deletion record;

@@ -43,10 +43,12 @@ create or replace function storage_folder_lock(bucket_id int, path text) returns
   select storage_depth(path) * 1024 + (hashtextextended(path, bucket_id) & 1023)::int
 $$;
 
+-- No scan of a table here and in deletions: a connection keeps a plan of the time when the tables were small.
+
 -- Makes the folders of keys that are about to be put, for a caller that holds the locks of the keys. A put with If-Match
 -- makes none: where its object is, the folders are, and elsewhere the put is refused.
 create or replace function storage_enter_folders(bucket_ids int[], keys text[], written jsonb)
-returns void language plpgsql as $$
+returns void language plpgsql set enable_seqscan = off as $$
 declare
   path text;
   before text;
@@ -133,7 +135,7 @@ begin
     where v.bucket = bucket_id and v.is_latest and not v.delete_marker
       and v.key >= low and v.key < storage_beyond(path) order by v.key limit 1;
     if found_key is null then
-      exit when low <= path;
+      exit when low <= path collate "C";
       low := path;
       continue;
     end if;
@@ -181,8 +183,9 @@ begin
         and v.key >= path and v.key < storage_beyond(path) order by v.key limit 1;
       continue when kept is not null;
       above := storage_folder_of(left(path, -1));
-      delete from object_folders o where o.bucket = bucket_id
-        and (o.parent = above and o.name = substr(path, length(above) + 1) or o.parent = path);
+      delete from object_folders o
+      where o.bucket = bucket_id and o.parent = above and o.name = substr(path, length(above) + 1);
+      delete from object_folders o where o.bucket = bucket_id and o.parent = path;
       if above <> '' then paths := paths || above; end if;
     end loop;
   end loop;

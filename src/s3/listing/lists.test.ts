@@ -120,6 +120,14 @@ test('a list gives each object its own storage class, checksum and owner, and an
   )
 })
 
+test('a page of versions goes on after each marker that a page has', () => {
+  for (const marker of ['null', 'null.000000000001bd7d', `0${'a'.repeat(31)}`])
+    assert.equal(
+      versionsQuery(parameters(`key-marker=a&version-id-marker=${marker}`)).versionIdMarker,
+      marker,
+    )
+})
+
 test('ListObjectVersions tells versions and delete markers apart', async () => {
   const version = { ...object('a'), versionId: 'v', isLatest: true, deleteMarker: false }
   const checksum = { algorithm: 'CRC32', type: 'COMPOSITE' }
@@ -224,7 +232,9 @@ test('parameters have bounds and defaults', () => {
   refused(objectsQuery, 'encoding-type=base64')
   refused(objectsQuery, 'prefix=%00')
   refused(versionsQuery, 'version-id-marker=v')
+  refused(versionsQuery, 'key-marker=a&version-id-marker=null.8000000000000000')
   refused(objectsV2Query, 'continuation-token=abc')
+  refused(objectsV2Query, `continuation-token=${writeToken('a\0')}`)
   refused(objectsV2Query, `continuation-token=${writeToken('a').slice(0, -2)}zz`)
   assert.equal(objectsV2Query(parameters('continuation-token=')).after, '')
   assert.equal(uploadsQuery(parameters('upload-id-marker=u')).uploadIdMarker, '')

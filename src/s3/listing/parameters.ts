@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
 import { storageFault } from '#contract/storage-errors.ts'
-import { checkVersionId } from '#s3/version-id.ts'
+import { checkVersionIdMarker } from '#s3/version-id.ts'
 import type { Query } from '#s3/target.ts'
 
 const PAGE_MAX = 1000
@@ -66,7 +66,7 @@ export function versionsQuery(query: Query): VersionsQuery {
       'A version-id marker cannot be specified without a key marker.',
       { ArgumentName: 'version-id-marker', ArgumentValue: versionIdMarker },
     )
-  if (versionIdMarker !== undefined) checkVersionId(versionIdMarker, 'version-id-marker')
+  if (versionIdMarker !== undefined) checkVersionIdMarker(versionIdMarker)
   return { ...listing(query, 'max-keys'), keyMarker, versionIdMarker }
 }
 
@@ -210,7 +210,8 @@ export function writeToken(after: string): string {
 function readToken(token: string): string {
   const bytes = Buffer.from(token, 'base64url')
   const name = bytes.subarray(4)
-  if (bytes.length >= 4 && bytes.readUInt32BE() === crc32(name)) return name.toString('utf8')
+  if (bytes.length >= 4 && bytes.readUInt32BE() === crc32(name) && !name.includes(0))
+    return name.toString('utf8')
   throw storageFault('InvalidArgument', 'The continuation token provided is incorrect', {
     ArgumentName: 'continuation-token',
   })
