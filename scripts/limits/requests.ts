@@ -5,6 +5,7 @@ import * as live from '#contract/live.ts'
 import { ACCOUNT_REQUESTS_MAX } from '#http/account-load.ts'
 import * as http from '#http/limits.ts'
 import { ACCOUNT_RATE_PER_MINUTE } from '#http/request-rates.ts'
+import { UNSENT_BYTES_MAX } from '#http/unsent-replies.ts'
 import { bytes, code, count, seconds, words, type LimitSection } from './limit.ts'
 
 export const REQUESTS: LimitSection = {
@@ -16,7 +17,7 @@ export const REQUESTS: LimitSection = {
     ['time for the headers', seconds(http.HEADERS_TIMEOUT_MS), code('request_timeout')],
     ['time for an answer', seconds(http.DEADLINE_MS), code('deadline_exceeded')],
     [
-      'requests sent ahead on one connection',
+      'requests sent ahead on one connection; each begins when the reply before has left',
       count(http.PIPELINED_MAX),
       words('the connection is closed'),
     ],
@@ -41,7 +42,17 @@ export const REQUESTS: LimitSection = {
       words('the connection is closed'),
     ],
     [
-      'requests of one account at once, in each gateway (`ERGON_ACCOUNT_REQUESTS`); of strangers to its public buckets half as many',
+      'a client that reads nothing while the rest of its reply waits in memory',
+      seconds(http.UNREAD_MS_MAX),
+      words('the connection is closed'),
+    ],
+    [
+      'bytes of replies that wait in memory for their readers, in each gateway',
+      bytes(UNSENT_BYTES_MAX),
+      words('the connection that waited longest is closed'),
+    ],
+    [
+      'requests of one account at once, each until its reply has left, in each gateway (`ERGON_ACCOUNT_REQUESTS`); of strangers to its public buckets half as many',
       count(ACCOUNT_REQUESTS_MAX),
       code('too_many_requests'),
     ],

@@ -29,7 +29,9 @@ export const TRANSFER_DEADLINE_MS = 24 * 3_600_000
 export const CONNECTION_CHECK_MS = 2000
 /** A connection on which nothing moves: longer than the longest wait for an answer. */
 export const SILENCE_MS_MAX = DEADLINE_MS + 30_000
-/** Requests that one connection may have under way; no honest client sends this many ahead. */
+/** A client that reads nothing while the rest of its reply is in memory: pauses of a large object are as long as any. */
+export const UNREAD_MS_MAX = 60_000
+/** Requests that one connection may send ahead; no honest client sends this many. */
 export const PIPELINED_MAX = 64
 
 /** Pages that are answered on any Host, because load balancers ask by address, and in HTTP/1.0 without one. */

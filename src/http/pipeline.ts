@@ -21,7 +21,8 @@ import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import type { RequestCounts } from './request-counts.ts'
 import type { RequestRates } from './request-rates.ts'
-import { sendRefusal, serve, serveOnce, type ServeDeps } from './serve.ts'
+import { sendError, sendKnown, sendStreamed } from './send.ts'
+import type { UnsentReplies } from './unsent-replies.ts'
 
 // Ceiling of reading and refusing a request, until its own ceiling is known: 0.3 s of CPU at 3.5 J/s.
 // Below 50 ms a collection, a cold gateway or a body of some MiB was cut with 402 (one start of five).
@@ -42,8 +43,10 @@ export type PipelineDeps = ServeDeps & {
   readonly clock: Pick<Clock, 'wallMs'>
 }
 
-/** Answers one exchange; never throws. */
-export async function answer(exchange: Exchange, deps: PipelineDeps): Promise<void> {
+type AnswerDeps = PipelineDeps & { readonly unsent: UnsentReplies }
+
+/** Answers one exchange, and resolves when the reply has left or its connection has ended; never throws. */
+export async function answer(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   try {
     await conduct(exchange, deps)
   } catch (error) {
@@ -53,7 +56,7 @@ export async function answer(exchange: Exchange, deps: PipelineDeps): Promise<vo
   }
 }
 
-async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
+async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   const begunMs = performance.now()
   const spend = deps.charging.open()
   exchange.requestId = spend.requestId
@@ -110,13 +113,19 @@ async function conduct(exchange: Exchange, deps: PipelineDeps): Promise<void> {
   } catch (thrown) {
     await sendRefusal({ exchange, protocol, spend, thrown, deps })
   } finally {
-    leave?.()
-    leaveUnpaid?.()
     exchange.close()
-    const charge = spend.settle(exchange.response.statusCode)
-    deps.counts.add(operation, charge, performance.now() - begunMs, caller)
-    discardBody(exchange)
-    spend.written()
+    try {
+      const charge = spend.settle(exchange.response.statusCode)
+      deps.counts.add(operation, charge, performance.now() - begunMs, caller)
+      discardBody(exchange)
+      spend.written()
+    } finally {
+      // A reply that nobody reads is in memory: until then its request is one of those that the caller has running.
+      const left = deps.unsent.left(exchange.response)
+      if (left !== undefined) await left
+      leave?.()
+      leaveUnpaid?.()
+    }
   }
 }
 

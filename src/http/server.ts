@@ -13,6 +13,7 @@ import * as limits from './limits.ts'
 import { answer, type PipelineDeps } from './pipeline.ts'
 import { createConnections } from './connections.ts'
 import { rawRefusal } from './send.ts'
+import { createUnsentReplies } from './unsent-replies.ts'
 
 // A client may be about to use a kept connection: for this time answers ask the client to close it.
 const DRAIN_NOTICE_MS = 400
@@ -47,6 +48,8 @@ export async function listen(
     port: number
     shared: boolean
     silenceMs?: number
+    unreadMs?: number
+    unsentBytesMax?: number
     bodyMemoryBytes?: number
     networkConnectionsMax?: number
     trusts?: Trusts
@@ -54,6 +57,8 @@ export async function listen(
 ): Promise<HttpServer> {
   const connections = createConnections((socket, refusal) => refuseRaw(socket, refusal, deps))
   const memory = createBodyMemory(deps.bodyMemoryBytes ?? BODY_MEMORY_BYTES)
+  const { unsentBytesMax: bytesMax, unreadMs } = deps
+  const answering = { ...deps, unsent: createUnsentReplies({ bytesMax, unreadMs }) }
   let draining = false
   const server = createServer(PARSER, accept)
   server.maxHeadersCount = limits.HEADERS_MAX
@@ -63,7 +68,6 @@ export async function listen(
     deps.networkConnectionsMax ?? limits.CONNECTIONS_OF_NETWORK_MAX,
     deps.trusts,
   )
-  // A client that does not read its answer must not keep the answer in memory.
   server.timeout = deps.silenceMs ?? limits.SILENCE_MS_MAX
   server.on('checkContinue', accept)
   server.on('checkExpectation', accept)
@@ -88,7 +92,7 @@ export async function listen(
       deadlineMs: limits.DEADLINE_MS,
       memory,
     })
-    connections.add(exchange, answer(exchange, deps))
+    connections.add(exchange, () => answer(exchange, answering))
   }
 
   return {

@@ -36,6 +36,8 @@ export async function startTestHttp(
     ...options
   }: {
     silenceMs?: number
+    unreadMs?: number
+    unsentBytesMax?: number
     bodyMemoryBytes?: number
     networkConnectionsMax?: number
     trusts?: Trusts
