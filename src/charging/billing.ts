@@ -25,6 +25,10 @@ export type Billable = Bagged & {
   readonly receiptId: string
   readonly operation: OperationName
   readonly measure: Measure
+  /** As many requests of its operation, for what it causes in other cells. */
+  readonly units: number
+  /** Indirect CPU that is on its bill before it ends. */
+  readonly takenNs: bigint
   readonly facts: Served
   readonly fromMs: number
   /** When it ended, or ends when it is billed now. */
@@ -81,7 +85,7 @@ export class Billing {
     session.append('charge', chargeText(charge), debits)
     session.settled(spend.receiptId)
     hold.end(debits)
-    this.indirect.settled(spend.operation, indirect, indirect.cpuNs)
+    this.indirect.settled(spend.operation, indirect, indirect.cpuNs - spend.takenNs)
     const chargedNs = spend.measure.totalCpuNs() + tailNs + indirect.cpuNs
     this.#count({ chargedNs, accruedNj: energyOf(charge.parts.filter(isOfNode)) })
     this.#absorb(spend, status, hold.terms)
@@ -93,7 +97,8 @@ export class Billing {
     const ids = { receipt: receiptId, request: requestId }
     const charge = this.unattributed.share({ ids, status, fromMs, toMs, cpuNs: measure.cpuNs })
     // The operator absorbs what it causes elsewhere too: that is counted, so that nobody else is billed for it.
-    const caused = this.indirect.of(this.lastTerms().tariff, 'service.nobody', measure.cpuNs)
+    const work = { ownNs: measure.cpuNs, units: 1, takenNs: 0n }
+    const caused = this.indirect.of(this.lastTerms().tariff, 'service.nobody', work)
     this.indirect.settled('service.nobody', caused, 0n)
     return charge
   }
@@ -149,9 +154,10 @@ export class Billing {
     hold: Hold,
   ): { charge: Charge; tailNs: bigint; indirect: Indirect; debits: Debit[] } {
     const { payer, terms } = hold
-    const { operation, measure, facts, tail } = spend
+    const { operation, measure, units, takenNs, facts, tail } = spend
     const tailNs = BigInt(this.#tails.expectedNs(operation, tail))
-    const indirect = this.indirect.of(terms.tariff, operation, measure.cpuNs)
+    const work = { ownNs: measure.cpuNs, units, takenNs }
+    const indirect = this.indirect.of(terms.tariff, operation, work)
     const parts = measure.parts(terms.tariff, { tailNs, indirect }, hold.billableNj)
     const energy = energyOf(parts)
     const cost = payer.funded ? priceOf(energy, terms.pusdPerJ) : pusd(0n)

@@ -18,6 +18,8 @@ const SESSION = 'gw-1.1'
 export type Truth = {
   readonly directMs: number
   readonly indirectMs: number
+  /** As many requests in one, with that cost each, done one group a second; one when absent. */
+  readonly units?: number
   /** The class's own name when absent. */
   readonly operation?: OperationName
 }
@@ -31,6 +33,20 @@ export type NodeOptions = {
   readonly learner?: IndirectLearner
   /** Requests of a class differ in their own CPU by this part, up and down. */
   readonly ownNoise?: number
+  /** Planted: a request with many units counts as one. */
+  readonly isBlind?: boolean
+}
+
+/** A unit in one second at most: a longer request runs for several. */
+const UNITS_PER_S = 250
+
+/** A request that runs over seconds. */
+type LongRequest = {
+  readonly name: string
+  readonly kind: Truth
+  leftUnits: number
+  doneUnits: number
+  takenNs: bigint
 }
 
 /** Requests a second of each class. */
@@ -105,6 +121,7 @@ export class TestNode {
   #nowMs = 0
   #allowedNs: Readonly<Record<string, number>> = {}
   #chargedNs = 0
+  #long: LongRequest[] = []
   /** Spent in the window after the request. */
   #late = 0
 
@@ -136,9 +153,14 @@ export class TestNode {
     for (const [place, name] of requests.entries()) {
       const kind = truth[name]
       const operation = kind?.operation ?? (name as OperationName)
+      if (kind?.units !== undefined) {
+        const { units: leftUnits } = kind
+        this.#long.push({ name, kind, leftUnits, doneUnits: 0, takenNs: 0n })
+        continue
+      }
       this.#nowMs += 1000 / (requests.length + 1)
       const ownNs = (kind?.directMs ?? 0) * MS * this.#noise(this.#options.ownNoise ?? 0)
-      const bill = this.bills.of(tariff, operation, ownNs)
+      const bill = this.bills.of(tariff, operation, { ownNs, units: 1, takenNs: 0n })
       // Unattributed requests are counted, and nobody is billed.
       const cpuNs = operation === 'service.nobody' ? 0n : bill.cpuNs
       this.bills.settled(operation, bill, cpuNs)
@@ -154,6 +176,18 @@ export class TestNode {
         billedNs: before.billedNs + ownNs + Number(cpuNs),
       })
     }
+    for (const one of this.#long) {
+      const done = this.#go(tariff, one)
+      caused += done.causedNs
+      directNs += done.ownNs
+      billedNs += done.billedNs
+      const before = classes.get(one.name) ?? { causedNs: 0, billedNs: 0 }
+      classes.set(one.name, {
+        causedNs: before.causedNs + done.causedNs + done.ownNs,
+        billedNs: before.billedNs + done.billedNs + done.ownNs,
+      })
+    }
+    this.#long = this.#long.filter(({ leftUnits }) => leftUnits > 0)
     this.#nowMs = (Math.floor(this.#nowMs / 1000) + 1) * 1000
     caused *= this.#noise(0.1)
     const now = caused * 0.8 + this.#late
@@ -168,6 +202,31 @@ export class TestNode {
       activity: this.bills.activity,
     })
     return { cpuNs, causedNs, directNs, indirectNs: billedNs, classes }
+  }
+
+  /** A second of a long request; its own CPU comes at its end. */
+  #go(tariff: Tariff, one: LongRequest) {
+    const { name, kind } = one
+    const operation = kind.operation ?? (name as OperationName)
+    const units = Math.min(UNITS_PER_S, one.leftUnits)
+    one.leftUnits -= units
+    const causedNs = units * kind.indirectMs * MS * this.costs
+    const before = one.takenNs
+    const isFirst = one.doneUnits === 0
+    one.doneUnits += units
+    const { isBlind = false } = this.#options
+    const workOf = (ownNs: number) => ({
+      ownNs,
+      units: isBlind ? 1 : one.doneUnits,
+      takenNs: one.takenNs,
+    })
+    if (!isBlind)
+      one.takenNs = this.bills.grow(tariff, operation, isFirst ? units - 1 : units, workOf(0))
+    if (one.leftUnits > 0) return { causedNs, ownNs: 0, billedNs: Number(one.takenNs - before) }
+    const ownNs = kind.directMs * MS
+    const bill = this.bills.of(tariff, operation, workOf(ownNs))
+    this.bills.settled(operation, bill, bill.cpuNs - one.takenNs)
+    return { causedNs, ownNs, billedNs: Number(bill.cpuNs - before) }
   }
 
   #observe(window: IndirectWindow): void {

@@ -22,6 +22,7 @@ import {
 import { IndirectBills } from './indirect.ts'
 
 const MINUTE = 60
+const once = (ownNs: number) => ({ ownNs, units: 1, takenNs: 0n })
 const SESSION = 'gw-1.1'
 const REST = { activeMs: 50, restMs: 28 }
 // The loads of the long conservation test, as fast as one client asks.
@@ -142,6 +143,42 @@ test('planted: a learner that sees no sizes is found', () => {
   assert.equal(faultsOfSizes(1, planted).length, 2)
 })
 
+// Deletes of one absent key, and now and then one of a thousand keys in folders: 4 s of PostgreSQL's CPU.
+const BATCHES: NodeOptions['truth'] = {
+  small: { operation: 'storage.delete-objects', directMs: 1, indirectMs: 3 },
+  batch: { operation: 'storage.delete-objects', directMs: 30, indirectMs: 4, units: 1000 },
+}
+
+/** The billed percentages of both, and of all: first while nothing is known of batches. */
+function sharesOfBatches(seed: number, isBlind: boolean) {
+  const node = new TestNode({ ...REST, truth: BATCHES, random: randomOf(seed), isBlind })
+  node.run(20)
+  node.run(MINUTE, { small: 10 })
+  node.run(MINUTE, { small: 10, batch: 0.05 })
+  const bill = node.run(10 * MINUTE, { small: 10, batch: 0.05 })
+  const of = (name: string) => {
+    const { billedNs = 0, causedNs = 1 } = bill.classes.get(name) ?? {}
+    return (100 * billedNs) / causedNs
+  }
+  return { small: of('small'), batch: of('batch'), all: shareOf(bill) }
+}
+
+test('a batch of an operation pays for each of its units, and requests of one unit not for batches', () => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const { small, batch, all } = sharesOfBatches(seed, false)
+    const shares = `small ${small.toFixed(1)} %, batch ${batch.toFixed(1)} %, all ${all.toFixed(1)} %`
+    assert.ok(small > 80 && small < 120, shares)
+    // The last of its 4 s is seen when its bill is made already: the operator pays that.
+    assert.ok(batch > 45 && batch < 100, shares)
+    assert.ok(all > 60 && all <= 100, shares)
+  }
+})
+
+test('planted: batches that count as one request are found', () => {
+  const { small, batch } = sharesOfBatches(1, true)
+  assert.ok(small > 125 && batch < 10, `small ${small.toFixed(1)} %, batch ${batch.toFixed(1)} %`)
+})
+
 test('a part has a band of what is known of it as a whole, from the first seconds on', () => {
   for (const perSecond of [0.2, 1, 100]) {
     const truth = { 'storage.put-object': { directMs: 4, indirectMs: 3 } }
@@ -149,7 +186,11 @@ test('a part has a band of what is known of it as a whole, from the first second
     node.run(20)
     node.run(30, { 'storage.put-object': perSecond })
     const indirect = { ...node.learner.rates(), allowedNs: { [SESSION]: 1e12 } }
-    const { cpuNs, bandPct } = node.bills.of(testTariff({ indirect }), 'storage.put-object', 4e6)
+    const { cpuNs, bandPct } = node.bills.of(
+      testTariff({ indirect }),
+      'storage.put-object',
+      once(4e6),
+    )
     assert.ok(cpuNs > 0n && bandPct > 40 && bandPct <= 60, `${perSecond} a second: ${bandPct} %`)
   }
 })
@@ -159,7 +200,7 @@ test('what cannot be told from nothing is not billed, and no band says so', () =
   const billOf = (deviation: number) => {
     const operations = { 'model.list': rateOf(1e6, deviation) }
     const indirect = { ...NO_RATES, operations, allowedNs: { [SESSION]: 1e12 } }
-    const { cpuNs, bandPct } = bills.of(testTariff({ indirect }), 'model.list', 0)
+    const { cpuNs, bandPct } = bills.of(testTariff({ indirect }), 'model.list', once(0))
     return [cpuNs, bandPct]
   }
   assert.deepEqual(billOf(1e6), [1_000_000n, 100])
@@ -264,7 +305,7 @@ test('nothing is billed of an operation that nobody has seen, and nothing at res
   const node = new TestNode({ ...REST, truth: {}, random: randomOf(3) })
   node.run(MINUTE)
   assert.equal(
-    node.bills.of(testTariff({ indirect: node.learner.rates() }), 'chat.create', 1e6).cpuNs,
+    node.bills.of(testTariff({ indirect: node.learner.rates() }), 'chat.create', once(1e6)).cpuNs,
     0n,
   )
 })
@@ -283,7 +324,7 @@ test('no session bills more than it is allowed, nor what another is allowed', ()
       },
     })
   const settle = (tariff: ReturnType<typeof testTariff>) => {
-    const bill = bills.of(tariff, 'model.list', 0)
+    const bill = bills.of(tariff, 'model.list', once(0))
     bills.settled('model.list', bill, bill.cpuNs)
     return bill.cpuNs
   }
@@ -311,8 +352,8 @@ test('requests of a second share its cost, which is billed once', () => {
     },
   })
   const settle = () => {
-    const bill = bills.of(tariff, 'model.list', 0)
-    assert.ok(bill.cpuNs <= bills.ceilingNs(tariff, 'model.list', 0))
+    const bill = bills.of(tariff, 'model.list', once(0))
+    assert.ok(bill.cpuNs <= bills.ceilingNs(tariff, 'model.list', once(0)))
     bills.settled('model.list', bill, bill.cpuNs)
     return bill.cpuNs
   }

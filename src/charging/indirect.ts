@@ -20,7 +20,17 @@ export type Indirect = {
   readonly ownNs: number
 }
 
-/** The most seconds whose cost the pot holds. */
+/** Work as it stands. */
+export type CausingWork = {
+  /** CPU of its own process. */
+  readonly ownNs: number
+  /** As many requests of its operation: a deletion of a thousand keys counts as a thousand. */
+  readonly units: number
+  /** Indirect CPU that is on its bill already. */
+  readonly takenNs: bigint
+}
+
+/** The pot holds the cost of so many seconds at most. */
 const POT_SECONDS_MAX = 4
 /** Active seconds over which the requests of a second are averaged. */
 const DECAY = 4
@@ -46,22 +56,45 @@ export class IndirectBills {
     this.#session = session
   }
 
-  /** Indirect CPU on the bill of work with `ownNs` of own CPU that settles now. */
-  of(tariff: Tariff, operation: OperationName, ownNs: number): Indirect {
+  /** Indirect CPU on the bill of work that settles now, the taken part included. */
+  of(tariff: Tariff, operation: OperationName, work: CausingWork): Indirect {
     this.#turn(tariff)
     const { activeSecond } = tariff.indirect
     const shareNs = Math.min(activeSecond.value, this.#potNs / Math.max(1, this.#meanRequests))
-    const wanted = wantedOf(tariff, operation, { ownNs, shareNs })
-    const leftNs = this.#leftNs(tariff)
-    const cpuNs = wanted.cpuNs < leftNs ? wanted.cpuNs : leftNs
+    const { ownNs } = work
+    const wanted = wantedOf(tariff, operation, { ...work, shareNs })
+    const cpuNs = this.#limited(tariff, wanted.cpuNs, work.takenNs)
     const bandPct = cpuNs === 0n ? Number(tariff.bandPct) : wanted.bandPct
     return { cpuNs, bandPct, shareNs, ownNs }
   }
 
-  /** The most that work of an operation can be billed, given its own CPU. */
-  ceilingNs(tariff: Tariff, operation: OperationName, ownNs: number): bigint {
+  /** The most that work of an operation can be billed as it stands. */
+  ceilingNs(
+    tariff: Tariff,
+    operation: OperationName,
+    work: Pick<CausingWork, 'ownNs' | 'units'>,
+  ): bigint {
     const shareNs = tariff.indirect.activeSecond.value
-    return wantedOf(tariff, operation, { ownNs, shareNs }).cpuNs
+    return wantedOf(tariff, operation, { ...work, shareNs }).cpuNs
+  }
+
+  /**
+   * Counts `more` units that running work has done, in the window of their CPU. Returns the indirect CPU that is on its
+   * bill from now on: at its end the credit of that window may be gone.
+   */
+  grow(tariff: Tariff, operation: OperationName, more: number, work: CausingWork): bigint {
+    this.#usageOf(operation).requests += more
+    const wanted = wantedOf(tariff, operation, { ...work, shareNs: 0 })
+    const takenNs = this.#limited(tariff, wanted.cpuNs, work.takenNs)
+    this.#indirectNs += takenNs - work.takenNs
+    return takenNs
+  }
+
+  /** What is taken stays; more is limited by what was spent. */
+  #limited(tariff: Tariff, wantedNs: bigint, takenNs: bigint): bigint {
+    const mostNs = takenNs + this.#leftNs(tariff)
+    if (wantedNs <= takenNs) return takenNs
+    return wantedNs < mostNs ? wantedNs : mostNs
   }
 
   /** The spent CPU that this process may still bill: so a load that ends or grows never bills what nobody spent. */
@@ -70,10 +103,15 @@ export class IndirectBills {
     return leftNs > 0n ? leftNs : 0n
   }
 
-  /** Counts settled work, and its billed indirect CPU. */
-  settled(operation: OperationName, { shareNs, ownNs }: Indirect, billedNs: bigint): void {
+  #usageOf(operation: OperationName): { requests: number; ownNs: number } {
     let usage = this.#operations.get(operation)
     if (usage === undefined) this.#operations.set(operation, (usage = { requests: 0, ownNs: 0 }))
+    return usage
+  }
+
+  /** Counts settled work, its first unit, and its billed indirect CPU without the part that was taken before. */
+  settled(operation: OperationName, { shareNs, ownNs }: Indirect, billedNs: bigint): void {
+    const usage = this.#usageOf(operation)
     usage.requests++
     usage.ownNs += ownNs
     this.#requests++
@@ -105,10 +143,7 @@ export class IndirectBills {
   }
 }
 
-/** The size of one request. */
-type RequestSize = {
-  /** CPU of its own process. */
-  readonly ownNs: number
+type RequestSize = Pick<CausingWork, 'ownNs' | 'units'> & {
   /** Its share of an active second's cost. */
   readonly shareNs: number
 }
@@ -117,7 +152,7 @@ type RequestSize = {
 function causedBy(
   { operations, activeSecond }: IndirectRates,
   operation: string,
-  { ownNs, shareNs }: RequestSize,
+  { ownNs, units, shareNs }: RequestSize,
 ): { readonly value: number; readonly deviation: number } | undefined {
   const rate = operations[operation]
   if (rate === undefined) return undefined
@@ -125,14 +160,14 @@ function causedBy(
   const ownMs = ownNs / 1e6
   const seconds = activeSecond.value === 0 ? 0 : shareNs / activeSecond.value
   const variance =
-    rate.deviation ** 2 +
+    (units * rate.deviation) ** 2 +
     (ownMs * own.deviation) ** 2 +
     (seconds * activeSecond.deviation) ** 2 +
-    2 * ownMs * covariances.requestOwn +
-    2 * seconds * covariances.requestActive +
+    2 * units * ownMs * covariances.requestOwn +
+    2 * units * seconds * covariances.requestActive +
     2 * ownMs * seconds * covariances.ownActive
   return {
-    value: rate.value + ownMs * own.value + shareNs,
+    value: units * rate.value + ownMs * own.value + shareNs,
     deviation: Math.sqrt(Math.max(0, variance)),
   }
 }

@@ -16,6 +16,7 @@ import { fixedTier } from './compose-charge.ts'
 import { isDepleted, silent } from './faults.ts'
 import { Hold } from './hold.ts'
 import type { Recorded } from './journal.ts'
+import type { CausingWork } from './indirect.ts'
 import { Measure } from './measure.ts'
 import type { Estimate, Payer, Served, Span, Spend, Claim } from './spend.ts'
 
@@ -43,6 +44,8 @@ export class OpenSpend implements Spend, Billable {
   fromMs: number
   /** Of its first payer, from the first admit on. */
   operation: OperationName = 'service.nobody'
+  units = 1
+  takenNs = 0n
   tail: TailClass = 0
   cutReason: Spend['cutReason']
   /** In the bag of running spends. */
@@ -180,6 +183,18 @@ export class OpenSpend implements Spend, Billable {
     this.#grow()
   }
 
+  countsAs(more: number): void {
+    const hold = this.#paying
+    if (hold === undefined || this.settled !== undefined) return
+    this.units += more
+    const ceilingNj = this.#indirectCeiling(hold)
+    hold.capNj = larger(hold.capNj, add(this.#ceilingNj, ceilingNj))
+    // The operator pays what the wallet cannot hold by now: the work is done.
+    hold.reach(add(this.measured(), ceilingNj))
+    const { indirect } = this.#deps.billing
+    this.takenNs = indirect.grow(hold.terms.tariff, this.operation, more, this.#causing)
+  }
+
   finish(used?: Claim): void | Promise<void> {
     this.#isWhole = true
     if (used !== undefined) this.measure.claim(used)
@@ -210,7 +225,7 @@ export class OpenSpend implements Spend, Billable {
     const { bandPct: learnedPct } = this.#deps.billing.indirect.of(
       tariff,
       this.operation,
-      this.measure.cpuNs,
+      this.#causing,
     )
     const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
     const { upstream = node } = this.facts
@@ -309,9 +324,13 @@ export class OpenSpend implements Spend, Billable {
   get billed(): Billed {
     const hold = this.#paying
     if (hold === undefined) return NOTHING_BILLED
+    const { tariff } = hold.terms
     const own = {
-      chargedNs: this.measure.totalCpuNs(),
-      accruedNj: smaller(this.measure.nodeEnergy(hold.terms.tariff), hold.billableNj),
+      chargedNs: this.measure.totalCpuNs() + this.takenNs,
+      accruedNj: smaller(
+        add(this.measure.nodeEnergy(tariff), energyOfCpu(this.takenNs, tariff.njPerCpuS)),
+        hold.billableNj,
+      ),
     }
     return addBilled(own, this.measure.absorbedCells)
   }
@@ -319,8 +338,12 @@ export class OpenSpend implements Spend, Billable {
   /** The most that it can be billed for the CPU that it causes in shared cells. */
   #indirectCeiling({ terms: { tariff } }: Hold): Nj {
     const { indirect } = this.#deps.billing
-    const ceilingNs = indirect.ceilingNs(tariff, this.operation, this.measure.cpuNs)
+    const ceilingNs = indirect.ceilingNs(tariff, this.operation, this.#causing)
     return energyOfCpu(ceilingNs, tariff.njPerCpuS)
+  }
+
+  get #causing(): CausingWork {
+    return { ownNs: this.measure.cpuNs, units: this.units, takenNs: this.takenNs }
   }
 
   get #isOver(): boolean {

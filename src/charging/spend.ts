@@ -87,6 +87,11 @@ export interface Spend {
    * charge that CPU to anybody else (metering/marks.ts).
    */
   claimThread(thread: JoinedThread, cpuNs: number): void
+  /**
+   * The work has done so many units of its operation beyond its first one: it counts as so many requests more for what it
+   * causes in shared cells. For operations whose work there grows with a number, where own CPU hardly does.
+   */
+  countsAs(more: number): void
   /** Energy spent elsewhere for this work, cumulative per cell or meter; fires `cut` when the hold is used up. */
   claim(used: Claim): void
   /**

@@ -62,6 +62,7 @@ function asked(
     who,
     signal: new AbortController().signal,
     spend: {
+      countsAs: () => undefined,
       mark() {
         told.marks++
         before = told.steps

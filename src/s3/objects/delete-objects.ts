@@ -49,11 +49,17 @@ export const createDeleteObjects =
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
     const deleted: DeletedEntry[] = []
     for (const [bypassGovernance, some] of byBypass) {
-      const answers = await objects.delete(bucket, some.map(deletionOf), { bypassGovernance })
-      for (const [index, answer] of answers.entries()) {
-        const target = present(some[index], 'each answer has its target')
-        if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
-        else deleted.push(told(target, answer))
+      for (let at = 0; at < some.length; at += BATCH_KEYS) {
+        const batch = some.slice(at, at + BATCH_KEYS)
+        // The request itself counts as its first key.
+        const isFirst = deleted.length + failed.length === 0
+        const answers = await objects.delete(bucket, batch.map(deletionOf), { bypassGovernance })
+        request.spend.countsAs(isFirst ? batch.length - 1 : batch.length)
+        for (const [index, answer] of answers.entries()) {
+          const target = present(batch[index], 'each answer has its target')
+          if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
+          else deleted.push(told(target, answer))
+        }
       }
     }
     request.body.trace.batch = [
@@ -66,6 +72,9 @@ export const createDeleteObjects =
     ]
     return xmlReply(deletedXml(deleted, failed, quiet))
   }
+
+/** Keys of one statement: after each the bill has their cost in PostgreSQL, while that was just seen. */
+const BATCH_KEYS = 100
 
 /** Keys that are judged before other requests have a turn. */
 const TURN_KEYS = 8
