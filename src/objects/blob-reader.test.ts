@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, storageAway } from '#blobs/faults.ts'
+import type { Queryable, SqlRow } from '#state/connect.ts'
 import type { Part } from './types.ts'
 import { createBlobReader } from './blob-reader.ts'
 
@@ -21,6 +22,11 @@ const PART: Part = {
   blob: BLOB,
 }
 const { signal } = new AbortController()
+const NO_STATE: Queryable = {
+  async query() {
+    throw new TypeError('there is nothing to ask')
+  },
+}
 const untold = {
   async tell() {
     throw new TypeError('there is nothing to tell')
@@ -34,7 +40,8 @@ test('read() opens no blob whose key cannot be unwrapped, nor before somebody re
     opened.push(body)
     return body
   }
-  const reader = createBlobReader(new Map([['fs', { get } as unknown as BlobStore]]), untold)
+  const stores = new Map([['fs', { get } as unknown as BlobStore]])
+  const reader = createBlobReader({ stores, finds: NO_STATE, damages: untold })
   const body = { kind: 'parts', parts: [PART] } as const
   const open = () => {
     throw new Error('no such key')
@@ -67,7 +74,8 @@ test('read() and check() tell the operator of a blob that is damaged, and of non
     },
     stat: async () => ({ id: BLOB.id, size: 2, writtenMs: 0 }),
   }
-  const reader = createBlobReader(new Map([['fs', store as unknown as BlobStore]]), damages)
+  const stores = new Map([['fs', store as unknown as BlobStore]])
+  const reader = createBlobReader({ stores, finds: NO_STATE, damages })
   const body = { kind: 'parts', parts: [PART] } as const
   const read = () => reader.read(body, { signal, size: 3 })[Symbol.asyncIterator]().next()
   await assert.rejects(read(), fault)
@@ -78,4 +86,36 @@ test('read() and check() tell the operator of a blob that is damaged, and of non
     [BLOB.id, `Could not trust blob ${BLOB.id}: it ends at 2`],
     [BLOB.id, `Could not trust blob ${BLOB.id}: it has 2 bytes, not 3`],
   ])
+})
+
+test('read() takes a checksum that a part lacks from the state, for the parts that are opened', async () => {
+  const { checksum: _, ...bare } = BLOB
+  const asked: unknown[] = []
+  let rows: SqlRow[] = [{ location: 'moved', size: 3, checksum: 'crc32:352441c2' }]
+  const finds: Queryable = {
+    async query<R extends SqlRow>(_text: string, values: readonly unknown[] = []) {
+      asked.push(...values)
+      return { rows: rows as R[], rowCount: rows.length }
+    },
+  }
+  const opened: NewBlob[] = []
+  const get: BlobStore['get'] = async (blob) => {
+    opened.push(blob)
+    return Readable.from([Buffer.from('abc')])
+  }
+  const told: string[] = []
+  const damages = { tell: async ({ id }: BlobRef) => void told.push(id) }
+  const stores = new Map([['moved', { get } as unknown as BlobStore]])
+  const reader = createBlobReader({ stores, finds, damages })
+  const part = (id: string) => ({ ...PART, encryption: null, blob: { ...bare, id } })
+  const body = { kind: 'parts', parts: ['a', 'b', 'c'].map(part) } as const
+  const read = async () => {
+    for await (const _ of reader.read(body, { signal, size: 9, range: { first: 3, last: 5 } }));
+  }
+  await read()
+  assert.deepEqual(asked, ['b'])
+  assert.deepEqual(opened, [{ ...rows[0], id: 'b' }])
+  rows = []
+  await assert.rejects(read(), { code: 'blob_missing' })
+  assert.deepEqual(told, ['b'])
 })

@@ -1,9 +1,10 @@
 // Reads the bodies of versions. Each blob has a location; each encrypted body has its wrapped key beside it.
 import { messageOf } from '#base/errors.ts'
-import type { ByteRange, NewBlob } from '#blobs/blob.ts'
+import type { BlobRef, ByteRange, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, blobMissing, isOfBlob } from '#blobs/faults.ts'
 import { storeOf, type BlobStores } from '#blobs/stores.ts'
-import type { ObjectBody, Json, Part } from './types.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { ObjectBody, Json, Part, PartBlob } from './types.ts'
 import type { Damages } from './damage.ts'
 import { openFrames, sealedRange } from './encryption/frames.ts'
 
@@ -29,9 +30,15 @@ export interface BlobReader {
 /** A body that is copied has at most 1024 parts of 5 MiB. */
 const CHECKS_AT_ONCE = 16
 
-export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tell'>): BlobReader {
+type Deps = {
+  readonly stores: BlobStores
+  readonly finds: Queryable
+  readonly damages: Pick<Damages, 'tell'>
+}
+
+export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
   /** Throws the error again. The reader waits for the alarm; an unreachable state ends that wait. */
-  async function told(error: unknown, blob: NewBlob): Promise<never> {
+  async function told(error: unknown, blob: BlobRef): Promise<never> {
     if (isOfBlob(error)) await damages.tell(blob, messageOf(error)).catch(() => undefined)
     throw error
   }
@@ -45,7 +52,7 @@ export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tel
     }
   }
 
-  async function checkBlob(blob: NewBlob, signal: AbortSignal): Promise<void> {
+  async function checkBlob(blob: BlobRef, signal: AbortSignal): Promise<void> {
     const found = await storeOf(stores, blob).stat(blob.id, signal)
     if (found === undefined) return await told(blobMissing(blob.id), blob)
     if (found.size !== blob.size) {
@@ -60,14 +67,16 @@ export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tel
     options: ReadOptions,
   ): Promise<AsyncIterable<Buffer>> {
     const { signal, cipher } = options
-    const { blob, size } = part
+    const { size } = part
+    // The key first: if unwrapping fails, no blob is open.
+    const key =
+      cipher === undefined || part.encryption === null ? undefined : cipher.open(part.encryption)
+    const blob = isSummed(part.blob) ? part.blob : await summed(finds, part.blob)
     const store = storeOf(stores, blob)
-    if (cipher === undefined || part.encryption === null) {
+    if (key === undefined) {
       const isWhole = range.first === 0 && range.last === size - 1
       return await store.get(blob, { signal, ...(isWhole ? {} : { range }) })
     }
-    // The key first: if unwrapping fails, no blob is open.
-    const key = cipher.open(part.encryption)
     const sealed = await store.get(blob, { signal, range: sealedRange(range, size) })
     return openFrames(key, sealed, { range, size, blobId: blob.id })
   }
@@ -102,6 +111,19 @@ export function createBlobReader(stores: BlobStores, damages: Pick<Damages, 'tel
         )
     },
   }
+}
+
+const isSummed = (blob: PartBlob): blob is NewBlob => blob.checksum !== undefined
+
+/** The blob with its checksum, where it is now. Throws `blob_missing`. */
+async function summed(finds: Queryable, { id }: BlobRef): Promise<NewBlob> {
+  const { rows } = await finds.query<{ location: string; size: number; checksum: string }>(
+    'select location, size::float8, checksum from blobs where id = $1::text::uuid',
+    [id],
+  )
+  const [row] = rows
+  if (row === undefined) throw blobMissing(id)
+  return { id, ...row }
 }
 
 /** An inline body is one frame and is decrypted whole. */

@@ -1,6 +1,6 @@
 // Converts between rows of the state and the types of the object store.
 import { invariant } from '#base/errors.ts'
-import type { NewBlob } from '#blobs/blob.ts'
+import type { BlobRef } from '#blobs/blob.ts'
 import type { SqlRow } from '#state/connect.ts'
 import type { ListedBucket } from './objects.ts'
 import type {
@@ -39,7 +39,7 @@ export type VersionRow = {
   modified_at: Date
   part_count: number
   annotations: Sheet | null
-  /** The parts with the current rows of their blobs. */
+  /** The parts with the current rows of their blobs; an empty list where they are too many beside other objects. */
   located: Part[] | null
   /** A body in the row. */
   inline: Buffer | null
@@ -165,13 +165,13 @@ export type PartRow = SqlRow & {
   etag: string
   checksums: JsonObject
   encryption: Json
-  blob: NewBlob
+  blob: BlobRef
   modified_at: Date
 }
 
-/** The columns of a PartRow, from upload_parts p and blobs b. */
+/** The columns of a PartRow, from upload_parts p and blobs b. Nobody reads the bytes by it: it has no checksum. */
 export const PART_COLUMNS = `p.number, p.size, p.etag, p.checksums, p.encryption, p.modified_at,
-  json_build_object('id', b.id, 'location', b.location, 'size', b.size, 'checksum', b.checksum) as blob`
+  json_build_object('id', b.id, 'location', b.location, 'size', b.size) as blob`
 
 export const toUploadPart = (row: PartRow): UploadPart => ({
   number: row.number,

@@ -1,6 +1,6 @@
 // The stored data: buckets, versions of objects, uploads. Documents that only a protocol understands (an ACL, a
 // policy, checksums) are JSON here and are returned as they were given.
-import type { NewBlob } from '#blobs/blob.ts'
+import type { BlobRef } from '#blobs/blob.ts'
 
 export type Json =
   | null
@@ -106,8 +106,10 @@ export type Part = {
   readonly etag: string
   readonly checksums: JsonObject
   readonly encryption: Json
-  readonly blob: NewBlob
+  readonly blob: PartBlob
 }
+/** Without `checksum` where that is read with the bytes. */
+export type PartBlob = BlobRef & { readonly checksum?: string }
 
 /** Small bodies are inline, in the row; all others are a list of parts. */
 export type ObjectBody =

@@ -87,7 +87,7 @@ export function createParts(options: StorageOptions) {
     annotations: createAnnotations({ state }),
     attributesOf: (request: StorageRequest, bucket: Bucket) =>
       writtenAttributes(request, bucket, { access, directory, nowMs: clock.wallMs() }),
-    blobs: createBlobReader(blobs.byLocation, damages),
+    blobs: createBlobReader({ stores: blobs.byLocation, finds, damages }),
     buckets,
     callers: createCallers({ identity, keys: options.keys }),
     clock,

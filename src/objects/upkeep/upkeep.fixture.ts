@@ -70,8 +70,9 @@ export function withBlobs(opened: (kept: Kept) => void) {
     async readObject(bucket: Bucket, key: string): Promise<Buffer> {
       const { body } = await readVersion(store, bucket, { key })
       assert.ok(body.kind === 'parts' && body.parts[0] !== undefined)
-      const { blob } = body.parts[0]
-      return buffer(await storeOf(stores(), blob).get(blob, { signal }))
+      const { checksum, ...blob } = body.parts[0].blob
+      assert.ok(checksum !== undefined)
+      return buffer(await storeOf(stores(), blob).get({ ...blob, checksum }, { signal }))
     },
     remove: (bucket: Bucket, key: string) =>
       store.objects.delete(bucket, [{ key }], { bypassGovernance: false }),

@@ -86,7 +86,11 @@ function depsOf(bucket: Bucket, receiver: Receiver, more: object = {}): Parts {
     uploads: store.uploads,
     annotations: store.annotations,
     receiver,
-    blobs: createBlobReader(stores(), { tell: async () => undefined }),
+    blobs: createBlobReader({
+      stores: stores(),
+      finds: store.pipeline,
+      damages: { tell: async () => undefined },
+    }),
     admitTransfer: async () => undefined,
     attributesOf: async () => attributes('', 0),
     encrypting: createEncrypting(vault),
