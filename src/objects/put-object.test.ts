@@ -14,7 +14,9 @@ import {
   brokenRules,
   inlineObject,
   makeBucket,
+  ACCOUNT,
   partsObject,
+  variedAttributes,
   withStore,
   type Store,
 } from './store.fixture.ts'
@@ -148,25 +150,43 @@ type Before = 'nothing' | 'inline' | 'parts' | 'annotated' | 'marker' | 'twice'
 const BEFORE: readonly Before[] = ['nothing', 'inline', 'parts', 'annotated', 'marker', 'twice']
 const VERSIONINGS = ['off', 'enabled', 'enabled later', 'suspended', 'suspended later'] as const
 
+/** The receivers of a bucket's news: all but the first turn a put into one that is made alone. */
+const HEARERS = ['nobody', 'a rule', 'a follower'] as const
+
+async function tell(bucket: Bucket, hearer: (typeof HEARERS)[number]): Promise<void> {
+  const rules = [{ id: 'r', events: ['s3:ObjectCreated:*'] }]
+  if (hearer === 'a rule') await store.buckets.configure(bucket, 'notification', { rules })
+  if (hearer === 'a follower')
+    await store.state.query('select follow_buckets($1, $2, $3)', [
+      bucket.name,
+      ACCOUNT,
+      [bucket.name],
+    ])
+}
+
+const varied = (text: string, seed: number) => ({
+  attributes: variedAttributes(seed, Buffer.byteLength(text)),
+  body: { kind: 'inline', bytes: Buffer.from(text) } as const,
+})
+
 /** A bucket with a key of each history, twice, so that many are put together. */
 async function historical(name: string, versioning: (typeof VERSIONINGS)[number]) {
   const bucket = await makeBucket(store, name)
   if (versioning === 'enabled' || versioning === 'suspended')
     await store.buckets.setVersioning(bucket, versioning)
-  const keys: string[] = []
-  for (const before of BEFORE)
-    for (const nth of [1, 2]) {
-      const key = `${before}-${nth}`
-      keys.push(key)
-      if (before === 'nothing') continue
-      const old = before === 'parts' ? partsObject(key, [70_000]) : inlineObject(`old ${key}`)
-      await store.objects.put(bucket, key, old)
-      if (before === 'twice') await store.objects.put(bucket, key, inlineObject('newer'))
-      if (before === 'annotated')
-        await store.annotations.put(bucket, { key }, annotation('note', 'text', null))
-      if (before === 'marker')
-        await store.objects.delete(bucket, [{ key }], { bypassGovernance: false })
-    }
+  const keys = BEFORE.flatMap((before) => [`${before}-1`, `${before}-2`])
+  for (const [seed, key] of keys.entries()) {
+    const before = BEFORE[Math.floor(seed / 2)]
+    if (before === 'nothing') continue
+    const isVaried = before === 'inline' || before === 'twice'
+    const plain = before === 'parts' ? partsObject(key, [70_000]) : inlineObject(`old ${key}`)
+    const old = isVaried ? varied(`old ${key}`, seed) : plain
+    await store.objects.put(bucket, key, old)
+    if (before === 'twice') await store.objects.put(bucket, key, varied('newer', seed + 3))
+    if (before === 'annotated')
+      await store.annotations.put(bucket, { key }, annotation('note', 'text', null))
+    if (before === 'marker') await store.objects.delete(bucket, [{ key }], NO_BYPASS)
+  }
   if (!versioning.endsWith(' later')) return { bucket, keys }
   await store.buckets.setVersioning(bucket, 'enabled')
   if (versioning === 'enabled later') return { bucket, keys }
@@ -175,38 +195,67 @@ async function historical(name: string, versioning: (typeof VERSIONINGS)[number]
   return { bucket, keys }
 }
 
-/** All versions without ids and times, and the counters of usage. */
-async function stateOf({ id }: Bucket) {
+/** All versions without ids and times, the counters of usage, and the news for others. */
+async function stateOf({ id, name }: Bucket) {
   const versions = await store.state.query(
     `select key, version_id = 'null' as is_null, is_latest, delete_marker, size, etag, checksums, headers, metadata,
-      tags, acl, encryption, storage_class, owner, inline, parts is null as is_inline, part_count, annotations is null
-      as is_bare from object_versions where bucket = $1 order by key, seq`,
+      tags, acl, retention_mode, retain_until, legal_hold, encryption, storage_class, owner, inline,
+      parts is null as is_inline, part_count, annotations is null as is_bare
+      from object_versions where bucket = $1 order by key, seq`,
     [id],
   )
   const usage = await store.state.query(
     'select sum(bytes) as bytes, sum(versions) as versions from bucket_usage where bucket = $1',
     [id],
   )
-  return { versions: versions.rows, usage: usage.rows }
+  const events = await store.state.query(
+    `select rule, name, key, version_id = 'null' as is_null, size, etag from storage_events
+      where bucket = $1 order by key`,
+    [id],
+  )
+  const followed = await store.state.query(
+    "select key, version_id = 'null' as is_null from followed_objects where follower = $1 order by key",
+    [name],
+  )
+  return {
+    versions: versions.rows,
+    usage: usage.rows,
+    events: events.rows,
+    followed: followed.rows,
+  }
 }
 
 test('puts that go together leave what puts alone leave', { skip }, async () => {
-  for (const [at, versioning] of VERSIONINGS.entries()) {
-    const [together, alone] = [
-      await historical(`together-${at}`, versioning),
-      await historical(`alone-${at}`, versioning),
-    ]
-    const made = (key: string) =>
-      key === 'nothing-2' || key === 'inline-2'
-        ? { ...inlineObject(key), conditions: { ifNoneMatch: '*' as const } }
-        : inlineObject(`new ${key}`)
-    const objects = openObjects()
-    const got = await ends(together.keys.map((key) => objects.put(together.bucket, key, made(key))))
-    for (const [nth, key] of alone.keys.entries())
-      assert.deepEqual([got[nth]], await ends([objects.put(alone.bucket, key, made(key))]), key)
-    assert.deepEqual(await stateOf(together.bucket), await stateOf(alone.bucket), versioning)
-    assert.deepEqual(await brokenRules(store.state), [])
-  }
+  let nth = 0
+  for (const hearer of HEARERS)
+    for (const versioning of VERSIONINGS) {
+      nth++
+      const [together, alone] = [
+        await historical(`together-${nth}`, versioning),
+        await historical(`alone-${nth}`, versioning),
+      ]
+      for (const { bucket } of [together, alone]) await tell(bucket, hearer)
+      const made = (key: string, seed: number) =>
+        key === 'nothing-2' || key === 'inline-2'
+          ? { ...varied(key, seed + 7), conditions: { ifNoneMatch: '*' as const } }
+          : varied(`new ${key}`, seed + 7)
+      const objects = openObjects()
+      const got = await ends(
+        together.keys.map((key, seed) => objects.put(together.bucket, key, made(key, seed))),
+      )
+      for (const [seed, key] of alone.keys.entries())
+        assert.deepEqual(
+          [got[seed]],
+          await ends([objects.put(alone.bucket, key, made(key, seed))]),
+          key,
+        )
+      const left = await stateOf(together.bucket)
+      assert.deepEqual(left, await stateOf(alone.bucket), `${versioning}, told to ${hearer}`)
+      const told = got.filter((end) => end === 'put').length
+      assert.equal(left.events.length, hearer === 'a rule' ? told : 0)
+      assert.equal(left.followed.length, hearer === 'a follower' ? told : 0)
+      assert.deepEqual(await brokenRules(store.state), [])
+    }
 })
 
 const LOCK = 'perform pg_advisory_xact_lock(4207711, s.stripe)'

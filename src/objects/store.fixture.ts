@@ -95,6 +95,26 @@ export const attributes = (etag: string, size: number): Attributes => ({
   owner: ACCOUNT,
 })
 
+/** Attributes of which none is alike for seeds that follow each other, and each that may be absent is so for some. */
+export const variedAttributes = (seed: number, size: number): Attributes => ({
+  etag: `e-${seed}`,
+  size,
+  checksums: { type: 'FULL_OBJECT', CRC32: `c${seed}` },
+  headers: { 'content-type': `text/${seed}` },
+  metadata: { colour: `blå ${seed}` },
+  tags: seed % 3 === 0 ? {} : { tag: `${seed}` },
+  acl: seed % 4 === 0 ? null : { grants: [`g${seed}`] },
+  retention:
+    seed % 5 === 0
+      ? null
+      : { mode: seed % 2 === 0 ? 'GOVERNANCE' : 'COMPLIANCE', untilMs: RETAINED_MS + seed },
+  legalHold: [null, true, false][seed % 3] ?? null,
+  encryption: seed % 4 === 1 ? null : { envelope: `k${seed}` },
+  storageClass: seed % 2 === 0 ? 'STANDARD' : 'STANDARD_IA',
+  owner: seed % 2 === 0 ? ACCOUNT : OTHER,
+})
+const RETAINED_MS = Date.UTC(2100, 0)
+
 export const inlineObject = (text: string) => ({
   attributes: attributes(`e-${text}`, Buffer.byteLength(text)),
   body: { kind: 'inline', bytes: Buffer.from(text) } as const,
