@@ -1,7 +1,7 @@
 // The console in a browser when something fails on the way: an answer is lost, a page is left, a sign-in ends.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page, Request } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
 import { done, newPerson, openBrowser, QUIET_PAGE, withoutBrowser } from './browser.ts'
@@ -27,6 +27,29 @@ const OFFER_SETTLED = `(async () => {
   for (let turn = 0; turn < 5; turn++)
     await PublicKeyCredential.isConditionalMediationAvailable()
 })()`
+
+/** The service answers no offer while the table `offers_held` has a row. */
+const HELD_OFFERS = `create table offers_held as select true;
+  create function hold_offer() returns trigger language plpgsql as $$
+  begin
+    while exists (select from offers_held) loop
+      perform pg_sleep(0.02);
+    end loop;
+    return new;
+  end $$;
+  create trigger hold_offer before insert on passkey_challenges
+    for each row when (new.kind = 'sign-in') execute function hold_offer()`
+const OFFERS_AS_BEFORE = `drop trigger hold_offer on passkey_challenges;
+  drop function hold_offer; drop table offers_held`
+
+const isOffer = (request: Request): boolean => request.url().endsWith('/v1/sign-in/options')
+
+/** Resolves when the request of the next offer is answered or given up. */
+const endOfOffer = (page: Page): Promise<unknown> =>
+  Promise.race([
+    page.waitForEvent('requestfinished', { predicate: isOffer }),
+    page.waitForEvent('requestfailed', { predicate: isOffer }),
+  ])
 
 product(MODELS)
 
@@ -64,14 +87,34 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
       await route.continue()
     })
     await page.addInitScript({ content: HELD_PASSKEY })
+    const offerEnded = endOfOffer(page)
     await page.goto(portal())
     await page.locator('#name').fill('late-offer')
     await page.getByRole('button', { name: 'Create a passkey' }).click()
     await page.evaluate('passkeyAsked')
-    const offered = page.waitForResponse('**/v1/sign-in/options')
     held.resolve()
-    await (await offered).finished()
+    await offerEnded
     await page.evaluate(OFFER_SETTLED)
+    await page.evaluate('makePasskey()')
+    await page.getByRole('heading', { name: 'Keep these ten codes' }).waitFor()
+  })
+
+  test('an offer of passkeys that the service answers late does not end the cookie of a sign-up', async (t) => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { page } = ada
+    const ergon = sharedErgon()
+    await ergon.sql(HELD_OFFERS)
+    t.after(() => ergon.sql(OFFERS_AS_BEFORE))
+    await page.addInitScript({ content: HELD_PASSKEY })
+    const asked = page.waitForRequest(isOffer)
+    const offerEnded = endOfOffer(page)
+    await page.goto(portal())
+    await asked
+    await page.locator('#name').fill('late-answer')
+    await page.getByRole('button', { name: 'Create a passkey' }).click()
+    await page.evaluate('passkeyAsked')
+    await ergon.sql('delete from offers_held')
+    await offerEnded
     await page.evaluate('makePasskey()')
     await page.getByRole('heading', { name: 'Keep these ten codes' }).waitFor()
   })

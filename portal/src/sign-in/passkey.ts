@@ -16,11 +16,15 @@ export async function signUp(
 
 /**
  * With `offer` the browser suggests passkeys in a field, and waits there until one is chosen. An offer that was ended before
- * is not made: it would end the dialog that is open.
+ * is not made: it would end the dialog that is open. Its request ends with it: on a first visit each answer sets a cookie,
+ * and a late answer to the offer would replace the cookie of the dialog.
  */
 export async function signIn(offer?: AbortSignal): Promise<void> {
   const { startAuthentication } = await browser()
-  const optionsJSON = await call('POST /v1/sign-in/options', {})
+  const optionsJSON = await call(
+    'POST /v1/sign-in/options',
+    offer === undefined ? {} : { signal: offer },
+  )
   offer?.throwIfAborted()
   const useBrowserAutofill = offer !== undefined
   const response = await startAuthentication({ optionsJSON, useBrowserAutofill })
