@@ -28,6 +28,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 const QUICK = '--quick'
 /** Benches that have a short run. */
 const QUICK_ONES = [
+  'gateway',
   'databases',
   'webhooks',
   'ledger-pages',
