@@ -1,6 +1,6 @@
 // The cost of test files: wall time, and the CPU time of the test process with all its descendants, products included.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { cpus } from 'node:os'
 import { dirname, join } from 'node:path'
 
 const KEPT = join('.cache', 'test-costs.json')
@@ -95,8 +95,25 @@ export function createStopwatch() {
   }
 }
 
-/** The end of a run in words: the dearest files by CPU, and how busy the run kept the cores. */
-export function costsReport(costs: Costs, startsCpuMs: number, wallMs: number): string {
+/** Times of all cores since the machine began, in milliseconds; waits for disks and for the host are in neither. */
+export function coresMs(): { readonly busyMs: number; readonly idleMs: number } {
+  const times = cpus().map((core) => core.times)
+  return {
+    busyMs: times.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, 0),
+    idleMs: times.reduce((sum, { idle }) => sum + idle, 0),
+  }
+}
+
+/**
+ * The end of a run in words: the dearest files by CPU, and how busy the machine was since `began`. Processes of a browser
+ * have parents that end before them, and count for no file: the busy time of the cores has them.
+ */
+export function costsReport(
+  costs: Costs,
+  startsCpuMs: number,
+  wallMs: number,
+  began: ReturnType<typeof coresMs>,
+): string {
   const seconds = (ms: number) => (ms / 1000).toFixed(1)
   const lines = Object.entries(costs)
     .toSorted(([, one], [, other]) => other.cpuMs - one.cpuMs)
@@ -106,11 +123,14 @@ export function costsReport(costs: Costs, startsCpuMs: number, wallMs: number): 
         `${seconds(cpuMs).padStart(8)} ${seconds(ms).padStart(8)}  ${file}\n`,
     )
   const totalMs = Object.values(costs).reduce((sum, { cpuMs }) => sum + cpuMs, startsCpuMs)
-  const cores = availableParallelism()
+  const ended = coresMs()
+  const busyMs = ended.busyMs - began.busyMs
+  const allMs = busyMs + ended.idleMs - began.idleMs
   return [
     '\n   CPU s   wall s  the dearest files\n',
     ...lines,
     `Total: ${seconds(totalMs)} s of CPU, ${seconds(startsCpuMs)} s of it starts and imports; `,
-    `${seconds(wallMs)} s of wall time; ${Math.round((100 * totalMs) / (wallMs * cores))} % of ${cores} cores\n`,
+    `${seconds(wallMs)} s of wall time; the machine used ${seconds(busyMs)} s, `,
+    `${Math.round((100 * busyMs) / allMs)} % of ${cpus().length} cores\n`,
   ].join('')
 }

@@ -58,6 +58,7 @@ test('npm test is green when all pass, and names what failed once', async (t) =>
   const files = { a: HOOKS, b: HOOKS, c: ONCE, d: HOOKS, e: GOOD }
   const { code, unstable, said } = await outcomeOf(t, files)
   assert.deepEqual(unstable, ['UNSTABLE: src/c.test.ts'], said)
+  assert.match(said, /; the machine used \d+\.\d s, [1-9]\d* % of [1-9]\d* cores$/m)
   assert.match(said, /^4 passed, 1 failed, 0 skipped$/m)
   assert.match(said, /^1 passed, 0 failed, 0 skipped$/m)
   assert.equal(code, 0)

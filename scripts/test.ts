@@ -9,7 +9,14 @@ import { pipeline } from 'node:stream/promises'
 import { run } from 'node:test'
 import { dot } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
-import { costsReport, keepCosts, readCosts, recordDurations, type Cost } from './test-costs.ts'
+import {
+  coresMs,
+  costsReport,
+  keepCosts,
+  readCosts,
+  recordDurations,
+  type Cost,
+} from './test-costs.ts'
 import { fileEventOf } from './test-files.ts'
 import { costsFileOf, planPrograms, removePrograms } from './test-programs.ts'
 import { report } from './test-reporter.ts'
@@ -37,6 +44,7 @@ if (!Number.isSafeInteger(atOnce) || atOnce < 1)
   throw new TypeError(`--at-once must be an integer from 1: ${values['at-once']}`)
 const random = values.shuffle === undefined ? undefined : randomOf(values.shuffle)
 const startMs = performance.now()
+const startCores = coresMs()
 const costs: Record<string, Cost> = {}
 let startsCpuMs = 0
 
@@ -53,7 +61,7 @@ for (const file of second.failed) console.log(`FAILED: ${file}, alone too`)
 removePrograms()
 keepCosts(costs)
 if (values.record) recordDurations(costs)
-console.log(costsReport(costs, startsCpuMs, performance.now() - startMs))
+console.log(costsReport(costs, startsCpuMs, performance.now() - startMs, startCores))
 process.exitCode = second.failed.size > 0 ? 1 : 0
 
 type Outcome = {
