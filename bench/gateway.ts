@@ -19,8 +19,8 @@ import { startTensorzero, TENSORZERO } from './tensorzero.ts'
 
 const CONNECTIONS = 32
 const ROUNDS = { whole: 5, quick: 3 }
-// After the turns of the others a target is cold, and what is posted and sealed later comes after a short
-// round: of 1 s, streams took twice the CPU, and JSON was 0.42 of the pipe instead of 0.23.
+// A target is cold after the turns of the others, and the posts and seals of a short round come after its end. In rounds
+// of 1 s streams took twice the CPU, and JSON was 0.42 of the pipe instead of 0.23.
 const SECONDS = 3
 // V8 optimises what has run often: before that a request costs several times as much CPU. So each target
 // answers so many of a kind before it is timed; seconds would leave the slowest ones cold.

@@ -90,7 +90,7 @@ export class IndirectBills {
     return takenNs
   }
 
-  /** What is taken stays; more is limited by what was spent. */
+  /** The taken part stays; the rest is limited by the spent CPU. */
   #limited(tariff: Tariff, wantedNs: bigint, takenNs: bigint): bigint {
     const mostNs = takenNs + this.#leftNs(tariff)
     if (wantedNs <= takenNs) return takenNs

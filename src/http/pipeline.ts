@@ -21,7 +21,7 @@ import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import type { RequestCounts } from './request-counts.ts'
 import type { RequestRates } from './request-rates.ts'
-import { sendError, sendKnown, sendStreamed } from './send.ts'
+import { sendRefusal, serve, serveOnce, type ServeDeps } from './serve.ts'
 import type { UnsentReplies } from './unsent-replies.ts'
 
 // Ceiling of reading and refusing a request, until its own ceiling is known: 0.3 s of CPU at 3.5 J/s.

@@ -16,7 +16,7 @@ export function createListings(deps: { lists: Queryable }): Listings {
   }
 }
 
-type Place = Pick<Bucket, 'id'>
+type BucketId = Pick<Bucket, 'id'>
 
 /** An entry, or the common prefix that contains it. */
 type FoundKey = { key: string; common: string | null }
@@ -28,7 +28,7 @@ const UPLOADS = 'select * from storage_list_uploads($1, $2, $3, $4, $5, $6)'
 
 async function listObjects(
   state: Queryable,
-  bucket: Place,
+  bucket: BucketId,
   query: ListQuery,
 ): ReturnType<Listings['objects']> {
   const { rows } = await state.query<EntryRow>(OBJECTS, [...given(bucket, query), query.limit + 1])
@@ -75,7 +75,7 @@ function traitsOf(text: string): ListedTraits {
 
 async function listVersions(
   state: Queryable,
-  bucket: Place,
+  bucket: BucketId,
   query: ListQuery & { afterVersion?: string },
 ): ReturnType<Listings['versions']> {
   const afterSeq = await seqAfter(state, bucket, query)
@@ -105,7 +105,7 @@ async function listUploads(
   return { ...page, last: { key: last?.common ?? last?.key ?? query.after, uploadId } }
 }
 
-const given = (bucket: Place, { prefix, delimiter, after }: ListQuery) => [
+const given = (bucket: BucketId, { prefix, delimiter, after }: ListQuery) => [
   bucket.id,
   prefix,
   delimiter,
@@ -131,7 +131,7 @@ const markerOf = (versionId: string, seq: string): string =>
 
 async function seqAfter(
   state: Queryable,
-  bucket: Place,
+  bucket: BucketId,
   query: ListQuery & { afterVersion?: string },
 ): Promise<string | null> {
   const { after, afterVersion = '' } = query
