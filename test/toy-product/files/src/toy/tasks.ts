@@ -1,6 +1,11 @@
 // The toy's background work: a task that sums the counts, and a standing charge of each counter.
 import { nj } from '#base/units.ts'
-import { chargeAgain, standing, type Due, type StandingProduct } from '#charging/standing.ts'
+import {
+  chargeAgain,
+  standing,
+  type StandingDue,
+  type StandingProduct,
+} from '#charging/standing.ts'
 import type { TasksCore, TasksProduct } from '#node/tasks-part.ts'
 
 const EVERY_MS = 1000
@@ -42,7 +47,7 @@ export const TOY_TASKS: TasksProduct = {
   }),
 }
 
-async function* duesOf({ state }: TasksCore): AsyncGenerator<readonly Due[]> {
+async function* duesOf({ state }: TasksCore): AsyncGenerator<readonly StandingDue[]> {
   const { rows } =
     await state.query<Record<'account' | 'from_ms' | 'to_ms', string>>('select * from toy_due()')
   yield rows.map((row) => ({

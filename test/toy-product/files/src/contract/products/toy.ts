@@ -1,8 +1,8 @@
 // A counter by account: the smallest product that takes part in every list.
-import { look } from '#contract/operation.ts'
+import { withoutModel } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
-const toy = { ...look, service: 'toy', remembered: true } as const
+const toy = { ...withoutModel, service: 'toy', remembered: true } as const
 
 export const TOY = defineProduct({
   operations: {
