@@ -56,6 +56,8 @@ test('a replay of a time sends what did not arrive, or all of it, and keeps ids 
   assert.equal((await replay(owner, id, { from }))['deliveries'], 0)
   assert.equal((await replay(owner, id, { from, delivered: true }))['deliveries'], 5)
   await until('all again', () => receiver.received.length === 10)
+  // A replay of a delivery that is under way is that delivery.
+  await until('they are settled', async () => (await owner.get(id)).pending === 0)
   assert.equal(new Set(receiver.received.map(({ raw }) => raw)).size, 5)
   // Of another time there is nothing, and an event that is not wanted is not sent.
   assert.equal((await replay(owner, id, { to: from, delivered: true }))['deliveries'], 0)
