@@ -63,7 +63,7 @@ export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promi
     })
 }
 
-/** The query may have been committed. */
+/** The query may have been committed. So has one whose answer is too large, but of those only finds have long ones. */
 const mayHaveChanged = (error: unknown): boolean =>
   isStateAway(error) || error instanceof InvariantError
 

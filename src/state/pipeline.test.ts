@@ -1,6 +1,7 @@
 // The pipelined connection against a real server, with the driver `pg` as the judge of values.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { Socket } from 'node:net'
 import { after, test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { sleep } from '#base/clock.ts'
@@ -297,4 +298,14 @@ test('a closed pipeline has answered what it was asked', OPTIONS, async (t) => {
     )
     return left.rowCount === 0
   })
+})
+
+test('its connections are kept alive, as they stay open', OPTIONS, async (t) => {
+  const keepAlive = t.mock.method(Socket.prototype, 'setKeepAlive')
+  const { pipeline } = await start(t)
+  await pipeline.query('select 1::int as one')
+  assert.deepEqual(
+    keepAlive.mock.calls.map(({ arguments: words }) => words),
+    [[true, 30_000]],
+  )
 })

@@ -43,9 +43,19 @@ export function connectPipeline(options: PoolOptions): Pipeline {
   }
 }
 
+/**
+ * The connections stay open. A firewall that drops one at rest without a word would cost its next queries 35 s each;
+ * firewalls wait for minutes.
+ */
+const KEEP_ALIVE_MS = 30_000
+
 /** A connection that is authenticated, without its driver. */
 async function login(config: pg.ClientConfig) {
-  const client = new pg.Client(config)
+  const client = new pg.Client({
+    ...config,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  })
   // It hears of the end of its connection; so does who has the socket.
   client.on('error', () => undefined)
   try {

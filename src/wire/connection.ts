@@ -44,6 +44,8 @@ export class WireConnection {
   #undescribed = 0
   #state: 'open' | 'retired' | 'ended' = 'open'
   #firstSinceMs = 0
+  /** The time since which the timer counts. */
+  #timedSinceMs = 0
   #stopTimer: (() => void) | undefined
 
   constructor(options: ConnectionOptions) {
@@ -79,9 +81,13 @@ export class WireConnection {
     const prepared = this.#statements.get(query.text) ?? this.#prepare(query.text)
     if (prepared === undefined)
       return query.fail(new RangeError(`More than ${STATEMENTS_MAX} statements on a connection`))
-    if (prepared.shape !== undefined) return this.#send(prepared, query)
-    prepared.waiting.push(query)
-    this.#undescribed++
+    if (prepared.shape !== undefined) this.#send(prepared, query)
+    else {
+      prepared.waiting.push(query)
+      this.#undescribed++
+    }
+    // A query may have waited for its connection.
+    if (this.#stopTimer !== undefined && query.sinceMs < this.#timedSinceMs) this.#wait()
   }
 
   /** No further queries; ends when all that were asked are answered. */
@@ -180,12 +186,13 @@ export class WireConnection {
   #finish(exchange: WireExchange): void {
     if (exchange instanceof Describing) this.#described(exchange)
     else if (exchange instanceof Asking) {
-      const { error, answer, query } = exchange
+      const { error, answer, fault, query } = exchange
       if (error === undefined && answer === undefined)
         throw new ProtocolError('The server sent an answer that is cut')
       this.#shift()
-      if (answer !== undefined && error === undefined) query.answer(answer)
-      else query.fail(error)
+      const reason = error ?? fault
+      if (answer !== undefined && reason === undefined) query.answer(answer)
+      else query.fail(reason)
     }
   }
 
@@ -220,11 +227,13 @@ export class WireConnection {
     if (this.#stopTimer === undefined) this.#wait()
   }
 
-  /** One timer for the query that was asked first; later ones are due later. */
+  /** One timer for the query that was asked first. */
   #wait(): void {
     const { clock, answerMsMax } = this.#options
+    this.#stopTimer?.()
     const waiting = this.#unanswered().filter(({ isSettled }) => !isSettled)
     const sinceMs = Math.min(this.#firstSinceMs, ...waiting.map((query) => query.sinceMs))
+    this.#timedSinceMs = sinceMs
     this.#stopTimer = clock.setTimer(sinceMs + answerMsMax - clock.monotonicMs(), () => {
       this.#stopTimer = undefined
       if (this.#sent.length === 0 || this.isEnded) return

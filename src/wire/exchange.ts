@@ -2,7 +2,7 @@
 // order; any other order ends the connection.
 import { TYPE } from './messages.ts'
 import type { WireRow, WireAnswer, WireQuery } from './wire-query.ts'
-import { codecOf, endWithin, type Codec } from './values.ts'
+import { codecOf, lengthAt, type Codec } from './values.ts'
 import { ProtocolError, type ServerError } from './wire-errors.ts'
 
 /** The types of a statement's parameters, and its columns. */
@@ -34,6 +34,12 @@ const unexpected = (type: number) =>
 /** Rows of one answer, and their bytes. */
 const ROWS_MAX = 10_000
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+/** Bytes of an answer whose rest is dropped: the queries behind it wait meanwhile. */
+const DROPPED_BYTES_MAX = 4 * ANSWER_BYTES_MAX
+
+/** The ends of commands: with a number of rows, and those without one. A rollback is no end of a query of ours. */
+const COUNTED = /^(?:SELECT|INSERT 0|UPDATE|DELETE|MERGE|FETCH|COPY) (\d{1,15})\0$/
+const UNCOUNTED = /^(?!ROLLBACK\0)[A-Z]+(?: [A-Z]+)*\0$/
 
 /** Parse and Describe. */
 export class Describing implements WireExchange {
@@ -106,7 +112,10 @@ export class Asking implements WireExchange {
   error: ServerError | undefined
   readonly #columns: readonly Column[]
   readonly #rows: WireRow[] = []
+  #count = 0
   #bytes = 0
+  /** A RangeError for an answer beyond the limits. */
+  fault: RangeError | undefined
   #isBound = false
   #rowCount: number | undefined
 
@@ -122,7 +131,7 @@ export class Asking implements WireExchange {
 
   take(type: number, bytes: Buffer, start: number, end: number): void {
     if (type === TYPE.dataRow && this.#isBound && this.#rowCount === undefined)
-      this.#rows.push(this.#row(bytes, start, end))
+      this.#add(bytes, start, end)
     else if (type === TYPE.bindComplete && !this.#isBound) this.#isBound = true
     else if (type === TYPE.commandComplete && this.#isBound && this.#rowCount === undefined)
       this.#rowCount = this.#counted(bytes.toString('latin1', start, end))
@@ -131,29 +140,43 @@ export class Asking implements WireExchange {
 
   /** The number of rows of a command's tag, such as `INSERT 0 5`: those that came, where the statement has columns. */
   #counted(tag: string): number {
-    const count = Number(/(\d+)\0$/.exec(tag)?.[1] ?? this.#rows.length)
-    if (this.#columns.length > 0 && count !== this.#rows.length)
-      throw new ProtocolError(`The server sent ${this.#rows.length} rows of ${count}`)
+    const digits = COUNTED.exec(tag)?.[1]
+    const hasColumns = this.#columns.length > 0
+    if (digits === undefined && (hasColumns || !UNCOUNTED.test(tag)))
+      throw new ProtocolError(`The server sent the end of no command: ${tag.slice(0, 40)}`)
+    const count = Number(digits ?? 0)
+    if (hasColumns && count !== this.#count)
+      throw new ProtocolError(`The server sent ${this.#count} rows of ${count}`)
     return count
   }
 
-  #row(bytes: Buffer, start: number, end: number): WireRow {
+  /** Rows beyond the limits fail their query alone: they are read to their end, and dropped. */
+  #add(bytes: Buffer, start: number, end: number): void {
+    this.#count++
     this.#bytes += end - start
-    if (this.#rows.length === ROWS_MAX || this.#bytes > ANSWER_BYTES_MAX)
-      throw new ProtocolError(
-        `The server sent more than ${ROWS_MAX} rows or ${ANSWER_BYTES_MAX} bytes`,
-      )
+    if (this.#bytes > DROPPED_BYTES_MAX)
+      throw new ProtocolError(`The server sent more than ${DROPPED_BYTES_MAX} bytes of an answer`)
+    if (this.#count <= ROWS_MAX && this.#bytes <= ANSWER_BYTES_MAX)
+      return void this.#rows.push(this.#row(bytes, start, end))
+    this.fault ??= new RangeError(
+      `The answer has more than ${ROWS_MAX} rows or ${ANSWER_BYTES_MAX} bytes`,
+    )
+    this.#rows.length = 0
+  }
+
+  #row(bytes: Buffer, start: number, end: number): WireRow {
     const columns = this.#columns
     if (bytes.readInt16BE(start) !== columns.length)
       throw new ProtocolError('The server sent a row of another number of columns')
     const row: WireRow = {}
     let at = start + 2
     for (const { name, codec } of columns) {
-      const length = bytes.readInt32BE(at)
+      const length = lengthAt(bytes, at, end)
       at += 4
-      row[name] = length < 0 ? null : codec.read(bytes, at, endWithin(at + length, end))
-      at += Math.max(0, length)
+      if (length < 0) row[name] = null
+      else row[name] = codec.read(bytes, at, (at += length))
     }
+    if (at !== end) throw new ProtocolError('The server sent a row with more than its columns')
     return row
   }
 }

@@ -68,6 +68,12 @@ function told(messages: readonly Buffer[], planned: Lie): Buffer {
   return bytes
 }
 
+/** Characters that differ; all of them for a value of another length, or no text. */
+const differences = (value: unknown, wanted: string): number =>
+  typeof value === 'string' && value.length === wanted.length
+    ? [...value].filter((letter, at) => letter !== wanted[at]).length
+    : wanted.length
+
 /** Asks a server that lies at its third answer and then ends; what each of five queries came to. */
 async function askLiar(login: PoolOptions['login']): Promise<PromiseSettledResult<unknown>[]> {
   await using pool = openPool(login)
@@ -81,21 +87,24 @@ test(
   async (t) => {
     let planned: Lie = { kind: 'cut', at: 0 }
     let nth = 0
+    let isDescriptionTrue = true
     const { login } = await lyingServer(t, (asked, socket) => {
       if (++nth < 3) return write(socket, honest(asked))
+      if (asked.kind === 'describe') isDescriptionTrue = false
       socket.end(told(honest(asked), planned))
     })
     await fc.assert(
       fc.asyncProperty(lie, async (one) => {
-        ;[planned, nth] = [one, 0]
+        ;[planned, nth, isDescriptionTrue] = [one, 0, true]
         const ends = await askLiar(login)
         assert.equal(ends.length, 5)
         assert.equal(ends[0]?.status === 'fulfilled' && ends[0].value, 'of a')
-        // A text is the server's word; nobody gets the answer to another query.
+        // Nobody gets the answer to another query. One byte of a text may be another: the text is the server's word.
         for (const [at, text] of ['b', 'c', 'd', 'e'].entries()) {
           const end = ends[at + 1]
-          if (end?.status !== 'fulfilled' || 'to' in one) continue
-          assert.equal(end.value, `of ${text}`)
+          if (end?.status !== 'fulfilled') continue
+          if (!('to' in one)) assert.equal(end.value, `of ${text}`)
+          else if (isDescriptionTrue) assert.ok(differences(end.value, `of ${text}`) <= 1)
         }
       }),
       { numRuns: RUNS },
@@ -311,4 +320,110 @@ test('where no connection can be opened all that wait fail at once', OPTIONS, as
   const ends = await Promise.allSettled(Array.from({ length: 50 }, (_, n) => ask(pool, `${n}`)))
   assert.ok(ends.every((end) => end.status === 'rejected' && end.reason.message === 'refused'))
   assert.equal(logins, 2)
+})
+
+test('a query that others make wait before it is sent has the same limit', OPTIONS, async (t) => {
+  let queries = 0
+  const { login } = await lyingServer(t, (asked, socket) => {
+    if (asked.kind === 'describe') write(socket, described())
+    else queries++
+  })
+  const opened = Promise.withResolvers<void>()
+  const late = async () => {
+    await opened.promise
+    return await login()
+  }
+  const { clock, advance } = handClock()
+  await using pool = openPool(late, { clock, answerMsMax: 1000 })
+  const ends = Promise.allSettled([ask(pool, 'a'), ask(pool, 'b')])
+  advance(600)
+  opened.resolve()
+  while (queries < 2) await sleep(5)
+  advance(401)
+  const last = await Promise.race([ends, sleep(2000)])
+  advance(1000)
+  assert.ok(Array.isArray(last), 'they wait for 1000 ms since they were sent')
+  for (const end of last)
+    assert.match(String(end.status === 'rejected' && end.reason), /within 1000 ms/)
+})
+
+test(
+  'a query that has failed before its statement is described is not sent',
+  OPTIONS,
+  async (t) => {
+    const asked: string[] = []
+    let describe: (() => void) | undefined
+    const { login } = await lyingServer(t, (one, socket) => {
+      if (one.kind === 'describe') return void (describe = () => void write(socket, described()))
+      asked.push(one.text)
+      write(socket, honest(one))
+    })
+    const opened = Promise.withResolvers<void>()
+    const late = async () => {
+      await opened.promise
+      return await login()
+    }
+    const { clock, advance } = handClock()
+    await using pool = openPool(late, { clock, answerMsMax: 1000 })
+    const first = ask(pool, 'first')
+    advance(600)
+    opened.resolve()
+    while (describe === undefined) await sleep(5)
+    advance(401)
+    await assert.rejects(first, /The query was not answered within 1000 ms/)
+    describe()
+    assert.equal(await ask(pool, 'second'), 'of second')
+    assert.deepEqual(asked, ['second'])
+  },
+)
+
+test('queries that wait for a connection are at most 10,000', OPTIONS, async () => {
+  const opened = Promise.withResolvers<Socket>()
+  await using pool = openPool(() => opened.promise)
+  const ends = Array.from({ length: 10_000 }, () => ask(pool, 'a'))
+  const all = Promise.allSettled(ends)
+  await assert.rejects(ask(pool, 'one more'), { name: 'Unanswered', message: /More than 10000/ })
+  opened.reject(new Error('away'))
+  assert.equal((await all).length, 10_000)
+})
+
+test('a connection has at most 100 statements', OPTIONS, async (t) => {
+  const { login } = await lyingServer(t, (asked, socket) => write(socket, honest(asked)))
+  await using pool = openPool(login)
+  const of = (nth: number) => pool.ask(`select $1 as s${nth}`, [`${nth}`])
+  for (let nth = 0; nth < 100; nth++) assert.equal((await of(nth)).rowCount, 1)
+  await assert.rejects(of(100), { name: 'RangeError', message: /More than 100 statements/ })
+  assert.equal((await of(99)).rowCount, 1)
+})
+
+test('an answer beyond its limit fails its query alone', OPTIONS, async (t) => {
+  const rows = {
+    many: Array<string>(10_001).fill('x'),
+    wide: Array<string>(66).fill('x'.repeat(1024 * 1024)),
+  }
+  const most = Array<string>(10_000).fill('x')
+  let logins = 0
+  const { login } = await lyingServer(t, (asked, socket) => {
+    if (asked.kind === 'describe') return write(socket, described())
+    const { text } = asked
+    if (text === 'most') return write(socket, answeredWith(most))
+    write(socket, text === 'many' || text === 'wide' ? answeredWith(rows[text]) : honest(asked))
+  })
+  const counted = () => {
+    logins++
+    return login()
+  }
+  await using pool = openPool(counted)
+  assert.equal((await pool.ask('select $1 as answer', ['most'])).rows.length, 10_000)
+  for (const text of ['many', 'wide']) {
+    const [before, large, after] = await Promise.allSettled(
+      ['a', text, 'b'].map((one) => ask(pool, one)),
+    )
+    assert.deepEqual(
+      [before, after],
+      ['a', 'b'].map((one) => ({ status: 'fulfilled', value: `of ${one}` })),
+    )
+    assert.match(String(large?.status === 'rejected' && large.reason), /RangeError: .* more than/)
+  }
+  assert.equal(logins, 1)
 })

@@ -71,7 +71,7 @@ export class WirePool implements AsyncDisposable {
       const connection = this.#choose()
       if (connection === undefined) break
       const query = this.#waiting.shift()
-      if (query?.isSettled === false) connection.ask(query)
+      if (query !== undefined) connection.ask(query)
     }
     const most = this.#mayOpen() ? this.#options.connections - this.#connections.size : 0
     while (this.#opening < Math.min(most, this.#waiting.length)) void this.#open()

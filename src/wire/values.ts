@@ -46,7 +46,11 @@ const bool: Codec = {
     if (typeof value !== 'boolean') throw wrong('a boolean', value)
     writer.byte(value ? 1 : 0)
   },
-  read: (bytes, start, end) => bytes[sized(start, end, 1)] === 1,
+  read(bytes, start, end) {
+    const byte = bytes[sized(start, end, 1)]
+    if (byte !== 0 && byte !== 1) throw new ProtocolError('The server sent a boolean of no value')
+    return byte === 1
+  },
 }
 
 const bytea: Codec = {
@@ -145,25 +149,27 @@ function arrayOf(oid: number, item: Codec): Codec {
       writer.int32(1)
       for (const one of value) writeValue(writer, item, one)
     },
-    read: (bytes, start, end) => readArray(bytes.subarray(start, end), item),
+    read: (bytes, start, end) => readArray(bytes.subarray(start, end), oid, item),
   }
 }
 
-function readArray(bytes: Buffer, item: Codec): unknown[] {
+/** Number of dimensions, whether there are nulls, and the type of the items; then, for each dimension, count and start. */
+function readArray(bytes: Buffer, oid: number, item: Codec): unknown[] {
+  const end = bytes.length
   const dimensions = bytes.readInt32BE(0)
-  if (dimensions === 0) return []
-  const count = bytes.readInt32BE(12)
-  // Each item has at least its length.
-  if (dimensions !== 1 || count < 0 || count * 4 > bytes.length)
-    throw new ProtocolError('The server sent an array that is cut or has several dimensions')
+  const isEmpty = dimensions === 0
+  if (bytes.readInt32BE(8) !== oid || !(isEmpty || dimensions === 1))
+    throw new ProtocolError('The server sent an array of another type or of several dimensions')
+  const count = isEmpty ? 0 : bytes.readInt32BE(12)
+  if (count < 0) throw new ProtocolError('The server sent an array of no count')
   const values: unknown[] = []
-  let at = 20
+  let at = isEmpty ? 12 : 20
   for (let nth = 0; nth < count; nth++) {
-    const length = bytes.readInt32BE(at)
+    const length = lengthAt(bytes, at, end)
     at += 4
-    values.push(length < 0 ? null : item.read(bytes, at, endWithin(at + length, bytes.length)))
-    at += Math.max(0, length)
+    values.push(length < 0 ? null : item.read(bytes, at, (at += length)))
   }
+  if (at !== end) throw new ProtocolError('The server sent an array that is not of its length')
   return values
 }
 
@@ -175,10 +181,13 @@ export function writeValue(writer: MessageWriter, codec: Codec, value: unknown):
   writer.endValue(place)
 }
 
-/** The end of a value. Throws a ProtocolError where its bytes are not there. */
-export function endWithin(end: number, most: number): number {
-  if (end > most) throw new ProtocolError('The server sent a value that is cut')
-  return end
+/** The length of a value, -1 for null. Throws a ProtocolError where the length or the value ends after `end`. */
+export function lengthAt(bytes: Buffer, at: number, end: number): number {
+  // The bytes after `end` are of the next message.
+  const length = at + 4 > end ? -2 : bytes.readInt32BE(at)
+  if (length < -1 || length > end - at - 4)
+    throw new ProtocolError('The server sent a value that is cut')
+  return length
 }
 
 function sized(start: number, end: number, bytes: number): number {
