@@ -181,10 +181,12 @@ export function writeValue(writer: MessageWriter, codec: Codec, value: unknown):
   writer.endValue(place)
 }
 
-/** The length of a value, -1 for null. Throws a ProtocolError where the length or the value ends after `end`. */
+/**
+ * The length of a value, -1 for null. Throws a ProtocolError where the value ends after `end`. Of a length that is cut
+ * itself, the last bytes are the next message's: the caller finds that the place after the value is not `end`.
+ */
 export function lengthAt(bytes: Buffer, at: number, end: number): number {
-  // The bytes after `end` are of the next message.
-  const length = at + 4 > end ? -2 : bytes.readInt32BE(at)
+  const length = bytes.readInt32BE(at)
   if (length < -1 || length > end - at - 4)
     throw new ProtocolError('The server sent a value that is cut')
   return length
