@@ -5,7 +5,7 @@ import { storageFault } from '#contract/storage-errors.ts'
 import type { Documents } from './documents.ts'
 import type { BucketQuery, Buckets, NewBucket } from './objects.ts'
 import { throwRefused } from './refusal.ts'
-import { gather } from './gather.ts'
+import { gather, isUndoneRead } from './gather.ts'
 import { BUCKET_COLUMNS, type BucketRow, inOrder, toBucket, toListedBucket } from './rows.ts'
 import type { Bucket, ConfigurationKind, Json } from './types.ts'
 
@@ -69,6 +69,7 @@ function createFind({ finds, clock }: Deps): Find {
     },
     clock,
     most: TOGETHER_MAX,
+    isUndone: isUndoneRead,
   })
   return async (name) => {
     const row = await findRow(name)

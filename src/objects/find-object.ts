@@ -2,7 +2,7 @@
 import type { TimerClock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
-import { gather } from './gather.ts'
+import { gather, isUndoneRead } from './gather.ts'
 import type { ObjectTarget } from './objects.ts'
 import {
   BUCKET_COLUMNS,
@@ -55,6 +55,7 @@ export const createFindObject = (deps: {
     ask: (questions: readonly ObjectLookup[]) => ask(deps.finds, questions),
     clock: deps.clock,
     most: TOGETHER_MAX,
+    isUndone: isUndoneRead,
   })
   return async (question) => {
     const row = await findTogether(question)

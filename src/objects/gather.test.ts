@@ -3,9 +3,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { fault } from '#contract/errors.ts'
-import { gather } from './gather.ts'
+import { gather, isUndoneRead } from './gather.ts'
 
 const MOST = 4
+/** One that is never answered would hang. */
+const WITHIN = { timeout: 60_000 }
 
 /** A state that answers on command, and a clock that moves on command. */
 function openState() {
@@ -13,6 +15,7 @@ function openState() {
   const timers = new Set<() => void>()
   const find = gather<string, string>({
     most: MOST,
+    isUndone: isUndoneRead,
     clock: {
       setTimer(_, fire) {
         timers.add(fire)
@@ -36,7 +39,7 @@ const settled = async (answers: readonly Promise<string>[]) =>
     end.status === 'fulfilled' ? end.value : String(end.reason.message),
   )
 
-test('a question alone goes at once, what comes meanwhile goes together', async () => {
+test('a question alone goes at once, what comes meanwhile goes together', WITHIN, async () => {
   const state = openState()
   const first = state.find('a')
   await turn()
@@ -52,7 +55,7 @@ test('a question alone goes at once, what comes meanwhile goes together', async 
   assert.equal(state.timers.size, 0)
 })
 
-test('the same question that comes after the first was sent is asked again', async () => {
+test('the same question that comes after the first was sent is asked again', WITHIN, async () => {
   const state = openState()
   const first = state.find('a')
   await turn()
@@ -64,7 +67,7 @@ test('the same question that comes after the first was sent is asked again', asy
   await second
 })
 
-test('nobody waits behind a full question, nor long behind a slow one', async () => {
+test('nobody waits behind a full question, nor long behind a slow one', WITHIN, async () => {
   const state = openState()
   const answers = [state.find('slow')]
   await turn()
@@ -79,7 +82,7 @@ test('nobody waits behind a full question, nor long behind a slow one', async ()
   )
 })
 
-test('where the state is away all fail, and are not asked again', async () => {
+test('where the state is away all fail, and are not asked again', WITHIN, async () => {
   const state = openState()
   const answers = ['a', 'b'].map(state.find)
   await turn()
@@ -88,10 +91,11 @@ test('where the state is away all fail, and are not asked again', async () => {
   assert.equal(state.asked.length, 1)
 })
 
-test('questions whose answer is not one all fail, and are not asked again', async () => {
+test('questions whose answer is not one all fail, and are not asked again', WITHIN, async () => {
   let asked = 0
   const find = gather<string, string>({
     most: MOST,
+    isUndone: isUndoneRead,
     clock: { setTimer: () => () => undefined },
     async ask() {
       asked++
@@ -105,34 +109,57 @@ test('questions whose answer is not one all fail, and are not asked again', asyn
   assert.equal(asked, 1)
 })
 
-test('each question has its own answer or its own error, whatever it goes with', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.record({ name: fc.nat(9), pauses: fc.nat(3), fails: fc.boolean() }), {
-        maxLength: 30,
-      }),
-      async (plan) => {
-        const fails = new Set(plan.filter((one) => one.fails).map(({ name }) => name))
-        const find = gather<number, string>({
-          most: MOST,
-          clock: { setTimer: () => () => undefined },
-          async ask(names) {
-            await turn()
-            const bad = names.find((name) => fails.has(name))
-            if (bad !== undefined) throw new Error(`bad ${bad}`)
-            return names.map((name) => `good ${name}`)
-          },
-        })
-        const answers: Promise<string>[] = []
-        for (const { name, pauses } of plan) {
-          for (let pause = 0; pause < pauses; pause++) await turn()
-          const answer = find(name)
-          answer.catch(() => undefined)
-          answers.push(answer)
-        }
-        const wanted = plan.map(({ name }) => `${fails.has(name) ? 'bad' : 'good'} ${name}`)
-        assert.deepEqual(await settled(answers), wanted)
-      },
-    ),
-  )
+test('a query that may have changed something is never asked again', WITHIN, async () => {
+  let asked = 0
+  const write = gather<string, string>({
+    most: MOST,
+    isUndone: () => false,
+    clock: { setTimer: () => () => undefined },
+    async ask() {
+      asked++
+      throw new RangeError('The answer is too large')
+    },
+  })
+  assert.deepEqual(await settled(['a', 'b'].map(write)), [
+    'The answer is too large',
+    'The answer is too large',
+  ])
+  assert.equal(asked, 1)
 })
+
+test(
+  'each question has its own answer or its own error, whatever it goes with',
+  WITHIN,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ name: fc.nat(9), pauses: fc.nat(3), fails: fc.boolean() }), {
+          maxLength: 30,
+        }),
+        async (plan) => {
+          const fails = new Set(plan.filter((one) => one.fails).map(({ name }) => name))
+          const find = gather<number, string>({
+            most: MOST,
+            isUndone: isUndoneRead,
+            clock: { setTimer: () => () => undefined },
+            async ask(names) {
+              await turn()
+              const bad = names.find((name) => fails.has(name))
+              if (bad !== undefined) throw new Error(`bad ${bad}`)
+              return names.map((name) => `good ${name}`)
+            },
+          })
+          const answers: Promise<string>[] = []
+          for (const { name, pauses } of plan) {
+            for (let pause = 0; pause < pauses; pause++) await turn()
+            const answer = find(name)
+            answer.catch(() => undefined)
+            answers.push(answer)
+          }
+          const wanted = plan.map(({ name }) => `${fails.has(name) ? 'bad' : 'good'} ${name}`)
+          assert.deepEqual(await settled(answers), wanted)
+        },
+      ),
+    )
+  },
+)

@@ -12,6 +12,8 @@ export type Gathering<Q, A> = {
   readonly clock: Pick<TimerClock, 'setTimer'>
   /** The most lookups of one joint query. */
   readonly most: number
+  /** True for an error after which the query has changed nothing: then each of them may be asked again. */
+  readonly isUndone: (error: unknown) => boolean
 }
 
 type Waiter<Q, A> = {
@@ -24,12 +26,11 @@ type Waiter<Q, A> = {
 const WAIT_MS_MAX = 5
 
 /**
- * Joins a query. While another runs, later ones wait for it, at most 5 ms and until `most` are waiting. When the
- * state is unreachable, or its answer is not one, all of them fail. After any other error each is sent alone, so that
- * only the faulty one fails; so a failed query must have changed nothing.
+ * Joins a query. While another runs, later ones wait for it, at most 5 ms and until `most` are waiting. After an error
+ * that has changed nothing each is sent alone, so that only the faulty one fails. After any other error all of them fail.
  */
 export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promise<A> {
-  const { ask, clock, most } = gathering
+  const { ask, clock, most, isUndone } = gathering
   let waiting: Waiter<Q, A>[] = []
   let running = 0
   let cancel = () => {}
@@ -50,7 +51,7 @@ export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promi
     // Before the answers are delivered, so that the server works meanwhile.
     send()
     if (!('error' in answers)) tell(sent, answers)
-    else if (sent.length === 1 || mayHaveChanged(answers.error))
+    else if (sent.length === 1 || !isUndone(answers.error))
       for (const { reject } of sent) reject(answers.error)
     else for (const one of sent) askAlone(ask, one)
   }
@@ -63,9 +64,9 @@ export function gather<Q, A>(gathering: Gathering<Q, A>): (question: Q) => Promi
     })
 }
 
-/** The query may have been committed. So has one whose answer is too large, but of those only finds have long ones. */
-const mayHaveChanged = (error: unknown): boolean =>
-  isStateAway(error) || error instanceof InvariantError
+/** `isUndone` of queries that only read. A state that is away, and an answer that is none, are so for each of them. */
+export const isUndoneRead = (error: unknown): boolean =>
+  !isStateAway(error) && !(error instanceof InvariantError)
 
 /** After the events of this turn of the loop. */
 function soon(send: () => void): () => void {

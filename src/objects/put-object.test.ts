@@ -117,6 +117,27 @@ test('versions that are put together are those that were put', { skip }, async (
   })
 })
 
+test('puts whose answer is lost after the commit are not put again', { skip }, async () => {
+  const bucket = await makeBucket(store, 'answer-lost')
+  await store.buckets.setVersioning(bucket, 'enabled')
+  const lost = new RangeError('The answer has more than 64 MiB')
+  const objects = openObjects({
+    rows() {
+      throw lost
+    },
+  })
+  const keys = ['a', 'b', 'c']
+  const got = await Promise.allSettled(
+    keys.map((key) => objects.put(bucket, key, inlineObject(key))),
+  )
+  assert.ok(got.every((end) => end.status === 'rejected' && end.reason === lost))
+  const { entries } = await store.listings.versions(bucket, LIST)
+  assert.deepEqual(
+    entries.map(({ key }) => key),
+    keys,
+  )
+})
+
 test('of what is put together each meets its own refusal or error', { skip }, async () => {
   const bucket = await makeBucket(store, 'own-errors')
   const short = await makeBucket(store, 'own-errors-gone')

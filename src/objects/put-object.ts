@@ -1,6 +1,6 @@
 // Commits new versions. Concurrent requests share a transaction and its sync.
 import type { TimerClock } from '#base/clock.ts'
-import type { Queryable } from '#state/connect.ts'
+import { isRefusedByState, type Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import { gather } from './gather.ts'
 import type { WrittenObject } from './objects.ts'
@@ -27,6 +27,7 @@ export function createVersionCommit(deps: {
     ask: (puts: readonly Put[]) => putAll(state, puts),
     clock,
     most: TOGETHER_MAX,
+    isUndone: isRefusedByState,
   })
   return async (put) => {
     checkedSize(put.written.attributes, put.written.body)

@@ -221,6 +221,9 @@ function breaks(error: Error): boolean {
 
 const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === '40P01'
 
+/** True for an error that the server reported while it is there: the statement was rolled back. */
+export const isRefusedByState = (error: unknown): boolean => sqlStateOf(error) !== undefined
+
 /** True for a statement that waited longer than its `lock_timeout` for another transaction. */
 export const isLocked = (error: unknown): boolean => sqlStateOf(error) === '55P03'
 
