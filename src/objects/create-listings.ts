@@ -5,7 +5,7 @@ import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { ListedObject, ListedTraits, ListQuery, Listings, VersionEntry } from './objects.ts'
 import { type UploadRow, toUpload } from './rows.ts'
-import type { Bucket } from './types.ts'
+import type { Bucket, BucketId } from './types.ts'
 
 export function createListings(deps: { lists: Queryable }): Listings {
   const { lists: state } = deps
@@ -16,11 +16,8 @@ export function createListings(deps: { lists: Queryable }): Listings {
   }
 }
 
-type BucketId = Pick<Bucket, 'id'>
-
-/** An entry, or the common prefix that contains it. */
-type FoundKey = { key: string; common: string | null }
-type EntryRow = FoundKey & { entry: string | null }
+/** A key with its entry, or a common prefix without one. */
+type EntryRow = { key: string; entry: string | null }
 
 const OBJECTS = 'select * from storage_list_objects($1, $2, $3, $4, $5)'
 const VERSIONS = 'select * from storage_list_versions($1, $2, $3, $4, $5, $6)'
@@ -33,13 +30,13 @@ async function listObjects(
 ): ReturnType<Listings['objects']> {
   const { rows } = await state.query<EntryRow>(OBJECTS, [...given(bucket, query), query.limit + 1])
   const { page, last } = paged(rows, query.limit, entryReader())
-  return { ...page, last: last?.common ?? last?.key ?? query.after }
+  return { ...page, last: last?.key ?? query.after }
 }
 
 /** Reads entries of storage_entry(). Neighbours with the same traits share an object. */
-function entryReader(): (row: EntryRow) => ListedObject {
+function entryReader(): (row: EntryRow) => ListedObject | undefined {
   const fieldsOf = objectReader()
-  return ({ key, entry }) => fieldsOf(key, present(entry, 'an object has an entry').split('\t'))
+  return ({ key, entry }) => (entry === null ? undefined : fieldsOf(key, entry.split('\t')))
 }
 
 function objectReader(): (key: string, fields: readonly string[]) => ListedObject {
@@ -52,10 +49,11 @@ function objectReader(): (key: string, fields: readonly string[]) => ListedObjec
 }
 
 /** The same of storage_version_entry(), which has the id of the version and its kind after them. */
-function versionReader(): (row: EntryRow) => VersionEntry {
+function versionReader(): (row: EntryRow) => VersionEntry | undefined {
   const fieldsOf = objectReader()
   return ({ key, entry }) => {
-    const fields = present(entry, 'a version has an entry').split('\t')
+    if (entry === null) return undefined
+    const fields = entry.split('\t')
     const [, , , , versionId = '', kind = ''] = fields
     const { size, etag, modifiedAtMs, traits } = fieldsOf(key, fields)
     const isLatest = kind.includes('l')
@@ -85,9 +83,9 @@ async function listVersions(
     query.limit + 1,
   ])
   const { page, last } = paged(rows, query.limit, versionReader())
-  const entry = last?.common === null ? page.entries.at(-1) : undefined
+  const entry = last === undefined || last.entry === null ? undefined : page.entries.at(-1)
   const versionId = entry && last ? markerOf(entry.versionId, last.seq) : ''
-  return { ...page, last: { key: last?.common ?? last?.key ?? query.after, versionId } }
+  return { ...page, last: { key: last?.key ?? query.after, versionId } }
 }
 
 async function listUploads(
@@ -95,14 +93,15 @@ async function listUploads(
   bucket: Bucket,
   query: ListQuery & { afterUpload?: string },
 ): ReturnType<Listings['uploads']> {
-  const { rows } = await state.query<UploadRow & FoundKey>(UPLOADS, [
+  const { rows } = await state.query<UploadRow>(UPLOADS, [
     ...given(bucket, query),
     query.afterUpload ?? '',
     query.limit + 1,
   ])
-  const { page, last } = paged(rows, query.limit, toUpload)
-  const uploadId = last && last.common === null ? last.id : ''
-  return { ...page, last: { key: last?.common ?? last?.key ?? query.after, uploadId } }
+  const { page, last } = paged(rows, query.limit, (row) =>
+    row.id === '' ? undefined : toUpload(row),
+  )
+  return { ...page, last: { key: last?.key ?? query.after, uploadId: last?.id ?? '' } }
 }
 
 const given = (bucket: BucketId, { prefix, delimiter, after }: ListQuery) => [
@@ -112,14 +111,22 @@ const given = (bucket: BucketId, { prefix, delimiter, after }: ListQuery) => [
   after,
 ]
 
-function paged<R extends FoundKey, T>(rows: readonly R[], limit: number, toEntry: (row: R) => T) {
+/** Rows without an entry are common prefixes. */
+function paged<R extends { key: string }, T>(
+  rows: readonly R[],
+  limit: number,
+  toEntry: (row: R) => T | undefined,
+) {
   const seen = rows.slice(0, limit)
-  const page = {
-    entries: seen.filter((row) => row.common === null).map(toEntry),
-    commonPrefixes: seen.flatMap((row) => row.common ?? []),
-    truncated: limit > 0 && rows.length > limit,
+  const entries: T[] = []
+  const commonPrefixes: string[] = []
+  for (const row of seen) {
+    const entry = toEntry(row)
+    if (entry === undefined) commonPrefixes.push(row.key)
+    else entries.push(entry)
   }
-  return { page, last: seen.at(-1) }
+  const truncated = limit > 0 && rows.length > limit
+  return { page: { entries, commonPrefixes, truncated }, last: seen.at(-1) }
 }
 
 // A version may be deleted between two pages, so the marker contains the seq: ids contain it, and the marker of

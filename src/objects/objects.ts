@@ -6,6 +6,7 @@ import type {
   Attributes,
   ObjectBody,
   Bucket,
+  BucketId,
   Conditions,
   ConfigurationKind,
   Json,
@@ -105,11 +106,7 @@ export interface Objects {
    * Replaces the wrapped keys and the encryption of a version; its bytes stay. Throws NoSuchVersion,
    * ConditionalRequestConflict (the seals are not `before` any more) and, unless `despiteLock`, AccessDenied.
    */
-  reseal(
-    bucket: Pick<Bucket, 'id'>,
-    target: Required<ObjectTarget>,
-    change: Resealing,
-  ): Promise<void>
+  reseal(bucket: BucketId, target: Required<ObjectTarget>, change: Resealing): Promise<void>
 }
 export type FoundVersion = { readonly version: Version; readonly body: ObjectBody }
 export type WrittenObject = {
@@ -218,13 +215,10 @@ export type Page<T> = {
 
 export interface Listings {
   /** Keys in UTF-8 byte order and common prefixes; `last` is the `after` of the next page. */
-  objects(
-    bucket: Pick<Bucket, 'id'>,
-    query: ListQuery,
-  ): Promise<Page<ListedObject> & { last: string }>
+  objects(bucket: BucketId, query: ListQuery): Promise<Page<ListedObject> & { last: string }>
   /** All versions and markers: by key, newest first. Throws InvalidArgument for a malformed marker. */
   versions(
-    bucket: Pick<Bucket, 'id'>,
+    bucket: BucketId,
     query: ListQuery & { afterVersion?: string },
   ): Promise<Page<VersionEntry> & { last: { key: string; versionId: string } }>
   /** Uploads by key, oldest first. */

@@ -34,6 +34,9 @@ export type ConfigurationKind = (typeof CONFIGURATION_KINDS)[number]
 
 export type Versioning = 'off' | 'enabled' | 'suspended'
 
+/** A bucket, for callers that need no more of it. */
+export type BucketId = Pick<Bucket, 'id'>
+
 export type Bucket = {
   readonly id: number
   /** Unique over all accounts. */

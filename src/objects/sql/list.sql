@@ -59,9 +59,9 @@ create or replace function storage_version_entry(v object_versions) returns text
     || case when v.is_latest then 'l' else '' end || case when v.delete_marker then 'd' else '' end
 $$;
 
--- A common prefix has no entry. Only the index is read for it.
+-- A key with its entry, or a common prefix without one: only the index is read for it.
 create or replace function storage_list_objects(bucket_id int, prefix text, delimiter text, after text, most int)
-returns table (key text, common text, entry text)
+returns table (key text, entry text)
 language plpgsql stable set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   low constant text := storage_from(after, prefix, delimiter);
@@ -73,7 +73,7 @@ declare
 begin
   if delimiter = '/' and starts_with(low, base) and storage_keeps_folders(base) then
     if not exists (select from object_folders f where f.bucket = bucket_id and f.parent = base and f.name = '') then
-      return query select base || f.name, base || f.name, null::text
+      return query select base || f.name, null::text
       from object_folders f
       where f.bucket = bucket_id and f.parent = base and f.name >= from_name and f.name < to_name
       order by f.name limit most;
@@ -83,7 +83,7 @@ begin
       and f.name <> '' and f.name >= from_name and f.name < to_name);
   end if;
   if is_plain then
-    return query select v.key, null::text, storage_entry(v)
+    return query select v.key, storage_entry(v)
     from object_versions v
     where v.bucket = bucket_id and v.is_latest and not v.delete_marker and v.key >= low and v.key < high
     order by v.key limit most;
@@ -104,16 +104,16 @@ begin
     ) next
     where walk.n < most
   )
-  select w.key, w.common, case when w.common is null then (
+  select coalesce(w.common, w.key), case when w.common is null then (
     select storage_entry(v) from object_versions v
     where v.bucket = bucket_id and v.is_latest and not v.delete_marker and v.key = w.key) end
   from walk w;
 end $$;
 
--- Newest first within a key; `after_seq` goes on within the key `after`.
+-- The same of versions, newest first within a key; `after_seq` goes on within the key `after`.
 create or replace function storage_list_versions(
   bucket_id int, prefix text, delimiter text, after text, after_seq bigint, most int)
-returns table (seq bigint, key text, common text, entry text)
+returns table (seq bigint, key text, entry text)
 language plpgsql stable set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   high constant text := storage_beyond(prefix);
@@ -122,7 +122,7 @@ declare
   low constant text := storage_from(after, prefix, delimiter);
 begin
   if delimiter = '' then
-    return query select v.seq, v.key, null::text, storage_version_entry(v)
+    return query select v.seq, v.key, storage_version_entry(v)
     from object_versions v
     where v.bucket = bucket_id and v.key >= case when rest then after else low end and v.key < high
       and (not rest or v.key > after or v.seq < after_seq)
@@ -151,15 +151,16 @@ begin
     ) next
     where walk.n < most
   )
-  select w.seq, w.key, w.common, case when w.common is null then (
+  select w.seq, coalesce(w.common, w.key), case when w.common is null then (
     select storage_version_entry(v) from object_versions v
     where v.bucket = bucket_id and v.key = w.key and v.seq = w.seq) end
   from walk w;
 end $$;
 
+-- The id of a common prefix is an empty text.
 create or replace function storage_list_uploads(
   bucket_id int, prefix text, delimiter text, after text, after_upload text, most int)
-returns table (key text, common text, id text, initiator text, initiated_at timestamptz, attributes jsonb)
+returns table (key text, id text, initiator text, initiated_at timestamptz, attributes jsonb)
 language plpgsql stable set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   high constant text := storage_beyond(prefix);
@@ -184,5 +185,7 @@ begin
     ) next
     where walk.n < most
   )
-  select w.key, w.common, w.id, w.initiator, w.initiated_at, w.attributes from walk w;
+  select coalesce(w.common, w.key), case when w.common is null then w.id else '' end, w.initiator, w.initiated_at,
+    w.attributes
+  from walk w;
 end $$;

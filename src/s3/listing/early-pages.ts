@@ -1,11 +1,9 @@
 // Asks for a page while the bucket is found and the request is judged: a list alone waits for one round trip to the state
 // in place of two. Only callers whose last list of the bucket was allowed get this, so a refused caller makes the state
 // work for nothing once at most.
-import type { Bucket } from '#objects/types.ts'
+import type { Bucket, BucketId } from '#objects/types.ts'
 import type { StorageRequest } from '#s3/call.ts'
 import type { Access } from '#s3/policy/judge.ts'
-
-export type PlaceOfBucket = Pick<Bucket, 'id'>
 
 /**
  * The bucket of an allowed request and the page that `ask` reads; `ask` may be called twice. Throws what `access.bucket`
@@ -13,7 +11,7 @@ export type PlaceOfBucket = Pick<Bucket, 'id'>
  */
 export type EarlyPages = <T>(
   request: StorageRequest,
-  ask: (bucket: PlaceOfBucket) => Promise<T>,
+  ask: (bucket: BucketId) => Promise<T>,
 ) => Promise<{ bucket: Bucket; page: T }>
 
 /** Callers and buckets that are remembered, the ids alone. */
