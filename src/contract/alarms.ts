@@ -25,6 +25,8 @@ const STORAGE_ALARMS = {
   body_damaged: 'a stored body in a row of the state is damaged',
   page_damaged: 'a page of the state cannot be read',
   blobs_unnamed: 'more bodies without a row than a kill leaves',
+  folders_wrong:
+    'listings of a bucket by folders lacked keys or had folders without keys; the named ones are right again',
 } as const
 
 const INFERENCE_ALARMS = {

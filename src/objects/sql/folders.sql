@@ -1,8 +1,8 @@
 -- The table of folders: a row says that the parent has a key which is an object and lies below the name. So a page of
 -- common prefixes is a range of this table, and not a descent of the index of keys for each prefix.
 --
--- Locks, after those of keys and before those of blobs: a put holds each folder of its key shared, and only the deletion
--- that empties a folder holds the folder alone. Deeper folders come first, so that a deletion can go on to the parent.
+-- Locks, after those of keys and before those of blobs: a put holds each folder of its key shared; the deletion that
+-- empties a folder holds the folder alone, and so does storage_forget_own_keys(). Deeper folders come first, so that a deletion can go on to the parent.
 -- Of two deletions that take the last two keys of a folder, the second sees that the folder is empty.
 
 create or replace function storage_depth(path text) returns int language sql immutable as $$
@@ -62,9 +62,7 @@ begin
   -- enough: until it is free the folder is not empty for anybody, and so are the folders above.
   path := storage_folder_of(keys[1]);
   if cardinality(keys) = 1 and bucket_ids[1] is not null and storage_keeps_folders(path) then
-    if path <> '' then
-      perform pg_advisory_xact_lock_shared(4207721, storage_folder_lock(bucket_ids[1], path));
-    end if;
+    perform pg_advisory_xact_lock_shared(4207721, storage_folder_lock(bucket_ids[1], path));
     if exists (select from object_folders o where o.bucket = bucket_ids[1] and o.parent = path and o.name = '') then
       return;
     end if;
@@ -78,6 +76,7 @@ begin
       ids := ids || bucket_ids[n];
       parents := parents || path;
       names := names || path;
+      locks := locks || storage_folder_lock(bucket_ids[n], path);
       continue;
     end if;
     folders := storage_folders_of(path);
@@ -189,4 +188,48 @@ begin
       if above <> '' then paths := paths || above; end if;
     end loop;
   end loop;
+end $$;
+
+-- Makes the rows of a key right, for the check of folders (upkeep/check-folders.ts): those of an object are made, and
+-- those of folders that hold no object are removed.
+create or replace function storage_mend_folders(bucket_id int, object_key text) returns void language plpgsql as $$
+begin
+  perform storage_enter(bucket_id);
+  perform storage_lock(bucket_id, object_key);
+  if storage_objects_of(bucket_id, array[object_key]) = '{}' then
+    perform storage_leave_folders(bucket_id, array[object_key]);
+  else
+    -- Twice: for a key alone only the row of its own folder is looked at.
+    perform storage_enter_folders(array[bucket_id, bucket_id], array[object_key, object_key], '[]');
+  end if;
+end $$;
+
+-- True when a key lies in the folder itself. After `most` folders below it without one the answer is true as well.
+create or replace function storage_has_own_key(bucket_id int, path text, most int)
+returns boolean language plpgsql stable set enable_seqscan = off as $$
+declare
+  low text := path;
+  found_key text;
+  slash int;
+begin
+  for step in 1..most loop
+    select v.key into found_key from object_versions v
+    where v.bucket = bucket_id and v.is_latest and not v.delete_marker
+      and v.key >= low and v.key < storage_beyond(path) order by v.key limit 1;
+    if found_key is null then return false; end if;
+    slash := strpos(substr(found_key, length(path) + 1), '/');
+    if slash = 0 then return true; end if;
+    low := storage_beyond(left(found_key, length(path) + slash));
+  end loop;
+  return true;
+end $$;
+
+-- Removes the row that says that a folder may have keys of its own, where it has none: its pages are a range again.
+create or replace function storage_forget_own_keys(bucket_id int, path text, most int) returns void language plpgsql as $$
+begin
+  perform storage_enter(bucket_id);
+  perform pg_advisory_xact_lock(4207721, storage_folder_lock(bucket_id, path));
+  -- Statements of their own: they see what the last holder of the lock has committed.
+  if storage_has_own_key(bucket_id, path, most) then return; end if;
+  delete from object_folders o where o.bucket = bucket_id and o.parent = path and o.name = '';
 end $$;

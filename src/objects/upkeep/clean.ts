@@ -7,6 +7,8 @@ import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
 import { createDamages, raiseOnce } from '#objects/damage.ts'
+import { raiseAlarm } from '#state/alarms.ts'
+import { checkFolders } from './check-folders.ts'
 import { collectAnnotations } from './collect-annotations.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { forgetCompletions } from './expire-uploads.ts'
@@ -22,6 +24,9 @@ const GARBAGE_MAX = 10_000
 const EVENTS_MAX = 100_000
 /** 1 GiB an hour is 24 TiB in three years: a disk is read once before it is old. */
 const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
+
+/** A million keys in eight hours. */
+const FOLDERS_A_MINUTE = 2000
 
 /** SQLSTATE of a page whose checksum is wrong, or of an index that is. */
 const isOfPage = (error: unknown): boolean =>
@@ -74,12 +79,24 @@ export function createClean(deps: {
     }
   }
 
+  /** One alarm for a bucket, until it is acknowledged: a lost table has a million wrong rows. */
+  async function compareFolders(signal: AbortSignal): Promise<void> {
+    const wrong = await checkFolders(state, { rowsMax: FOLDERS_A_MINUTE, signal })
+    const byBucket = Map.groupBy(wrong, ({ bucket }) => bucket)
+    for (const [bucket, [first, ...others]] of byBucket) {
+      const finding = { bucket, folder: first?.key ?? '', others: others.length }
+      log.error('The table of folders differed from the keys, and is mended', { finding })
+      await raiseAlarm(state, 'folders_wrong', finding, { key: String(bucket) })
+    }
+  }
+
   return async (signal: AbortSignal): Promise<void> => {
     const ends = await Promise.allSettled(
       [...stores.values()].map((store) => cleanStore(store, signal)),
     )
     for (const pass of [BODIES, ANNOTATIONS])
       ends.push(...(await Promise.allSettled([scrubState(pass, signal)])))
+    ends.push(...(await Promise.allSettled([compareFolders(signal)])))
     await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })

@@ -11,19 +11,21 @@ export type RowDamage = {
   readonly found: string
 }
 
-/** A walk through a table: the query of the next rows, in order. */
+/** A walk through a table: the query of the next rows, in order, and `damage` of each that has one. */
 export type RowPass = {
+  /** The name of its place, which is kept from one call to the next. */
   readonly task: string
   readonly beginning: readonly (string | number)[]
   /**
-   * The first parameters are the position, the next is the number of rows; each row has `place` and `size` in bytes.
+   * The first parameters are the position, the next is the number of rows; each row has `place`, `size` in bytes, and
+   * `damage`.
    */
   readonly next: string
   /** Rows of one query. */
   readonly rowsMax: number
 }
 
-type ReadRow = SqlRow & { place: RowPass['beginning']; size: number; damage: RowDamage | null }
+type ReadRow<D> = SqlRow & { place: RowPass['beginning']; size: number; damage: D | null }
 
 /** The bodies of versions, by bucket, key, and seq from the newest. */
 export const BODIES: RowPass = {
@@ -53,25 +55,25 @@ where (sheet, name) > ($1, $2) order by sheet, name limit $3`,
 }
 
 /** The least cost of a row: without it a million rows with bodies in blobs would be read each minute. */
-const ROW_BYTES_MIN = 1024
+export const ROW_BYTES_MIN = 1024
 
 /**
  * Reads about `bytesMax` bytes of bodies and rows, from where the last call ended, and returns the damaged ones;
  * `done` says that a round over all rows has ended. Throws PostgreSQL's error for an unreadable page.
  */
-export async function scrubRows(
+export async function scrubRows<D extends object = RowDamage>(
   state: Queryable,
   { task, beginning, next, rowsMax }: RowPass,
   { bytesMax, signal }: { bytesMax: number; signal: AbortSignal },
-): Promise<{ read: number; damaged: RowDamage[]; done: boolean }> {
+): Promise<{ read: number; damaged: D[]; done: boolean }> {
   const saved = await loadPlace(state, task)
   let place = saved === undefined ? beginning : (JSON.parse(saved) as RowPass['beginning'])
-  const damaged: RowDamage[] = []
+  const damaged: D[] = []
   let read = 0
   let leftBytes = bytesMax
   for (;;) {
     signal.throwIfAborted()
-    const { rows } = await state.query<ReadRow>(next, [...place, rowsMax])
+    const { rows } = await state.query<ReadRow<D>>(next, [...place, rowsMax])
     for (const { size, damage } of rows) {
       read += size
       leftBytes -= Math.max(size, ROW_BYTES_MIN)

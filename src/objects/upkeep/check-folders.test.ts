@@ -1,0 +1,176 @@
+// The check of the table of folders: what differs from the keys is found and mended, and nothing else is.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import { createBlobStores } from '#blobs/stores.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
+import {
+  brokenRules,
+  inlineObject,
+  makeBucket,
+  type Store,
+  withStore,
+} from '#objects/store.fixture.ts'
+import type { Bucket } from '#objects/types.ts'
+import { checkFolders, type WrongFolder } from './check-folders.ts'
+import { createClean } from './clean.ts'
+
+const skip = whyNoState()
+const { signal } = new AbortController()
+let store: Store
+withStore(6, (opened) => (store = opened))
+
+const put = (bucket: Bucket, key: string) => store.objects.put(bucket, key, inlineObject(key))
+const remove = (bucket: Bucket, ...keys: string[]) =>
+  store.objects.delete(
+    bucket,
+    keys.map((key) => ({ key })),
+    { bypassGovernance: false },
+  )
+const rowsOf = async (bucket: Bucket) =>
+  (
+    await store.state.query<{ row: string }>(
+      `select parent || '|' || name as row from object_folders where bucket = $1 order by 1`,
+      [bucket.id],
+    )
+  ).rows.map(({ row }) => row)
+const listed = (bucket: Bucket, prefix = '') =>
+  store.listings.objects(bucket, { prefix, delimiter: '/', after: '', limit: 1000 })
+
+/** Calls of a page each that reach the end of every pass. */
+async function checkAll(): Promise<WrongFolder[]> {
+  await store.state.query("delete from storage_upkeep where task like 'folders:%'")
+  const wrong: WrongFolder[] = []
+  // Rows of own keys are read 20 at a time: the tests of this file make some hundred.
+  for (let call = 0; call < 30; call++)
+    wrong.push(...(await checkFolders(store.state, { rowsMax: 1, signal })))
+  return wrong
+}
+
+test('rows that lack and rows too many are found and mended', { skip }, async () => {
+  const bucket = await makeBucket(store, 'planted')
+  const keys = ['top', 'a/1', 'a/b/1', 'a/b/2', 'a/b/c/d/1', `${'s/'.repeat(20)}deep`]
+  const others = Array.from({ length: 300 }, (_, n) => `many/${n}/x`)
+  await Promise.all([...keys, ...others].map((key) => put(bucket, key)))
+  const right = await rowsOf(bucket)
+  assert.deepEqual(await checkAll(), [])
+  await store.state.query(
+    `delete from object_folders where bucket = $1
+       and (parent, name) in (('', 'a/'), ('a/b/', ''), ('a/b/c/', 'd/'), ('', ''), ('many/', '299/'))`,
+    [bucket.id],
+  )
+  await store.state.query(
+    `insert into object_folders (bucket, parent, name)
+     values ($1, '', 'gone/'), ($1, 'gone/', 'below/'), ($1, 'gone/below/', ''), ($1, 'many/7/', 'y/')`,
+    [bucket.id],
+  )
+  assert.deepEqual((await listed(bucket)).entries, [], 'the planted fault hides a key')
+  const wrong = await checkAll()
+  assert.deepEqual(wrong.map(({ key }) => key).toSorted(), [
+    'a/1',
+    'a/b/1',
+    'a/b/c/d/1',
+    'gone/',
+    'gone/below/',
+    'many/299/x',
+    'many/7/y/',
+    'top',
+  ])
+  assert.deepEqual(await rowsOf(bucket), right)
+  assert.deepEqual(await brokenRules(store.state), [])
+  assert.deepEqual(await checkAll(), [])
+})
+
+test('nothing is wrong while keys come and go', { skip }, async () => {
+  const bucket = await makeBucket(store, 'come-and-go')
+  const keys = ['a/b/1', 'a/b/2', 'a/c/1', 'd/1', 'd/e/f/1', 'top']
+  let isOver = false
+  const changes = Array.from({ length: 3 }, async (_, worker) => {
+    for (let round = 0; round < 60; round++) {
+      const key = keys[(round * 7 + worker * 3) % keys.length] ?? ''
+      await (round % 2 === 0 ? put(bucket, key) : remove(bucket, key))
+    }
+  })
+  const wrong: WrongFolder[] = []
+  const checks = (async () => {
+    while (!isOver) wrong.push(...(await checkAll()))
+  })()
+  await Promise.all(changes).finally(() => (isOver = true))
+  await checks
+  assert.deepEqual(wrong, [])
+  assert.deepEqual(await brokenRules(store.state), [])
+})
+
+test('a folder that has no keys of its own any more is a range again', { skip }, async () => {
+  const bucket = await makeBucket(store, 'own-keys')
+  for (const key of ['x', 'a/1', 'b/c/1', 'b/2']) await put(bucket, key)
+  await remove(bucket, 'x', 'b/2')
+  assert.deepEqual(await rowsOf(bucket), ['a/|', 'b/c/|', 'b/|', 'b/|c/', '|', '|a/', '|b/'])
+  assert.deepEqual(await checkAll(), [], 'that is no damage')
+  assert.deepEqual(await rowsOf(bucket), ['a/|', 'b/c/|', 'b/|c/', '|a/', '|b/'])
+  for (const key of ['y', 'b/3']) await put(bucket, key)
+  assert.deepEqual(
+    (await listed(bucket)).entries.map(({ key }) => key),
+    ['y'],
+  )
+  assert.deepEqual(
+    (await listed(bucket, 'b/')).entries.map(({ key }) => key),
+    ['b/3'],
+  )
+})
+
+test('a folder keeps its own keys while one is being put', { skip }, async () => {
+  for (const [path, keys] of [
+    ['', ['y']],
+    ['', ['y', 'z/1']],
+    ['a/', ['a/y']],
+  ] as const) {
+    const bucket = await makeBucket(store, `being-put-${path.length}-${keys.length}`)
+    for (const key of ['x', 'a/x', 'a/b/1']) await put(bucket, key)
+    await remove(bucket, 'x', 'a/x')
+    const forget = () =>
+      store.state.query('select storage_forget_own_keys($1, $2, 10)', [bucket.id, path])
+    let forgetting: Promise<unknown> = Promise.resolve()
+    await store.state.session(async (session) => {
+      await session.query('begin')
+      const given = [keys.map(() => bucket.id), keys]
+      await session.query("select storage_enter_folders($1, $2, '[]')", given)
+      forgetting = forget()
+      const first = await Promise.race([
+        forgetting.then(() => 'forgotten'),
+        pause(300).then(() => 'waits'),
+      ])
+      await session.query('rollback')
+      assert.equal(first, 'waits', `${keys.join()} of ${path}`)
+    })
+    await forgetting
+  }
+})
+
+test('the upkeep tells the operator once for a bucket', { skip }, async () => {
+  await store.state.query("delete from storage_upkeep where task like 'folders:%'")
+  const bucket = await makeBucket(store, 'alarmed')
+  for (const key of ['a/1', 'b/1']) await put(bucket, key)
+  const lines: string[] = []
+  const clean = createClean({
+    state: store.state,
+    stores: createBlobStores([]),
+    clock: systemClock,
+    log: createLogger('test', { write: (line) => void lines.push(line) }),
+  })
+  for (let round = 0; round < 2; round++) {
+    await store.state.query('delete from object_folders where bucket = $1', [bucket.id])
+    await clean(signal)
+    assert.deepEqual((await listed(bucket)).commonPrefixes, ['a/', 'b/'])
+  }
+  const { rows } = await store.state.query<{ detail: object }>(
+    "select detail from alarms where kind = 'folders_wrong'",
+  )
+  assert.deepEqual(
+    rows.map(({ detail }) => detail),
+    [{ bucket: bucket.id, folder: 'a/1', others: 1 }],
+  )
+  assert.match(lines.join(), /The table of folders differed from the keys/)
+})

@@ -1,0 +1,91 @@
+// Compares the table of folders with the keys, both ways, and mends what differs. A key without its rows is missing in
+// listings by `/`. A row too many shows a folder that is none.
+import type { Queryable } from '#state/connect.ts'
+import { ROW_BYTES_MIN, type RowPass, scrubRows } from './scrub-rows.ts'
+
+/** A folder with a row too many, or a key that lacks a row. */
+export type WrongFolder = { readonly bucket: number; readonly key: string }
+
+/**
+ * Keys that lack a row, by the first key of each run of keys of a folder. One statement sees a key with its rows, since a
+ * transaction makes both.
+ */
+const ROWS_OF_KEYS: RowPass = {
+  task: 'folders:keys',
+  beginning: [0, ''],
+  rowsMax: 200,
+  next: `select json_build_array(k.bucket, k.key) as place, 0 as size,
+  case when k.path is distinct from lag(k.path) over (partition by k.bucket order by k.key) and exists (
+      select from storage_folders_of(k.key) f cross join unnest(f.parents, f.names) r (parent, name)
+      where not exists (select from object_folders o
+        where o.bucket = k.bucket and o.parent = r.parent and o.name = r.name))
+    then json_build_object('bucket', k.bucket, 'key', k.key) end as damage
+from (
+  select v.bucket, v.key, storage_folder_of(v.key) as path from object_versions v
+  where v.is_latest and not v.delete_marker and (v.bucket, v.key) > ($1, $2)
+  order by v.bucket, v.key limit $3
+) k
+order by k.bucket, k.key`,
+}
+
+/** Folders without an object. */
+const KEYS_OF_ROWS: RowPass = {
+  task: 'folders:rows',
+  beginning: [0, '', ''],
+  rowsMax: 200,
+  next: `select json_build_array(f.bucket, f.parent, f.name) as place, 0 as size,
+  case when f.name <> '' and not exists (select from object_versions v
+      where v.bucket = f.bucket and v.is_latest and not v.delete_marker
+        and v.key >= f.parent || f.name and v.key < storage_beyond(f.parent || f.name))
+    then json_build_object('bucket', f.bucket, 'key', f.parent || f.name) end as damage
+from (
+  select * from object_folders where (bucket, parent, name) > ($1, $2, $3) order by bucket, parent, name limit $4
+) f
+order by f.bucket, f.parent, f.name`,
+}
+
+/** Folders below a folder, after which the search for a key of its own ends: 0.1 s of the server. */
+const BELOW_MAX = 10_000
+
+/**
+ * Folders that once had keys of their own, and have none beside the folders below. That is no damage: their pages take a
+ * descent of the index for each entry, until the row goes.
+ */
+const WITHOUT_OWN_KEYS: RowPass = {
+  task: 'folders:own-keys',
+  beginning: [0, ''],
+  rowsMax: 20,
+  next: `select json_build_array(f.bucket, f.parent) as place, 0 as size,
+  case when exists (select from object_folders o
+      where o.bucket = f.bucket and o.parent = f.parent and o.name <> '')
+    and not storage_has_own_key(f.bucket, f.parent, ${BELOW_MAX})
+    then json_build_object('bucket', f.bucket, 'key', f.parent) end as damage
+from (
+  select * from object_folders where name = '' and (bucket, parent) > ($1, $2) order by bucket, parent limit $3
+) f
+order by f.bucket, f.parent`,
+}
+
+/**
+ * Checks about `rowsMax` keys and as many rows of folders, from where the last call ended. Returns the wrong ones, which are
+ * mended.
+ */
+export async function checkFolders(
+  state: Queryable,
+  { rowsMax, signal }: { rowsMax: number; signal: AbortSignal },
+): Promise<WrongFolder[]> {
+  const limits = { bytesMax: rowsMax * ROW_BYTES_MIN, signal }
+  const wrong: WrongFolder[] = []
+  for (const pass of [ROWS_OF_KEYS, KEYS_OF_ROWS])
+    for (const one of (await scrubRows<WrongFolder>(state, pass, limits)).damaged) {
+      signal.throwIfAborted()
+      await state.query('select storage_mend_folders($1, $2)', [one.bucket, one.key])
+      wrong.push(one)
+    }
+  for (const { bucket, key } of (await scrubRows<WrongFolder>(state, WITHOUT_OWN_KEYS, limits))
+    .damaged) {
+    signal.throwIfAborted()
+    await state.query('select storage_forget_own_keys($1, $2, $3)', [bucket, key, BELOW_MAX])
+  }
+  return wrong
+}
