@@ -36,8 +36,10 @@ export const blobMissing = (id: string, cause?: unknown) =>
     ...(cause !== undefined && { cause }),
   })
 
-export const blobDamaged = (id: string, found: string) =>
-  fault('blob_damaged', `Could not trust blob ${id}: ${found}`)
+export const blobDamaged = (id: string, found: string, cause?: unknown) =>
+  fault('blob_damaged', `Could not trust blob ${id}: ${found}`, {
+    ...(cause !== undefined && { cause }),
+  })
 
 const OF_BLOB = new Set(['blob_missing', 'blob_damaged', 'EIO'])
 /** True for an error of one blob, whose bytes are damaged or gone. A disk answers EIO for an unreadable sector. */

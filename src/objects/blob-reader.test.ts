@@ -82,9 +82,13 @@ test('read() and check() tell the operator of a blob that is damaged, and of non
   await assert.rejects(reader.check(body, signal), { code: 'blob_damaged' })
   fault = storageAway()
   await assert.rejects(read(), fault)
+  // As a disk answers for a sector that it cannot read.
+  fault = Object.assign(new Error('i/o error'), { code: 'EIO' })
+  await assert.rejects(read(), { code: 'blob_damaged', cause: fault })
   assert.deepEqual(told, [
     [BLOB.id, `Could not trust blob ${BLOB.id}: it ends at 2`],
     [BLOB.id, `Could not trust blob ${BLOB.id}: it has 2 bytes, not 3`],
+    [BLOB.id, 'i/o error'],
   ])
 })
 

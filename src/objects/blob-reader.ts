@@ -1,5 +1,5 @@
 // Reads the bodies of versions. Each blob has a location; each encrypted body has its wrapped key beside it.
-import { messageOf } from '#base/errors.ts'
+import { ErgonError, messageOf } from '#base/errors.ts'
 import type { BlobRef, ByteRange, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, blobMissing, isOfBlob } from '#blobs/faults.ts'
 import { storeOf, type BlobStores } from '#blobs/stores.ts'
@@ -39,8 +39,10 @@ type Deps = {
 export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
   /** Throws the error again. The reader waits for the alarm; an unreachable state ends that wait. */
   async function told(error: unknown, blob: BlobRef): Promise<never> {
-    if (isOfBlob(error)) await damages.tell(blob, messageOf(error)).catch(() => undefined)
-    throw error
+    if (!isOfBlob(error)) throw error
+    await damages.tell(blob, messageOf(error)).catch(() => undefined)
+    // The disk's own error has no code of ours.
+    throw error instanceof ErgonError ? error : blobDamaged(blob.id, messageOf(error), error)
   }
 
   async function* readTold(part: Part, range: ByteRange, options: ReadOptions) {

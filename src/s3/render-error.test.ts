@@ -51,7 +51,12 @@ test("renderFault() keeps what is the operator's to mend to itself", () => {
   const blobs = { blob_damaged: blobDamaged(id, 'other bytes'), blob_missing: blobMissing(id) }
   for (const [code, error] of Object.entries(blobs)) {
     const { status, body } = renderFault(error, 'GET', PLACE)
-    assert.match(body, /<Code>InternalError<\/Code><Message>We encountered an internal error/)
+    assert.match(
+      body,
+      /<Code>InternalError<\/Code><Message>The stored bytes of this object are damaged/,
+    )
+    assert.match(body, /Write the object again, or ask the operator/)
+    assert.doesNotMatch(body, /try again/)
     assert.ok(status === 500 && !body.includes(id), body)
     const page = renderPageError(error, 'GET', PLACE)
     assert.ok(!JSON.stringify(page).includes(id), page.body)

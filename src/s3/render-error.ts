@@ -54,9 +54,15 @@ const isOfOperator = (code: string): boolean => Object.hasOwn(OPERATOR_ERRORS, c
 export const codeOf = ({ code }: { readonly code: string }): string =>
   isStorageCode(code) ? code : (FOREIGN[code] ?? (isOfOperator(code) ? 'InternalError' : code))
 
+const DAMAGED = new Set(['blob_damaged', 'blob_missing'])
+/** S3 has no code for this, and its own text asks for another try. */
+const DAMAGED_TEXT =
+  'The stored bytes of this object are damaged or missing. Another try gets the same answer. Write the object again, or ask the operator, whom an alarm has told, to restore it.'
+
 /** The error that clients see. An operator's error is InternalError or ServiceUnavailable. */
 export function shownError(error: ErgonError): ErgonError {
   if (!isOfOperator(error.code)) return error
+  if (DAMAGED.has(error.code)) return storageFault('InternalError', DAMAGED_TEXT)
   return storageFault(error.status === 503 ? 'ServiceUnavailable' : 'InternalError')
 }
 

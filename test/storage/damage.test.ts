@@ -25,7 +25,7 @@ product(STORAGE)
 
 const Bucket = 'storage-damage'
 const MIB = 1_048_576
-const BROKEN = { name: 'InternalError' }
+const BROKEN = { name: 'InternalError', message: /^The stored bytes of this object are damaged/ }
 
 let ergon: Ergon
 let s3: S3Client
