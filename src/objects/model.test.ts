@@ -16,11 +16,9 @@ import {
   partsObject,
   readVersion,
 } from './store.fixture.ts'
-import type { ListQuery } from './objects.ts'
 import type { Bucket } from './types.ts'
 
 const skip = whyNoState()
-const WHOLE = { prefix: '', delimiter: '', after: '', limit: 1000 }
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 25)
 const { signal } = new AbortController()
 let server: TestUrl
@@ -358,29 +356,6 @@ async function compareUploads({ bucket, model }: World, asked: Query) {
     wanted.flatMap(({ name, item }) => (item ? [] : [name])),
   )
 }
-
-test(
-  'a page keeps to its prefix where the database orders texts by a language',
-  { skip },
-  async () => {
-    const bucket = await makeBucket(store, `model-${bucketCount++}`)
-    for (const name of ['Secret/plan', 'Xtra', 'public/cat', '\u{10FFFF}'.repeat(256)])
-      await store.objects.put(bucket, name, inlineObject(name))
-    const listed = async (asked: Partial<ListQuery>) => {
-      const page = await store.listings.objects(bucket, { ...WHOLE, ...asked })
-      return page.entries.map((entry) => entry.key.slice(0, 11))
-    }
-    for (const delimiter of ['', '/', 'a'])
-      assert.deepEqual(
-        await listed({ prefix: 'public/', after: 'R', delimiter }),
-        delimiter === 'a' ? [] : ['public/cat'],
-      )
-    assert.deepEqual(await listed({ after: 'Y' }), [
-      'public/cat',
-      '\u{10FFFF}'.repeat(5) + '\u{DBFF}',
-    ])
-  },
-)
 
 test('the store does what the model does, and pages add up to the whole', { skip }, async () => {
   await fc.assert(

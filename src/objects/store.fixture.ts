@@ -204,6 +204,10 @@ export async function brokenRules(state: State): Promise<string[]> {
   return rows.map(({ broken }) => broken)
 }
 
+/** For assert.rejects(): an error with this code. */
+export const refused = (code: string) => (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === code
+
 /** The version that a target names. Throws NoSuchKey, NoSuchVersion. */
 export async function readVersion(
   store: Store,

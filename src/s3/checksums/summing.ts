@@ -3,7 +3,7 @@ import type { ChecksumAlgorithm, Hasher, Hashers } from './algorithms.ts'
 
 export type Sums = ReadonlyMap<ChecksumAlgorithm, Buffer>
 
-/** Ended by `digest` or `drop`. Bytes must not change until `add` has resolved. */
+/** Ended by `digest` or `drop`. Bytes must not change until then: the thread's keeps some after `update`. */
 export interface Summing {
   /** Adds bytes; when it returns a promise, the caller waits for it before the next call. */
   update(bytes: Buffer): Promise<void> | undefined
