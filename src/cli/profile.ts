@@ -110,7 +110,7 @@ const isNear = (host: string) =>
   /^(.+\.)?localhost$/.test(host) || isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0
 
 const SERVICE =
-  'run it where .ergon is, give --data <folder> of a service on this machine, or ergon login --base-url <address>'
+  '--base-url http://localhost:8080 or ERGON_BASE_URL, --data <folder> of a service on this machine, ergon login, or the folder where .ergon is'
 
 /** The API's address, or a CommandError that says how to give one. */
 export function baseUrlOf(options: GlobalOptions): string {

@@ -56,3 +56,10 @@ test('readyText() names the test processor where there is one', () => {
     /^Test processor: http:\/\/127\.0\.0\.1:8099 \(test money: no funds move\)$/m,
   )
 })
+
+test('readyText() says how an S3 client gets in', () => {
+  assert.match(
+    text('none', true, { region: 'north' }),
+    /^Ergon answers at .*\nObject storage \(S3\) at the same address; access key and secret are a token, the region is north$/m,
+  )
+})

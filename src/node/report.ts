@@ -188,6 +188,7 @@ export function readyText(
 `
   const head = `${portalText(ready)}
 Ergon answers at ${url} (${seconds} s)
+Object storage (S3) at the same address; access key and secret are a token, the region is ${ready.config.region}
 Status page: ${statusUrl(ready)}
 ${processorText(ready)}${first}`
   const install = isInstalled
