@@ -171,12 +171,12 @@ export class Asking implements WireExchange {
     const row: WireRow = {}
     let at = start + 2
     for (const { name, codec } of columns) {
-      const length = lengthAt(bytes, at, end)
+      const length = lengthAt(bytes, at)
       at += 4
       if (length < 0) row[name] = null
       else row[name] = codec.read(bytes, at, (at += length))
     }
-    if (at !== end) throw new ProtocolError('The server sent a row with more than its columns')
+    if (at !== end) throw new ProtocolError('The server sent a row that is not of its length')
     return row
   }
 }

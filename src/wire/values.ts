@@ -165,7 +165,7 @@ function readArray(bytes: Buffer, oid: number, item: Codec): unknown[] {
   const values: unknown[] = []
   let at = isEmpty ? 12 : 20
   for (let nth = 0; nth < count; nth++) {
-    const length = lengthAt(bytes, at, end)
+    const length = lengthAt(bytes, at)
     at += 4
     values.push(length < 0 ? null : item.read(bytes, at, (at += length)))
   }
@@ -182,13 +182,12 @@ export function writeValue(writer: MessageWriter, codec: Codec, value: unknown):
 }
 
 /**
- * The length of a value, -1 for null. Throws a ProtocolError where the value ends after `end`. Of a length that is cut
- * itself, the last bytes are the next message's: the caller finds that the place after the value is not `end`.
+ * The length of a value, -1 for null. A value that is cut is read into the next message: the caller finds that the place
+ * after the last value is not the end, and refuses all of them.
  */
-export function lengthAt(bytes: Buffer, at: number, end: number): number {
+export function lengthAt(bytes: Buffer, at: number): number {
   const length = bytes.readInt32BE(at)
-  if (length < -1 || length > end - at - 4)
-    throw new ProtocolError('The server sent a value that is cut')
+  if (length < -1) throw new ProtocolError(`The server sent a value of ${length} bytes`)
   return length
 }
 
