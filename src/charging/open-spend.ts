@@ -2,18 +2,18 @@
 import type { Bag } from '#base/bag.ts'
 import { invariant, type ErgonError } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
-import { add, energyOfCpu, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
-import { LEARNED, type Charge } from '#contract/charge.ts'
+import { add, energyOfCpu, larger, nj, smaller, type Nj } from '#base/units.ts'
+import type { Charge } from '#contract/charge.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
-import { fault } from '#contract/errors.ts'
-import { operationOf, type OperationName } from '#contract/operations.ts'
+import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { TailClass } from '#metering/tail.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Billable, Billing } from './billing.ts'
 import type { ChargingDeps } from './charging-deps.ts'
-import { fixedTier } from './compose-charge.ts'
-import { isDepleted, silent } from './faults.ts'
+import { estimateOf } from './estimate-of.ts'
+import { silent } from './faults.ts'
+import { growHold, type GrowingSpend } from './grow-hold.ts'
 import { Hold } from './hold.ts'
 import type { Recorded } from './journal.ts'
 import type { CausingWork } from './indirect.ts'
@@ -22,12 +22,8 @@ import type { Estimate, Payer, Served, Span, Spend, Claim } from './spend.ts'
 
 // Held at first: some hundred tokens of a small model. It doubles while the spend goes on.
 const FIRST_HOLD_NJ = nj(5_000_000_000n)
-const CLAIMS_AHEAD = 4n
 // Ceiling of the gateway's own work on a whole answer: 0.3 s of CPU.
 const REPLY_NJ = nj(1_000_000_000n)
-// All that was measured, as a multiple of the ceiling: beyond it is no noise. Twenty runnable processes made
-// an honest answer of 1 J take 1.9 J; a body in HTTP chunks of one byte took 34 J of 1.07 J.
-const NOISE_TIMES = 4n
 const NONE = nj(0n)
 
 /** Dependencies that all spends of a process share. */
@@ -36,7 +32,7 @@ export type SpendDeps = ChargingDeps & {
   readonly running: Bag<OpenSpend>
 }
 
-export class OpenSpend implements Spend, Billable {
+export class OpenSpend implements Spend, Billable, GrowingSpend {
   readonly requestId: string
   readonly receiptId: string
   readonly measure = new Measure()
@@ -58,9 +54,8 @@ export class OpenSpend implements Spend, Billable {
   #hold: Hold | undefined
   /** The greatest ceiling that it was admitted with; the hold's cap adds what it may cause elsewhere. */
   #ceilingNj = NONE
-  /** The measured energy when the hold was last checked. */
-  #lookedNj = NONE
-  #growing = false
+  lookedNj = NONE
+  isGrowing = false
   #isWhole = false
   /** A whole answer used more than its hold, and the ledger did not grant all of the rest. */
   #isRefused = false
@@ -220,29 +215,11 @@ export class OpenSpend implements Spend, Billable {
   }
 
   estimate(): Estimate {
-    const { ceilingNj, terms } = this.#admitted
-    const { tariff } = terms
-    const { bandPct: learnedPct } = this.#deps.billing.indirect.of(
-      tariff,
-      this.operation,
-      this.#causing,
-    )
-    const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
-    const { upstream = node } = this.facts
-    const learned = { method: LEARNED, bandPct: learnedPct } as const
-    const { method, bandPct } = [upstream, learned].reduce(
-      (a, b) => (b.bandPct > a.bandPct ? b : a),
-      node,
-    )
-    const elsewhere = this.facts.upstream?.factor ?? tariff.factor
-    const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
-    return {
-      ceilingNj,
-      factor: isWorse ? elsewhere : tariff.factor,
-      routedTo: this.facts.routedTo ?? tariff.routedTo,
-      tier: this.facts.tier ?? fixedTier(this.operation),
-      energyMethod: `${method}; band=${bandPct}%`,
-    }
+    const { operation, facts } = this
+    const hold = this.#admitted
+    const { indirect } = this.#deps.billing
+    const { bandPct } = indirect.of(hold.terms.tariff, operation, this.#causing)
+    return estimateOf(hold, { operation, facts, learnedPct: bandPct })
   }
 
   get ceilingNj(): Nj {
@@ -346,7 +323,8 @@ export class OpenSpend implements Spend, Billable {
     return { ownNs: this.measure.cpuNs, units: this.units, takenNs: this.takenNs }
   }
 
-  get #isOver(): boolean {
+  /** Its hold grows no more. */
+  get isOver(): boolean {
     return this.#isWhole || this.settled !== undefined
   }
 
@@ -355,60 +333,17 @@ export class OpenSpend implements Spend, Billable {
     return this.#hold
   }
 
+  isHeldBy(hold: Hold): boolean {
+    return this.#hold === hold
+  }
+
+  #grow(): void {
+    const hold = this.#paying
+    if (hold !== undefined) growHold(this, hold, this.#deps.aheadNj)
+  }
+
   /** Without one nobody pays. */
   get #paying(): Hold | undefined {
     return this.#hold?.isEmpty === false ? this.#hold : undefined
-  }
-
-  /**
-   * The energy to hold beyond the use. While another session wants of it, long work keeps four times what it used since
-   * the last claim, at most.
-   */
-  #aheadNj(hold: Hold, measured: Nj): Nj {
-    const { aheadNj } = this.#deps
-    if (aheadNj === undefined) return nj(measured * 3n)
-    const sinceNj = subtract(measured, smaller(measured, this.#lookedNj))
-    this.#lookedNj = measured
-    if (!hold.isWanted) return aheadNj
-    const neededNj = smaller(aheadNj, add(LEAST_HOLD_NJ, nj(sinceNj * CLAIMS_AHEAD)))
-    hold.keep(add(measured, neededNj))
-    return neededNj
-  }
-
-  /** Grows the hold while leases allow; cuts only when they cannot and the hold is used up. */
-  #grow(): void {
-    const hold = this.#paying
-    if (hold === undefined || this.#growing || this.#isOver) return
-    const measured = this.measured()
-    const aheadNj = this.#aheadNj(hold, measured)
-    if ((hold.coveredNj - measured) * 3n > aheadNj) return
-    // This process's own CPU rises with other load of the machine, and no caller can lower it. The operator pays the
-    // part beyond the ceiling that may be noise.
-    const claimed = this.measure.claimedEnergy(hold.terms.tariff)
-    if (claimed >= hold.capNj || measured >= hold.capNj * NOISE_TIMES)
-      return this.stop(fault('ceiling_reached', 'Could not go on: the work used its ceiling'))
-    // The head has said so: money that has come since then is for later work.
-    if (hold.fundsNj !== undefined && measured >= hold.fundsNj) {
-      hold.takeLeft()
-      return this.stop(hold.refusal())
-    }
-    const wished = add(measured, aheadNj)
-    if (hold.reach(wished)) return
-    this.#growing = true
-    const cutWhenUsedUp = (reason: NonNullable<Spend['cutReason']>) => {
-      if (this.#hold !== hold || this.#isOver || this.measured() < hold.coveredNj) return
-      if (hold.takeLeft()) return
-      // An operation that is answered unpaid is not cut when the wallet is empty.
-      if (operationOf(this.operation).answeredUnpaid !== true || !isDepleted(reason))
-        this.stop(reason)
-    }
-    void hold
-      .wait(wished, this.cut)
-      // The ledger is away: the spend goes on inside its hold, and more is asked for at the next claim.
-      .then(
-        () => cutWhenUsedUp(hold.refusal()),
-        () => cutWhenUsedUp(silent()),
-      )
-      .finally(() => (this.#growing = false))
   }
 }

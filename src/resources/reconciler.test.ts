@@ -1,104 +1,12 @@
+// A reconciler makes resources as accounts want them, and says why where that fails.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault } from '#contract/errors.ts'
-import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
-import { quiet } from '#postgres/testing.ts'
-import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import type { State } from '#state/connect.ts'
-import { NotYet, reconcile, type ReconcilerDeps } from './reconciler.ts'
+import { whyNoState } from '#postgres/testing-url.ts'
+import { ACCOUNT, OTHER, add, reconciling, rowOf, withState } from './reconciler.fixture.ts'
+import { NotYet, type ReconcilerDeps } from './reconciler.ts'
 
 const skip = whyNoState()
-const ACCOUNT = 'acct_a'
-
-const OTHER = 'acct_b'
-
-async function withState(work: (state: State) => Promise<void>): Promise<void> {
-  await using url = await openTestUrl()
-  await using state = await openLedgerState(url.of, 3)
-  for (const id of [ACCOUNT, OTHER]) await addTestAccount(state, { id, env: 'test', lowWater: 0n })
-  await work(state)
-}
-
-const add = async (state: State, name: string, most = 9, account = ACCOUNT) =>
-  (
-    await state.query<{ id: string | null }>(
-      "select add_resource('database', $1, $2, 'local', $3) as id",
-      [account, name, most],
-    )
-  ).rows[0]?.id
-const rowOf = async (state: State, id: unknown) =>
-  (
-    await state.query<{ actual: string; reason: string | null }>(
-      'select actual, reason from resources where id = $1',
-      [id],
-    )
-  ).rows[0]
-
-test('a name is taken while its resource is there, and resources are counted', { skip }, () =>
-  withState(async (state) => {
-    const id = await add(state, 'one')
-    assert.match(id ?? '', /^db_/)
-    assert.equal(await add(state, 'one'), null)
-    await assert.rejects(add(state, 'two', 1), { code: 'EG020' })
-    await state.query("select want_resource($1, 'deleted')", [id])
-    assert.match((await add(state, 'one', 1)) ?? '', /^db_/)
-  }),
-)
-
-test('the machine refuses moves that it does not have', { skip }, () =>
-  withState(async (state) => {
-    const id = await add(state, 'one')
-    const move = (to: string) => state.query('select move_resource($1, $2)', [id, to])
-    const refused = { code: 'EG025' }
-    for (const to of ['deployed', 'crash_loop']) await assert.rejects(move(to), refused, to)
-    for (const to of [
-      'deploying',
-      'failed',
-      'deploying',
-      'deployed',
-      'crash_loop',
-      'deployed',
-      'suspended',
-      'deployed',
-      'deleted',
-    ]) {
-      await move(to)
-      assert.equal((await rowOf(state, id))?.actual, to)
-    }
-    await assert.rejects(move('deploying'), refused)
-  }),
-)
-
-/** Runs a reconciler during the work, which can wait for the row of a resource. */
-async function reconciling(
-  state: State,
-  deps: Partial<ReconcilerDeps>,
-  work: (
-    reaches: (id: unknown, row: { actual?: string; reason?: RegExp }) => Promise<void>,
-  ) => Promise<void>,
-): Promise<void> {
-  const ending = new AbortController()
-  const nothing = async () => undefined
-  const log = { ...quiet, error: () => undefined }
-  const own = { state, log, kind: 'database', deploy: nothing, suspend: nothing, remove: nothing }
-  const running = reconcile({ ...own, ...deps }, ending.signal)
-  const reaches: Parameters<typeof work>[0] = async (id, { actual, reason }) => {
-    const lastMs = performance.now() + 20_000
-    for (;;) {
-      const row = await rowOf(state, id)
-      const isReached = actual === undefined || row?.actual === actual
-      if (isReached && (reason === undefined || reason.test(String(row?.reason)))) return
-      assert.ok(performance.now() < lastMs, `${actual} ${reason}: ${JSON.stringify(row)}`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
-  try {
-    await work(reaches)
-  } finally {
-    ending.abort()
-    await running
-  }
-}
 
 test(
   'resources are made and removed as they are wanted; a failure keeps its details in the log',
@@ -170,116 +78,6 @@ test('a deployment ends when its account wants the resource no more', { skip }, 
   }),
 )
 
-test('a query that fails while a deployment goes on holds up nobody', { skip }, () =>
-  withState(async (state) => {
-    const goOn = Promise.withResolvers<void>()
-    let fails = 0
-    const unsteady: State = {
-      ...state,
-      query: async (text, values) => {
-        if (fails > 0 && fails-- > 0) throw new Error('the state did not answer')
-        return await state.query(text, values)
-      },
-    }
-    const deps: Partial<ReconcilerDeps> = {
-      state: unsteady,
-      deploy: async ({ name }, signal, aside) => {
-        if (name !== 'slow') return
-        signal.addEventListener('abort', () => goOn.resolve())
-        aside()
-        await goOn.promise
-      },
-    }
-    await reconciling(state, deps, async (reaches) => {
-      const slow = await add(state, 'slow', 9, 'acct_a')
-      await state.query("select want_resource($1, 'deployed')", [slow])
-      await reaches(slow, { actual: 'deploying' })
-      fails = 1
-      const quick = await add(state, 'quick', 9, 'acct_b')
-      await state.query("select want_resource($1, 'deployed')", [quick])
-      await state.query("select want_resource($1, 'deployed')", [quick])
-      await reaches(quick, { actual: 'deployed' })
-      goOn.resolve()
-      await reaches(slow, { actual: 'deployed' })
-    })
-  }),
-)
-
-test('work on a resource of one account does not hold up another account', { skip }, () =>
-  withState(async (state) => {
-    const goOn = Promise.withResolvers<void>()
-    const begun: string[] = []
-    const deploy: ReconcilerDeps['deploy'] = async ({ name, account }) => {
-      begun.push(name)
-      if (account === ACCOUNT) await goOn.promise
-    }
-    await reconciling(state, { deploy }, async (reaches) => {
-      const [slow, next] = [await add(state, 'slow'), await add(state, 'next')]
-      await reaches(slow, { actual: 'deploying' })
-      await reaches(await add(state, 'theirs', 9, OTHER), { actual: 'deployed' })
-      // A new wish for a resource in work, and another resource of its account, wait for the end of that work.
-      await state.query("select want_resource($1, 'deployed')", [slow])
-      await reaches(await add(state, 'last', 9, OTHER), { actual: 'deployed' })
-      assert.deepEqual(begun, ['slow', 'theirs', 'last'])
-      goOn.resolve()
-      await reaches(next, { actual: 'deployed' })
-      await reaches(slow, { actual: 'deployed' })
-    })
-  }),
-)
-
-test(
-  'work with a limit of its own holds up no other account, however many have such work',
-  { skip },
-  () =>
-    withState(async (state) => {
-      const goOn = Promise.withResolvers<void>()
-      const slow = ['acct_1', 'acct_2', 'acct_3', 'acct_4', 'acct_5']
-      for (const id of slow) await addTestAccount(state, { id, env: 'test', lowWater: 0n })
-      const deploy: ReconcilerDeps['deploy'] = async ({ account }, _, aside) => {
-        if (account === ACCOUNT) return
-        aside()
-        await goOn.promise
-      }
-      await reconciling(state, { deploy }, async (reaches) => {
-        const ids = []
-        for (const account of slow) ids.push(await add(state, 'slow', 9, account))
-        for (const id of ids) await reaches(id, { actual: 'deploying' })
-        await reaches(await add(state, 'quick'), { actual: 'deployed' })
-        goOn.resolve()
-        for (const id of ids) await reaches(id, { actual: 'deployed' })
-      })
-    }),
-)
-
-test('work with a limit of its own holds up no other resource of its account', { skip }, () =>
-  withState(async (state) => {
-    const goOn = Promise.withResolvers<void>()
-    const begun: string[] = []
-    const deploy: ReconcilerDeps['deploy'] = async ({ name }, ending, aside) => {
-      begun.push(name)
-      if (!name.startsWith('slow')) return
-      ending.addEventListener('abort', () => goOn.resolve())
-      aside()
-      await goOn.promise
-    }
-    await reconciling(state, { deploy }, async (reaches) => {
-      const slow = [await add(state, 'slow-1'), await add(state, 'slow-2')]
-      for (const id of slow) await reaches(id, { actual: 'deploying' })
-      const next = await add(state, 'next')
-      await reaches(next, { actual: 'deployed' })
-      await state.query("select want_resource($1, 'suspended')", [next])
-      await reaches(next, { actual: 'suspended' })
-      // A new wish for a resource in work waits for the end of that work.
-      await state.query("select want_resource($1, 'deployed')", [slow[0]])
-      await reaches(await add(state, 'last'), { actual: 'deployed' })
-      assert.deepEqual(begun.toSorted(), ['last', 'next', 'slow-1', 'slow-2'])
-      goOn.resolve()
-      for (const id of slow) await reaches(id, { actual: 'deployed' })
-    })
-  }),
-)
-
 test('what cannot be made as it is wanted fails once, until it is wanted again', { skip }, () =>
   withState(async (state) => {
     let tries = 0
@@ -332,26 +130,6 @@ test('a change that fails leaves what is deployed, and says why until it is made
       await reaches(id, { actual: 'deployed', reason: /^null$/ })
     })
   }),
-)
-
-test(
-  'what is suspended before it was made settles, and holds up nothing that comes later',
-  { skip },
-  () =>
-    withState(async (state) => {
-      const early = await add(state, 'early')
-      await state.query("select want_resource($1, 'suspended')", [early])
-      const later = await add(state, 'later')
-      let suspensions = 0
-      const suspend = async () => void suspensions++
-      await reconciling(state, { suspend }, async (reaches) => {
-        await reaches(early, { actual: 'suspended' })
-        await reaches(later, { actual: 'deployed' })
-        await state.query("select want_resource($1, 'deployed')", [early])
-        await reaches(early, { actual: 'deployed' })
-      })
-      assert.equal(suspensions, 1)
-    }),
 )
 
 test('what ends again and again is in a crash loop, which nothing tries to settle', { skip }, () =>

@@ -1,0 +1,38 @@
+// The most that a running spend may cost, and how well that is known: for the head of its answer.
+import { LEARNED } from '#contract/charge.ts'
+import type { OperationName } from '#contract/operations.ts'
+import { fixedTier } from './compose-charge.ts'
+import type { Hold } from './hold.ts'
+import type { Estimate, Served } from './spend.ts'
+
+/** Its method and band are the worst of those that its energy may have, and so is its factor. */
+export function estimateOf(
+  { ceilingNj, terms: { tariff } }: Pick<Hold, 'ceilingNj' | 'terms'>,
+  {
+    operation,
+    facts,
+    learnedPct,
+  }: {
+    readonly operation: OperationName
+    readonly facts: Served
+    /** The band of the energy in shared cells. */
+    readonly learnedPct: number
+  },
+): Estimate {
+  const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
+  const { upstream = node } = facts
+  const learned = { method: LEARNED, bandPct: learnedPct } as const
+  const { method, bandPct } = [upstream, learned].reduce(
+    (a, b) => (b.bandPct > a.bandPct ? b : a),
+    node,
+  )
+  const elsewhere = facts.upstream?.factor ?? tariff.factor
+  const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
+  return {
+    ceilingNj,
+    factor: isWorse ? elsewhere : tariff.factor,
+    routedTo: facts.routedTo ?? tariff.routedTo,
+    tier: facts.tier ?? fixedTier(operation),
+    energyMethod: `${method}; band=${bandPct}%`,
+  }
+}
