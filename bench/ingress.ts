@@ -36,7 +36,7 @@ export async function runIngress(isQuick = false): Promise<Section> {
   const agent = await serveAgent(
     { socketPath: agentSocket, secret: SECRET },
     (_request, response) => {
-      response.writeHead(200).write(lineOf({ address: `unix:${socket}` }))
+      response.writeHead(200).write(lineOf({ address: `unix:${socket}`, cell: 'fn-bench-1' }))
     },
   )
   try {

@@ -5,6 +5,7 @@ import { listenPlain } from '#ingress/server.ts'
 import { tuneForRequests } from '#node/program-flags.ts'
 import { createTurns } from '#ingress/turns.ts'
 import { createInstanceUses } from '#ingress/uses.ts'
+import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 
 tuneForRequests()
 const [socketPath = '', secret = '', port = ''] = process.argv.slice(2)
@@ -21,9 +22,11 @@ routes.put([
     scale: null,
   },
 ])
+const caused = createCausedByCells()
 await listenPlain({
   routes,
-  uses: createInstanceUses({ socketPath, secret }, { calmMs: 60_000 }),
+  uses: createInstanceUses({ agent: { socketPath, secret }, caused }, { calmMs: 60_000 }),
+  nobody: caused.nobody,
   turns: createTurns(),
   log: createLogger('bench', { level: 'error' }),
   trusts: () => false,

@@ -6,7 +6,7 @@ import { createServer, request as httpRequest } from '#base/node-http.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import type { CausedWork } from './caused.ts'
+import type { CausedWork } from '#node/meter/caused-by-cells.ts'
 import type { Destination } from './reach.ts'
 import { Unreached, unreached } from './unreached.ts'
 

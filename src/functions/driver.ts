@@ -21,6 +21,8 @@ export type FunctionSpec = {
 export interface RunningFunction extends Instance {
   /** `unix:<path>`, or `http://<host>:<port>`. */
   readonly address: string
+  /** The name of its cell. */
+  readonly cell: string
   /** Requests that the code takes at once, once it is ready. */
   readonly concurrency: number
   /** Ends the process where its code blocks it; another one follows. Never rejects. */
@@ -28,8 +30,8 @@ export interface RunningFunction extends Instance {
 }
 
 export interface FunctionDriver {
-  /**
-   * Starts a function; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up.
-   */
+  /** Holds energy for a start. Rejects where the account cannot pay, or the budget is used up. */
+  admit(version: Pick<FunctionSpec, 'id' | 'version' | 'account'>): Promise<void>
+  /** Starts a function that is admitted; resolves before it is ready. */
   start(spec: FunctionSpec): Promise<RunningFunction>
 }

@@ -55,10 +55,12 @@ async function functionsOn(state: State, given: Pick<FunctionsDeps, 'state' | 'd
 
 /** A driver that keeps the versions that run. */
 const driverOf = (running: number[]): FunctionDriver => ({
+  admit: async () => undefined,
   async start({ version }) {
     running.push(version)
     return {
       address: 'unix:none',
+      cell: 'fn-a-1',
       concurrency: 1,
       ready: async () => undefined,
       unblock: async () => undefined,
@@ -121,6 +123,7 @@ test(
     const plain = driverOf([])
     let beforeStart: readonly number[] = []
     const driver: FunctionDriver = {
+      ...plain,
       start(spec) {
         beforeStart = [...roundTrips]
         return plain.start(spec)

@@ -64,7 +64,9 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     idleMs,
     keyOf,
     async prepare(version) {
-      const spec = specOf(deps, await readCode(state, version))
+      // Side by side, as each asks the state. A start that is not wanted gives back its hold after seconds.
+      const [code] = await Promise.all([readCode(state, version), driver.admit(version)])
+      const spec = specOf(deps, code)
       return () => driver.start(spec)
     },
   })

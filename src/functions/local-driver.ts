@@ -40,13 +40,13 @@ export function createLocalDriver(deps: {
 }): FunctionDriver {
   const { cells, place, runtimes, egress, spares, admit, line } = deps
   return {
+    admit: ({ id, version, account }) => admit(functionCellOf(id, version), account),
     async start(spec) {
       const { id, version, account } = spec
       const program = runtimes.get(spec.runtime)?.(spec.memoryBytes)
       if (program === undefined) throw failed(`there is no ${spec.runtime} on this node any more`)
       const name = functionCellOf(id, version)
       const outlet = await egress.outletOf({ name, account })
-      await admit(name, account)
       let isBlocked = false
       let concurrency = FUNCTION_CONCURRENCY
       const wanted = cellOf(
@@ -64,6 +64,7 @@ export function createLocalDriver(deps: {
       spares.fill()
       return {
         address: `unix:${cell.socket}`,
+        cell: name,
         get concurrency() {
           return concurrency
         },

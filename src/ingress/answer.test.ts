@@ -12,6 +12,7 @@ import { openInstancePool } from './instance-pool.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable } from './routes.ts'
 import { createTurns } from './turns.ts'
+import { NO_WORK, NOBODY } from './uncounted.fixture.ts'
 
 test('a function that does not start in time is function_starting', async () => {
   const origin = 'http://localhost'
@@ -19,7 +20,15 @@ test('a function that does not start in time is function_starting', async () => 
   routes.put([testRoute()])
   const log = createLogger('test', { level: 'error' })
   const never: IngressDeps['uses'] = { begin: () => new Promise(() => undefined) }
-  const deps = { routes, uses: never, turns: createTurns(), log, trusts: () => false, wakeMs: 20 }
+  const deps = {
+    routes,
+    uses: never,
+    turns: createTurns(),
+    nobody: NOBODY,
+    log,
+    trusts: () => false,
+    wakeMs: 20,
+  }
   const server = createServer((request, response) => void answerRequest(request, response, deps))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   try {
@@ -57,7 +66,7 @@ test('a function that waits for its turn has its time from its begin, and no lon
 
 test('an instance that nobody listens at is told so, and the next one answers', async (t) => {
   const { deps } = await openInstance(t, (_, response) => void response.end('answered'))
-  const gone = openInstancePool('unix:/nowhere')
+  const gone = openInstancePool('unix:/nowhere', NO_WORK)
   t.after(() => gone.destroy())
   let downCount = 0
   const uses: IngressDeps['uses'] = {

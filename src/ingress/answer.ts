@@ -8,6 +8,7 @@ import { ServerResponse } from '#base/node-http.ts'
 import { unlessAborted } from '#base/unless-aborted.ts'
 import { fault } from '#contract/errors.ts'
 import { checkForm } from '#http/limits.ts'
+import type { CausedByCells } from '#node/meter/caused-by-cells.ts'
 import type { ChallengePages } from './acme/challenge-pages.ts'
 import {
   hostOfRequest,
@@ -35,6 +36,8 @@ export type IngressDeps = {
   readonly routes: Routes
   readonly uses: Pick<InstanceUses, 'begin'>
   readonly turns: RequestTurns
+  /** CPU of this process for no instance. */
+  readonly nobody: CausedByCells['nobody']
   readonly log: Logger
   /** A proxy of the operator, whose headers say who asked. */
   readonly trusts: (address: string) => boolean
@@ -104,12 +107,13 @@ async function answerBy(
   })
   try {
     checkForm(request)
-    if (deps.challenges?.answered(request, response) === true) return
-    if (redirected(request, response, deps.https)) return
+    if (deps.challenges?.answered(request, response) === true) return deps.nobody.mark()
+    if (redirected(request, response, deps.https)) return deps.nobody.mark()
     await answer(request, { ...deps, requestId, ending })
   } catch (thrown) {
     const headers = strictHeaders(request, deps.https)
     if (!isGone) refuseRequest(request, response, thrown, { requestId, headers, log: deps.log })
+    deps.nobody.mark()
   }
 }
 

@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { RequestEnding } from './request-ending.ts'
 import { createInstanceUses } from './uses.ts'
 import type { InstanceUse } from './fleet.ts'
@@ -20,7 +21,7 @@ const scale = { min: 0, max: 3, target: 2 }
 async function agentOf(
   t: TestContext,
   reply = (nth: number, response: ServerResponse): unknown =>
-    response.write(lineOf({ address: `unix:/none/${nth}` })),
+    response.write(lineOf({ address: `unix:/none/${nth}`, cell: `wl-a-${nth}` })),
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-fleet-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -36,7 +37,7 @@ async function agentOf(
     reply(nth, response)
   })
   t.after(() => server.close())
-  const uses = createInstanceUses(agent, { calmMs: CALM_MS })
+  const uses = createInstanceUses({ agent, caused: createCausedByCells() }, { calmMs: CALM_MS })
   t.after(() => uses.close())
   return {
     used,
@@ -142,7 +143,10 @@ test('where the first instance is refused, another one that opens answers; where
   const agent = await agentOf(t, (nth, response) =>
     refused.includes(nth)
       ? response.end(lineOf(refusal))
-      : setTimeout(() => response.write(lineOf({ address: `unix:/none/${nth}` })), 50),
+      : setTimeout(
+          () => response.write(lineOf({ address: `unix:/none/${nth}`, cell: `wl-a-${nth}` })),
+          50,
+        ),
   )
   const least = { scale: { min: 2, max: 2, target: 2 } }
   const one = await agent.begin(least)

@@ -1,7 +1,6 @@
 // The instances of one resource that its requests use: as many as the requests of now need, at once when they come, and fewer
 // after a calm time. A request goes to the instance with the fewest.
-import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
-import { HeldInstance } from './held-instance.ts'
+import { HeldInstance, type UseDeps } from './held-instance.ts'
 import type { InstancePool } from './instance-pool.ts'
 import type { RequestEnding } from './request-ending.ts'
 import type { IngressRoute, InstanceScale } from './routes.ts'
@@ -23,8 +22,7 @@ export type InstanceUse = {
   end(): void
 }
 
-type OwnDeps = {
-  readonly agent: AgentSocket
+type OwnDeps = UseDeps & {
   /** The time over which the most requests of a moment decide that fewer instances do. */
   readonly calmMs: number
   /** Called when it uses nothing any more. */
@@ -142,7 +140,7 @@ export class Fleet {
   }
 
   #open(nth: number): void {
-    const one = new HeldInstance(this.#deps.agent, { ...this.#route, nth }, () => {
+    const one = new HeldInstance(this.#deps, { ...this.#route, nth }, () => {
       if (this.#held.get(nth) !== one) return
       if (one.pool === undefined) this.#failedAtMs.set(nth, performance.now())
       this.#held.delete(nth)

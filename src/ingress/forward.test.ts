@@ -14,6 +14,7 @@ import { testRoute } from './route.fixture.ts'
 import { RouteTable, type IngressRoute } from './routes.ts'
 import { createTurns } from './turns.ts'
 import { openInstancePool } from './instance-pool.ts'
+import { NO_WORK, NOBODY } from './uncounted.fixture.ts'
 
 const ACCOUNT = 'acct_a'
 const HOST = `${hostLabelOf(ACCOUNT)}.functions.localhost`
@@ -47,11 +48,11 @@ async function exchange(
   const log = createLogger('test', { level: 'info', write: (line) => (logged += line) })
   const routes = new RouteTable(ADDRESS)
   routes.put([testRoute({ account: ACCOUNT, timeoutS: 2, ...more })])
-  const pool = openInstancePool(`unix:${socketPath}`)
+  const pool = openInstancePool(`unix:${socketPath}`, NO_WORK)
   t.after(() => pool.destroy())
   const use = { pool, late() {}, down() {}, end() {} }
   const uses = { begin: () => Promise.resolve(use) }
-  const deps = { routes, uses, turns: createTurns(), log, trusts: () => false }
+  const deps = { routes, uses, turns: createTurns(), nobody: NOBODY, log, trusts: () => false }
   const server = createServer((request, response) => void answerRequest(request, response, deps))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => server.close())

@@ -99,12 +99,14 @@ class Passage implements AnswerTaker {
 
   switched(switching: InstanceHead, socket: Duplex): void {
     this.#isEnded = true
-    const { ending, requestId } = this.#given
+    const { ending, requestId, pool } = this.#given
     this.#given.begun(true)
     const head = { ...recordOf(headersFrom(switching)), 'x-request-id': requestId }
     // Asked for by an upgrade alone.
     const upgrade = this.#upgrade as UpgradeSocket
-    void joinConnections(upgrade, socket, { head, ending }).then(this.#settled.resolve)
+    void joinConnections(upgrade, socket, { head, work: pool.work, ending }).then(
+      this.#settled.resolve,
+    )
   }
 
   head(head: InstanceHead): void {

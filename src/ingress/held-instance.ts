@@ -3,6 +3,7 @@
 import { Bag } from '#base/bag.ts'
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import type { CausedByCells, CausedWork } from '#node/meter/caused-by-cells.ts'
 import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { untilIdle } from '#node/until-idle.ts'
 import { errorOfLine, pathOfInstance, type WakeLine } from './awake/awake.ts'
@@ -18,6 +19,11 @@ const DOWN_MS = 1000
 
 export type AskedInstance = Pick<IngressRoute, 'id' | 'kind'> & { readonly nth: number }
 
+export type UseDeps = {
+  readonly agent: AgentSocket
+  readonly caused: Pick<CausedByCells, 'begin'>
+}
+
 export class HeldInstance {
   /** Resolves when it can be used; rejects with why it cannot. */
   readonly opened: Promise<void>
@@ -26,13 +32,14 @@ export class HeldInstance {
   /** The requests that run. */
   readonly #users = new Bag<RequestEnding>()
   #address = ''
+  #work: CausedWork | undefined
   #pool: InstancePool | undefined
   #isDownUntilMs = 0
   #isRetired = false
   #refusal: ErgonError | undefined
 
   /** `gone` is called when later requests must ask again. */
-  constructor(agent: AgentSocket, asked: AskedInstance, gone: () => void) {
+  constructor({ agent, caused }: UseDeps, asked: AskedInstance, gone: () => void) {
     this.#asked = asked
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     // Nobody may wait any more.
@@ -49,7 +56,8 @@ export class HeldInstance {
         const line = value as WakeLine
         if ('address' in line) {
           this.#address = line.address
-          this.#pool = openInstancePool(line.address)
+          this.#work = caused.begin(line.cell)
+          this.#pool = openInstancePool(line.address, this.#work)
           return resolve()
         }
         if (!('refused' in line)) return refuse(replacedFault(asked))
@@ -63,6 +71,7 @@ export class HeldInstance {
       refuse(replacedFault(asked))
       // Requests that run keep their connections.
       this.#pool?.close()
+      this.#work?.end()
     })
   }
 

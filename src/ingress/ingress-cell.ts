@@ -49,6 +49,7 @@ export async function startIngress(
       config: settings,
       socketGroup: INGRESS_CELL,
       writes: [folder],
+      worksForCells: true,
       limits: { memoryBytes: MEMORY_BYTES_MAX },
       calls: [STATE_SOCKETS, INGRESS_AGENT_SOCKETS, INSTANCE_SOCKETS],
     }),

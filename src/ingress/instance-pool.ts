@@ -1,5 +1,6 @@
 // The connections to one running instance: kept while requests follow each other, so that a request mostly finds one open.
 // The reader is our own: docs/decisions.md, "Ingress".
+import type { CausedWork } from '#node/meter/caused-by-cells.ts'
 import { createGrpcSessions, type GrpcSessions } from './grpc/grpc-session.ts'
 import {
   InstanceConnection,
@@ -14,6 +15,8 @@ const IDLE_MS = 1000
 export interface InstancePool {
   /** Throws NotHttp for a request that cannot be sent, and NotAnswered once it is closed. */
   ask(request: InstanceRequest, asker: AnswerTaker): InstanceConnection
+  /** CPU of this process for the instance. */
+  readonly work: InstanceWork
   /** Of HTTP/2. */
   readonly grpc: Pick<GrpcSessions, 'open'>
   /** Ends each connection after its last request. */
@@ -23,13 +26,16 @@ export interface InstancePool {
 
 const SCHEME = 'unix:'
 
+export type InstanceWork = Pick<CausedWork, 'piece' | 'count'>
+
 /** Of `unix:<path>`. A connection has no limit of time: the request has. */
-export function openInstancePool(address: string): InstancePool {
+export function openInstancePool(address: string, work: InstanceWork): InstancePool {
   const path = socketPathOf(address)
   const grpc = createGrpcSessions(path)
-  const connections = new KeptConnections(path)
+  const connections = new KeptConnections(path, work)
   return {
     ask: (request, asker) => connections.ask(request, asker),
+    work,
     grpc,
     close() {
       grpc.close()
@@ -44,14 +50,16 @@ export function openInstancePool(address: string): InstancePool {
 
 class KeptConnections {
   readonly #path: string
+  readonly #work: InstanceWork
   readonly #all = new Set<InstanceConnection>()
   /** The last used one is the last. */
   #idle: InstanceConnection[] = []
   #sweep: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(path: string) {
+  constructor(path: string, work: InstanceWork) {
     this.#path = path
+    this.#work = work
   }
 
   ask(request: InstanceRequest, asker: AnswerTaker): InstanceConnection {
@@ -87,7 +95,7 @@ class KeptConnections {
   }
 
   #opened(): InstanceConnection {
-    const opened = new InstanceConnection(this.#path, (one, mayFollow) => {
+    const opened = new InstanceConnection(this.#path, this.#work, (one, mayFollow) => {
       if (mayFollow && !this.#isClosed) return this.#keep(one)
       if (mayFollow) one.destroy()
       if (!this.#all.delete(one)) return

@@ -13,6 +13,7 @@ import type { RequestEnding } from './request-ending.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable, type IngressRoute } from './routes.ts'
 import { createTurns } from './turns.ts'
+import { NO_WORK, NOBODY } from './uncounted.fixture.ts'
 
 export type TestInstance = {
   readonly server: Server
@@ -36,7 +37,7 @@ export async function openInstance(
     server.closeAllConnections()
     server.close()
   })
-  const pool = openInstancePool(`unix:${socketPath}`)
+  const pool = openInstancePool(`unix:${socketPath}`, NO_WORK)
   t.after(() => pool.destroy())
   const users = new Set<RequestEnding>()
   const routes = new RouteTable(undefined)
@@ -44,6 +45,7 @@ export async function openInstance(
   const deps: IngressDeps = {
     routes,
     turns: createTurns(),
+    nobody: NOBODY,
     log: createLogger('test', { level: 'error' }),
     trusts: () => false,
     uses: {

@@ -2,6 +2,7 @@
 import type { Duplex } from 'node:stream'
 import { joinStreams } from '#base/join-streams.ts'
 import type { UpgradeSocket } from './exchange.ts'
+import type { InstanceWork } from './instance-pool.ts'
 import type { RequestEnding } from './request-ending.ts'
 
 /** Clients of WebSocket ping more often. */
@@ -10,6 +11,8 @@ const SILENCE_MS = 600_000
 export type JoinOptions = {
   /** Of the answer to the client. */
   readonly head: Readonly<Record<string, string | string[]>>
+  /** Of the instance. */
+  readonly work: InstanceWork
   /** Ends both. */
   readonly ending: Pick<RequestEnding, 'listen'>
 }
@@ -18,7 +21,7 @@ export type JoinOptions = {
 export async function joinConnections(
   { socket: client, head: early }: UpgradeSocket,
   instance: Duplex,
-  { head, ending }: JoinOptions,
+  { head, work, ending }: JoinOptions,
 ): Promise<void> {
   ending.listen(() => {
     client.destroy()
@@ -26,7 +29,10 @@ export async function joinConnections(
   })
   client.write(headText(head))
   if (early.length > 0) instance.write(early)
-  await joinStreams(client, instance, SILENCE_MS)
+  const joined = joinStreams(client, instance, SILENCE_MS)
+  // Its other direction is counted where the connection to the instance is read.
+  work.count(client)
+  await joined
 }
 
 function headText(head: JoinOptions['head']): string {

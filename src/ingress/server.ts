@@ -99,7 +99,11 @@ export async function listenTls(
     shouldUpgradeCallback: asksForWebSocket,
   })
   answerAll(server, deps)
-  server.on('tlsClientError', (_error, socket) => socket.destroy())
+  server.on('secureConnection', deps.nobody.mark)
+  server.on('tlsClientError', (_error, socket) => {
+    socket.destroy()
+    deps.nobody.mark()
+  })
   return await open(server, deps, limitSessions(server))
 }
 
@@ -131,7 +135,7 @@ const owesAnswer = (socket: Socket & { readonly _httpMessage?: unknown }): boole
 
 async function open(
   server: Server | Http2SecureServer,
-  { listen, trusts }: IngressServerDeps,
+  { listen, trusts, nobody }: IngressServerDeps,
   closeIdle: () => void,
 ): Promise<IngressServer> {
   server.maxConnections = CONNECTIONS_MAX
@@ -139,7 +143,12 @@ async function open(
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    // Connections without a request, and those that are no HTTP, are no instance's.
+    nobody.mark()
+    socket.once('close', () => {
+      sockets.delete(socket)
+      nobody.mark()
+    })
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

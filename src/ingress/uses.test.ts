@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
+import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { RequestEnding } from './request-ending.ts'
 import { createInstanceUses } from './uses.ts'
 
@@ -19,12 +20,12 @@ test('requests that follow each other ask the agent once, and a refusal ends tho
   let asked = 0
   const server = await serveAgent(agent, (_request, response) => {
     asked++
-    response.writeHead(200).write(lineOf({ address: `unix:${folder}/none` }))
+    response.writeHead(200).write(lineOf({ address: `unix:${folder}/none`, cell: 'fn-a-1' }))
     const line = { refused: 'function_suspended', message: 'Could not run it: it is suspended' }
     void refusing.promise.then(() => response.end(lineOf(line)))
   })
   // Longer than any pause of a busy machine between two of the requests.
-  const uses = createInstanceUses(agent, { calmMs: 60_000 })
+  const uses = createInstanceUses({ agent, caused: createCausedByCells() }, { calmMs: 60_000 })
   t.after(async () => {
     // The server waits for the answers that uses keep open.
     uses.close()

@@ -1,6 +1,6 @@
 // The resources that requests use now, each with its instances.
-import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { Fleet, type InstanceUse } from './fleet.ts'
+import type { UseDeps } from './held-instance.ts'
 import type { RequestEnding } from './request-ending.ts'
 import type { IngressRoute } from './routes.ts'
 
@@ -16,7 +16,7 @@ export interface InstanceUses {
 }
 
 export function createInstanceUses(
-  agent: AgentSocket,
+  deps: UseDeps,
   { calmMs }: { readonly calmMs: number },
 ): InstanceUses {
   const fleets = new Map<string, Fleet>()
@@ -24,7 +24,7 @@ export function createInstanceUses(
     const known = fleets.get(route.id)
     if (known !== undefined) return known
     const ended = () => void (fleets.get(route.id) === fleet && fleets.delete(route.id))
-    const fleet = new Fleet(route, { agent, calmMs, ended })
+    const fleet = new Fleet(route, { ...deps, calmMs, ended })
     fleets.set(route.id, fleet)
     return fleet
   }

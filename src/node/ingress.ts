@@ -25,8 +25,8 @@ export type ServedKind = {
     signal: AbortSignal,
     nth: number,
   ): Promise<{
-    /** `unix:<path>` */
-    readonly instance: { readonly address: string }
+    /** `unix:<path>`, and the cell that pays for what it causes. */
+    readonly instance: { readonly address: string; readonly cell: string }
     release(): void
   }>
   /** A request of the resource has not ended in its time. */

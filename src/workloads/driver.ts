@@ -59,6 +59,8 @@ export type WorkloadEvents = {
 export interface RunningWorkload extends Instance {
   /** `unix:<path>`, or `http://<host>:<port>`. */
   readonly address: string
+  /** The name of its cell. */
+  readonly cell: string
 }
 
 export type VolumesOf = Pick<WorkloadSpec, 'id' | 'volumes'>

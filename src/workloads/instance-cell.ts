@@ -51,6 +51,7 @@ export async function startInstance(
   const cell: Cell = await cells.start(cellOf(spec, kind(outlet), { events, trial, readyMs }))
   return {
     address: `unix:${cell.socket}`,
+    cell: name,
     ready: (signal) => trial.ready(cell, signal),
     end: (cause) => cell.stop(cause === 'balance' || cause === 'budget' ? 0 : undefined),
   }

@@ -55,6 +55,7 @@ const driverOf = (running: number[]): WorkloadDriver => ({
     running.push(version)
     return {
       address: 'unix:none',
+      cell: 'wl-a-1-1',
       ready: async () => undefined,
       end: async () => void running.splice(running.indexOf(version), 1),
     }

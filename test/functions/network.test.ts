@@ -1,7 +1,7 @@
 // Code of functions in the network: it reaches public addresses and the service's own, and nothing else.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { Agent, createServer, get, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -284,3 +284,29 @@ test('a function that downloads pays for the proxy, which is left with little', 
   // Without the move 25 % of the function's share, with it 1 %: the page that the agent asks for.
   assert.ok(ofFunction > 0 && ofProxy < ofFunction / 10, `proxy ${ofProxy}, function ${ofFunction}`)
 })
+
+test('a function that answers pays for the ingress, which is left with little', async () => {
+  await deploy('answers', "export default () => new Response('x'.repeat(4096))")
+  await textAt('/answers')
+  await sleep(2500)
+  const before = await Promise.all([shareNs('ingress'), shareNs('fn-%')])
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  try {
+    for (let nth = 0; nth < 5000; nth++) await textOf(agent, '/answers')
+  } finally {
+    agent.destroy()
+  }
+  await sleep(2500)
+  const [ofIngress = 0, ofFunctions = 0] = (
+    await Promise.all([shareNs('ingress'), shareNs('fn-%')])
+  ).map((ns, nth) => ns - (before[nth] ?? 0))
+  // Without the move the ingress has 25 to 40 % of the function's share.
+  assert.ok(ofIngress < ofFunctions / 10, `ingress ${ofIngress}, functions ${ofFunctions}`)
+})
+
+/** By a connection that is kept. */
+async function textOf(agent: Agent, path: string): Promise<void> {
+  const request = get(`${String(sharedErgon().ready['functions_url'])}${path}`, { agent })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  await once(response.resume(), 'end')
+}

@@ -54,6 +54,7 @@ async function functionOn(
   const seen = { unblocked: 0 }
   const instance = {
     address: `unix:${socket}`,
+    cell: 'fn-a-1',
     concurrency: 1,
     ready: async () => {},
     end: async () => {},

@@ -32,7 +32,10 @@ test('a request that waits for the start of a version is answered by the one tha
   const use: ServedKind['use'] = async ({ liveVersion }) => {
     const version = liveVersion === 1 ? 'old' : 'new'
     if (version === 'old') await starting.promise
-    return { instance: { address: `unix:${version}` }, release: () => void released.push(version) }
+    return {
+      instance: { address: `unix:${version}`, cell: `fn-a-${version}` },
+      release: () => void released.push(version),
+    }
   }
   const server = createWakeServer({
     state: { query: async () => ({ rows: [row()], rowCount: 1 }) } as unknown as State,
@@ -50,6 +53,6 @@ test('a request that waits for the start of a version is answered by the one tha
   live = 'new'
   server.replace(ID)
   starting.resolve()
-  assert.deepEqual(await told.promise, { address: 'unix:new' })
+  assert.deepEqual(await told.promise, { address: 'unix:new', cell: 'fn-a-new' })
   assert.deepEqual(released, ['old'])
 })

@@ -126,7 +126,8 @@ async function wake(
     response.once('close', () => use.release())
     keep(id, response)
     onLines(request, () => kind?.late?.(id))
-    response.write(lineOf({ address: use.instance.address } satisfies WakeLine))
+    const { address, cell } = use.instance
+    response.write(lineOf({ address, cell } satisfies WakeLine))
   } catch (error) {
     if (!gone.aborted) endWith(response, await lineOfFailure(deps, known, error))
   }

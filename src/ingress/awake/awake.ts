@@ -25,8 +25,11 @@ export type RefusedLine = {
   readonly retryAfterS?: number
 }
 
-/** The lines of the answer: where it listens; or, as the last one, why it must not be used. */
-export type WakeLine = { readonly address: string } | RefusedLine | { readonly replaced: true }
+/** The lines of the answer: where it listens, and the cell that it is; or, as the last one, why it must not be used. */
+export type WakeLine =
+  | { readonly address: string; readonly cell: string }
+  | RefusedLine
+  | { readonly replaced: true }
 
 const AGAIN_S = 2
 

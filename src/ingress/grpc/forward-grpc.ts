@@ -88,6 +88,7 @@ function pass(
       }),
     )
     call.on('data', (chunk: Buffer) => {
+      given.pool.work.piece(chunk.length)
       // Messages behind a refused head would go out in place of the refusal.
       if (failed === undefined && !response.write(chunk)) call.pause()
     })
@@ -113,6 +114,7 @@ function pass(
       call.close(CANCEL)
     })
     stream.pipe(call)
+    given.pool.work.count(stream)
   })
 }
 

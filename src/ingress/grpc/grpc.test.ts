@@ -16,6 +16,7 @@ import { openInstance } from '#ingress/instance.fixture.ts'
 import { openInstancePool } from '#ingress/instance-pool.ts'
 import type { RoutedKind } from '#ingress/kinds.ts'
 import { listenPlain, listenTls } from '#ingress/server.ts'
+import { NO_WORK } from '#ingress/uncounted.fixture.ts'
 
 /** Much more than the buffers of all connections on the way. */
 const HELD_BYTES = 64_000_000
@@ -87,7 +88,7 @@ async function open(
   await promisify(server.bindAsync.bind(server))(address, credentials)
   t.after(() => server.forceShutdown())
   const { deps, users } = await openInstance(t, () => undefined, { kind })
-  const pool = openInstancePool(address)
+  const pool = openInstancePool(address, NO_WORK)
   t.after(() => pool.destroy())
   const uses: typeof deps.uses = {
     async begin(route, ending) {

@@ -13,6 +13,7 @@ import { testCertificate } from '#ingress/certificate.fixture.ts'
 import { openInstance } from '#ingress/instance.fixture.ts'
 import { openInstancePool } from '#ingress/instance-pool.ts'
 import { listenTls } from '#ingress/server.ts'
+import { NO_WORK } from '#ingress/uncounted.fixture.ts'
 
 const DATA = 0
 const HEADERS = 1
@@ -48,7 +49,7 @@ async function call(t: TestContext, bytes: Buffer, { speaks = true, isEnd = fals
   await once(server.listen(socketPath), 'listening')
   t.after(() => server.close())
   const { deps } = await openInstance(t, () => undefined, { kind: 'workload' })
-  const pool = openInstancePool(`unix:${socketPath}`)
+  const pool = openInstancePool(`unix:${socketPath}`, NO_WORK)
   t.after(() => pool.destroy())
   let downs = 0
   const uses: typeof deps.uses = {

@@ -13,6 +13,7 @@ import { NotAnswered } from '#ingress/not-answered.ts'
 import { NotHttp } from './heads.ts'
 import type { AnswerTaker } from './instance-connection.ts'
 import type { RequestBody } from './send-body.ts'
+import { NO_WORK } from '#ingress/uncounted.fixture.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const SHORT = `${OK}Content-Length: 2\r\n\r\nhi`
@@ -30,7 +31,7 @@ async function open(t: TestContext, answer: (socket: Socket, asked: string) => v
     socket.on('data', (bytes) => answer(socket, String(bytes)))
   })
   await once(server.listen(path), 'listening')
-  const pool = openInstancePool(`unix:${path}`)
+  const pool = openInstancePool(`unix:${path}`, NO_WORK)
   t.after(() => {
     pool.destroy()
     server.close()
@@ -130,7 +131,7 @@ test('a connection that ends is no answer, and one that nobody has begun may be 
       JSON.stringify(bytes),
     )
   }
-  const nowhere = openInstancePool('unix:/nowhere')
+  const nowhere = openInstancePool('unix:/nowhere', NO_WORK)
   await assert.rejects(ask(nowhere), (error) => error instanceof NotAnswered && !error.isReset)
 })
 

@@ -3,6 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { NotAnswered } from '#ingress/not-answered.ts'
+import type { CausedWork } from '#node/meter/caused-by-cells.ts'
 import { NotHttp, requestText, type InstanceHead, type RequestHead } from './heads.ts'
 import { InstanceAnswerReader } from './read-answer.ts'
 import { sendBody, type RequestBody } from './send-body.ts'
@@ -44,6 +45,7 @@ export class InstanceConnection {
   idleSinceMs = 0
   readonly #socket: Socket
   readonly #reader: InstanceAnswerReader
+  readonly #work: Pick<CausedWork, 'piece'>
   readonly #unused: Unused
   #taker: AnswerTaker | undefined
   #isUpgrade = false
@@ -52,7 +54,8 @@ export class InstanceConnection {
   /** Ends the body that is being sent. */
   #endBody: (() => void) | undefined
 
-  constructor(path: string, unused: Unused) {
+  constructor(path: string, work: Pick<CausedWork, 'piece'>, unused: Unused) {
+    this.#work = work
     this.#unused = unused
     this.#reader = new InstanceAnswerReader({
       interim: (head) => this.#interim(head),
@@ -63,7 +66,12 @@ export class InstanceConnection {
       piece: (bytes) => this.#taker?.piece(bytes),
       end: (trailers) => this.#end(trailers),
     })
-    const callback = (count: number) => this.#read(READ.subarray(0, count))
+    const callback = (count: number) => {
+      const readsOn = this.#read(READ.subarray(0, count))
+      // With the way of the bytes to the client.
+      this.#work.piece(count)
+      return readsOn
+    }
     this.#socket = connect({ path, onread: { buffer: READ, callback } })
     this.#socket.on('error', (error) => this.#fail(errorOf(error)))
     this.#socket.on('end', () => this.#ended())
@@ -77,8 +85,10 @@ export class InstanceConnection {
     this.#isUpgrade = request.isUpgrade
     this.#reader.begin(request.method === 'HEAD')
     this.#socket.write(text, 'latin1')
+    this.#work.piece(text.length)
     if (request.body === undefined) return
     this.#endBody = sendBody(this.#socket, request.body, {
+      read: (bytes) => this.#work.piece(bytes),
       sent: () => (this.#endBody = undefined),
       failed: (error) => this.#fail(error),
     })

@@ -25,6 +25,7 @@ test('small chunks that come together go out together, and those of one read are
     const body = { stream: request, bytesMax: CHUNKS, length: undefined }
     // A socket is only written to here.
     sendBody(sent as unknown as Socket, body, {
+      read() {},
       sent: () => response.end('ok'),
       failed: (error) => response.destroy(error),
     })
@@ -60,7 +61,7 @@ test('a body of single bytes without end is refused, and one with some data in e
     }
     const sent = new PassThrough().resume() as unknown as Socket
     const body = { stream: request, bytesMax: 2 ** 30, length: undefined }
-    sendBody(sent, body, { sent: () => end('sent'), failed: end })
+    sendBody(sent, body, { read() {}, sent: () => end('sent'), failed: end })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => server.close())
@@ -91,6 +92,7 @@ test('a body of single bytes that come slowly goes on, and one that hurries then
   const sent = new PassThrough().resume() as unknown as Socket
   const body = { stream, bytesMax: 2 ** 30, length: undefined, nowMs: () => nowMs }
   sendBody(sent, body, {
+    read() {},
     sent: () => endings.push('sent'),
     failed: (error) => endings.push(error.message),
   })

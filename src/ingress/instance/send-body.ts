@@ -23,6 +23,8 @@ export type RequestBody = {
 }
 
 export type BodyEvents = {
+  /** So many bytes have come from the client. */
+  read(bytes: number): void
   /** All of it is on its way. */
   sent(): void
   failed(error: Error): void
@@ -32,7 +34,7 @@ export type BodyEvents = {
 export function sendBody(
   socket: Socket,
   { stream, bytesMax, length, nowMs = () => performance.now() }: RequestBody,
-  { sent, failed }: BodyEvents,
+  { read, sent, failed }: BodyEvents,
 ): () => void {
   /** The framing less its share of the data. */
   let framingBytes = 0
@@ -49,13 +51,17 @@ export function sendBody(
     stream.off('data', take)
     stream.off('end', whole)
   }
-  const fail = (error: Error) => {
+  const end = () => {
     leave()
     stream.pause()
+  }
+  const fail = (error: Error) => {
+    end()
     failed(error)
   }
   const take = (chunk: Buffer) => {
     bytes += chunk.length
+    read(chunk.length)
     if (bytes > bytesMax) return fail(tooLarge(bytesMax))
     framingBytes += FRAMING_OF_PIECE_BYTES - FRAMING_PER_DATA_MAX * chunk.length
     if (isTooMuchFraming(framingBytes, begunMs, nowMs)) return fail(crumbled())
@@ -75,8 +81,7 @@ export function sendBody(
   const write = () => {
     if (turn !== undefined) clearImmediate(turn)
     turn = undefined
-    const pieces = small
-    small = []
+    const pieces = small.splice(0)
     if (pieces.length > 0) send(Buffer.concat(pieces))
     if (pieces.length > PIECES_MAX) setOthersTurn(stream, false)
   }
@@ -97,10 +102,7 @@ export function sendBody(
   }
   if (socket.connecting) socket.once('connect', begin)
   else begin()
-  return () => {
-    leave()
-    stream.pause()
-  }
+  return end
 }
 
 /** Streams of HTTP/2 share a socket that they do not stop: their windows bound them. */

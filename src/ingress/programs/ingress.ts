@@ -17,6 +17,8 @@ import { createTurns } from '#ingress/turns.ts'
 import { createInstanceUses } from '#ingress/uses.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { serveInside } from '#node/inside.ts'
+import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
+import { CAUSED_PAGE } from '#node/meter/caused-cpu.ts'
 import { tuneForRequests } from '#node/program-flags.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 
@@ -54,7 +56,8 @@ const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 const state = connectState({ address: config.state, connections: STATE_CONNECTIONS, log })
 const routes = new RouteTable(config.address)
-const uses = createInstanceUses(config.agent, config)
+const caused = createCausedByCells()
+const uses = createInstanceUses({ agent: config.agent, caused }, config)
 const trusts = trustsOf(config.trustedProxies)
 const ending = new AbortController()
 const file = routesFile(join(config.folder, 'routes.json'), log)
@@ -79,6 +82,7 @@ const { challenges } = acme ?? {}
 const deps = {
   routes,
   uses,
+  nobody: caused.nobody,
   turns: createTurns(),
   log,
   trusts,
@@ -91,7 +95,10 @@ if (config.tlsPort !== undefined) {
   const listen = { host: config.listen.host, port: config.tlsPort }
   servers.push(await listenTls({ ...deps, listen }, contexts.of))
 }
-const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: true }),
+  [CAUSED_PAGE]: () => caused.totals(),
+})
 
 process.once('SIGTERM', () => {
   ending.abort()

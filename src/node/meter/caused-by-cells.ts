@@ -1,21 +1,25 @@
 // CPU of this process by the cell that caused it. The agent asks for it each second, and it becomes part of the cell's share
-// (node/meter/caused-cpu.ts). All other CPU is the operator's.
+// (caused-cpu.ts). All other CPU is the operator's.
 import type { Readable } from 'node:stream'
 import { createPipeMarks, type PipeMarks } from '#metering/pipe-marks.ts'
-import type { CausedTotals } from '#node/meter/caused-cpu.ts'
+import type { CausedTotals } from './caused-cpu.ts'
 
-/** The work of a connection. */
+/** Work that a cell causes, such as that of a connection. */
 export interface CausedWork {
   /** All CPU of this process since the last mark or piece is its cell's. */
   mark(): void
+  /** So many bytes were read for it, and what follows from them at once is its cell's. */
+  piece(bytes: number): void
   /** Each chunk of a stream is a piece of its cell's; to be called when the stream has its reader. */
   count(stream: Readable): void
-  /** With the end of the connection. */
+  /** Nothing of it is open any more. */
   end(): void
 }
 
 export interface CausedByCells {
   begin(cell: string): CausedWork
+  /** Work for no cell, which the operator pays: neighbours pay none of it. */
+  readonly nobody: Pick<CausedWork, 'mark'>
   /** Cumulative nanoseconds of CPU by the name of the cell. */
   totals(): CausedTotals
 }
@@ -32,12 +36,15 @@ export function createCausedByCells(marks: PipeMarks = createPipeMarks()): Cause
     owners.set(cell, owner)
     return owner
   }
+  const { operator } = marks.accounting
   return {
+    nobody: { mark: () => marks.mark(operator) },
     begin(cell) {
       const owner = ownerOf(cell)
       owner.open++
       return {
         mark: () => marks.mark(owner),
+        piece: (bytes) => marks.piece(owner, bytes),
         count: (stream) =>
           void stream.on('data', ({ length }: Buffer) => marks.piece(owner, length)),
         end() {
@@ -47,7 +54,7 @@ export function createCausedByCells(marks: PipeMarks = createPipeMarks()): Cause
       }
     },
     totals() {
-      marks.mark(marks.accounting.operator)
+      marks.mark(operator)
       const totals: Record<string, number> = {}
       for (const [cell, owner] of owners) {
         totals[cell] = owner.cpuNs

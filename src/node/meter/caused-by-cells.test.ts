@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { createMarks } from '#metering/marks.ts'
 import { createPipeMarks } from '#metering/pipe-marks.ts'
-import { createCausedByCells } from './caused.ts'
+import { createCausedByCells } from './caused-by-cells.ts'
 
 /** A process whose CPU the test sets. */
 function processOf() {
