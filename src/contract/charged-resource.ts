@@ -3,6 +3,7 @@
 /** The kinds that ids abbreviate. */
 const KINDS: Readonly<Record<string, string>> = {
   db: 'database',
+  dep: 'deployment',
   fn: 'function',
   wl: 'workload',
 }

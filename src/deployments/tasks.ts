@@ -1,4 +1,4 @@
-// The background half of deployments: applies them step by step.
+// The background half of deployments: applies them step by step, at the cost of their accounts.
 import { onceDone } from '#base/once-done.ts'
 import type { TasksCore, TasksProduct } from '#node/tasks-part.ts'
 import { followDeployments } from './apply/follow-deployments.ts'
@@ -7,7 +7,11 @@ import { deploymentKeyOf } from './sealed-input.ts'
 export const DEPLOYMENTS_TASKS: TasksProduct = {
   name: 'deployments',
   open: (core) => ({
-    run: (signal) => followDeployments({ ...core, takeTurn: turnsOf(core) }, signal),
+    async run(signal) {
+      const turns = turnsOf(core)
+      await followDeployments({ ...core, takeTurn: turns.take }, signal)
+      await turns.close()
+    },
     async leave(account) {
       await core.state.query('select leave_deployments($1)', [account])
       return undefined
@@ -16,11 +20,20 @@ export const DEPLOYMENTS_TASKS: TasksProduct = {
 }
 
 /** The language and the products' parts take 10 MB: they are loaded for the first deployment. */
-function turnsOf({ state, log, secret, stackParts }: TasksCore) {
+function turnsOf({ state, log, secret, stackParts, paidWork }: TasksCore) {
+  let isLoaded = false
   const loaded = onceDone(async () => {
-    const [{ takeTurn }, parts] = await Promise.all([import('./apply/take-turn.ts'), stackParts()])
-    const deps = { state, log, parts, key: deploymentKeyOf(secret) }
-    return (id: string) => takeTurn(deps, id)
+    isLoaded = true
+    const [{ createPaidTurns }, parts, work] = await Promise.all([
+      import('./apply/paid-turns.ts'),
+      stackParts(),
+      paidWork(),
+    ])
+    return createPaidTurns({ state, log, parts, key: deploymentKeyOf(secret) }, work)
   })
-  return async (id: string) => (await loaded())(id)
+  return {
+    take: async (deployment: { readonly id: string; readonly account: string }) =>
+      await (await loaded()).take(deployment),
+    close: async () => void (isLoaded && (await (await loaded()).close())),
+  }
 }

@@ -2,12 +2,23 @@
 import type { TimerClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { StandingDeps } from '#charging/standing.ts'
+import type { WorkBills } from '#charging/work-bills.ts'
+import type { OperationName } from '#contract/operations.ts'
 import type { StackParts } from '#resources/stack-part.ts'
 import type { State } from '#state/connect.ts'
 import type { Tasks } from '#tasks/task.ts'
 
+/** Work here whose CPU accounts pay: the rest of this process is the operator's. */
+export type PaidWork = {
+  readonly bills: (operation: OperationName) => WorkBills
+  /** CPU of this process since the last mark is the operator's. */
+  readonly markOwn: () => void
+}
+
 /** With `charging` and `payerOf` for standing charges. */
 export type TasksCore = StandingDeps & {
+  /** Opened at the first call. */
+  readonly paidWork: () => Promise<PaidWork>
   readonly state: State
   readonly clock: TimerClock
   readonly log: Logger

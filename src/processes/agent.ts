@@ -54,6 +54,7 @@ import { openCellCharging } from './cell-charging.ts'
 import { PROGRAMS } from './programs.ts'
 import { AGENT_PRODUCTS } from './products/agent.ts'
 import { SCHEMAS } from './schemas.ts'
+import { PAID_WORK } from './paid-work.ts'
 import { TASKS_CELL } from './tasks-cell.ts'
 
 export interface Agent {
@@ -126,8 +127,8 @@ export async function startAgent(
   started.defer(() => loop.stop())
   started.defer(() => cellCharging.close())
 
-  const later = AGENT_PRODUCTS.flatMap(({ journals }) => journals?.(config) ?? [])
-  const journals = createKeptJournals({ ...left, running: [...own, ...later] })
+  const products = AGENT_PRODUCTS.flatMap(({ journals }) => journals?.(config) ?? [])
+  const journals = createKeptJournals({ ...left, running: [...own, PAID_WORK, ...products] })
   const core = coreOf({ ...node, logTail, state, address, meter, routedTo, journals, accountCells })
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
   started.defer(() => parts.stop(budget))

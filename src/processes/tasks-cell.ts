@@ -3,6 +3,7 @@ import type { AgentCore, AgentPart } from '#node/agent-part.ts'
 import { programCell, START_TIMEOUT_MS } from '#node/cell-specs.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
+import { PAID_WORK } from './paid-work.ts'
 import type { StackConfig } from './stack-parts.ts'
 import type { TasksConfig } from './tasks.ts'
 
@@ -24,10 +25,12 @@ export async function startTasks(
 ): Promise<void> {
   const { config, cells, data, place, address, meterName } = core
   const journalFolder = data.at('journals', TASKS_CELL)
+  const paidJournalFolder = data.at('journals', PAID_WORK)
   const given = Object.entries(parts).map(([name, { settings }]) => [name, settings])
   const settings: Omit<TasksConfig, 'socket' | 'logLevel'> = {
     state: address,
     journalFolder,
+    paidJournalFolder,
     journalSync: config.journalSync === 'sync',
     meter: meterName,
     stack: { secret: data.secrets.state, settings: stack },
@@ -40,7 +43,12 @@ export async function startTasks(
       place,
       config: settings,
       socketGroup: TASKS_CELL,
-      writes: [journalFolder, ...Object.values(parts).flatMap(({ writes = [] }) => writes)],
+      bills: true,
+      writes: [
+        journalFolder,
+        paidJournalFolder,
+        ...Object.values(parts).flatMap(({ writes = [] }) => writes),
+      ],
       calls: [STATE_SOCKETS],
     }),
   )

@@ -15,11 +15,15 @@ import { serveInside } from '#node/inside.ts'
 import type { TasksCore, TasksPart } from '#node/tasks-part.ts'
 import { createTaskRunner } from '#tasks/runner.ts'
 import type { Tasks } from '#tasks/task.ts'
+import { BILLED_PAGE } from '#node/meter/gateway-bills.ts'
+import { openPaidWork, type OpenPaidWork } from './paid-work.ts'
 import { TASKS_PRODUCTS } from './products/tasks.ts'
 import type { StackConfig } from './stack-parts.ts'
 
 export type TasksConfig = AccountingConfig & {
   readonly stack: StackConfig
+  /** Of the work that accounts pay. */
+  readonly paidJournalFolder: string
   /** The settings of each product, by its name. */
   readonly products: Readonly<Record<string, object>>
   readonly socket: string
@@ -44,10 +48,16 @@ const accounting = await openBackgroundAccounting(config, {
   // It charges for stored bytes.
   draws: 'retention',
 })
+const { payerOf } = createPayers({ state, clock: systemClock })
+let paid: OpenPaidWork | undefined
 const core: TasksCore = {
   state,
   charging: accounting.charging,
-  payerOf: createPayers({ state, clock: systemClock }).payerOf,
+  payerOf,
+  paidWork: onceDone(async () => {
+    const own = { ...config, journalFolder: config.paidJournalFolder }
+    return (paid = await openPaidWork(own, { payerOf, clock: systemClock, log }))
+  }),
   clock: systemClock,
   log,
   secret: config.stack.secret,
@@ -66,12 +76,16 @@ const ending = new AbortController()
 const running = Promise.all(
   [runner, ...parts.map(({ part }) => part)].map((one) => one.run?.(ending.signal)),
 )
-const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: true }),
+  [BILLED_PAGE]: () => paid?.page() ?? null,
+})
 
 process.once('SIGTERM', () => {
   ending.abort()
   void running.then(async () => {
     await inside.close()
+    await paid?.close()
     await accounting.close()
     await state[Symbol.asyncDispose]()
     process.exit(0)

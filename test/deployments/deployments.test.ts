@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { sleep } from '#base/clock.ts'
 import { deploymentPlan, deploymentReply } from '#contract/deployments.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
@@ -45,6 +46,16 @@ async function ask(body: object): Promise<{ status: number; body: Record<string,
 const functionOf = (text: string) => `export default () => new Response(${JSON.stringify(text)})\n`
 const textAt = async (path: string): Promise<string> =>
   await (await fetch(`${String(ergon.ready['functions_url'])}${path}`)).text()
+
+/** Charges come with the end of a bill, 5 s after the last turn. */
+async function until<T>(rows: () => Promise<T[]>): Promise<[T]> {
+  for (let nth = 0; nth < 100; nth++) {
+    const [row] = await rows()
+    if (row !== undefined) return [row]
+    await sleep(200)
+  }
+  throw new TypeError('Nothing was charged')
+}
 
 const SHOP = `
 variable "key" {
@@ -102,6 +113,20 @@ test('deploy shows the plan, makes what the file has, and prints addresses and j
   for (const text of [planned.stdout, made.stdout, made.stderr]) assert.ok(!text.includes(SECRET))
   const again = await plan(file, ...KEY, '--detailed-exitcode')
   assert.deepEqual([again.code, again.stdout], [0, 'shop: nothing to change\n'])
+})
+
+test('the account pays for the work of the application, once for each deployment', async () => {
+  const [charged] = await until(() =>
+    ergon.sql<{ charges: number; energy: string; deployments: number }>(
+      `select count(*)::int as charges, sum(c.energy_nj)::text as energy, count(distinct c.resource)::int as deployments
+       from charges c join deployments d on c.resource = d.id and d.stack = 'shop'
+       where c.operation = 'deployment.apply' having count(*) > 0`,
+    ),
+  )
+  assert.equal(charged.deployments, 1)
+  // Two where a minute ends in between.
+  assert.ok(charged.charges <= 2, `${charged.charges} charges`)
+  assert.ok(Number(charged.energy) > 0)
 })
 
 test('the state has no value of a sensitive variable, nor what an ended deployment was made of', async () => {

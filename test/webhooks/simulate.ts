@@ -3,7 +3,7 @@
 // sql/deliveries.sql.
 import { createLogger } from '#base/log.ts'
 import { createAddressRule } from '#egress/addresses.ts'
-import type { DeliveryBills } from '#webhooks/delivery/bills.ts'
+import type { WorkBills } from '#charging/work-bills.ts'
 import {
   ACCOUNT_AT_ONCE,
   createDispatcher,
@@ -336,9 +336,9 @@ class History {
   }
 
   /** Some accounts cannot pay; a bill is there at once or after some time. */
-  #billsOf(clock: LifeClock): DeliveryBills {
+  #billsOf(clock: LifeClock): WorkBills {
     return {
-      take: (account) => {
+      take: ({ account }) => {
         const bill = {
           isPaid: account !== 'acct_1' || this.#isCalm,
           mark: () => undefined,

@@ -1,5 +1,5 @@
 // Deployments: description files, compared with the existing resources and applied.
-import { withoutModel } from '#contract/operation.ts'
+import { backgroundWork, withoutModel } from '#contract/operation.ts'
 import { defineProduct } from '#contract/product.ts'
 
 const own = { ...withoutModel, service: 'deployments', remembered: true } as const
@@ -10,6 +10,8 @@ export const DEPLOYMENTS = defineProduct({
     'deployment.create': { ...own, scope: 'deploy', idempotent: true },
     'deployment.list': view,
     'deployment.get': view,
+    /** No request: the changes of an accepted deployment, by the minute. */
+    'deployment.apply': backgroundWork('deployments'),
   },
   routes: [
     { method: 'POST', path: '/v1/deployments', operation: 'deployment.create', query: [] },

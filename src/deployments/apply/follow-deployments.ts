@@ -21,10 +21,9 @@ const NEXT = `select id, account from (
 type Deps = {
   readonly state: State
   readonly log: Logger
-  /** Takes a turn of the deployment with this id. */
-  readonly takeTurn: (id: string) => Promise<'changed' | 'waits'>
+  readonly takeTurn: (deployment: FollowedDeployment) => Promise<'changed' | 'waits'>
 }
-type Running = { readonly id: string; readonly account: string }
+export type FollowedDeployment = { readonly id: string; readonly account: string }
 
 /** Works until the signal aborts. Never rejects. */
 export async function followDeployments(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -44,7 +43,8 @@ async function follow(deps: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     waiting = new AbortController()
     const given = [[...turns.inWork.keys()], [...turns.resting], ACCOUNTS_MAX - turns.inWork.size]
-    for (const one of (await deps.state.query<Running>(NEXT, given)).rows) turns.begin(one)
+    for (const one of (await deps.state.query<FollowedDeployment>(NEXT, given)).rows)
+      turns.begin(one)
     await sleep(REST_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined)
   }
 }
@@ -60,8 +60,8 @@ function createTurns({ takeTurn, log }: Deps, wake: () => void) {
       wake()
     }, ms).unref()
   }
-  const turn = async ({ id, account }: Running) => {
-    await takeTurn(id).then(
+  const turn = async ({ id, account }: FollowedDeployment) => {
+    await takeTurn({ id, account }).then(
       (reached) => reached === 'waits' && rest(id, LOOK_MS),
       (error: unknown) => {
         log.warn('A deployment waits', { id, error: messageOf(error) })
@@ -74,7 +74,7 @@ function createTurns({ takeTurn, log }: Deps, wake: () => void) {
   return {
     inWork: inWork as ReadonlyMap<string, Promise<void>>,
     resting: resting as ReadonlySet<string>,
-    begin: (one: Running) => void inWork.set(one.account, turn(one)),
+    begin: (one: FollowedDeployment) => void inWork.set(one.account, turn(one)),
     async [Symbol.asyncDispose]() {
       await Promise.all(inWork.values())
     },

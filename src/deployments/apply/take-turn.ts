@@ -18,7 +18,7 @@ export const takeTurn = (deps: TurnDeps, id: string): Promise<'changed' | 'waits
   goOn(deps, id).catch(async (error: unknown) => {
     if (isStateAway(error)) throw error
     deps.log.error('A deployment could not go on', { deployment: id, error })
-    await giveUp(deps.state, id)
+    await giveUp(deps.state, id, STUCK)
     return 'changed' as const
   })
 
@@ -82,11 +82,18 @@ const outputsOf = (turn: DeploymentTurn) =>
     return []
   })
 
-const giveUp = (state: TurnDeps['state'], id: string): Promise<void> =>
+/** Ends the deployment, with the fault at its steps that run, or at the next one. */
+export const giveUp = (
+  state: TurnDeps['state'],
+  id: string,
+  fault: { readonly code: string; readonly message: string },
+): Promise<void> =>
   state.transaction(async (transaction) => {
     const deployment = { id }
-    for (const step of await deploymentSteps(transaction, id))
-      if (step.status === 'running')
-        await endStep(transaction, { deployment }, step, { status: 'failed', fault: STUCK })
+    const steps = await deploymentSteps(transaction, id)
+    const running = steps.filter(({ status }) => status === 'running')
+    const waiting = steps.filter(({ status }) => status === 'waiting')
+    for (const step of running.length > 0 ? running : waiting.slice(0, 1))
+      await endStep(transaction, { deployment }, step, { status: 'failed', fault })
     await transaction.query("select end_deployment($1, 'failed', '[]')", [id])
   })

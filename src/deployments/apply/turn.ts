@@ -2,10 +2,10 @@
 import type { Logger } from '#base/log.ts'
 import type { DeploymentRow, StepRow } from '#deployments/rows.ts'
 import type { StackParts } from '#resources/stack-part.ts'
-import type { State } from '#state/connect.ts'
+import type { TurnState } from './counted-state.ts'
 
 export type TurnDeps = {
-  readonly state: State
+  readonly state: TurnState
   readonly parts: StackParts
   /** Opens inputs, and keys digests. */
   readonly key: string

@@ -89,7 +89,9 @@ export async function askGateways(deps: {
   await Promise.all(
     gateways.map(async ({ spec, socket }) => {
       try {
-        bills.take(spec.name, billOf(await ask(socket, BILLED_PAGE, signal)))
+        const page = await ask(socket, BILLED_PAGE, signal)
+        // A process that has billed nothing yet.
+        if (page !== null) bills.take(spec.name, billOf(page))
       } catch (error) {
         log.debug('A gateway did not say what it billed', {
           cell: spec.name,

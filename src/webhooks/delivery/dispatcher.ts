@@ -4,9 +4,9 @@
 import type { TimerClock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import type { WorkBill, WorkBills } from '#charging/work-bills.ts'
 import { signedHeaders } from '#contract/webhook-signature.ts'
 import type { AddressRule } from '#egress/addresses.ts'
-import type { AccountBill, DeliveryBills } from './bills.ts'
 import { Lane } from './lane.ts'
 import type { Attempted, Delivery, DueEndpoint, Queue } from './queue.ts'
 import { delayAfter } from './schedule.ts'
@@ -16,7 +16,7 @@ export type DispatcherDeps = {
   readonly queue: Queue
   readonly sender: DeliverySender
   readonly rule: AddressRule
-  readonly bills: DeliveryBills
+  readonly bills: WorkBills
   readonly clock: TimerClock
   readonly log: Logger
   /** From 0 to 1. */
@@ -198,8 +198,9 @@ class Dispatch implements Dispatcher {
     const { target } = lane
     if (target === undefined) return refused(lane.whyNoTarget)
     if (lane.secrets.length === 0) return refused('its secret cannot be read: rotate it')
-    const taken = bills.take(lane.account)
-    const bill: AccountBill = taken instanceof Promise ? await taken : taken
+    const taken = bills.take({ account: lane.account, resource: `webhooks:${lane.account}` })
+    // An account that cannot pay gets its events all the same: the one that says that the balance is empty must arrive.
+    const bill: WorkBill = taken instanceof Promise ? await taken : taken
     const account = this.#accounts.get(lane.account)
     if (account !== undefined) account.isPaid = bill.isPaid
     const { event: id, type, body } = delivery

@@ -5,6 +5,7 @@ import { createLogger, Secret, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
 import { nj } from '#base/units.ts'
+import { createWorkBills } from '#charging/work-bills.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { serveInside } from '#node/inside.ts'
@@ -12,7 +13,6 @@ import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
 import { createAddressRule } from '#egress/addresses.ts'
 import { createAnnouncer } from '#webhooks/delivery/announce.ts'
-import { createDeliveryBills } from '#webhooks/delivery/bills.ts'
 import { createCheckedConnections } from '#egress/connections.ts'
 import { createDispatcher } from '#webhooks/delivery/dispatcher.ts'
 import { createQueue } from '#webhooks/delivery/queue.ts'
@@ -66,7 +66,8 @@ const accounting = await openAccounting({
 })
 const { charging, marks, session } = accounting
 const rule = createAddressRule(config.networks)
-const bills = createDeliveryBills({
+const bills = createWorkBills({
+  operation: 'webhook.delivery',
   charging,
   clock: systemClock,
   payerOf: createPayers({ state, clock: systemClock }).payerOf,

@@ -1,4 +1,4 @@
-// The CPU of deliveries is on the bill of its account, within its means, and nowhere else.
+// The CPU of background work is on the bill of its account, within its means, and nowhere else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
@@ -7,18 +7,19 @@ import {
   openTestCharging,
   PUSD_PER_J,
   type TestCharging,
-} from '#charging/charging.fixture.ts'
-import type { Payer } from '#charging/spend.ts'
+} from './charging.fixture.ts'
+import type { Payer } from './spend.ts'
 import { chargeEnergy, parseCharge, type Charge } from '#contract/charge.ts'
 import { brokenInvariants } from '#ledger/reference/books.ts'
-import { createDeliveryBills } from './bills.ts'
+import { createWorkBills } from './work-bills.ts'
 
 const CPU_S = 1e9
 
 /** Bills over the real charging; `own` counts marks of the operator. */
 function billsOf(bench: TestCharging, payers: readonly Payer[]) {
   const own = { marks: 0 }
-  const bills = createDeliveryBills({
+  const bills = createWorkBills({
+    operation: 'webhook.delivery',
     charging: bench.charging,
     clock: systemClock,
     payerOf(account) {
@@ -30,6 +31,8 @@ function billsOf(bench: TestCharging, payers: readonly Payer[]) {
   })
   return { bills, own }
 }
+
+const ownerOf = (account: string) => ({ account, resource: `webhooks:${account}` })
 
 async function chargesOf(bench: TestCharging, account: string): Promise<Charge[]> {
   await bench.session.tickNow(AbortSignal.timeout(60_000))
@@ -47,7 +50,9 @@ test('each account pays the CPU between its marks, in one charge', async () => {
   await using bench = await openTestCharging()
   const payers = ['acct_1', 'acct_2'].map((id) => bench.payer(id, 1000n * PUSD_PER_J))
   const { bills, own } = billsOf(bench, payers)
-  const [first, second] = await Promise.all(payers.map(async ({ account }) => bills.take(account)))
+  const [first, second] = await Promise.all(
+    payers.map(async ({ account }) => bills.take(ownerOf(account))),
+  )
   assert.ok(first !== undefined && second !== undefined && first.isPaid && second.isPaid)
   for (let delivery = 0; delivery < 10; delivery++) {
     bench.spendCpu(0.01 * CPU_S)
@@ -68,13 +73,13 @@ test('each account pays the CPU between its marks, in one charge', async () => {
 test('an account that cannot pay is served at the cost of the operator', async () => {
   await using bench = await openTestCharging()
   const { bills, own } = billsOf(bench, [bench.payer('acct_1', 0n)])
-  const bill = await bills.take('acct_1')
+  const bill = await bills.take(ownerOf('acct_1'))
   assert.equal(bill.isPaid, false)
   bench.spendCpu(CPU_S)
   bill.mark()
   bill.release()
   // Asked again at once, it is known: nothing is admitted for each delivery.
-  assert.ok(!(bills.take('acct_1') instanceof Promise))
+  assert.ok(!(bills.take(ownerOf('acct_1')) instanceof Promise))
   await bills.close()
   assert.deepEqual([own.marks, (await chargesOf(bench, 'acct_1')).length], [1, 0])
 })
@@ -84,9 +89,11 @@ test('a fault of ours is no account that cannot pay: it is reported, and the nex
   const payers: Payer[] = []
   const { bills, own } = billsOf(bench, payers)
   for (const _ of [1, 2])
-    await assert.rejects(async () => await bills.take('acct_1'), { message: /no payer acct_1/ })
+    await assert.rejects(async () => await bills.take(ownerOf('acct_1')), {
+      message: /no payer acct_1/,
+    })
   payers.push(bench.payer('acct_1', 1000n * PUSD_PER_J))
-  const bill = await bills.take('acct_1')
+  const bill = await bills.take(ownerOf('acct_1'))
   assert.equal(bill.isPaid, true)
   bill.release()
   await bills.close()
@@ -96,7 +103,7 @@ test('a fault of ours is no account that cannot pay: it is reported, and the nex
 test('an account is billed no more than it has, and what is beyond is the operator’s', async () => {
   await using bench = await openTestCharging()
   const { bills, own } = billsOf(bench, [bench.payer('acct_1', PUSD_PER_J)])
-  const bill = await bills.take('acct_1')
+  const bill = await bills.take(ownerOf('acct_1'))
   for (let nth = 0; nth < 20; nth++) {
     bench.spendCpu(0.1 * CPU_S)
     bill.mark()
