@@ -25,6 +25,8 @@ function open({ config, data, state, log }: AgentCore): AgentPart {
       signUp: signUpRuleOf(config, url),
       env: newAccountEnv(config, url),
       baseUrl: baseUrl({ config, data }),
+      pusdPerJ: config.pricePusdPerJ.toString(),
+      freeJ: config.freeTierJ.toString(),
       files: FILES_FOLDER,
     },
   }

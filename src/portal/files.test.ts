@@ -24,7 +24,12 @@ function build(mark: string, page: string): void {
 
 test('createFiles() has nothing before a build, then the files of the newest one', async () => {
   let nowMs = 0
-  const files = createFiles({ folder, baseUrl: BASE_URL, clock: { monotonicMs: () => nowMs }, log })
+  const files = createFiles({
+    folder,
+    places: { base_url: BASE_URL },
+    clock: { monotonicMs: () => nowMs },
+    log,
+  })
   assert.equal(await files(), undefined)
   build('one', 'first')
   assert.equal(await files(), undefined, 'it looks once a second')
@@ -45,7 +50,12 @@ test('createFiles() has nothing before a build, then the files of the newest one
 })
 
 test('a page has the address of the API in its place, in each form of it', async () => {
-  const files = createFiles({ folder, baseUrl: BASE_URL, clock: { monotonicMs: () => 0 }, log })
+  const files = createFiles({
+    folder,
+    places: { base_url: BASE_URL },
+    clock: { monotonicMs: () => 0 },
+    log,
+  })
   build('three', '<pre>curl {base_url}/v1</pre>')
   const page = (await files())?.get('/index.html')
   assert.equal(page?.bytes.toString(), `<pre>curl ${BASE_URL}/v1</pre>`)
@@ -55,7 +65,12 @@ test('a page has the address of the API in its place, in each form of it', async
 
 test('an address in an attribute of a page does not end the attribute', async () => {
   const baseUrl = 'http://127.0.0.1:8080/"><i>'
-  const files = createFiles({ folder, baseUrl, clock: { monotonicMs: () => 0 }, log })
+  const files = createFiles({
+    folder,
+    places: { base_url: baseUrl },
+    clock: { monotonicMs: () => 0 },
+    log,
+  })
   build('four', '<meta content="{base_url}">')
   const page = (await files())?.get('/index.html')?.bytes.toString()
   assert.equal(page, '<meta content="http://127.0.0.1:8080/&quot;>&lt;i>">')

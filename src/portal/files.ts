@@ -7,6 +7,7 @@ import { extname, join, sep } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
+import type { Places } from './page-places.ts'
 
 /** Written last by a build. */
 export const BUILT_FILE = '.built'
@@ -43,12 +44,12 @@ export type SiteFiles = ReadonlyMap<string, SiteFile>
 /** The newest build; undefined before the first one. Looks for a newer one once a second. */
 export function createFiles(deps: {
   readonly folder: string
-  /** The address of the API, in the place `{base_url}` of pages. */
-  readonly baseUrl: string
+  /** The texts for the places of pages. */
+  readonly places: Places
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly log: Logger
 }): () => Promise<SiteFiles | undefined> {
-  const { folder, baseUrl, clock, log } = deps
+  const { folder, places, clock, log } = deps
   let mark: string | undefined
   let files: SiteFiles | undefined
   let lookedMs = -Infinity
@@ -58,7 +59,7 @@ export function createFiles(deps: {
     const found = await readFile(join(folder, BUILT_FILE), 'utf8').catch(() => undefined)
     if (found === undefined || found === mark) return
     try {
-      files = withAddress(readBuild(folder), baseUrl)
+      files = filled(readBuild(folder), places)
       mark = found
     } catch (error) {
       log.error('The build of the console could not be read; the one of before stays', { error })
@@ -76,24 +77,26 @@ export function createFiles(deps: {
   }
 }
 
-const PLACE = '{base_url}'
+const PLACE = /\{([a-z_]+)\}/g
 
-/** Fills the place of the API's address; a page that has one is compressed anew. */
-function withAddress(files: SiteFiles, baseUrl: string): SiteFiles {
+/** Fills the places of pages; a page that has one is compressed anew. */
+function filled(files: SiteFiles, places: Places): SiteFiles {
   return new Map(
     [...files].map(([path, file]) => {
-      if (extname(path) !== '.html' || !file.bytes.includes(PLACE)) return [path, file]
-      const shown = baseUrl
-        .replaceAll('&', '&amp;')
-        .replaceAll('<', '&lt;')
-        .replaceAll('"', '&quot;')
-      const bytes = Buffer.from(file.bytes.toString().replaceAll(PLACE, shown))
+      if (extname(path) !== '.html') return [path, file]
+      const page = file.bytes.toString()
+      const text = page.replaceAll(PLACE, (place, name: string) => escaped(places[name] ?? place))
+      if (text === page) return [path, file]
+      const bytes = Buffer.from(text)
       const br = file.br && brotliCompressSync(bytes)
       const gz = file.gz && gzipSync(bytes)
       return [path, { ...file, etag: etagOf(bytes), bytes, br, gz }]
     }),
   )
 }
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
 const etagOf = (bytes: Buffer): string =>
   `"${createHash('sha256').update(bytes).digest('base64url')}"`

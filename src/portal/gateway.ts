@@ -48,6 +48,7 @@ import {
 } from './operations/sign-in.ts'
 import { createSignUpBegin, createSignUpFinish } from './operations/sign-up.ts'
 import { portalOriginOf } from './origin.ts'
+import { placesOf } from './page-places.ts'
 import { createPages } from './pages.ts'
 import type { PortalParts } from './parts.ts'
 import type { PortalSettings } from './settings.ts'
@@ -67,12 +68,15 @@ const NO_SITE = {
   signUp: 'closed',
   env: 'live',
   baseUrl: 'http://localhost',
+  pusdPerJ: '0',
+  freeJ: '0',
   files: '',
 } as const
 
 function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
   const { readers: state, clientOf, clock, identity, log } = core
-  const { port, url, signUp, env, baseUrl, files } = site ?? NO_SITE
+  const { port, url, files: folder, ...terms } = site ?? NO_SITE
+  const { signUp, env, baseUrl } = terms
   const origin = portalOriginOf(url)
   const cookies = createCookies(origin)
   const pace = createPace({ clientOf, clock })
@@ -82,7 +86,7 @@ function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
   const sessions = { identity, state: core.lookUps, clock, cookie: cookies.session }
   const headers = portalHeaders(origin, baseUrl)
   const pages = createPages({
-    files: createFiles({ folder: files, baseUrl, clock, log }),
+    files: createFiles({ folder, places: placesOf(terms), clock, log }),
     isSignedIn: (exchange) => isSignedIn(exchange, sessions),
     headers,
   })

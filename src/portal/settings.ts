@@ -13,6 +13,9 @@ export type PortalSettings = {
     readonly env: 'live' | 'test'
     /** The address of the API and of storage: previews of pictures come from there. */
     readonly baseUrl: string
+    /** The price in pico-dollars a joule, and the free joules of a day, which pages tell. */
+    readonly pusdPerJ: string
+    readonly freeJ: string
     /** The folder of the console's build. */
     readonly files: string
   }

@@ -13,7 +13,8 @@ import { isSilent, untilHeard } from '../patient-fetch.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 const ARGUMENTS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
-const PAGE_TIMEOUT_MS = 60_000
+/** Beside other tests a button of the sign-up took more than a minute. */
+const PAGE_TIMEOUT_MS = 150_000
 const CLOSE_MS_MAX = 5000
 
 /** A reason to skip the tests that need a browser, or false. */

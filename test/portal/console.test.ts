@@ -244,6 +244,15 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     assert.deepEqual(await ada.page.evaluate(CUT_FIGURES), [])
   })
 
+  test('money without a processor of cards comes by a code, and no card is offered', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { account_id: account } = await signUp(ada, { name: 'without cards' })
+    await ada.page.goto(`${portal()}/balance`)
+    await ada.page.getByRole('button', { name: 'Redeem' }).waitFor()
+    await ada.page.getByText(`ergon admin funds add ${account} 5`).waitFor()
+    assert.equal(await ada.page.getByText('Card', { exact: true }).count(), 0)
+  })
+
   test('a section that moves while its page loads is found', async () => {
     await using ada = await newPerson(browser, portal())
     await ada.page.addInitScript({

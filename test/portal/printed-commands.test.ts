@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Command } from 'commander'
+import { SourceText } from '#hcl/source-text.ts'
+import { describeStack } from '#stack/describe.ts'
 import { createProgram } from '#cli/program.ts'
 
 const SOURCES = ['portal/src/**/*.{ts,tsx}', 'portal/*.html']
@@ -39,6 +41,17 @@ const runs = (text: string) => idleProgram().parseAsync(wordsOf(text), { from: '
 test('every command that a page prints exists', async () => {
   assert.ok(printed.length > 10, `found ${printed.length}`)
   for (const { path, text } of printed) await assert.doesNotReject(runs(text), `${path}: ${text}`)
+})
+
+test('the description file that a page prints has no fault', () => {
+  const found = globSync(SOURCES).flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/cat > ergon\.hcl <<'END'\n([^]*?)END\n/g)].map(
+      ([, text = '']) => text,
+    ),
+  )
+  assert.ok(found.length > 0)
+  for (const text of found)
+    assert.deepEqual(describeStack({ source: new SourceText('page', text) }).diagnostics, [], text)
 })
 
 test('a command that there is not is seen', async () => {

@@ -25,7 +25,8 @@ const LOOKS = [
 /** Buttons of the steps of a sign-up, up to the one that shows the token. */
 export const STEPS = [
   'I have kept them',
-  'Stay on the free joules of the day',
+  // … 50 kJ a day.
+  'Stay on',
   'Make the token',
 ] as const
 

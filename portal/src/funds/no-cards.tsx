@@ -11,7 +11,7 @@ export function NoCards({ isTest }: { readonly isTest: boolean }) {
   return (
     <div className="stack">
       <div className="note warn">
-        <p>This Ergon takes no cards. Its operator can give you money with</p>
+        <p>This Ergon takes no cards. Its operator can give you money with:</p>
       </div>
       <Command text={command} label="Command" />
     </div>

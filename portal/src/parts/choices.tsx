@@ -3,7 +3,8 @@ import { useId } from 'react'
 
 export function Choices<Value extends string>(props: {
   readonly legend: string
-  readonly value: Value
+  /** Undefined: none is chosen. */
+  readonly value: Value | undefined
   readonly options: readonly (readonly [value: Value, title: string, help: string])[]
   readonly onChange: (value: Value) => void
 }) {

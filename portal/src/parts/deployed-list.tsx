@@ -11,18 +11,20 @@ export function DeployedList<Row extends { readonly id: string }>(props: {
   /** In the plural. */
   readonly kind: string
   readonly columns: readonly Column<Row>[]
+  /** The commands from nothing to the first. */
+  readonly first: string
   readonly command: string
   /** Of the command, below the list. */
   readonly label: string
   /** What they are, where there is none yet. */
   readonly children: ReactNode
 }) {
-  const { query, kind, columns, command, label, children } = props
+  const { query, kind, columns, first, command, label, children } = props
   return (
     <Loaded query={query} what={`the list of ${kind}`}>
       {({ data }) =>
         data.length === 0 ? (
-          <Empty title={`No ${kind} yet`} command={command}>
+          <Empty title={`No ${kind} yet`} command={first}>
             {children}
           </Empty>
         ) : (

@@ -41,12 +41,15 @@ function useMove(marks: Marks, moved: bigint | undefined, joulePx: number): void
     if (moved === undefined) return
     const px = (Number(moved) / NJ_PER_J / markJoules(moved)) * joulePx
     marks.current?.animate([{ translate: 'none' }, { translate: `${-px}px 0` }], {
-      duration: SECOND_MS,
+      duration: isStill() ? 0 : SECOND_MS,
       easing: 'cubic-bezier(.2, 0, 0, 1)',
       fill: 'forwards',
     })
   }, [marks, moved, joulePx])
 }
+
+/** The reader has asked for no motion. Animations of scripts do not follow the style sheet. */
+const isStill = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches
 
 type Marks = React.RefObject<HTMLDivElement | null>
 
@@ -65,7 +68,7 @@ function useMarks(marks: Marks, rate: number, joulePx: number): void {
   useEffect(() => {
     const made = animation.current
     if (made === undefined) return undefined
-    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) {
+    if (!isStill()) {
       if (rate === 0) made.pause()
       else {
         made.play()

@@ -3,6 +3,8 @@ import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { openPalette } from './palette-state.ts'
 
+const SEARCH_KEY = /^(Mac|iP)/.test(navigator.platform) ? '⌘K' : 'Ctrl K'
+
 /** Nothing to announce on the page that the browser itself has just loaded. */
 let shown: string | undefined
 
@@ -30,7 +32,7 @@ export function Head(props: {
       <div className="tools">
         {children}
         <button type="button" className="search" onClick={openPalette}>
-          Search or jump to <kbd>⌘K</kbd>
+          Search or jump to <kbd>{SEARCH_KEY}</kbd>
         </button>
       </div>
     </div>

@@ -109,9 +109,10 @@ function Shown({
     <>
       <Register figure={figure} size="middle" />
       <Strip njPerS={0n} moved={figure.nj} />
+      {text !== undefined && <p className="wrap-anywhere">“{text.trim()}”</p>}
       <p className="small">
-        {text} {pg > 0n && `${carbonShort(pg)}, `}as much as {asMuchAs(figure.nj)}. The same number
-        stands in the header <code className="nowrap">X-Energy-Joules</code> and on the ledger.
+        {pg > 0n && `${carbonShort(pg)}, `}as much as {asMuchAs(figure.nj)}. The same number stands
+        in the header <code className="nowrap">X-Energy-Joules</code> and on the ledger.
       </p>
       <div className="tools">
         <Link className="btn primary" to={`/ledger/${receiptId}`} onClick={() => saveStep('done')}>

@@ -1,27 +1,36 @@
 // Step 3: funds on file lift the free tier. It offers the ways that work here, and none where the account has money already.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
+import { energyFor, freeDay } from '#console/client/terms.ts'
 import { addCard, holdFunds, redeemVoucher } from '#console/funds/put-on-file.ts'
+import { ByStablecoin } from '#console/funds/by-stablecoin.tsx'
 import { CardOnItsWay } from '#console/funds/card-on-its-way.tsx'
 import { againWhileOnItsWay, isOnItsWay } from '#console/funds/on-its-way.ts'
 import { NoCards } from '#console/funds/no-cards.tsx'
-import { balanceExact } from '#console/figures/money.ts'
+import { waysOf, type Way, type WayChoice } from '#console/funds/ways.ts'
+import { balanceExact, type MoneyUnit } from '#console/figures/money.ts'
 import { Choices } from '#console/parts/choices.tsx'
 import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
-import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
+import { Loaded } from '#console/parts/loaded.tsx'
+import { Refusal } from '#console/parts/refusal.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import { leaveToPay } from './progress.ts'
 
-type Way = 'card' | 'voucher'
+type Methods = ReplyOf<'GET /v1/payment-methods'>
 type Balance = ReplyOf<'GET /v1/balance'>
 type Step = { readonly onDone: () => void }
 
-const TEST_CARD = ['card', 'Test money', 'A card that is none, for trying on this machine'] as const
-const CARD = ['card', 'Card', '$5 are reserved, the rest is released'] as const
-const VOUCHER = ['voucher', 'Voucher or points', 'A code such as 2kdq-8w3v-…'] as const
+const TEST_CARD: WayChoice = [
+  'card',
+  'Test money',
+  'A card that is none, for trying on this machine',
+]
+const CARD: WayChoice = ['card', 'Card', '$5 are reserved, the rest is released']
+
+const HELD_PUSD = 5_000_000_000_000n
 
 export function Funds({ onDone }: Step) {
   const balance = useQuery(read('GET /v1/balance', {}))
@@ -36,15 +45,7 @@ export function Funds({ onDone }: Step) {
           <OnFile balance={has} onDone={onDone} />
         ) : (
           <Loaded query={methods} what="the list of cards">
-            {({ takes_cards, data }) => (
-              <PutOnFile
-                takesCards={takes_cards}
-                hasCard={data.some(({ status }) => status === 'active')}
-                isCardOnItsWay={data.some(isOnItsWay)}
-                isTest={has.unit === 'tUSD'}
-                onDone={onDone}
-              />
-            )}
+            {(ways) => <PutOnFile methods={ways} unit={has.unit} onDone={onDone} />}
           </Loaded>
         )
       }
@@ -68,65 +69,95 @@ const OnFile = ({ balance: { balance_pusd, unit }, onDone }: Step & { balance: B
   </>
 )
 
-function PutOnFile(
-  props: Step & {
-    readonly takesCards: boolean
-    /** Given on the page of the processor, from which the payer is back. */
-    readonly hasCard: boolean
-    readonly isCardOnItsWay: boolean
-    readonly isTest: boolean
-  },
-) {
-  const { takesCards, hasCard, isCardOnItsWay, isTest, onDone } = props
-  const [way, setWay] = useState<Way>(takesCards ? 'card' : 'voucher')
+function PutOnFile(props: Step & { readonly methods: Methods; readonly unit: MoneyUnit }) {
+  const { methods, unit, onDone } = props
+  const isTest = unit === 'tUSD'
+  const ways = waysOf(methods, isTest ? TEST_CARD : CARD)
+  const [chosen, setWay] = useState<Way>()
+  const way = chosen ?? ways[0]?.[0]
+  const free = freeDay()
+  const bought = energyFor(HELD_PUSD)
+  const later = (
+    <button type="button" className="btn" onClick={onDone}>
+      {free === undefined ? 'Later' : `Stay on ${free} a day`}
+    </button>
+  )
+  return (
+    <>
+      <h1>Put $5 on file</h1>
+      <p className="small">
+        It is held, not taken. What you use is taken from it, to the joule
+        {bought !== undefined && `; $5 is ${bought}`}.
+      </p>
+      {ways.length > 1 ? (
+        <Choices legend="Way to pay" value={way} options={ways} onChange={setWay} />
+      ) : (
+        <NoCards isTest={isTest} />
+      )}
+      {way === 'card' && (
+        <ByCard methods={methods} isTest={isTest} onDone={onDone} wayOut={later} />
+      )}
+      {way === 'voucher' && <ByVoucher onDone={onDone} wayOut={later} />}
+      {way === 'stablecoin' && (
+        <>
+          <ByStablecoin unit={unit} />
+          <div className="tools">{later}</div>
+        </>
+      )}
+    </>
+  )
+}
+
+type PayingStep = Step & { readonly wayOut: ReactNode }
+
+function ByCard(props: PayingStep & { readonly methods: Methods; readonly isTest: boolean }) {
+  const { methods, isTest, onDone, wayOut } = props
+  // Given on the page of the processor, from which the payer is back.
+  const hasCard = methods.data.some(({ status }) => status === 'active')
+  const action = useAction(async () => {
+    const page = (hasCard ? undefined : await addCard(isTest)) ?? (await holdFunds())
+    if (page === undefined) onDone()
+    else {
+      leaveToPay(sessionStorage)
+      location.assign(page)
+    }
+  })
+  return (
+    <Form action={action}>
+      {!hasCard && methods.data.some(isOnItsWay) && <CardOnItsWay />}
+      <Refusal error={action.error} />
+      <div className="tools">
+        <button type="submit" className="btn primary" disabled={action.isBusy}>
+          Put on file
+        </button>
+        {wayOut}
+      </div>
+    </Form>
+  )
+}
+
+function ByVoucher({ onDone, wayOut }: PayingStep) {
   const [code, setCode] = useState('')
   const action = useAction(async () => {
-    if (way === 'voucher') await redeemVoucher(code)
-    else {
-      const page = (hasCard ? undefined : await addCard(isTest)) ?? (await holdFunds())
-      if (page !== undefined) {
-        leaveToPay(sessionStorage)
-        location.assign(page)
-        return
-      }
-    }
+    await redeemVoucher(code)
     onDone()
   })
   return (
     <Form action={action}>
-      <h1>Put $5 on file</h1>
-      <p className="small">
-        It is held, not taken. What you use is taken from it, to the joule; $5 is 72 MJ.
-      </p>
-      {takesCards ? (
-        <Choices
-          legend="Way to pay"
-          value={way}
-          options={[isTest ? TEST_CARD : CARD, VOUCHER]}
-          onChange={setWay}
-        />
-      ) : (
-        <NoCards isTest={isTest} />
-      )}
-      {way === 'voucher' && (
-        <Field
-          label={takesCards ? 'Code' : 'Code of a voucher, or of points'}
-          name="code"
-          required
-          spellCheck={false}
-          value={code}
-          onChange={({ target }) => setCode(target.value)}
-        />
-      )}
-      {way === 'card' && !hasCard && isCardOnItsWay && <CardOnItsWay />}
-      {action.error !== undefined && <ProblemNote error={action.error} />}
+      <Field
+        label="Code of a voucher, or of points"
+        name="code"
+        required
+        spellCheck={false}
+        value={code}
+        onChange={({ target }) => setCode(target.value)}
+      />
+      <Refusal error={action.error} />
       <div className="tools">
         <button type="submit" className="btn primary" disabled={action.isBusy}>
-          {way === 'card' ? 'Put on file' : 'Redeem'}
+          Redeem
         </button>
-        <button type="button" className="btn" onClick={onDone}>
-          Stay on the free joules of the day
-        </button>
+        {wayOut}
       </div>
     </Form>
   )

@@ -2,93 +2,92 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { MoneyUnit } from '#console/figures/money.ts'
+import type { ReplyOf } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
+import { ByStablecoin } from '#console/funds/by-stablecoin.tsx'
 import { CardOnItsWay } from '#console/funds/card-on-its-way.tsx'
 import { againWhileOnItsWay, isOnItsWay } from '#console/funds/on-its-way.ts'
 import { NoCards } from '#console/funds/no-cards.tsx'
 import { addCard, redeemVoucher, topUp } from '#console/funds/put-on-file.ts'
+import { waysOf, type Way, type WayChoice } from '#console/funds/ways.ts'
 import { Choices, Select } from '#console/parts/choices.tsx'
 import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
 import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
 import { useAction } from '#console/parts/use-action.ts'
-import { ByStablecoin } from './by-stablecoin.tsx'
 
-type Way = 'card' | 'stablecoin' | 'voucher'
-type Choice = readonly [Way, string, string]
-const CARD: Choice = ['card', 'Card', 'Its number goes to the processor and never here']
-const STABLECOIN: Choice = ['stablecoin', 'Stablecoin', 'A transfer from your wallet']
-const VOUCHER: Choice = ['voucher', 'Voucher or points', 'A code such as 2kdq-8w3v-…']
+type Methods = ReplyOf<'GET /v1/payment-methods'>
+const CARD: WayChoice = ['card', 'Card', 'Its number goes to the processor and never here']
 
 export function TopUp({ unit }: { readonly unit: MoneyUnit }) {
-  const [way, setWay] = useState<Way>('card')
-  const methods = useQuery(read('GET /v1/payment-methods', {}))
-  const coins = methods.data?.takes_stablecoins === true ? [STABLECOIN] : []
-  return (
-    <div className="stack">
-      <Choices
-        legend="Way to pay"
-        value={way}
-        options={[CARD, ...coins, VOUCHER]}
-        onChange={setWay}
-      />
-      {way === 'card' && <ByCard isTest={unit === 'tUSD'} />}
-      {way === 'stablecoin' && <ByStablecoin unit={unit} />}
-      {way === 'voucher' && <ByVoucher />}
-    </div>
-  )
-}
-
-function ByCard({ isTest }: { readonly isTest: boolean }) {
-  const methods = useQuery({
+  const [chosen, setWay] = useState<Way>()
+  const query = useQuery({
     ...read('GET /v1/payment-methods', {}),
     refetchInterval: againWhileOnItsWay,
   })
+  const isTest = unit === 'tUSD'
+  return (
+    <Loaded query={query} what="the list of cards">
+      {(methods) => {
+        const ways = waysOf(methods, CARD)
+        const way = chosen ?? ways[0]?.[0]
+        return (
+          <div className="stack">
+            {ways.length > 1 ? (
+              <Choices legend="Way to pay" value={way} options={ways} onChange={setWay} />
+            ) : (
+              <NoCards isTest={isTest} />
+            )}
+            {way === 'card' && <ByCard methods={methods} isTest={isTest} />}
+            {way === 'stablecoin' && <ByStablecoin unit={unit} />}
+            {way === 'voucher' && <ByVoucher />}
+          </div>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function ByCard({ methods, isTest }: { readonly methods: Methods; readonly isTest: boolean }) {
+  const { data } = methods
   const [amount, setAmount] = useState('20.00')
   const [chosen, setChosen] = useState<string>()
   const add = useAction(async () => goTo(await addCard(isTest)))
   const pay = useAction(async () => goTo(await topUp(amount, chosen)))
+  const cards = data.filter(({ status }) => status === 'active')
   return (
-    <Loaded query={methods} what="the list of cards">
-      {({ data, takes_cards }) => {
-        if (!takes_cards) return <NoCards isTest={isTest} />
-        const cards = data.filter(({ status }) => status === 'active')
-        return (
-          <Form className="stack" action={pay}>
-            {cards.length > 0 && (
-              <div className="paying">
-                <Field
-                  label={isTest ? 'tUSD' : 'Dollars'}
-                  name="amount"
-                  inputMode="decimal"
-                  required
-                  value={amount}
-                  onChange={({ target }) => setAmount(target.value)}
-                />
-                <Select
-                  label="Card"
-                  value={chosen ?? cards[0]?.id ?? ''}
-                  options={cards.map(({ id, label }) => [id, label] as const)}
-                  onChange={setChosen}
-                />
-              </div>
-            )}
-            {data.some(isOnItsWay) && <CardOnItsWay />}
-            <Refused error={pay.error ?? add.error} />
-            <div className="tools">
-              {cards.length > 0 && (
-                <button type="submit" className="btn primary" disabled={pay.isBusy}>
-                  Top up
-                </button>
-              )}
-              <button type="button" className="btn" disabled={add.isBusy} onClick={add.run}>
-                {isTest ? 'Add a test card' : 'Add a card'}
-              </button>
-            </div>
-          </Form>
-        )
-      }}
-    </Loaded>
+    <Form className="stack" action={pay}>
+      {cards.length > 0 && (
+        <div className="paying">
+          <Field
+            label={isTest ? 'tUSD' : 'Dollars'}
+            name="amount"
+            inputMode="decimal"
+            required
+            value={amount}
+            onChange={({ target }) => setAmount(target.value)}
+          />
+          <Select
+            label="Card"
+            value={chosen ?? cards[0]?.id ?? ''}
+            options={cards.map(({ id, label }) => [id, label] as const)}
+            onChange={setChosen}
+          />
+        </div>
+      )}
+      {data.some(isOnItsWay) && <CardOnItsWay />}
+      <Refused error={pay.error ?? add.error} />
+      <div className="tools">
+        {cards.length > 0 && (
+          <button type="submit" className="btn primary" disabled={pay.isBusy}>
+            Top up
+          </button>
+        )}
+        <button type="button" className="btn" disabled={add.isBusy} onClick={add.run}>
+          {isTest ? 'Add a test card' : 'Add a card'}
+        </button>
+      </div>
+    </Form>
   )
 }
 
@@ -103,7 +102,7 @@ function ByVoucher() {
   return (
     <Form className="stack" action={action}>
       <Field
-        label="Code"
+        label="Code of a voucher, or of points"
         name="code"
         required
         spellCheck={false}

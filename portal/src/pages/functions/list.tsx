@@ -14,6 +14,13 @@ import { Head } from '#console/shell/head.tsx'
 import type { Deployed } from './function.ts'
 import { useFunctions } from './use-functions.ts'
 
+const DEPLOY = 'ergon fn deploy hello.ts --energy-budget "10 kJ/day"'
+/** A whole function: it is deployed as it stands. */
+const FIRST = `cat > hello.ts <<'END'
+export default { fetch: () => new Response('hello') }
+END
+${DEPLOY}`
+
 export const List = () => (
   <>
     <Head title="Functions" />
@@ -21,7 +28,8 @@ export const List = () => (
       query={useFunctions()}
       kind="functions"
       columns={COLUMNS}
-      command={'ergon fn deploy hello.ts --energy-budget "10 kJ/day"'}
+      first={FIRST}
+      command={DEPLOY}
       label="Deploy another"
     >
       Code that answers requests, in a process of its own. One that sleeps costs nothing.

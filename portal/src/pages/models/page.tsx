@@ -99,4 +99,4 @@ const njText = (joules: number): string => energyShort(BigInt(Math.round(joules 
 
 /** Without an answer yet the figure is the estimate of its kind. */
 const measuredWords = (samples: number): string =>
-  samples === 0 ? 'estimated' : `of ${samples} answer${samples === 1 ? '' : 's'}`
+  samples === 0 ? 'estimated' : `from ${samples} answer${samples === 1 ? '' : 's'}`

@@ -57,7 +57,9 @@ function LowWater({ now }: { readonly now: string }) {
         onChange={({ target }) => setMark(target.value)}
       />
       <div className="labelled">
-        <span aria-hidden="true">{'\u00a0'}</span>
+        <span className="label" aria-hidden="true">
+          {'\u00a0'}
+        </span>
         <button type="submit" className="btn" disabled={action.isBusy}>
           Set it
         </button>

@@ -1,10 +1,13 @@
 // Tokens: which can what, when each was last used, what it used today.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { apiUrl } from '#console/client/api-url.ts'
 import { readPages, rowsOf } from '#console/client/queries.ts'
+import { Command } from '#console/parts/copy.tsx'
 import { Empty } from '#console/parts/empty.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
+import { Section } from '#console/parts/section.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { NewToken } from './new-token.tsx'
 import { TokenTable } from './token-table.tsx'
@@ -35,6 +38,22 @@ export function Page() {
         }
       </Loaded>
       <MoreRows query={query} label="Older tokens" />
+      <CommandLine />
     </>
   )
 }
+
+/** The commands that other pages print need it. */
+const CommandLine = () => (
+  <div className="command-line">
+    <Section title="Command line">
+      <div className="stack">
+        <p className="small">
+          Signs a terminal in: it shows a code, you approve it here, and it takes a token of its own
+          for 90 days.
+        </p>
+        <Command text={`ergon login --base-url ${apiUrl()}`} label="Command" />
+      </div>
+    </Section>
+  </div>
+)

@@ -15,6 +15,15 @@ import { Registries } from './registries.tsx'
 import { useWorkloads } from './use-workloads.ts'
 import { shortImage, type Workload } from './workload.ts'
 
+const FIRST = `cat > ergon.hcl <<'END'
+workload "api" {
+  image         = "docker.io/library/nginx:1.29"
+  port          = 80
+  energy_budget = "250 kJ/day"
+}
+END
+ergon deploy`
+
 export const List = () => (
   <>
     <Head title="Workloads" />
@@ -23,6 +32,7 @@ export const List = () => (
         query={useWorkloads()}
         kind="workloads"
         columns={COLUMNS}
+        first={FIRST}
         command="ergon deploy"
         label="Deploy what the description file says"
       >

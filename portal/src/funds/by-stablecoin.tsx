@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { isProblem } from '#console/client/problem.ts'
+import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import type { MoneyUnit } from '#console/figures/money.ts'
 import { Command } from '#console/parts/copy.tsx'
@@ -9,7 +10,6 @@ import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
 import { Refusal } from '#console/parts/refusal.tsx'
 import { useAction } from '#console/parts/use-action.ts'
-import { paymentsChanged } from './payment.ts'
 
 /** Of 402 payment_required. */
 type Offer = Readonly<
@@ -64,13 +64,13 @@ function Claim({ offer: { network, claim_text } }: { readonly offer: Offer }) {
   const claim = useAction(async () => {
     const transfer = { network, transaction, signature: signature.trim() }
     await withTouch(() => call('POST /v1/topups', { body: { method: 'stablecoin', transfer } }))
-    await paymentsChanged()
+    await changed('GET /v1/topups', 'GET /v1/balance')
     setDone(true)
   })
   if (isDone)
     return (
       <p className="small ok" role="status">
-        The transfer is claimed: it is below, under Payments.
+        The transfer is claimed. It is among the payments of the account.
       </p>
     )
   return (

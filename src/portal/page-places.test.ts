@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { placesOf } from './page-places.ts'
+
+const TERMS = { baseUrl: 'http://localhost:8080', signUp: 'open', pusdPerJ: '69444' } as const
+
+test('placesOf() tells the free joules of a day in the largest unit without a fraction', () => {
+  const freeDay = (freeJ: string) => placesOf({ ...TERMS, freeJ })['free_day']
+  assert.deepEqual(
+    ['50000', '1500', '2000000', '7'].map(freeDay),
+    ['50 kJ', '1500 J', '2 MJ', '7 J'].map((text) => text.replace(' ', '\u{a0}')),
+  )
+})
+
+test('placesOf() promises no free joules where there are none', () => {
+  const { free_day: freeDay, funds_words: words } = placesOf({ ...TERMS, freeJ: '0' })
+  assert.deepEqual([freeDay, words], ['', '$5 on file is only taken as you use it.'])
+})

@@ -1,0 +1,40 @@
+// The texts that the service writes into the pages of the console: the address of its API, and its terms.
+import type { SignUpRule } from './settings.ts'
+
+export type Terms = {
+  /** The address of the API. */
+  readonly baseUrl: string
+  readonly signUp: SignUpRule
+  /** The price in pico-dollars a joule, and the free joules of a day, as decimals. */
+  readonly pusdPerJ: string
+  readonly freeJ: string
+}
+
+/** Texts by the names of their places: `{base_url}` in a page is the value of base_url. */
+export type Places = Readonly<Record<string, string>>
+
+const UNITS = [
+  ['GJ', 1_000_000_000n],
+  ['MJ', 1_000_000n],
+  ['kJ', 1000n],
+] as const
+
+export function placesOf({ baseUrl, signUp, pusdPerJ, freeJ }: Terms): Places {
+  const free = BigInt(freeJ) === 0n ? '' : joules(BigInt(freeJ))
+  return {
+    base_url: baseUrl,
+    sign_up: signUp,
+    pusd_per_j: pusdPerJ,
+    free_day: free,
+    funds_words:
+      free === ''
+        ? '$5 on file is only taken as you use it.'
+        : `${free} a day are free; $5 on file lifts that, and is only taken as you use it.`,
+  }
+}
+
+/** In the largest unit that leaves a whole number: 50000n is 50 kJ. */
+function joules(value: bigint): string {
+  const [unit, size] = UNITS.find(([, one]) => value % one === 0n) ?? ['J', 1n]
+  return `${value / size}\u{a0}${unit}`
+}

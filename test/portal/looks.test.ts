@@ -1,0 +1,85 @@
+// The console as readers and devices ask for it: colours of the system, paper, no motion. And the landing page of a service
+// that is by invitation.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import {
+  newPerson,
+  openBrowser,
+  QUIET_PAGE,
+  signUp,
+  withoutBrowser,
+  type Person,
+} from './browser.ts'
+import { buildConsole } from './console-build.ts'
+
+product(PLAIN, { ERGON_SIGN_UP: 'invite', ERGON_FREE_TIER_J: '0' })
+
+/** `rgb()` of a colour of an element, as it is painted. */
+const painted = (page: Page, selector: string, property = 'backgroundColor'): Promise<string> =>
+  page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`)
+
+describe('looks of the console', { skip: withoutBrowser }, () => {
+  let browser: Browser
+  let owner: Person
+  before(async () => {
+    await buildConsole()
+    browser = await openBrowser()
+    owner = await newPerson(browser, portal(), QUIET_PAGE)
+    const { account, control } = sharedErgon()
+    const { url } = await control('member.recover', { target: account })
+    await signUp(owner, { invitation: url.split('#')[1] ?? '' })
+  })
+  after(() => browser.close())
+  const portal = () => String(sharedErgon().ready['portal_url'])
+
+  test('a service by invitation shows no form for strangers, and promises no free joules', async () => {
+    await using eve = await newPerson(browser, portal())
+    await eve.page.getByRole('heading', { name: 'This Ergon is by invitation' }).waitFor()
+    assert.ok(!(await eve.page.getByRole('button', { name: 'Create a passkey' }).isVisible()))
+    assert.doesNotMatch(
+      (await eve.page.locator('main').textContent()) ?? '',
+      /a day are free|\{\w+\}/,
+    )
+  })
+
+  test('in the colours of the system, the current page, a bar and a choice stand out', async () => {
+    const { page } = owner
+    await page.emulateMedia({ forcedColors: 'active' })
+    await page.goto(`${portal()}/operator`)
+    await page.locator('.power-bar .billed').waitFor({ state: 'attached' })
+    const [current, other] = ['.circuits [aria-current]', '.circuits :not([aria-current])']
+    assert.notEqual(await painted(page, current), await painted(page, other))
+    const [here, elsewhere] = ['[aria-current=page]', ':not([aria-current])'].map(
+      (which) => `.board li a${which}`,
+    )
+    assert.notEqual(await painted(page, here ?? ''), await painted(page, elsewhere ?? ''))
+    assert.notEqual(await painted(page, '.limit .bar span'), await painted(page, '.limit .bar'))
+    assert.notEqual(
+      await painted(page, '.power-bar .billed'),
+      await painted(page, '.power-bar .idle'),
+    )
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { selected: true }).first().waitFor()
+    const [chosen, rest] = ['true', 'false'].map((is) => `[role=option][aria-selected=${is}]`)
+    assert.notEqual(await painted(page, chosen ?? ''), await painted(page, rest ?? ''))
+  })
+
+  test('paper is light, whatever theme was chosen', async () => {
+    const { page } = owner
+    await page.emulateMedia({ forcedColors: 'none' })
+    await page.goto(`${portal()}/settings`)
+    await page.getByLabel('Theme').selectOption('dark')
+    const dark = await painted(page, 'html')
+    await page.emulateMedia({ media: 'print' })
+    const paper = await painted(page, 'html')
+    assert.notEqual(paper, dark)
+    await page.emulateMedia({ media: 'screen' })
+    await page.getByLabel('Theme').selectOption('light')
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await painted(page, 'html'), paper)
+    await page.emulateMedia({ media: 'screen' })
+  })
+})
