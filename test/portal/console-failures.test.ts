@@ -42,6 +42,18 @@ const HELD_OFFERS = `create table offers_held as select true;
 const OFFERS_AS_BEFORE = `drop trigger hold_offer on passkey_challenges;
   drop function hold_offer; drop table offers_held`
 
+/** The state of the other tab comes this much later than its messages. */
+const LATE_STATE_MS = 8000
+const LATE_STATE = `{
+  const listen = BroadcastChannel.prototype.addEventListener
+  BroadcastChannel.prototype.addEventListener = function (type, listener) {
+    listen.call(this, type, (event) => {
+      if (event.data.type === 'message') window.changes = (window.changes ?? 0) + 1
+      setTimeout(() => listener(event), event.data.type === 'state' ? ${LATE_STATE_MS} : 0)
+    })
+  }
+}`
+
 const isOffer = (request: Request): boolean => request.url().endsWith('/v1/sign-in/options')
 
 /** Resolves when the request of the next offer is answered or given up. */
@@ -178,6 +190,19 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     await ada.page.getByRole('heading', { name: 'All pages' }).waitFor()
     await ada.context.clearCookies()
     await ada.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  test('a tab that hears a change before the state of the other tab shows both', async () => {
+    await using ada = await newPerson(browser, portal())
+    await signUpByPages(ada)
+    await ada.page.goto(portal())
+    await ada.page.getByText('test money, nothing is owed').waitFor()
+    const second = await ada.context.newPage()
+    await second.addInitScript({ content: LATE_STATE })
+    await second.goto(`${portal()}/more`)
+    // A charge is a change, which the first tab tells.
+    await second.waitForFunction('window.changes > 0')
+    await second.getByText('test money, nothing is owed').waitFor()
   })
 
   test('a sign-in that has ended is asked for again, and leads back to the page', async () => {

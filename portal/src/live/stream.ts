@@ -44,10 +44,11 @@ export function createLiveStore(isSignedIn: () => Promise<boolean>): LiveStore {
     set(after(state, message))
   }
   channel.addEventListener('message', ({ data }: MessageEvent<Shared>) => {
-    if (data.type === 'message') hear(data.message)
+    // Messages carry changes alone: a new tab needs the state before them, and keeps no change that comes earlier.
+    const isNew = state.at === undefined
+    if (data.type === 'message' && (!isNew || data.message.whole === true)) hear(data.message)
     else if (data.type === 'hello' && isHolding) share({ type: 'state', state })
-    // Messages carry changes alone: a new tab needs the state before them.
-    else if (data.type === 'state' && state.at === undefined) set(data.state)
+    else if (data.type === 'state' && isNew) set(data.state)
   })
 
   /** Holds the stream while this tab is visible; the lock waits for the tab that holds it before. */

@@ -44,7 +44,9 @@ const Table = ({ accounts }: { readonly accounts: readonly Account[] }) => (
     <thead>
       <tr>
         <th scope="col">Account</th>
-        <th scope="col">State</th>
+        <th scope="col" className="wide-only">
+          State
+        </th>
         <th scope="col" className="num">
           Balance
         </th>
@@ -74,8 +76,7 @@ const Table = ({ accounts }: { readonly accounts: readonly Account[] }) => (
 )
 
 function Row({ account }: { readonly account: Account }) {
-  const { id, name, env, status, pays_with, balance_pusd, day, created_at } = account
-  const [tone, word] = STATES[status]
+  const { id, name, env, pays_with, balance_pusd, day, created_at } = account
   const balance = BigInt(balance_pusd)
   const unit = env === 'test' ? 'tUSD' : 'USD'
   return (
@@ -83,12 +84,12 @@ function Row({ account }: { readonly account: Account }) {
       <td className="wrap-anywhere">
         <b>{name ?? 'No name'}</b>
         <span className="tiny id">{id}</span>
+        <span className="under">
+          <State account={account} />
+        </span>
       </td>
-      <td>
-        <StateWord tone={tone} word={word} />
-        {account.suspended_for !== null && (
-          <span className="tiny wrap-anywhere">{account.suspended_for}</span>
-        )}
+      <td className="wide-only">
+        <State account={account} />
       </td>
       <td className="num" title={balanceExact(balance, unit)} data-copy={balance_pusd}>
         {pays_with === 'free_tier' ? 'free joules' : balanceShort(balance, unit)}
@@ -103,5 +104,15 @@ function Row({ account }: { readonly account: Account }) {
         <SuspendAccount account={account} />
       </td>
     </tr>
+  )
+}
+
+function State({ account: { status, suspended_for } }: { readonly account: Account }) {
+  const [tone, word] = STATES[status]
+  return (
+    <>
+      <StateWord tone={tone} word={word} />
+      {suspended_for !== null && <span className="tiny wrap-anywhere"> {suspended_for}</span>}
+    </>
   )
 }

@@ -46,10 +46,12 @@ const COLUMNS: readonly Column<Component>[] = [
       <>
         <b>{name}</b>
         <div className="small muted">{reason ?? request}</div>
-        <span className="under">
-          {last !== null && `${durationOf(last)}, `}
-          {failuresToday({ days })} failed today, looked at <WhenOrNever at={at} />
-        </span>
+        {days.length > 0 && (
+          <span className="under">
+            {last !== null && `${durationOf(last)}, `}
+            {failuresToday({ days })} failed today, looked at <WhenOrNever at={at} />
+          </span>
+        )}
       </>
     ),
   },

@@ -70,6 +70,7 @@ const Buttons = ({ token, setDoing }: ButtonsProps) => (
 const FACTS: readonly Column<Token>[] = [
   {
     title: 'Token',
+    className: 'wrap-anywhere',
     cell: (token) => (
       <>
         <b>{token.name}</b> {token.current && <span className="muted">this one</span>}
