@@ -131,7 +131,7 @@ async function describe(choice: RungChoice, options: InstallOptions): Promise<Po
   const why = choice.why === undefined ? {} : { why: choice.why }
   // The files of the explanation are there, the extension is not.
   const { vectorVersion: _, ...bare } = layout
-  return { ...bare, rung: 'bare', reads: [root], vector: false, vectorTrusted: false, ...why }
+  return { ...bare, rung: 'bare', reads: [root], vector: false, ...why }
 }
 
 /** Makes a tree beside its place and renames it: it is there whole or not at all. */

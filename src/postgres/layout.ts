@@ -19,8 +19,6 @@ export type Layout = {
   readonly vector: boolean
   /** The version of pgvector that CREATE EXTENSION installs. */
   readonly vectorVersion?: string
-  /** True when a role with CREATE on its database may create the extension. */
-  readonly vectorTrusted: boolean
 }
 
 /** Looks at a folder of programs. Throws postgres_missing or postgres_version (only 16 will do). */
@@ -37,10 +35,9 @@ export async function layoutOf(binFolder: string, signal: AbortSignal): Promise<
   const control = join(shareFolder, 'extension', 'vector.control')
   const vector = existsSync(join(libFolder, 'vector.so')) && existsSync(control)
   const text = vector ? await readFile(control, 'utf8') : ''
-  const vectorTrusted = /^\s*trusted\s*=\s*true/m.test(text)
   const found = /^\s*default_version\s*=\s*'([^']+)'/m.exec(text)?.[1]
   const vectorVersion = found === undefined ? {} : { vectorVersion: found }
-  return { version, binFolder, libFolder, shareFolder, vector, ...vectorVersion, vectorTrusted }
+  return { version, binFolder, libFolder, shareFolder, vector, ...vectorVersion }
 }
 
 async function versionOf(program: string, signal: AbortSignal): Promise<string> {
