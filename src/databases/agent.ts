@@ -38,6 +38,7 @@ import {
 import { holdPort } from './held-port.ts'
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
 import { createStoredReader, type StoredReader } from './size/stored.ts'
+import { untilWritten } from './size/until-written.ts'
 import { keepStatements } from './server/statements.ts'
 import { createWatch, type DatabaseWatch } from './server/watch.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
@@ -232,6 +233,7 @@ const sizeDepsOf = (
   folder: server.folder,
   log,
   read,
+  untilWritten,
   connect: server.connect,
   sizeBytes: () => watch.sizeOf(server.id),
   spaceBytes: () => tenantRoomOf(statfsSync(server.folder)),

@@ -14,11 +14,14 @@ const LONG = process.env['ERGON_LONG'] === '1'
 const ROUNDS = 20
 const SIZE_BYTES = 64_000_000
 const OVER_MAX = 1.05
-/** Rounds in which this machine may have had no time for the agent. */
-const LATE_MAX = 1
+/** The part of the size that is used with little room: the fastest writer does the rest in 10 ms. */
+const NARROW = 0.82
 /** 1.2 GB/s on an idle processor. */
 const FILL = `create unlogged table filler as
   select repeat('x', 1300) from (select generate_series(1, 10000000)) s`
+/** Brings a new database, which has 8 MB, there. */
+const KEPT = `create unlogged table kept as
+  select repeat('x', 1300) from (select generate_series(1, 29000)) s`
 
 let ergon: Ergon
 before(async () => {
@@ -53,35 +56,44 @@ function createLook(data: string) {
   }
 }
 
+/** Rounds of a writer at full speed after a rest; the most bytes of each as a part of the size. */
+async function fillAgain(url: URL, data: string, isRoomy: (bytes: number) => boolean) {
+  await using look = createLook(data)
+  const read = createStoredReader()
+  const parts: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    await until('there is room', async () => {
+      const { bytes } = await read(data, new AbortController().signal)
+      const [{ isFull } = assert.fail()] = await ergon.sql<{ isFull: boolean }>(
+        'select is_full as "isFull" from databases',
+      )
+      return !isFull && isRoomy(bytes)
+    })
+    await look.most()
+    await withClient(url, async (writer) => {
+      await assert.rejects(writer.query(FILL), { code: '53100', severity: 'FATAL' })
+    })
+    await pause(200)
+    parts.push((await look.most()) / SIZE_BYTES)
+  }
+  return parts
+}
+
 test(
-  'a writer at full speed is ended at most 5 % above a size of 64 MB',
+  'a writer at full speed is ended at most 5 % above a size of 64 MB, with much room and with little',
   { skip: LONG ? false : 'set ERGON_LONG=1', timeout: 600_000 },
   async (t) => {
     const url = await makeDatabase(ergon, 'small', '--size', '64MB')
     const [row] = await ergon.sql<{ id: string }>('select id from databases')
     const data = join(ergon.dataFolder, 'databases', present(row, 'it was made').id, 'data')
-    await using look = createLook(data)
-    const read = createStoredReader()
-    const mostBytes: number[] = []
-    for (let round = 0; round < ROUNDS; round++) {
-      await until('there is room', async () => {
-        const { bytes } = await read(data, new AbortController().signal)
-        const [{ isFull } = assert.fail()] = await ergon.sql<{ isFull: boolean }>(
-          'select is_full as "isFull" from databases',
-        )
-        return !isFull && bytes < SIZE_BYTES / 4
-      })
-      await look.most()
-      await withClient(url, async (writer) => {
-        await assert.rejects(writer.query(FILL), { code: '53100', severity: 'FATAL' })
-      })
-      await pause(200)
-      mostBytes.push(await look.most())
+    const roomy = await fillAgain(url, data, (bytes) => bytes < SIZE_BYTES / 4)
+    await withClient(url, (client) => client.query(KEPT))
+    const narrow = await fillAgain(url, data, (bytes) => bytes < SIZE_BYTES * NARROW)
+    for (const parts of [roomy, narrow]) {
+      const all = parts.map((part) => part.toFixed(2)).join(' ')
+      t.diagnostic(all)
+      assert.ok(Math.min(...parts) > 0.2, 'a writer is seen')
+      assert.ok(Math.max(...parts) <= OVER_MAX, `of the size at most: ${all}`)
     }
-    const parts = mostBytes.map((bytes) => bytes / SIZE_BYTES)
-    t.diagnostic(parts.map((part) => part.toFixed(2)).join(' '))
-    assert.ok(Math.min(...parts) > 0.2, 'a writer is seen')
-    const late = parts.filter((part) => part > OVER_MAX)
-    assert.ok(late.length <= LATE_MAX, `${late.length} of ${ROUNDS} passed the size by more`)
   },
 )

@@ -17,6 +17,7 @@ import { connectState, type State } from '#state/connect.ts'
 import { keepSize } from './keep-size.ts'
 import { FILES_MAX } from './full-words.ts'
 import { createStoredReader, type StoredFiles, type StoredReader } from './stored.ts'
+import { untilWritten, type WrittenTables } from './until-written.ts'
 
 const skip = whyNoServer()
 const WAIT_MS = 30_000
@@ -65,7 +66,7 @@ type Cut = { readonly fatal: FatalError; readonly pids: readonly number[] | unde
 /** Keeps the size with a limit and a space that the test changes, until the end of the test. */
 function keeping(
   limits: { sizeBytes: number; spaceBytes: number },
-  given: { readonly read: StoredReader } = { read },
+  given: { readonly read?: StoredReader; readonly untilWritten?: WrittenTables } = {},
 ) {
   const cuts: Cut[] = []
   const found: (string | undefined)[] = []
@@ -74,6 +75,8 @@ function keeping(
     {
       folder: server.folder,
       log: quiet,
+      read,
+      untilWritten,
       ...given,
       connect,
       sizeBytes: () => limits.sizeBytes,
@@ -192,6 +195,37 @@ test(
     assert.deepEqual(kept.found, [undefined])
   },
 )
+
+test(
+  'a write ends the rest of a database with little room, and the next rest has its least time',
+  { skip },
+  async () => {
+    const [bytes, rests, isWritten] = [1_000_000, [] as string[], [false, false, true, false]]
+    const waits: WrittenTables = async (folder, { leastMs, mostMs }) => {
+      assert.equal(folder, data)
+      rests.push(`${leastMs > 0 ? 'some' : 'no'} time and at most ${mostMs} ms`)
+      await pause(1)
+      return isWritten[rests.length - 1] ?? false
+    }
+    const still: StoredReader = async (...where) => ({ ...(await read(...where)), bytes })
+    const given = { read: still, untilWritten: waits }
+    await using _ = keeping({ sizeBytes: bytes + 20_000_000, spaceBytes: GB }, given)
+    await until('it rests', () => rests.length > 4)
+    const [some, none] = ['some time and at most 25 ms', 'no time and at most 25 ms']
+    assert.deepEqual(rests.slice(0, 5), [some, none, none, some, none])
+  },
+)
+
+test('a database with much room rests without a look at its writes', { skip }, async () => {
+  let measurements = 0
+  const still: StoredReader = async (...where) => {
+    measurements++
+    return { ...(await read(...where)), bytes: 1_000_000 }
+  }
+  const untilWritten = () => assert.fail('it looks')
+  await using _ = keeping({ sizeBytes: 101_000_000, spaceBytes: GB }, { read: still, untilWritten })
+  await until('it is measured', () => measurements > 3)
+})
 
 test('a measurement that waits for its turn does not delay the next one', { skip }, async () => {
   const restsMs: number[] = []

@@ -12,6 +12,7 @@ import { fullWords, temporaryWords, whyFull, type SizeLimits, type WhyFull } fro
 import { createGrowthPace, type GrowthPace } from './pace.ts'
 import { createSlowdown } from './slowdown.ts'
 import type { StoredFiles, StoredReader } from './stored.ts'
+import type { WrittenTables, WrittenWait } from './until-written.ts'
 import { createWriters, type Writers } from './writers.ts'
 
 export type SizeDeps = SizeLimits & {
@@ -19,6 +20,7 @@ export type SizeDeps = SizeLimits & {
   readonly folder: string
   readonly log: Logger
   readonly read: StoredReader
+  readonly untilWritten: WrittenTables
   /** Opens a connection as the superuser. */
   readonly connect: () => State
   /** At most so many thousandths of a processor for the server; undefined: as many as there are. */
@@ -36,8 +38,12 @@ export type SizeDeps = SizeLimits & {
  * at the next measurement.
  */
 const BYTES_PER_MS = 2_500_000
-/** Near the limit: while the database grows, and else. */
+/** Near the limit, while tables are written. */
 const REST_MIN_MS = 5
+/**
+ * Near the limit, while they are not: 0.8 ms of CPU each is 3 % of a processor. A write ends the rest, because the
+ * fastest writer does 30 MB in it, half of the smallest database.
+ */
 const REST_QUIET_MS = 25
 const REST_MAX_MS = 2000
 const REST_AFTER_ERROR_MS = 100
@@ -82,8 +88,10 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
   let full = isReadOnly(data) ? fullSince('size', Infinity) : undefined
   let dueMs = performance.now()
   let said = ''
+  /** No table was written in the last rest. */
+  let isQuiet = false
   while (!signal.aborted) {
-    let restMs = REST_AFTER_ERROR_MS
+    let rest: WrittenWait = { leastMs: REST_AFTER_ERROR_MS, mostMs: REST_AFTER_ERROR_MS }
     try {
       const [begunMs, begunCpuMs] = [performance.now(), cpuMs()]
       const stored = await deps.read(data, signal)
@@ -100,7 +108,7 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
       full = await settle({ ...deps, writers }, { stored, why, pace, full })
       said = ''
       const room = roomOf(deps, stored, full === undefined ? 1 : OVER_MAX)
-      restMs = restAfter(room, tookCpuMs, pace.isGrowing)
+      rest = restAfter(room, { tookCpuMs, isGrowing: pace.isGrowing, isQuiet })
     } catch (error) {
       if (signal.aborted) return
       const reason = messageOf(error)
@@ -108,8 +116,8 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
         deps.log.warn('The size of a database could not be kept', { error: reason })
       said = reason
     }
-    dueMs = performance.now() + restMs
-    await sleep(restMs, signal).catch(() => undefined)
+    dueMs = performance.now() + rest.mostMs
+    isQuiet = !(await restFor(deps, { data, rest }, signal).catch(() => true))
   }
 }
 
@@ -121,12 +129,27 @@ function cpuMs(): number {
 
 const fullSince = (why: WhyFull, least: number): Full => ({ why, least, unexplained: 0 })
 
-const restAfter = (room: number, tookCpuMs: number, isGrowing: boolean): number =>
-  Math.max(
-    isGrowing ? REST_MIN_MS : REST_QUIET_MS,
-    Math.min(REST_MAX_MS, room / BYTES_PER_MS),
-    tookCpuMs * REST_PER_CPU,
-  )
+/** Where a write ends the rest, the one before it may end at once: that is the second measurement in `mostMs`. */
+function restAfter(
+  room: number,
+  last: { readonly tookCpuMs: number; readonly isGrowing: boolean; readonly isQuiet: boolean },
+): WrittenWait {
+  const roomMs = Math.min(REST_MAX_MS, room / BYTES_PER_MS)
+  const leastMs = Math.max(REST_MIN_MS, roomMs, last.tookCpuMs * REST_PER_CPU)
+  if (last.isGrowing || leastMs >= REST_QUIET_MS) return { leastMs, mostMs: leastMs }
+  return { leastMs: last.isQuiet ? 0 : leastMs, mostMs: REST_QUIET_MS }
+}
+
+/** True when tables were written in the rest, or when nobody looked. */
+async function restFor(
+  { untilWritten }: SizeDeps,
+  { data, rest }: { readonly data: string; readonly rest: WrittenWait },
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (rest.leastMs < rest.mostMs) return await untilWritten(data, rest, signal)
+  await sleep(rest.leastMs, signal)
+  return true
+}
 
 /** Bytes that may still be written. */
 const roomOf = (

@@ -31,7 +31,8 @@ const WAL = 'pg_wal'
 const TEMPORARY = 'pgsql_tmp'
 const APART: ReadonlySet<string> = new Set([BASE, WAL])
 /** template1, template0 and postgres: PostgreSQL 15 and later give them these numbers. */
-const NOT_OF_THE_ACCOUNT: ReadonlySet<string> = new Set(['1', '4', '5', TEMPORARY])
+const OF_THE_SERVICE: ReadonlySet<string> = new Set(['1', '4', '5'])
+const NOT_OF_THE_ACCOUNT: ReadonlySet<string> = new Set([...OF_THE_SERVICE, TEMPORARY])
 const WRITER = /^pgsql_tmp(\d+)\./
 /** Entries of a folder that one call of the system reads; the default of 32 costs a third more. */
 const ENTRIES_AT_ONCE = 256
@@ -58,6 +59,12 @@ export function createStoredReader(): StoredReader {
     }
   }
 }
+
+/** The folders of the account's tables and temporary files. Throws where there is no cluster. */
+export const tableFolders = (data: string): readonly string[] =>
+  readdirSync(join(data, BASE))
+    .filter((name) => !OF_THE_SERVICE.has(name))
+    .map((name) => join(data, BASE, name))
 
 async function sumOf(look: Measurement, folder: string, without = NO_NAMES): Promise<Sum> {
   let { bytes, files } = NOTHING

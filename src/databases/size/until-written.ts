@@ -1,0 +1,54 @@
+// A wait for the first write to the tables of a cluster, told by the kernel (inotify(7)): a database at rest needs no
+// frequent measurement, and a writer is seen as the writer begins.
+import { watch, type FSWatcher } from 'node:fs'
+import { sleep } from '#base/clock.ts'
+import { tableFolders } from './stored.ts'
+
+export type WrittenWait = {
+  /** A write in this time ends the wait at the end of this time. */
+  readonly leastMs: number
+  readonly mostMs: number
+}
+
+/**
+ * Resolves with true when a table of the cluster with this data folder is written, and with false after `mostMs`. Where
+ * the kernel has no watch left for this user, that is the time in any case. Rejects with the signal's reason.
+ */
+export type WrittenTables = (
+  data: string,
+  wait: WrittenWait,
+  signal: AbortSignal,
+) => Promise<boolean>
+
+export const untilWritten: WrittenTables = async (data, { leastMs, mostMs }, signal) => {
+  const written = Promise.withResolvers<true>()
+  const watchers = watchOnce(data, () => written.resolve(true))
+  const waiting = new AbortController()
+  const until = AbortSignal.any([signal, waiting.signal])
+  try {
+    await sleep(leastMs, until)
+    const late = sleep(mostMs - leastMs, until).then(() => false)
+    return await Promise.race([written.promise, late])
+  } finally {
+    waiting.abort()
+    for (const watcher of watchers) watcher.close()
+  }
+}
+
+/** Each write is an event, and a writer at full speed makes 150,000 a second: a watcher ends with its first one. */
+function watchOnce(data: string, told: () => void): readonly FSWatcher[] {
+  const watchers: FSWatcher[] = []
+  try {
+    for (const folder of tableFolders(data)) {
+      const watcher = watch(folder, { persistent: false }, () => {
+        watcher.close()
+        told()
+      })
+      watcher.on('error', () => watcher.close())
+      watchers.push(watcher)
+    }
+  } catch {
+    // No watch is left, or the folder went: the next measurement comes after `mostMs`.
+  }
+  return watchers
+}
