@@ -25,7 +25,7 @@ export type Billable = Bagged & {
   readonly receiptId: string
   readonly operation: OperationName
   readonly measure: Measure
-  /** As many requests of its operation, for what it causes in other cells. */
+  /** Units beyond the request itself, for what it causes in other cells. */
   readonly units: number
   /** Indirect CPU that is on its bill before it ends. */
   readonly takenNs: bigint
@@ -97,7 +97,7 @@ export class Billing {
     const ids = { receipt: receiptId, request: requestId }
     const charge = this.unattributed.share({ ids, status, fromMs, toMs, cpuNs: measure.cpuNs })
     // The operator absorbs what it causes elsewhere too: that is counted, so that nobody else is billed for it.
-    const work = { ownNs: measure.cpuNs, units: 1, takenNs: 0n }
+    const work = { ownNs: measure.cpuNs, units: 0, takenNs: 0n }
     const caused = this.indirect.of(this.lastTerms().tariff, 'service.nobody', work)
     this.indirect.settled('service.nobody', caused, 0n)
     return charge

@@ -18,7 +18,7 @@ const SESSION = 'gw-1.1'
 export type Truth = {
   readonly directMs: number
   readonly indirectMs: number
-  /** As many requests in one, with that cost each, done one group a second; one when absent. */
+  /** Units of work in one request, with that cost elsewhere each, done one group a second; one when absent. */
   readonly units?: number
   /** The class's own name when absent. */
   readonly operation?: OperationName
@@ -33,7 +33,7 @@ export type NodeOptions = {
   readonly learner?: IndirectLearner
   /** Requests of a class differ in their own CPU by this part, up and down. */
   readonly ownNoise?: number
-  /** Planted: a request with many units counts as one. */
+  /** Planted: the units of a request are not counted. */
   readonly isBlind?: boolean
 }
 
@@ -143,11 +143,14 @@ export class TestNode {
     const tariff = testTariff({ indirect: { ...this.learner.rates(), allowedNs: this.#allowedNs } })
     // The figures of a window reach the gateway a window later.
     this.#allowedNs = {
-      [SESSION]: Number(this.bills.activity.indirectNs) + this.learner.creditNs,
+      [SESSION]:
+        Number(this.bills.activity.indirectNs - this.bills.activity.aheadNs) +
+        this.learner.creditNs,
     }
     let directNs = 0
     let billedNs = 0
     let caused = 0
+    let causedByUnits = 0
     const requests = this.#requests(load)
     const classes = new Map<string, { causedNs: number; billedNs: number }>()
     for (const [place, name] of requests.entries()) {
@@ -160,7 +163,7 @@ export class TestNode {
       }
       this.#nowMs += 1000 / (requests.length + 1)
       const ownNs = (kind?.directMs ?? 0) * MS * this.#noise(this.#options.ownNoise ?? 0)
-      const bill = this.bills.of(tariff, operation, { ownNs, units: 1, takenNs: 0n })
+      const bill = this.bills.of(tariff, operation, { ownNs, units: 0, takenNs: 0n })
       // Unattributed requests are counted, and nobody is billed.
       const cpuNs = operation === 'service.nobody' ? 0n : bill.cpuNs
       this.bills.settled(operation, bill, cpuNs)
@@ -178,7 +181,7 @@ export class TestNode {
     }
     for (const one of this.#long) {
       const done = this.#go(tariff, one)
-      caused += done.causedNs
+      causedByUnits += done.causedNs
       directNs += done.ownNs
       billedNs += done.billedNs
       const before = classes.get(one.name) ?? { causedNs: 0, billedNs: 0 }
@@ -190,7 +193,8 @@ export class TestNode {
     this.#long = this.#long.filter(({ leftUnits }) => leftUnits > 0)
     this.#nowMs = (Math.floor(this.#nowMs / 1000) + 1) * 1000
     caused *= this.#noise(0.1)
-    const now = caused * 0.8 + this.#late
+    // The statement of units runs while the request waits; commits and seals come later.
+    const now = caused * 0.8 + this.#late + (causedByUnits && causedByUnits * this.#noise(0.1))
     this.#late = caused * 0.2
     const causedNs = Math.round(directNs + now)
     const cpuNs = causedNs + Math.round(restMs * MS * this.#noise(0.2))
@@ -217,11 +221,11 @@ export class TestNode {
     const { isBlind = false } = this.#options
     const workOf = (ownNs: number) => ({
       ownNs,
-      units: isBlind ? 1 : one.doneUnits,
+      units: isBlind ? 0 : one.doneUnits - 1,
       takenNs: one.takenNs,
     })
-    if (!isBlind)
-      one.takenNs = this.bills.grow(tariff, operation, isFirst ? units - 1 : units, workOf(0))
+    const done = { count: isFirst ? units - 1 : units, elapsedMs: 1000 }
+    if (!isBlind) one.takenNs = this.bills.grow(tariff, operation, done, workOf(0))
     if (one.leftUnits > 0) return { causedNs, ownNs: 0, billedNs: Number(one.takenNs - before) }
     const ownNs = kind.directMs * MS
     const bill = this.bills.of(tariff, operation, workOf(ownNs))

@@ -4,7 +4,7 @@
 // An active second costs the same for one request as for a hundred: each takes its share of a pot, which gets
 // the cost of a second when one begins. So no more is ever billed than there were active seconds.
 import type { Clock } from '#base/clock.ts'
-import type { Activity } from '#metering/indirect.ts'
+import { unitOf, type Activity } from '#metering/indirect.ts'
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Tariff } from './tariff.ts'
@@ -18,22 +18,34 @@ export type Indirect = {
   readonly shareNs: number
   /** The own CPU of the work. */
   readonly ownNs: number
+  /** Of its units, and beyond the credit: the operator's, as callers after this one must not pay for it. */
+  readonly absorbedNs: bigint
 }
 
 /** Work as it stands. */
 export type CausingWork = {
   /** CPU of its own process. */
   readonly ownNs: number
-  /** As many requests of its operation: a deletion of a thousand keys counts as a thousand. */
+  /** Units of work beyond the request itself: the further keys of a deletion. */
   readonly units: number
   /** Indirect CPU that is on its bill already. */
   readonly takenNs: bigint
+}
+
+/** Units that running work has just done. */
+export type DoneUnits = {
+  readonly count: number
+  /** The time of the statement that did them: one process of the state has spent no more CPU. */
+  readonly elapsedMs: number
 }
 
 /** The pot holds the cost of so many seconds at most. */
 const POT_SECONDS_MAX = 4
 /** Active seconds over which the requests of a second are averaged. */
 const DECAY = 4
+/** Billed ahead and not seen by the windows: rates that are too high end there. */
+const DEBT_MAX_NS = 1_000_000_000n
+const NS_PER_MS = 1_000_000
 /** Seconds without a request after which the next one is the first again. */
 const PAUSE_S = 10
 /** Standard deviations of a band: 19 of 20 are within. */
@@ -45,6 +57,8 @@ export class IndirectBills {
   readonly #operations = new Map<string, { requests: number; ownNs: number }>()
   #activeSeconds = 0
   #indirectNs = 0n
+  #aheadNs = 0n
+  #absorbedNs = 0n
   #second = Number.NEGATIVE_INFINITY
   #requests = 0
   #meanRequests = 1
@@ -64,8 +78,9 @@ export class IndirectBills {
     const { ownNs } = work
     const wanted = wantedOf(tariff, operation, { ...work, shareNs })
     const cpuNs = this.#limited(tariff, wanted.cpuNs, work.takenNs)
+    const absorbedNs = work.units > 0 ? wanted.cpuNs - cpuNs : 0n
     const bandPct = cpuNs === 0n ? Number(tariff.bandPct) : wanted.bandPct
-    return { cpuNs, bandPct, shareNs, ownNs }
+    return { cpuNs, bandPct, shareNs, ownNs, absorbedNs: absorbedNs > 0n ? absorbedNs : 0n }
   }
 
   /** The most that work of an operation can be billed as it stands. */
@@ -79,15 +94,30 @@ export class IndirectBills {
   }
 
   /**
-   * Counts `more` units that running work has done, in the window of their CPU. Returns the indirect CPU that is on its
-   * bill from now on: at its end the credit of that window may be gone.
+   * Counts units that running work has done, in the window of their CPU. Returns the indirect CPU that is on its bill from
+   * now on: at its end the credit of that window may be gone. Their CPU is spent, though no window has seen it: it is billed
+   * ahead of the windows, and no more of it than the statement can have used.
    */
-  grow(tariff: Tariff, operation: OperationName, more: number, work: CausingWork): bigint {
-    this.#usageOf(operation).requests += more
+  grow(tariff: Tariff, operation: OperationName, done: DoneUnits, work: CausingWork): bigint {
+    this.#usageOf(unitOf(operation)).requests += done.count
     const wanted = wantedOf(tariff, operation, { ...work, shareNs: 0 })
-    const takenNs = this.#limited(tariff, wanted.cpuNs, work.takenNs)
-    this.#indirectNs += takenNs - work.takenNs
-    return takenNs
+    const seenNs = this.#limited(tariff, wanted.cpuNs, work.takenNs)
+    const expectedNs = work.takenNs + this.#expectedNs(tariff, operation, done)
+    const spentNs = expectedNs < wanted.cpuNs ? expectedNs : wanted.cpuNs
+    const aheadNs = spentNs > seenNs ? spentNs - seenNs : 0n
+    this.#aheadNs += aheadNs
+    this.#indirectNs += seenNs + aheadNs - work.takenNs
+    return seenNs + aheadNs
+  }
+
+  /** The CPU of units by their rate. Nothing while the windows have not seen much of what was billed ahead before. */
+  #expectedNs({ indirect }: Tariff, operation: OperationName, done: DoneUnits): bigint {
+    const rate = indirect.operations[unitOf(operation)]
+    const allowedNs = indirect.allowedNs?.[this.#session]
+    if (rate === undefined || allowedNs === undefined) return 0n
+    if (this.#indirectNs - this.#aheadNs - BigInt(allowedNs) > DEBT_MAX_NS) return 0n
+    const level = Math.min(1000, indirect.levelMilli) / 1000
+    return BigInt(Math.floor(Math.min(done.count * rate.value * level, done.elapsedMs * NS_PER_MS)))
   }
 
   /** The taken part stays; the rest is limited by the spent CPU. */
@@ -99,24 +129,29 @@ export class IndirectBills {
 
   /** The spent CPU that this process may still bill: so a load that ends or grows never bills what nobody spent. */
   #leftNs({ indirect: { allowedNs } }: Tariff): bigint {
-    const leftNs = BigInt(allowedNs?.[this.#session] ?? 0) - this.#indirectNs
+    const leftNs = BigInt(allowedNs?.[this.#session] ?? 0) - (this.#indirectNs - this.#aheadNs)
     return leftNs > 0n ? leftNs : 0n
   }
 
-  #usageOf(operation: OperationName): { requests: number; ownNs: number } {
+  #usageOf(operation: string): { requests: number; ownNs: number } {
     let usage = this.#operations.get(operation)
     if (usage === undefined) this.#operations.set(operation, (usage = { requests: 0, ownNs: 0 }))
     return usage
   }
 
-  /** Counts settled work, its first unit, and its billed indirect CPU without the part that was taken before. */
-  settled(operation: OperationName, { shareNs, ownNs }: Indirect, billedNs: bigint): void {
+  /** Counts settled work, and its billed indirect CPU without the part that was taken before. */
+  settled(
+    operation: OperationName,
+    { shareNs, ownNs, absorbedNs }: Indirect,
+    billedNs: bigint,
+  ): void {
     const usage = this.#usageOf(operation)
     usage.requests++
     usage.ownNs += ownNs
     this.#requests++
     this.#potNs -= shareNs
     this.#indirectNs += billedNs
+    this.#absorbedNs += absorbedNs
   }
 
   /** Totals since this process began. */
@@ -125,6 +160,8 @@ export class IndirectBills {
       operations: new Map(this.#operations.entries().map(([name, usage]) => [name, { ...usage }])),
       activeSeconds: this.#activeSeconds,
       indirectNs: this.#indirectNs,
+      aheadNs: this.#aheadNs,
+      absorbedNs: this.#absorbedNs,
     }
   }
 
@@ -157,17 +194,19 @@ function causedBy(
   const rate = operations[operation]
   if (rate === undefined) return undefined
   const { own, covariances } = rate
+  const unit = operations[unitOf(operation)] ?? { value: 0, deviation: 0 }
   const ownMs = ownNs / 1e6
   const seconds = activeSecond.value === 0 ? 0 : shareNs / activeSecond.value
   const variance =
-    (units * rate.deviation) ** 2 +
+    rate.deviation ** 2 +
+    (units * unit.deviation) ** 2 +
     (ownMs * own.deviation) ** 2 +
     (seconds * activeSecond.deviation) ** 2 +
-    2 * units * ownMs * covariances.requestOwn +
-    2 * units * seconds * covariances.requestActive +
+    2 * ownMs * covariances.requestOwn +
+    2 * seconds * covariances.requestActive +
     2 * ownMs * seconds * covariances.ownActive
   return {
-    value: units * rate.value + ownMs * own.value + shareNs,
+    value: rate.value + units * unit.value + ownMs * own.value + shareNs,
     deviation: Math.sqrt(Math.max(0, variance)),
   }
 }

@@ -8,7 +8,10 @@ import { NO_RATES } from '#contract/indirect-rates.ts'
 import { Measure } from './measure.ts'
 import type { Tariff } from './tariff.ts'
 
-const EXTRA = { tailNs: 0n, indirect: { cpuNs: 0n, bandPct: 40, shareNs: 0, ownNs: 0 } }
+const EXTRA = {
+  tailNs: 0n,
+  indirect: { cpuNs: 0n, bandPct: 40, shareNs: 0, ownNs: 0, absorbedNs: 0n },
+}
 const TARIFF: Tariff = {
   meter: 'm1',
   method: 'model',

@@ -40,7 +40,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   fromMs: number
   /** Of its first payer, from the first admit on. */
   operation: OperationName = 'service.nobody'
-  units = 1
+  units = 0
   takenNs = 0n
   tail: TailClass = 0
   cutReason: Spend['cutReason']
@@ -178,16 +178,17 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     this.#grow()
   }
 
-  countsAs(more: number): void {
+  countUnits(count: number, elapsedMs: number): void {
     const hold = this.#paying
     if (hold === undefined || this.settled !== undefined) return
-    this.units += more
+    this.units += count
     const ceilingNj = this.#indirectCeiling(hold)
     hold.capNj = larger(hold.capNj, add(this.#ceilingNj, ceilingNj))
     // The operator pays what the wallet cannot hold by now: the work is done.
     hold.reach(add(this.measured(), ceilingNj))
     const { indirect } = this.#deps.billing
-    this.takenNs = indirect.grow(hold.terms.tariff, this.operation, more, this.#causing)
+    const done = { count, elapsedMs }
+    this.takenNs = indirect.grow(hold.terms.tariff, this.operation, done, this.#causing)
   }
 
   finish(used?: Claim): void | Promise<void> {

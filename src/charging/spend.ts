@@ -88,10 +88,11 @@ export interface Spend {
    */
   claimThread(thread: JoinedThread, cpuNs: number): void
   /**
-   * The work has done so many units of its operation beyond its first one: it counts as so many requests more for what it
-   * causes in shared cells. For operations whose work there grows with a number, where own CPU hardly does.
+   * The work has done units beyond the request itself, by a statement that took `elapsedMs`. A unit has a learned rate of
+   * its own for what it causes in shared cells. For operations whose work there grows with a number, where own CPU hardly
+   * does.
    */
-  countsAs(more: number): void
+  countUnits(count: number, elapsedMs: number): void
   /** Energy spent elsewhere for this work, cumulative per cell or meter; fires `cut` when the hold is used up. */
   claim(used: Claim): void
   /**

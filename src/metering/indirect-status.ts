@@ -11,7 +11,7 @@ export function indirectStatus({ rates, creditNs }: IndirectLearner): IndirectSt
   return {
     level_milli: String(levelMilli),
     active_second_ms: printMs(activeSecond.value),
-    unbilled_ms: printMs(creditNs),
+    unbilled_ms: printMs(Math.max(0, creditNs)),
     operations: Object.entries(operations).map(([operation, rate]) => ({
       operation,
       ...printRate(rate),

@@ -1,7 +1,8 @@
 // The learner alone: the rate of rest. charging/indirect.test.ts tests the bills that gateways make by its rates.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createIndirectLearner } from './indirect.ts'
+import { OPERATIONS } from '#contract/operations.ts'
+import { createIndirectLearner, NO_ACTIVITY } from './indirect.ts'
 
 const MS = 1_000_000
 
@@ -17,7 +18,7 @@ test('work that requests have left is no rest', () => {
       elapsedNs: 1_000_000_000n,
       cpuNs: BigInt(cpuMs * MS),
       chargedNs: 0n,
-      activity: { operations, activeSeconds, indirectNs: 0n },
+      activity: { ...NO_ACTIVITY, operations, activeSeconds },
     })
   }
   for (let second = 0; second < 20; second++) window(30)
@@ -31,4 +32,22 @@ test('work that requests have left is no rest', () => {
   for (let second = 0; second < 60; second++) window(60)
   const calm = learner.rates().rest.value / MS
   assert.ok(calm > 50 && calm < 65, `what lasts is followed: ${calm} ms`)
+})
+
+test('every operation of the contract is learned, however many were asked for before', () => {
+  const learner = createIndirectLearner()
+  const usage = new Map<string, { requests: number; ownNs: number }>()
+  const names = Object.keys(OPERATIONS)
+  for (const [nth, name] of names.entries()) {
+    usage.set(name, { requests: 50, ownNs: 100 * MS })
+    for (let second = 1; second <= 5; second++)
+      learner.observe({
+        elapsedNs: 1_000_000_000n,
+        cpuNs: BigInt(200 * MS),
+        chargedNs: 0n,
+        activity: { ...NO_ACTIVITY, operations: new Map(usage), activeSeconds: 5 * nth + second },
+      })
+  }
+  const unknown = names.filter((name) => learner.rates().operations[name] === undefined)
+  assert.deepEqual(unknown, [])
 })

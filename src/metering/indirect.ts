@@ -15,7 +15,7 @@ import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
-/** The settled requests of an operation. */
+/** The settled requests of an operation, or units of work beyond them. */
 export type OperationUsage = {
   readonly requests: number
   /** CPU of their own process, which tells a large request from a small one. */
@@ -29,9 +29,19 @@ export type Activity = {
   readonly activeSeconds: number
   /** Indirect CPU that was billed. */
   readonly indirectNs: bigint
+  /** The part of it that was billed before a window had seen it spent. */
+  readonly aheadNs: bigint
+  /** Indirect CPU of work with units that was beyond the credit: the operator's. */
+  readonly absorbedNs: bigint
 }
 
-export const NO_ACTIVITY: Activity = { operations: new Map(), activeSeconds: 0, indirectNs: 0n }
+export const NO_ACTIVITY: Activity = {
+  operations: new Map(),
+  activeSeconds: 0,
+  indirectNs: 0n,
+  aheadNs: 0n,
+  absorbedNs: 0n,
+}
 const NO_USAGE: OperationUsage = { requests: 0, ownNs: 0 }
 
 /** The totals of one window. */
@@ -49,7 +59,7 @@ export interface IndirectLearner {
   rates(): IndirectRates
   /** Changes with each window that had requests: then what is billed may have changed. */
   readonly revision: number
-  /** CPU that was spent for requests and is not billed yet. */
+  /** CPU that was spent for requests and is not billed yet; below zero where more was billed ahead of the windows. */
   readonly creditNs: number
 }
 
@@ -61,13 +71,16 @@ const ACTIVE = 'active'
 const ownOf = (operation: string) => `${operation} own`
 const isOwn = (name: string) => name.endsWith(' own')
 const OWN_UNIT_MS = 10
+/** The regressor of an operation's further units: a batch is one request and many keys. Each has a rate of its own. */
+export const unitOf = (operation: string) => `${operation} unit`
 const WINDOWS_PER_SUM = 5
 const REGRESSION = {
   // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
   deviationFirst: 30,
   walk: 0.1,
   noise: { relative: 0.06, least: 15 },
-  namesMax: 128,
+  // Three names for each operation of the contract, at most. With 128 every operation after the 63rd was billed nothing.
+  namesMax: 1024,
 }
 /** Left to the operator: of indirect CPU, and of the CPU that is billed directly. */
 const MARGIN = { indirect: 0.02, direct: 0.01 }
@@ -106,6 +119,7 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
     observe({ elapsedNs, cpuNs, chargedNs, activity }) {
       const counts = countsSince(before, activity)
       const billed = Number(activity.indirectNs - before.indirectNs) / MS
+      const absorbed = Number(activity.absorbedNs - before.absorbedNs) / MS
       before = activity
       const seconds = Number(elapsedNs) / 1e9
       const costMs = Number(cpuNs - chargedNs) / MS + billed
@@ -115,7 +129,7 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       // Below zero where a claim comes a window after its CPU: the window before had too much then.
       const beyondRestMs = costMs - valueOf(REST) * seconds
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
-      level.follow({ spent, predicted, billed })
+      level.follow({ spent, predicted, billed, absorbed })
       if (counts.size > 0) revision++
       if (learn(counts.set(REST, seconds), costMs)) revision++
     },
@@ -165,8 +179,8 @@ function createSums(regression: Regression) {
   }
 }
 
-/** A window's spent CPU beyond rest, its predicted and its billed CPU, in milliseconds. */
-type Followed = { readonly spent: number; readonly predicted: number; readonly billed: number }
+/** A window's spent CPU beyond rest, its predicted, billed and absorbed CPU, in milliseconds. */
+type Followed = Readonly<Record<'spent' | 'predicted' | 'billed' | 'absorbed', number>>
 
 /** The billed part of the rates, and the CPU that is not billed yet. */
 function createLevel(first: number) {
@@ -180,12 +194,14 @@ function createLevel(first: number) {
       return value
     },
     get creditMs() {
-      return Math.max(0, creditMs)
+      return creditMs
     },
-    follow({ spent, predicted, billed }: Followed): void {
+    follow({ spent, predicted, billed, absorbed }: Followed): void {
       // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
       const own = Math.min(spent, OUTLIER * Math.max(predicted, predictedMs / DECAY))
       creditMs += own - billed
+      // The operator pays what a window has seen; the rest was never credit.
+      creditMs -= Math.min(absorbed, Math.max(0, creditMs))
       if (predicted > 0) {
         // Two windows: their figures reach the gateways so late. Older credit was caused by callers who
         // may have left, and others must not pay for it.
@@ -215,6 +231,8 @@ export function addActivity(a: Activity, b: Activity): Activity {
     operations,
     activeSeconds: a.activeSeconds + b.activeSeconds,
     indirectNs: a.indirectNs + b.indirectNs,
+    aheadNs: a.aheadNs + b.aheadNs,
+    absorbedNs: a.absorbedNs + b.absorbedNs,
   }
 }
 

@@ -70,8 +70,9 @@ export function createRegression(options: RegressionOptions): Regression {
       for (const [place, row] of covariance.entries()) {
         const gain = present(shared[place]) / variance
         rates[place] = Math.max(0, present(rates[place]) + gain * surprise)
-        for (const [other, value] of row.entries())
-          row[other] = value - gain * present(shared[other])
+        // All pairs of names: an iterator here took most of a learner's CPU at 400 names.
+        for (let other = 0; other < row.length; other++)
+          row[other] = present(row[other]) - gain * present(shared[other])
         row[place] = Math.max(present(row[place]), Number.MIN_VALUE)
       }
     },

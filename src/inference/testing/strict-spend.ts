@@ -40,14 +40,14 @@ const SERVED = {
 } as const
 
 const refuse = () =>
-  invariant(false, 'models only claim: mark(), claimThread() and countsAs() are not theirs')
+  invariant(false, 'models only claim: mark(), claimThread() and countUnits() are not theirs')
 /** Equal fields of all. */
 const ALIKE = {
   requestId: 'req_01arz3ndektsv4rrffq69g5fav',
   receiptId: 'rcpt_01arz3ndektsv4rrffq69g5fav',
   mark: refuse,
   claimThread: refuse,
-  countsAs: refuse,
+  countUnits: refuse,
   recorded: (tell: Recorded) => tell(),
   onCut: refuse,
   bound: (rest: Nj) => invariant(rest > 0n, 'bound to nothing more'),

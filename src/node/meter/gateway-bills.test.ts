@@ -13,6 +13,8 @@ const bill = (session: string, chargedNs: bigint, accrued: bigint) => ({
     ]),
     activeSeconds: 1,
     indirectNs: chargedNs,
+    aheadNs: 0n,
+    absorbedNs: 0n,
   },
 })
 
@@ -41,5 +43,7 @@ test('a gateway that is killed again and again keeps what its lives billed', () 
     operations: new Map([['chat.create', { requests: 270, ownNs: 540 }]]),
     activeSeconds: 30,
     indirectNs: 270n,
+    aheadNs: 0n,
+    absorbedNs: 0n,
   })
 })

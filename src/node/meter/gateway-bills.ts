@@ -15,7 +15,9 @@ export type GatewayBill = Billed & { readonly session: string; readonly activity
 /** The page of a gateway's inside that says so. */
 export const BILLED_PAGE = '/billed'
 
-type BilledPage = Readonly<Record<'session' | 'chargedNs' | 'accruedNj' | 'indirectNs', string>> & {
+type BilledPage = Readonly<
+  Record<'session' | 'chargedNs' | 'accruedNj' | 'indirectNs' | 'aheadNs' | 'absorbedNs', string>
+> & {
   readonly activeSeconds: number
   readonly operations: Readonly<Record<string, OperationUsage>>
 }
@@ -25,12 +27,14 @@ export function billedPage(
   charging: Pick<Charging, 'billed' | 'activity'>,
 ): BilledPage {
   const { chargedNs, accruedNj } = charging.billed()
-  const { operations, activeSeconds, indirectNs } = charging.activity
+  const { operations, activeSeconds, ...activity } = charging.activity
   return {
     session,
     chargedNs: String(chargedNs),
     accruedNj: String(accruedNj),
-    indirectNs: String(indirectNs),
+    indirectNs: String(activity.indirectNs),
+    aheadNs: String(activity.aheadNs),
+    absorbedNs: String(activity.absorbedNs),
     activeSeconds,
     operations: Object.fromEntries(operations),
   }
@@ -43,7 +47,10 @@ export interface Bills {
   total(): Billed
   /** The same of settled requests. */
   activity(): Activity
-  /** The totals of indirect CPU that each session may have billed, when all together may bill `creditNs` more. */
+  /**
+   * The totals of indirect CPU that each session may have billed behind the windows, when all together may bill `creditNs`
+   * more. With a debt they are below its totals.
+   */
   allowedNs(creditNs: number): Record<string, number>
 }
 
@@ -67,7 +74,7 @@ export function createBills(): Bills {
       return Object.fromEntries(
         [...lives.values()].map(({ session, activity }) => [
           session,
-          Number(activity.indirectNs) + shareNs,
+          Math.max(0, Number(activity.indirectNs - activity.aheadNs) + shareNs),
         ]),
       )
     },
@@ -103,8 +110,7 @@ export async function askGateways(deps: {
 }
 
 function billOf(answer: unknown): GatewayBill {
-  const { session, chargedNs, accruedNj, indirectNs, activeSeconds, operations } =
-    answer as BilledPage
+  const { session, chargedNs, accruedNj, activeSeconds, operations, ...page } = answer as BilledPage
   return {
     session,
     chargedNs: BigInt(chargedNs),
@@ -112,7 +118,9 @@ function billOf(answer: unknown): GatewayBill {
     activity: {
       operations: new Map(Object.entries(operations)),
       activeSeconds,
-      indirectNs: BigInt(indirectNs),
+      indirectNs: BigInt(page.indirectNs),
+      aheadNs: BigInt(page.aheadNs),
+      absorbedNs: BigInt(page.absorbedNs),
     },
   }
 }

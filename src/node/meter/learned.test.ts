@@ -64,6 +64,8 @@ function learnedRates(): IndirectRates {
         ]),
         activeSeconds: second,
         indirectNs: 0n,
+        aheadNs: 0n,
+        absorbedNs: 0n,
       },
     }
     learner.observe(window)

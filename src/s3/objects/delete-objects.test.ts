@@ -20,7 +20,7 @@ function asked(
   keys: readonly string[],
   { refused = false, who = undefined as object | undefined } = {},
 ) {
-  const told = { read: 0, deleted: 0, admitted: 0, marks: 0, steps: 0, stepsAtOnce: 0 }
+  const told = { read: 0, deleted: 0, admitted: 0, marks: 0, steps: 0, stepsAtOnce: 0, units: 0 }
   const policy = parsePolicy(
     JSON.stringify({ Statement: statements.map((one) => ({ ...ALLOW, ...one })) }),
     'b',
@@ -62,7 +62,7 @@ function asked(
     who,
     signal: new AbortController().signal,
     spend: {
-      countsAs: () => undefined,
+      countUnits: (count: number) => void (told.units += count),
       mark() {
         told.marks++
         before = told.steps
@@ -167,4 +167,18 @@ test("DeleteObjects reads no stranger's keys where nobody could allow any", asyn
     await open.run()
     assert.equal(open.told.read, 1, Action)
   }
+})
+
+test('DeleteObjects counts its keys as units, without the first one and without refused ones', async () => {
+  const Resource = 'arn:aws:s3:::b/ours/*'
+  const unitsOf = async (keys: readonly string[]) => {
+    const { told, run } = asked([{ Resource }], keys)
+    await run()
+    return [told.deleted, told.units]
+  }
+  const ours = keysOf(150, (index) => `ours/${index}`)
+  assert.deepEqual(await unitsOf(ours), [150, 149])
+  assert.deepEqual(await unitsOf(['theirs/0', ...ours]), [150, 149])
+  assert.deepEqual(await unitsOf(['ours/0', 'theirs/0']), [1, 0])
+  assert.deepEqual(await unitsOf(['theirs/0']), [0, 0])
 })

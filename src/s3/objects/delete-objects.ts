@@ -48,13 +48,16 @@ export const createDeleteObjects =
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
     const deleted: DeletedEntry[] = []
+    let sent = 0
     for (const [bypassGovernance, some] of byBypass) {
       for (let at = 0; at < some.length; at += BATCH_KEYS) {
         const batch = some.slice(at, at + BATCH_KEYS)
-        // The request itself counts as its first key.
-        const isFirst = deleted.length + failed.length === 0
+        const fromMs = performance.now()
         const answers = await objects.delete(bucket, batch.map(deletionOf), { bypassGovernance })
-        request.spend.countsAs(isFirst ? batch.length - 1 : batch.length)
+        // The request itself has its first key.
+        const units = sent === 0 ? batch.length - 1 : batch.length
+        if (units > 0) request.spend.countUnits(units, performance.now() - fromMs)
+        sent += batch.length
         for (const [index, answer] of answers.entries()) {
           const target = present(batch[index], 'each answer has its target')
           if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
