@@ -59,15 +59,60 @@ test('billed() counts refusals when their shared charge is journaled', async () 
   assert.equal(gateway.charging.billed().accruedNj, stated)
 })
 
+test('billedGpu() is the part of the GPU, at most what is held beside the CPU', async () => {
+  await using gateway = await startTestGateway()
+  await gateway.setTariff(TARIFF, 100n * S)
+  const work = await admitted(gateway, nj(40n * S))
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 2n * S, gpuNs: S / 4n })
+  assert.deepEqual(gateway.charging.billedGpu(), { chargedNs: S / 4n, accruedNj: 25n * S })
+  assert.equal(gateway.charging.billed().accruedNj, 4n * S)
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 2n * S, gpuNs: 3n * S })
+  assert.equal(gateway.charging.billedGpu().accruedNj, 36n * S)
+  const { parts, energy_nj: energyNj } = work.settle(200)
+  assert.equal(energyNj, String(40n * S))
+  assert.deepEqual(
+    parts.map(({ meter, energy_nj: part }) => [meter, part]),
+    [
+      ['node', String(4n * S)],
+      ['node:gpu', String(36n * S)],
+    ],
+  )
+  assert.deepEqual(gateway.charging.billedGpu(), { chargedNs: 3n * S, accruedNj: 36n * S })
+})
+
+test('a claim of the GPU uses the hold up, and cuts the work at its ceiling', async () => {
+  await using gateway = await startTestGateway()
+  await gateway.setTariff(TARIFF, 100n * S)
+  const work = await admitted(gateway, nj(40n * S))
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 0n, gpuNs: S / 4n })
+  const reason = () => work.cutReason?.code
+  assert.equal(reason(), undefined)
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 0n, gpuNs: S / 2n })
+  assert.equal(reason(), 'ceiling_reached')
+})
+
+type Work = { work: Awaited<ReturnType<typeof admitted>>; cpuNs: bigint; gpuNs: bigint }
+const sumOf = (parts: readonly { readonly energy_nj: string }[]) =>
+  parts.reduce((all, { energy_nj: energyNj }) => all + BigInt(energyNj), 0n)
+
 type Step =
   | { kind: 'open' | 'mark' | 'refuse' | 'absorb' | 'settle'; which: number }
-  | { kind: 'claim'; which: number; cpuNs: number }
-  | { kind: 'tariff'; joules: number }
+  | { kind: 'claim'; which: number; cpuNs: number; gpuNs: number }
+  | { kind: 'tariff'; joules: number; gpuJoules: number | undefined }
 const which = fc.nat(9)
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('open', 'mark', 'refuse', 'absorb', 'settle'), which }),
-  fc.record({ kind: fc.constant('claim'), which, cpuNs: fc.nat(5_000_000_000) }),
-  fc.record({ kind: fc.constant('tariff'), joules: fc.nat(9) }),
+  fc.record({
+    kind: fc.constant('claim'),
+    which,
+    cpuNs: fc.nat(5_000_000_000),
+    gpuNs: fc.nat(5_000_000_000),
+  }),
+  fc.record({
+    kind: fc.constant('tariff'),
+    joules: fc.nat(9),
+    gpuJoules: fc.option(fc.nat(20), { nil: undefined }),
+  }),
 )
 
 test('billed() never falls, and at rest it is what the ledger was told', async () => {
@@ -75,17 +120,25 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
     await using gateway = await startTestGateway()
     const { charging } = gateway
     await gateway.setTariff(TARIFF)
-    const running: { work: Awaited<ReturnType<typeof admitted>>; cpuNs: bigint }[] = []
+    const running: Work[] = []
     let before = charging.billed()
+    let beforeGpu = charging.billedGpu()
     const neverFalls = () => {
       const now = charging.billed()
       assert.ok(now.chargedNs >= before.chargedNs && now.accruedNj >= before.accruedNj)
       before = now
+      const gpu = charging.billedGpu()
+      assert.ok(gpu.chargedNs >= beforeGpu.chargedNs && gpu.accruedNj >= beforeGpu.accruedNj)
+      beforeGpu = gpu
     }
     for (const one of steps) {
       gateway.process.cpuNs += 12_345_000
-      if (one.kind === 'tariff') await gateway.setTariff(BigInt(one.joules) * S)
-      else if (one.kind === 'open') running.push({ work: await admitted(gateway), cpuNs: 0n })
+      if (one.kind === 'tariff') {
+        const { joules, gpuJoules } = one
+        const gpu = gpuJoules === undefined ? undefined : BigInt(gpuJoules) * S
+        await gateway.setTariff(BigInt(joules) * S, gpu)
+      } else if (one.kind === 'open')
+        running.push({ work: await admitted(gateway), cpuNs: 0n, gpuNs: 0n })
       else if (one.kind === 'refuse') {
         const nobody = charging.open()
         gateway.process.cpuNs += 500_000_000
@@ -100,7 +153,11 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
     assert.equal(charging.running, 0)
     await gateway.session.tickNow(AbortSignal.timeout(60_000))
     const told = sum(gateway.charges.map(chargeEnergy))
-    assert.equal(charging.billed().accruedNj, told)
+    assert.equal(charging.billed().accruedNj + charging.billedGpu().accruedNj, told)
+    const gpuParts = gateway.charges
+      .flatMap(({ parts }) => parts)
+      .filter(({ method }) => method === 'nvml')
+    assert.equal(charging.billedGpu().accruedNj, sumOf(gpuParts))
 
     function apply(one: Exclude<Step, { kind: 'tariff' }>): void {
       const chosen = running[one.which % Math.max(1, running.length)]
@@ -108,11 +165,13 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
       if (one.kind === 'mark') chosen.work.mark()
       else if (one.kind === 'settle') chosen.work.settle(200)
       else if (one.kind === 'absorb') {
-        if (chosen.work.settled === undefined) chosen.cpuNs = 0n
+        if (chosen.work.settled === undefined) Object.assign(chosen, { cpuNs: 0n, gpuNs: 0n })
         chosen.work.absorb()
       } else if (one.kind === 'claim' && chosen.work.settled === undefined) {
         chosen.cpuNs += BigInt(one.cpuNs)
-        chosen.work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: chosen.cpuNs })
+        chosen.gpuNs += BigInt(one.gpuNs)
+        const { cpuNs, gpuNs } = chosen
+        chosen.work.claim({ kind: 'cpu', cell: 'model-a', cpuNs, gpuNs })
       }
     }
   })

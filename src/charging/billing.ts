@@ -38,6 +38,8 @@ export type Billable = Bagged & {
   readonly isPaid: boolean
   /** While the spend runs: its expected part of the node's energy. */
   readonly billed: Billed
+  /** The same of the GPU's energy. */
+  readonly billedGpu: Billed
 }
 
 export class Billing {
@@ -48,6 +50,7 @@ export class Billing {
   readonly #tails = createTails()
   #written: Billable[] = []
   #settled = NOTHING_BILLED
+  #settledGpu = NOTHING_BILLED
   // Read once for each tick, not for each request.
   #read: { readonly from: TickResult; readonly terms: BillingTerms } | undefined
 
@@ -78,6 +81,11 @@ export class Billing {
     return this.#settled
   }
 
+  /** Of all settled spends, on the GPU. */
+  get settledGpu(): Billed {
+    return this.#settledGpu
+  }
+
   /** Journals the charge of a spend that holds, and gives back what it did not use of the hold. */
   settle(spend: Billable, status: number, hold: Hold): Charge {
     const { session } = this.#deps
@@ -88,6 +96,8 @@ export class Billing {
     this.indirect.settled(spend.operation, indirect, indirect.cpuNs - spend.takenNs)
     const chargedNs = spend.measure.totalCpuNs() + tailNs + indirect.cpuNs
     this.#count({ chargedNs, accruedNj: energyOf(charge.parts.filter(isOfNode)) })
+    const gpuParts = charge.parts.filter(({ meter }) => meter === hold.terms.tariff.gpu?.meter)
+    this.#countGpu({ chargedNs: spend.measure.gpuNs, accruedNj: energyOf(gpuParts) })
     this.#absorb(spend, status, hold.terms)
     return charge
   }
@@ -134,6 +144,7 @@ export class Billing {
     const parts = spend.measure.absorbedParts(terms.tariff)
     if (parts.length === 0) return
     this.#count(spend.measure.absorbedCells)
+    this.#countGpu(spend.measure.absorbedGpu)
     const receipt = `rcpt_${newIdBody(this.#deps.clock.wallMs())}`
     const charge = this.#compose(spend, {
       operation: 'service.nobody',
@@ -178,6 +189,10 @@ export class Billing {
 
   #count(billed: Billed): void {
     this.#settled = addBilled(this.#settled, billed)
+  }
+
+  #countGpu(billed: Billed): void {
+    this.#settledGpu = addBilled(this.#settledGpu, billed)
   }
 }
 

@@ -35,6 +35,8 @@ export interface Charging {
   readonly spends: Iterable<Pick<OpenSpend, 'receiptId' | 'operation' | 'payer' | 'measured'>>
   /** Running totals of the energy that is billed by tariff; see metering/true-up.ts. Neither ever falls. */
   billed(): Billed
+  /** The same of the time of steps on the GPU. */
+  billedGpu(): Billed
   /** Running totals, which never fall: settled requests, and their billed indirect CPU. */
   readonly activity: Activity
 }
@@ -75,6 +77,11 @@ export function createCharging(deps: ChargingDeps): Charging {
     billed() {
       let total = billing.settled
       for (const spend of running) total = addBilled(total, spend.billed)
+      return total
+    },
+    billedGpu() {
+      let total = billing.settledGpu
+      for (const spend of running) total = addBilled(total, spend.billedGpu)
       return total
     },
   }

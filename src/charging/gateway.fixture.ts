@@ -30,7 +30,7 @@ export type TestGateway = AsyncDisposable & {
   /** The bytes of the journal that would survive a power cut. */
   durable(): Buffer
   /** The tariff of the ledger from the next tick on. */
-  setTariff(njPerCpuS: bigint): Promise<void>
+  setTariff(njPerCpuS: bigint, njPerGpuS?: bigint): Promise<void>
 }
 
 export type TestGatewayOptions = {
@@ -95,8 +95,8 @@ export async function startTestGateway({
     charges,
     process,
     durable: () => Buffer.concat([...durable.values()]),
-    async setTariff(njPerCpuS) {
-      tariff = tariffBody(njPerCpuS)
+    async setTariff(njPerCpuS, njPerGpuS) {
+      tariff = tariffBody(njPerCpuS, njPerGpuS)
       await session.tickNow(AbortSignal.timeout(60_000))
     },
     async [Symbol.asyncDispose]() {
@@ -146,7 +146,7 @@ const chargesOf = (input: TickInput): Charge[] =>
     .filter((record) => record.kind === 'charge')
     .map((record) => parseCharge(record.bytes))
 
-const tariffBody = (njPerCpuS: bigint): TariffBody => ({
+const tariffBody = (njPerCpuS: bigint, njPerGpuS?: bigint): TariffBody => ({
   meter: 'node',
   method: 'model',
   band_pct: '40',
@@ -154,6 +154,16 @@ const tariffBody = (njPerCpuS: bigint): TariffBody => ({
   pue_milli: '1000',
   routed_to: 'ergon/local/cpu-x64',
   factor: { zone: 'WORLD', mg_per_kwh: '473000', source: 'test', year: '2024', basis: 'assumed' },
+  ...(njPerGpuS === undefined
+    ? {}
+    : {
+        gpu: {
+          meter: 'node:gpu',
+          method: 'nvml',
+          band_pct: '7',
+          nj_per_gpu_s: njPerGpuS.toString(),
+        },
+      }),
 })
 
 function createMemoryDisk(synced: () => Promise<void> = async () => undefined) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { InvariantError } from '#base/errors.ts'
-import { nj } from '#base/units.ts'
+import { energyOfCpu, nj } from '#base/units.ts'
 import { energyOf } from './compose-charge.ts'
 import { NO_RATES } from '#contract/indirect-rates.ts'
 import { Measure } from './measure.ts'
@@ -22,6 +22,7 @@ const TARIFF: Tariff = {
   factor: { zone: 'WORLD', mg_per_kwh: '473000', source: 's', year: '2025', basis: 'assumed' },
   indirect: NO_RATES,
 }
+const S = 1_000_000_000n
 const amount = fc.bigInt(0n, 10n ** 15n)
 
 test('parts are min(measured, limit), the node first, then upstreams by name', () => {
@@ -56,6 +57,61 @@ const measuredOf = (measure: Measure, meter: string) =>
     measure.parts(TARIFF, EXTRA, nj(1n << 100n)).find((part) => part.meter === meter)?.energy_nj ??
       0,
   )
+
+const GPU = { meter: 'm1:gpu', method: 'nvml', bandPct: 7, njPerGpuS: 120_000_000_000n } as const
+
+test('the GPU has a part of its own, behind the node, and no part where it has no meter', () => {
+  const measure = new Measure()
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S })
+  assert.equal(measure.parts({ ...TARIFF, gpu: GPU }, EXTRA, nj(1n << 100n)).length, 1)
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: S / 4n })
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: S / 2n })
+  const parts = measure.parts({ ...TARIFF, gpu: GPU }, EXTRA, nj(1n << 100n))
+  assert.deepEqual(
+    parts.map((part) => [part.meter, part.method, part.band_pct, part.energy_nj]),
+    [
+      ['m1', 'model', '30', String(7n * S)],
+      ['m1:gpu', 'nvml', '7', String(60n * S)],
+    ],
+  )
+  assert.equal(measure.energy({ ...TARIFF, gpu: GPU }), 67n * S)
+  assert.equal(measure.claimedEnergy({ ...TARIFF, gpu: GPU }), 67n * S)
+  assert.equal(measure.energy(TARIFF), 7n * S)
+  assert.equal(measure.parts(TARIFF, EXTRA, nj(1n << 100n)).length, 1)
+  assert.throws(
+    () => measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 2n * S, gpuNs: 1n }),
+    InvariantError,
+  )
+})
+
+test('parts with a GPU are min(measured, limit) too, and the bill of the GPU waits for no tail', () => {
+  const tariff = { ...TARIFF, gpu: GPU }
+  fc.assert(
+    fc.property(amount, amount, amount, amount, (cpuNs, gpuNs, tailNs, limit) => {
+      const measure = new Measure()
+      measure.claim({ kind: 'cpu', cell: 'c', cpuNs, gpuNs })
+      const before = measure.parts(tariff, EXTRA, nj(limit))
+      const parts = measure.parts(tariff, { ...EXTRA, tailNs }, nj(limit))
+      assert.equal(energyOf(before), min(measure.energy(tariff), limit))
+      assert.equal(parts[1]?.energy_nj, before[1]?.energy_nj)
+      const tailNj = energyOfCpu(cpuNs + tailNs, tariff.njPerCpuS) - measure.nodeEnergy(tariff)
+      assert.equal(energyOf(parts), min(measure.energy(tariff) + tailNj, limit))
+    }),
+  )
+})
+
+test('absorb() moves the GPU to the operator, to the nanojoule', () => {
+  const tariff = { ...TARIFF, gpu: GPU }
+  const measure = new Measure()
+  measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 3n, gpuNs: 7n })
+  const before = measure.energy(tariff)
+  measure.absorb(tariff)
+  assert.equal(measure.energy(tariff), 0n)
+  assert.deepEqual(measure.absorbedGpu, { chargedNs: 7n, accruedNj: 840n })
+  assert.equal(energyOf(measure.absorbedParts(tariff)), before)
+})
+
+const min = (a: bigint, b: bigint) => (a < b ? a : b)
 
 test('claims of CPU are cumulative per cell and may not fall', () => {
   const measure = new Measure()

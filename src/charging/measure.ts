@@ -5,22 +5,32 @@ import { LEARNED, type ChargePart } from '#contract/charge.ts'
 import { NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Indirect } from './indirect.ts'
 import type { Claim } from './spend.ts'
-import type { Tariff } from './tariff.ts'
+import type { GpuTariff, Tariff } from './tariff.ts'
 
 type UpstreamUse = Extract<Claim, { kind: 'upstream' }>
 
 /** The use of failed answers, which the operator absorbs. */
-type Absorbed = { cellsNs: bigint; cellsNj: Nj; readonly upstreams: Map<string, UpstreamUse> }
+type Absorbed = {
+  cellsNs: bigint
+  cellsNj: Nj
+  gpuNs: bigint
+  gpuNj: Nj
+  readonly upstreams: Map<string, UpstreamUse>
+}
+type CellClaim = { readonly cpuNs: bigint; readonly gpuNs: bigint }
+
+const NO_USE: CellClaim = { cpuNs: 0n, gpuNs: 0n }
 
 export class Measure {
   /** CPU that marks gave to this spend; a double, because it is written on the hot path. */
   cpuNs = 0
-  readonly #cells = new Map<string, bigint>()
+  readonly #cells = new Map<string, CellClaim>()
   readonly #upstreams = new Map<string, UpstreamUse>()
   /** None as a rule. */
   #absorbed: Absorbed | undefined
   // Their sums, kept: a stream asks for its energy at every token.
   #cellsNs = 0n
+  #gpuNs = 0n
   #upstreamsNj = nj(0n)
 
   /**
@@ -29,10 +39,12 @@ export class Measure {
    */
   claim(used: Claim): void {
     if (used.kind === 'cpu') {
-      const before = this.#cells.get(used.cell) ?? 0n
-      invariant(used.cpuNs >= before, `a claim of cell ${used.cell} fell`)
-      this.#cells.set(used.cell, used.cpuNs)
-      this.#cellsNs += used.cpuNs - before
+      const { cell, cpuNs, gpuNs = 0n } = used
+      const before = this.#cells.get(cell) ?? NO_USE
+      invariant(cpuNs >= before.cpuNs && gpuNs >= before.gpuNs, `a claim of cell ${cell} fell`)
+      this.#cells.set(cell, { cpuNs, gpuNs })
+      this.#cellsNs += cpuNs - before.cpuNs
+      this.#gpuNs += gpuNs - before.gpuNs
       return
     }
     const key = keyOf(used)
@@ -45,7 +57,13 @@ export class Measure {
   /** All that was claimed until now becomes the operator's; says whether there was any. */
   absorb(tariff: Tariff): boolean {
     if (this.#upstreams.size === 0 && this.#cells.size === 0) return false
-    const absorbed = (this.#absorbed ??= { cellsNs: 0n, cellsNj: nj(0n), upstreams: new Map() })
+    const absorbed = (this.#absorbed ??= {
+      cellsNs: 0n,
+      cellsNj: nj(0n),
+      gpuNs: 0n,
+      gpuNj: nj(0n),
+      upstreams: new Map(),
+    })
     for (const [key, one] of this.#upstreams) {
       const before = absorbed.upstreams.get(key)?.energyNj ?? nj(0n)
       absorbed.upstreams.set(key, { ...one, energyNj: add(before, one.energyNj) })
@@ -58,6 +76,9 @@ export class Measure {
     this.#cellsNs = 0n
     // Remainder and absorbed part add up to the use before, to the nanojoule: no billed figure may fall.
     absorbed.cellsNj = add(absorbed.cellsNj, subtract(nodeNj, this.nodeEnergy(tariff)))
+    absorbed.gpuNs += this.#gpuNs
+    absorbed.gpuNj = add(absorbed.gpuNj, this.gpuEnergy(tariff))
+    this.#gpuNs = 0n
     return true
   }
 
@@ -70,32 +91,51 @@ export class Measure {
     return energyOfCpu(this.totalCpuNs(), tariff.njPerCpuS)
   }
 
+  /** Time of steps on the GPU. */
+  get gpuNs(): bigint {
+    return this.#gpuNs
+  }
+
+  /** Energy of the steps on the GPU; nothing where the GPU has no meter. */
+  gpuEnergy({ gpu }: Tariff): Nj {
+    return gpu === undefined ? nj(0n) : energyOfCpu(this.#gpuNs, gpu.njPerGpuS)
+  }
+
   /** Energy of cells and upstreams, without the CPU of this process. */
   claimedEnergy(tariff: Tariff): Nj {
-    return add(energyOfCpu(this.#cellsNs, tariff.njPerCpuS), this.#upstreamsNj)
+    const cellsNj = energyOfCpu(this.#cellsNs, tariff.njPerCpuS)
+    return add(add(cellsNj, this.gpuEnergy(tariff)), this.#upstreamsNj)
   }
 
   energy(tariff: Tariff): Nj {
-    return add(this.nodeEnergy(tariff), this.#upstreamsNj)
+    return add(add(this.nodeEnergy(tariff), this.gpuEnergy(tariff)), this.#upstreamsNj)
   }
 
   /**
-   * The parts of a charge, together at most `limit`: the node's part first, then the upstreams in the
+   * The parts of a charge, together at most `limit`: the node's part first, then its GPU's, then the upstreams in the
    * order of their names, last the indirect CPU. The operator pays the rest.
    */
   parts(tariff: Tariff, extra: { tailNs: bigint; indirect: Indirect }, limit: Nj): ChargePart[] {
     let left = limit
-    const take = (energy: Nj): string => {
+    const take = (energy: Nj): Nj => {
       const taken = smaller(energy, left)
       left = subtract(left, taken)
-      return taken.toString()
+      return taken
     }
-    const own = energyOfCpu(this.totalCpuNs() + extra.tailNs, tariff.njPerCpuS)
-    const parts = [nodePart(tariff, take(own))]
-    for (const one of byName(this.#upstreams)) parts.push(upstreamPart(one, take(one.energyNj)))
+    const nodeNj = this.nodeEnergy(tariff)
+    const withTailNj = energyOfCpu(this.totalCpuNs() + extra.tailNs, tariff.njPerCpuS)
+    const spentNj = take(nodeNj)
+    // Before the tail, which comes last in time: the GPU's bill may not fall when a spend settles at its limit.
+    const gpuNj = take(this.gpuEnergy(tariff))
+    const tailNj = take(subtract(withTailNj, nodeNj))
+    const parts = [nodePart(tariff, add(spentNj, tailNj).toString())]
+    const { gpu } = tariff
+    if (gpu !== undefined && this.#gpuNs > 0n) parts.push(gpuPart(gpu, gpuNj.toString()))
+    for (const one of byName(this.#upstreams))
+      parts.push(upstreamPart(one, take(one.energyNj).toString()))
     const { cpuNs, bandPct } = extra.indirect
     const indirectNj = take(energyOfCpu(cpuNs, tariff.njPerCpuS))
-    if (indirectNj !== '0') parts.push(indirectPart(tariff, bandPct, indirectNj))
+    if (indirectNj > 0n) parts.push(indirectPart(tariff, bandPct, indirectNj.toString()))
     return parts
   }
 
@@ -105,11 +145,19 @@ export class Measure {
     return { chargedNs: this.#absorbed.cellsNs, accruedNj: this.#absorbed.cellsNj }
   }
 
-  /** The parts that the operator absorbs: the node's, then by meter; none as a rule. */
+  /** Time of steps on the GPU that the operator absorbs. */
+  get absorbedGpu(): Billed {
+    if (this.#absorbed === undefined) return NOTHING_BILLED
+    return { chargedNs: this.#absorbed.gpuNs, accruedNj: this.#absorbed.gpuNj }
+  }
+
+  /** The parts that the operator absorbs: the node's, its GPU's, then by meter; none as a rule. */
   absorbedParts(tariff: Tariff): ChargePart[] {
     if (this.#absorbed === undefined) return []
-    const { cellsNj, upstreams } = this.#absorbed
+    const { cellsNj, gpuNj, upstreams } = this.#absorbed
     const parts = byName(upstreams).map((one) => upstreamPart(one, one.energyNj.toString()))
+    const { gpu } = tariff
+    if (gpu !== undefined && gpuNj > 0n) parts.unshift(gpuPart(gpu, gpuNj.toString()))
     return cellsNj === 0n ? parts : [nodePart(tariff, cellsNj.toString()), ...parts]
   }
 }
@@ -124,6 +172,13 @@ export const nodePart = (tariff: Tariff, energyNj: string): ChargePart => ({
   energy_nj: energyNj,
   meter: tariff.meter,
   method: tariff.method,
+})
+
+const gpuPart = ({ meter, method, bandPct }: GpuTariff, energyNj: string): ChargePart => ({
+  band_pct: String(bandPct),
+  energy_nj: energyNj,
+  meter,
+  method,
 })
 
 const indirectPart = (tariff: Tariff, bandPct: number, energyNj: string): ChargePart => ({

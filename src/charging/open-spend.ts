@@ -216,11 +216,30 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   }
 
   estimate(): Estimate {
-    const { operation, facts } = this
-    const hold = this.#admitted
-    const { indirect } = this.#deps.billing
-    const { bandPct } = indirect.of(hold.terms.tariff, operation, this.#causing)
-    return estimateOf(hold, { operation, facts, learnedPct: bandPct })
+    const { ceilingNj, terms } = this.#admitted
+    const { tariff } = terms
+    const { bandPct: learnedPct } = this.#deps.billing.indirect.of(
+      tariff,
+      this.operation,
+      this.#causing,
+    )
+    const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
+    const { upstream = node } = this.facts
+    const learned = { method: LEARNED, bandPct: learnedPct } as const
+    const { gpu } = this.measure.gpuNs > 0n ? tariff : {}
+    const { method, bandPct } = [gpu ?? node, upstream, learned].reduce(
+      (a, b) => (b.bandPct > a.bandPct ? b : a),
+      node,
+    )
+    const elsewhere = this.facts.upstream?.factor ?? tariff.factor
+    const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
+    return {
+      ceilingNj,
+      factor: isWorse ? elsewhere : tariff.factor,
+      routedTo: this.facts.routedTo ?? tariff.routedTo,
+      tier: this.facts.tier ?? fixedTier(this.operation),
+      energyMethod: `${method}; band=${bandPct}%`,
+    }
   }
 
   get ceilingNj(): Nj {
@@ -311,6 +330,18 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
       ),
     }
     return addBilled(own, this.measure.absorbedCells)
+  }
+
+  get billedGpu(): Billed {
+    const hold = this.#paying
+    if (hold === undefined) return NOTHING_BILLED
+    const { tariff } = hold.terms
+    const leftNj = subtract(
+      hold.billableNj,
+      smaller(hold.billableNj, this.measure.nodeEnergy(tariff)),
+    )
+    const gpuNj = smaller(this.measure.gpuEnergy(tariff), leftNj)
+    return addBilled({ chargedNs: this.measure.gpuNs, accruedNj: gpuNj }, this.measure.absorbedGpu)
   }
 
   /** The most that it can be billed for the CPU that it causes in shared cells. */

@@ -23,7 +23,13 @@ export type Payer = {
  * of an upstream may fall when its declared figure replaces our count.
  */
 export type Claim =
-  | { readonly kind: 'cpu'; readonly cell: string; readonly cpuNs: bigint }
+  | {
+      readonly kind: 'cpu'
+      readonly cell: string
+      readonly cpuNs: bigint
+      /** Time of steps on the GPU, of a cell that uses it. */
+      readonly gpuNs?: bigint
+    }
   | {
       readonly kind: 'upstream'
       readonly meter: string

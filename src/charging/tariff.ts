@@ -1,6 +1,6 @@
 // The tariff of a session: the agent publishes it with its windows, each tick returns it.
 import { fault } from '#contract/errors.ts'
-import type { CarbonFactor, EnergyMethod } from '#contract/charge.ts'
+import type { CarbonFactor, EnergyBand, EnergyMethod } from '#contract/charge.ts'
 import { NO_RATES, type IndirectRates } from '#contract/indirect-rates.ts'
 
 export type Tariff = {
@@ -13,8 +13,24 @@ export type Tariff = {
   /** operator/region/silicon of this node. */
   readonly routedTo: string
   readonly factor: CarbonFactor
+  /** Of the node's GPU, where that has a meter. */
+  readonly gpu?: GpuTariff
   /** Rates of the CPU that requests cause in shared cells. */
   readonly indirect: IndirectRates
+}
+
+/** The price of the time in which steps of a request run on the GPU. */
+export type GpuTariff = EnergyBand & {
+  readonly meter: string
+  /** Dynamic energy of the cards per second of steps, PUE included. */
+  readonly njPerGpuS: bigint
+}
+
+export type GpuTariffBody = {
+  readonly meter: string
+  readonly method: EnergyMethod
+  readonly band_pct: string
+  readonly nj_per_gpu_s: string
 }
 
 /** The body as it is stored in the table `tariffs`. */
@@ -26,6 +42,7 @@ export type TariffBody = {
   readonly pue_milli: string
   readonly routed_to: string
   readonly factor: CarbonFactor
+  readonly gpu?: GpuTariffBody
   /** Absent until something was learned. */
   readonly indirect?: IndirectRates
 }
@@ -49,6 +66,14 @@ export function readTariff(body: unknown): Tariff {
     pueMilli: raw.pue_milli,
     routedTo: raw.routed_to,
     factor: raw.factor,
+    ...(raw.gpu === undefined ? {} : { gpu: gpuTariffOf(raw.gpu) }),
     indirect: raw.indirect ?? NO_RATES,
   }
 }
+
+const gpuTariffOf = (raw: GpuTariffBody): GpuTariff => ({
+  meter: raw.meter,
+  method: raw.method,
+  bandPct: Number(raw.band_pct),
+  njPerGpuS: BigInt(raw.nj_per_gpu_s),
+})

@@ -65,8 +65,6 @@ function faultsTogether(config: Config): string[] {
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): uk knows the zone GB only')
   if (config.carbonSource === 'electricity-maps' && config.carbonToken === undefined)
     faults.push('ERGON_CARBON_SOURCE (--carbon-source): electricity-maps needs ERGON_CARBON_TOKEN')
-  if (config.gpu !== 'off' && config.plugUrl === undefined)
-    faults.push('ERGON_GPU (--gpu): needs ERGON_PLUG_URL: nothing else sees what a GPU draws')
   if ((config.wattTimeLogin === undefined) !== (config.wattTimeRegion === undefined))
     faults.push(
       'ERGON_WATTTIME_LOGIN (--watttime-login-file): it and ERGON_WATTTIME_REGION need each other',

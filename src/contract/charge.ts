@@ -33,6 +33,9 @@ export const MEASURED_METHODS: readonly string[] = [
   'nvml',
 ] satisfies EnergyMethod[]
 
+/** Name of the meter of a node's GPU, by that of the node's own meter. */
+export const gpuMeterOf = (meter: string): string => `${meter}:gpu`
+
 /** Origin of an energy figure, with its declared error band in percent. */
 export type EnergyBand = { readonly method: EnergyMethod; readonly bandPct: number }
 

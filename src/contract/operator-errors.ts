@@ -93,6 +93,10 @@ export const OPERATOR_ERRORS = {
   foreign_origin: operator(409, 'A signer was asked to sign a log that is not of its key.'),
   gap: operator(409, 'A signer needs earlier leaves first; the sealer sends them.'),
   gateway_not_ready: operator(500, 'A gateway did not answer in time: its log says why.'),
+  gpu_unmetered: operator(
+    500,
+    'ERGON_GPU needs a meter of the GPU: `nvidia-smi` in PATH, of an NVIDIA card of the generation Ampere or newer, or ERGON_PLUG_URL. The message has the reason.',
+  ),
   gpu_unusable: operator(
     500,
     'ERGON_GPU names an engine whose package is not installed, or a GPU whose driver is not: see the guide on models.',

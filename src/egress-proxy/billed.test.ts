@@ -44,6 +44,7 @@ async function start(t: TestContext) {
     name: 'node',
     routedTo: 'ergon/local/cpu-x64',
     calibrationFile: join(where.root, 'calibration.json'),
+    signal: new AbortController().signal,
   })
   t.after(() => meter.close())
   const window = async () => {

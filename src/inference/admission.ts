@@ -38,6 +38,11 @@ const GATEWAY_NJ_PER_TOKEN = 500_000n
 /** The measured tariff may be up to five times the catalogue's basis; after 99 % of charges 1.5. */
 const UNKNOWN_FACTOR = 5n
 const KNOWN_FACTOR_HALVES = 3n
+/**
+ * A lone answer on a large card draws some hundred watts beyond idle, whatever the model: on the CPU that figure knows it
+ * is the energy of 100 answers. A ceiling above the bill costs nothing, and one below cuts the answer.
+ */
+const UNKNOWN_GPU_FACTOR = 200n
 
 /** The figures by which a request is admitted at an offer. */
 export type Bounds = {
@@ -93,7 +98,7 @@ function modelCeiling(offer: ModelOffer, tokens: Tokens, learned: Learned): Nj {
   const estimate = learned.estimate(offer, tokens, 0.99)
   return learned.isKnown(offer)
     ? nj((estimate * KNOWN_FACTOR_HALVES) / 2n)
-    : nj(estimate * UNKNOWN_FACTOR)
+    : nj(estimate * (offer.usesGpu === true ? UNKNOWN_GPU_FACTOR : UNKNOWN_FACTOR))
 }
 
 function ceilingOf(offer: ModelOffer, tokens: Tokens, learned: Learned): Nj {

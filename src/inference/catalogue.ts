@@ -17,6 +17,8 @@ export type ModelOffer = {
   readonly provider: string
   /** A cell of ours serves it, not a server that somebody else runs. */
   readonly isCell?: boolean
+  /** Its engine works on a GPU, of which the catalogue's figures know nothing. */
+  readonly usesGpu?: boolean
   /** The name that the provider knows it by. */
   readonly upstreamId: string
   /** operator/region/silicon, as X-Routed-To prints it. */

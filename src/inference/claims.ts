@@ -52,7 +52,11 @@ const keyOf = (used: Claim): string => (used.kind === 'cpu' ? used.cell : used.m
 
 function plus(used: Claim, earlier: Claim | undefined): Claim {
   if (used.kind === 'cpu' && earlier?.kind === 'cpu')
-    return { ...used, cpuNs: used.cpuNs + earlier.cpuNs }
+    return {
+      ...used,
+      cpuNs: used.cpuNs + earlier.cpuNs,
+      ...(earlier.gpuNs === undefined ? {} : { gpuNs: (used.gpuNs ?? 0n) + earlier.gpuNs }),
+    }
   if (used.kind === 'upstream' && earlier?.kind === 'upstream')
     return { ...used, energyNj: add(used.energyNj, earlier.energyNj) }
   return used

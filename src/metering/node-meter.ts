@@ -7,7 +7,7 @@ import type { EnergyBand } from '#contract/charge.ts'
 import { createIntervals, type CellReading } from './interval.ts'
 import { energyOfPower } from './power.ts'
 import type { CpuModel } from './sources/model.ts'
-import { createSensors, type IdleFrom } from './sources/sensors.ts'
+import { sensorBand, createSensors, type IdleFrom } from './sources/sensors.ts'
 import type { MeterSource } from './sources/source.ts'
 import { statusOf, type MeterStatus, type MeterTotals } from './status.ts'
 import { createTariff } from './tariff.ts'
@@ -58,21 +58,22 @@ export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
   const window = async (signal?: AbortSignal): Promise<MeterWindow> => {
     const measure = await sensors.read(signal)
     const interval = nextInterval()
-    const { elapsedNs, capacityNs } = interval
-    const { idle, ...measured } = measure(interval)
+    const { elapsedNs } = interval
+    const { idle, errorNj, bandPct, ...reading } = measure(interval)
+    const measured = { ...reading, bandPct: sensorBand(reading.readingNj, bandPct, errorNj) }
     idleFrom = idle.from
     const idleDrawNj = withPue(energyOfPower(idle.milliwatts, elapsedNs), pueMilli)
     const split = splitReading({ ...interval, ...measured, idleDrawNj })
     const { trueUpNj, ...billed } = trueUp.close(split)
-    const proportional = measured.method === 'model' && model.linear
     tariff.observe({
-      elapsedNs,
-      capacityNs,
+      ...interval,
       ...split,
-      ...measured,
+      method: measured.method,
+      // Requests pay by the dynamic part alone: the whole error is an error of that part.
+      bandPct: sensorBand(split.dynamicNj, bandPct, errorNj),
       ...billed,
       trueUpNj,
-      proportional,
+      proportional: measured.method === 'model' && model.linear,
     })
     const { dynamicNj: _, ...parts } = split
     return {

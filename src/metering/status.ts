@@ -9,7 +9,7 @@ import type { TrueUpTotals } from './true-up.ts'
 import type { Share, MeterWindow } from './window.ts'
 
 /** Without the parts that the node adds. */
-export type MeterStatus = Omit<ControlAnswer<'meter.status'>, 'carbon' | 'indirect'>
+export type MeterStatus = Omit<ControlAnswer<'meter.status'>, 'carbon' | 'indirect' | 'gpu'>
 
 /** Totals since the meter began. */
 export type MeterTotals = {

@@ -105,13 +105,11 @@ export async function startAgent(
   const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`
   const learned = await readLearned(state, METER, log)
   const meter = await createMeter({
-    config,
-    cells,
+    ...node,
     name: METER,
     routedTo,
     calibrationFile: data.at(CALIBRATION_FILE),
     ...(learned !== undefined && { learned }),
-    log,
   })
   started.defer(() => meter.close())
   await meter.publish(state)

@@ -1,4 +1,5 @@
 // The service's own pages in a gateway: health, readiness, metrics.
+import { gpuMeterOf } from '#contract/charge.ts'
 import { Secret } from '#base/log.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
@@ -40,6 +41,7 @@ function open(
     ...core,
     books: () => booksFigures(readers),
     power: () => powerFigures(readers, meter),
+    gpuPower: () => powerFigures(readers, gpuMeterOf(meter)),
     tasks: () => taskFigures(readers),
     webhooks: () => webhookFigures(readers),
   })

@@ -6,6 +6,7 @@ import type { CommandCall } from '#cli/call.ts'
 import type { ControlAnswer } from '#contract/control.ts'
 
 type MeterAnswer = ControlAnswer<'meter.status'>
+type GpuAnswer = NonNullable<MeterAnswer['gpu']>
 type MarginalCarbon = NonNullable<MeterAnswer['carbon']['marginal']>
 
 const EVERY_MS = 1000
@@ -45,6 +46,7 @@ function pageOf({
   true_up: trueUp,
   carbon,
   indirect,
+  gpu,
 }: MeterAnswer) {
   if (now === undefined) return 'the first window is not closed yet'
   const totals = Object.entries(trueUp).map(([name, value]) => `${name}=${value}`)
@@ -62,9 +64,24 @@ function pageOf({
       ['CELL', 'PAYER', 'WATTS'],
       now.split.map((share) => [share.name, share.payer, share.watts]),
     ),
+    ...(gpu === undefined ? [] : gpuLines(gpu)),
     ...indirectLines(indirect),
     dim(`true-up ${totals.join(' ')}`),
   ].join('\n')
+}
+
+/** The cards, in all, and the models that use them. */
+function gpuLines({ now, model, tariff_j_per_cpu_s: tariff }: GpuAnswer): string[] {
+  if (now === undefined) return []
+  return [
+    `GPU: ${now.watts} W now, of which ${now.idle_watts} W idle; ${model.basis}`,
+    `method ${now.method}, band ±${now.band_pct} %, tariff ${tariff} J per second of steps`,
+    ...(now.fallback === undefined ? [] : [`a guess stands in: ${now.fallback}`]),
+    table(
+      ['CELL', 'PAYER', 'WATTS OF THE GPU'],
+      now.split.map((share) => [share.name, share.payer, share.watts]),
+    ),
+  ]
 }
 
 /** CPU that cells of the whole node spend on requests, and how it is billed, once any was learned. */

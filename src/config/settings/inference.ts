@@ -13,7 +13,7 @@ export const INFERENCE_SETTINGS = {
   gpu: {
     name: 'ERGON_GPU',
     flag: 'gpu',
-    help: 'What models here use of a GPU: off, auto, cuda or vulkan; needs the package of it and ERGON_PLUG_URL, as nothing else sees what it draws (default off)',
+    help: 'What models here use of a GPU: off, auto, cuda or vulkan; needs the package of it, and a meter of it: nvidia-smi in PATH, or ERGON_PLUG_URL (default off)',
     check: oneOfWords(['off', 'auto', 'cuda', 'vulkan']).default('off'),
   },
 } satisfies Settings

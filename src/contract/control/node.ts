@@ -125,7 +125,8 @@ const marginal = z.strictObject({
   failure: z.string().optional(),
 })
 
-const meter = z.strictObject({
+/** A meter of its own: of the machine, or of its GPU. */
+const ownMeter = z.strictObject({
   meter: z.string(),
   /** Absent until the first window has closed. */
   now: meterNow.optional(),
@@ -143,6 +144,12 @@ const meter = z.strictObject({
     true_up_nj: z.string(),
     carried_nj: z.string(),
   }),
+})
+
+const meter = z.strictObject({
+  ...ownMeter.shape,
+  /** Of the GPU, where that has a meter: its processors are the cards, and its CPU time is the time of steps. */
+  gpu: ownMeter.optional(),
   carbon: z.looseObject({ marginal: marginal.optional() }),
   indirect: z.strictObject({
     /** Thousandths of the learned CPU that are billed now. */

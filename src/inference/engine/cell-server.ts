@@ -6,6 +6,7 @@ import { ErgonError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { readWhole, sendJson, serveUnix } from '#base/unix-server.ts'
 import { fault, openaiError } from '#contract/errors.ts'
+import { GPU_PAGE } from '#node/meter/gpu-time.ts'
 import { CALL_HEADER, CALLS_PATH, STUCK_PAGE } from '#inference/cell-calls.ts'
 import type { CellEngine, CellHandler, CellWork } from './cell-engine.ts'
 import { isFields, refuse, type BodyFields } from './fields.ts'
@@ -88,6 +89,8 @@ async function route(
     return endCall(cell, path.slice(CALLS_PATH.length), response)
   if (request.method === 'GET' && path === STUCK_PAGE)
     return sendJson(response, 200, { stuck: stuckWords(engine) })
+  if (request.method === 'GET' && path === GPU_PAGE)
+    return sendJson(response, 200, { gpu_ns: String(engine?.clock.gpuNs?.() ?? 0n) })
   if (engine === undefined)
     throw fault('model_loading', `Could not answer yet: ${modelId} is loading`, { retryAfterS: 1 })
   if (request.method === 'GET' && path === '/v1/models') {

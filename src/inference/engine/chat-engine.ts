@@ -24,7 +24,11 @@ export async function openChatEngine(asked: ModelConfig, log: Logger): Promise<C
       '/v1/chat/completions': (body, work) => answerChat(model, body, work),
       '/v1/completions': (body, work) => answerCompletion(model, body, work),
     },
-    card: { modalities: ['text'], context_length: config.contextSize },
+    card: {
+      modalities: ['text'],
+      gpu: loaded.llama.gpu !== false,
+      context_length: config.contextSize,
+    },
   }
 }
 

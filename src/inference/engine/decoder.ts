@@ -2,6 +2,7 @@
 // those who were in it.
 import type { LlamaContext, LlamaContextSequence, TokenMeterState } from 'node-llama-cpp'
 import { fairBatch } from './fair-batch.ts'
+import { createGpuTimer, NO_GPU } from './gpu-timer.ts'
 import { runGeneration, type Decoded, type Generation } from './generation.ts'
 import type { Loaded } from './load-model.ts'
 import type { ModelConfig } from './model-config.ts'
@@ -39,8 +40,10 @@ type BoundAccount = {
 export async function createDecoder(loaded: Loaded, config: ModelConfig): Promise<Decoder> {
   const bound = new Map<LlamaContextSequence, BoundAccount>()
   const samplings = createSamplings(processClocks)
+  const gpu = loaded.llama.gpu === false ? NO_GPU : createGpuTimer(processClocks.wallNs)
   const clock = createStepClock({
     ...processClocks,
+    gpu,
     shares: () => sharesOf(bound),
     own: samplings.shares,
   })
@@ -57,6 +60,7 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
       itemPrioritizationStrategy({ items, size }) {
         clock.settle()
         watch.step()
+        gpu.begin()
         return fairBatch(items, size)
       },
     },
@@ -72,7 +76,11 @@ export async function createDecoder(loaded: Loaded, config: ModelConfig): Promis
       await turnstile.enter(() => sequence.clearHistory())
       const last = sequence.tokenMeter.getState()
       bound.set(sequence, { account, last, probabilities: asked.alternatives !== undefined })
-      yield* runGeneration({ ...loaded, clock, watch, sampling, turnstile }, sequence, generation)
+      yield* runGeneration(
+        { ...loaded, clock, watch, gpu, sampling, turnstile },
+        sequence,
+        generation,
+      )
     } finally {
       sampling.close()
       clock.settle()

@@ -5,6 +5,7 @@ import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { CellAnswer, CellEngine, CellWork } from './cell-engine.ts'
 import { memberOf, numberOf, refuse, type BodyFields } from './fields.ts'
+import { createGpuTimer, NO_GPU, type GpuTimer } from './gpu-timer.ts'
 import { loadModel } from './load-model.ts'
 import type { ModelConfig } from './model-config.ts'
 import { assertCharacters } from './prompt-limit.ts'
@@ -25,10 +26,11 @@ type EmbeddingModel = {
   readonly framingTokens: number
   /** The accounts that compute now. */
   readonly shares: StepShare[]
+  readonly gpu: GpuTimer
 }
 
 export async function openEmbeddingEngine(asked: ModelConfig, log: Logger): Promise<CellEngine> {
-  const { model, config } = await loadModel(asked, log)
+  const { llama, model, config } = await loadModel(asked, log)
   const context = await model.createEmbeddingContext({
     contextSize: config.contextSize,
     // Pooling needs the whole text in one batch.
@@ -36,16 +38,18 @@ export async function openEmbeddingEngine(asked: ModelConfig, log: Logger): Prom
     threads: config.threads,
   })
   const shares: StepShare[] = []
-  const clock = createStepClock({ ...processClocks, shares: () => shares })
+  const gpu = llama.gpu === false ? NO_GPU : createGpuTimer(processClocks.wallNs)
+  const clock = createStepClock({ ...processClocks, gpu, shares: () => shares })
   await context.getEmbeddingFor('warm up')
   const framingTokens = context.calculateInputLength('a') - model.tokenize('a').length
   const turn = createPool([context])
-  const embedding = { config, model, clock, turn, framingTokens, shares }
+  const embedding = { config, model, clock, turn, framingTokens, shares, gpu }
   return {
     clock,
     routes: { '/v1/embeddings': (body, work) => answer(embedding, body, work) },
     card: {
       modalities: ['embedding'],
+      gpu: gpu.isUsed,
       context_length: config.contextSize,
       dimensions: config.pad ?? model.embeddingVectorSize,
     },
@@ -108,7 +112,7 @@ async function* frames(
 }
 
 async function embed(
-  { turn, clock, shares }: EmbeddingModel,
+  { turn, clock, shares, gpu }: EmbeddingModel,
   tokens: Token[],
   { usage, signal }: CellWork,
 ): Promise<readonly number[]> {
@@ -118,9 +122,11 @@ async function embed(
   shares.splice(0, shares.length, { account: usage.account, weight: 1n })
   try {
     // A copy: the engine puts its framing tokens into the array it is given.
+    gpu.begin()
     const { vector } = await context.getEmbeddingFor([...tokens])
     return vector
   } finally {
+    gpu.end()
     clock.settle()
     turn.give(context)
   }

@@ -8,6 +8,7 @@ import {
 } from 'node-llama-cpp'
 import { PREFILL_TOKENS, priorityOf } from './fair-batch.ts'
 import type { RequestGrammar } from './grammar/create-grammar.ts'
+import type { GpuTimer } from './gpu-timer.ts'
 import type { Loaded } from './load-model.ts'
 import { sampleFrom, uniform } from './sample.ts'
 import type { TokenTimer as TokenSampling } from './samplings.ts'
@@ -54,6 +55,7 @@ export type Generation = {
 export type Engine = Loaded & {
   readonly clock: StepClock
   readonly watch: StepWatch
+  readonly gpu: GpuTimer
   readonly sampling: TokenSampling
   readonly turnstile: Turnstile
 }
@@ -71,7 +73,7 @@ export async function* runGeneration(
     const chunk = prompt.slice(at, at + PREFILL_TOKENS)
     const evaluationPriority = priorityOf(prompt.length - at)
     const step = sequence.evaluateWithoutGeneratingNewTokens(chunk, { evaluationPriority })
-    await engine.watch.during(step)
+    await engine.watch.during(engine.gpu.during(step))
     yield { kind: 'prefill', tokens: PREFILL_TOKENS }
   }
   signal.throwIfAborted()
@@ -92,7 +94,7 @@ export async function* runGeneration(
     let fed: Token | undefined
     while (true) {
       await engine.turnstile.pass()
-      const { value, done } = await engine.watch.during(iterator.next(fed))
+      const { value, done } = await engine.watch.during(engine.gpu.during(iterator.next(fed)))
       engine.sampling.end()
       signal.throwIfAborted()
       if (done === true) return
@@ -148,9 +150,9 @@ function decoded(
 }
 
 /** Top-k and min-p are off: the engine's defaults (40, 0.95) are not what OpenAI's parameters mean. */
-function engineSampling(loaded: Loaded, sampling: Sampling, generated: readonly Token[]) {
+function engineSampling({ model, gpu }: Engine, sampling: Sampling, generated: readonly Token[]) {
   const { temperature, topP, seed, presencePenalty, frequencyPenalty, bias } = sampling
-  const tokenBias = new TokenBias(loaded.model.tokenizer)
+  const tokenBias = new TokenBias(model.tokenizer)
   for (const [token, logit] of bias) tokenBias.set([token as Token], { logit })
   const penalised = presencePenalty !== 0 || frequencyPenalty !== 0
   return {
@@ -159,7 +161,12 @@ function engineSampling(loaded: Loaded, sampling: Sampling, generated: readonly 
     seed,
     topK: 0,
     minP: 0,
-    ...(bias.size > 0 ? { tokenBias } : {}),
+    // The engine asks for it between the end of a step and the choice of a token.
+    ...(gpu.isUsed
+      ? { tokenBias: () => (gpu.end(), tokenBias) }
+      : bias.size > 0
+        ? { tokenBias }
+        : {}),
     ...(penalised
       ? {
           repeatPenalty: {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { NO_GPU } from './gpu-timer.ts'
 import { createStepClock, type CpuAccount, type StepShare } from './step-clock.ts'
 import { weightOf } from './step-weights.ts'
 
@@ -142,5 +143,48 @@ describe('weightOf()', () => {
 
   it('adds the price of probabilities', () => {
     assert.ok(weightOf({ ...tokens, probabilities: true }) > 2n * weightOf(tokens))
+  })
+})
+
+describe('createStepClock() on a GPU', () => {
+  it('splits the time of a step by the weights of the step, to the last nanosecond', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(9), fc.nat(9), fc.nat(1000)), { maxLength: 30 }),
+        (steps) => {
+          let pending = 0n
+          let shares: StepShare[] = []
+          const gpu = { ...NO_GPU, isUsed: true, takeNs: () => pending }
+          const sources = { processNs: () => 0n, wallNs: () => 0n, shares: () => shares, gpu }
+          const clock = createStepClock(sources)
+          const accounts = [clock.open(), clock.open()]
+          let all = 0n
+          for (const [a, b, ns] of steps) {
+            pending = BigInt(ns)
+            all += pending
+            shares = [a, b].flatMap((weight, index) => {
+              const account = accounts[index]
+              return account === undefined || weight === 0
+                ? []
+                : [{ account, weight: BigInt(weight) }]
+            })
+            clock.settle()
+          }
+          assert.equal(clock.gpuNs?.(), all)
+          const first = steps.findIndex(([a, b]) => a + b > 0)
+          const owned = first < 0 ? [] : steps.slice(first)
+          const given = accounts.reduce((sum, { gpuNs }) => sum + gpuNs, 0n)
+          assert.equal(
+            given,
+            owned.reduce((sum, [, , ns]) => sum + BigInt(ns), 0n),
+          )
+        },
+      ),
+    )
+  })
+
+  it('says nothing of a GPU without one', () => {
+    const sources = { processNs: () => 0n, wallNs: () => 0n, shares: () => [], gpu: NO_GPU }
+    assert.equal(createStepClock(sources).gpuNs, undefined)
   })
 })

@@ -2,9 +2,10 @@
 // boundaries is split among the requests by the weight of their tokens in that step, as integers that add up exactly.
 // CPU that no request caused stays unclaimed and is the operator's.
 import { splitByWeight } from '#base/units.ts'
+import type { GpuTimer } from './gpu-timer.ts'
 
-/** One request's meter. `cpuNs` only grows. */
-export type CpuAccount = { cpuNs: bigint; open: boolean }
+/** One request's meter. `cpuNs` and `gpuNs`, the time of its steps on a GPU, only grow. */
+export type CpuAccount = { cpuNs: bigint; gpuNs: bigint; open: boolean }
 export type StepShare = { readonly account: CpuAccount; readonly weight: bigint }
 
 export type StepClock = {
@@ -17,6 +18,8 @@ export type StepClock = {
   own<T>(account: CpuAccount, work: () => T): T
   /** CPU that the process spent so far and how much of it has an owner. */
   totals(): { readonly processNs: bigint; readonly attributedNs: bigint }
+  /** Time of steps on a GPU so far, with an owner or not; absent where the engine uses none. */
+  gpuNs?(): bigint
 }
 
 type Sources = {
@@ -28,12 +31,15 @@ type Sources = {
   readonly shares: () => readonly StepShare[]
   /** Time in ns that requests took by themselves since it was last asked, besides what steps weigh. */
   readonly own?: () => readonly StepShare[]
+  /** Of an engine on a GPU: the time of steps there is split as the rest of a step's CPU is. */
+  readonly gpu?: GpuTimer
 }
 
 export function createStepClock(sources: Sources): StepClock {
   const startNs = sources.processNs()
   let boundaryNs = startNs
   let attributedNs = 0n
+  let gpuNs = 0n
   let current: readonly StepShare[] = []
 
   const settle = () => {
@@ -49,10 +55,17 @@ export function createStepClock(sources: Sources): StepClock {
       spentNs,
     )
     give(ownNs, own)
-    give(
-      spentNs - ownNs,
-      current.filter((share) => share.account.open),
+    const owners = current.filter((share) => share.account.open)
+    give(spentNs - ownNs, owners)
+    giveGpu(sources.gpu?.takeNs() ?? 0n, owners)
+  }
+  const giveGpu = (ns: bigint, owners: readonly StepShare[]) => {
+    gpuNs += ns
+    const parts = splitByWeight(
+      ns,
+      owners.map((share) => share.weight),
     )
+    for (const [index, { account }] of owners.entries()) account.gpuNs += parts[index] ?? 0n
   }
   const give = (ns: bigint, owners: readonly StepShare[]) => {
     const parts = splitByWeight(
@@ -64,7 +77,7 @@ export function createStepClock(sources: Sources): StepClock {
   }
 
   return {
-    open: () => ({ cpuNs: 0n, open: true }),
+    open: () => ({ cpuNs: 0n, gpuNs: 0n, open: true }),
     close(account) {
       settle()
       account.open = false
@@ -86,6 +99,7 @@ export function createStepClock(sources: Sources): StepClock {
       }
     },
     totals: () => ({ processNs: sources.processNs() - startNs, attributedNs }),
+    ...(sources.gpu?.isUsed === true ? { gpuNs: () => gpuNs } : {}),
   }
 }
 

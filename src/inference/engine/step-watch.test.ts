@@ -5,7 +5,7 @@ import type { CpuAccount } from './step-clock.ts'
 import { createStepWatch, STUCK_TOKEN_CPU_MS, STEP_CPU_MS, Stuck } from './step-watch.ts'
 
 const never = new Promise<never>(() => {})
-const anAccount = (): CpuAccount => ({ cpuNs: 0n, open: true })
+const anAccount = (): CpuAccount => ({ cpuNs: 0n, gpuNs: 0n, open: true })
 
 function rig(t: TestContext) {
   t.mock.method(globalThis, 'setInterval', () => ({ unref: () => undefined }) as never)

@@ -9,15 +9,18 @@ export type CellUsage = {
   completionTokens: number
 }
 
-/** The member `ergon` of every chunk: cumulative CPU in nanoseconds as text, and tokens. */
+/** The member `ergon` of every chunk: cumulative CPU and time on a GPU in nanoseconds as text, and tokens. */
 export type UsageMember = {
   readonly cpu_ns: string
+  /** Absent until a step ran on a GPU. */
+  readonly gpu_ns?: string
   readonly prompt_tokens: number
   readonly completion_tokens: number
 }
 
 export const usageMember = (usage: CellUsage): UsageMember => ({
   cpu_ns: usage.account.cpuNs.toString(),
+  ...(usage.account.gpuNs === 0n ? {} : { gpu_ns: usage.account.gpuNs.toString() }),
   prompt_tokens: usage.promptTokens,
   completion_tokens: usage.completionTokens,
 })

@@ -125,13 +125,13 @@ export class ModelFleet {
   /** The file's own facts go into the offer: the operator who added it need not have declared them. */
   async #learnCard(id: string, { socket }: Cell): Promise<void> {
     const list = (await ask(socket, '/v1/models', this.#closing.signal)) as CardList | null
-    const { context_length: context, dimensions: embeddingDimensions } = list?.data?.[0] ?? {}
+    const { context_length: context, dimensions: embeddingDimensions, gpu } = list?.data?.[0] ?? {}
     const found = Object.entries({ context, embeddingDimensions }).filter(([, value]) =>
       isCount(value),
     )
     await this.#deps.state.query('update models set offer = offer || $2 where id = $1', [
       id,
-      JSON.stringify(Object.fromEntries(found)),
+      JSON.stringify({ ...Object.fromEntries(found), usesGpu: gpu === true }),
     ])
     await this.#states.announce()
   }
@@ -224,6 +224,7 @@ export class ModelFleet {
       ready: { probe: answers('/healthz'), timeoutMs: READY_TIMEOUT_MS },
       watch: { look: stuckAt(STUCK_PAGE), everyMs: WATCH_MS, silentMs: SILENT_MS },
       payer: { kind: 'caller' },
+      ...(gpu === undefined ? {} : { usesGpu: true }),
     })
   }
 
@@ -276,7 +277,11 @@ export class ModelFleet {
 
 /** The engine's card; its process reads foreign text, so each figure is checked. */
 type CardList = {
-  readonly data?: readonly { readonly context_length?: unknown; readonly dimensions?: unknown }[]
+  readonly data?: readonly {
+    readonly context_length?: unknown
+    readonly dimensions?: unknown
+    readonly gpu?: unknown
+  }[]
 }
 
 const isCount = (value: unknown) =>

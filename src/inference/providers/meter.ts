@@ -28,21 +28,29 @@ export type AnswerMeter = {
 
 const CPU_NS = /^\d{1,18}$/
 
-/** The meter of a model cell: `{cpu_ns, prompt_tokens, completion_tokens}`, cumulative. */
+/** The meter of a model cell: `{cpu_ns, gpu_ns?, prompt_tokens, completion_tokens}`, cumulative. */
 export function cellMeter(cell: string, promptTokensMax: number): AnswerMeter {
-  let last: { cpuNs: bigint; prompt: number; completion: number } | undefined
+  let last: { cpuNs: bigint; gpuNs: bigint; prompt: number; completion: number } | undefined
   let details: TokenUsage | undefined
   return {
     figures(member) {
       if (typeof member !== 'object' || member === null) throw lie(cell, 'no object')
-      const { cpu_ns, prompt_tokens, completion_tokens } = member as Record<string, unknown>
+      const {
+        cpu_ns,
+        gpu_ns = '0',
+        prompt_tokens,
+        completion_tokens,
+      } = member as Record<string, unknown>
       if (typeof cpu_ns !== 'string' || !CPU_NS.test(cpu_ns)) throw lie(cell, 'cpu_ns')
+      if (typeof gpu_ns !== 'string' || !CPU_NS.test(gpu_ns)) throw lie(cell, 'gpu_ns')
       if (!isCount(prompt_tokens) || !isCount(completion_tokens)) throw lie(cell, 'token counts')
       const cpuNs = BigInt(cpu_ns)
       if (last !== undefined && cpuNs < last.cpuNs) throw lie(cell, 'cpu_ns that shrank')
-      last = { cpuNs, prompt: prompt_tokens, completion: completion_tokens }
+      const gpuNs = BigInt(gpu_ns)
+      if (last !== undefined && gpuNs < last.gpuNs) throw lie(cell, 'gpu_ns that shrank')
+      last = { cpuNs, gpuNs, prompt: prompt_tokens, completion: completion_tokens }
       return {
-        used: { kind: 'cpu', cell, cpuNs },
+        used: { kind: 'cpu', cell, cpuNs, ...(gpuNs === 0n ? {} : { gpuNs }) },
         promptTokens: prompt_tokens,
         completionTokens: completion_tokens,
         ...(prompt_tokens > promptTokensMax && { promptExcess: prompt_tokens - promptTokensMax }),

@@ -2,6 +2,7 @@
 // sum (they measure the same joules at different places), and the model when none can.
 import { withPue, type Nj } from '#base/units.ts'
 import type { EnergyMethod } from '#contract/charge.ts'
+import { energyOfPower } from '#metering/power.ts'
 import { createGauge } from './gauge.ts'
 import type { CpuModel, BusySpan } from './model.ts'
 import { unavailable, type MeterSource } from './source.ts'
@@ -13,14 +14,24 @@ export type IdleFrom = 'setting' | 'calibration' | 'model'
 export type Measured = {
   readonly readingNj: Nj
   readonly method: EnergyMethod
+  /** Of energy of any height; `errorNj` is added to it. */
   readonly bandPct: number
+  /** Error that does not depend on the height; absent: none. */
+  readonly errorNj?: Nj
   /** The idle part of it, before the overhead, and the source of that figure. */
   readonly idle: { readonly milliwatts: bigint; readonly from: IdleFrom }
   /** Why better sensors were passed over, each as `name: reason`; absent when the best answered. */
   readonly fallback?: string
 }
 
-type Measurer = Pick<MeterSource, 'method' | 'bandPct' | 'idleMilliwatts'>
+/** The band of an energy, in whole percent: `errorNj` is the part of its error that does not depend on its height. */
+export function sensorBand(energy: Nj, bandPct: number, errorNj: Nj | undefined): number {
+  if (errorNj === undefined) return bandPct
+  if (energy <= 0n) return 100
+  return Math.min(100, bandPct + Number((errorNj * 100n + energy - 1n) / energy))
+}
+
+type Measurer = Pick<MeterSource, 'method' | 'bandPct' | 'idleMilliwatts' | 'errorMilliwatts'>
 
 /** Sensors are asked at most this long: a window must close within its second. */
 const READ_MS_MAX = 800
@@ -42,10 +53,13 @@ export function createSensors(deps: {
     idleMilliwatts === undefined
       ? { milliwatts: model.idleMilliwatts, from: model.linear ? 'model' : 'calibration' }
       : { milliwatts: idleMilliwatts, from: 'setting' }
-  const measuredBy = (by: Measurer, energyNj: Nj): Measured => ({
+  const measuredBy = (by: Measurer, energyNj: Nj, { elapsedNs }: BusySpan): Measured => ({
     readingNj: withPue(energyNj, pueMilli),
     method: by.method,
     bandPct: by.bandPct,
+    ...(by.errorMilliwatts === undefined
+      ? {}
+      : { errorNj: withPue(energyOfPower(by.errorMilliwatts, elapsedNs), pueMilli) }),
     idle: idleOf(by),
   })
   const read = async (signal?: AbortSignal) => {
@@ -61,9 +75,9 @@ export function createSensors(deps: {
         const gauged = gauge.energyOf(readings[index] ?? unavailable('not read'), span)
         if (measured !== undefined) continue
         if (gauged.kind === 'unavailable') doubts.push(`${gauge.source.name}: ${gauged.reason}`)
-        else measured = measuredBy(gauge.source, gauged.energyNj)
+        else measured = measuredBy(gauge.source, gauged.energyNj, span)
       }
-      measured ??= measuredBy({ method: 'model', bandPct: model.bandPct }, model.energy(span))
+      measured ??= measuredBy({ method: 'model', bandPct: model.bandPct }, model.energy(span), span)
       return doubts.length === 0 ? measured : { ...measured, fallback: doubts.join('; ') }
     }
   }

@@ -20,6 +20,8 @@ export interface MeterSource {
   readonly method: EnergyMethod
   /** Declared error band in whole percent. */
   readonly bandPct: number
+  /** Error of a reading whatever its height, beside `bandPct`: of the power of a window, and of its dynamic part. */
+  readonly errorMilliwatts?: bigint
   /** The sensor's reading of an idle machine, where it was calibrated; else the model's estimate is taken. */
   readonly idleMilliwatts?: bigint
   /** More than this cannot be true: such a reading is quarantined and never billed. */

@@ -5,6 +5,7 @@ import { fault } from '#contract/errors.ts'
 import { calibrate, type CalibrateDeps, type CalibrationStep } from '#metering/calibrate.ts'
 import { calibrationText, type Calibration } from '#metering/calibration.ts'
 import { createBusyReader } from '#metering/sources/busy.ts'
+import type { GpuSource } from '#metering/gpu/nvidia-smi.ts'
 import { startLoad } from './load.ts'
 import { readCpuInfo } from './model.ts'
 import { openSensors, type SensorConfig } from './sources.ts'
@@ -25,6 +26,8 @@ export type Calibrator = (
 /** One calibration at a time; `pace` shortens the steps, for tests. */
 export function createCalibrator(deps: {
   readonly config: SensorConfig
+  /** The cards, where they have a meter of their own. */
+  readonly gpu?: GpuSource | undefined
   readonly calibrationFile: string
   readonly pace?: Pick<CalibrateDeps, 'settleMs' | 'samples' | 'sampleMs'>
 }): Calibrator {
@@ -35,7 +38,7 @@ export function createCalibrator(deps: {
     const cpu = readCpuInfo()
     const busy = createBusyReader()
     // Readers of their own: a counter is read in steps here and in windows by the meter.
-    const sensors = openSensors(deps.config)
+    const sensors = openSensors(deps.config, deps.gpu)
     try {
       const [reference] = sensors
       if (reference === undefined)

@@ -10,31 +10,36 @@ import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Ask } from '#node/cell-specs.ts'
 
 /** The bill of one life of a gateway. */
-export type GatewayBill = Billed & { readonly session: string; readonly activity: Activity }
+export type GatewayBill = Billed & {
+  readonly session: string
+  readonly activity: Activity
+  /** The time of steps on the GPU, and its energy. */
+  readonly gpu: Billed
+}
 
 /** The page of a gateway's inside that says so. */
 export const BILLED_PAGE = '/billed'
 
-type BilledPage = Readonly<
-  Record<'session' | 'chargedNs' | 'accruedNj' | 'indirectNs' | 'aheadNs' | 'absorbedNs', string>
-> & {
+type BilledTexts = 'session' | 'chargedNs' | 'accruedNj' | 'indirectNs' | 'gpuNs' | 'gpuNj'
+type BilledPage = Readonly<Record<BilledTexts, string>> & {
   readonly activeSeconds: number
   readonly operations: Readonly<Record<string, OperationUsage>>
 }
 
 export function billedPage(
   session: string,
-  charging: Pick<Charging, 'billed' | 'activity'>,
+  charging: Pick<Charging, 'billed' | 'billedGpu' | 'activity'>,
 ): BilledPage {
   const { chargedNs, accruedNj } = charging.billed()
-  const { operations, activeSeconds, ...activity } = charging.activity
+  const gpu = charging.billedGpu()
+  const { operations, activeSeconds, indirectNs } = charging.activity
   return {
     session,
     chargedNs: String(chargedNs),
     accruedNj: String(accruedNj),
-    indirectNs: String(activity.indirectNs),
-    aheadNs: String(activity.aheadNs),
-    absorbedNs: String(activity.absorbedNs),
+    indirectNs: String(indirectNs),
+    gpuNs: String(gpu.chargedNs),
+    gpuNj: String(gpu.accruedNj),
     activeSeconds,
     operations: Object.fromEntries(operations),
   }
@@ -45,6 +50,8 @@ export interface Bills {
   take(cell: string, bill: GatewayBill): void
   /** The sum over all lives of all gateways; it never falls. */
   total(): Billed
+  /** The same of the GPU. */
+  totalGpu(): Billed
   /** The same of settled requests. */
   activity(): Activity
   /**
@@ -58,17 +65,20 @@ export interface Bills {
 export function createBills(): Bills {
   const lives = new Map<string, GatewayBill>()
   let ended = NOTHING_BILLED
+  let endedGpu = NOTHING_BILLED
   let endedActivity = NO_ACTIVITY
   return {
     take(cell, bill) {
       const before = lives.get(cell)
       if (before !== undefined && before.session !== bill.session) {
         ended = addBilled(ended, before)
+        endedGpu = addBilled(endedGpu, before.gpu)
         endedActivity = addActivity(endedActivity, before.activity)
       }
       lives.set(cell, bill)
     },
     total: () => lives.values().reduce(addBilled, ended),
+    totalGpu: () => lives.values().reduce((sum, { gpu }) => addBilled(sum, gpu), endedGpu),
     allowedNs(creditNs) {
       const shareNs = Math.floor(creditNs / Math.max(1, lives.size))
       return Object.fromEntries(
@@ -110,11 +120,13 @@ export async function askGateways(deps: {
 }
 
 function billOf(answer: unknown): GatewayBill {
-  const { session, chargedNs, accruedNj, activeSeconds, operations, ...page } = answer as BilledPage
+  const { session, chargedNs, accruedNj, indirectNs, gpuNs, gpuNj, activeSeconds, operations } =
+    answer as BilledPage
   return {
     session,
     chargedNs: BigInt(chargedNs),
     accruedNj: nj(BigInt(accruedNj)),
+    gpu: { chargedNs: BigInt(gpuNs), accruedNj: nj(BigInt(gpuNj)) },
     activity: {
       operations: new Map(Object.entries(operations)),
       activeSeconds,

@@ -36,6 +36,7 @@ async function open(t: TestContext) {
       name: METER,
       routedTo: 'ergon/local/cpu-x64',
       calibrationFile: join(folder, 'calibration.json'),
+      signal: new AbortController().signal,
       ...(learned !== undefined && { learned }),
       log: quiet,
     })

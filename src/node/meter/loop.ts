@@ -27,8 +27,9 @@ export function startMeterLoop(deps: {
   async function turn(): Promise<void> {
     try {
       await meter.refresh(AbortSignal.timeout(REFRESH_MS))
-      const window = await meter.closeWindow()
+      const [window, gpuWindow] = await Promise.all([meter.closeWindow(), meter.closeGpuWindow()])
       session.append('window', windowBytes(window), [])
+      if (gpuWindow !== undefined) session.append('window', windowBytes(gpuWindow), [])
       minutes.add(window)
       // It waits for the ledger, which no window does.
       charging = minutes.charge('over')

@@ -12,7 +12,9 @@ import { parseRates } from '#contract/stored-rates.ts'
 import { indirectStatus, type IndirectStatus } from '#metering/indirect-status.ts'
 import { createNodeMeter, type NodeMeter } from '#metering/node-meter.ts'
 import { createBusyReader } from '#metering/sources/busy.ts'
+import type { GpuSource } from '#metering/gpu/nvidia-smi.ts'
 import type { CpuModel } from '#metering/sources/model.ts'
+import type { MeterSource } from '#metering/sources/source.ts'
 import type { MeterStatus } from '#metering/status.ts'
 import type { MeterWindow } from '#metering/window.ts'
 import type { State } from '#state/connect.ts'
@@ -21,7 +23,8 @@ import { startCarbon, type NodeCarbon } from './carbon.ts'
 import { askCaused, createCausedCpu } from './caused-cpu.ts'
 import { createCellReader, reservedPpb, type CellReader } from './cells.ts'
 import { openAsk } from '#node/cell-specs.ts'
-import { askGateways, createBills } from './gateway-bills.ts'
+import { askGateways, createBills, type Bills } from './gateway-bills.ts'
+import { createGpuMeter, openGpuSource, type GpuMeter } from './gpu.ts'
 import { openModel } from './model.ts'
 import { openSensors } from './sources.ts'
 
@@ -30,6 +33,8 @@ export type Meter = {
   refresh(signal: AbortSignal): Promise<void>
   /** Closes the window that began at the close before; one at a time. */
   closeWindow(signal?: AbortSignal): Promise<MeterWindow>
+  /** The same of the GPU; undefined where that has no meter. */
+  closeGpuWindow(signal?: AbortSignal): Promise<MeterWindow | undefined>
   /** Energy that a cell may have used since the last window, and uses at most: estimates, ahead of the next window. */
   ahead(cell: Cell): CellAhead
   /** When the cells were last read for a window, by the monotonic clock. */
@@ -40,6 +45,8 @@ export type Meter = {
   status(): MeterStatus & {
     readonly carbon: ReturnType<NodeCarbon['status']>
     readonly indirect: IndirectStatus
+    /** Of the GPU, where that has a meter. */
+    readonly gpu?: MeterStatus
   }
   /** `ergon meter calibrate`. */
   readonly calibrate: Calibrator
@@ -67,31 +74,28 @@ export async function createMeter(deps: {
   calibrationFile: string
   /** Rates of indirect CPU that an earlier life learned. */
   learned?: IndirectRates
+  /** For programs that are started (default: the part of our own that such programs get). */
+  environment?: Readonly<Record<string, string>>
+  /** Gives up the start. */
+  signal: AbortSignal
   log: Logger
 }): Promise<Meter> {
-  const { config, cells, name, routedTo, calibrationFile, log } = deps
+  const { config, cells, name, calibrationFile, log } = deps
   await using opened = new AsyncDisposableStack()
   const model = openModel(calibrationFile, log)
-  const carbon = startCarbon(config)
-  opened.defer(() => carbon.close())
-  const busy = createBusyReader()
-  opened.defer(() => busy.close())
+  const carbon = opened.adopt(startCarbon(config), (one) => one.close())
+  const busy = opened.adopt(createBusyReader(), (one) => one.close())
   const bills = createBills()
   const indirect = createIndirectLearner(deps.learned)
   const caused = createCausedCpu()
-  const asking = openAsk()
-  opened.defer(() => asking.close())
-  const sources = openSensors(config)
-  // The idle power of a machine differs by ten times between sensors; the model guesses it.
-  if (sources.length > 0 && model.linear && config.sensorIdleMilliwatts === undefined)
-    log.warn('A sensor is used without a calibration: run `ergon meter calibrate`', {
-      sensors: sources.map((source) => source.name),
-    })
+  const asking = opened.adopt(openAsk(), (one) => one.close())
+  const gpuSource = await openGpuSource(config, deps)
+  opened.defer(() => gpuSource?.close())
   const reader = createCellReader(cells, systemClock, caused)
   const meter = createNodeMeter({
     meter: name,
     model,
-    sources,
+    sources: sensorsOf(config, { model, gpuSource, log }),
     busyNs: () => busy.busyNs(),
     cells: reader.read,
     billed: () => bills.total(),
@@ -99,26 +103,25 @@ export async function createMeter(deps: {
     clock: systemClock,
   })
   opened.defer(() => meter.close())
-  const all = opened.move()
-
-  const body = (): TariffBody => ({
+  const gpu = createGpuMeter(gpuSource, {
     meter: name,
-    method: meter.tariffKnown.method,
-    band_pct: String(meter.tariffKnown.bandPct),
-    nj_per_cpu_s: meter.tariffNjPerCpuS.toString(),
-    pue_milli: config.pueMilli.toString(),
-    routed_to: routedTo,
-    factor: factorOf(carbon.current()),
-    indirect: { ...indirect.rates(), allowedNs: bills.allowedNs(indirect.creditNs) },
+    cells,
+    billed: bills.totalGpu,
+    pueMilli: config.pueMilli,
+    ask: asking.ask,
+    log,
   })
+  const all = opened.move()
+  const body = () => bodyOf(deps, { meter, carbon, gpu, indirect, bills })
   return {
-    refresh: refreshOf({ bills, caused, cells, ask: asking.ask, log }),
+    refresh: refreshOf({ bills, caused, cells, ask: asking.ask, gpu, log }),
     async closeWindow(signal) {
       const window = await meter.closeWindow(signal)
       const cpuNs = cpuOf(window, answering(cells))
       indirect.observe({ ...window, cpuNs, activity: bills.activity() })
       return window
     },
+    closeGpuWindow: async (signal) => gpu?.closeWindow(signal),
     ahead: aheadOf({ reader, model, pueMilli: config.pueMilli, tariff: meter }),
     readMs: () => reader.readMs,
     publish: createPublish(name, body, () => indirect.revision),
@@ -126,21 +129,70 @@ export async function createMeter(deps: {
       ...meter.status(),
       carbon: carbon.status(),
       indirect: indirectStatus(indirect),
+      ...(gpu === undefined ? {} : { gpu: gpu.status() }),
     }),
-    calibrate: createCalibrator({ config, calibrationFile }),
+    calibrate: createCalibrator({ config, calibrationFile, gpu: gpuSource }),
     close: () => all.disposeAsync(),
+  }
+}
+
+/** The sensors, with a warning for those that nobody calibrated. */
+function sensorsOf(
+  config: Config,
+  about: {
+    readonly model: Pick<CpuModel, 'linear'>
+    readonly gpuSource: GpuSource | undefined
+    readonly log: Logger
+  },
+): MeterSource[] {
+  const { model, gpuSource, log } = about
+  const sources = openSensors(config, gpuSource)
+  // The idle power of a machine differs by ten times between sensors; the model guesses it.
+  if (sources.length > 0 && model.linear && config.sensorIdleMilliwatts === undefined)
+    log.warn('A sensor is used without a calibration: run `ergon meter calibrate`', {
+      sensors: sources.map((source) => source.name),
+    })
+  return sources
+}
+
+/** The tariff of this moment, as sessions read it. */
+function bodyOf(
+  { name, config, routedTo }: { name: string; config: Config; routedTo: string },
+  parts: {
+    readonly meter: NodeMeter
+    readonly carbon: Pick<NodeCarbon, 'current'>
+    readonly gpu: GpuMeter | undefined
+    readonly indirect: ReturnType<typeof createIndirectLearner>
+    readonly bills: Pick<Bills, 'allowedNs'>
+  },
+): TariffBody {
+  const { meter, carbon, gpu, indirect, bills } = parts
+  return {
+    meter: name,
+    method: meter.tariffKnown.method,
+    band_pct: String(meter.tariffKnown.bandPct),
+    nj_per_cpu_s: meter.tariffNjPerCpuS.toString(),
+    pue_milli: config.pueMilli.toString(),
+    routed_to: routedTo,
+    factor: factorOf(carbon.current()),
+    ...(gpu === undefined ? {} : { gpu: gpu.tariff() }),
+    indirect: { ...indirect.rates(), allowedNs: bills.allowedNs(indirect.creditNs) },
   }
 }
 
 type RefreshDeps = Omit<
   Parameters<typeof askGateways>[0] & Parameters<typeof askCaused>[0],
   'signal'
->
+> & { readonly gpu: GpuMeter | undefined }
 
 const refreshOf =
   (deps: RefreshDeps): Meter['refresh'] =>
   async (signal) =>
-    void (await Promise.all([askGateways({ ...deps, signal }), askCaused({ ...deps, signal })]))
+    void (await Promise.all([
+      askGateways({ ...deps, signal }),
+      askCaused({ ...deps, signal }),
+      deps.gpu?.refresh(signal),
+    ]))
 
 const PPB = 1_000_000_000n
 
@@ -184,10 +236,14 @@ function createPublish(
     // Rates move at rest too, where nobody is billed by them: that is not worth a write each few seconds.
     const text = JSON.stringify({ ...tariff, indirect: revisionOfRates() })
     if (text === published) return
+    const { gpu } = tariff
+    // A meter without a row here has windows that are never summed up.
+    const meters = gpu === undefined ? [meter] : [meter, gpu.meter]
+    const bodies = gpu === undefined ? [tariff] : [tariff, gpu]
     await state.query(
-      `insert into tariffs (meter, body) values ($1, $2)
+      `insert into tariffs (meter, body) select * from unnest($1::text[], $2::jsonb[])
        on conflict (meter) do update set body = excluded.body, at = now()`,
-      [meter, JSON.stringify(tariff)],
+      [meters, bodies.map((one) => JSON.stringify(one))],
     )
     published = text
   }

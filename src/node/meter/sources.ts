@@ -6,6 +6,8 @@ import type { Config } from '#config/config.ts'
 import { createPlug, type PlugKind } from '#metering/sources/plug.ts'
 import { createRapl, hasRapl } from '#metering/sources/rapl.ts'
 import type { MeterSource } from '#metering/sources/source.ts'
+import type { GpuSource } from '#metering/gpu/nvidia-smi.ts'
+import { withoutGpu } from './gpu.ts'
 
 export type SensorConfig = Pick<
   Config,
@@ -19,10 +21,14 @@ const PAGES: Record<PlugKind, string | undefined> = {
   redfish: undefined,
 }
 
-/** New readers, to be closed by the caller. Throws `settings_invalid`. */
-export function openSensors(config: SensorConfig): MeterSource[] {
+/**
+ * New readers, to be closed by the caller. A meter at the wall sees the cards too: where these have a meter of their own
+ * (`gpu`), their power is taken off. Throws `settings_invalid`.
+ */
+export function openSensors(config: SensorConfig, gpu?: GpuSource): MeterSource[] {
+  const wall = config.plugUrl === undefined ? [] : [openPlug(config.plugUrl, config.plugBandPct)]
   const [best, ...others] = [
-    ...(config.plugUrl === undefined ? [] : [openPlug(config.plugUrl, config.plugBandPct)]),
+    ...(gpu === undefined ? wall : wall.map((plug) => withoutGpu(plug, gpu))),
     ...(hasRapl(config.sysfsRoot) ? [createRapl({ sysfsRoot: config.sysfsRoot })] : []),
   ]
   if (best === undefined) return []

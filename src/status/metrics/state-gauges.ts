@@ -11,6 +11,8 @@ import type { WebhookFigures } from './webhook-figures.ts'
 export type GaugeQueries = {
   readonly books: () => Promise<BooksFigures>
   readonly power: () => Promise<PowerFigures | undefined>
+  /** Of the GPU; undefined where that has no meter. */
+  readonly gpuPower: () => Promise<PowerFigures | undefined>
   readonly tasks: () => Promise<readonly TaskFigures[]>
   readonly webhooks: () => Promise<WebhookFigures>
 }
@@ -21,10 +23,11 @@ const ANSWER_MS_MAX = 1000
 export function addStateGauges(
   registry: Registry,
   GaugeOf: typeof Gauge,
-  { books, power, tasks, webhooks }: GaugeQueries,
+  { books, power, gpuPower, tasks, webhooks }: GaugeQueries,
 ): void {
   addBooks(registry, GaugeOf, books)
   addPower(registry, GaugeOf, power)
+  addGpuPower(registry, GaugeOf, gpuPower)
   addTasks(registry, GaugeOf, tasks)
   addWebhooks(registry, GaugeOf, webhooks)
 }
@@ -87,15 +90,15 @@ function addWebhooks(
   ofWebhooks('webhooks_due_age_seconds', 'Since the oldest of them was due', ({ ageS }) => ageS)
 }
 
-/** The power of the node and of its cells: the newest window of its meter, the same for all gateways. */
-function addPower(registry: Registry, GaugeOf: typeof Gauge, power: GaugeQueries['power']): void {
+/** A gauge of the newest window of a meter, which is the same for all gateways. */
+function powerGauges(
+  registry: Registry,
+  GaugeOf: typeof Gauge,
+  power: GaugeQueries['power'],
+): (name: string, help: string, gauge: PowerGauge) => void {
   const askPower = askOnce(power)
-  const gauge = (
-    name: string,
-    help: string,
-    { labels = [], read }: { labels?: readonly string[]; read: ReadPower },
-  ) =>
-    new GaugeOf({
+  return (name, help, { labels = [], read }) =>
+    void new GaugeOf({
       name: `ergon_${name}`,
       help,
       aggregator: 'max',
@@ -110,6 +113,31 @@ function addPower(registry: Registry, GaugeOf: typeof Gauge, power: GaugeQueries
         for (const one of read(known)) this.set(one.labels ?? {}, one.value)
       },
     })
+}
+
+/** The power of the cards, and of the models on them. */
+function addGpuPower(
+  registry: Registry,
+  GaugeOf: typeof Gauge,
+  power: GaugeQueries['power'],
+): void {
+  const gauge = powerGauges(registry, GaugeOf, power)
+  gauge('gpu_power_watts', 'What the cards drew in the last second, all together', {
+    labels: ['method'],
+    read: ({ method, watts }) => [{ labels: { method }, value: watts }],
+  })
+  gauge('gpu_idle_power_watts', 'What of that they draw when nothing runs', {
+    read: ({ idleWatts }) => [{ value: idleWatts }],
+  })
+  gauge('gpu_cell_power_watts', 'Share of that of each model, and who pays for it', {
+    labels: ['cell', 'payer', 'model'],
+    read: ({ cells }) => cells.map(({ labels, watts }) => ({ labels, value: watts })),
+  })
+}
+
+/** The power of the node and of its cells. */
+function addPower(registry: Registry, GaugeOf: typeof Gauge, power: GaugeQueries['power']): void {
+  const gauge = powerGauges(registry, GaugeOf, power)
   gauge('node_power_watts', 'What this machine drew in the last second, by its best sensor', {
     read: ({ watts }) => [{ value: watts }],
   })
@@ -150,6 +178,7 @@ function addTasks(registry: Registry, GaugeOf: typeof Gauge, tasks: GaugeQueries
   ofTasks('seconds', 'Time that the runs took', ({ spent_ms: spentMs }) => spentMs / 1000)
 }
 
+type PowerGauge = { readonly labels?: readonly string[]; readonly read: ReadPower }
 type ReadPower = (
   power: PowerFigures,
 ) => readonly { readonly labels?: Readonly<Record<string, string>>; readonly value: number }[]

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readCardLine } from './card-line.ts'
+import { createCardRounds } from './card-rounds.ts'
+import { cardLine, cardUuid } from './gpu-record.fixture.ts'
+
+const EVERY_MS = 200
+
+/** Rounds of one card by default, a line each 200 ms. */
+function rig(cards = 1) {
+  const rounds = createCardRounds(new Set(Array.from({ length: cards }, (_, i) => cardUuid(i))))
+  let ms = 0
+  const hear = (line: string) => {
+    const reading = readCardLine(line)
+    assert.ok(reading !== undefined, line)
+    rounds.add(reading, ms)
+  }
+  const pass = (count: number, watts: string, busy = '0') => {
+    for (let i = 0; i < count; i++) {
+      ms += EVERY_MS
+      hear(cardLine({ watts, busy }))
+    }
+  }
+  return {
+    rounds,
+    hear,
+    pass,
+    later: (more: number) => void (ms += more),
+    take: () => rounds.take(ms),
+  }
+}
+
+test('take() gives the newest mean of a second, and over longer windows one for each second', () => {
+  const { pass, take } = rig()
+  pass(4, '100.00')
+  pass(1, '200.00')
+  assert.deepEqual(take(), { kind: 'power', milliwatts: 200_000n })
+  // Two seconds: each second has a mean of its own.
+  pass(5, '100.00')
+  pass(5, '300.00')
+  assert.deepEqual(take(), { kind: 'power', milliwatts: 200_000n })
+})
+
+test('take() adds the cards up, whatever their order', () => {
+  const { rounds, hear, take } = rig(2)
+  hear(cardLine({ index: 1, watts: '30.50' }))
+  assert.equal(rounds.milliwatts, undefined)
+  hear(cardLine({ watts: '70.00' }))
+  assert.deepEqual(take(), { kind: 'power', milliwatts: 100_500n })
+})
+
+test('take() says why it has nothing: a card is gone, is blind, is new, or all are silent', () => {
+  const gone = rig(2)
+  for (let i = 0; i < 3; i++) gone.hear(cardLine({ watts: '70.00' }))
+  assert.deepEqual(gone.take(), { kind: 'unavailable', reason: `${cardUuid(1)} is gone` })
+  const blind = rig()
+  blind.pass(1, '[N/A]')
+  assert.match(JSON.stringify(blind.take()), /NVIDIA H200 gives no power.draw.average/)
+  blind.pass(1, '90.00')
+  assert.equal(blind.take().kind, 'power')
+  const stranger = rig()
+  stranger.hear(cardLine({ index: 3, watts: '70.00' }))
+  stranger.hear(cardLine({ index: 3, watts: '70.00' }))
+  assert.match(JSON.stringify(stranger.take()), /was not there at the start/)
+  const silent = rig()
+  silent.pass(5, '70.00')
+  silent.later(2001)
+  assert.deepEqual(silent.take(), { kind: 'unavailable', reason: 'no reading for 2000 ms' })
+})
+
+test('take() gives each reading once', () => {
+  const { pass, take } = rig()
+  pass(1, '70.00')
+  assert.equal(take().kind, 'power')
+  assert.equal(take().kind, 'unavailable')
+})
+
+test('the idle power is the least at first, then that of the seventh quiet second', () => {
+  const { rounds, pass } = rig()
+  pass(1, '78.00')
+  pass(10, '300.00', '90')
+  assert.equal(rounds.idleMilliwatts, 78_000n)
+  pass(30, '121.00')
+  assert.equal(rounds.idleMilliwatts, 78_000n)
+  pass(1, '120.00')
+  assert.equal(rounds.idleMilliwatts, 120_000n)
+  // Under load the last quiet one stays.
+  pass(50, '650.00', '100')
+  assert.equal(rounds.idleMilliwatts, 120_000n)
+})
+
+test('busy time is that of the cards together, and that of a gap is not known', () => {
+  const { rounds, pass, later } = rig()
+  pass(1, '78.00', '50')
+  pass(5, '300.00', '50')
+  assert.equal(rounds.busyNs, 500_000_000n)
+  later(10_000)
+  pass(1, '300.00', '100')
+  assert.equal(rounds.busyNs, 500_000_000n)
+  pass(1, '300.00', '[N/A]')
+  assert.equal(rounds.busyNs, 500_000_000n)
+})
+
+test('restart() forgets what came before it', () => {
+  const { rounds, hear, pass, take } = rig(2)
+  hear(cardLine({ watts: '70.00' }))
+  rounds.restart()
+  hear(cardLine({ index: 1, watts: '70.00' }))
+  assert.equal(take().kind, 'unavailable')
+  pass(1, '70.00')
+  assert.equal(take().kind, 'power')
+})

@@ -1,0 +1,137 @@
+// Readings of all cards of a machine, round by round: a round has one line of each card. From the rounds come the power
+// of a window, the idle power and the busy time.
+import type { CardReading } from './card-line.ts'
+
+/** Of the whole machine: the sums of its cards. */
+type CardRound = {
+  readonly atMs: number
+  readonly milliwatts: bigint
+  /** Absent where a card does not tell: then no use by others can be seen. */
+  readonly busyPercent?: bigint
+}
+
+export type RoundsPower =
+  | { readonly kind: 'power'; readonly milliwatts: bigint }
+  | { readonly kind: 'unavailable'; readonly reason: string }
+
+export interface CardRounds {
+  /** A line that came at this time of the monotonic clock. */
+  add(reading: CardReading, atMs: number): void
+  /** Takes no more until the next whole round: the program of the lines has ended. */
+  restart(): void
+  /** Mean power since the last call, and only of rounds that are no older than that; then they are forgotten. */
+  take(nowMs: number): RoundsPower
+  /** Of the newest round. */
+  readonly milliwatts: bigint | undefined
+  /** The power of the cards while nothing runs on them: see QUIET_MS. */
+  readonly idleMilliwatts: bigint | undefined
+  /** Cumulative: time in which something ran, of all cards together. */
+  readonly busyNs: bigint
+  readonly lastMs: number | undefined
+}
+
+/** A reading is the mean of a second: those a second apart have every moment once. */
+const MEAN_MS = 1000
+/**
+ * After that long without any use the power is the idle power. A card keeps its clocks up for a while after work, and the
+ * mean falls a second late: 3 s after 5 s at full load an H200 still read 35 % too much.
+ */
+const QUIET_MS = 6000
+/** Busy time between two rounds that are further apart than this is not known. */
+const GAP_MS_MAX = 3000
+const ROUNDS_MAX = 600
+
+/** `cards` are the ids of all cards, in any order. */
+export function createCardRounds(cards: ReadonlySet<string>, staleMs = 2000): CardRounds {
+  let open = new Map<string, CardReading>()
+  let rounds: CardRound[] = []
+  let newest: CardRound | undefined
+  let doubt: string | undefined
+  let quietFromMs: number | undefined
+  let leastMilliwatts: bigint | undefined
+  let quietMilliwatts: bigint | undefined
+  let busyNs = 0n
+
+  const close = (atMs: number) => {
+    const readings = [...open.values()]
+    open = new Map()
+    doubt = doubtOf(cards, readings)
+    if (doubt !== undefined) return
+    const round = roundOf(readings, atMs)
+    const sinceMs = newest === undefined ? 0 : atMs - newest.atMs
+    if (round.busyPercent !== undefined && sinceMs <= GAP_MS_MAX)
+      busyNs += (round.busyPercent * BigInt(Math.round(sinceMs * 1e6))) / 100n
+    newest = round
+    learnIdle(round)
+    rounds.push(round)
+    if (rounds.length > ROUNDS_MAX) rounds.shift()
+  }
+  const learnIdle = ({ atMs, milliwatts, busyPercent }: CardRound) => {
+    if (leastMilliwatts === undefined || milliwatts < leastMilliwatts) leastMilliwatts = milliwatts
+    if (busyPercent !== 0n) quietFromMs = undefined
+    else if (atMs - (quietFromMs ??= atMs) >= QUIET_MS) quietMilliwatts = milliwatts
+  }
+  return {
+    add(reading, atMs) {
+      if (open.has(reading.uuid)) close(atMs)
+      open.set(reading.uuid, reading)
+      if (open.size === cards.size && [...cards].every((uuid) => open.has(uuid))) close(atMs)
+    },
+    restart() {
+      open = new Map()
+      rounds = []
+      newest = undefined
+      quietFromMs = undefined
+    },
+    take(nowMs) {
+      const taken = rounds
+      rounds = []
+      if (doubt !== undefined) return { kind: 'unavailable', reason: doubt }
+      const last = taken.at(-1)
+      if (last === undefined || nowMs - last.atMs > staleMs)
+        return { kind: 'unavailable', reason: `no reading for ${staleMs} ms` }
+      return { kind: 'power', milliwatts: meanOf(apart(taken)) }
+    },
+    get milliwatts() {
+      return newest?.milliwatts
+    },
+    get idleMilliwatts() {
+      return quietMilliwatts ?? leastMilliwatts
+    },
+    get busyNs() {
+      return busyNs
+    },
+    get lastMs() {
+      return newest?.atMs
+    },
+  }
+}
+
+/** The newest round, and before it those that are a second apart: each is the mean of the second before it. */
+function apart(rounds: readonly CardRound[]): CardRound[] {
+  const kept: CardRound[] = []
+  for (const round of rounds.toReversed())
+    if ((kept.at(-1)?.atMs ?? Infinity) - round.atMs >= MEAN_MS * NEARLY) kept.push(round)
+  return kept
+}
+/** Rounds come a few milliseconds early or late. */
+const NEARLY = 0.95
+
+const meanOf = (rounds: readonly CardRound[]): bigint =>
+  rounds.reduce((sum, { milliwatts }) => sum + milliwatts, 0n) / BigInt(rounds.length)
+
+function doubtOf(cards: ReadonlySet<string>, readings: readonly CardReading[]): string | undefined {
+  const stranger = readings.find(({ uuid }) => !cards.has(uuid))
+  if (stranger !== undefined) return `${stranger.uuid} was not there at the start`
+  const missing = [...cards].find((card) => readings.every(({ uuid }) => uuid !== card))
+  if (missing !== undefined) return `${missing} is gone`
+  const blind = readings.find(({ milliwatts }) => milliwatts === undefined)
+  return blind === undefined ? undefined : `${blind.name} gives no power.draw.average`
+}
+
+function roundOf(readings: readonly CardReading[], atMs: number): CardRound {
+  const milliwatts = readings.reduce((sum, reading) => sum + (reading.milliwatts ?? 0n), 0n)
+  if (readings.some(({ busyPercent }) => busyPercent === undefined)) return { atMs, milliwatts }
+  const busyPercent = readings.reduce((sum, reading) => sum + (reading.busyPercent ?? 0n), 0n)
+  return { atMs, milliwatts, busyPercent }
+}

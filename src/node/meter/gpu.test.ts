@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createLogger } from '#base/log.ts'
+import { energyOfCpu, nj } from '#base/units.ts'
+import type { Cell, Cells } from '#cells/cell.ts'
+import { createGpuModel } from '#metering/gpu/gpu-model.ts'
+import type { GpuSource } from '#metering/gpu/nvidia-smi.ts'
+import { createNodeMeter } from '#metering/node-meter.ts'
+import { unavailable, type Reading, type Unavailable } from '#metering/sources/source.ts'
+import { NOTHING_BILLED } from '#metering/true-up.ts'
+import { REST, sumOfShares } from '#metering/window.ts'
+import { parseWindow, windowBytes } from '#metering/window-record.ts'
+import { openGpuSource, withoutGpu } from './gpu.ts'
+import { askGpuTime, createGpuTime } from './gpu-time.ts'
+
+const S = 1_000_000_000n
+const log = createLogger('test', { level: 'error' })
+const never = new AbortController().signal
+
+const cellOf = (name: string, usesGpu = true): Cell =>
+  ({
+    socket: `/run/${name}`,
+    state: 'ready',
+    spec: { name, payer: { kind: 'caller' }, ...(usesGpu ? { usesGpu: true } : {}) },
+  }) as Cell
+
+/** A card of 100 W idle and a limit of 700 W, and two models. */
+function createRig() {
+  const state = {
+    ms: 0,
+    busyNs: 0n,
+    reading: unavailable('not set') as Reading | Unavailable,
+    billed: NOTHING_BILLED,
+  }
+  const source: GpuSource = {
+    name: 'nvidia-smi',
+    method: 'nvml',
+    bandPct: 1,
+    errorMilliwatts: 5000n,
+    cards: [{ uuid: 'GPU-1', name: 'NVIDIA X', driver: '1', limitMilliwatts: 700_000n }],
+    idleMilliwatts: 100_000n,
+    milliwatts: 0n,
+    ceilingMilliwatts: () => 700_000n,
+    busyNs: () => state.busyNs,
+    read: async () => state.reading,
+    close: async () => undefined,
+  }
+  const cells = ['model-a', 'model-b'].map((name) => cellOf(name))
+  const gpuTime = createGpuTime({ list: () => [...cells, cellOf('gw-1', false)] })
+  const meter = createNodeMeter({
+    meter: 'node:gpu',
+    model: createGpuModel(source),
+    sources: [source],
+    busyNs: source.busyNs,
+    cells: gpuTime.read,
+    billed: () => state.billed,
+    pueMilli: 1000n,
+    clock: { wallMs: () => 1_800_000_000_000 + state.ms, monotonicMs: () => state.ms },
+  })
+  const totals = new Map<Cell, bigint>()
+  const second = async (watts: number | undefined, steps: readonly bigint[], othersNs = 0n) => {
+    state.ms += 1000
+    state.busyNs += steps.reduce((sum, ns) => sum + ns, othersNs)
+    for (const [index, cell] of cells.entries()) {
+      totals.set(cell, (totals.get(cell) ?? 0n) + (steps[index] ?? 0n))
+      gpuTime.take(cell, totals.get(cell) ?? 0n)
+    }
+    state.reading =
+      watts === undefined
+        ? unavailable('the card is gone')
+        : { kind: 'power', milliwatts: BigInt(watts) * 1000n }
+    return await meter.closeWindow()
+  }
+  return { state, meter, second }
+}
+
+test('a window of the GPU is split by steps; idle power and other programs are the operator’s', async () => {
+  const { meter, second } = createRig()
+  const window = await second(340, [S / 4n, S / 8n], S / 8n)
+  assert.deepEqual([window.method, window.readingNj, window.idleNj], ['nvml', 340n * S, 100n * S])
+  // 1 % and 5 W of 340 W.
+  assert.equal(window.bandPct, 3)
+  assert.deepEqual(
+    window.shares.map(({ name, dynamicNj, idleNj }) => [name, dynamicNj, idleNj]),
+    [
+      ['model-a', 120n * S, 0n],
+      ['model-b', 60n * S, 0n],
+      [REST, 60n * S, 100n * S],
+    ],
+  )
+  assert.deepEqual(parseWindow(windowBytes(window)), window)
+  // Of the 240 W that work added, 5 W are 3 %.
+  for (let i = 0; i < 9; i++) await second(340, [S / 4n, S / 8n], S / 8n)
+  assert.deepEqual(meter.tariffKnown, { method: 'nvml', bandPct: 4 })
+  // Of what it began with, a thousandth is left.
+  assert.equal((meter.tariffNjPerCpuS + S / 2n) / S, 480n)
+})
+
+test('while the card is silent a guess stands in, with the reason and a band of 100 %', async () => {
+  const { second } = createRig()
+  const window = await second(undefined, [S / 2n])
+  assert.deepEqual([window.method, window.bandPct], ['model', 100])
+  assert.equal(window.fallback, 'nvidia-smi: the card is gone')
+  // A third of the 600 W between idle and limit, for half a second.
+  assert.equal(window.readingNj, 200n * S)
+})
+
+test('every window of the GPU adds up to its reading, whatever the cards and the steps say', async () => {
+  const seconds = fc.array(
+    fc.record({
+      watts: fc.option(fc.integer({ min: 0, max: 900 }), { nil: undefined }),
+      steps: fc.tuple(fc.bigInt(0n, 2n * S), fc.bigInt(0n, 2n * S)),
+      othersNs: fc.bigInt(0n, S),
+    }),
+    { maxLength: 20 },
+  )
+  const property = fc.asyncProperty(seconds, async (all) => {
+    const { second } = createRig()
+    for (const { watts, steps, othersNs } of all) {
+      const window = await second(watts, steps, othersNs)
+      assert.equal(sumOfShares(window.shares), window.readingNj)
+      const operators = window.shares.filter(({ payer }) => payer.kind === 'operator')
+      const callers = window.shares.filter(({ payer }) => payer.kind === 'caller')
+      assert.equal(sumOfShares(operators) + sumOfShares(callers), window.readingNj)
+      assert.ok(callers.every(({ idleNj }) => idleNj === 0n))
+      if (watts === 0)
+        assert.notEqual(window.method, watts === 0 && window.busyNs > 0n ? 'nvml' : '')
+    }
+  })
+  await fc.assert(property, { numRuns: 100, seed: 7 })
+})
+
+test('over a long time requests are billed what their steps took of the windows', async () => {
+  const { state, meter, second } = createRig()
+  for (let k = 0; k < 300; k++) {
+    // The power follows the load a second late, as the mean of a card does.
+    const stepNs = (k % 20 < 10 ? 9n : 3n) * (S / 10n)
+    const watts = 100 + ((k - 1) % 20 < 10 ? 450 : 150)
+    const { tariffNjPerCpuS } = meter
+    const { chargedNs, accruedNj } = state.billed
+    state.billed = {
+      chargedNs: chargedNs + stepNs,
+      accruedNj: nj(accruedNj + energyOfCpu(stepNs, tariffNjPerCpuS)),
+    }
+    await second(watts, [stepNs])
+  }
+  const { true_up: trueUp, reading_nj: readingNj } = meter.status()
+  const off = Number(trueUp.true_up_nj) / Number(readingNj)
+  // The operator pays for the late power of a changing load; requests never pay more than the meter read.
+  assert.ok(off > -0.06 && off < 0.005, `the bill is ${off} of the reading off`)
+})
+
+test('a cell is asked for the time of its steps, and a lie is not believed', async () => {
+  const cells = ['model-a', 'model-b', 'model-c'].map((name) => cellOf(name))
+  const list: Cells['list'] = () => [...cells, cellOf('gw-1', false)]
+  const gpuTime = createGpuTime({ list })
+  const asked: string[] = []
+  const answers: Record<string, unknown> = { a: { gpu_ns: '77' }, b: { gpu_ns: -1 }, c: {} }
+  const ask = (socket: string, page: string) => {
+    asked.push(`${socket} ${page}`)
+    return Promise.resolve(answers[socket.at(-1) ?? ''])
+  }
+  await askGpuTime({ gpuTime, cells: { list }, ask, log, signal: never })
+  assert.deepEqual(
+    asked,
+    cells.map(({ socket }) => `${socket} /gpu`),
+  )
+  assert.deepEqual(
+    gpuTime.read().map(({ name, cpuNs }) => [name, cpuNs]),
+    [
+      ['model-a', 77n],
+      ['model-b', 0n],
+      ['model-c', 0n],
+    ],
+  )
+})
+
+test('a meter at the wall is read without the cards, and not at all while these are silent', async () => {
+  const wall = {
+    name: 'shelly',
+    method: 'plug',
+    bandPct: 3,
+    ceilingMilliwatts: () => 3_680_000n,
+    read: async (): Promise<Reading> => ({ kind: 'power', milliwatts: 500_000n }),
+    close: async () => undefined,
+  } as const
+  const read = (milliwatts: bigint | undefined) => withoutGpu(wall, { milliwatts }).read(never)
+  assert.deepEqual(await read(350_000n), { kind: 'power', milliwatts: 150_000n })
+  assert.deepEqual(await read(600_000n), { kind: 'power', milliwatts: 0n })
+  assert.equal((await read(undefined)).kind, 'unavailable')
+})
+
+test('ERGON_GPU needs a meter of the GPU, or one at the wall', async () => {
+  const options = { environment: { PATH: '/nowhere' }, log }
+  const plugUrl = undefined
+  await assert.rejects(openGpuSource({ gpu: 'cuda', plugUrl }, options), /nvidia-smi ENOENT/)
+  assert.equal(await openGpuSource({ gpu: 'off', plugUrl }, options), undefined)
+})
