@@ -12,17 +12,20 @@ export function estimateOf(
     operation,
     facts,
     learnedPct,
+    usesGpu,
   }: {
     readonly operation: OperationName
     readonly facts: Served
     /** The band of the energy in shared cells. */
     readonly learnedPct: number
+    readonly usesGpu: boolean
   },
 ): Estimate {
   const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
   const { upstream = node } = facts
   const learned = { method: LEARNED, bandPct: learnedPct } as const
-  const { method, bandPct } = [upstream, learned].reduce(
+  const { gpu = node } = usesGpu ? tariff : {}
+  const { method, bandPct } = [gpu, upstream, learned].reduce(
     (a, b) => (b.bandPct > a.bandPct ? b : a),
     node,
   )

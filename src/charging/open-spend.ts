@@ -2,7 +2,7 @@
 import type { Bag } from '#base/bag.ts'
 import { invariant, type ErgonError } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
-import { add, energyOfCpu, larger, nj, smaller, type Nj } from '#base/units.ts'
+import { add, energyOfCpu, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import type { Charge } from '#contract/charge.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
 import type { OperationName } from '#contract/operations.ts'
@@ -216,30 +216,12 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   }
 
   estimate(): Estimate {
-    const { ceilingNj, terms } = this.#admitted
-    const { tariff } = terms
-    const { bandPct: learnedPct } = this.#deps.billing.indirect.of(
-      tariff,
-      this.operation,
-      this.#causing,
-    )
-    const node = { method: tariff.method, bandPct: Number(tariff.bandPct) }
-    const { upstream = node } = this.facts
-    const learned = { method: LEARNED, bandPct: learnedPct } as const
-    const { gpu } = this.measure.gpuNs > 0n ? tariff : {}
-    const { method, bandPct } = [gpu ?? node, upstream, learned].reduce(
-      (a, b) => (b.bandPct > a.bandPct ? b : a),
-      node,
-    )
-    const elsewhere = this.facts.upstream?.factor ?? tariff.factor
-    const isWorse = BigInt(elsewhere.mg_per_kwh) > BigInt(tariff.factor.mg_per_kwh)
-    return {
-      ceilingNj,
-      factor: isWorse ? elsewhere : tariff.factor,
-      routedTo: this.facts.routedTo ?? tariff.routedTo,
-      tier: this.facts.tier ?? fixedTier(this.operation),
-      energyMethod: `${method}; band=${bandPct}%`,
-    }
+    const { operation, facts } = this
+    const hold = this.#admitted
+    const { indirect } = this.#deps.billing
+    const { bandPct } = indirect.of(hold.terms.tariff, operation, this.#causing)
+    const usesGpu = this.measure.gpuNs > 0n
+    return estimateOf(hold, { operation, facts, learnedPct: bandPct, usesGpu })
   }
 
   get ceilingNj(): Nj {

@@ -20,7 +20,15 @@ export type GatewayBill = Billed & {
 /** The page of a gateway's inside that says so. */
 export const BILLED_PAGE = '/billed'
 
-type BilledTexts = 'session' | 'chargedNs' | 'accruedNj' | 'indirectNs' | 'gpuNs' | 'gpuNj'
+type BilledTexts =
+  | 'session'
+  | 'chargedNs'
+  | 'accruedNj'
+  | 'gpuNs'
+  | 'gpuNj'
+  | 'indirectNs'
+  | 'aheadNs'
+  | 'absorbedNs'
 type BilledPage = Readonly<Record<BilledTexts, string>> & {
   readonly activeSeconds: number
   readonly operations: Readonly<Record<string, OperationUsage>>
@@ -32,14 +40,16 @@ export function billedPage(
 ): BilledPage {
   const { chargedNs, accruedNj } = charging.billed()
   const gpu = charging.billedGpu()
-  const { operations, activeSeconds, indirectNs } = charging.activity
+  const { operations, activeSeconds, ...activity } = charging.activity
   return {
     session,
     chargedNs: String(chargedNs),
     accruedNj: String(accruedNj),
-    indirectNs: String(indirectNs),
     gpuNs: String(gpu.chargedNs),
     gpuNj: String(gpu.accruedNj),
+    indirectNs: String(activity.indirectNs),
+    aheadNs: String(activity.aheadNs),
+    absorbedNs: String(activity.absorbedNs),
     activeSeconds,
     operations: Object.fromEntries(operations),
   }
@@ -120,7 +130,7 @@ export async function askGateways(deps: {
 }
 
 function billOf(answer: unknown): GatewayBill {
-  const { session, chargedNs, accruedNj, indirectNs, gpuNs, gpuNj, activeSeconds, operations } =
+  const { session, chargedNs, accruedNj, gpuNs, gpuNj, activeSeconds, operations, ...page } =
     answer as BilledPage
   return {
     session,
