@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   AbortMultipartUploadCommand,
   CopyObjectCommand,
@@ -12,6 +13,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
   UploadPartCopyCommand,
@@ -114,4 +116,32 @@ test('a copy of an object whose blob is gone or damaged is refused where bytes a
   await s3.send(new AbortMultipartUploadCommand({ Bucket, Key: 'parts', UploadId }))
   await s3.send(new DeleteObjectCommand({ Bucket, Key: 'source' }))
   assert.deepEqual(await alarmed(), [source.id])
+})
+
+test('a listing that lost a folder is mended by the upkeep, which tells the operator', async () => {
+  await s3.send(new PutObjectCommand({ Bucket, Key: 'lost/key', Body: 'x' }))
+  const folders = async () => {
+    const page = await s3.send(new ListObjectsV2Command({ Bucket, Delimiter: '/', Prefix: 'lost' }))
+    return page.CommonPrefixes?.map(({ Prefix }) => Prefix) ?? []
+  }
+  const planted = await ergon.sql<{ bucket: number }>(
+    `delete from object_folders where name in ('lost/', '') and parent in ('', 'lost/')
+       and bucket = (select id from buckets where name = $1) returning bucket`,
+    [Bucket],
+  )
+  assert.deepEqual(await folders(), [], 'the planted fault')
+  // The process of tasks starts after the product answers.
+  const signal = AbortSignal.timeout(60_000)
+  const run = () => ergon.control('task.run', { name: 'objects.clean' })
+  while (!(await run().then(Boolean, () => false))) await pause(100, undefined, { signal })
+  while ((await folders()).length === 0) await pause(100, undefined, { signal })
+  assert.deepEqual(await folders(), ['lost/'])
+  // The alarm comes after the mend.
+  const told = () =>
+    ergon.sql<{ bucket: number }>(
+      "delete from alarms where kind = 'folders_wrong' returning (detail ->> 'bucket')::int as bucket",
+    )
+  let alarms = await told()
+  for (; alarms.length === 0; alarms = await told()) await pause(100, undefined, { signal })
+  assert.deepEqual(alarms, [{ bucket: planted[0]?.bucket }])
 })
