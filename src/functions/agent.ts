@@ -59,7 +59,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
   })
   const served = ingress.serve({
     kind: 'function',
-    use: functions.use,
+    use: (resource, signal, _, begun) => functions.use(resource, signal, begun),
     late: (id) => void functions.unblock(id),
   })
   endUnpaid(core, functions, served)

@@ -23,6 +23,8 @@ export interface RunningFunction extends Instance {
   readonly address: string
   /** The name of its cell. */
   readonly cell: string
+  /** Connections are taken already, and wait for the code. */
+  readonly isOpen: boolean
   /** Requests that the code takes at once, once it is ready. */
   readonly concurrency: number
   /** Ends the process where its code blocks it; another one follows. Never rejects. */

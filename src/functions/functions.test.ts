@@ -61,6 +61,7 @@ const driverOf = (running: number[]): FunctionDriver => ({
     return {
       address: 'unix:none',
       cell: 'fn-a-1',
+      isOpen: false,
       concurrency: 1,
       ready: async () => undefined,
       unblock: async () => undefined,

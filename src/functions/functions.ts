@@ -12,7 +12,7 @@ import {
 import type { Resource } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { FunctionDriver, FunctionSpec, RunningFunction } from './driver.ts'
-import type { RoutedResource } from '#node/ingress.ts'
+import type { RoutedResource, ServedKind } from '#node/ingress.ts'
 import { openVariables } from '#resources/variables.ts'
 import { createTrials } from '#resources/trials.ts'
 import { readVersions, type VersionNumbers } from '#resources/versions.ts'
@@ -22,6 +22,7 @@ export interface Functions {
   use(
     resource: Resource & Partial<RoutedResource>,
     signal: AbortSignal,
+    begun?: Parameters<ServedKind['use']>[3],
   ): Promise<UsedInstance<RunningFunction>>
   /** Ends all versions now. */
   stop(id: string, cause: SleepCause): Promise<void>
@@ -83,11 +84,16 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     return true
   }
   return {
-    async use({ id, account, name, liveVersion }, signal) {
+    async use({ id, account, name, liveVersion }, signal, begun) {
       const version = liveVersion === undefined ? (await versionsOf(state, id)).live : liveVersion
       if (version === null) throw new NotWanted(`No version is live: ${id}`)
       const live = { id, account, name, version }
-      return await instances.use(live, { cause: 'connection' }, signal)
+      return await instances.use(
+        live,
+        { cause: 'connection' },
+        signal,
+        (instance) => instance.isOpen && begun?.(instance),
+      )
     },
     stop,
     async unblock(id) {

@@ -60,11 +60,13 @@ export function createLocalDriver(deps: {
           },
         },
       )
-      const cell = spares.take(wanted) ?? (await cells.start(wanted))
+      const spare = spares.take(wanted)
+      const cell = spare ?? (await cells.start(wanted))
       spares.fill()
       return {
         address: `unix:${cell.socket}`,
         cell: name,
+        isOpen: spare !== undefined,
         get concurrency() {
           return concurrency
         },

@@ -149,9 +149,16 @@ async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promis
   for (let resets = 0; ;) {
     const use = await startOf(route, { uses, ending, wakeMs })
     try {
+      // A body cannot be sent twice.
+      if (hasBody(request)) await loaded(use, ending)
       return await passInTime(request, use, deps)
     } catch (error) {
       if (!(error instanceof NotAnswered)) throw error
+      if (use.loading !== undefined && performance.now() <= lastMs) {
+        // Its handler has not begun.
+        await loaded(use, ending)
+        continue
+      }
       use.down()
       if (error.isReset) resets++
       const mayRepeat = resets === 0 || (resets === 1 && isRepeatable(request))
@@ -161,6 +168,11 @@ async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promis
     }
     await sleep(AGAIN_MS, ending.signal)
   }
+}
+
+/** Rejects with why the code was not loaded. */
+async function loaded({ loading }: InstanceUse, { signal }: RequestEnding): Promise<void> {
+  if (loading !== undefined) await unlessAborted(loading, signal)
 }
 
 /** Its code may have begun with the request, which HTTP lets nobody notice (RFC 9110, 9.2.2). */
@@ -188,10 +200,12 @@ async function passInTime(
   { routes, requestId, ending, host, found, pass, trusts, https }: FoundRequest,
 ): Promise<void> {
   const { route, path, url, prefix } = found
-  using limit = abortUnlessWaiting(ending, route.timeoutS * 1000, () => {
+  const late = () => {
     use.late()
     return lateFault(route)
-  })
+  }
+  const { loading } = use
+  using limit = abortUnlessWaiting(ending, route.timeoutS * 1000, { late, loading })
   await pass({
     requestId,
     pool: use.pool,

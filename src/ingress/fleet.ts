@@ -15,6 +15,8 @@ const ONE: InstanceScale = { min: 0, max: 1, target: Infinity }
 
 export type InstanceUse = {
   readonly pool: InstancePool
+  /** Resolves once its code is loaded; undefined where it is. */
+  readonly loading: Promise<void> | undefined
   /** Tells the agent that a request has not ended in its time. */
   late(): void
   /** It did not answer: the next request goes to another one. */
@@ -89,6 +91,9 @@ export class Fleet {
     return {
       // It is usable.
       pool: one.pool as InstancePool,
+      get loading() {
+        return one.loading
+      },
       late: () => one.late(),
       down: () => one.down(),
       end: () => {
@@ -142,7 +147,8 @@ export class Fleet {
   #open(nth: number): void {
     const one = new HeldInstance(this.#deps, { ...this.#route, nth }, () => {
       if (this.#held.get(nth) !== one) return
-      if (one.pool === undefined) this.#failedAtMs.set(nth, performance.now())
+      if (one.pool === undefined || one.loading !== undefined)
+        this.#failedAtMs.set(nth, performance.now())
       this.#held.delete(nth)
       one.retire()
       this.#endUnused()

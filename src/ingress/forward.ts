@@ -111,9 +111,10 @@ class Passage implements AnswerTaker {
 
   head(head: InstanceHead): void {
     const { kind } = this.#given
-    const hasFailed =
-      rulesOfKind(kind).hasOurRuntime && valueOf(head.headers, 'x-ergon-failed') !== undefined
-    if (!isAnswerStatus(head.status) || hasFailed) return this.failed(failedFault(kind))
+    const { hasOurRuntime, whyFailed } = rulesOfKind(kind)
+    const failure = hasOurRuntime ? valueOf(head.headers, 'x-ergon-failed') : undefined
+    if (failure === 'load') return this.failed(failedFault(kind, `failed: ${whyFailed}`))
+    if (!isAnswerStatus(head.status) || failure !== undefined) return this.failed(failedFault(kind))
     const response = this.#response
     this.#isDropped = head.status === RESET_CONTENT
     try {

@@ -34,6 +34,7 @@ export class HeldInstance {
   #address = ''
   #work: CausedWork | undefined
   #pool: InstancePool | undefined
+  #loading: Promise<void> | undefined
   #isDownUntilMs = 0
   #isRetired = false
   #refusal: ErgonError | undefined
@@ -45,6 +46,8 @@ export class HeldInstance {
     // Nobody may wait any more.
     promise.catch(() => undefined)
     this.opened = promise
+    const loaded = Promise.withResolvers<void>()
+    void loaded.promise.then(() => (this.#loading = undefined))
     const refuse = (error: ErgonError) => {
       gone()
       reject(error)
@@ -54,7 +57,9 @@ export class HeldInstance {
       firstLineMs: START_MS,
       take: (value) => {
         const line = value as WakeLine
+        if ('loaded' in line) return loaded.resolve()
         if ('address' in line) {
+          if (line.isLoading === true) this.#loading = loaded.promise
           this.#address = line.address
           this.#work = caused.begin(line.cell)
           this.#pool = openInstancePool(line.address, this.#work)
@@ -69,6 +74,7 @@ export class HeldInstance {
     })
     void this.#answer.ended.then(() => {
       refuse(replacedFault(asked))
+      loaded.resolve()
       // Requests that run keep their connections.
       this.#pool?.close()
       this.#work?.end()
@@ -78,6 +84,11 @@ export class HeldInstance {
   /** Undefined until it can be used. */
   get pool(): InstancePool | undefined {
     return this.#pool
+  }
+
+  /** Resolves once its code is loaded; undefined where it is. A request that comes before waits in it. */
+  get loading(): Promise<void> | undefined {
+    return this.#loading
   }
 
   /** Why it must not be used any more; it may come with the address. */

@@ -51,7 +51,13 @@ export async function openInstance(
     uses: {
       async begin(_route, ending) {
         users.add(ending)
-        return { pool, late() {}, down() {}, end: () => void users.delete(ending) }
+        return {
+          pool,
+          loading: undefined,
+          late() {},
+          down() {},
+          end: () => void users.delete(ending),
+        }
       },
     },
   }

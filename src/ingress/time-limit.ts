@@ -22,20 +22,35 @@ export type WaitingLimit = Disposable & {
   waits(): void
 }
 
-/** The limit of a request that may wait for its turn in its process: the wait has the same time again. */
+/**
+ * The limit of a request that may wait for its turn in its process: the wait has the same time again. It begins once the code
+ * is loaded.
+ */
 export function abortUnlessWaiting(
   ending: Pick<RequestEnding, 'abort'>,
   ms: number,
-  late: () => ErgonError,
+  {
+    late,
+    loading,
+  }: { readonly late: () => ErgonError; readonly loading?: Promise<void> | undefined },
 ): WaitingLimit {
-  let limit = abortLate(ending, ms, late)
+  let limit: Disposable | undefined
+  let isOver = false
+  const begin = () => {
+    if (!isOver) limit ??= abortLate(ending, ms, late)
+  }
+  if (loading === undefined) begin()
+  else void loading.then(begin)
   let signs = 0
   return {
     waits() {
       if (++signs > SIGNS_MAX) return
-      limit[Symbol.dispose]()
+      limit?.[Symbol.dispose]()
       limit = abortLate(ending, ms + SIGN_MS, late)
     },
-    [Symbol.dispose]: () => limit[Symbol.dispose](),
+    [Symbol.dispose]() {
+      isOver = true
+      limit?.[Symbol.dispose]()
+    },
   }
 }

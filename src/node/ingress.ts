@@ -13,20 +13,24 @@ export type RoutedResource = Resource & {
   readonly liveVersion: number | null
 }
 
+/** `unix:<path>`, and the cell that pays for what it causes. */
+export type RoutedInstance = { readonly address: string; readonly cell: string }
+
 export type ServedKind = {
   /** A row of the table of kinds (ingress/kinds.ts). */
   readonly kind: string
   /**
    * Resolves with a running instance, which runs until the release and a while longer. Rejects with NotWanted, or with why
-   * it did not start. `nth` is its number among those of the resource, from 1.
+   * it did not start. `nth` is its number among those of the resource, from 1. `begun` is called with an instance that takes
+   * connections already, while it loads.
    */
   use(
     resource: RoutedResource,
     signal: AbortSignal,
     nth: number,
+    begun: (instance: RoutedInstance) => void,
   ): Promise<{
-    /** `unix:<path>`, and the cell that pays for what it causes. */
-    readonly instance: { readonly address: string; readonly cell: string }
+    readonly instance: RoutedInstance
     release(): void
   }>
   /** A request of the resource has not ended in its time. */

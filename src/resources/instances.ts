@@ -27,9 +27,14 @@ export interface Instances<R extends Resource, I extends Instance> {
   /**
    * Resolves with the running instance, which runs until the release and a while longer. Waits for the end of an
    * earlier one. Rejects with NotWanted, or with why it did not start or the earlier one did not end. The interval in
-   * which the resource is awake is recorded, with the waker.
+   * which the resource is awake is recorded, with the waker. `begun` is called with one that is not ready yet.
    */
-  use(resource: R, waker: Waker, signal: AbortSignal): Promise<UsedInstance<I>>
+  use(
+    resource: R,
+    waker: Waker,
+    signal: AbortSignal,
+    begun?: (instance: I) => void,
+  ): Promise<UsedInstance<I>>
   /** Ends the instance now; the next use starts another. */
   stop(key: string, cause: SleepCause): Promise<void>
   /** Ends all instances of a resource now. */
@@ -101,7 +106,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     this.#deps = deps
   }
 
-  async use(resource: R, waker: Waker, signal: AbortSignal) {
+  async use(resource: R, waker: Waker, signal: AbortSignal, begun?: (instance: I) => void) {
     const key = this.#deps.keyOf?.(resource) ?? resource.id
     await this.#whole(key)
     signal.throwIfAborted()
@@ -114,6 +119,7 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     const release = this.#releaseOf(key, one)
     try {
       const instance = await one.instance
+      if (one.isReady !== true) begun?.(instance)
       await instance.ready(
         AbortSignal.any([signal, AbortSignal.timeout(this.#deps.readyMs ?? READY_MAX_MS)]),
       )

@@ -55,6 +55,7 @@ async function functionOn(
   const instance = {
     address: `unix:${socket}`,
     cell: 'fn-a-1',
+    isOpen: false,
     concurrency: 1,
     ready: async () => {},
     end: async () => {},

@@ -72,7 +72,7 @@ async function ask(
 ): Promise<RunOutcome> {
   const limit = new AbortController()
   const late = () => fault('function_timeout', `It has not ended after ${run.timeout_s} s`)
-  using time = abortUnlessWaiting(limit, run.timeout_s * 1000, late)
+  using time = abortUnlessWaiting(limit, run.timeout_s * 1000, { late })
   const body = Buffer.from(JSON.stringify(await payloadOf(run)))
   try {
     const sent = request({

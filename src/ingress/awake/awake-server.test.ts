@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fault } from '#contract/errors.ts'
 import type { ServedKind } from '#node/ingress.ts'
 import { askAgent } from '#node/agent-socket/ask-agent.ts'
 import { quiet } from '#postgres/testing.ts'
@@ -22,9 +23,30 @@ const ROW = {
   liveVersion: 1,
 }
 
-test('a request that waits for the start of a version is answered by the one that has replaced it', async (t) => {
+async function serve(t: TestContext, use: ServedKind['use'], row: () => object = () => ROW) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-awake-'))
   t.after(() => rmSync(folder, { recursive: true }))
+  const server = createWakeServer({
+    state: { query: async () => ({ rows: [row()], rowCount: 1 }) } as unknown as State,
+    log: quiet,
+    kinds: new Map([['function', { kind: 'function', use }]]),
+    certificates: { follow: () => undefined },
+  })
+  t.after(() => server.close())
+  const agent = { socketPath: join(folder, 'awake.sock'), secret: 'secret' }
+  await server.listen(agent)
+  const lines: object[] = []
+  const told = Promise.withResolvers<object>()
+  const take = (line: unknown) => {
+    lines.push(line as object)
+    told.resolve(line as object)
+  }
+  const answer = askAgent(agent, { path: `/${ID}`, firstLineMs: 10_000, take })
+  t.after(() => answer.end())
+  return { server, lines, first: told.promise, ended: answer.ended }
+}
+
+test('a request that waits for the start of a version is answered by the one that has replaced it', async (t) => {
   const starting = Promise.withResolvers<void>()
   const released: string[] = []
   let live = 'old'
@@ -37,22 +59,39 @@ test('a request that waits for the start of a version is answered by the one tha
       release: () => void released.push(version),
     }
   }
-  const server = createWakeServer({
-    state: { query: async () => ({ rows: [row()], rowCount: 1 }) } as unknown as State,
-    log: quiet,
-    kinds: new Map([['function', { kind: 'function', use }]]),
-    certificates: { follow: () => undefined },
-  })
-  t.after(() => server.close())
-  const agent = { socketPath: join(folder, 'awake.sock'), secret: 'secret' }
-  await server.listen(agent)
-  const told = Promise.withResolvers<unknown>()
-  const answer = askAgent(agent, { path: `/${ID}`, firstLineMs: 10_000, take: told.resolve })
-  t.after(() => answer.end())
+  const { server, first } = await serve(t, use, row)
   await pause(100)
   live = 'new'
   server.replace(ID)
   starting.resolve()
-  assert.deepEqual(await told.promise, { address: 'unix:new', cell: 'fn-a-new' })
+  assert.deepEqual(await first, { address: 'unix:new', cell: 'fn-a-new' })
   assert.deepEqual(released, ['old'])
+})
+
+const LOADING = { address: 'unix:a', cell: 'fn-a-1' }
+
+test('an instance that takes connections is told before it is loaded; a later version replaces it', async (t) => {
+  const loading = Promise.withResolvers<void>()
+  const use: ServedKind['use'] = async (_, __, ___, begun) => {
+    begun(LOADING)
+    await loading.promise
+    return { instance: LOADING, release: () => undefined }
+  }
+  const { server, lines, first } = await serve(t, use)
+  assert.deepEqual(await first, { ...LOADING, isLoading: true })
+  server.replace(ID)
+  loading.resolve()
+  while (lines.length < 3) await pause(10)
+  assert.deepEqual(lines.slice(1), [{ loaded: true }, { replaced: true }])
+})
+
+test('an instance that was told and cannot be loaded is refused', async (t) => {
+  const use: ServedKind['use'] = async (_, __, ___, begun) => {
+    begun(LOADING)
+    throw fault('function_failed', 'Could not start the function: it throws')
+  }
+  const { lines, ended } = await serve(t, use)
+  await ended
+  const [told, refused] = lines as [object, { readonly refused: string }]
+  assert.deepEqual([told, refused.refused], [{ ...LOADING, isLoading: true }, 'function_failed'])
 })

@@ -7,7 +7,7 @@ import { isRoutedKind, type RoutedKind } from '#ingress/kinds.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import { lineOf, onLines } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
-import type { RoutedResource, ServedKind } from '#node/ingress.ts'
+import type { RoutedInstance, RoutedResource, ServedKind } from '#node/ingress.ts'
 import { NotWanted } from '#resources/instances.ts'
 import { createLastKnown, type LastKnown } from '#resources/last-known.ts'
 import type { HeldFor } from '#resources/resource.ts'
@@ -111,15 +111,22 @@ async function wake(
   if (known === undefined) return void response.destroy()
   if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
   const kind = deps.kinds.get(known.kind)
+  let isLoading = false
+  const begun = ({ address, cell }: RoutedInstance) => {
+    if (gone.aborted || refusals.has(id) || replacements.get(id) !== replacedBefore) return
+    isLoading = true
+    response.write(lineOf({ address, cell, isLoading } satisfies WakeLine))
+  }
   try {
-    const use = await kind?.use(known, gone, nth)
+    const use = await kind?.use(known, gone, nth, begun)
     const refusal = refusals.get(id)
     if (use === undefined || refusal !== undefined || gone.aborted) {
       use?.release()
       return endWith(response, refusal ?? unstarted(known))
     }
     // The use is of an earlier version, and nobody would tell this request so.
-    if (replacements.get(id) !== replacedBefore) {
+    const isReplaced = replacements.get(id) !== replacedBefore
+    if (isReplaced && !isLoading) {
       use.release()
       return await wake(deps, question, asked, gone)
     }
@@ -127,7 +134,9 @@ async function wake(
     keep(id, response)
     onLines(request, () => kind?.late?.(id))
     const { address, cell } = use.instance
-    response.write(lineOf({ address, cell } satisfies WakeLine))
+    response.write(lineOf(isLoading ? { loaded: true } : { address, cell }))
+    // Requests may be there already: they end, and later ones ask again.
+    if (isReplaced) response.write(lineOf(REPLACED))
   } catch (error) {
     if (!gone.aborted) endWith(response, await lineOfFailure(deps, known, error))
   }

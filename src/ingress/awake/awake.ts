@@ -25,9 +25,10 @@ export type RefusedLine = {
   readonly retryAfterS?: number
 }
 
-/** The lines of the answer: where it listens, and the cell that it is; or, as the last one, why it must not be used. */
+/** The lines of the answer: where it listens, and the cell that it is; that it is loaded, where it was not yet; or, as the last one, why it must not be used. */
 export type WakeLine =
-  | { readonly address: string; readonly cell: string }
+  | { readonly address: string; readonly cell: string; readonly isLoading?: true }
+  | { readonly loaded: true }
   | RefusedLine
   | { readonly replaced: true }
 
