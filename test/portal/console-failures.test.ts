@@ -45,10 +45,12 @@ const OFFERS_AS_BEFORE = `drop trigger hold_offer on passkey_challenges;
 /** The state of the other tab comes this much later than its messages. */
 const LATE_STATE_MS = 8000
 const LATE_STATE = `{
+  const changed = Promise.withResolvers()
+  window.changed = changed.promise
   const listen = BroadcastChannel.prototype.addEventListener
   BroadcastChannel.prototype.addEventListener = function (type, listener) {
     listen.call(this, type, (event) => {
-      if (event.data.type === 'message') window.changes = (window.changes ?? 0) + 1
+      if (event.data.type === 'message') changed.resolve()
       setTimeout(() => listener(event), event.data.type === 'state' ? ${LATE_STATE_MS} : 0)
     })
   }
@@ -182,6 +184,26 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     await stopped
   })
 
+  test('a page that cannot be read while the service is away comes by itself, with its style', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada)
+    await page.goto(`${portal()}/more`)
+    await page.getByRole('heading', { name: 'All pages' }).waitFor()
+    let isAway = true
+    for (const path of ['**/assets/**', '**/'])
+      await page.route(path, (route) => (isAway ? route.abort() : route.continue()))
+    await page.getByRole('link', { name: 'Tokens' }).first().click()
+    await page.getByText('This page does not answer yet').waitFor()
+    assert.equal(await page.getByText('This page failed').count(), 0)
+    await page.getByRole('link', { name: 'Ledger' }).first().waitFor()
+    isAway = false
+    await page.getByRole('heading', { name: 'Tokens' }).waitFor()
+    await page.locator('table.tokens .hint').first().waitFor()
+    const display = "getComputedStyle(document.querySelector('.tokens .hint')).display"
+    assert.equal(await page.evaluate(display), 'flex')
+  })
+
   test('a page that waits for its live stream finds that its sign-in has ended', async () => {
     await using ada = await newPerson(browser, portal())
     await signUpByPages(ada)
@@ -201,7 +223,7 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     await second.addInitScript({ content: LATE_STATE })
     await second.goto(`${portal()}/more`)
     // A charge is a change, which the first tab tells.
-    await second.waitForFunction('window.changes > 0')
+    await second.evaluate('changed')
     await second.getByText('test money, nothing is owed').waitFor()
   })
 

@@ -67,6 +67,20 @@ describe('looks of the console', { skip: withoutBrowser }, () => {
     assert.notEqual(await painted(page, chosen ?? ''), await painted(page, rest ?? ''))
   })
 
+  test('a ledger on paper has its rows, and beside a receipt the receipt alone', async () => {
+    const { page } = owner
+    await page.emulateMedia({ forcedColors: 'none', media: 'print' })
+    await page.goto(`${portal()}/ledger`)
+    const row = page.locator('[data-row] a').first()
+    await row.waitFor()
+    assert.ok(await page.getByRole('heading', { name: 'Ledger' }).isVisible())
+    await page.goto(portal() + String(await row.getAttribute('href')))
+    await page.getByText('Nothing hidden').waitFor()
+    assert.ok(!(await page.locator('.ledger .list').isVisible()))
+    assert.ok(!(await page.getByRole('button', { name: 'Download proof' }).isVisible()))
+    await page.emulateMedia({ media: 'screen' })
+  })
+
   test('paper is light, whatever theme was chosen', async () => {
     const { page } = owner
     await page.emulateMedia({ forcedColors: 'none' })

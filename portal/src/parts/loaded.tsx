@@ -44,7 +44,9 @@ export function Waiting({ what }: { readonly what: string }) {
   return (
     <div className="stack">
       <div className="strip still" role="progressbar" aria-label={`Loading ${what}`} />
-      {stage === 'slow' && <p className="small muted">{capital(what)} does not answer yet.</p>}
+      {stage === 'slow' && (
+        <p className="small muted">{capital(what)} does not answer yet. It comes by itself.</p>
+      )}
     </div>
   )
 }

@@ -7,7 +7,9 @@ import {
   Link,
 } from '@tanstack/react-router'
 import { PAGES, type PageEntry } from '#console/pages/list.ts'
+import { Waiting } from '#console/parts/loaded.tsx'
 import { Head } from './head.tsx'
+import { loadPage } from './load-page.ts'
 import { PageFailed } from './page-failed.tsx'
 import { Settling } from './settling.tsx'
 import { Shell } from './shell.tsx'
@@ -26,8 +28,9 @@ const stringifySearch = (search: Record<string, unknown>): string => {
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
 }
 
-const settling = (load: PageEntry['load']): PageEntry['load'] =>
-  async function loadSettling() {
+const settling = (page: Pick<PageEntry, 'path' | 'load'>): PageEntry['load'] => {
+  const load = loadPage(page)
+  return async function loadSettling() {
     const { Page } = await load()
     const SettlingPage = () => (
       <Settling>
@@ -36,6 +39,7 @@ const settling = (load: PageEntry['load']): PageEntry['load'] =>
     )
     return { Page: SettlingPage }
   }
+}
 
 export function createConsoleRouter() {
   const root = createRootRoute({
@@ -43,17 +47,18 @@ export function createConsoleRouter() {
     notFoundComponent: NotFound,
     errorComponent: PageFailed,
   })
-  const routes = [...PAGES, MORE].map(({ path, load }) =>
+  const routes = [...PAGES, MORE].map((page) =>
     createRoute({
       getParentRoute: () => root,
-      path,
-      component: lazyRouteComponent(settling(load), 'Page'),
+      path: page.path,
+      component: lazyRouteComponent(settling(page), 'Page'),
       errorComponent: PageFailed,
     }),
   )
   return createRouter({
     routeTree: root.addChildren(routes),
     defaultPreload: 'intent',
+    defaultPendingComponent: () => <Waiting what="this page" />,
     scrollRestoration: true,
     parseSearch,
     stringifySearch,

@@ -6,22 +6,30 @@ import { isProblem } from '#console/client/problem.ts'
 import { read } from '#console/client/queries.ts'
 import { Waiting } from '#console/parts/loaded.tsx'
 import { Board } from './board.tsx'
+import { loadPart } from './load-page.ts'
 import { isPaletteOpen, onPalette } from './palette-state.ts'
 import { SessionEnd } from './session-end.tsx'
 import { Suspended } from './suspended.tsx'
 import { Tabs } from './tabs.tsx'
 import { useKeys } from './keys.ts'
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
-const SignIn = lazy(async () => ({
-  default: (await import('#console/sign-in/sign-in.tsx')).SignIn,
-}))
-const AddPasskey = lazy(async () => ({
-  default: (await import('#console/sign-in/add-passkey.tsx')).AddPasskey,
-}))
-const SignUp = lazy(async () => ({
-  default: (await import('#console/sign-up/sign-up.tsx')).SignUp,
-}))
+const isWanted = () => true
+const Palette = lazy(async () => {
+  const part = await loadPart(() => import('./palette.tsx'), isPaletteOpen)
+  return { default: part.Palette }
+})
+const SignIn = lazy(async () => {
+  const part = await loadPart(() => import('#console/sign-in/sign-in.tsx'), isWanted)
+  return { default: part.SignIn }
+})
+const AddPasskey = lazy(async () => {
+  const part = await loadPart(() => import('#console/sign-in/add-passkey.tsx'), isWanted)
+  return { default: part.AddPasskey }
+})
+const SignUp = lazy(async () => {
+  const part = await loadPart(() => import('#console/sign-up/sign-up.tsx'), isWanted)
+  return { default: part.SignUp }
+})
 
 export function Shell() {
   const session = useQuery(read('GET /v1/session', {}))
