@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page, Request } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
-import { done, newPerson, openBrowser, QUIET_PAGE, withoutBrowser } from './browser.ts'
+import { done, newPerson, openBrowser, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
 import { buildConsole } from './console-build.ts'
 import { pressButton, signUpByPages } from './walk.ts'
 
@@ -202,6 +202,23 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     await page.locator('table.tokens .hint').first().waitFor()
     const display = "getComputedStyle(document.querySelector('.tokens .hint')).display"
     assert.equal(await page.evaluate(display), 'flex')
+  })
+
+  test('a member without the role is told who gives it, and nothing of tokens', async () => {
+    const { account, control } = sharedErgon()
+    const { invitation_code: invitation } = await control('member.invite', {
+      account,
+      name: 'reader',
+      role: 'viewer',
+    })
+    await using eve = await newPerson(browser, portal(), QUIET_PAGE)
+    await signUp(eve, { invitation })
+    await eve.page.goto(`${portal()}/balance`)
+    await eve.page.getByLabel('Code of a voucher').fill('2kdq-8w3v-aaaa-bbbb')
+    await eve.page.getByRole('button', { name: 'Redeem' }).click()
+    const note = eve.page.locator('.note.bad', { hasText: 'You may not do this.' })
+    await note.getByText('An owner or admin can change your role').waitFor()
+    assert.doesNotMatch((await note.textContent()) ?? '', /token/)
   })
 
   test('a page that waits for its live stream finds that its sign-in has ended', async () => {

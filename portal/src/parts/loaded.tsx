@@ -58,7 +58,7 @@ function Failed({ query, what }: { readonly query: Failing; readonly what: strin
   const willRetry = query.error === null
   return (
     <div className="stack" role="alert">
-      <ProblemNote error={error} title={titleOf(error, what)} willRetry={willRetry} />
+      <ProblemNote error={error} title={titleOf(error, what)} isRead willRetry={willRetry} />
       <div className="tools">
         {!isMissing(error) && (
           <button
@@ -94,9 +94,11 @@ function titleOf(error: unknown, what: string): string {
 export function ProblemNote(props: {
   readonly error: unknown
   readonly title?: string
+  /** The reader asked to see something, and did not act. */
+  readonly isRead?: boolean
   readonly willRetry?: boolean
 }) {
-  const { error, title, willRetry = false } = props
+  const { error, title, isRead = false, willRetry = false } = props
   if (isCancelled(error))
     return (
       <p className="small muted" role="status">
@@ -108,13 +110,11 @@ export function ProblemNote(props: {
     <div className="note bad">
       <p>
         {known !== undefined && known.status === 403 ? (
-          <b>You may not see this. </b>
+          <b>You may not {isRead ? 'see' : 'do'} this. </b>
         ) : (
           title !== undefined && <b>{title}. </b>
         )}
-        {known === undefined
-          ? 'The answer could not be read.'
-          : `${known.message.replace(/\.+$/, '')}. `}
+        {known === undefined ? 'The answer could not be read.' : `${sentences(known)}. `}
         {known !== undefined && known.status !== 0 && (
           <span className="muted">
             {known.status} {known.code}
@@ -125,6 +125,12 @@ export function ProblemNote(props: {
     </div>
   )
 }
+
+/** A role that is missing is given by a member, and the advice of the API is about tokens. */
+const sentences = ({ code, message }: Problem): string =>
+  code === 'scope_missing'
+    ? `${message.split('. ', 1)}. An owner or admin can change your role, under Members`
+    : message.replace(/\.+$/, '')
 
 const details = ({ status, code, message, requestId, at }: Problem): string =>
   [`${status} ${code}`, message, `request ${requestId ?? 'none'}`, at.toISOString()].join('\n')
