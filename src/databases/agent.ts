@@ -231,6 +231,7 @@ const sizeDepsOf = (
   },
 ): SizeDeps => ({
   folder: server.folder,
+  name: server.name,
   log,
   read,
   untilWritten,

@@ -40,7 +40,10 @@ async function checkBackup(state: Queryable, { id }: BackedUp, backup: string): 
 
 function checkTime({ name, restorable_from: from }: BackedUp, time: string | undefined): void {
   if (from === null)
-    throw fault('database_not_restorable', `Could not restore "${name}": it has no backup yet`)
+    throw fault(
+      'database_not_restorable',
+      `Could not restore "${name}": its first backup is not done yet; that of a new database takes a minute or two`,
+    )
   if (time === undefined) return
   const nowMs = Date.now()
   if (Date.parse(time) >= from.getTime() && Date.parse(time) <= nowMs) return

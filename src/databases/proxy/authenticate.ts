@@ -9,7 +9,7 @@ import {
 } from '#databases/logins/scram.ts'
 import { LoginRefusal } from './handshake.ts'
 import { readMessage, type ByteWait } from './read-bytes.ts'
-import { authentication, TYPE } from '#wire/messages.ts'
+import { authentication, TYPE, type FatalError } from '#wire/messages.ts'
 
 /** The SQLSTATE of a wrong password. */
 export const WRONG_PASSWORD = '28P01'
@@ -49,15 +49,20 @@ export async function authenticate(
     if (error instanceof ScramFault)
       throw new LoginRefusal(
         socket,
-        error.isWrongPassword
-          ? { code: WRONG_PASSWORD, message: `password authentication failed for user "${role}"` }
-          : { code: '08P01', message: error.message },
+        error.isWrongPassword ? wrongPassword(role) : { code: '08P01', message: error.message },
       )
     if (error instanceof RangeError)
       throw new LoginRefusal(socket, { code: '08P01', message: error.message })
     throw error
   }
 }
+
+/** Equal for a role that there is not: strangers learn no names. */
+const wrongPassword = (role: string): FatalError => ({
+  code: WRONG_PASSWORD,
+  message: `password authentication failed for user "${role}"`,
+  hint: 'User and password are those of the connection string: ergon db url',
+})
 
 /** The body of SASLInitialResponse: the mechanism, the length of the text, the text. */
 function initialResponse(body: Buffer): { readonly mechanism: string; readonly text: string } {

@@ -1,13 +1,15 @@
 // Why a database is full, and the last messages of sessions that fill it.
+import { sizeText } from '#contract/sizes.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { StoredFiles } from './stored.ts'
 
 /** A database with more files is full: each measurement of them takes time of the node. */
 export const FILES_MAX = 100_000
-const MIB = 1_048_576
 
 /** The room that a database may take. */
 export type SizeLimits = {
+  /** Of the database, as its owner calls it. */
+  readonly name: string
   readonly sizeBytes: () => number
   /** Bytes that databases may still take of the disk. */
   readonly spaceBytes: () => number
@@ -27,7 +29,7 @@ export function whyFull(
 }
 
 /** For a session that writes. */
-export function fullWords(why: WhyFull, { sizeBytes }: SizeLimits): FatalError {
+export function fullWords(why: WhyFull, { name, sizeBytes }: SizeLimits): FatalError {
   switch (why) {
     case 'disk':
       return {
@@ -44,15 +46,28 @@ export function fullWords(why: WhyFull, { sizeBytes }: SizeLimits): FatalError {
     case 'size':
       return {
         code: '53100',
-        message: `the database is full: its size is ${Math.round(sizeBytes() / MIB)} MiB`,
-        hint: 'Make room (begin read write; then delete and vacuum, truncate or drop), or: ergon db resize',
+        message: `the database is full: its size is ${sizeText(sizeBytes())}`,
+        hint: `Make room (begin read write; then delete and vacuum, truncate or drop), or: ${resize(name)}`,
       }
   }
 }
 
+/** For a session that would pass a limit before the next measurement. Without it the database has room, mostly. */
+export function aheadWords(limits: SizeLimits, { bytes }: Pick<StoredFiles, 'bytes'>): FatalError {
+  const { name, sizeBytes, spaceBytes } = limits
+  if (spaceBytes() < sizeBytes() - bytes) return fullWords('disk', limits)
+  return {
+    code: '53100',
+    message: `the session was about to fill the database: its size is ${sizeText(sizeBytes())}`,
+    hint: `What its transaction wrote is undone. Write less, or: ${resize(name)}`,
+  }
+}
+
+const resize = (name: string) => `ergon db resize ${name} <size>`
+
 /** For a session whose query wrote temporary files. */
-export const temporaryWords = ({ sizeBytes }: SizeLimits): FatalError => ({
+export const temporaryWords = ({ name, sizeBytes }: SizeLimits): FatalError => ({
   code: '53100',
-  message: `the temporary files of the query leave no room in the database of ${Math.round(sizeBytes() / MIB)} MiB`,
-  hint: 'Sort or join less at once, add an index, or: ergon db resize',
+  message: `the temporary files of the query leave no room in the database of ${sizeText(sizeBytes())}`,
+  hint: `Sort or join less at once, add an index, or: ${resize(name)}`,
 })

@@ -74,6 +74,7 @@ function keeping(
   const kept = keepSize(
     {
       folder: server.folder,
+      name: 'notes',
       log: quiet,
       read,
       untilWritten,

@@ -8,7 +8,14 @@ import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { FatalError } from '#wire/messages.ts'
 import type { State } from '#state/connect.ts'
-import { fullWords, temporaryWords, whyFull, type SizeLimits, type WhyFull } from './full-words.ts'
+import {
+  aheadWords,
+  fullWords,
+  temporaryWords,
+  whyFull,
+  type SizeLimits,
+  type WhyFull,
+} from './full-words.ts'
 import { createGrowthPace, type GrowthPace } from './pace.ts'
 import { createSlowdown } from './slowdown.ts'
 import type { StoredFiles, StoredReader } from './stored.ts'
@@ -202,7 +209,7 @@ async function whileOpen(
     return fullSince(why, stored.bytes)
   }
   // Their transactions are undone, so that the database is not full, mostly.
-  if (roomOf(deps, stored, 1) <= pace.aheadBytes) await writers.end(fullWords('size', deps))
+  if (roomOf(deps, stored, 1) <= pace.aheadBytes) await writers.end(aheadWords(deps, stored))
   return undefined
 }
 
