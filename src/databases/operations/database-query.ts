@@ -75,12 +75,16 @@ export const createQueryCeiling =
     return { kind: 'known', status: 200, body: () => JSON.stringify(reply) }
   }
 
-function demandRunnable({ name, actual }: DatabaseRow, settings: GatewaySettings): void {
+function demandRunnable(
+  { name, actual, is_pending: isPending }: DatabaseRow,
+  settings: GatewaySettings,
+): void {
   if (!settings.isOn) throw fault('databases_off', `Could not query "${name}"`)
-  if (actual === 'suspended')
+  // One that is being resumed needs no second wish.
+  if (actual === 'suspended' && !isPending)
     throw fault('database_suspended', `Could not query "${name}": it is suspended`)
   if (actual !== 'deployed')
-    throw fault('database_not_ready', `Could not query "${name}": it is ${actual}`)
+    throw fault('database_not_ready', `Could not query "${name}": it is still ${actual}`)
 }
 
 /** The login of the role that reads; the audit log has the query without its text, which may have secrets. */

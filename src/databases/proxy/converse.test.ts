@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { TRIED_AGAIN } from '#contract/passing-reasons.ts'
 import type { Awake } from '#databases/agent-socket/awake.ts'
 import { decoyVerifier } from '#databases/logins/scram.ts'
 import { quiet } from '#postgres/testing.ts'
@@ -9,6 +10,7 @@ import { createBackends } from './backends.ts'
 import type { Bill } from './bill.ts'
 import { createCancels } from './cancels.ts'
 import { createConversations } from './converse.ts'
+import type { LoginRefusal } from './handshake.ts'
 import { createUses } from './uses.ts'
 import type { FatalError } from '#wire/messages.ts'
 
@@ -23,6 +25,7 @@ const role = {
   actual: 'deployed',
   wanted: 'deployed',
   held: null,
+  reason: null,
 }
 
 const never = new Promise<FatalError>(() => undefined)
@@ -57,6 +60,27 @@ async function clientSocket(t: TestContext): Promise<{ client: Socket; socket: S
   t.after(() => [client, socket].forEach((one) => one.destroy()))
   return { client, socket }
 }
+
+const unused = () => assert.fail('a server is asked for')
+
+test('a database whose change failed says so, and one that is being made says that', async (t) => {
+  const { converse } = createConversations({
+    backends: createBackends(),
+    cancels: createCancels({ number: 1, proxies: [], log: quiet }),
+    uses: createUses({ wake: unused, bill: unused }),
+    log: quiet,
+  })
+  const { socket } = await clientSocket(t)
+  const refusedWith = (reason: string | null) =>
+    converse(socket, { ...role, actual: 'suspended', reason }, { parameters: new Map(), cpuNs: 0 })
+  const [code, message] = ['57P03', 'the server of the database does not start']
+  await assert.rejects(refusedWith(TRIED_AGAIN), (error: LoginRefusal) => {
+    assert.deepEqual([error.fatal.code, error.fatal.message], [code, message])
+    assert.match(error.fatal.hint ?? '', /ergon db show notes/)
+    return true
+  })
+  await assert.rejects(refusedWith(null), { message: 'the database is being made ready' })
+})
 
 test('a server that has gone is asked for anew by the next client, however soon it comes', async (t) => {
   let asked = 0

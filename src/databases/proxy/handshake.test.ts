@@ -169,6 +169,7 @@ before(async () => {
     actual: 'deployed',
     wanted: 'deployed',
     held: null,
+    reason: null,
   }
   const { server } = createFront({
     certificate: () => certificate,

@@ -17,6 +17,8 @@ export type Role = {
   readonly actual: string
   readonly wanted: string
   readonly held: HeldFor
+  /** Why the states differ, where that is known. */
+  readonly reason: string | null
 }
 
 // A rotated password is refused after this time at the latest.
@@ -36,7 +38,7 @@ export function createRoles(state: Queryable): (name: string) => Promise<Role | 
     if (known !== undefined) return known.role
     const { rows } = await state.query<Omit<Role, 'verifier'> & { verifier: string }>(
       `select r.name, case when r.is_read_only then r.name else o.name end as "serverRole", r.verifier,
-         r.database, n.account, n.name as "databaseName", n.actual, n.wanted, n.held
+         r.database, n.account, n.name as "databaseName", n.actual, n.wanted, n.held, n.reason
        from database_roles r join resources n on n.id = r.database
          join database_roles o on o.database = r.database and o.label = $2
        where r.name = $1 and n.desired <> 'deleted'`,
