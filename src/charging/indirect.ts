@@ -4,8 +4,8 @@
 // An active second costs the same for one request as for a hundred: each takes its share of a pot, which gets
 // the cost of a second when one begins. So no more is ever billed than there were active seconds.
 import type { Clock } from '#base/clock.ts'
-import { unitOf, type Activity } from '#metering/indirect.ts'
-import type { IndirectRates } from '#contract/indirect-rates.ts'
+import { partOf, unitOf, type WorkSize } from '#metering/indirect-part.ts'
+import type { Activity } from '#metering/indirect.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Tariff } from './tariff.ts'
 
@@ -180,52 +180,17 @@ export class IndirectBills {
   }
 }
 
-type RequestSize = Pick<CausingWork, 'ownNs' | 'units'> & {
-  /** Its share of an active second's cost. */
-  readonly shareNs: number
-}
-
-/** The indirect CPU of a request, before the level; undefined for an operation that nobody has seen. */
-function causedBy(
-  { operations, activeSecond }: IndirectRates,
-  operation: string,
-  { ownNs, units, shareNs }: RequestSize,
-): { readonly value: number; readonly deviation: number } | undefined {
-  const rate = operations[operation]
-  if (rate === undefined) return undefined
-  const { own, covariances } = rate
-  const unit = operations[unitOf(operation)] ?? { value: 0, deviation: 0 }
-  const ownMs = ownNs / 1e6
-  const seconds = activeSecond.value === 0 ? 0 : shareNs / activeSecond.value
-  const variance =
-    rate.deviation ** 2 +
-    (units * unit.deviation) ** 2 +
-    (ownMs * own.deviation) ** 2 +
-    (seconds * activeSecond.deviation) ** 2 +
-    2 * ownMs * covariances.requestOwn +
-    2 * seconds * covariances.requestActive +
-    2 * ownMs * seconds * covariances.ownActive
-  return {
-    value: rate.value + units * unit.value + ownMs * own.value + shareNs,
-    deviation: Math.sqrt(Math.max(0, variance)),
-  }
-}
-
-/**
- * The part of a request, and the band of its energy. Nothing while the estimate's deviation is above the estimate: then
- * it is not known whether the request causes anything, and the operator absorbs that.
- */
+/** The billed part of a request, and the band of its energy. */
 function wantedOf(
   { indirect, bandPct }: Tariff,
   operation: OperationName,
-  size: RequestSize,
+  size: Pick<WorkSize, 'ownNs' | 'units' | 'shareNs'>,
 ): Pick<Indirect, 'cpuNs' | 'bandPct'> {
-  const caused = causedBy(indirect, operation, size)
-  const nothing = { cpuNs: 0n, bandPct: Number(bandPct) }
-  if (caused === undefined || caused.value === 0 || caused.deviation > caused.value) return nothing
-  const learnedPct = (100 * DEVIATIONS * caused.deviation) / caused.value
+  const { value, deviation, least } = partOf(indirect, operation, { ...size, requests: 1 })
+  if (least === 0) return { cpuNs: 0n, bandPct: Number(bandPct) }
+  const learnedPct = (100 * DEVIATIONS * deviation) / value
   return {
-    cpuNs: BigInt(Math.floor((caused.value * indirect.levelMilli) / 1000)),
+    cpuNs: BigInt(Math.floor((least * indirect.levelMilli) / 1000)),
     bandPct: Math.min(100, Math.ceil(Math.hypot(Number(bandPct), learnedPct))),
   }
 }

@@ -9,10 +9,13 @@
 //          share a commit.
 //   credit the spent CPU that is not billed yet: gateways bill no more than the credit.
 //
+// Rates are billed half a deviation below their value, and the level is the spent CPU by these.
+//
 // Never billed: rest, and CPU that was not spent. The bill is a little below the learned CPU: it may fall short of the
 // meter and must never exceed it.
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
+import { partOf, unitOf } from './indirect-part.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
 /** The settled requests of an operation, or units of work beyond them. */
@@ -71,8 +74,6 @@ const ACTIVE = 'active'
 const ownOf = (operation: string) => `${operation} own`
 const isOwn = (name: string) => name.endsWith(' own')
 const OWN_UNIT_MS = 10
-/** The regressor of an operation's further units: a batch is one request and many keys. Each has a rate of its own. */
-export const unitOf = (operation: string) => `${operation} unit`
 const WINDOWS_PER_SUM = 5
 const REGRESSION = {
   // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
@@ -88,6 +89,8 @@ const LEVEL_MAX = 3
 /** The level is of the last four windows, about. */
 const DECAY = 4
 const OUTLIER = 2
+/** Older credit raises the level by this part at most: callers who come later must not pay for callers who have left. */
+const OVERDUE_MAX = 0.05
 /** A deviation of the cost of rest below which that is known. */
 const REST_KNOWN_MS = 10
 
@@ -115,7 +118,18 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
     },
   })
 
+  const rates = () => {
+    const names = [...regression.names].filter((name) => name.includes('.') && !isOwn(name))
+    return {
+      levelMilli: Math.round(level.value * 1000),
+      activeSecond: inNs(ACTIVE),
+      operations: Object.fromEntries(names.map((name) => [name, rateOf(name)])),
+      rest: inNs(REST),
+    }
+  }
+
   return {
+    rates,
     observe({ elapsedNs, cpuNs, chargedNs, activity }) {
       const counts = countsSince(before, activity)
       const billed = Number(activity.indirectNs - before.indirectNs) / MS
@@ -124,23 +138,13 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       const seconds = Number(elapsedNs) / 1e9
       const costMs = Number(cpuNs - chargedNs) / MS + billed
       const directMs = Number(chargedNs) / MS - billed
-      let predicted = 0
-      for (const [name, count] of counts) predicted += valueOf(name) * count
+      const predicted = predictedMs(rates(), counts)
       // Below zero where a claim comes a window after its CPU: the window before had too much then.
       const beyondRestMs = costMs - valueOf(REST) * seconds
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
       level.follow({ spent, predicted, billed, absorbed })
       if (counts.size > 0) revision++
       if (learn(counts.set(REST, seconds), costMs)) revision++
-    },
-    rates() {
-      const names = [...regression.names].filter((name) => name.includes('.') && !isOwn(name))
-      return {
-        levelMilli: Math.round(level.value * 1000),
-        activeSecond: inNs(ACTIVE),
-        operations: Object.fromEntries(names.map((name) => [name, rateOf(name)])),
-        rest: inNs(REST),
-      }
     },
     get revision() {
       return revision
@@ -149,6 +153,22 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       return Math.floor(level.creditMs * MS)
     },
   }
+}
+
+/** The CPU of a window by the rates as they are billed, before the level. */
+function predictedMs(rates: IndirectRates, counts: ReadonlyMap<string, number>): number {
+  const operations = Object.keys(rates.operations).filter((name) => !name.endsWith(' unit'))
+  const requests = operations.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
+  const activeNs = (counts.get(ACTIVE) ?? 0) * rates.activeSecond.value
+  const leastNs = operations.reduce((sum, name) => {
+    const count = counts.get(name) ?? 0
+    const units = counts.get(unitOf(name)) ?? 0
+    if (count === 0 && units === 0) return sum
+    const ownNs = (counts.get(ownOf(name)) ?? 0) * OWN_UNIT_MS * MS
+    const shareNs = requests === 0 ? 0 : (activeNs * count) / requests
+    return sum + partOf(rates, name, { requests: count, units, ownNs, shareNs }).least
+  }, 0)
+  return leastNs / MS
 }
 
 /** Gives the regression sums over some windows; says whether requests were learned from. */
@@ -208,12 +228,10 @@ function createLevel(first: number) {
         creditMs = Math.min(creditMs, Math.max(0, own + beforeMs))
         beforeMs = own
       }
-      // A rate that is far too high, as one learned of few requests may be, says nothing of the others.
-      if (predicted > OUTLIER * Math.max(spent, spentMs / DECAY) && spentMs > 0) return
       predictedMs += predicted - predictedMs / DECAY
       spentMs += own - spentMs / DECAY
       // Credit beyond the last window's is billed with the next windows, before its limit takes it away.
-      const overdueMs = Math.max(0, creditMs - own)
+      const overdueMs = Math.min(Math.max(0, creditMs - own), OVERDUE_MAX * spentMs)
       if (predicted > 0)
         value = Math.max(0, Math.min(LEVEL_MAX, (spentMs + overdueMs) / predictedMs))
     },
