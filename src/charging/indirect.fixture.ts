@@ -251,3 +251,35 @@ export class TestNode {
     return 1 + part * (2 * this.#options.random() - 1)
   }
 }
+
+export const MINUTE = 60
+export const REST = { activeMs: 50, restMs: 28 }
+
+/** Even numbers between 0 and 1 that follow from a seed: mulberry32, without a pattern from call to call. */
+export function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** The billed percentage of all that was caused. */
+export const shareOf = ({ directNs, indirectNs, causedNs }: SimulatedBill): number =>
+  (100 * (directNs + indirectNs)) / causedNs
+
+/** A learner with something wrong. */
+export const plantedLearner = (
+  real: IndirectLearner,
+  wrong: Partial<IndirectLearner>,
+): IndirectLearner => ({
+  observe: (window) => real.observe(window),
+  rates: () => real.rates(),
+  revision: 0,
+  get creditNs() {
+    return real.creditNs
+  },
+  ...wrong,
+})

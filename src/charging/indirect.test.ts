@@ -2,23 +2,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { energyOfCpu, nj } from '#base/units.ts'
+import { chargeBytes, directEnergy, LEARNED, parseCharge } from '#contract/charge.ts'
+import { createIndirectLearner, type IndirectLearner } from '#metering/indirect.ts'
+import { NO_RATES } from '#contract/indirect-rates.ts'
+import { NJ_PER_CPU_S, openTestCharging } from './charging.fixture.ts'
 import {
-  createIndirectLearner,
-  type IndirectLearner,
-  type IndirectWindow,
-} from '#metering/indirect.ts'
-import {
+  MINUTE,
+  plantedLearner,
+  randomOf,
+  rateOf,
+  REST,
+  shareOf,
   TestNode,
   testTariff,
-  type SimulatedBill,
   type SimulatedLoad,
   type NodeOptions,
 } from './indirect.fixture.ts'
 
-const MINUTE = 60
 const once = (ownNs: number) => ({ ownNs, units: 0, takenNs: 0n })
 const SESSION = 'gw-1.1'
-const REST = { activeMs: 50, restMs: 28 }
 // The loads of the long conservation test, as fast as one client asks.
 const LOADS: readonly SimulatedLoad[] = [
   { 'storage.put-object': 100 },
@@ -42,26 +45,12 @@ const truths = fc.record({
   'chat.create': fc.record({ directMs: fc.constant(350), indirectMs: fc.constantFrom(2, 10) }),
 })
 
-/** Even numbers between 0 and 1 that follow from a seed: mulberry32, without a pattern from call to call. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 type World = { truth: NodeOptions['truth']; seed: number; costs: number }
 const worlds: fc.Arbitrary<World> = fc.record({
   truth: truths,
   seed: fc.integer({ min: 1, max: 1e6 }),
   costs: fc.constantFrom(0.6, 1.5),
 })
-
-const shareOf = ({ directNs, indirectNs, causedNs }: SimulatedBill): number =>
-  (100 * (directNs + indirectNs)) / causedNs
 
 /** Runs each load for a minute, twice, the second time at other costs; returns the wrongly billed part. */
 function faultsOf({ truth, seed, costs }: World, learner: IndirectLearner): string[] {
@@ -88,90 +77,6 @@ test('a minute of each load is billed 90 to 100 % of what it causes, also when c
     }),
     { numRuns: 20 },
   )
-})
-
-// One operation: deletes of one key and of a thousand.
-const DELETES: NodeOptions['truth'] = {
-  small: { operation: 'storage.delete-objects', directMs: 1.5, indirectMs: 3 },
-  large: { operation: 'storage.delete-objects', directMs: 20, indirectMs: 30 },
-}
-
-/** Each class that is billed wrongly in a minute in which both are asked for. */
-function faultsOfSizes(seed: number, learner = createIndirectLearner()): string[] {
-  const random = randomOf(seed)
-  const node = new TestNode({ ...REST, truth: DELETES, random, ownNoise: 0.3, learner })
-  node.run(20)
-  // Callers come and go: what never varies cannot be told apart.
-  for (let turn = 0; turn < 3; turn++) {
-    node.run(MINUTE, { small: 40 })
-    node.run(MINUTE, { small: 40, large: 4 })
-  }
-  const bill = node.run(4 * MINUTE, { small: 40, large: 4 })
-  const shares = [...bill.classes].map(([name, { billedNs, causedNs }]) => ({
-    name,
-    share: (100 * billedNs) / causedNs,
-    most: 103,
-  }))
-  // Windows bound the sum. Its division among the classes is an estimate.
-  return [...shares, { name: 'both', share: shareOf(bill), most: 100 }]
-    .filter(({ share, most }) => share < 90 || share > most)
-    .map(({ name, share }) => `${name}: ${share.toFixed(1)} %, seed ${seed}`)
-}
-
-test('a large and a small request of one operation each pay what they cause, and both never more', () => {
-  assert.deepEqual(
-    [1, 2, 3, 4, 5].flatMap((seed) => faultsOfSizes(seed)),
-    [],
-  )
-})
-
-test('planted: a learner that sees no sizes is found', () => {
-  const learner = createIndirectLearner()
-  const blind = (window: IndirectWindow) => {
-    const operations = new Map(
-      window.activity.operations.entries().map(([name, usage]) => [name, { ...usage, ownNs: 0 }]),
-    )
-    learner.observe({ ...window, activity: { ...window.activity, operations } })
-  }
-  const planted = plantedLearner(learner, { observe: blind })
-  assert.equal(faultsOfSizes(1, planted).length, 2)
-})
-
-// Deletes of one absent key, and now and then one of a thousand keys in folders: 4 s of PostgreSQL's CPU.
-const BATCHES: NodeOptions['truth'] = {
-  small: { operation: 'storage.delete-objects', directMs: 1, indirectMs: 3 },
-  batch: { operation: 'storage.delete-objects', directMs: 30, indirectMs: 4, units: 1000 },
-}
-
-/** The billed percentages of both, and of all: first while nothing is known of batches. */
-function sharesOfBatches(seed: number, perSecond: number, isBlind = false) {
-  const node = new TestNode({ ...REST, truth: BATCHES, random: randomOf(seed), isBlind })
-  node.run(20)
-  node.run(MINUTE, { small: 10 })
-  node.run(MINUTE, { small: 10, batch: perSecond })
-  const bill = node.run(10 * MINUTE, { small: 10, batch: perSecond })
-  const of = (name: string) => {
-    const { billedNs = 0, causedNs = 1 } = bill.classes.get(name) ?? {}
-    return (100 * billedNs) / causedNs
-  }
-  return { small: of('small'), batch: of('batch'), all: shareOf(bill) }
-}
-
-for (const everyS of [5, 20])
-  test(`a batch each ${everyS} s pays for each of its units, and requests of one unit not for batches`, () => {
-    const faults = [1, 2, 3, 4, 5].flatMap((seed) => {
-      const { small, batch, all } = sharesOfBatches(seed, 1 / everyS)
-      // Others pay less beside a batch and never more: what was billed ahead is taken from the next credit.
-      const isRight = small > 75 && small < 101 && batch > 93 && batch < 101 && all <= 100
-      const shares = [small, batch, all].map((share) => share.toFixed(1)).join(', ')
-      return isRight ? [] : [`small, batch and all, seed ${seed}: ${shares} %`]
-    })
-    assert.deepEqual(faults, [])
-  })
-
-test('planted: batches whose units are not counted are found', () => {
-  const { small, batch } = sharesOfBatches(1, 1 / 20, true)
-  assert.ok(small > 110 && batch < 10, `small ${small.toFixed(1)} %, batch ${batch.toFixed(1)} %`)
 })
 
 test('a part has a band of what is known of it as a whole, from the first seconds on', () => {
@@ -265,20 +170,6 @@ test('a storm of requests without a payer changes nobody’s bill', () => {
   const billed = storm.indirectNs / (8 * 50)
   assert.ok(billed > 1e6, `${(billed / 1e6).toFixed(2)} ms of 2 ms a request in the storm`)
   assert.ok(after > calm - 20, `${calm.toFixed(1)} % before, ${after.toFixed(1)} % after`)
-})
-
-/** A learner with something wrong. */
-const plantedLearner = (
-  real: IndirectLearner,
-  wrong: Partial<IndirectLearner>,
-): IndirectLearner => ({
-  observe: (window) => real.observe(window),
-  rates: () => real.rates(),
-  revision: 0,
-  get creditNs() {
-    return real.creditNs
-  },
-  ...wrong,
 })
 
 // Each must be found by the first test.

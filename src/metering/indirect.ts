@@ -15,6 +15,7 @@
 // meter and must never exceed it.
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
+import { createLevel } from './indirect-level.ts'
 import { partOf, unitOf } from './indirect-part.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
@@ -85,12 +86,6 @@ const REGRESSION = {
 }
 /** Left to the operator: of indirect CPU, and of the CPU that is billed directly. */
 const MARGIN = { indirect: 0.02, direct: 0.01 }
-const LEVEL_MAX = 3
-/** The level is of the last four windows, about. */
-const DECAY = 4
-const OUTLIER = 2
-/** Older credit raises the level by this part at most: callers who come later must not pay for callers who have left. */
-const OVERDUE_MAX = 0.05
 /** A deviation of the cost of rest below which that is known. */
 const REST_KNOWN_MS = 10
 
@@ -196,45 +191,6 @@ function createSums(regression: Regression) {
     costMs = 0
     windows = 0
     return hasRequests
-  }
-}
-
-/** A window's spent CPU beyond rest, its predicted, billed and absorbed CPU, in milliseconds. */
-type Followed = Readonly<Record<'spent' | 'predicted' | 'billed' | 'absorbed', number>>
-
-/** The billed part of the rates, and the CPU that is not billed yet. */
-function createLevel(first: number) {
-  let value = first
-  let spentMs = 0
-  let predictedMs = 0
-  let creditMs = 0
-  let beforeMs = 0
-  return {
-    get value() {
-      return value
-    },
-    get creditMs() {
-      return creditMs
-    },
-    follow({ spent, predicted, billed, absorbed }: Followed): void {
-      // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
-      const own = Math.min(spent, OUTLIER * Math.max(predicted, predictedMs / DECAY))
-      creditMs += own - billed
-      // The operator pays what a window has seen; the rest was never credit.
-      creditMs -= Math.min(absorbed, Math.max(0, creditMs))
-      if (predicted > 0) {
-        // Two windows: their figures reach the gateways so late. Older credit was caused by callers who
-        // may have left, and others must not pay for it.
-        creditMs = Math.min(creditMs, Math.max(0, own + beforeMs))
-        beforeMs = own
-      }
-      predictedMs += predicted - predictedMs / DECAY
-      spentMs += own - spentMs / DECAY
-      // Credit beyond the last window's is billed with the next windows, before its limit takes it away.
-      const overdueMs = Math.min(Math.max(0, creditMs - own), OVERDUE_MAX * spentMs)
-      if (predicted > 0)
-        value = Math.max(0, Math.min(LEVEL_MAX, (spentMs + overdueMs) / predictedMs))
-    },
   }
 }
 

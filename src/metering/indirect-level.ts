@@ -1,0 +1,49 @@
+// How much of what the rates predict the last windows really had, and the spent CPU that is not billed yet.
+
+const LEVEL_MAX = 3
+/** The level is of the last four windows, about. */
+const DECAY = 4
+const OUTLIER = 2
+/** Older credit raises the level by this part at most: callers who come later must not pay for callers who have left. */
+const OVERDUE_MAX = 0.05
+
+/** A window's spent CPU beyond rest, its predicted, billed and absorbed CPU, in milliseconds. */
+type Followed = Readonly<Record<'spent' | 'predicted' | 'billed' | 'absorbed', number>>
+
+/** The billed part of the rates, and the CPU that is not billed yet. */
+export function createLevel(first: number) {
+  let value = first
+  let spentMs = 0
+  let predictedMs = 0
+  let creditMs = 0
+  let beforeMs = 0
+  let mostMs = 0
+  return {
+    get value() {
+      return value
+    },
+    get creditMs() {
+      return creditMs
+    },
+    follow({ spent, predicted, billed, absorbed }: Followed): void {
+      // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
+      const own = Math.min(spent, OUTLIER * Math.max(predicted, predictedMs / DECAY))
+      creditMs += own - billed
+      // The operator pays what a window has seen; the rest was never credit.
+      creditMs -= Math.min(absorbed, Math.max(0, creditMs))
+      if (predicted > 0) {
+        mostMs = Math.max(0, own + beforeMs)
+        beforeMs = own
+      }
+      // That of two windows: their figures reach the gateways so late. Older credit was caused by callers who may have
+      // left, and others must not pay for it. Rest adds nothing.
+      creditMs = Math.min(creditMs, mostMs)
+      predictedMs += predicted - predictedMs / DECAY
+      spentMs += own - spentMs / DECAY
+      // Credit beyond the last window's is billed with the next windows, before its limit takes it away.
+      const overdueMs = Math.min(Math.max(0, creditMs - own), OVERDUE_MAX * spentMs)
+      if (predicted > 0)
+        value = Math.max(0, Math.min(LEVEL_MAX, (spentMs + overdueMs) / predictedMs))
+    },
+  }
+}
