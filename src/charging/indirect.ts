@@ -4,7 +4,7 @@
 // An active second costs the same for one request as for a hundred: each takes its share of a pot, which gets
 // the cost of a second when one begins. So no more is ever billed than there were active seconds.
 import type { Clock } from '#base/clock.ts'
-import { partOf, unitOf, type WorkSize } from '#metering/indirect-part.ts'
+import { learnedPartOf, unitOf, type CausingSize } from '#metering/indirect-part.ts'
 import type { Activity } from '#metering/indirect.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Tariff } from './tariff.ts'
@@ -184,9 +184,9 @@ export class IndirectBills {
 function wantedOf(
   { indirect, bandPct }: Tariff,
   operation: OperationName,
-  size: Pick<WorkSize, 'ownNs' | 'units' | 'shareNs'>,
+  size: Pick<CausingSize, 'ownNs' | 'units' | 'shareNs'>,
 ): Pick<Indirect, 'cpuNs' | 'bandPct'> {
-  const { value, deviation, least } = partOf(indirect, operation, { ...size, requests: 1 })
+  const { value, deviation, least } = learnedPartOf(indirect, operation, { ...size, requests: 1 })
   if (least === 0) return { cpuNs: 0n, bandPct: Number(bandPct) }
   const learnedPct = (100 * DEVIATIONS * deviation) / value
   return {

@@ -1,4 +1,5 @@
-// How much of what the rates predict the last windows really had, and the spent CPU that is not billed yet.
+// The level, which is the real CPU of the last windows as a part of the predicted CPU, and the credit, which is spent CPU that is
+// not billed yet.
 
 const LEVEL_MAX = 3
 /** The level is of the last four windows, about. */

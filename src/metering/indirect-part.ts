@@ -6,7 +6,7 @@ import type { IndirectRates } from '#contract/indirect-rates.ts'
 export const unitOf = (operation: string) => `${operation} unit`
 
 /** Work of one operation: of one request, or of all in a window. */
-export type WorkSize = {
+export type CausingSize = {
   readonly requests: number
   /** Units beyond the requests. */
   readonly units: number
@@ -30,10 +30,10 @@ const DEVIATIONS_BELOW = 0.5
 const NOTHING: LearnedPart = { value: 0, deviation: 0, least: 0 }
 
 /** Nothing of an operation that nobody has seen. */
-export function partOf(
+export function learnedPartOf(
   { operations, activeSecond }: IndirectRates,
   operation: string,
-  { requests, units, ownNs, shareNs }: WorkSize,
+  { requests, units, ownNs, shareNs }: CausingSize,
 ): LearnedPart {
   const rate = operations[operation]
   if (rate === undefined) return NOTHING

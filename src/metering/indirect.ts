@@ -16,7 +16,7 @@
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
-import { partOf, unitOf } from './indirect-part.ts'
+import { learnedPartOf, unitOf } from './indirect-part.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
 /** The settled requests of an operation, or units of work beyond them. */
@@ -161,7 +161,7 @@ function predictedMs(rates: IndirectRates, counts: ReadonlyMap<string, number>):
     if (count === 0 && units === 0) return sum
     const ownNs = (counts.get(ownOf(name)) ?? 0) * OWN_UNIT_MS * MS
     const shareNs = requests === 0 ? 0 : (activeNs * count) / requests
-    return sum + partOf(rates, name, { requests: count, units, ownNs, shareNs }).least
+    return sum + learnedPartOf(rates, name, { requests: count, units, ownNs, shareNs }).least
   }, 0)
   return leastNs / MS
 }
