@@ -16,6 +16,8 @@ export type StorageTarget = {
   readonly keys: Keys
   /** CPU of all of its processes, in microseconds. */
   cpuUs(): number
+  /** The number of its processes. */
+  processes(): number
   /** Memory of all of its processes. */
   mib(): number
   /** Resolves when nothing of what it was asked is still being worked on. */
@@ -38,6 +40,7 @@ export async function startErgonStorage(): Promise<StorageTarget & { readonly er
     port: ergon.port,
     keys: { id: ergon.token, secret: ergon.token },
     cpuUs: () => treeCpuUs(ergon.pid),
+    processes: () => descendants(ergon.pid).length,
     mib: () => treeMib(ergon.pid),
     quiet: () => atRest(ergon.pid),
     close: () => ergon.stop(),
@@ -86,6 +89,7 @@ async function startPeer(
     port,
     keys,
     cpuUs: () => treeCpuUs(pid),
+    processes: () => descendants(pid).length,
     mib: () => treeMib(pid),
     quiet: async () => undefined,
     close,
