@@ -137,7 +137,7 @@ export function sectionOf(found: Found): Section {
       },
     ],
     notes: [
-      `Closed loop, ${ROUNDS} rounds of about ${ROUND_MS} ms or more, targets by turns, after ${LISTED_KEYS} puts and 3000 reads each, and ${WARM_REQUESTS} requests or ${WARM_MS} ms of the kind; the median over the rounds, and a ratio is the median of the ratios within a round. A 503 is sent again at once, and counted. Client and servers share the machine. CPU is that of all processes of a target, until it is at rest again, less what it takes idle (Ergon ${((idle.get(ERGON) ?? 0) * 100).toFixed(1)} % of a core: meter, ticks, heartbeats); mJ is that CPU at the tariff that the product bills at here, ${(njPerCpuS / 1e9).toFixed(2)} J per CPU-second, for every target alike.`,
+      `Closed loop, ${ROUNDS} rounds of about ${ROUND_MS} ms or more, targets by turns. Before them come ${LISTED_KEYS} puts and 3000 reads of each target, and ${WARM_REQUESTS} requests or ${WARM_MS} ms of the kind. A figure is the median over the rounds, a ratio the median of the ratios within a round. A 503 is sent again at once, and counted. Client and servers share the machine. CPU is that of all processes of a target, until it is at rest again, less what it takes idle (Ergon ${((idle.get(ERGON) ?? 0) * 100).toFixed(1)} % of a core: meter, ticks, heartbeats). mJ is that CPU at the tariff that the product bills at here, ${(njPerCpuS / 1e9).toFixed(2)} J per CPU-second, for every target alike.`,
       'Of the peers only minio syncs before it answers a PUT. Ergon syncs every body or commits it with its row, and charges every request: token, lease, journal, ledger, signed log are all in its figures.',
       ...(missing.length === 0
         ? []
