@@ -224,11 +224,12 @@ begin
   return true;
 end $$;
 
--- Removes the row that says that a folder may have keys of its own, where it has none: its pages are a range again.
+-- Removes the row that says that a folder may have keys of its own, where it has none: its pages are a range again. No
+-- put waits behind this one: while one holds the folder, the row stays until the next check.
 create or replace function storage_forget_own_keys(bucket_id int, path text, most int) returns void language plpgsql as $$
 begin
   perform storage_enter(bucket_id);
-  perform pg_advisory_xact_lock(4207721, storage_folder_lock(bucket_id, path));
+  if not pg_try_advisory_xact_lock(4207721, storage_folder_lock(bucket_id, path)) then return; end if;
   -- Statements of their own: they see what the last holder of the lock has committed.
   if storage_has_own_key(bucket_id, path, most) then return; end if;
   delete from object_folders o where o.bucket = bucket_id and o.parent = path and o.name = '';
