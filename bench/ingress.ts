@@ -79,7 +79,7 @@ async function startForked(
 
 /** Those that are installed. */
 async function startPeers(folder: string, socket: string): Promise<Target[]> {
-  const [nginxPort, caddyPort] = [await freePort(), await freePort()]
+  const [nginxPort, ...caddyPorts] = [await freePort(), await freePort(), await freePort()]
   const nginxFile = join(folder, 'nginx.conf')
   writeFileSync(
     nginxFile,
@@ -92,23 +92,29 @@ http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${f
     location / { proxy_pass http://instance; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $http_host; } } }
 `,
   )
-  const caddyFile = join(folder, 'Caddyfile')
-  writeFileSync(
-    caddyFile,
-    `{\n  admin off\n  auto_https off\n}\nhttp://localhost:${caddyPort} {\n  reverse_proxy unix/${socket}\n}\n`,
-  )
+  const caddyOf = (name: string, port: number, own: NodeJS.ProcessEnv) => {
+    const file = join(folder, `Caddyfile-${port}`)
+    writeFileSync(
+      file,
+      `{\n  admin off\n  auto_https off\n}\nhttp://localhost:${port} {\n  reverse_proxy unix/${socket}\n}\n`,
+    )
+    const argv = ['caddy', 'run', '--config', file, '--adapter', 'caddyfile']
+    return { name, port, argv, own }
+  }
+  const [caddyPort = 0, onePort = 0] = caddyPorts
   const peers = [
-    { name: 'nginx', port: nginxPort, argv: ['nginx', '-c', nginxFile, '-p', folder] },
-    {
-      name: 'Caddy',
-      port: caddyPort,
-      argv: ['caddy', 'run', '--config', caddyFile, '--adapter', 'caddyfile'],
-    },
+    { name: 'nginx', port: nginxPort, argv: ['nginx', '-c', nginxFile, '-p', folder], own: {} },
+    caddyOf('Caddy', caddyPort, {}),
+    // One thread, as the ingress has: how much of its rate is its second processor.
+    caddyOf('Caddy, GOMAXPROCS=1', onePort, { GOMAXPROCS: '1' }),
   ]
   const running: Target[] = []
-  for (const { name, port, argv } of peers) {
+  for (const { name, port, argv, own } of peers) {
     const [program = '', ...words] = argv
-    const child = spawn(program, words, { stdio: 'ignore', env: { ...process.env, HOME: folder } })
+    const child = spawn(program, words, {
+      stdio: 'ignore',
+      env: { ...process.env, HOME: folder, ...own },
+    })
     const isThere = await new Promise<boolean>((resolve) => {
       child.once('error', () => resolve(false))
       child.once('spawn', () => resolve(true))

@@ -150,11 +150,11 @@ async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promis
     const use = await startOf(route, { uses, ending, wakeMs })
     try {
       // A body cannot be sent twice.
-      if (hasBody(request)) await loaded(use, ending)
+      if (use.loading() !== undefined && hasBody(request)) await loaded(use, ending)
       return await passInTime(request, use, deps)
     } catch (error) {
       if (!(error instanceof NotAnswered)) throw error
-      if (use.loading !== undefined && performance.now() <= lastMs) {
+      if (use.loading() !== undefined && performance.now() <= lastMs) {
         // Its handler has not begun.
         await loaded(use, ending)
         continue
@@ -171,7 +171,8 @@ async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promis
 }
 
 /** Rejects with why the code was not loaded. */
-async function loaded({ loading }: InstanceUse, { signal }: RequestEnding): Promise<void> {
+async function loaded(use: InstanceUse, { signal }: RequestEnding): Promise<void> {
+  const loading = use.loading()
   if (loading !== undefined) await unlessAborted(loading, signal)
 }
 
@@ -204,7 +205,7 @@ async function passInTime(
     use.late()
     return lateFault(route)
   }
-  const { loading } = use
+  const loading = use.loading()
   using limit = abortUnlessWaiting(ending, route.timeoutS * 1000, { late, loading })
   await pass({
     requestId,

@@ -16,7 +16,7 @@ const ONE: InstanceScale = { min: 0, max: 1, target: Infinity }
 export type InstanceUse = {
   readonly pool: InstancePool
   /** Resolves once its code is loaded; undefined where it is. */
-  readonly loading: Promise<void> | undefined
+  loading(): Promise<void> | undefined
   /** Tells the agent that a request has not ended in its time. */
   late(): void
   /** It did not answer: the next request goes to another one. */
@@ -91,9 +91,8 @@ export class Fleet {
     return {
       // It is usable.
       pool: one.pool as InstancePool,
-      get loading() {
-        return one.loading
-      },
+      // No getter: in a literal for each request it took 12 µs of 37 (base/fast-objects.fixture.ts).
+      loading: () => one.loading,
       late: () => one.late(),
       down: () => one.down(),
       end: () => {

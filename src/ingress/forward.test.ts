@@ -50,7 +50,7 @@ async function exchange(
   routes.put([testRoute({ account: ACCOUNT, timeoutS: 2, ...more })])
   const pool = openInstancePool(`unix:${socketPath}`, NO_WORK)
   t.after(() => pool.destroy())
-  const use = { pool, loading: undefined, late() {}, down() {}, end() {} }
+  const use = { pool, loading: () => undefined, late() {}, down() {}, end() {} }
   const uses = { begin: () => Promise.resolve(use) }
   const deps = { routes, uses, turns: createTurns(), nobody: NOBODY, log, trusts: () => false }
   const server = createServer((request, response) => void answerRequest(request, response, deps))

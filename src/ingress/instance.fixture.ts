@@ -53,7 +53,7 @@ export async function openInstance(
         users.add(ending)
         return {
           pool,
-          loading: undefined,
+          loading: () => undefined,
           late() {},
           down() {},
           end: () => void users.delete(ending),
