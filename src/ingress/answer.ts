@@ -154,8 +154,8 @@ async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promis
       return await passInTime(request, use, deps)
     } catch (error) {
       if (!(error instanceof NotAnswered)) throw error
-      if (use.loading() !== undefined && performance.now() <= lastMs) {
-        // Its handler has not begun.
+      if (use.loading() !== undefined) {
+        // Its handler has not begun. Whether the code is loaded has a limit at the agent, which also says why it is not.
         await loaded(use, ending)
         continue
       }
