@@ -155,7 +155,7 @@ async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promis
     } catch (error) {
       if (!(error instanceof NotAnswered)) throw error
       if (use.loading() !== undefined) {
-        // Its handler has not begun. Whether the code is loaded has a limit at the agent, which also says why it is not.
+        // Its handler has not begun. The agent limits the load, and says why a code is not loaded.
         await loaded(use, ending)
         continue
       }
