@@ -204,6 +204,19 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     assert.equal(await page.evaluate(display), 'flex')
   })
 
+  test('the address to sign in leads to the overview, and a link that ended to that address', async () => {
+    await using ada = await newPerson(browser, portal())
+    const { page } = ada
+    await signUpByPages(ada)
+    await ada.context.clearCookies()
+    await page.goto(`${portal()}/sign-up#inv_${'a'.repeat(38)}`)
+    await page.getByText('no such code').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Create a passkey' }).count(), 0)
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Use your passkey' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  })
+
   test('a member without the role is told who gives it, and nothing of tokens', async () => {
     const { account, control } = sharedErgon()
     const { invitation_code: invitation } = await control('member.invite', {

@@ -74,6 +74,8 @@ export async function loadAxe(page: Page): Promise<void> {
 
 /** Throws with the rules that the page breaks, in one of the themes and sizes. */
 export async function checkPage(page: Page, name: string): Promise<void> {
+  // Beside other tests the script of a page takes longer than its shifts are watched.
+  await page.locator('h1').first().waitFor()
   for (const { viewport, colorScheme } of LOOKS) {
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

@@ -109,7 +109,7 @@ export function ProblemNote(props: {
   return (
     <div className="note bad">
       <p>
-        {known !== undefined && known.status === 403 ? (
+        {known !== undefined && isForbidden(known, isRead) ? (
           <b>You may not {isRead ? 'see' : 'do'} this. </b>
         ) : (
           title !== undefined && <b>{title}. </b>
@@ -125,6 +125,10 @@ export function ProblemNote(props: {
     </div>
   )
 }
+
+/** A code or a proof that is refused answers 403 too. */
+const isForbidden = ({ status, code }: Problem, isRead: boolean): boolean =>
+  status === 403 && (isRead || code === 'scope_missing')
 
 /** A role that is missing is given by a member, and the advice of the API is about tokens. */
 const sentences = ({ code, message }: Problem): string =>

@@ -1,5 +1,5 @@
 // The frame: who is signed in, the board at the left, the page, and on a phone five tabs.
-import { Outlet, useRouterState } from '@tanstack/react-router'
+import { Navigate, Outlet, useRouterState } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useSyncExternalStore } from 'react'
 import { isProblem } from '#console/client/problem.ts'
@@ -34,15 +34,17 @@ const SignUp = lazy(async () => {
 export function Shell() {
   const session = useQuery(read('GET /v1/session', {}))
   const isAsking = useSyncExternalStore(onPalette, isPaletteOpen)
-  const isSigningUp = useRouterState({ select: ({ location }) => location.pathname === '/sign-up' })
+  const path = useRouterState({ select: ({ location }) => location.pathname })
   useKeys()
-  if (isSigningUp)
+  if (path === '/sign-up')
     return (
       <Suspense>
         <SignUp />
       </Suspense>
     )
-  if (isProblem(session.error) && session.error.status === 401)
+  const isOut = isProblem(session.error) && session.error.status === 401
+  // Who comes to sign in sees no other page before the service says that they are out.
+  if (isOut || (path === '/sign-in' && session.data === undefined))
     return (
       <Suspense>
         <SignIn />
@@ -54,6 +56,7 @@ export function Shell() {
         <AddPasskey />
       </Suspense>
     )
+  if (path === '/sign-in') return <Navigate to="/" replace />
   return (
     <>
       <a className="skip" href="#main">

@@ -26,20 +26,8 @@ export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
     await queryClient.resetQueries()
     onDone(savedStep())
   })
-  return (
-    <Form action={action}>
-      {invitation === undefined ? <h1>Make an account</h1> : <Invited invitation={invitation} />}
-      {invitation === undefined && (
-        <Field
-          label="What shall we call it?"
-          name="name"
-          required
-          maxLength={100}
-          placeholder="my-team"
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-      )}
+  const passkey = (
+    <>
       <button type="submit" className="btn primary" disabled={action.isBusy}>
         Create a passkey
       </button>
@@ -53,6 +41,27 @@ export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
         </div>
       ) : (
         <Refusal error={action.error} />
+      )}
+    </>
+  )
+  return (
+    <Form action={action}>
+      {invitation === undefined ? (
+        <>
+          <h1>Make an account</h1>
+          <Field
+            label="What shall we call it?"
+            name="name"
+            required
+            maxLength={100}
+            placeholder="my-team"
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+          {passkey}
+        </>
+      ) : (
+        <Invited invitation={invitation}>{passkey}</Invited>
       )}
     </Form>
   )
