@@ -8,6 +8,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+/** Printed from the settings by `npm run generate`: help is for those who have installed nothing yet, too. */
+const help = join(root, 'docs', 'reference', 'start-help.txt')
 const bin = join(root, 'node_modules', '.bin')
 const stamp = join(root, 'node_modules', '.ergon-lock')
 
@@ -40,6 +42,8 @@ function main(name, rest) {
   const commands = scripts[name]
   if (commands === undefined)
     fail(`Unknown script "${name}": one of ${Object.keys(scripts).join(', ')}`)
+  if (name === 'start' && rest.some((word) => word === '--help' || word === '-h'))
+    return void process.stdout.write(readFileSync(help))
   if (process.platform !== 'linux') fail(`Ergon runs on Linux; this is ${process.platform}`)
   if (!['x64', 'arm64'].includes(process.arch))
     fail(`Ergon runs on x64 and arm64; this is ${process.arch}`)

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { settingsHelp } from '#config/help.ts'
 import { coveragePage, readTests } from './coverage.ts'
 import { descriptionPage } from './description-reference.ts'
 import { contractOf, openapi } from './openapi.ts'
@@ -31,6 +32,7 @@ export function pages(read: (path: string) => string): ReadonlyMap<string, strin
     [`${REFERENCE}/cli.md`, cliPage()],
     [`${REFERENCE}/description-file.md`, descriptionPage()],
     [`${REFERENCE}/settings.md`, settingsPage()],
+    [`${REFERENCE}/start-help.txt`, settingsHelp()],
     [COVERAGE, coveragePage(read(COVERAGE), readTests(ROOT))],
   ])
 }

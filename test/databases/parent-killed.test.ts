@@ -1,18 +1,20 @@
 // kill -9 of the process that was started, as npm start does it, while clients write: the agent below it stops in order.
 // Each acknowledged row is there after the next start, and no process is left.
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { lostRows, makeTable, noRows, startWriters, type Target } from '../durability/writers.ts'
-import { BOOTSTRAP, call, leftOf, newFolder, startRaw, type RawStart } from '../faults/raw-start.ts'
+import {
+  bootstrapIn,
+  call,
+  leftOf,
+  newFolder,
+  startRaw,
+  type RawStart,
+} from '../faults/raw-start.ts'
 import { freeBlock, portFlags } from '../ports.ts'
 import type { ReadyLine } from '../start-ergon.ts'
 import { until } from './driver.ts'
 
-/** Of packages that npm start installed. Without it the start would install them, below the feet of other tests. */
-const INSTALLED = join(import.meta.dirname, '../../node_modules/.ergon-lock')
-const skip = existsSync(INSTALLED) ? false : `npm start has not installed: ${INSTALLED}`
 const WRITERS = 8
 const ROWS = 200
 
@@ -42,39 +44,36 @@ async function makeDatabase(ready: ReadyLine): Promise<Target> {
   }
 }
 
-test(
-  'kill -9 of the parent under writes loses no acknowledged row and leaves no process',
-  { skip },
-  async (t) => {
-    const folder = await newFolder(t, 'initialised')
-    const flags = ['--data', folder, '--json', ...portFlags(await freeBlock())]
-    // Under npm the first process stays the parent of the agent, also where it could become the agent.
-    const start = () =>
-      startRaw([process.execPath, BOOTSTRAP, 'start', ...flags], {
-        env: { npm_lifecycle_event: 'start', ERGON_LOG_LEVEL: 'info' },
-      })
-    let running: RawStart = start()
-    const target = await makeDatabase(await running.ready())
-    await makeTable(target)
-    const kept = noRows()
-    const writers = startWriters(target, kept, { writers: WRITERS })
-    try {
-      for (const [name, kill] of Object.entries(KILLS)) {
-        await writers.more(ROWS)
-        kill(running.child.pid ?? 0)
-        await running.ended()
-        assert.deepEqual(await leftOf(folder), [], name)
-        running = start()
-        await running.ready()
-        assert.deepEqual(await lostRows(target, kept), [], name)
-      }
-    } finally {
-      await writers.stop()
+test('kill -9 of the parent under writes loses no acknowledged row and leaves no process', async (t) => {
+  const folder = await newFolder(t, 'initialised')
+  const bootstrap = bootstrapIn(t)
+  const flags = ['--data', folder, '--json', ...portFlags(await freeBlock())]
+  // Under npm the first process stays the parent of the agent, also where it could become the agent.
+  const start = () =>
+    startRaw([process.execPath, bootstrap, 'start', ...flags], {
+      env: { npm_lifecycle_event: 'start', ERGON_LOG_LEVEL: 'info' },
+    })
+  let running: RawStart = start()
+  const target = await makeDatabase(await running.ready())
+  await makeTable(target)
+  const kept = noRows()
+  const writers = startWriters(target, kept, { writers: WRITERS })
+  try {
+    for (const [name, kill] of Object.entries(KILLS)) {
+      await writers.more(ROWS)
+      kill(running.child.pid ?? 0)
+      await running.ended()
+      assert.deepEqual(await leftOf(folder), [], name)
+      running = start()
+      await running.ready()
+      assert.deepEqual(await lostRows(target, kept), [], name)
     }
-    assert.deepEqual(await lostRows(target, kept), [])
-    t.diagnostic(`${kept.rows.size} rows acknowledged, none lost`)
-    running.child.kill('SIGTERM')
-    await running.ended()
-    assert.deepEqual(await leftOf(folder), [])
-  },
-)
+  } finally {
+    await writers.stop()
+  }
+  assert.deepEqual(await lostRows(target, kept), [])
+  t.diagnostic(`${kept.rows.size} rows acknowledged, none lost`)
+  running.child.kill('SIGTERM')
+  await running.ended()
+  assert.deepEqual(await leftOf(folder), [])
+})

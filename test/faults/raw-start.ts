@@ -1,8 +1,17 @@
 // A start of the product as somebody at a terminal does it, where the fixture of start-ergon.ts says too
 // little: another command line, another user, a start that fails.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +27,6 @@ import type { ReadyLine } from '../start-ergon.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 export const MAIN: readonly string[] = [process.execPath, join(ROOT, 'src/main.ts')]
-export const BOOTSTRAP = join(ROOT, 'scripts/bootstrap.mjs')
 const LIMIT_MS = 120_000
 
 export type Ended = { readonly code: number | null; readonly signal: NodeJS.Signals | null }
@@ -36,6 +44,23 @@ export type RawStart = {
 
 /** A test, or a whole test file: what is undone after it. */
 export type Scope = { readonly after: (undo: () => void) => void }
+
+/**
+ * The file that npm scripts run, in a tree of its own that is installed by the word of its stamp: npm ci would remove
+ * the packages below the feet of other tests.
+ */
+export function bootstrapIn(t: Scope): string {
+  const tree = mkdtempSync(join(tmpdir(), 'ergon-tree-'))
+  t.after(() => rmSync(tree, { recursive: true, force: true }))
+  for (const folder of ['scripts', 'node_modules']) mkdirSync(join(tree, folder))
+  for (const file of ['scripts/bootstrap.mjs', 'package-lock.json'])
+    copyFileSync(join(ROOT, file), join(tree, file))
+  for (const folder of ['src', 'docs', 'node_modules/.bin', 'node_modules/.cache'])
+    symlinkSync(join(ROOT, folder), join(tree, folder))
+  const lock = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')))
+  writeFileSync(join(tree, 'node_modules/.ergon-lock'), lock.digest('hex'))
+  return join(tree, 'scripts/bootstrap.mjs')
+}
 
 /**
  * A data folder that is removed after the test, with whatever still runs on it. `bare` has nothing in it,

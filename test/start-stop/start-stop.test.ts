@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { readArguments } from '#cells/process-table.ts'
 import { processesOf } from '../faults/processes.ts'
 import {
-  BOOTSTRAP,
+  bootstrapIn,
   call,
   leftOf,
   MAIN,
@@ -30,6 +30,7 @@ const RECOVERED = /automatic recovery in progress/
 
 // One data folder for the tests that start what has been started before; the first of them makes its state.
 // Not in a hook: what a hook registers to be undone after it is undone at its own end.
+const bootstrap = bootstrapIn({ after })
 const folder = await newFolder({ after }, 'initialised')
 const port = await freeBlock()
 const flags: readonly string[] = ['--data', folder, '--json', ...portFlags(port)]
@@ -49,7 +50,7 @@ const OLD_NODE = (process.env['PATH'] ?? '')
 test('Ctrl-C at the terminal stops everything in order, and the next start is clean', async (t) => {
   const args = [...MAIN, ...flags]
   // Through the wrapper, where there is one: a terminal signals both.
-  const wrapped = OLD_NODE === undefined ? args : [OLD_NODE, BOOTSTRAP, 'start', ...flags]
+  const wrapped = OLD_NODE === undefined ? args : [OLD_NODE, bootstrap, 'start', ...flags]
   const first = startRaw(wrapped, INFO)
   const made = await first.ready()
   const account = made.account_id
@@ -175,7 +176,7 @@ test(
   'npm start under an older Node stops when it is told to',
   { skip: OLD_NODE === undefined ? 'every node on PATH can replace itself' : false },
   async () => {
-    const told = startRaw([OLD_NODE ?? '', BOOTSTRAP, 'start', ...flags], INFO)
+    const told = startRaw([OLD_NODE ?? '', bootstrap, 'start', ...flags], INFO)
     await told.says(/PostgreSQL 16/)
     told.child.kill('SIGTERM')
     assert.deepEqual(await told.ended(), { code: 0, signal: null })
@@ -187,12 +188,12 @@ test(
 test('two at once choose different ports; npm killed, or an older Node, stops the cloud', async (t) => {
   const other = await newFolder(t, 'initialised')
   // As npm runs a script: a shell between npm and us.
-  const inShell = ['/bin/sh', '-c', '"$@"; true', 'npm', process.execPath, BOOTSTRAP, 'start']
+  const inShell = ['/bin/sh', '-c', '"$@"; true', 'npm', process.execPath, bootstrap, 'start']
   const shell = startRaw([...inShell, '--data', folder, '--json'], {
     env: { ...INFO.env, npm_lifecycle_event: 'start' },
   })
   // Where every Node on PATH can replace itself this is the agent's own process.
-  const wrapper = OLD_NODE === undefined ? MAIN : [OLD_NODE, BOOTSTRAP, 'start']
+  const wrapper = OLD_NODE === undefined ? MAIN : [OLD_NODE, bootstrap, 'start']
   const wrapped = startRaw([...wrapper, '--data', other, '--json'], INFO)
   const lines = await Promise.all([shell.ready(), wrapped.ready()])
   const [one, another] = lines.map((line) => new URL(line.base_url).port)
