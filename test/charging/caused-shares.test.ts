@@ -1,5 +1,6 @@
 // The billed part of the CPU that requests cause, for each kind of request: of the CPU of all cells while clients
-// ask, less their CPU at rest. ERGON_LONG=1 asks for a minute and requires 95 to 100 %.
+// ask, less their CPU at rest before and after (caused-cpu.ts). ERGON_LONG=1 asks for 40 s of each and requires 95 to 100 %,
+// as far as the reference is known.
 import assert from 'node:assert/strict'
 import { before, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,7 +12,8 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { LEARNED, type Charge } from '#contract/charge.ts'
-import { REST, type MeterWindow } from '#metering/window.ts'
+import type { MeterWindow } from '#metering/window.ts'
+import { causedBy, restBetween, restOf, type RestCpu } from './caused-cpu.ts'
 import { spanOf } from './energy-span.ts'
 import { product, sharedErgon } from '../product.ts'
 import { s3ClientOf } from '../s3-client.ts'
@@ -23,8 +25,10 @@ product(MODELS)
 const IS_LONG = process.env['ERGON_LONG'] === '1'
 // Rates are sums over five seconds: the first one must be over.
 const LEARN_MS = IS_LONG ? 20_000 : 7000
-const MEASURE_MS = IS_LONG ? 60_000 : 2000
-const REST_MS = 30_000
+const MEASURE_MS = IS_LONG ? 40_000 : 2000
+/** Seals, commits and vacuums that a load has left are over. */
+const SETTLE_MS = 10_000
+const REST_MS = 20_000
 /** A machine with other work learns later. */
 const SPANS_MAX = IS_LONG ? 1 : 4
 // The short form shows that the rates are learned and billed: some 50 requests a second do that.
@@ -88,13 +92,6 @@ async function askFor(ms: number, clients: number, ask: (turn: number) => Promis
   await Promise.all(Array.from({ length: clients }, client))
 }
 
-/** CPU of all cells, in milliseconds. */
-const cellsMs = (windows: readonly MeterWindow[]): number =>
-  windows
-    .flatMap(({ shares }) => shares)
-    .reduce((sum, { name, cpuNs }) => (name === REST ? sum : sum + Number(cpuNs) / 1e6), 0)
-const seconds = (windows: readonly MeterWindow[]): number =>
-  windows.reduce((sum, { elapsedNs }) => sum + Number(elapsedNs) / 1e9, 0)
 const chargedMs = (windows: readonly MeterWindow[]): number =>
   windows.reduce((sum, { chargedNs }) => sum + Number(chargedNs) / 1e6, 0)
 const learnedNj = (charges: readonly Charge[]): bigint =>
@@ -105,27 +102,45 @@ const learnedNj = (charges: readonly Charge[]): bigint =>
       0n,
     )
 
-/** The charged percentage of the CPU that the work causes in other cells. */
-async function shareOf(
-  t: TestContext,
-  name: string,
-  restMsPerS: number,
-  work: () => Promise<void>,
-): Promise<number> {
+type Share = { readonly pct: number; readonly errorPct: number }
+
+/** A measured load, whose reference needs the rest after it too. */
+type Measured = {
+  readonly windows: readonly MeterWindow[]
+  readonly chargedMs: number
+  readonly learnedPct: number
+  readonly charges: number
+}
+
+async function measured(name: string, work: () => Promise<void>): Promise<Measured> {
   const { windows, charges, billedNj } = await spanOf(ergon, work)
-  const causedMs = cellsMs(windows) - restMsPerS * seconds(windows)
-  const share = (100 * chargedMs(windows)) / causedMs
-  const learned = (100 * Number(learnedNj(charges))) / Number(billedNj)
-  t.diagnostic(
-    `${name}: ${charges.length} charges have ${share.toFixed(1)} % of ${causedMs.toFixed(0)} ms; ` +
-      `of the bill ${learned.toFixed(1)} % is learned`,
-  )
   assert.equal(
     windows.reduce((sum, { accruedNj }) => sum + accruedNj, 0n),
     billedNj,
   )
-  assert.ok(learned > 0, `${name}: ${learned} %`)
-  return share
+  const learnedPct = (100 * Number(learnedNj(charges))) / Number(billedNj)
+  assert.ok(learnedPct > 0, `${name}: ${learnedPct} % of the bill is learned`)
+  return { windows, chargedMs: chargedMs(windows), learnedPct, charges: charges.length }
+}
+
+/** The charged percentage of the CPU that the work causes in all cells. */
+function shareOf(t: TestContext, name: string, load: Measured, rest: RestCpu): Share {
+  const { ms, errorMs } = causedBy(load.windows, rest)
+  const pct = (100 * load.chargedMs) / ms
+  const errorPct = (pct * errorMs) / ms
+  t.diagnostic(
+    `${name}: ${load.charges} charges have ${pct.toFixed(1)} ± ${errorPct.toFixed(1)} % of ${ms.toFixed(0)} ms; ` +
+      `of the bill ${load.learnedPct.toFixed(1)} % is learned; rest ${rest.msPerS.toFixed(1)} ± ${rest.errorMsPerS.toFixed(1)} ms/s`,
+  )
+  return { pct, errorPct }
+}
+
+const NO_REST: RestCpu = { msPerS: 0, errorMsPerS: 0 }
+
+async function measureRest(): Promise<RestCpu> {
+  if (!IS_LONG) return NO_REST
+  await pause(SETTLE_MS)
+  return restOf((await spanOf(ergon, () => pause(REST_MS))).windows)
 }
 
 test('what requests cause in other cells is on their bills', async (t) => {
@@ -133,25 +148,24 @@ test('what requests cause in other cells is on their bills', async (t) => {
   await s3.send(new CreateBucketCommand({ Bucket }))
   const asks = kinds()
   for (let turn = 0; turn < KEYS; turn++) await asks['storage.put-object']?.(turn)
-  let restMsPerS = 0
-  if (IS_LONG) {
-    const { windows } = await spanOf(ergon, () => pause(REST_MS))
-    restMsPerS = cellsMs(windows) / seconds(windows)
-  }
   const faults: string[] = []
+  // In a product that has just begun all becomes cheaper by the second, and what was learned follows.
+  const [least, most] = IS_LONG ? [95, 100] : [40, 120]
+  const isRight = ({ pct, errorPct }: Share) => pct + errorPct >= least && pct - errorPct <= most
+  let before = await measureRest()
   for (const [operation, ask] of Object.entries(asks).slice(0, IS_LONG ? undefined : 1))
     for (const clients of IS_LONG ? [1, 8] : [1]) {
-      let share = NaN
-      // In a product that has just begun all becomes cheaper by the second, and what was learned follows.
-      const [least, most] = IS_LONG ? [95, 100] : [40, 120]
-      for (let span = 0; span < SPANS_MAX && !(share >= least && share <= most); span++) {
+      const name = `${operation}, ${clients} at once`
+      let share: Share = { pct: NaN, errorPct: NaN }
+      for (let span = 0; span < SPANS_MAX && !isRight(share); span++) {
         await askFor(LEARN_MS, clients, ask)
-        share = await shareOf(t, `${operation}, ${clients} at once`, restMsPerS, () =>
-          askFor(MEASURE_MS, clients, ask),
-        )
+        const load = await measured(name, () => askFor(MEASURE_MS, clients, ask))
+        const after = await measureRest()
+        share = shareOf(t, name, load, restBetween(before, after))
+        before = after
       }
-      if (share < least || share > most)
-        faults.push(`${operation}, ${clients} at once: ${share.toFixed(1)} %`)
+      if (!isRight(share))
+        faults.push(`${name}: ${share.pct.toFixed(1)} ± ${share.errorPct.toFixed(1)} %`)
     }
   assert.deepEqual(faults, [])
 })
