@@ -5,6 +5,8 @@ const LEVEL_MAX = 3
 /** The level is of the last four windows, about. */
 const DECAY = 4
 const OUTLIER = 2
+/** Of the credit, in a window of which nothing is billed: 177 ms of a start were billed 30 s later, in one second. */
+const CREDIT_KEPT = 0.9
 /** Older credit raises the level by this part at most: callers who come later must not pay for callers who have left. */
 const OVERDUE_MAX = 0.05
 
@@ -35,7 +37,7 @@ export function createLevel(first: number) {
       if (predicted > 0) {
         mostMs = Math.max(0, own + beforeMs)
         beforeMs = own
-      }
+      } else if (creditMs > 0) creditMs *= CREDIT_KEPT
       // That of two windows: their figures reach the gateways so late. Older credit was caused by callers who may have
       // left, and others must not pay for it. Rest adds nothing.
       creditMs = Math.min(creditMs, mostMs)

@@ -51,3 +51,27 @@ test('every operation of the contract is learned, however many were asked for be
   const unknown = names.filter((name) => learner.rates().operations[name] === undefined)
   assert.deepEqual(unknown, [])
 })
+
+test('credit that nobody is billed for goes with the seconds, so that later callers do not pay it', () => {
+  const learner = createIndirectLearner()
+  let requests = 0
+  const window = (cpuMs: number, more = 0) => {
+    requests += more
+    learner.observe({
+      elapsedNs: 1_000_000_000n,
+      cpuNs: BigInt(cpuMs * MS),
+      chargedNs: 0n,
+      activity: {
+        ...NO_ACTIVITY,
+        operations: new Map([['storage.put-object', { requests, ownNs: 4 * MS * requests }]]),
+        activeSeconds: requests / 100,
+      },
+    })
+  }
+  for (let second = 0; second < 20; second++) window(30)
+  for (let second = 0; second < 20; second++) window(330, 100)
+  const { creditNs } = learner
+  assert.ok(creditNs > 200 * MS, String(creditNs))
+  for (let second = 0; second < 30; second++) window(30)
+  assert.ok(learner.creditNs < creditNs / 10, String(learner.creditNs))
+})
