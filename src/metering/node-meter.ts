@@ -46,8 +46,7 @@ export interface NodeMeter {
 export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
   const { meter, model, pueMilli } = deps
   const sensors = createSensors(deps)
-  const modelNjPerCpuS = withPue(nj(model.njPerCpuS), pueMilli)
-  const tariff = createTariff({ modelNjPerCpuS, modelBandPct: model.bandPct })
+  const tariff = createTariff(tariffDepsOf(model, pueMilli))
   const trueUp = createTrueUp(deps.billed)
   const nextInterval = createIntervals({ ...deps, cpus: model.cpus })
   let last: MeterWindow | undefined
@@ -113,6 +112,17 @@ export function createNodeMeter(deps: NodeMeterDeps): NodeMeter {
       statusOf({ meter, last, idleFrom, model, pueMilli, tariff, trueUp: trueUp.totals, totals }),
     close: sensors.close,
   }
+}
+
+function tariffDepsOf(
+  { njPerCpuS, njPerCpuSRange, bandPct }: CpuModel,
+  pueMilli: bigint,
+): Parameters<typeof createTariff>[0] {
+  const rate = (figure: bigint) => withPue(nj(figure), pueMilli)
+  const deps = { modelNjPerCpuS: rate(njPerCpuS), modelBandPct: bandPct }
+  if (njPerCpuSRange === undefined) return deps
+  const [least, most] = njPerCpuSRange
+  return { ...deps, range: [rate(least), rate(most)] }
 }
 
 /** The second of now, or the one after the last window's: timers jitter and wall clocks step back. */

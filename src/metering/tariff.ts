@@ -44,14 +44,15 @@ const BOOT_WEIGHT_NS = NS_PER_S / 10n
 // A method with less of the average's CPU time than this is not named.
 const NAMED_PERCENT = 1n
 
-/** A tariff that starts at, and stays within [0.2, 5] × the model's nJ per CPU-second. */
+/** A tariff that starts at the model's nJ per CPU-second, and stays within the range: by default [0.2, 5] × that. */
 export function createTariff(deps: {
   readonly modelNjPerCpuS: bigint
   readonly modelBandPct: number
+  readonly range?: readonly [least: bigint, most: bigint]
 }): TariffMeter {
   const model = { method: 'model', bandPct: deps.modelBandPct } as const
-  const lowest = deps.modelNjPerCpuS / 5n
-  const highest = deps.modelNjPerCpuS * 5n
+  const { modelNjPerCpuS, range = [modelNjPerCpuS / 5n, modelNjPerCpuS * 5n] } = deps
+  const [lowest, highest] = range
   // Energy and time are averaged apart: their quotient is then weighted by CPU time, as bills are.
   let energy = (deps.modelNjPerCpuS * BOOT_WEIGHT_NS) / NS_PER_S
   let busyNs = BOOT_WEIGHT_NS

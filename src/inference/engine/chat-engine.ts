@@ -26,7 +26,7 @@ export async function openChatEngine(asked: ModelConfig, log: Logger): Promise<C
     },
     card: {
       modalities: ['text'],
-      gpu: loaded.llama.gpu !== false,
+      gpu: loaded.llama.gpu,
       context_length: config.contextSize,
     },
   }

@@ -49,7 +49,7 @@ export async function openEmbeddingEngine(asked: ModelConfig, log: Logger): Prom
     routes: { '/v1/embeddings': (body, work) => answer(embedding, body, work) },
     card: {
       modalities: ['embedding'],
-      gpu: gpu.isUsed,
+      gpu: llama.gpu,
       context_length: config.contextSize,
       dimensions: config.pad ?? model.embeddingVectorSize,
     },

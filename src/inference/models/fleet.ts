@@ -131,9 +131,16 @@ export class ModelFleet {
     )
     await this.#deps.state.query('update models set offer = offer || $2 where id = $1', [
       id,
-      JSON.stringify({ ...Object.fromEntries(found), usesGpu: gpu === true }),
+      JSON.stringify({ ...Object.fromEntries(found), ...this.#siliconOf(gpu) }),
     ])
     await this.#states.announce()
+  }
+
+  /** The engine chose it at its start: the setting may leave the choice open. */
+  #siliconOf(gpu: unknown): Pick<StoredOffer, 'routedTo'> & { readonly usesGpu: boolean } {
+    const { routedTo } = this.#deps
+    const usesGpu = typeof gpu === 'string' && GPU_NAME.test(gpu)
+    return { usesGpu, routedTo: usesGpu ? routedTo.replace(/[^/]+$/, `gpu-${gpu}`) : routedTo }
   }
 
   #cellOf(id: string): Cell | undefined {
@@ -283,6 +290,8 @@ type CardList = {
     readonly gpu?: unknown
   }[]
 }
+
+const GPU_NAME = /^[a-z]{2,10}$/
 
 const isCount = (value: unknown) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { readCardLine } from './card-line.ts'
 import { createCardRounds } from './card-rounds.ts'
@@ -75,18 +77,42 @@ test('take() gives each reading once', () => {
   assert.equal(take().kind, 'unavailable')
 })
 
-test('the idle power is the least at first, then that of the seventh quiet second', () => {
+test('the idle power is the least at first, then that of the third quiet second', () => {
   const { rounds, pass } = rig()
   pass(1, '78.00')
   pass(10, '300.00', '90')
   assert.equal(rounds.idleMilliwatts, 78_000n)
-  pass(30, '121.00')
+  pass(10, '121.00')
   assert.equal(rounds.idleMilliwatts, 78_000n)
   pass(1, '120.00')
   assert.equal(rounds.idleMilliwatts, 120_000n)
   // Under load the last quiet one stays.
   pass(50, '650.00', '100')
   assert.equal(rounds.idleMilliwatts, 120_000n)
+})
+
+test('behind the start of a model all power is idle power, until the cards are quiet', () => {
+  // Seconds 8 to 12 of a start on an H200, and the first request.
+  const { rounds, pass } = rig()
+  pass(20, '77.35')
+  pass(1, '78.50')
+  rounds.forgetIdle()
+  pass(5, '119.61', '1')
+  assert.equal(rounds.idleMilliwatts, 119_610n)
+  pass(11, '117.57')
+  assert.equal(rounds.idleMilliwatts, 117_570n)
+  pass(5, '125.25', '20')
+  assert.equal(rounds.idleMilliwatts, 117_570n)
+})
+
+test('cards that are never quiet have the last known idle power after half a minute', () => {
+  const { rounds, pass } = rig()
+  pass(20, '77.00')
+  rounds.forgetIdle()
+  pass(149, '300.00', '90')
+  assert.equal(rounds.idleMilliwatts, 300_000n)
+  pass(1, '300.00', '90')
+  assert.equal(rounds.idleMilliwatts, 77_000n)
 })
 
 test('busy time is that of the cards together, and that of a gap is not known', () => {
@@ -109,4 +135,32 @@ test('restart() forgets what came before it', () => {
   assert.equal(take().kind, 'unavailable')
   pass(1, '70.00')
   assert.equal(take().kind, 'power')
+})
+
+/**
+ * The lines of a whole run of the product on an H200, on 2026-11-27: its start, 14 s with one chat request at once, and
+ * 14 s with eight. NVML's counter of energy rose by 8626.929 J in the same 73.833 s.
+ */
+const RUN = readFileSync(join(import.meta.dirname, 'h200-run.fixture.csv'), 'utf8')
+  .trim()
+  .split('\n')
+const COUNTER_WATTS = 8626.929 / 73.833
+
+test('the windows of a real run are within 1 % of the counter of NVML', () => {
+  const readings = RUN.map((line) => readCardLine(line)).filter((one) => one !== undefined)
+  assert.equal(readings.length, RUN.length)
+  const rounds = createCardRounds(new Set(readings.map(({ uuid }) => uuid)))
+  let energyMilliwattS = 0n
+  let seconds = 0
+  for (const [index, reading] of readings.entries()) {
+    const ms = (index + 1) * EVERY_MS
+    rounds.add(reading, ms)
+    if (ms % 1000 !== 0) continue
+    const power = rounds.take(ms)
+    assert.ok(power.kind === 'power')
+    energyMilliwattS += power.milliwatts
+    seconds++
+  }
+  const watts = Number(energyMilliwattS) / 1000 / seconds
+  assert.ok(Math.abs(watts / COUNTER_WATTS - 1) < 0.01, `${watts} W of ${COUNTER_WATTS} W`)
 })

@@ -21,9 +21,14 @@ export interface CardRounds {
   restart(): void
   /** Mean power since the last call, and only of rounds that are no older than that; then they are forgotten. */
   take(nowMs: number): RoundsPower
+  /** A program came to the cards or left them: their idle power is another one from now on. */
+  forgetIdle(): void
   /** Of the newest round. */
   readonly milliwatts: bigint | undefined
-  /** The power of the cards while nothing runs on them: see QUIET_MS. */
+  /**
+   * The power of the cards while nothing runs on them: see QUIET_MS. After forgetIdle() all power counts as idle until
+   * the cards are quiet, at most for UNKNOWN_MS_MAX.
+   */
   readonly idleMilliwatts: bigint | undefined
   /** Cumulative: time in which something ran, of all cards together. */
   readonly busyNs: bigint
@@ -33,12 +38,17 @@ export interface CardRounds {
 /** A reading is the mean of a second: those a second apart have every moment once. */
 const MEAN_MS = 1000
 /**
- * After that long without any use the power is the idle power. A card keeps its clocks up for a while after work, and the
- * mean falls a second late: 3 s after 5 s at full load an H200 still read 35 % too much.
+ * After that long without any use the power is the idle power. The mean falls a second late, and a card keeps its clocks
+ * up for a while after work: that makes the figure too high rather than too low, and the operator pays for idle power.
  */
-const QUIET_MS = 6000
+const QUIET_MS = 2000
 /** Busy time between two rounds that are further apart than this is not known. */
 const GAP_MS_MAX = 3000
+/**
+ * A context of CUDA alone raised the idle power of an H200 from 77 to 118 W. Billed to the first requests behind the
+ * start of a model, that was 20 times their own power.
+ */
+const UNKNOWN_MS_MAX = 30_000
 const ROUNDS_MAX = 600
 
 /** `cards` are the ids of all cards, in any order. */
@@ -47,10 +57,8 @@ export function createCardRounds(cards: ReadonlySet<string>, staleMs = 2000): Ca
   let rounds: CardRound[] = []
   let newest: CardRound | undefined
   let doubt: string | undefined
-  let quietFromMs: number | undefined
-  let leastMilliwatts: bigint | undefined
-  let quietMilliwatts: bigint | undefined
   let busyNs = 0n
+  const idle = createIdlePower()
 
   const close = (atMs: number) => {
     const readings = [...open.values()]
@@ -62,14 +70,9 @@ export function createCardRounds(cards: ReadonlySet<string>, staleMs = 2000): Ca
     if (round.busyPercent !== undefined && sinceMs <= GAP_MS_MAX)
       busyNs += (round.busyPercent * BigInt(Math.round(sinceMs * 1e6))) / 100n
     newest = round
-    learnIdle(round)
+    idle.learn(round)
     rounds.push(round)
     if (rounds.length > ROUNDS_MAX) rounds.shift()
-  }
-  const learnIdle = ({ atMs, milliwatts, busyPercent }: CardRound) => {
-    if (leastMilliwatts === undefined || milliwatts < leastMilliwatts) leastMilliwatts = milliwatts
-    if (busyPercent !== 0n) quietFromMs = undefined
-    else if (atMs - (quietFromMs ??= atMs) >= QUIET_MS) quietMilliwatts = milliwatts
   }
   return {
     add(reading, atMs) {
@@ -81,7 +84,7 @@ export function createCardRounds(cards: ReadonlySet<string>, staleMs = 2000): Ca
       open = new Map()
       rounds = []
       newest = undefined
-      quietFromMs = undefined
+      idle.restart()
     },
     take(nowMs) {
       const taken = rounds
@@ -92,17 +95,49 @@ export function createCardRounds(cards: ReadonlySet<string>, staleMs = 2000): Ca
         return { kind: 'unavailable', reason: `no reading for ${staleMs} ms` }
       return { kind: 'power', milliwatts: meanOf(apart(taken)) }
     },
+    forgetIdle: () => idle.forget(newest),
     get milliwatts() {
       return newest?.milliwatts
     },
     get idleMilliwatts() {
-      return quietMilliwatts ?? leastMilliwatts
+      return idle.milliwatts(newest)
     },
     get busyNs() {
       return busyNs
     },
     get lastMs() {
       return newest?.atMs
+    },
+  }
+}
+
+/** The idle power, from rounds in their order. */
+function createIdlePower() {
+  let quietFromMs: number | undefined
+  let unknownFromMs: number | undefined
+  let leastMilliwatts: bigint | undefined
+  let quietMilliwatts: bigint | undefined
+  return {
+    learn({ atMs, milliwatts, busyPercent }: CardRound) {
+      if (leastMilliwatts === undefined || milliwatts < leastMilliwatts)
+        leastMilliwatts = milliwatts
+      if (busyPercent !== 0n) quietFromMs = undefined
+      else if (atMs - (quietFromMs ??= atMs) >= QUIET_MS) {
+        quietMilliwatts = milliwatts
+        unknownFromMs = undefined
+      }
+    },
+    restart: () => void (quietFromMs = undefined),
+    forget(newest: CardRound | undefined) {
+      unknownFromMs = newest?.atMs
+      quietFromMs = undefined
+    },
+    milliwatts(newest: CardRound | undefined): bigint | undefined {
+      const isUnknown =
+        newest !== undefined &&
+        unknownFromMs !== undefined &&
+        newest.atMs - unknownFromMs < UNKNOWN_MS_MAX
+      return isUnknown ? newest.milliwatts : (quietMilliwatts ?? leastMilliwatts)
     },
   }
 }

@@ -15,6 +15,8 @@ export interface GpuSource extends MeterSource {
   readonly cards: readonly CardReading[]
   /** Cumulative time in which something ran on a card, of all cards together. */
   busyNs(): bigint
+  /** A program came to the cards or left them. */
+  forgetIdle(): void
   /** The newest reading; undefined while there is none. */
   readonly milliwatts: bigint | undefined
 }
@@ -72,6 +74,7 @@ function sourceOf(stream: CardStream, cards: readonly CardReading[]): GpuSource 
     get idleMilliwatts() {
       return stream.rounds?.idleMilliwatts ?? 0n
     },
+    forgetIdle: () => stream.rounds?.forgetIdle(),
     get milliwatts() {
       return stream.rounds?.milliwatts
     },

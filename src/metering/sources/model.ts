@@ -22,6 +22,8 @@ export interface CpuModel {
   readonly maxMilliwatts: bigint
   /** Cost of one more CPU-second between idle and full load: the tariff at boot. */
   readonly njPerCpuS: bigint
+  /** The least and the most that a tariff may become (default: a fifth and five times of the above). */
+  readonly njPerCpuSRange?: readonly [least: bigint, most: bigint]
   /** It costs that at every load: the curve has no point between its ends. */
   readonly linear: boolean
   /** Energy of a span; busy time above that of all processors counts as full load. */

@@ -13,12 +13,18 @@ export interface GpuTime {
   take(cell: Cell, gpuNs: bigint): void
   /** The cells of now, with the totals that they last told. The operator pays for use between that and a cell's end. */
   read(): CellReading[]
+  /** The processes on the GPU, as a text that changes with them: a model that starts raises the idle power. */
+  processes(): string
 }
 
 export function createGpuTime(cells: Pick<Cells, 'list'>): GpuTime {
   const told = new WeakMap<Cell, bigint>()
   return {
     take: (cell, gpuNs) => void told.set(cell, gpuNs),
+    processes: () =>
+      gpuCells(cells)
+        .map(({ spec, pid, state }) => `${spec.name} ${pid} ${state}`)
+        .join(),
     read: () =>
       gpuCells(cells).map((cell) => ({
         name: cell.spec.name,

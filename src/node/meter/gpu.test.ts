@@ -41,6 +41,7 @@ function createRig() {
     cards: [{ uuid: 'GPU-1', name: 'NVIDIA X', driver: '1', limitMilliwatts: 700_000n }],
     idleMilliwatts: 100_000n,
     milliwatts: 0n,
+    forgetIdle: () => undefined,
     ceilingMilliwatts: () => 700_000n,
     busyNs: () => state.busyNs,
     read: async () => state.reading,
@@ -97,13 +98,30 @@ test('a window of the GPU is split by steps; idle power and other programs are t
   assert.equal((meter.tariffNjPerCpuS + S / 2n) / S, 480n)
 })
 
+test('a model that adds little to a large card is billed as little, and never at a fixed least', async () => {
+  // As seen on an H200 with a model of 135 M parameters: 127 W at rest, and 132 W with a step for a quarter of the time.
+  const { state, meter, second } = createRig()
+  for (let k = 0; k < 60; k++) {
+    const { chargedNs, accruedNj } = state.billed
+    const stepNs = S / 4n
+    const billedNj = energyOfCpu(stepNs, meter.tariffNjPerCpuS)
+    state.billed = { chargedNs: chargedNs + stepNs, accruedNj: nj(accruedNj + billedNj) }
+    await second(k % 2 === 0 ? 106 : 104, [stepNs])
+  }
+  assert.ok(meter.tariffNjPerCpuS < 22n * S && meter.tariffNjPerCpuS > 15n * S)
+  assert.deepEqual(meter.tariffKnown, { method: 'nvml', bandPct: 100 })
+  const { share_nj: shareNj, accrued_nj: accruedNj } = meter.status().true_up
+  const billed = Number(accruedNj) / Number(shareNj)
+  assert.ok(billed > 0.9 && billed < 1.01, `${billed} of the share is billed`)
+})
+
 test('while the card is silent a guess stands in, with the reason and a band of 100 %', async () => {
   const { second } = createRig()
   const window = await second(undefined, [S / 2n])
   assert.deepEqual([window.method, window.bandPct], ['model', 100])
   assert.equal(window.fallback, 'nvidia-smi: the card is gone')
-  // A third of the 600 W between idle and limit, for half a second.
-  assert.equal(window.readingNj, 200n * S)
+  // A fiftieth of the 600 W between idle and limit, for half a second.
+  assert.equal(window.readingNj, 106n * S)
 })
 
 test('every window of the GPU adds up to its reading, whatever the cards and the steps say', async () => {

@@ -54,6 +54,7 @@ export function createGpuMeter(
   const { cells, ask, log, pueMilli } = deps
   const gpuTime = createGpuTime(cells)
   const name = gpuMeterOf(deps.meter)
+  let processes = gpuTime.processes()
   const meter = createNodeMeter({
     meter: name,
     model: createGpuModel(source),
@@ -65,7 +66,12 @@ export function createGpuMeter(
     clock: systemClock,
   })
   return {
-    refresh: (signal) => askGpuTime({ gpuTime, cells, ask, log, signal }),
+    async refresh(signal) {
+      const now = gpuTime.processes()
+      if (now !== processes) source.forgetIdle()
+      processes = now
+      await askGpuTime({ gpuTime, cells, ask, log, signal })
+    },
     closeWindow: (signal) => meter.closeWindow(signal),
     tariff: () => ({
       meter: name,

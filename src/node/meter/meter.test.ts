@@ -54,7 +54,14 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
 
 const noCells: Cells['list'] = () => []
 
-async function startMeter(t: TestContext, settings: RawSettings, list = noCells) {
+type Environment = Readonly<Record<string, string>>
+
+async function startMeter(
+  t: TestContext,
+  settings: RawSettings,
+  list = noCells,
+  environment: Environment = {},
+) {
   const sysfsRoot = settings.sysfsRoot ?? createSysfs(t).root
   const calibrationFile = join(temporaryFolder(t), 'calibration.json')
   const open = async () => {
@@ -64,6 +71,7 @@ async function startMeter(t: TestContext, settings: RawSettings, list = noCells)
       name: 'node',
       routedTo: 'ergon/local/cpu-x64',
       calibrationFile,
+      environment,
       signal: new AbortController().signal,
       log,
     })
@@ -152,6 +160,54 @@ test('settings of sensors and carbon are checked together, and no password is sh
   assert.match(faultsOf({ plugUrl: 'http://plug' }), /must be shelly\+, tasmota\+ or redfish\+/)
   const config = readSettings({ plugUrl: 'tasmota+http://a:hidden@plug' }, [])
   assert.ok(!JSON.stringify(config.plugUrl).includes('hidden'))
+})
+
+/** A `nvidia-smi` that says what one of an H200 said, again and again. */
+function cardOf(t: TestContext): Environment {
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'nvidia-smi')
+  const line =
+    '0, GPU-0a7b6640-5f6c-598a-4338-5104f5eac199, NVIDIA H200, 580.159.04, 78.20, 700.00, 0'
+  writeFileSync(file, `#!/bin/sh\nwhile :; do echo '${line}'; sleep 0.02; done\n`, { mode: 0o755 })
+  return { PATH: `${folder}:/usr/bin:/bin` }
+}
+
+test('ERGON_GPU without a plug is metered by nvidia-smi, with windows and a tariff of its own', async (t) => {
+  const { meter } = await startMeter(t, { gpu: 'cuda' }, noCells, cardOf(t))
+  const [own, gpu] = await Promise.all([meter.closeWindow(), meter.closeGpuWindow()])
+  assert.deepEqual([own.meter, own.method], ['node', 'model'])
+  assert.deepEqual([gpu?.meter, gpu?.method, gpu?.fallback], ['node:gpu', 'nvml', undefined])
+  assert.ok(gpu !== undefined && gpu.idleNj === gpu.readingNj)
+  const tariff = await published(meter)
+  // A fiftieth of what is between 78.2 W and 840 W: a guess, and called one, until a busy second is measured.
+  assert.deepEqual(tariff.gpu, {
+    meter: 'node:gpu',
+    method: 'model',
+    bandPct: 100,
+    njPerGpuS: 15_236_000_000n,
+  })
+  assert.match(meter.status().gpu?.model.basis ?? '', /NVIDIA H200, driver 580.159.04/)
+})
+
+test('ERGON_GPU without nvidia-smi and without a plug ends the start, and with a plug does not', async (t) => {
+  const nowhere = { PATH: '/nowhere' }
+  await assert.rejects(startMeter(t, { gpu: 'cuda' }, noCells, nowhere), { code: 'gpu_unmetered' })
+  const host = await serve(t, (_, response) => response.end('{"apower": 42.5}'))
+  const settings = { gpu: 'cuda', plugUrl: `shelly+http://${host}` }
+  const { meter } = await startMeter(t, settings, noCells, nowhere)
+  assert.equal(await meter.closeGpuWindow(), undefined)
+  assert.equal((await published(meter)).gpu, undefined)
+})
+
+test('a plug is read without the cards that nvidia-smi meters', async (t) => {
+  const host = await serve(t, (_, response) => response.end('{"apower": 178.2}'))
+  const settings = { gpu: 'cuda', plugUrl: `shelly+http://${host}` }
+  const { meter } = await startMeter(t, settings, noCells, cardOf(t))
+  let window = await meter.closeWindow()
+  for (let left = 20; window.method !== 'plug' && left > 0; left--)
+    window = await meter.closeWindow()
+  assert.equal(window.method, 'plug')
+  assert.equal(window.readingNj, window.elapsedNs * 100n)
 })
 
 test('the carbon source is the one that is set', async () => {
