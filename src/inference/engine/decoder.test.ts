@@ -37,7 +37,7 @@ function engineOf(evaluate: Evaluate): Loaded {
     _llama: { _bindings: { AddonGrammarEvaluationState: class {} } },
     createContext: async () => ({ getSequence: () => sequence }),
   }
-  return { model, config } as unknown as Loaded
+  return { llama: { gpu: false }, model, config } as unknown as Loaded
 }
 
 test('an engine that fails while it chooses a token leaves no sampling behind that counts on', async (t) => {
