@@ -273,7 +273,11 @@ function refuseLostName(
       param,
     })
   }
-  if (next !== '*') return refuseLostName(memberOf(value, next), rest, [...above, next])
+  if (next !== '*') {
+    const member = memberOf(value, next)
+    // Most requests have none of them.
+    return member === undefined ? undefined : refuseLostName(member, rest, [...above, next])
+  }
   if (!Array.isArray(value)) return
   for (const [index, item] of value.slice(0, TOOLS_MAX).entries())
     refuseLostName(item, rest, [...above, index])
@@ -282,4 +286,4 @@ function refuseLostName(
 const LOST_NAME = '__proto__'
 
 const memberOf = (value: object, key: string): unknown =>
-  Object.getOwnPropertyDescriptor(value, key)?.value
+  Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined

@@ -64,47 +64,54 @@ export function parseJson(bytes: Uint8Array): unknown {
 export async function readBody(exchange: Exchange, limit: number): Promise<Uint8Array> {
   const { request, response, signal } = exchange
   const declared = Number(request.headers['content-length'] ?? 0)
-  const tooLarge = () =>
-    fault('body_too_large', `Could not read the body: more than ${limit} bytes`)
-  const tooSlow = () =>
-    fault('request_timeout', `Could not read the body in ${BODY_TIMEOUT_MS / 1000} s`)
-  const noRoom = () =>
-    fault('overloaded', 'Could not read the body: too many large bodies are being read', {
-      retryAfterS: 1,
-    })
-  const crumbled = () => malformed(`its body comes in pieces of less than ${PIECE_BYTES_MIN} bytes`)
-  if (declared > limit) throw tooLarge()
+  if (declared > limit) throw tooLarge(limit)
   if (request.headers.expect !== undefined) response.writeContinue()
   return await new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const late = setTimeout(() => settle(() => reject(tooSlow())), BODY_TIMEOUT_MS)
-    const settle = (done: () => void) => {
+    const late = setTimeout(() => fail(tooSlow()), BODY_TIMEOUT_MS)
+    const stop = () => {
       clearTimeout(late)
       request.off('data', onData)
       signal.removeEventListener('abort', onAbort)
-      done()
+    }
+    const fail = (reason: unknown) => {
+      stop()
+      reject(reason)
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
       const isCrumbled = size > PIECES_BYTES_FREE && size < chunks.length * PIECE_BYTES_MIN
-      if (size > limit) settle(() => reject(tooLarge()))
-      else if (isCrumbled) settle(() => reject(crumbled()))
-      else if (!exchange.hold(chunk.length)) settle(() => reject(noRoom()))
+      if (size > limit) fail(tooLarge(limit))
+      else if (isCrumbled) fail(crumbled())
+      else if (!exchange.hold(chunk.length)) fail(noRoom())
     }
-    const onAbort = () => settle(() => reject(signal.reason))
+    const onAbort = () => fail(signal.reason)
+    // A request ends once and fails once: `on` has no wrapper for each, as `once` has.
     request.on('data', onData)
-    request.once('end', () =>
-      settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))),
-    )
-    request.once('error', (cause) =>
-      settle(() => reject(fault('client_closed', 'The client closed the connection', { cause }))),
+    request.on('end', () => {
+      stop()
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+    })
+    request.on('error', (cause) =>
+      fail(fault('client_closed', 'The client closed the connection', { cause })),
     )
     if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
+    else signal.addEventListener('abort', onAbort)
   })
 }
+
+// One of each for all requests: as functions within a request they are memory of each.
+const tooLarge = (limit: number) =>
+  fault('body_too_large', `Could not read the body: more than ${limit} bytes`)
+const tooSlow = () =>
+  fault('request_timeout', `Could not read the body in ${BODY_TIMEOUT_MS / 1000} s`)
+const noRoom = () =>
+  fault('overloaded', 'Could not read the body: too many large bodies are being read', {
+    retryAfterS: 1,
+  })
+const crumbled = () => malformed(`its body comes in pieces of less than ${PIECE_BYTES_MIN} bytes`)
 
 /**
  * Lets what is still coming of a body that nobody reads go by, so that its sender sees the answer and

@@ -6,21 +6,19 @@
 // Every request of every protocol is answered here. Any throw becomes one ErgonError: the answer with all energy
 // headers before the head was sent, the last part of the stream after that. In every case the spend is settled once,
 // and an unread body is drained or its socket closed. serve.ts has the steps from `handle` on.
-import type { Clock } from '#base/clock.ts'
 import { nj } from '#base/units.ts'
 import type { Charging } from '#charging/charging.ts'
 import { isDepleted } from '#charging/faults.ts'
 import type { Spend } from '#charging/spend.ts'
 import { operationOf, type OperationName } from '#contract/operations.ts'
-import { demandScope, type Principal } from '#identity/principal.ts'
-import type { AccountLoad } from './account-load.ts'
+import type { Principal } from '#identity/principal.ts'
+import { RequestCaller, type RequestCallerDeps } from './request-caller.ts'
 import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import type { Idempotency } from './idempotency.ts'
 import { discardBody } from './json-body.ts'
 import { checkExpectation, checkForm } from './limits.ts'
 import type { RequestCounts } from './request-counts.ts'
-import type { RequestRates } from './request-rates.ts'
 import { sendRefusal, serve, serveOnce, type ServeDeps } from './serve.ts'
 import type { UnsentReplies } from './unsent-replies.ts'
 
@@ -28,20 +26,18 @@ import type { UnsentReplies } from './unsent-replies.ts'
 // Below 50 ms a collection, a cold gateway or a body of some MiB was cut with 402 (one start of five).
 const FIRST_CEILING = nj(1_000_000_000n)
 
-export type PipelineDeps = ServeDeps & {
-  readonly charging: Charging
-  /** Chooses by Host and first path segment. Throws host_unknown. */
-  readonly protocolOf: (exchange: Exchange) => ProtocolHandler
-  /** The protocol that answers when none could be chosen. */
-  readonly fallback: ProtocolHandler
-  readonly idempotency: Idempotency
-  readonly accounts: AccountLoad
-  readonly rates: RequestRates
-  readonly counts: Pick<RequestCounts, 'add'>
-  /** Sees every request target, which may contain a token. */
-  readonly exposures: { see(target: string): void }
-  readonly clock: Pick<Clock, 'wallMs'>
-}
+export type PipelineDeps = ServeDeps &
+  RequestCallerDeps & {
+    readonly charging: Charging
+    /** Chooses by Host and first path segment. Throws host_unknown. */
+    readonly protocolOf: (exchange: Exchange) => ProtocolHandler
+    /** The protocol that answers when none could be chosen. */
+    readonly fallback: ProtocolHandler
+    readonly idempotency: Idempotency
+    readonly counts: Pick<RequestCounts, 'add'>
+    /** Sees every request target, which may contain a token. */
+    readonly exposures: { see(target: string): void }
+  }
 
 type AnswerDeps = PipelineDeps & { readonly unsent: UnsentReplies }
 
@@ -62,9 +58,7 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
   exchange.requestId = spend.requestId
   let protocol = deps.fallback
   exchange.protocolHeaders = protocol.headers ?? []
-  let caller: string | undefined
-  let leave: (() => void) | undefined
-  let leaveUnpaid: (() => void) | undefined
+  const caller = new RequestCaller(exchange, deps)
   let operation: OperationName = 'service.nobody'
   spend.onCut((reason) => exchange.end(reason))
   try {
@@ -83,31 +77,16 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
         await late
       }
     }
-    const arrive = (one: Principal): void => {
-      demandScope(one, call.operation, operationOf(call.operation), {
-        parameters: call.parameters,
-        nowMs: deps.clock.wallMs(),
-      })
-      caller ??= one.account
-      if (leave !== undefined) return
-      exchange.limitHeaders = deps.rates.take(one)
-      leave = deps.accounts.enter(one.account)
-    }
-    const arriveAsStranger = (account: string): void => {
-      caller ??= account
-      leave ??= deps.accounts.enterStranger(account)
-    }
     // A known principal is not awaited: an await costs a turn of the promise queue.
     const known = protocol.identify(exchange, call)
     const who = known instanceof Promise ? await known : known
     if (who !== undefined) {
-      arrive(who)
+      caller.arrive(call, who)
       const paid = isPaid(spend, who, call.operation)
-      if (!(paid instanceof Promise ? await paid : paid))
-        leaveUnpaid = deps.accounts.enterUnpaid(who.account)
+      if (!(paid instanceof Promise ? await paid : paid)) caller.enterUnpaid(who.account)
     }
     const body = await protocol.body(exchange, call)
-    const work = { exchange, call, who, arrive, arriveAsStranger, body, spend, deps }
+    const work = { exchange, call, who, caller, body, spend, deps }
     const claimed = deps.idempotency.claim(work)
     await (claimed === undefined ? serve(work) : serveOnce(work, claimed))
   } catch (thrown) {
@@ -116,15 +95,14 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
     exchange.close()
     try {
       const charge = spend.settle(exchange.response.statusCode)
-      deps.counts.add(operation, charge, performance.now() - begunMs, caller)
+      deps.counts.add(operation, charge, performance.now() - begunMs, caller.account)
       discardBody(exchange)
       spend.written()
     } finally {
       // A reply that nobody reads is in memory: until then its request is one of those that the caller has running.
       const left = deps.unsent.left(exchange.response)
       if (left !== undefined) await left
-      leave?.()
-      leaveUnpaid?.()
+      caller.leave()
     }
   }
 }

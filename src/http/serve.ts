@@ -4,6 +4,7 @@ import type { Logger } from '#base/log.ts'
 import type { Spend } from '#charging/spend.ts'
 import { OPERATOR_ERRORS } from '#contract/operator-errors.ts'
 import type { Principal } from '#identity/principal.ts'
+import type { RequestCaller } from './request-caller.ts'
 import type { Exchange } from './exchange.ts'
 import type { HeldKey } from './idempotency.ts'
 import { toErgonError } from './problem.ts'
@@ -24,8 +25,7 @@ export type BegunRequest = {
   readonly exchange: Exchange
   readonly call: Call
   readonly who: Principal | undefined
-  readonly arrive: (who: Principal) => void
-  readonly arriveAsStranger: (account: string) => void
+  readonly caller: RequestCaller
   readonly body: unknown
   readonly spend: Spend
   readonly deps: ServeDeps
@@ -46,11 +46,11 @@ export async function serveOnce(work: BegunRequest, claimed: Promise<HeldKey>): 
 }
 
 function handle(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {
-  const { exchange, call, who, body, spend } = work
+  const { exchange, call, caller, who, body, spend } = work
   const handled: Handled<never> = {
     who,
-    arrive: work.arrive,
-    arriveAsStranger: work.arriveAsStranger,
+    arrive: (one) => caller.arrive(call, one),
+    arriveAsStranger: (account) => caller.arriveAsStranger(account),
     parameters: call.parameters,
     query: () => exchange.query,
     headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,

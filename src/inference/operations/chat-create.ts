@@ -10,6 +10,7 @@ import { CHAT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import { hardest, scoreConversation, contentText } from '#inference/router/conversation.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
+import type { Score } from '#inference/router/scorer.ts'
 import type { RoutedRequest } from './ceiling.ts'
 import { expectedOf, presentFields, streamOptionsOf } from './fields.ts'
 
@@ -49,16 +50,22 @@ export function routeChat(deps: InferenceDeps, request: ChatRequest): RoutedRequ
 
 /** Throws unsupported_parameter for members of OpenAI's shape that no model here serves. */
 function refuseUnserved(request: ChatRequest): void {
-  const unserved: [isSent: boolean, param: string, why: string][] = [
-    [request.functions != null, 'functions', 'use tools'],
-    [request.function_call != null, 'function_call', 'use tool_choice'],
-    [request.web_search_options != null, 'web_search_options', 'no model here searches'],
-    [request.modalities?.includes('audio') === true, 'modalities', 'no model here speaks'],
-  ]
-  const [, param, why] = unserved.find(([isSent]) => isSent) ?? []
-  if (param !== undefined)
-    throw fault('unsupported_parameter', `Could not serve ${param}: ${why}`, { param })
+  for (const [param, isSent, why] of UNSERVED)
+    if (isSent(request))
+      throw fault('unsupported_parameter', `Could not serve ${param}: ${why}`, { param })
 }
+
+const UNSERVED: readonly [param: string, isSent: (request: ChatRequest) => boolean, why: string][] =
+  [
+    ['functions', ({ functions }) => functions != null, 'use tools'],
+    ['function_call', ({ function_call: call }) => call != null, 'use tool_choice'],
+    ['web_search_options', ({ web_search_options: web }) => web != null, 'no model here searches'],
+    [
+      'modalities',
+      ({ modalities }) => modalities?.includes('audio') === true,
+      'no model here speaks',
+    ],
+  ]
 
 const FORWARDED = [
   'messages',
@@ -116,21 +123,17 @@ function factsOf(request: ChatRequest, work: WorkSize): RequestFacts {
   const { tools, tool_choice: toolChoice, response_format: format } = request
   const usesTools = (tools ?? []).length > 0 && toolChoice !== 'none'
   const structured = format?.type === 'json_object' || format?.type === 'json_schema'
-  const score = hardest([
-    scoreConversation(request.messages),
-    ...(structured ? [{ tier: 'L1', because: 'response_format' } as const] : []),
-    ...(usesTools ? [{ tier: 'L1', because: 'tools' } as const] : []),
-    ...(isEffort(request.reasoning_effort)
-      ? [{ tier: 'L3', because: 'reasoning_effort' } as const]
-      : []),
-  ])
+  const scores: Score[] = [scoreConversation(request.messages)]
+  if (structured) scores.push({ tier: 'L1', because: 'response_format' })
+  if (usesTools) scores.push({ tier: 'L1', because: 'tools' })
+  if (isEffort(request.reasoning_effort)) scores.push({ tier: 'L3', because: 'reasoning_effort' })
   return {
     asks: 'text',
     inputs: inputsOf(request),
     tools: usesTools,
     structured,
     promptBytes: work.promptBytes,
-    ...score,
+    ...hardest(scores),
   }
 }
 
@@ -143,9 +146,9 @@ const partsOf = ({ messages }: ChatRequest): { readonly type: string }[] =>
   )
 
 function inputsOf(request: ChatRequest): Modality[] {
-  const types = new Set(partsOf(request).map(({ type }) => type))
-  return [
-    ...(types.has('image_url') ? ['image' as const] : []),
-    ...(types.has('input_audio') ? ['audio' as const] : []),
-  ]
+  const parts = partsOf(request)
+  const inputs: Modality[] = []
+  if (parts.some(({ type }) => type === 'image_url')) inputs.push('image')
+  if (parts.some(({ type }) => type === 'input_audio')) inputs.push('audio')
+  return inputs
 }

@@ -1,0 +1,56 @@
+// The caller of one request, once the head or the body has named it: judged by its scope, counted by its rate, and among
+// the running requests of its account until the reply has left.
+import type { Clock } from '#base/clock.ts'
+import { operationOf } from '#contract/operations.ts'
+import { demandScope, type Principal } from '#identity/principal.ts'
+import type { AccountLoad } from './account-load.ts'
+import type { Exchange } from './exchange.ts'
+import type { Call } from './protocol-handler.ts'
+import type { RequestRates } from './request-rates.ts'
+
+export type RequestCallerDeps = {
+  readonly accounts: AccountLoad
+  readonly rates: RequestRates
+  readonly clock: Pick<Clock, 'wallMs'>
+}
+
+export class RequestCaller {
+  /** The account of the first name that it had. */
+  account: string | undefined
+  readonly #exchange: Exchange
+  readonly #deps: RequestCallerDeps
+  #leave: (() => void) | undefined
+  #leaveUnpaid: (() => void) | undefined
+
+  constructor(exchange: Exchange, deps: RequestCallerDeps) {
+    this.#exchange = exchange
+    this.#deps = deps
+  }
+
+  /** Judges each name, and counts the first. Throws scope_missing, rate_limit_exceeded, too_many_requests. */
+  arrive({ operation, parameters }: Call, who: Principal): void {
+    const { clock, rates, accounts } = this.#deps
+    demandScope(who, operation, operationOf(operation), { parameters, nowMs: clock.wallMs() })
+    this.account ??= who.account
+    if (this.#leave !== undefined) return
+    this.#exchange.limitHeaders = rates.take(who)
+    this.#leave = accounts.enter(who.account)
+  }
+
+  /** A caller without a name, for whom the account pays. Throws too_many_requests. */
+  arriveAsStranger(account: string): void {
+    this.account ??= account
+    this.#leave ??= this.#deps.accounts.enterStranger(account)
+  }
+
+  /** The account cannot pay, and is answered all the same. Throws too_many_requests. */
+  enterUnpaid(account: string): void {
+    this.#leaveUnpaid = this.#deps.accounts.enterUnpaid(account)
+  }
+
+  /** The reply has left. */
+  leave(): void {
+    this.#leave?.()
+    this.#leaveUnpaid?.()
+  }
+}
