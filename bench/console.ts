@@ -2,7 +2,7 @@
 // frames of a ledger of ten thousand rows while it scrolls, and the price of looking.
 import type { Browser } from 'playwright-core'
 import { buildConsole } from '../test/portal/console-build.ts'
-import { newPerson, openBrowser, signUp, type Person } from '../test/portal/browser.ts'
+import { CHROMIUM, newPerson, openBrowser, signUp, type Person } from '../test/portal/browser.ts'
 import { leastShifts, ROUTES, SHIFT_MAX, WATCH_SHIFTS, type Shifts } from '../test/portal/shifts.ts'
 import type { Ergon } from '../test/start-ergon.ts'
 import { measureLooking, WATCH_LOOKS } from './looking.ts'
@@ -52,7 +52,7 @@ export async function runConsole(isQuick = false): Promise<Section> {
   const rows = isQuick ? ROWS.quick : ROWS.whole
   await buildConsole()
   await using ergon = await startProduct()
-  await using browser = await openBrowser()
+  await using browser = await openBrowser(CHROMIUM)
   const portal = String(ergon.ready['portal_url'])
   await using ada = await newPerson(browser, portal)
   await ada.page.setViewportSize({ width: 1440, height: 900 })

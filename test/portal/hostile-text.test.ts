@@ -1,12 +1,12 @@
 // Text that others choose is text on every page: names of tokens, passkeys and programs, questions, and answers of models.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { after, before, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
-import { done, newPerson, openBrowser, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
-import { buildConsole } from './console-build.ts'
+import { done, newPerson, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
+import { consoleOfFile } from './console-of-file.ts'
 import { watch } from './walk.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
@@ -19,17 +19,11 @@ const ANSWER = [
 ]
 
 product(PLAIN)
-let browser: Browser
-before(async () => {
-  if (withoutBrowser !== false) return
-  await buildConsole()
-  browser = await openBrowser()
-})
-after(() => browser?.close())
+const browser = consoleOfFile()
 
 test('names, questions and answers are never run', { skip: withoutBrowser }, async () => {
   const portal = String(sharedErgon().ready['portal_url'])
-  await using eve = await newPerson(browser, portal, QUIET_PAGE)
+  await using eve = await newPerson(browser(), portal, QUIET_PAGE)
   const { page, ask } = eve
   const watched = watch(page)
   await signUp(eve, { name: HOSTILE })
@@ -67,7 +61,7 @@ test('names, questions and answers are never run', { skip: withoutBrowser }, asy
 
 test('a name that is run is seen', { skip: withoutBrowser }, async () => {
   const portal = String(sharedErgon().ready['portal_url'])
-  await using eve = await newPerson(browser, portal)
+  await using eve = await newPerson(browser(), portal)
   await eve.page.evaluate(
     `document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(HOSTILE)})`,
   )

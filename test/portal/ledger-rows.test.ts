@@ -1,11 +1,10 @@
 // New rows of the ledger wait while the list is scrolled, behind their number.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser } from 'playwright-core'
+import { test } from 'node:test'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
-import { newPerson, openBrowser, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
-import { buildConsole } from './console-build.ts'
+import { newPerson, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
+import { consoleOfFile } from './console-of-file.ts'
 
 /** More than a window has. */
 const ROWS = 60
@@ -13,17 +12,11 @@ const SCROLLED_PX = 900
 const SETTLED_MS = 500
 
 product(PLAIN)
-let browser: Browser
-before(async () => {
-  if (withoutBrowser !== false) return
-  await buildConsole()
-  browser = await openBrowser()
-})
-after(() => browser?.close())
+const browser = consoleOfFile()
 
 test('rows that come do not move those that are read', { skip: withoutBrowser }, async () => {
   const portal = String(sharedErgon().ready['portal_url'])
-  await using ada = await newPerson(browser, portal, QUIET_PAGE)
+  await using ada = await newPerson(browser(), portal, QUIET_PAGE)
   const { page } = ada
   const { account_id: account } = await signUp(ada, { name: 'reading' })
   await sharedErgon().control('funds.add', { account, pusd: '4999999999999' })

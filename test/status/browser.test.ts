@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import axe from 'axe-core'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { replaceFile } from '#status/page/files.ts'
 import { pageHtml } from '#status/page/page-html.ts'
 import { statusHeaders, serveStatus, type StatusServer } from '#status/page/server.ts'
 import { STYLE } from '#status/page/style.ts'
+import { openBrowser } from '../portal/browser.ts'
 import { sampleDocument } from './sample-document.ts'
 
 const VIEWS = [
@@ -34,10 +35,7 @@ before(async () => {
     port: 0,
     headers: statusHeaders(STYLE),
   })
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--headless=new'],
-  })
+  browser = await openBrowser()
 })
 after(async () => {
   await browser?.close()
