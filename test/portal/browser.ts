@@ -17,7 +17,8 @@ export const CHROMIUM = '/usr/bin/chromium'
 const HEADLESS_SHELL = '/usr/bin/chromium-headless-shell'
 const BROWSER = existsSync(HEADLESS_SHELL) ? HEADLESS_SHELL : CHROMIUM
 const ARGUMENTS = ['--no-sandbox', '--headless', '--disable-gpu', '--disable-dev-shm-usage']
-const PAGE_TIMEOUT_MS = 60_000
+/** Beside other tests a button of the sign-up took more than a minute. */
+const PAGE_TIMEOUT_MS = 150_000
 const CLOSE_MS_MAX = 5000
 
 /** A reason to skip the tests that need a browser, or false. */
