@@ -69,13 +69,18 @@ describe('looks of the console', { skip: withoutBrowser }, () => {
 
   test('a ledger on paper has its rows, and beside a receipt the receipt alone', async () => {
     const { page } = owner
-    await page.emulateMedia({ forcedColors: 'none', media: 'print' })
+    await page.emulateMedia({ forcedColors: 'none' })
     await page.goto(`${portal()}/ledger`)
     const row = page.locator('[data-row] a').first()
     await row.waitFor()
+    // A page that is loaded is on the screen again.
+    await page.emulateMedia({ media: 'print' })
+    assert.ok(await row.isVisible())
     assert.ok(await page.getByRole('heading', { name: 'Ledger' }).isVisible())
+    await page.emulateMedia({ media: 'screen' })
     await page.goto(portal() + String(await row.getAttribute('href')))
     await page.getByText('Nothing hidden').waitFor()
+    await page.emulateMedia({ media: 'print' })
     assert.ok(!(await page.locator('.ledger .list').isVisible()))
     assert.ok(!(await page.getByRole('button', { name: 'Download proof' }).isVisible()))
     await page.emulateMedia({ media: 'screen' })
