@@ -164,6 +164,9 @@ export function openPool(options: PoolOptions): pg.Pool {
     // The pool has ended before the server has read its goodbyes: a server that stops then ends them itself.
     if (!pool.ending) options.log.warn('A state connection was lost', { error: messageOf(error) })
   })
+  // A server that stops may end a connection in the piece of bytes that makes it ready: between the pool, which listens
+  // no more, and its borrower, who does not yet. Unheard, that ends the process; the next query fails in any case.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 
