@@ -11,7 +11,7 @@ import { unavailable, type Reading, type Unavailable } from '#metering/sources/s
 import { NOTHING_BILLED } from '#metering/true-up.ts'
 import { REST, sumOfShares } from '#metering/window.ts'
 import { parseWindow, windowBytes } from '#metering/window-record.ts'
-import { openGpuSource, withoutGpu } from './gpu.ts'
+import { createGpuMeter, openGpuSource, withoutGpu } from './gpu.ts'
 import { askGpuTime, createGpuTime } from './gpu-time.ts'
 
 const S = 1_000_000_000n
@@ -73,7 +73,7 @@ function createRig() {
         : { kind: 'power', milliwatts: BigInt(watts) * 1000n }
     return await meter.closeWindow()
   }
-  return { state, meter, second }
+  return { state, meter, second, source }
 }
 
 test('a window of the GPU is split by steps; idle power and other programs are the operator’s', async () => {
@@ -192,6 +192,37 @@ test('a cell is asked for the time of its steps, and a lie is not believed', asy
       ['model-c', 0n],
     ],
   )
+})
+
+test('a model that starts, gets ready or ends makes the cards’ idle power unknown', async () => {
+  const cell = { ...cellOf('model-a'), pid: 7, state: 'starting' as Cell['state'] }
+  let cells: Cell[] = []
+  let forgotten = 0
+  const { source } = createRig()
+  const meter = createGpuMeter(
+    { ...source, forgetIdle: () => void forgotten++ },
+    {
+      meter: 'node',
+      cells: { list: () => cells },
+      billed: () => NOTHING_BILLED,
+      pueMilli: 1000n,
+      ask: () => Promise.resolve({ gpu_ns: '0' }),
+      log,
+    },
+  )
+  const seen = async () => {
+    await meter?.refresh(never)
+    return forgotten
+  }
+  assert.equal(await seen(), 0)
+  cells = [cell]
+  assert.deepEqual([await seen(), await seen()], [1, 1])
+  cells = [{ ...cell, state: 'ready' }]
+  assert.equal(await seen(), 2)
+  cells = [{ ...cell, state: 'ready', pid: 8 }]
+  assert.equal(await seen(), 3)
+  cells = []
+  assert.deepEqual([await seen(), await seen()], [4, 4])
 })
 
 test('a meter at the wall is read without the cards, and not at all while these are silent', async () => {
