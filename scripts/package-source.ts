@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 
-const TEST = /\.(test|fixture)\.ts$|(^|\/)testing(\/|[.-])/
+const TEST = /\.(test|fixture)\.[a-z]+$|(^|\/)testing(\/|[.-])/
 /** A whole text between quotes that ends with .ts and has a folder. */
 const NAMED = /(['"])([#\w.-]*\/[\w./-]+)\.ts\1/g
 

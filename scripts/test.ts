@@ -21,7 +21,9 @@ import { fileEventOf } from './test-files.ts'
 import { costsFileOf, planPrograms, removePrograms } from './test-programs.ts'
 import { report } from './test-reporter.ts'
 
-const ALL = ['scripts', 'src', 'portal/src', 'test'].map((folder) => `${folder}/**/*.test.ts`)
+const ALL = ['scripts', 'src', 'portal/src', 'bench', 'test'].map(
+  (folder) => `${folder}/**/*.test.ts`,
+)
 // Tests wait for timers and other processes: four at once use two thirds of two cores, and more miss their times beside
 // other work.
 const AT_ONCE = '4'

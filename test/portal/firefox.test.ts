@@ -17,7 +17,8 @@ before(async () => {
   if (skip === false) await buildConsole()
 })
 
-const button = (text: string) => `//button[normalize-space()=${JSON.stringify(text)}]`
+/** Whose text begins so. */
+const button = (text: string) => `//button[starts-with(normalize-space(), ${JSON.stringify(text)})]`
 const heading = (text: string) =>
   `//*[self::h1 or self::h2][normalize-space()=${JSON.stringify(text)}]`
 

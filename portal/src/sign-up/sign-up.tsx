@@ -20,6 +20,10 @@ export function SignUp() {
   const [token, setToken] = useState<string>()
   useEffect(() => {
     document.title = 'Sign up · Ergon'
+    // A link with a code that is opened on this very page changes what is behind the # alone.
+    const begin = () => location.reload()
+    addEventListener('hashchange', begin)
+    return () => removeEventListener('hashchange', begin)
   }, [])
   const go = (next: Step) => {
     saveStep(next)

@@ -1,7 +1,7 @@
 // The energy check of the storage bench (bench/storage-energy.ts).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { billedBars, idleShares, type BilledSpan } from '../../bench/storage-energy.ts'
+import { billedBars, idleShares, type BilledSpan } from './storage-energy.ts'
 
 const SAMPLE_MS = 10
 const FALL_MS = 60
