@@ -17,7 +17,7 @@ before(async () => {
   if (skip === false) await buildConsole()
 })
 
-/** Whose text begins so. */
+/** A button by the first words of its text. */
 const button = (text: string) => `//button[starts-with(normalize-space(), ${JSON.stringify(text)})]`
 const heading = (text: string) =>
   `//*[self::h1 or self::h2][normalize-space()=${JSON.stringify(text)}]`
