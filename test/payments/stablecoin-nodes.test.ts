@@ -21,7 +21,7 @@ before(async () => {
   const { chain } = testCoins()
   const { from } = await newWallet(sharedErgon())
   const transaction = await chain.send(from, 'transfer', [chain.receiver, 5n * USD])
-  ;({ blockNumber: block } = await chain.operator.getTransactionReceipt({ hash: transaction }))
+  ;({ blockNumber: block } = await chain.operator.waitForTransactionReceipt({ hash: transaction }))
   const sender = chain.account(from).address.toLowerCase()
   sought = { sender, transaction, nonce: null, fromBlock: 0n, seenInBlock: block }
   await chain.mine(1)

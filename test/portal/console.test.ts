@@ -2,6 +2,7 @@
 // fault of accessibility, a request to another host or a breach of its policy. The first pages stay within their bytes.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page, Request } from 'playwright-core'
 import { product, sharedErgon } from '../product.ts'
@@ -173,12 +174,14 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await using nobody = await newPerson(browser, portal(), QUIET_PAGE)
     const asked = asksOf(nobody.page)
     await nobody.page.route('**/v1/session', async (route) => {
-      await nobody.page.waitForTimeout(SETTLED_MS)
+      await pause(SETTLED_MS)
       await route.continue()
     })
     await nobody.page.goto(`${portal()}/sign-in`)
     await nobody.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.deepEqual(asked, ['/v1/session'])
+    // The delayed question may still wait.
+    await nobody.page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('the overview asks for what its stream does not tell, once', async () => {
