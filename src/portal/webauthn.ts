@@ -74,6 +74,7 @@ export function createWebAuthn({ origin, host }: PortalOrigin): WebAuthn {
     },
     async verifyRegistration(response, challenge) {
       demandOwnPage(response)
+      await demandNoCertificates(response)
       const { verifyRegistrationResponse } = await library()
       const { registrationInfo } = await verifyRegistrationResponse({
         response: response as RegistrationResponseJSON,
@@ -105,6 +106,24 @@ export function createWebAuthn({ origin, host }: PortalOrigin): WebAuthn {
       return authenticationInfo.newCounter
     },
   }
+}
+
+/**
+ * Refuses an attestation with certificates, which nobody asked for: the verification would fetch the addresses in those
+ * of a stranger, without a limit, before it compares their root with a known one.
+ */
+async function demandNoCertificates({ response }: Registration): Promise<void> {
+  const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
+  let isPlain: boolean
+  try {
+    const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject))
+    const format: unknown = attestation.get('fmt')
+    const hasCertificates = attestation.get('attStmt').get('x5c') !== undefined
+    isPlain = format === 'none' || (format === 'packed' && !hasCertificates)
+  } catch (error) {
+    refuse(error)
+  }
+  if (!isPlain) throw refused('it has an attestation with certificates')
 }
 
 const described = ({ credential, transports }: KnownCredential) => ({

@@ -198,6 +198,14 @@ describe('the portal under attack', () => {
         'passkey_refused',
       ])
     }
+    for (const attestation of ['android-key', 'android-safetynet', 'apple', 'packed', 'tpm', 'x']) {
+      const options = await eve.must(200, 'POST', '/v1/sign-up/options', { name: 'eve' })
+      const response = eve.passkey.create(options as never, { attestation })
+      const answer = await eve.ask('POST', '/v1/sign-up', { response })
+      assert.deepEqual(codeOf(answer), [403, 'passkey_refused'])
+      // Nothing has looked at the certificates: their addresses would be fetched.
+      assert.match(JSON.stringify(answer.body), /attestation with certificates/, attestation)
+    }
     assert.equal(await count(), before)
   })
 

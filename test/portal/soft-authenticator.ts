@@ -16,6 +16,8 @@ export type Wrong = {
   readonly counter?: number
   readonly crossOrigin?: true
   readonly userHandle?: string
+  /** The format of an attestation with a certificate that is none. */
+  readonly attestation?: string
 }
 
 type Options = { readonly challenge: string; readonly user?: { readonly id: string } }
@@ -81,9 +83,9 @@ export function newSoftPasskey(
       const attestationObject = Buffer.concat([
         Buffer.from([0xa3]),
         text('fmt'),
-        text('none'),
+        text(wrong.attestation ?? 'none'),
         text('attStmt'),
-        Buffer.from([0xa0]),
+        ...(wrong.attestation === undefined ? [Buffer.from([0xa0])] : CERTIFICATES),
         text('authData'),
         bytes(authData),
       ])
@@ -123,6 +125,14 @@ const bytes = (value: Buffer): Buffer =>
       : Buffer.from([0x59, value.length >> 8, value.length & 0xff]),
     value,
   ])
+
+/** {x5c: [32 bytes]} */
+const CERTIFICATES = [
+  Buffer.from([0xa1]),
+  text('x5c'),
+  Buffer.from([0x81]),
+  bytes(Buffer.alloc(32)),
+]
 
 /** {1: 2 (EC2), 3: -7 (ES256), -1: 1 (P-256), -2: x, -3: y} */
 function coseKey(key: KeyObject): Buffer {

@@ -25,7 +25,7 @@ export type Place = { readonly bucket: string; readonly key: string }
 
 /** The path of an object on the portal's origin. */
 export const pathOf = ({ bucket, key }: Place): string =>
-  `${ROOT}/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
+  `${ROOT}/${encodeURIComponent(bucket)}/${key.split('/').map(encodeURIComponent).join('/')}`
 
 /** False for keys with a part "." or "..": addresses cannot have those. */
 export const hasAddress = (key: string): boolean => !/(^|\/)\.\.?(\/|$)/.test(key)
@@ -43,7 +43,11 @@ export async function listObjects(
     prefix,
     ...(after !== '' && { 'continuation-token': after }),
   })
-  const response = await sendS3('GET', `${ROOT}/${bucket}?${query.toString()}`, { signal })
+  const response = await sendS3(
+    'GET',
+    `${ROOT}/${encodeURIComponent(bucket)}?${query.toString()}`,
+    { signal },
+  )
   return listingOf(parse(await response.text()))
 }
 
@@ -61,9 +65,9 @@ const listingOf = (answer: Document): Listing => ({
 })
 
 export const makeBucket = (bucket: string): Promise<unknown> =>
-  sendS3('PUT', `${ROOT}/${bucket}`, {})
+  sendS3('PUT', `${ROOT}/${encodeURIComponent(bucket)}`, {})
 export const removeBucket = (bucket: string): Promise<unknown> =>
-  sendS3('DELETE', `${ROOT}/${bucket}`, {})
+  sendS3('DELETE', `${ROOT}/${encodeURIComponent(bucket)}`, {})
 export const removeObject = (place: Place): Promise<unknown> => sendS3('DELETE', pathOf(place), {})
 
 export async function headObject(place: Place, signal: AbortSignal): Promise<StoredObject> {

@@ -91,9 +91,9 @@ function logTime(timeMs: number): string {
 }
 
 const SECRET_PARAMETERS =
-  /^(?:x-amz-(?:credential|signature|security-token)|awsaccesskeyid|signature)$/i
+  /^(?:x-amz-(?:credential|signature|security-token)|awsaccesskeyid|signature|code|state)$/i
 
-/** Parameters of presigned addresses that are credentials. */
+/** Parameters of presigned addresses that are credentials, and those of a login that is sent to a wrong port. */
 const withoutSignature = (address: string): string =>
   address.replace(/([?&])([^=&?#]*)=[^&#]*/g, (parameter, before: string, name: string) =>
     SECRET_PARAMETERS.test(decoded(name)) ? `${before}${name}=-` : parameter,

@@ -5,6 +5,7 @@ import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { DropZone, UploadButton } from './drop-zone.tsx'
+import { copyCommand } from './link.ts'
 import { Opened } from './object-panel.tsx'
 import { Objects } from './objects.tsx'
 import { linkTo, shown, stepsOf, useGo, usePlace } from './place.ts'
@@ -36,7 +37,7 @@ export function Browser({ bucket }: { readonly bucket: string }) {
               isEmpty ? (
                 <Empty
                   title={prefix === '' ? 'This bucket is empty' : 'Nothing below this prefix'}
-                  command={`ergon storage cp picture.png s3://${bucket}/${prefix}`}
+                  command={copyCommand(bucket, prefix)}
                 >
                   Drop files here, or send them with any client of S3.
                 </Empty>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import { endsWithin, presignCommand } from './link.ts'
+import { copyCommand, endsWithin, presignCommand } from './link.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -29,5 +29,18 @@ test('a shell reads the command as the key that it names', () => {
       },
     )
     assert.equal(words.toString().split('\0')[2], `s3://b1/${key}`)
+  }
+})
+
+test('the command of an empty place is one word for any prefix', () => {
+  assert.equal(copyCommand('b1', 'a/'), 'ergon storage cp picture.png s3://b1/a/')
+  for (const prefix of ['x;touch $HOME/planted;#/', 'a; curl 127.0.0.1 | sh\nid; #', "it's/"]) {
+    const command = copyCommand('b1', prefix)
+    const words = execFileSync(
+      'bash',
+      ['-c', command.replace('ergon', String.raw`printf '%s\0'`)],
+      { env: { LC_ALL: 'C.UTF-8' } },
+    )
+    assert.equal(words.toString(), `storage\0cp\0picture.png\0s3://b1/${prefix}\0`)
   }
 })

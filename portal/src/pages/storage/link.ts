@@ -18,6 +18,10 @@ export const endsWithin = (leftMs: number): readonly (readonly [string, string])
 export const presignCommand = ({ bucket, key }: Place): string =>
   `ergon storage presign ${quoted(`s3://${bucket}/${key}`)} --expires 7d`
 
+/** For an empty place. */
+export const copyCommand = (bucket: string, prefix: string): string =>
+  `ergon storage cp picture.png ${quoted(`s3://${bucket}/${prefix}`)}`
+
 const PLAIN = /^[\w./:@%+=,-]+$/
 
 /** A word of a shell; signs that turn text are its escapes. */

@@ -58,3 +58,8 @@ suite('a place in the storage', () => {
     assert.equal(addressOf({ bucket: 'b', prefix: 'a/', object: 'a/b.png' }).path, 'b/a/b.png')
   })
 })
+
+test('an address whose first part is no bucket is no place', () => {
+  for (const path of ['../v1/databases/victim', '..', './x', 'a..b/x', 'v1?x/y', 'B b/x'])
+    assert.deepEqual(placeAt({ path, query: {} }), {}, path)
+})

@@ -27,10 +27,13 @@ export function addressOf({ bucket = '', prefix = '', object }: StoragePlace): P
   return { path: `${bucket}/`, query: { prefix, ...(object !== undefined && { object }) } }
 }
 
-/** The place of an address. */
+/** Any other first part, such as `..`, would lead a request out of the bucket. */
+const BUCKET = /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{0,62}$/
+
+/** The place of an address; none where its bucket has no name of a bucket. */
 export function placeAt({ path, query }: PlaceAddress): StoragePlace {
   const [bucket, text = ''] = /^([^/]+)(?:\/([^]*))?$/.exec(path)?.slice(1) ?? []
-  if (bucket === undefined) return {}
+  if (bucket === undefined || !BUCKET.test(bucket)) return {}
   const prefix = query.prefix ?? text.slice(0, text.lastIndexOf('/') + 1)
   const isInPath = query.prefix === undefined && text !== prefix
   return { bucket, prefix, object: query.object ?? (isInPath ? text : undefined) }
