@@ -3,11 +3,15 @@
 import type { OperationName } from '#contract/operations.ts'
 import {
   createIndirectLearner,
+  NO_ACTIVITY,
+  type Activity,
   type IndirectLearner,
   type IndirectWindow,
 } from '#metering/indirect.ts'
 import { NO_RATES } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
+import { NOTHING_BILLED } from '#metering/true-up.ts'
+import { createBills } from '#node/meter/gateway-bills.ts'
 import { IndirectBills } from './indirect.ts'
 import type { Tariff } from './tariff.ts'
 
@@ -35,6 +39,8 @@ export type NodeOptions = {
   readonly ownNoise?: number
   /** Planted: the units of a request are not counted. */
   readonly isBlind?: boolean
+  /** Processes beside the gateway that bill, and settle nothing. */
+  readonly idleProcesses?: number
 }
 
 /** A unit in one second at most: a longer request runs for several. */
@@ -115,6 +121,7 @@ export const testTariff = (over: Partial<Tariff> = {}): Tariff => ({
 export class TestNode {
   readonly learner: IndirectLearner
   readonly bills: IndirectBills
+  readonly #all = createBills()
   /** A factor on all that operations cost elsewhere. */
   costs = 1
   readonly #options: NodeOptions
@@ -142,11 +149,7 @@ export class TestNode {
     const { truth, restMs, activeMs } = this.#options
     const tariff = testTariff({ indirect: { ...this.learner.rates(), allowedNs: this.#allowedNs } })
     // The figures of a window reach the gateway a window later.
-    this.#allowedNs = {
-      [SESSION]:
-        Number(this.bills.activity.indirectNs - this.bills.activity.aheadNs) +
-        this.learner.creditNs,
-    }
+    this.#allowedNs = this.#allow()
     let directNs = 0
     let billedNs = 0
     let caused = 0
@@ -206,6 +209,22 @@ export class TestNode {
       activity: this.bills.activity,
     })
     return { cpuNs, causedNs, directNs, indirectNs: billedNs, classes }
+  }
+
+  /** The agent's division of the credit among all processes that bill. */
+  #allow(): Readonly<Record<string, number>> {
+    const { idleProcesses = 0 } = this.#options
+    const activities = new Map<string, Activity>([['gw-1', this.bills.activity]])
+    for (let nth = 1; nth <= idleProcesses; nth++) activities.set(`idle-${nth}`, NO_ACTIVITY)
+    for (const [cell, activity] of activities)
+      this.#all.take(cell, {
+        ...NOTHING_BILLED,
+        session: `${cell}.1`,
+        gpu: NOTHING_BILLED,
+        activity,
+      })
+    this.#all.divide(new Set(activities.keys()))
+    return this.#all.allowedNs(this.learner.creditNs)
   }
 
   /** A second of a long request; its own CPU comes at its end. */

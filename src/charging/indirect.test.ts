@@ -74,6 +74,23 @@ test('a minute of each load is billed 90 to 100 % of what it causes, also when c
   )
 })
 
+test('processes that bill and are idle take nothing of what a busy gateway may bill', () => {
+  const truth = {
+    'storage.put-object': { directMs: 4, indirectMs: 3 },
+    'storage.get-object': { directMs: 1.7, indirectMs: 1.5 },
+  }
+  const load = { 'storage.put-object': 20, 'storage.get-object': 30 }
+  const shares = [0, 3, 7].map((idleProcesses) => {
+    const node = new TestNode({ ...REST, truth, random: randomOf(1), idleProcesses })
+    node.run(20)
+    node.run(MINUTE, load)
+    return shareOf(node.run(3 * MINUTE, load))
+  })
+  const [alone = 0] = shares
+  assert.deepEqual(shares, [alone, alone, alone])
+  assert.ok(alone > 90, `${alone.toFixed(1)} %`)
+})
+
 test('a part has a band of what is known of it as a whole, from the first seconds on', () => {
   for (const perSecond of [0.2, 1, 100]) {
     const truth = { 'storage.put-object': { directMs: 4, indirectMs: 3 } }

@@ -4,6 +4,7 @@ import type { IndirectRates } from '#contract/indirect-rates.ts'
 
 /** The regressor of an operation's further units: a batch is one request and many keys. Each has a rate of its own. */
 export const unitOf = (operation: string) => `${operation} unit`
+export const isUnit = (name: string): boolean => name.endsWith(' unit')
 
 /** Work of one operation: of one request, or of all in a window. */
 export type CausingSize = {

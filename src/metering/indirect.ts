@@ -16,7 +16,7 @@
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
-import { learnedPartOf, unitOf } from './indirect-part.ts'
+import { isUnit, learnedPartOf, unitOf } from './indirect-part.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
 /** The settled requests of an operation, or units of work beyond them. */
@@ -152,7 +152,7 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
 
 /** The CPU of a window by the rates as they are billed, before the level. */
 function predictedMs(rates: IndirectRates, counts: ReadonlyMap<string, number>): number {
-  const operations = Object.keys(rates.operations).filter((name) => !name.endsWith(' unit'))
+  const operations = Object.keys(rates.operations).filter((name) => !isUnit(name))
   const requests = operations.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
   const activeNs = (counts.get(ACTIVE) ?? 0) * rates.activeSecond.value
   const leastNs = operations.reduce((sum, name) => {

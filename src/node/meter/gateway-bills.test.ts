@@ -50,3 +50,25 @@ test('a gateway that is killed again and again keeps what its lives billed', () 
     absorbedNs: 0n,
   })
 })
+
+test('the credit is divided by the requests of the last windows', () => {
+  const bills = createBills()
+  const cells = ['gw-1', 'gw-2', 'gw-3']
+  const settled = [0n, 0n, 0n]
+  /** A window in which each has settled so many more requests: what each may bill of 100. */
+  const divided = (more: readonly bigint[], present = cells) => {
+    for (const [nth, cell] of cells.entries()) {
+      settled[nth] = (settled[nth] ?? 0n) + (more[nth] ?? 0n)
+      if (present.includes(cell)) bills.take(cell, bill(`${cell}.1`, settled[nth], 0n))
+    }
+    bills.divide(new Set(present))
+    const allowed = bills.allowedNs(100)
+    return cells.map((cell, nth) => (allowed[`${cell}.1`] ?? 0) - Number(settled[nth]))
+  }
+  assert.deepEqual(divided([0n, 0n, 0n]), [0, 0, 0])
+  assert.deepEqual(divided([30n, 10n, 0n]), [75, 25, 0])
+  assert.deepEqual(divided([0n, 0n, 0n]), [75, 25, 0], 'at rest')
+  assert.deepEqual(divided([0n, 0n, 30n]), [30, 10, 60], 'what was settled before counts less')
+  assert.deepEqual(divided([0n, 10n, 0n], ['gw-2', 'gw-3']), [0, 45, 54], 'one has gone')
+  assert.deepEqual(divided([0n, 0n, 0n], ['gw-3']), [0, 0, 100])
+})

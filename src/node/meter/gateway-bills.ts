@@ -6,6 +6,7 @@ import { nj } from '#base/units.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Charging } from '#charging/charging.ts'
 import { addActivity, NO_ACTIVITY, type Activity, type OperationUsage } from '#metering/indirect.ts'
+import { isUnit } from '#metering/indirect-part.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Ask } from '#node/cell-specs.ts'
 
@@ -58,6 +59,8 @@ export function billedPage(
 export interface Bills {
   /** The newest figures of the gateway in a cell. */
   take(cell: string, bill: GatewayBill): void
+  /** Divides the credit anew, by the requests that were settled since the call before; cells that are not named get none. */
+  divide(cells: ReadonlySet<string>): void
   /** The sum over all lives of all gateways; it never falls. */
   total(): Billed
   /** The same of the GPU. */
@@ -71,9 +74,14 @@ export interface Bills {
   allowedNs(creditNs: number): Record<string, number>
 }
 
+/** Shares are of the last two windows with requests, about, as the credit is. */
+const DECAY = 2
+
 /** A life that ended keeps its last figures: the next one of its cell counts from zero. */
 export function createBills(): Bills {
   const lives = new Map<string, GatewayBill>()
+  /** Settled requests of sessions: at the division before, and of the last windows. */
+  let recent = new Map<string, { readonly settled: number; readonly weight: number }>()
   let ended = NOTHING_BILLED
   let endedGpu = NOTHING_BILLED
   let endedActivity = NO_ACTIVITY
@@ -89,19 +97,44 @@ export function createBills(): Bills {
     },
     total: () => lives.values().reduce(addBilled, ended),
     totalGpu: () => lives.values().reduce((sum, { gpu }) => addBilled(sum, gpu), endedGpu),
-    allowedNs(creditNs) {
-      const shareNs = Math.floor(creditNs / Math.max(1, lives.size))
-      return Object.fromEntries(
-        [...lives.values()].map(({ session, activity }) => [
+    divide(cells) {
+      const present = [...lives].filter(([cell]) => cells.has(cell)).map(([, bill]) => bill)
+      const news = present.map(({ session, activity }) => {
+        const settled = payingRequests(activity)
+        const before = recent.get(session) ?? { settled: 0, weight: 0 }
+        return { session, settled, weight: before.weight, more: settled - before.settled }
+      })
+      // At rest the shares stay.
+      const kept = news.some(({ more }) => more > 0) ? 1 - 1 / DECAY : 1
+      recent = new Map(
+        news.map(({ session, settled, weight, more }) => [
           session,
-          Math.max(0, Number(activity.indirectNs - activity.aheadNs) + shareNs),
+          { settled, weight: weight * kept + more },
         ]),
+      )
+    },
+    allowedNs(creditNs) {
+      const all = recent.values().reduce((sum, { weight }) => sum + weight, 0)
+      return Object.fromEntries(
+        [...lives.values()].map(({ session, activity }) => {
+          const { weight = 0 } = recent.get(session) ?? {}
+          const shareNs = weight === 0 ? 0 : Math.floor((creditNs * weight) / all)
+          const seenNs = Number(activity.indirectNs - activity.aheadNs)
+          return [session, Math.max(0, seenNs + shareNs)]
+        }),
       )
     },
     activity: () =>
       lives.values().reduce((sum, { activity }) => addActivity(sum, activity), endedActivity),
   }
 }
+
+/** Requests that somebody pays, without units of work: these are billed ahead of the credit. */
+const payingRequests = ({ operations }: Activity): number =>
+  operations
+    .entries()
+    .filter(([name]) => name !== 'service.nobody' && !isUnit(name))
+    .reduce((sum, [, { requests }]) => sum + requests, 0)
 
 /** Asks every cell that bills; the last figures of a silent cell stay. */
 export async function askGateways(deps: {
@@ -127,6 +160,7 @@ export async function askGateways(deps: {
       }
     }),
   )
+  bills.divide(new Set(gateways.map(({ spec }) => spec.name)))
 }
 
 function billOf(answer: unknown): GatewayBill {
