@@ -97,23 +97,25 @@ test('planted: batches whose units are not counted are found', () => {
 })
 
 // Units are billed ahead of the windows: where the windows then see less, no more is billed until that is made up for.
-test('rates of units that are ten times too high are billed above their cause for seconds only', () => {
-  for (const seed of [1, 2, 3]) {
-    const learner = createIndirectLearner()
-    let kept: ReturnType<typeof learner.rates> | undefined
-    const stuck = plantedLearner(learner, { rates: () => kept ?? learner.rates() })
-    const node = new TestNode({ ...REST, truth: BATCHES, random: randomOf(seed), learner: stuck })
-    node.run(20)
-    node.run(2 * MINUTE, { small: 10, batch: 0.2 })
-    kept = learner.rates()
-    node.costs = 0.1
-    node.run(10, { small: 10 })
-    let [beyondMs, mostMs] = [0, 0]
-    for (let second = 0; second < 2 * MINUTE; second++) {
-      const { directNs, indirectNs, causedNs } = node.run(1, { small: 10, batch: 1 })
-      beyondMs += (directNs + indirectNs - causedNs) / 1e6
-      mostMs = Math.max(mostMs, beyondMs)
+for (const small of [10, 0])
+  test(`rates of units that are ten times too high are billed above their cause for seconds only, beside ${small} small ones a second`, () => {
+    for (const seed of [1, 2, 3]) {
+      const known = new TestNode({ ...REST, truth: BATCHES, random: randomOf(seed) })
+      known.run(20)
+      known.run(2 * MINUTE, { small: 10, batch: 0.2 })
+      const kept = known.learner.rates()
+      const real = createIndirectLearner(kept)
+      const learner = plantedLearner(real, { rates: () => kept })
+      // A new life of the gateway: all that it bills may be ahead of the windows.
+      const node = new TestNode({ ...REST, truth: BATCHES, random: randomOf(seed + 10), learner })
+      node.costs = 0.1
+      node.run(10, { small })
+      let [beyondMs, mostMs] = [0, 0]
+      for (let second = 0; second < 5 * MINUTE; second++) {
+        const { directNs, indirectNs, causedNs } = node.run(1, { small, batch: 1 })
+        beyondMs += (directNs + indirectNs - causedNs) / 1e6
+        mostMs = Math.max(mostMs, beyondMs)
+      }
+      assert.ok(mostMs < 15_000, `${mostMs.toFixed(0)} ms beyond the cause, seed ${seed}`)
     }
-    assert.ok(mostMs < 15_000, `${mostMs.toFixed(0)} ms beyond the cause, seed ${seed}`)
-  }
-})
+  })

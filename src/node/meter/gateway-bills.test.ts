@@ -72,3 +72,11 @@ test('the credit is divided by the requests of the last windows', () => {
   assert.deepEqual(divided([0n, 10n, 0n], ['gw-2', 'gw-3']), [0, 45, 54], 'one has gone')
   assert.deepEqual(divided([0n, 0n, 0n], ['gw-3']), [0, 0, 100])
 })
+
+test('every session has the whole debt, also to one that has billed nothing else', () => {
+  const bills = createBills()
+  bills.take('gw-1', bill('gw-1.1', 30n, 0n))
+  bills.take('gw-2', bill('gw-2.1', 0n, 0n))
+  bills.divide(new Set(['gw-1', 'gw-2']))
+  assert.deepEqual(bills.allowedNs(-100), { 'gw-1.1': -70, 'gw-2.1': -100 })
+})

@@ -69,7 +69,7 @@ export interface Bills {
   activity(): Activity
   /**
    * The totals of indirect CPU that each session may have billed behind the windows, when all together may bill `creditNs`
-   * more. With a debt they are below its totals.
+   * more. With a debt they are below its totals, and below zero in a session that billed nothing else.
    */
   allowedNs(creditNs: number): Record<string, number>
 }
@@ -120,7 +120,8 @@ export function createBills(): Bills {
           const { weight = 0 } = recent.get(session) ?? {}
           const shareNs = weight === 0 ? 0 : Math.floor((creditNs * weight) / all)
           const seenNs = Number(activity.indirectNs - activity.aheadNs)
-          return [session, Math.max(0, seenNs + shareNs)]
+          // Each session has the whole debt: until that is made up for, units are not billed ahead.
+          return [session, seenNs + (creditNs < 0 ? creditNs : shareNs)]
         }),
       )
     },
