@@ -128,6 +128,7 @@ export class TestNode {
   #nowMs = 0
   #allowedNs: Readonly<Record<string, number>> = {}
   #chargedNs = 0
+  #revision = -1
   #long: LongRequest[] = []
   /** Spent in the window after the request. */
   #late = 0
@@ -148,8 +149,11 @@ export class TestNode {
   #second(load: SimulatedLoad): SimulatedBill {
     const { truth, restMs, activeMs } = this.#options
     const tariff = testTariff({ indirect: { ...this.learner.rates(), allowedNs: this.#allowedNs } })
-    // The figures of a window reach the gateway a window later.
-    this.#allowedNs = this.#allow()
+    // The figures of a window reach the gateway a window later, where they are published.
+    if (this.learner.revision !== this.#revision) {
+      this.#revision = this.learner.revision
+      this.#allowedNs = this.#allow()
+    }
     let directNs = 0
     let billedNs = 0
     let caused = 0
@@ -296,7 +300,9 @@ export const plantedLearner = (
 ): IndirectLearner => ({
   observe: (window) => real.observe(window),
   rates: () => real.rates(),
-  revision: 0,
+  get revision() {
+    return real.revision
+  },
   get creditNs() {
     return real.creditNs
   },

@@ -153,6 +153,19 @@ test('a rare caller who comes after heavy ones pays no more than it causes', () 
   assert.ok(share > 60 && share <= 100, `${share.toFixed(1)} %`)
 })
 
+test('a gateway that has rested bills no credit that the agent no longer has', () => {
+  const put = 'storage.put-object'
+  for (const seed of [1, 2, 3, 4]) {
+    const truth = { [put]: { directMs: 4, indirectMs: 3 } }
+    const node = new TestNode({ ...REST, truth, random: randomOf(seed) })
+    node.run(20)
+    node.run(2 * MINUTE, { [put]: 60 })
+    node.run(MINUTE)
+    const { indirectNs } = node.run(1, { [put]: 30 })
+    assert.ok(indirectNs < 2e6, `${(indirectNs / 1e6).toFixed(1)} ms, seed ${seed}`)
+  }
+})
+
 test('a storm of requests without a payer changes nobody’s bill', () => {
   const put = 'storage.put-object'
   const truth = {

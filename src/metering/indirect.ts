@@ -61,7 +61,7 @@ export type IndirectWindow = {
 export interface IndirectLearner {
   observe(window: IndirectWindow): void
   rates(): IndirectRates
-  /** Changes with each window that had requests: then what is billed may have changed. */
+  /** Changes with each window that had requests or moved the credit: then what is billed may have changed. */
   readonly revision: number
   /** CPU that was spent for requests and is not billed yet; below zero where more was billed ahead of the windows. */
   readonly creditNs: number
@@ -86,6 +86,8 @@ const REGRESSION = {
 }
 /** Left to the operator: of indirect CPU, and of the CPU that is billed directly. */
 const MARGIN = { indirect: 0.02, direct: 0.01 }
+/** Credit that falls at rest is published anew in such steps. */
+const CREDIT_STEP_MS = 1
 /** A deviation of the cost of rest below which that is known. */
 const REST_KNOWN_MS = 10
 
@@ -96,6 +98,8 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
   const learn = createSums(regression)
   let before = NO_ACTIVITY
   let revision = 0
+  /** The credit at the last revision. */
+  let revisedMs = 0
   const valueOf = (name: string) => regression.rate(name)?.value ?? 0
   const inNs = (name: string, unit = MS): Rate => {
     const { value, deviation } = regression.rate(name) ?? { value: 0, deviation: 0 }
@@ -138,8 +142,11 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       const beyondRestMs = costMs - valueOf(REST) * seconds
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
       level.follow({ spent, predicted, billed, absorbed })
-      if (counts.size > 0) revision++
-      if (learn(counts.set(REST, seconds), costMs)) revision++
+      const isMoved = counts.size > 0 || Math.abs(level.creditMs - revisedMs) >= CREDIT_STEP_MS
+      const isLearned = learn(counts.set(REST, seconds), costMs)
+      if (!isMoved && !isLearned) return
+      revision++
+      revisedMs = level.creditMs
     },
     get revision() {
       return revision
