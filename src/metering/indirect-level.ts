@@ -30,7 +30,10 @@ export function createLevel(first: number) {
     },
     follow({ spent, predicted, billed, absorbed }: Followed): void {
       // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
-      const own = Math.min(spent, OUTLIER * Math.max(predicted, predictedMs / DECAY))
+      const most = OUTLIER * Math.max(predicted, predictedMs / DECAY)
+      // Noise of rest adds nothing and takes nothing: an hour of it was a debt of 6 s.
+      const least = predicted > 0 ? Number.NEGATIVE_INFINITY : -most
+      const own = Math.max(least, Math.min(spent, most))
       creditMs += own - billed
       // The operator pays what a window has seen; the rest was never credit.
       creditMs -= Math.min(absorbed, Math.max(0, creditMs))
