@@ -48,6 +48,7 @@ async function startCell(core: AgentCore, blobs: BlobSettings): Promise<void> {
       place,
       config: settings,
       socketGroup: PACKS_CELL,
+      bills: true,
       writes: [blobs.folder, journalFolder],
       calls: [STATE_SOCKETS],
     }),

@@ -10,6 +10,7 @@ import { createPacks } from '#compliance/build/follow-packs.ts'
 import { createPayers } from '#identity/payers.ts'
 import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import { serveInside } from '#node/inside.ts'
+import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { connectState } from '#state/connect.ts'
 
@@ -52,7 +53,10 @@ const packs = createPacks({
 await state.listen('ergon_packs', (deleted) => packs.wake(deleted))
 const ending = new AbortController()
 const working = packs.run(ending.signal)
-const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: true }),
+  [BILLED_PAGE]: () => billedPage(session.id, charging),
+})
 
 process.once('SIGTERM', () => {
   ending.abort()

@@ -45,6 +45,7 @@ export async function startBackups(core: AgentCore, agent: BackupsConfig['agent'
       place,
       config: settings,
       socketGroup: BACKUPS_CELL,
+      bills: true,
       writes: [blobs.folder, restoredFolder, journalFolder],
       calls: [STATE_SOCKETS, DATABASE_SOCKETS, AGENT_SOCKETS],
     }),

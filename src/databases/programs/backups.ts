@@ -16,6 +16,7 @@ import type { JobDeps, JobKind } from '#databases/backups/job.ts'
 import { followJobs } from '#databases/backups/jobs.ts'
 import { createSealedBlobs } from '#databases/backups/sealed-blobs.ts'
 import { serveInside } from '#node/inside.ts'
+import { BILLED_PAGE, billedPage } from '#node/meter/gateway-bills.ts'
 import { connectState } from '#state/connect.ts'
 
 export type BackupsConfig = AccountingConfig & {
@@ -44,7 +45,7 @@ const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 giveWay()
 const state = connectState({ address: config.state, connections: CONNECTIONS, log })
-const { charging, marks, close } = await openBackgroundAccounting(config, {
+const { charging, session, marks, close } = await openBackgroundAccounting(config, {
   process: PROCESS,
   log,
   leaseLeastNj: LEASE_LEAST_NJ,
@@ -80,7 +81,10 @@ const woken = (kind: JobKind) => new Promise<void>((resolve) => wakes.set(kind, 
 await state.listen('ergon_backups', () => wakes.forEach((wake) => wake()))
 await state.listen('ergon_archive', (id) => archives.flush(id))
 const working = Promise.all([archives.run(ending.signal), followJobs(deps, woken, ending.signal)])
-const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: true }) })
+const inside = await serveInside(config.socket, {
+  '/readyz': () => ({ ready: true }),
+  [BILLED_PAGE]: () => billedPage(session.id, charging),
+})
 
 process.once('SIGTERM', () => {
   ending.abort()

@@ -17,7 +17,7 @@ import { createCalibrator } from './calibrate.ts'
 import { carbonAdapter, marginalOf } from './carbon.ts'
 import { systemClock } from '#base/clock.ts'
 import { createCellReader } from './cells.ts'
-import { createMeter, type Meter } from './meter.ts'
+import { answering, createMeter, type Meter } from './meter.ts'
 import { readCpuInfo } from './model.ts'
 
 const log = createLogger('test', { level: 'error' })
@@ -268,6 +268,17 @@ test('a calibration in the data folder is the model, one of another machine is n
   const { basis, band_pct } = (await open()).status().model
   assert.match(basis, /another processor \(cpus differs\)/)
   assert.equal(band_pct, '40')
+})
+
+test('cells that work for cells of accounts, and cells that accounts pay for, do not work for requests', () => {
+  const cell = (name: string, more: object = {}) =>
+    ({ spec: { name, payer: { kind: 'operator' }, ...more }, state: 'ready' }) as unknown as Cell
+  const list = () => [
+    cell('state'),
+    cell('ingress', { worksForCells: true }),
+    cell('fn-1', { payer: { kind: 'account', account: 'a' } }),
+  ]
+  assert.deepEqual([...answering({ list })], ['state'])
 })
 
 test('a cell that has stopped is read once more', () => {

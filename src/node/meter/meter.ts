@@ -253,12 +253,18 @@ function createPublish(
 const cpuOf = ({ shares }: MeterWindow, names: ReadonlySet<string>): bigint =>
   shares.reduce((sum, { name, cpuNs }) => (names.has(name) ? sum + cpuNs : sum), 0n)
 
-/** Cells that work for requests: no cell that starts, as a model that is loaded, and none that an account pays for. */
-const answering = (cells: Cells): ReadonlySet<string> =>
+/**
+ * Cells that work for requests: no cell that starts, as a model that is loaded, and none that an account pays for. The
+ * ingress and the egress proxy work for cells of accounts, which pay by their own measurement.
+ */
+export const answering = (cells: Pick<Cells, 'list'>): ReadonlySet<string> =>
   new Set(
     cells
       .list()
-      .filter(({ state, spec }) => state === 'ready' && spec.payer.kind !== 'account')
+      .filter(
+        ({ state, spec }) =>
+          state === 'ready' && spec.payer.kind !== 'account' && spec.worksForCells !== true,
+      )
       .map(({ spec }) => spec.name),
   )
 
