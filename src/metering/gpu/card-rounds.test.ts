@@ -105,14 +105,33 @@ test('behind the start of a model all power is idle power, until the cards are q
   assert.equal(rounds.idleMilliwatts, 117_570n)
 })
 
-test('cards that are never quiet have the last known idle power after half a minute', () => {
+for (const busy of ['30', '[N/A]'])
+  test(`cards that are never quiet have the least power since the change (${busy} %)`, () => {
+    const { rounds, pass } = rig()
+    pass(20, '77.00')
+    rounds.forgetIdle()
+    // A second of means with power of before.
+    pass(5, '90.00', busy)
+    assert.equal(rounds.idleMilliwatts, 90_000n)
+    pass(144, '165.00', busy)
+    pass(1, '160.00', busy)
+    pass(1, '300.00', busy)
+    assert.equal(rounds.idleMilliwatts, 160_000n)
+    pass(50, '165.00', busy)
+    assert.equal(rounds.idleMilliwatts, 160_000n)
+    rounds.forgetIdle()
+    pass(200, '140.00', busy)
+    assert.equal(rounds.idleMilliwatts, 140_000n)
+  })
+
+test('a model that starts while the lines are away makes the idle power unknown, too', () => {
   const { rounds, pass } = rig()
   pass(20, '77.00')
+  rounds.restart()
   rounds.forgetIdle()
-  pass(149, '300.00', '90')
-  assert.equal(rounds.idleMilliwatts, 300_000n)
-  pass(1, '300.00', '90')
   assert.equal(rounds.idleMilliwatts, 77_000n)
+  pass(50, '165.00', '30')
+  assert.equal(rounds.idleMilliwatts, 165_000n)
 })
 
 test('busy time is that of the cards together, and that of a gap is not known', () => {

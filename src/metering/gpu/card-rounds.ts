@@ -27,7 +27,8 @@ export interface CardRounds {
   readonly milliwatts: bigint | undefined
   /**
    * The power of the cards while nothing runs on them: see QUIET_MS. After forgetIdle() all power counts as idle until
-   * the cards are quiet, at most for UNKNOWN_MS_MAX.
+   * the cards are quiet, at most for UNKNOWN_MS_MAX. Then the idle power is the least power since that call: steady load
+   * is billed too little rather than too much.
    */
   readonly idleMilliwatts: bigint | undefined
   /** Cumulative: time in which something ran, of all cards together. */
@@ -95,7 +96,7 @@ export function createCardRounds(cards: ReadonlySet<string>, staleMs = 2000): Ca
         return { kind: 'unavailable', reason: `no reading for ${staleMs} ms` }
       return { kind: 'power', milliwatts: meanOf(apart(taken)) }
     },
-    forgetIdle: () => idle.forget(newest),
+    forgetIdle: () => idle.forget(),
     get milliwatts() {
       return newest?.milliwatts
     },
@@ -113,13 +114,23 @@ export function createCardRounds(cards: ReadonlySet<string>, staleMs = 2000): Ca
 
 /** The idle power, from rounds in their order. */
 function createIdlePower() {
+  let isForgotten = false
   let quietFromMs: number | undefined
   let unknownFromMs: number | undefined
   let leastMilliwatts: bigint | undefined
   let quietMilliwatts: bigint | undefined
   return {
     learn({ atMs, milliwatts, busyPercent }: CardRound) {
-      if (leastMilliwatts === undefined || milliwatts < leastMilliwatts)
+      if (isForgotten) {
+        isForgotten = false
+        unknownFromMs = atMs
+        quietFromMs = undefined
+        leastMilliwatts = undefined
+        quietMilliwatts = undefined
+      }
+      // The readings of a second are means with power of before.
+      const isMixed = unknownFromMs !== undefined && atMs - unknownFromMs < MEAN_MS
+      if (!isMixed && (leastMilliwatts === undefined || milliwatts < leastMilliwatts))
         leastMilliwatts = milliwatts
       if (busyPercent !== 0n) quietFromMs = undefined
       else if (atMs - (quietFromMs ??= atMs) >= QUIET_MS) {
@@ -128,15 +139,13 @@ function createIdlePower() {
       }
     },
     restart: () => void (quietFromMs = undefined),
-    forget(newest: CardRound | undefined) {
-      unknownFromMs = newest?.atMs
-      quietFromMs = undefined
-    },
+    // Takes effect with the next round: while the program of the lines is away, there is none.
+    forget: () => void (isForgotten = true),
     milliwatts(newest: CardRound | undefined): bigint | undefined {
       const isUnknown =
         newest !== undefined &&
-        unknownFromMs !== undefined &&
-        newest.atMs - unknownFromMs < UNKNOWN_MS_MAX
+        (isForgotten ||
+          (unknownFromMs !== undefined && newest.atMs - unknownFromMs < UNKNOWN_MS_MAX))
       return isUnknown ? newest.milliwatts : (quietMilliwatts ?? leastMilliwatts)
     },
   }
