@@ -1,4 +1,5 @@
 // The time that steps of models took on the GPU, as the cells that use it tell it: by it the energy of the GPU is split.
+import type { Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
@@ -9,7 +10,10 @@ import type { Ask } from '#node/cell-specs.ts'
 export const GPU_PAGE = '/gpu'
 
 export interface GpuTime {
-  /** The newest total of a cell. */
+  /**
+   * The newest total of a cell. The steps of a cell follow each other, so no total rises faster than time: the rest of
+   * such a rise is not taken.
+   */
   take(cell: Cell, gpuNs: bigint): void
   /** The cells of now, with the totals that they last told. The operator pays for use between that and a cell's end. */
   read(): CellReading[]
@@ -17,10 +21,38 @@ export interface GpuTime {
   processes(): string
 }
 
-export function createGpuTime(cells: Pick<Cells, 'list'>): GpuTime {
-  const told = new WeakMap<Cell, bigint>()
+/** The total of a cell, and the part of the total that was taken. */
+type CellTotal = {
+  readonly totalNs: bigint
+  readonly takenNs: bigint
+  /** Time that the cell has not reported yet: of a step under way. */
+  readonly spareNs: bigint
+  readonly atMs: number
+}
+
+/** A cell reports a step at its end, and most steps end within a second. A new cell has that much of its own. */
+const SPARE_NS_MAX = 1_000_000_000n
+
+export function createGpuTime(
+  cells: Pick<Cells, 'list'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): GpuTime {
+  const told = new WeakMap<Cell, CellTotal>()
   return {
-    take: (cell, gpuNs) => void told.set(cell, gpuNs),
+    take(cell, totalNs) {
+      const atMs = clock.monotonicMs()
+      const before = told.get(cell) ?? { ...NOTHING_TOLD, atMs }
+      // A total that fell began anew.
+      const roseNs = totalNs < before.totalNs ? totalNs : totalNs - before.totalNs
+      const mostNs = BigInt(Math.round((atMs - before.atMs) * 1e6)) + before.spareNs
+      const takenNs = smaller(roseNs, mostNs)
+      told.set(cell, {
+        totalNs,
+        takenNs: before.takenNs + takenNs,
+        spareNs: smaller(mostNs - takenNs, SPARE_NS_MAX),
+        atMs,
+      })
+    },
     processes: () =>
       gpuCells(cells)
         .map(({ spec, pid, state }) => `${spec.name} ${pid} ${state}`)
@@ -29,10 +61,13 @@ export function createGpuTime(cells: Pick<Cells, 'list'>): GpuTime {
       gpuCells(cells).map((cell) => ({
         name: cell.spec.name,
         payer: cell.spec.payer,
-        cpuNs: told.get(cell) ?? 0n,
+        cpuNs: told.get(cell)?.takenNs ?? 0n,
       })),
   }
 }
+
+const NOTHING_TOLD = { totalNs: 0n, takenNs: 0n, spareNs: SPARE_NS_MAX }
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 const gpuCells = (cells: Pick<Cells, 'list'>): Cell[] =>
   cells.list().filter(({ spec }) => spec.usesGpu === true)

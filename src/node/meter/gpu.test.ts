@@ -18,6 +18,8 @@ const S = 1_000_000_000n
 const log = createLogger('test', { level: 'error' })
 const never = new AbortController().signal
 
+const larger = (a: bigint, b: bigint) => (a > b ? a : b)
+
 const cellOf = (name: string, usesGpu = true): Cell =>
   ({
     socket: `/run/${name}`,
@@ -48,7 +50,8 @@ function createRig() {
     close: async () => undefined,
   }
   const cells = ['model-a', 'model-b'].map((name) => cellOf(name))
-  const gpuTime = createGpuTime({ list: () => [...cells, cellOf('gw-1', false)] })
+  const clock = { wallMs: () => 1_800_000_000_000 + state.ms, monotonicMs: () => state.ms }
+  const gpuTime = createGpuTime({ list: () => [...cells, cellOf('gw-1', false)] }, clock)
   const meter = createNodeMeter({
     meter: 'node:gpu',
     model: createGpuModel(source),
@@ -57,7 +60,7 @@ function createRig() {
     cells: gpuTime.read,
     billed: () => state.billed,
     pueMilli: 1000n,
-    clock: { wallMs: () => 1_800_000_000_000 + state.ms, monotonicMs: () => state.ms },
+    clock,
   })
   const totals = new Map<Cell, bigint>()
   const second = async (watts: number | undefined, steps: readonly bigint[], othersNs = 0n) => {
@@ -172,7 +175,7 @@ test('over a long time requests are billed what their steps took of the windows'
 test('a cell is asked for the time of its steps, and a lie is not believed', async () => {
   const cells = ['model-a', 'model-b', 'model-c'].map((name) => cellOf(name))
   const list: Cells['list'] = () => [...cells, cellOf('gw-1', false)]
-  const gpuTime = createGpuTime({ list })
+  const gpuTime = createGpuTime({ list }, { monotonicMs: () => 0 })
   const asked: string[] = []
   const answers: Record<string, unknown> = { a: { gpu_ns: '77' }, b: { gpu_ns: -1 }, c: {} }
   const ask = (socket: string, page: string) => {
@@ -192,6 +195,42 @@ test('a cell is asked for the time of its steps, and a lie is not believed', asy
       ['model-c', 0n],
     ],
   )
+})
+
+test('a total that jumps is taken as far as time has passed, and the tariff stays', async () => {
+  const { meter, second } = createRig()
+  for (let i = 0; i < 10; i++) await second(340, [S / 4n, S / 8n], S / 8n)
+  const tariff = meter.tariffNjPerCpuS
+  const window = await second(340, [10n ** 17n, S / 8n])
+  assert.equal(window.shares[0]?.cpuNs, 2n * S)
+  for (let i = 0; i < 4; i++) await second(340, [S / 4n, S / 8n], S / 8n)
+  const part = Number(meter.tariffNjPerCpuS) / Number(tariff)
+  assert.ok(part > 0.8 && part < 1.01, `the tariff is ${part} of that before the jump`)
+})
+
+test('no totals of a cell are taken faster than time passes, and those of an honest one whole', () => {
+  const rise = fc.record({ ms: fc.nat(3000), ns: fc.bigInt(0n, 10n ** 12n), anew: fc.boolean() })
+  const property = fc.property(fc.array(rise, { maxLength: 20 }), (rises) => {
+    let ms = 0
+    const [lying, honest] = [cellOf('model-a'), cellOf('model-b')]
+    const gpuTime = createGpuTime({ list: () => [lying, honest] }, { monotonicMs: () => ms })
+    const taken = () => gpuTime.read().map(({ cpuNs }) => cpuNs)
+    let total = 0n
+    let told = 0n
+    for (const { ms: more, ns, anew } of rises) {
+      const before = taken()[0] ?? 0n
+      ms += more
+      total = anew ? ns : total + ns
+      gpuTime.take(lying, total)
+      // A step of half a second counts from its end.
+      told = larger(told, BigInt(ms - (ms % 500)) * 1_000_000n)
+      gpuTime.take(honest, told)
+      const [lie = 0n, truth] = taken()
+      assert.ok(lie >= before && lie <= BigInt(ms) * 1_000_000n + S)
+      if (rises[0] !== undefined && rises[0].ms <= 1000) assert.equal(truth, told)
+    }
+  })
+  fc.assert(property, { seed: 7 })
 })
 
 test('a model that starts, gets ready or ends makes the cards’ idle power unknown', async () => {

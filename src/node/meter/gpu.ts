@@ -52,7 +52,7 @@ export function createGpuMeter(
 ): GpuMeter | undefined {
   if (source === undefined) return undefined
   const { cells, ask, log, pueMilli } = deps
-  const gpuTime = createGpuTime(cells)
+  const gpuTime = createGpuTime(cells, systemClock)
   const name = gpuMeterOf(deps.meter)
   let processes = gpuTime.processes()
   const meter = createNodeMeter({
