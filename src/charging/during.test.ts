@@ -11,6 +11,7 @@ import {
   PUSD_PER_J,
   type TestCharging,
 } from './charging.fixture.ts'
+import { FREE_PAYER, startTestGateway } from './gateway.fixture.ts'
 import { during, type LongWork, type WorkMeter } from './during.ts'
 import type { Payer } from './spend.ts'
 
@@ -77,6 +78,28 @@ test('each minute is a charge, and all of them are what was used', async () => {
     Array.from({ length: 3 }, () => [(3n * NJ_PER_CPU_S) / 10n, 200, 's3://logs']),
   )
   assert.equal(bench.charging.running, 0)
+})
+
+test('each minute is billed its own time on the GPU', async () => {
+  await using gateway = await startTestGateway()
+  await gateway.setTariff(0n, 100n * J)
+  const minutes = createMinutes()
+  const long: LongWork = {
+    payerOf: () => FREE_PAYER,
+    operation: 'chat.create',
+    ceilingNj: nj(1000n * J),
+  }
+  await during({ charging: gateway.charging, clock: minutes }, long, async (meter) => {
+    for (let minute = 1n; minute <= 3n; minute++) {
+      meter.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 0n, gpuNs: minute * 100_000_000n })
+      await minutes.end()
+    }
+  })
+  await gateway.session.tickNow(AbortSignal.timeout(60_000))
+  assert.deepEqual(
+    gateway.charges.map((charge) => chargeEnergy(charge)),
+    [10n * J, 10n * J, 10n * J],
+  )
 })
 
 test('a minute without work has no charge, and the next one has the payer of its begin', async () => {

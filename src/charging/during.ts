@@ -146,15 +146,18 @@ async function openMinutes({ charging, clock }: DuringDeps, long: LongWork) {
 /** Cumulative claims of all of the work, as claims of its last minute. */
 function createClaims() {
   const seen = new Map<string, { last: bigint; settled: bigint }>()
+  /** An upstream may declare less than was counted of it, and was settled. */
+  const restOf = (name: string, last: bigint): bigint => {
+    const settled = seen.get(name)?.settled ?? 0n
+    seen.set(name, { last, settled })
+    return last > settled ? last - settled : 0n
+  }
   return {
     take(used: Claim): Claim {
-      const name = used.kind === 'cpu' ? `cpu ${used.cell}` : `upstream ${used.meter}`
-      const last = used.kind === 'cpu' ? used.cpuNs : used.energyNj
-      const settled = seen.get(name)?.settled ?? 0n
-      seen.set(name, { last, settled })
-      // An upstream may declare less than was counted of it, and was settled.
-      const rest = last > settled ? last - settled : 0n
-      return used.kind === 'cpu' ? { ...used, cpuNs: rest } : { ...used, energyNj: nj(rest) }
+      if (used.kind === 'upstream')
+        return { ...used, energyNj: nj(restOf(`upstream ${used.meter}`, used.energyNj)) }
+      const { cell, cpuNs, gpuNs = 0n } = used
+      return { ...used, cpuNs: restOf(`cpu ${cell}`, cpuNs), gpuNs: restOf(`gpu ${cell}`, gpuNs) }
     },
     settled() {
       for (const claim of seen.values()) claim.settled = claim.last
