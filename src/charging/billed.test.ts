@@ -80,6 +80,21 @@ test('billedGpu() is the part of the GPU, at most what is held beside the CPU', 
   assert.deepEqual(gateway.charging.billedGpu(), { chargedNs: 3n * S, accruedNj: 36n * S })
 })
 
+test('at the limit of a hold neither of both falls, while the CPU goes on', async () => {
+  await using gateway = await startTestGateway()
+  await gateway.setTariff(TARIFF, 100n * S)
+  const { charging } = gateway
+  const work = await admitted(gateway, nj(40n * S))
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 2n * S, gpuNs: S / 4n })
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 2n * S, gpuNs: S })
+  const told = () => [charging.billed().accruedNj, charging.billedGpu().accruedNj]
+  assert.deepEqual(told(), [4n * S, 36n * S])
+  work.claim({ kind: 'cpu', cell: 'model-a', cpuNs: 5n * S, gpuNs: S })
+  assert.deepEqual(told(), [4n * S, 36n * S])
+  assert.equal(work.settle(200).energy_nj, String(40n * S))
+  assert.deepEqual(told(), [4n * S, 36n * S])
+})
+
 test('a claim of the GPU uses the hold up, and cuts the work at its ceiling', async () => {
   await using gateway = await startTestGateway()
   await gateway.setTariff(TARIFF, 100n * S)
@@ -96,12 +111,14 @@ const sumOf = (parts: readonly { readonly energy_nj: string }[]) =>
   parts.reduce((all, { energy_nj: energyNj }) => all + BigInt(energyNj), 0n)
 
 type Step =
-  | { kind: 'open' | 'mark' | 'refuse' | 'absorb' | 'settle'; which: number }
+  | { kind: 'mark' | 'refuse' | 'absorb' | 'settle'; which: number }
+  | { kind: 'open'; ceilingJoules: number }
   | { kind: 'claim'; which: number; cpuNs: number; gpuNs: number }
   | { kind: 'tariff'; joules: number; gpuJoules: number | undefined }
 const which = fc.nat(9)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constantFrom('open', 'mark', 'refuse', 'absorb', 'settle'), which }),
+  fc.record({ kind: fc.constantFrom('mark', 'refuse', 'absorb', 'settle'), which }),
+  fc.record({ kind: fc.constant('open'), ceilingJoules: fc.integer({ min: 1, max: 100 }) }),
   fc.record({
     kind: fc.constant('claim'),
     which,
@@ -119,7 +136,7 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
   const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
     await using gateway = await startTestGateway()
     const { charging } = gateway
-    await gateway.setTariff(TARIFF)
+    await gateway.setTariff(TARIFF, 10n * TARIFF)
     const running: Work[] = []
     let before = charging.billed()
     let beforeGpu = charging.billedGpu()
@@ -137,9 +154,10 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
         const { joules, gpuJoules } = one
         const gpu = gpuJoules === undefined ? undefined : BigInt(gpuJoules) * S
         await gateway.setTariff(BigInt(joules) * S, gpu)
-      } else if (one.kind === 'open')
-        running.push({ work: await admitted(gateway), cpuNs: 0n, gpuNs: 0n })
-      else if (one.kind === 'refuse') {
+      } else if (one.kind === 'open') {
+        const work = await admitted(gateway, nj(BigInt(one.ceilingJoules) * S))
+        running.push({ work, cpuNs: 0n, gpuNs: 0n })
+      } else if (one.kind === 'refuse') {
         const nobody = charging.open()
         gateway.process.cpuNs += 500_000_000
         nobody.mark()
@@ -159,7 +177,7 @@ test('billed() never falls, and at rest it is what the ledger was told', async (
       .filter(({ method }) => method === 'nvml')
     assert.equal(charging.billedGpu().accruedNj, sumOf(gpuParts))
 
-    function apply(one: Exclude<Step, { kind: 'tariff' }>): void {
+    function apply(one: Exclude<Step, { kind: 'tariff' | 'open' }>): void {
       const chosen = running[one.which % Math.max(1, running.length)]
       if (chosen === undefined) return
       if (one.kind === 'mark') chosen.work.mark()

@@ -1,6 +1,6 @@
 // The use of a spend so far, in CPU time of this node and in joules of upstreams.
 import { invariant } from '#base/errors.ts'
-import { add, energyOfCpu, nj, smaller, subtract, type Nj } from '#base/units.ts'
+import { add, energyOfCpu, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
 import { LEARNED, type ChargePart } from '#contract/charge.ts'
 import { NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
 import type { Indirect } from './indirect.ts'
@@ -21,6 +21,11 @@ type CellClaim = { readonly cpuNs: bigint; readonly gpuNs: bigint }
 
 const NO_USE: CellClaim = { cpuNs: 0n, gpuNs: 0n }
 
+/** The energy of the node and of its GPU, as far as a hold pays for both. */
+type BilledShares = { readonly nodeNj: Nj; readonly gpuNj: Nj }
+
+const NOTHING_SHARED: BilledShares = { nodeNj: nj(0n), gpuNj: nj(0n) }
+
 export class Measure {
   /** CPU that marks gave to this spend; a double, because it is written on the hot path. */
   cpuNs = 0
@@ -32,6 +37,8 @@ export class Measure {
   #cellsNs = 0n
   #gpuNs = 0n
   #upstreamsNj = nj(0n)
+  /** The shares that were last reported. */
+  #billed: BilledShares = NOTHING_SHARED
 
   /**
    * Cumulative figures: the last one of each cell and meter counts. CPU never falls; the declared usage of an upstream
@@ -79,6 +86,7 @@ export class Measure {
     absorbed.gpuNs += this.#gpuNs
     absorbed.gpuNj = add(absorbed.gpuNj, this.gpuEnergy(tariff))
     this.#gpuNs = 0n
+    this.#billed = NOTHING_SHARED
     return true
   }
 
@@ -112,6 +120,18 @@ export class Measure {
   }
 
   /**
+   * Together at most `limit`, the node's first, and none less than before: at the limit further CPU takes nothing from
+   * the GPU's. The meters' true-ups want totals that never fall.
+   */
+  billed(tariff: Tariff, limit: Nj): BilledShares {
+    const { nodeNj: leastNodeNj, gpuNj: leastGpuNj } = this.#billed
+    const rest = (taken: Nj) => subtract(limit, smaller(limit, taken))
+    const nodeNj = larger(leastNodeNj, smaller(this.nodeEnergy(tariff), rest(leastGpuNj)))
+    const gpuNj = larger(leastGpuNj, smaller(this.gpuEnergy(tariff), rest(nodeNj)))
+    return (this.#billed = { nodeNj, gpuNj })
+  }
+
+  /**
    * The parts of a charge, together at most `limit`: the node's part first, then its GPU's, then the upstreams in the
    * order of their names, last the indirect CPU. The operator pays the rest.
    */
@@ -124,9 +144,10 @@ export class Measure {
     }
     const nodeNj = this.nodeEnergy(tariff)
     const withTailNj = energyOfCpu(this.totalCpuNs() + extra.tailNs, tariff.njPerCpuS)
-    const spentNj = take(nodeNj)
+    const billed = this.billed(tariff, limit)
+    const spentNj = take(billed.nodeNj)
     // Before the tail, which comes last in time: the GPU's bill may not fall when a spend settles at its limit.
-    const gpuNj = take(this.gpuEnergy(tariff))
+    const gpuNj = take(billed.gpuNj)
     const tailNj = take(subtract(withTailNj, nodeNj))
     const parts = [nodePart(tariff, add(spentNj, tailNj).toString())]
     const { gpu } = tariff

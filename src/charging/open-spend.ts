@@ -2,7 +2,7 @@
 import type { Bag } from '#base/bag.ts'
 import { invariant, type ErgonError } from '#base/errors.ts'
 import { newIdBody } from '#base/ids.ts'
-import { add, energyOfCpu, larger, nj, smaller, subtract, type Nj } from '#base/units.ts'
+import { add, energyOfCpu, larger, nj, smaller, type Nj } from '#base/units.ts'
 import type { Charge } from '#contract/charge.ts'
 import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
 import type { OperationName } from '#contract/operations.ts'
@@ -307,7 +307,10 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
     const own = {
       chargedNs: this.measure.totalCpuNs() + this.takenNs,
       accruedNj: smaller(
-        add(this.measure.nodeEnergy(tariff), energyOfCpu(this.takenNs, tariff.njPerCpuS)),
+        add(
+          this.measure.billed(tariff, hold.billableNj).nodeNj,
+          energyOfCpu(this.takenNs, tariff.njPerCpuS),
+        ),
         hold.billableNj,
       ),
     }
@@ -317,12 +320,7 @@ export class OpenSpend implements Spend, Billable, GrowingSpend {
   get billedGpu(): Billed {
     const hold = this.#paying
     if (hold === undefined) return NOTHING_BILLED
-    const { tariff } = hold.terms
-    const leftNj = subtract(
-      hold.billableNj,
-      smaller(hold.billableNj, this.measure.nodeEnergy(tariff)),
-    )
-    const gpuNj = smaller(this.measure.gpuEnergy(tariff), leftNj)
+    const { gpuNj } = this.measure.billed(hold.terms.tariff, hold.billableNj)
     return addBilled({ chargedNs: this.measure.gpuNs, accruedNj: gpuNj }, this.measure.absorbedGpu)
   }
 
