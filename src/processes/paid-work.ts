@@ -3,6 +3,8 @@
 import type { TimerClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
+import { createDisk } from '#charging/disk.ts'
+import { readJournals } from '#charging/journal.ts'
 import { createWorkBills } from '#charging/work-bills.ts'
 import type { Payer } from '#charging/spend.ts'
 import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
@@ -19,6 +21,13 @@ export type OpenPaidWork = PaidWork & {
   page(): ReturnType<typeof billedPage>
   close(): Promise<void>
 }
+
+/** A life before this one has journaled work: opening posts the work and ends that life's session. */
+export const hasEarlierWork = (journalFolder: string): boolean =>
+  readJournals(createDisk(journalFolder)).some(
+    ({ records, provisional, damaged }) =>
+      records.length > 0 || provisional.length > 0 || damaged.length > 0,
+  )
 
 export async function openPaidWork(
   config: AccountingConfig,

@@ -16,7 +16,7 @@ import type { TasksCore, TasksPart } from '#node/tasks-part.ts'
 import { createTaskRunner } from '#tasks/runner.ts'
 import type { Tasks } from '#tasks/task.ts'
 import { BILLED_PAGE } from '#node/meter/gateway-bills.ts'
-import { openPaidWork, type OpenPaidWork } from './paid-work.ts'
+import { hasEarlierWork, openPaidWork, type OpenPaidWork } from './paid-work.ts'
 import { TASKS_PRODUCTS } from './products/tasks.ts'
 import type { StackConfig } from './stack-parts.ts'
 
@@ -67,6 +67,8 @@ const core: TasksCore = {
     ...parts.flatMap(({ name, part: { settle } }) => (settle ? { name, leave: settle } : [])),
   ],
 }
+// Opened for the first deployment as a rule. The next one may be far away, and its account waits for the last charge.
+if (hasEarlierWork(config.paidJournalFolder)) await core.paidWork()
 const parts: { readonly name: string; readonly part: TasksPart }[] = []
 for (const { name, open } of TASKS_PRODUCTS)
   parts.push({ name, part: await open(core, (config.products[name] ?? {}) as never) })

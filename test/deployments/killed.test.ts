@@ -109,4 +109,28 @@ test('a deployment goes on after its process, a gateway and the whole node are k
   )
   assert.equal(hook?.description, third?.outputs['url'])
   assert.deepEqual(await bookFaults(ergon), [])
+  await earlierWorkIsPosted()
+  assert.deepEqual(await bookFaults(ergon), [])
 })
+
+/** Nothing is deployed any more when the process ends. */
+async function earlierWorkIsPosted(): Promise<void> {
+  const sessions = async () =>
+    await ergon.sql<{ id: string; charged: boolean; closed: boolean }>(
+      `select id, last_seq > 0 as charged, closed_at is not null as closed
+       from sessions where process = 'paid-tasks' order by life desc limit 1`,
+    )
+  const [last] = await eventually(sessions, ([one]) => one?.charged === true && !one.closed)
+  await ergon.killCell('tasks')
+  await eventually(sessions, ([next]) => next !== undefined && next.id !== last?.id)
+}
+
+async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  const lastMs = performance.now() + WAIT_MS
+  for (;;) {
+    const seen = await look()
+    if (holds(seen)) return seen
+    assert.ok(performance.now() < lastMs, JSON.stringify(seen))
+    await pause(LOOK_MS)
+  }
+}
