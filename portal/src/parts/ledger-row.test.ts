@@ -58,6 +58,18 @@ test('balanced() counts from the balance of the read rows, forwards for newer on
   assert.deepEqual(after(undefined, true), [undefined, undefined, undefined])
 })
 
+test('joined() keeps no live charge that is older than the page or the moment from which it was asked for', () => {
+  const of = (nth: number, at: string) => ({ ...rowOfCharge(fresh), id: `rcpt_${nth}`, at })
+  const at = (nth: number) => `2026-11-26T12:00:0${nth}.000Z`
+  const live = [5, 4, 3, 2, 1].map((nth) => of(nth, at(nth)))
+  const ids = (rows: readonly Row[]) => rows.map(({ id }) => id)
+  assert.deepEqual(ids(joined(live, [of(4, at(4)), of(3, at(3))])), ['rcpt_5', 'rcpt_4', 'rcpt_3'])
+  const midnight = '2026-11-27T00:00:00Z'
+  const today = of(6, '2026-11-27T00:00:01.000Z')
+  assert.deepEqual(ids(joined([today, ...live], [], midnight)), ['rcpt_6'])
+  assert.deepEqual(ids(joined(live, [])), ids(live))
+})
+
 test('a row is about a resource by its name, and by its id where there is no such resource', () => {
   const resources = new Map([['wl_1', { name: 'api' }]])
   const of = (subject: string | null) => subjectOf({ subject }, resources)

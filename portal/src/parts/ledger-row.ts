@@ -65,10 +65,15 @@ export const subjectOf = (
   resources: ReadonlyMap<string, { readonly name: string }>,
 ): string | null => (subject === null ? null : (resources.get(subject)?.name ?? subject))
 
-/** Live charges before the entries that the API gave, none of them twice. */
-export function joined(live: readonly Row[], read: readonly Row[]): readonly Row[] {
+/**
+ * Live charges before the entries that the API gave, none of them twice. The stream keeps charges that are older than
+ * those entries, and of the day before: such charges are in other pages, or in none since the moment `from`.
+ */
+export function joined(live: readonly Row[], read: readonly Row[], from?: string): readonly Row[] {
   const ids = new Set(read.map(({ id }) => id))
-  return [...live.filter(({ id }) => !ids.has(id)), ...read]
+  const firstMs = Math.max(...[read[0]?.at, from].map((at) => (at ? Date.parse(at) : -Infinity)))
+  const isFresh = ({ id, at }: Row) => !ids.has(id) && Date.parse(at) >= firstMs
+  return [...live.filter(isFresh), ...read]
 }
 
 type Known = {

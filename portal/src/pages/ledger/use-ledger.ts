@@ -40,21 +40,21 @@ export function queryOf({ id, service, since }: Filters, today: Date) {
 
 export function useLedger(filters: Filters) {
   const today = useNow('day')
-  const query = useInfiniteQuery(
-    readPages('GET /v1/ledger', { query: { ...queryOf(filters, today), limit: PAGE } }),
-  )
+  const asked = queryOf(filters, today)
+  const query = useInfiniteQuery(readPages('GET /v1/ledger', { query: { ...asked, limit: PAGE } }))
   const { rows: live, waiting } = useHeld(useLive(({ charges }) => charges))
   const missed = useLive(({ missedCount }) => missedCount)
   const missedSince = useSince(missed, query.dataUpdatedAt)
   const { data } = query
   const { id, service } = filters
+  const { from } = asked
   // Ten thousand rows are made again when one comes, and not each second.
   const read = useMemo(() => rowsOf(data).map(rowOfEntry), [data])
   const rows = useMemo(() => {
     const fits = (charge: LiveCharge) => service === undefined || charge.service === service
     const isLive = id === undefined && data !== undefined
-    return joined(isLive ? live.filter(fits).map(rowOfCharge) : [], read)
-  }, [live, read, id, service, data])
+    return joined(isLive ? live.filter(fits).map(rowOfCharge) : [], read, from)
+  }, [live, read, id, service, data, from])
   const first = data?.pages[0]
   const isWhole = filters.id === undefined && filters.service === undefined
   const balance = first?.balance_pusd ?? undefined
