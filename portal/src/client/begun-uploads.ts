@@ -35,4 +35,6 @@ export const begunUploads = {
     read().find((one) => isOf(place)(one) && one.bytes === size && one.changedMs === lastModified),
   keep: (begun: BegunUpload): void => write([...read().filter((one) => !isOf(begun)(one)), begun]),
   forget: (place: Place): void => write(read().filter((one) => !isOf(place)(one))),
+  /** Their names are none of the next member. */
+  forgetAll: (): void => localStorage.removeItem(KEPT),
 }

@@ -1,11 +1,12 @@
 // The end of the session of this browser.
 import { call } from '#console/client/call.ts'
+import { left } from '#console/client/entered.ts'
 import { useAction } from '#console/parts/use-action.ts'
 
 export function SignOut() {
   const action = useAction(async () => {
     await call('DELETE /v1/session', {})
-    location.assign('/')
+    left()
   })
   return (
     <button type="button" className="linked" disabled={action.isBusy} onClick={action.run}>
