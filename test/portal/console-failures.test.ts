@@ -74,6 +74,23 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
   after(() => browser.close())
   const portal = () => String(sharedErgon().ready['portal_url'])
 
+  test('a link for one person tells a signed-in member so, and a finished sign-up leads on', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { page } = ada
+    await signUp(ada, { name: 'signed in' })
+    const who = { name: 'Bob', role: 'viewer' }
+    const { invitation_code: code } = done(await ada.ask('POST', '/v1/members', who), 201)
+    await page.evaluate(`localStorage.setItem('ergon.sign-up', 'done')`)
+    await page.goto(`${portal()}/sign-up#${String(code)}`)
+    await page.getByText('Sign out to use this link').waitFor()
+    await page.goto(`${portal()}/tokens`)
+    await page.goto(`${portal()}/sign-up`)
+    await page.waitForURL(`${portal()}/`)
+    await page.goto(`${portal()}/sign-up#${String(code)}`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You become the member Bob').waitFor()
+  })
+
   test('the button of a sign-up waits for the script of its page', async () => {
     await using ada = await newPerson(browser, portal(), QUIET_PAGE)
     const { page } = ada

@@ -44,13 +44,13 @@ const keep = () => {
 const kept = () => [savedCodes().length, begunUploads.in('b').length]
 
 test('neither a sign-in nor a sign-out leaves codes or uploads of the member before', () => {
-  for (const act of [entered, () => entered('/'), left]) {
+  for (const act of [entered, () => entered('/'), left, () => left('/')]) {
     keep()
     assert.deepEqual(kept(), [1, 1])
     act()
     assert.deepEqual(kept(), [0, 0])
   }
-  assert.deepEqual(visited, ['reload', '/', '/'])
+  assert.deepEqual(visited, ['reload', '/', 'reload', '/'])
 })
 
 test('a sign-in on any page is told to the other tabs; a new member keeps the own codes', async () => {

@@ -22,13 +22,17 @@ export function tellOtherTabs(): void {
 export function entered(path?: string): void {
   forgetCodes()
   tellOtherTabs()
-  if (path === undefined) location.reload()
-  else location.assign(path)
+  load(path)
 }
 
-/** After the end of the session of this browser. */
-export function left(): void {
+/** After the end of the session of this browser: the page is loaded anew, or the one at `path`. */
+export function left(path?: string): void {
   forgetCodes()
   begunUploads.forgetAll()
-  location.assign('/')
+  load(path)
+}
+
+function load(path: string | undefined): void {
+  if (path === undefined) location.reload()
+  else location.assign(path)
 }

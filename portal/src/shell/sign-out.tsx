@@ -3,10 +3,11 @@ import { call } from '#console/client/call.ts'
 import { left } from '#console/client/entered.ts'
 import { useAction } from '#console/parts/use-action.ts'
 
-export function SignOut() {
+/** `stays`: at this address, as nobody. */
+export function SignOut({ stays = false }: { readonly stays?: boolean }) {
   const action = useAction(async () => {
     await call('DELETE /v1/session', {})
-    left()
+    left(stays ? undefined : '/')
   })
   return (
     <button type="button" className="linked" disabled={action.isBusy} onClick={action.run}>

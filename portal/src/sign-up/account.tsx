@@ -9,12 +9,10 @@ import { useAction } from '#console/parts/use-action.ts'
 import { signUp } from '#console/sign-in/passkey.ts'
 import { Refusal } from '#console/parts/refusal.tsx'
 import { Invited } from './invited.tsx'
-import { beginWith, savedStep, type Step } from './progress.ts'
-
-const INVITATION = /^#(inv_[0-9A-Za-z]{38})$/
+import { beginWith, invitationIn, savedStep, type Step } from './progress.ts'
 
 export function Account({ onDone }: { readonly onDone: (next: Step) => void }) {
-  const [invitation] = useState(() => INVITATION.exec(location.hash)?.[1])
+  const [invitation] = useState(() => invitationIn(location.hash))
   const [name, setName] = useState('')
   const action = useAction(async () => {
     const { recovery_codes } = await signUp(

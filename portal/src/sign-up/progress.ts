@@ -12,6 +12,10 @@ export const stepsOf = (role: MemberRole | undefined): readonly Step[] =>
 export const stepNow = (saved: Step, steps: readonly Step[]): Step =>
   saved === 'done' || (saved !== 'account' && steps.includes(saved)) ? saved : (steps[2] ?? 'done')
 
+/** The code of a link, from behind the # of its address. */
+export const invitationIn = (hash: string): string | undefined =>
+  /^#(inv_[0-9A-Za-z]{38})$/.exec(hash)?.[1]
+
 const STEP = 'ergon.sign-up'
 const CODES = 'ergon.recovery-codes'
 const PAYING = 'ergon.sign-up-pays'

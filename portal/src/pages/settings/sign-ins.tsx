@@ -54,7 +54,7 @@ function End({ one: { id, current } }: { readonly one: SignIn }) {
     if (current) {
       await call('DELETE /v1/session', {})
       queryClient.clear()
-      left()
+      left('/')
     } else {
       await call('DELETE /v1/sessions/:session', { path: { session: id } })
       await changed('GET /v1/sessions')
