@@ -151,12 +151,18 @@ function readStream(
   return new Promise((resolve) => {
     const source = new EventSource(lastId === '' ? ADDRESS : `${ADDRESS}?after=${lastId}`)
     const close = (how: 'over' | 'broken') => {
+      clearTimeout(silence)
       source.close()
       resolve(how)
     }
-    source.addEventListener('message', ({ data, lastEventId }) =>
-      tell(JSON.parse(String(data)) as LiveMessage, lastEventId),
-    )
+    // A connection can stop without an end, such as behind a proxy or after a sleep of the machine.
+    const silent = () => setTimeout(() => close('broken'), SILENCE_MS)
+    let silence = silent()
+    source.addEventListener('message', ({ data, lastEventId }) => {
+      clearTimeout(silence)
+      silence = silent()
+      tell(JSON.parse(String(data)) as LiveMessage, lastEventId)
+    })
     source.addEventListener('end', () => close('over'))
     source.addEventListener('error', () => close('broken'))
     signal.addEventListener('abort', () => close('broken'), { once: true })
