@@ -44,8 +44,9 @@ export function useLedger(filters: Filters) {
   const query = useInfiniteQuery(readPages('GET /v1/ledger', { query: { ...asked, limit: PAGE } }))
   const { rows: live, waiting } = useHeld(useLive(({ charges }) => charges))
   const missed = useLive(({ missedCount }) => missedCount)
-  const missedSince = useSince(missed, query.dataUpdatedAt)
   const { data } = query
+  // A further page is older: it has none of the missed charges.
+  const missedSince = useSince(missed, data?.pages[0])
   const { id, service } = filters
   const { from } = asked
   // Ten thousand rows are made again when one comes, and not each second.
@@ -77,7 +78,7 @@ export function useLedger(filters: Filters) {
 }
 
 /** The growth of a count since `moment` was another. */
-function useSince(count: number, moment: number): number {
+function useSince(count: number, moment: unknown): number {
   const [start, setStart] = useState({ moment, count })
   if (start.moment !== moment) {
     setStart({ moment, count })
