@@ -1,6 +1,7 @@
 // A PUT with its progress, which fetch does not tell.
 import { unreachable } from './problem.ts'
 import { storageProblem } from './s3.ts'
+import { tellSignedOut } from './signed-out.ts'
 
 const CREATED_MAX = 299
 /** A connection that takes no byte for so long is given up. */
@@ -44,7 +45,10 @@ export function sendBody(
     })
     request.addEventListener('load', () => {
       if (request.status <= CREATED_MAX) resolve(request.getResponseHeader('etag') ?? '')
-      else reject(storageProblem(request.status, request.responseText))
+      else {
+        if (request.status === 401) tellSignedOut()
+        reject(storageProblem(request.status, request.responseText))
+      }
     })
     request.addEventListener('error', () => reject(unreachable()))
     request.addEventListener('loadend', () => {

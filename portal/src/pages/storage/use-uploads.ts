@@ -57,8 +57,11 @@ export function useUploads(bucket: string): Uploads {
     } catch (error) {
       if (ending.signal.aborted) {
         const begun = begunUploads.find({ bucket, key: one.key }, one.file)
-        if (ending.signal.reason === STOPPED && begun !== undefined) await discard(begun)
-        remove(one.id)
+        const isDiscarded = ending.signal.reason === STOPPED && begun !== undefined
+        await (isDiscarded ? discard(begun) : Promise.resolve()).then(
+          () => remove(one.id),
+          (failure: unknown) => change(one.id, { state: 'failed', error: failure }),
+        )
       } else if (isProblem(error, 'PreconditionFailed')) change(one.id, { state: 'exists' })
       else change(one.id, { state: 'failed', error })
     } finally {
