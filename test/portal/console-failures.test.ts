@@ -56,6 +56,20 @@ const LATE_STATE = `{
   }
 }`
 
+/** A sign-in that ends 5 s after the time of its warning, by each read of the session. */
+const SHORT_SESSION = `{
+  window.reads = 0
+  window.leftMs = 125_000
+  const real = window.fetch
+  window.fetch = async (address, options) => {
+    const answer = await real(address, options)
+    if (address !== '/v1/session') return answer
+    reads++
+    const expires_at = new Date(Date.now() + leftMs).toISOString()
+    return Response.json({ ...(await answer.json()), expires_at })
+  }
+}`
+
 const isOffer = (request: Request): boolean => request.url().endsWith('/v1/sign-in/options')
 
 /** Resolves when the request of the next offer is answered or given up. */
@@ -89,6 +103,22 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     await page.goto(`${portal()}/sign-up#${String(code)}`)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You become the member Bob').waitFor()
+  })
+
+  test('a tab that nobody uses does not move the end of its sign-in; a key does', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { page } = ada
+    await signUp(ada, { name: 'forgetful' })
+    await page.addInitScript({ content: SHORT_SESSION })
+    await page.goto(`${portal()}/tokens`)
+    await page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor()
+    const before = Number(await page.evaluate('reads'))
+    await page.getByText('Your sign-in ends in').waitFor()
+    assert.equal(await page.evaluate('reads'), before)
+    await page.evaluate('leftMs = 3_600_000')
+    await page.keyboard.press('Shift')
+    await page.getByText('Your sign-in ends in').waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate('reads'), before + 1)
   })
 
   test('the button of a sign-up waits for the script of its page', async () => {
@@ -215,7 +245,7 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     assert.equal(await page.getByText('This page failed').count(), 0)
     await page.getByRole('link', { name: 'Ledger' }).first().waitFor()
     isAway = false
-    await page.getByRole('heading', { name: 'Tokens' }).waitFor()
+    await page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor()
     await page.locator('table.tokens .hint').first().waitFor()
     const display = "getComputedStyle(document.querySelector('.tokens .hint')).display"
     assert.equal(await page.evaluate(display), 'flex')
@@ -279,11 +309,11 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     await signUpByPages(ada)
     await ada.page.route('**/v1/live*', (route) => route.abort())
     await ada.page.goto(`${portal()}/tokens`)
-    await ada.page.getByRole('heading', { name: 'Tokens' }).waitFor()
+    await ada.page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor()
     await ada.context.clearCookies()
     await ada.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await ada.page.getByRole('button', { name: 'Use your passkey' }).click()
-    await ada.page.getByRole('heading', { name: 'Tokens' }).waitFor()
+    await ada.page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor()
     assert.equal(new URL(ada.page.url()).pathname, '/tokens')
   })
 

@@ -1,7 +1,9 @@
-// Two minutes before a sign-in ends the page says so. Each use moves the end: it is asked for again before it is told.
+// Two minutes before a sign-in ends the page says so. Each use moves the end, the read of the session too: the page asks
+// for the end only after a key or a pointer, else a forgotten tab would keep its sign-in for a month.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { changed, read } from '#console/client/queries.ts'
+import { onUse } from '#console/parts/use-of-page.ts'
 import { useNow } from '#console/parts/zone.ts'
 
 const WARNED_MS = 120_000
@@ -12,10 +14,15 @@ export function SessionEnd() {
   const endsMs = session === undefined ? Infinity : new Date(session.expires_at).getTime()
   const isNear = endsMs - nowMs <= WARNED_MS
   const isOver = endsMs <= nowMs
+  const isAsked = dataUpdatedAt >= endsMs - WARNED_MS
   useEffect(() => {
-    if (isNear) void changed('GET /v1/session')
-  }, [isNear, isOver])
-  if (!isNear || dataUpdatedAt < endsMs - WARNED_MS) return null
+    if (isOver) void changed('GET /v1/session')
+  }, [isOver])
+  useEffect(() => {
+    if (!isNear || isAsked) return
+    return onUse(() => void changed('GET /v1/session'))
+  }, [isNear, isAsked])
+  if (!isNear) return null
   return (
     <div className="note warn" role="status">
       <p>
