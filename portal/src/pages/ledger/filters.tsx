@@ -3,9 +3,15 @@ import { useState } from 'react'
 import { send } from '#console/client/call.ts'
 import { SERVICES, serviceName } from '#console/parts/services.ts'
 import { saveAs } from '#console/parts/save.ts'
+import { CSV_PAGE, CSV_PAGES_MAX, readCsv, type CsvPage, type CsvQuery } from './csv.ts'
 import { queryOf, useFilters, type Filters } from './use-ledger.ts'
 
-const CSV_PAGES_MAX = 200
+const WORDS = {
+  idle: 'CSV',
+  reading: 'Reading',
+  failed: 'CSV failed: again',
+  long: `More than ${(CSV_PAGES_MAX * CSV_PAGE).toLocaleString('en')} rows: choose less`,
+}
 
 export function FilterBar() {
   const { filters, change } = useFilters()
@@ -58,12 +64,13 @@ export function FilterBar() {
 }
 
 function CsvButton({ filters }: { readonly filters: Filters }) {
-  const [state, setState] = useState<'idle' | 'reading' | 'failed'>('idle')
+  const [state, setState] = useState<'idle' | 'reading' | 'failed' | 'long'>('idle')
   const save = async () => {
     setState('reading')
     try {
-      saveAs('ledger.csv', 'text/csv', await readCsv(filters))
-      setState('idle')
+      const csv = await readCsv(queryOf(filters, new Date()), pageOfCsv)
+      if (csv !== undefined) saveAs('ledger.csv', 'text/csv', csv)
+      setState(csv === undefined ? 'long' : 'idle')
     } catch {
       setState('failed')
     }
@@ -75,25 +82,12 @@ function CsvButton({ filters }: { readonly filters: Filters }) {
       disabled={state === 'reading'}
       onClick={() => void save()}
     >
-      {{ idle: 'CSV', reading: 'Reading', failed: 'CSV failed: again' }[state]}
+      {WORDS[state]}
     </button>
   )
 }
 
-/** All pages; each has the head, which only the first keeps. */
-async function readCsv(filters: Filters): Promise<string> {
-  const parts: string[] = []
-  let cursor: string | null = null
-  do {
-    const query = {
-      ...queryOf(filters, new Date()),
-      limit: '1000',
-      ...(cursor !== null && { cursor }),
-    }
-    const answer: Response = await send('GET /v1/ledger', { query }, { accept: 'text/csv' })
-    const text = await answer.text()
-    parts.push(parts.length === 0 ? text : text.slice(text.indexOf('\n') + 1))
-    cursor = answer.headers.get('x-next-cursor')
-  } while (cursor !== null && parts.length < CSV_PAGES_MAX)
-  return parts.join('')
+async function pageOfCsv(query: CsvQuery): Promise<CsvPage> {
+  const answer = await send('GET /v1/ledger', { query }, { accept: 'text/csv' })
+  return { text: await answer.text(), next: answer.headers.get('x-next-cursor') }
 }
