@@ -16,3 +16,11 @@ test('placesOf() promises no free joules where there are none', () => {
   const { free_day: freeDay, funds_words: words } = placesOf({ ...TERMS, freeJ: '0' })
   assert.deepEqual([freeDay, words], ['', '$5 on file is only taken as you use it.'])
 })
+
+test('placesOf() sends nobody to a link that a closed service refuses', () => {
+  const words = (signUp: 'invite' | 'closed') => placesOf({ ...TERMS, signUp, freeJ: '0' })
+  assert.match(words('invite')['invited_words'] ?? '', /Open the link/)
+  const { invited_head: head, invited_words: closed } = words('closed')
+  assert.equal(head, 'This Ergon takes nobody new')
+  assert.doesNotMatch(closed ?? '', /Open the link/)
+})

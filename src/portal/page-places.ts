@@ -26,6 +26,12 @@ export function placesOf({ baseUrl, signUp, pusdPerJ, freeJ }: Terms): Places {
     sign_up: signUp,
     pusd_per_j: pusdPerJ,
     free_day: free,
+    invited_head:
+      signUp === 'closed' ? 'This Ergon takes nobody new' : 'This Ergon is by invitation',
+    invited_words:
+      signUp === 'closed'
+        ? 'Nobody joins by a link either. Members sign in, also on a further device.'
+        : 'Open the link that you were sent: it makes your passkey. There is no password.',
     funds_words:
       free === ''
         ? '$5 on file is only taken as you use it.'
