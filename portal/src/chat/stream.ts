@@ -54,9 +54,17 @@ export async function* streamChat(body: ChatBody, signal: AbortSignal): AsyncGen
   const events = response.body
     ?.pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream())
-  for await (const { data } of events ?? []) {
-    if (data === '[DONE]') return
-    yield* eventsOf(JSON.parse(data) as Chunk)
+    .getReader()
+  if (events === undefined) return
+  try {
+    for (;;) {
+      const { done, value } = await events.read()
+      if (done || value.data === '[DONE]') return
+      yield* eventsOf(JSON.parse(value.data) as Chunk)
+    }
+  } finally {
+    // The answer of one who stops reading is not sent any further.
+    await events.cancel().catch(() => undefined)
   }
 }
 
