@@ -56,7 +56,9 @@ function send(exchange: Exchange, files: SiteFiles, path: string): KnownReply {
   const file = files.get(path)
   if (file === undefined) return missing()
   const cache = path.startsWith(IMMUTABLE) ? 'public, max-age=31536000, immutable' : 'no-cache'
-  const fixed = { 'Cache-Control': cache, ETag: file.etag, Vary: 'Accept-Encoding, Cookie' }
+  // The root alone is another page for one who is signed in.
+  const vary = exchange.path === '/' ? 'Accept-Encoding, Cookie' : 'Accept-Encoding'
+  const fixed = { 'Cache-Control': cache, ETag: file.etag, Vary: vary }
   if (exchange.header('if-none-match')?.includes(file.etag) === true)
     return { kind: 'known', status: 304, headers: fixed, contentType: file.type, body: () => '' }
   const { bytes, encoding } = formOf(file, exchange.header('accept-encoding') ?? '')
