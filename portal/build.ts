@@ -14,12 +14,11 @@ import {
 import { dirname, extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { filesToRemove } from './old-files.ts'
 import { hashSources, ROOT } from './sources.ts'
 
 const DIST = join(ROOT, 'dist')
 const BUILT = join(DIST, '.built')
-/** Chunks of the build before stay for this time: an open page may still ask for them. */
-const OLD_FILES_MS = 86_400_000
 /** Compressed already. */
 const DENSE = new Set(['.woff2'])
 
@@ -53,9 +52,11 @@ function publish(fresh: string): void {
     renameSync(join(fresh, name), join(DIST, name))
   }
   const kept = new Set([...names, '.built'])
-  for (const name of filesUnder(DIST))
-    if (!kept.has(name) && Date.now() - statSync(join(DIST, name)).mtimeMs > OLD_FILES_MS)
-      rmSync(join(DIST, name))
+  const files = filesUnder(DIST).map((name) => ({
+    name,
+    changedMs: statSync(join(DIST, name)).mtimeMs,
+  }))
+  for (const name of filesToRemove(files, kept, Date.now())) rmSync(join(DIST, name))
   writeFileSync(`${BUILT}.new`, hash)
   renameSync(`${BUILT}.new`, BUILT)
 }
