@@ -6,6 +6,7 @@ import {
   useQuery,
   type InfiniteData,
 } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { call } from './call.ts'
 import type { InputOf, Key, ReplyOf } from './operations.ts'
 import { isProblem } from './problem.ts'
@@ -63,6 +64,19 @@ export const readPages = <K extends ListKey>(key: K, input: InputOf<K>) =>
 export const rowsOf = <Row>(
   data: InfiniteData<{ readonly data: readonly Row[] }> | undefined,
 ): readonly Row[] => data?.pages.flatMap((page) => page.data) ?? []
+
+/** Reads the further pages of a list, until its end or a page that fails. */
+export function useRest(query: {
+  readonly hasNextPage: boolean
+  readonly isFetching: boolean
+  readonly isError: boolean
+  readonly fetchNextPage: () => Promise<unknown>
+}): void {
+  const { hasNextPage, isFetching, isError, fetchNextPage } = query
+  useEffect(() => {
+    if (hasNextPage && !isFetching && !isError) void fetchNextPage()
+  }, [hasNextPage, isFetching, isError, fetchNextPage])
+}
 
 /** Reads of these operations are asked again when a page shows them. */
 export const changed = (...keys: readonly ReadKey[]): Promise<void> =>

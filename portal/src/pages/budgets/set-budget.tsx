@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { changed, read, readPages, rowsOf } from '#console/client/queries.ts'
+import { changed, read, readPages, rowsOf, useRest } from '#console/client/queries.ts'
 import { Select } from '#console/parts/choices.tsx'
 import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
 import { FormDialog } from '#console/parts/form-dialog.tsx'
@@ -17,7 +17,9 @@ type Limited = {
 
 function useLimited(): readonly Limited[] {
   const databases = useQuery(read('GET /v1/databases', {})).data?.data ?? []
-  const tokens = rowsOf(useInfiniteQuery(readPages('GET /v1/tokens', {})).data)
+  const pages = useInfiniteQuery(readPages('GET /v1/tokens', {}))
+  useRest(pages)
+  const tokens = rowsOf(pages.data)
   return [
     ...databases.map(({ id, name, energy_budget }) => ({
       id,

@@ -1,5 +1,6 @@
 // Usage: who used how much, in which time, compared with the time before.
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { rowsOf } from '#console/client/queries.ts'
 import { energyExact } from '#console/figures/energy.ts'
 import { moneyExact } from '#console/figures/money.ts'
 import { figureOfSums } from '#console/figures/known.ts'
@@ -35,6 +36,7 @@ export function Page() {
   const range = rangeOf(search, now.getTime())
   const by = search.by ?? 'service'
   const { steps, groups, past } = useUsage(range, by)
+  const rows = rowsOf(groups.data)
   const go = (next: Search) => void navigate({ to: '.', search: next as never, replace: true })
   const narrow = (lowMs: number, highMs: number) => {
     const { fromMs, toMs } = narrowed(lowMs, highMs)
@@ -66,16 +68,16 @@ export function Page() {
         <button
           type="button"
           className="btn"
-          disabled={groups.data === undefined}
-          onClick={() => saveAs('usage.csv', 'text/csv', csvOf(groups.data?.data ?? []))}
+          disabled={groups.data === undefined || groups.hasNextPage}
+          onClick={() => saveAs('usage.csv', 'text/csv', csvOf(rows))}
         >
           Export CSV
         </button>
       </div>
       <Loaded query={groups} what="the usage">
-        {({ data }) => (
+        {() => (
           <div className="stack wide">
-            <Total rows={data} past={past} range={range} />
+            <Total rows={rows} past={past} range={range} />
             <Section title={`Joules a ${range.step}`} aside="drag to see a part">
               <Bars
                 rows={steps}
@@ -85,7 +87,7 @@ export function Page() {
               />
             </Section>
             <Section title={`By ${by}`}>
-              <GroupTable rows={data} past={past} by={by} />
+              <GroupTable rows={rows} past={past} by={by} />
             </Section>
           </div>
         )}

@@ -1,8 +1,7 @@
 // The usage of a range: by step for the chart, by group for the table, and by group of the range before.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { read, readPages, rowsOf } from '#console/client/queries.ts'
+import { read, readPages, rowsOf, useRest } from '#console/client/queries.ts'
 import type { Range } from '#console/parts/range.ts'
 import { before } from './range.ts'
 
@@ -17,23 +16,26 @@ const times = ({ fromMs, toMs }: Range) => ({
   to: new Date(toMs).toISOString(),
 })
 
+const groupsOf = (range: Range, groupBy: GroupBy) =>
+  readPages('GET /v1/usage', { query: { ...times(range), group_by: groupBy, limit: LIMIT } })
+
 export function useUsage(range: Range, groupBy: GroupBy) {
   const steps = useInfiniteQuery(
     readPages('GET /v1/usage', {
       query: { ...times(range), group_by: 'service', step: range.step, limit: LIMIT },
     }),
   )
-  const { hasNextPage, fetchNextPage, isFetching } = steps
-  useEffect(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage()
-  }, [hasNextPage, isFetching, fetchNextPage])
-  const groups = useQuery(
-    read('GET /v1/usage', { query: { ...times(range), group_by: groupBy, limit: LIMIT } }),
-  )
-  const past = useQuery(
-    read('GET /v1/usage', { query: { ...times(before(range)), group_by: groupBy, limit: LIMIT } }),
-  )
-  return { steps: rowsOf(steps.data), groups, past: past.data?.data }
+  const groups = useInfiniteQuery(groupsOf(range, groupBy))
+  const past = useInfiniteQuery(groupsOf(before(range), groupBy))
+  useRest(steps)
+  useRest(groups)
+  useRest(past)
+  return {
+    steps: rowsOf(steps.data),
+    groups,
+    // A part of the groups would compare with too little.
+    past: past.data === undefined || past.hasNextPage ? undefined : rowsOf(past.data),
+  }
 }
 
 /** Names of tokens by their ids. */
