@@ -91,7 +91,14 @@ const LINES: readonly Line[] = [
 ]
 
 /** Other files that the copy needs: the configuration of the tree, and the inputs of its pages and rules. */
-const COPIED = ['src', 'scripts', 'test', 'acceptance', 'examples/stablecoins']
+const COPIED = [
+  'src',
+  'scripts',
+  'test',
+  'acceptance',
+  'examples/stablecoins',
+  'portal/old-files.ts',
+]
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'README.md']
 
 /** Copies this tree to `folder`, below this tree's node_modules, and adds the toy. */
