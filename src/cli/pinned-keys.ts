@@ -4,10 +4,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
-import { compareShards, fromBase64, type Checkpoint } from '#tlog/checkpoint.ts'
+import { fromBase64, type Checkpoint } from '#tlog/checkpoint.ts'
 import type { LogReader } from '#tlog/history.ts'
 import { parseReceiptKeys, receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
-import { isHandedOver, isNewKey, linkFault } from '#tlog/links.ts'
+import { vouchedKeys, type RefusedKey } from '#tlog/links.ts'
 import { tilePath } from '#tlog/tiles.ts'
 import type { TreeHead } from '#tlog/tree.ts'
 import { apiGet } from './client.ts'
@@ -19,12 +19,6 @@ import { baseUrlOf, knownBaseUrl, type GlobalOptions } from './profile.ts'
 export type Signers = { readonly count: number; readonly threshold: number; readonly hosts: number }
 /** The pinned logs of a service, and the signers that the service names. */
 type Service = { readonly origins: readonly string[]; readonly signers?: Signers }
-/** A log that the service publishes and that was not pinned. */
-export type RefusedKey = {
-  readonly origin: string
-  readonly why: string
-  readonly isNewKey: boolean
-}
 export type PinnedKeys = {
   readonly keys: readonly ReceiptKey[]
   /** By the address of the API: another service has logs and keys of its own. */
@@ -56,7 +50,11 @@ export async function pinnedKeys(options: GlobalOptions, asked: PinOptions): Pro
   const { added, refused } =
     own.length === 0
       ? { added: offered, refused: [] }
-      : await pinMore({ ...pinned, keys: own }, offered, { options, ...asked })
+      : await vouchedKeys(
+          offered,
+          { ...pinned, keys: own },
+          { acceptNewKey: asked.acceptNewKey, read: logReader(options) },
+        )
   const why = own.length === 0 ? 'at first use' : 'as it follows a pinned log'
   for (const { origin, publicKey } of added)
     tell(`pinned ${why} of ${address}: ${origin} ${publicKey.toString('hex')}`)
@@ -89,30 +87,6 @@ export function keepHead(pinned: PinnedKeys, { origin, size, root }: Checkpoint)
   const seen = pinned.heads.get(origin)
   if (seen !== undefined && size <= seen.size) return
   save({ ...pinned, heads: new Map([...pinned.heads, [origin, { size, root }]]) })
-}
-
-async function pinMore(
-  pinned: PinnedKeys,
-  offered: readonly ReceiptKey[],
-  { options, acceptNewKey }: { options: GlobalOptions; acceptNewKey: boolean },
-): Promise<{ readonly added: readonly ReceiptKey[]; readonly refused: readonly RefusedKey[] }> {
-  const added: ReceiptKey[] = []
-  const refused: RefusedKey[] = []
-  const fresh = offered
-    .filter((key) => !isIn(key, pinned.keys))
-    .toSorted((a, b) => compareShards(a.shard, b.shard))
-  for (const key of fresh) {
-    const { origin } = key
-    const keys = [...pinned.keys, ...added]
-    const isOther = isNewKey(key, keys)
-    const why =
-      isOther && !acceptNewKey && !isHandedOver(key, keys)
-        ? `another key signs it: ${key.publicKey.toString('hex')}`
-        : await linkFault(key, { ...pinned, keys }, logReader(options))
-    if (why !== undefined) refused.push({ origin, why, isNewKey: isOther })
-    else added.push(key)
-  }
-  return { added, refused }
 }
 
 /** Reads the public log at the service. */

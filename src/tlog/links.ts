@@ -22,6 +22,41 @@ export type Pinned = {
   readonly heads: ReadonlyMap<string, TreeHead>
 }
 
+/** A log that a service publishes and that no pinned log vouches for, with the reason in words. */
+export type RefusedKey = {
+  readonly origin: string
+  readonly why: string
+  readonly isNewKey: boolean
+}
+
+/**
+ * Of the logs that a service publishes: those that the pinned logs vouch for, and the others. A log of another key also
+ * needs the word of the pinned key, or `acceptNewKey`. Pinned logs are in neither list.
+ */
+export async function vouchedKeys(
+  offered: readonly ReceiptKey[],
+  pinned: Pinned,
+  { acceptNewKey, read }: { readonly acceptNewKey: boolean; readonly read: LogReader },
+): Promise<{ readonly added: readonly ReceiptKey[]; readonly refused: readonly RefusedKey[] }> {
+  const added: ReceiptKey[] = []
+  const refused: RefusedKey[] = []
+  const fresh = offered
+    .filter(({ origin }) => pinned.keys.every((known) => known.origin !== origin))
+    .toSorted((a, b) => compareShards(a.shard, b.shard))
+  for (const key of fresh) {
+    const { origin } = key
+    const keys = [...pinned.keys, ...added]
+    const isOther = isNewKey(key, keys)
+    const why =
+      isOther && !acceptNewKey && !isHandedOver(key, keys)
+        ? `another key signs it: ${key.publicKey.toString('hex')}`
+        : await linkFault(key, { ...pinned, keys }, read)
+    if (why !== undefined) refused.push({ origin, why, isNewKey: isOther })
+    else added.push(key)
+  }
+  return { added, refused }
+}
+
 /** Why a shard does not follow a pinned one, in words; undefined when it is proven that it does. */
 export async function linkFault(
   key: ReceiptKey,

@@ -5,6 +5,9 @@ import { hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page, Request } from 'playwright-core'
+import { receiptKeysJson } from '#tlog/keys.ts'
+import { keyPair, makeShard, type Made } from '#tlog/shard.fixture.ts'
+import { parseTilePath } from '#tlog/tiles.ts'
 import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
 import { newPerson, openBrowser, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
@@ -129,6 +132,51 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await ada.page.getByText('Do not trust this receipt').waitFor()
     assert.equal(await ada.page.locator('.checks li.fails').count(), 1)
     assert.equal(await ada.page.locator('.receipt .seal').count(), 0)
+  })
+
+  test('a log that the pinned ones vouch for is added, and a forged one is refused', async () => {
+    await using ada = await newPerson(browser, portal())
+    await signUpByPages(ada)
+    const ours = keyPair()
+    const log = makeShard(ours, '2026', { count: 300 })
+    const next = makeShard(ours, '2027', { count: 600, link: log.body })
+    const forged = makeShard(keyPair(), '2027', { count: 1, link: log.body })
+    const { signers } = (await ada.ask('GET', '/.well-known/ergon/receipt-keys.json')).body
+    const open = async (of: Made, keys: readonly Made[]) => {
+      const receipt = await of.receipt(0)
+      await ada.page.unrouteAll()
+      await ada.page.route('**/receipt-keys.json', (route) =>
+        route.fulfill({ json: { ...receiptKeysJson(keys.map(({ key }) => key)), signers } }),
+      )
+      await ada.page.route('**/v1/receipts/rcpt_*', (route) =>
+        route.fulfill({ contentType: 'text/plain', body: receipt }),
+      )
+      await ada.context.route('**/.well-known/ergon/logs/**', async (route) => {
+        const path = new URL(route.request().url()).pathname.split(`/logs/${of.key.origin}/`)[1]
+        const tile = parseTilePath(path ?? '')
+        const body =
+          tile === undefined
+            ? await of.read.checkpoint(of.key.origin)
+            : await of.read.tile(of.key.origin, tile)
+        await route.fulfill({ body })
+      })
+      await ada.page.evaluate('location.reload()')
+      await ada.page.locator('.checks li').first().waitFor()
+      return await ada.page.locator('.checks li').first().textContent()
+    }
+    const { headers } = await ada.ask('GET', '/v1/balance')
+    await ada.page.evaluate("localStorage.removeItem('ergon.receipt-keys')")
+    await ada.page.goto(`${portal()}/ledger/${headers['x-receipt-id']}`)
+    await ada.page.getByText('Nothing hidden').waitFor()
+    await ada.page.evaluate("localStorage.removeItem('ergon.receipt-keys')")
+    const signed = /^Signed by three of five signers/
+    assert.match((await open(log, [log])) ?? '', signed)
+    assert.match((await open(next, [log, next])) ?? '', signed)
+    assert.match((await open(forged, [log, next, forged])) ?? '', /^Signed: another key signs it/)
+    await ada.page.getByText('Do not trust this receipt').waitFor()
+    await ada.page.getByRole('button', { name: 'Trust the new key' }).click()
+    await ada.page.getByRole('button', { name: 'Trust it' }).click()
+    await ada.page.locator('.checks li.holds b', { hasText: 'Signed' }).waitFor()
   })
 
   test('a login of a command line is found by its code and approved', async () => {

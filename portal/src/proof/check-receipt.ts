@@ -1,7 +1,7 @@
 // Fetches a receipt with what it is checked against, and has the worker check it.
 import { call, send } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { pin } from './pins.ts'
+import { pinKeys, pinnedKeys } from './pins.ts'
 import type { Asked, Verdict } from './verdict.ts'
 
 const WORKER_MS = 10_000
@@ -13,8 +13,6 @@ export type Checked = {
   readonly text: string
   readonly verdict: Verdict
   readonly signers: Signers
-  /** Logs whose key is another than the pinned one. */
-  readonly changedKeys: readonly string[]
   readonly before: Before
 }
 
@@ -27,10 +25,14 @@ export async function checkReceipt(id: string, signal: AbortSignal): Promise<Che
   ])
   if (answer.status === 202) return undefined
   const text = await answer.text()
-  const { keys, changed } = pin(published, localStorage)
-  const verdict = await inWorker({ receipt: text, keys: JSON.stringify(keys) })
+  const verdict = await inWorker({
+    receipt: text,
+    pinned: JSON.stringify(pinnedKeys(localStorage)),
+    published: JSON.stringify(published),
+  })
+  pinKeys(published, verdict.pinned, localStorage)
   const before = await chargeBefore(verdict, signal)
-  return { text, verdict, signers: published.signers, changedKeys: changed, before }
+  return { text, verdict, signers: published.signers, before }
 }
 
 /** The account's own numbers have no gap: that before this one must be there. */

@@ -1,5 +1,5 @@
-// The keys that receipts are checked with, pinned at first sight. A later answer of the service can add the key of a new
-// log. It never replaces the key of a log that was seen, nor takes it away.
+// The keys that receipts are checked with. The first answer of the service is pinned whole; later a log is added only where
+// the pinned logs vouch for it, as on the command line (tlog/links.ts), or where the person trusts the service anew.
 export type KeyEntry = { readonly origin: string; readonly public_key: string }
 export type KeyList = { readonly keys: readonly KeyEntry[] }
 
@@ -7,24 +7,19 @@ const STORE = 'ergon.receipt-keys'
 
 export type Pins = Pick<Storage, 'getItem' | 'setItem'>
 
-/** The pinned keys with new ones added; `changed` are logs whose key is not the pinned one any more. */
-export function pin(
-  told: KeyList,
-  store: Pins,
-): { readonly keys: KeyList; readonly changed: readonly string[] } {
-  const known = read(store)
-  const pinned = new Map(known.map((key) => [key.origin, key]))
-  const changed = told.keys.flatMap(({ origin, public_key }) => {
-    const before = pinned.get(origin)
-    return before !== undefined && before.public_key !== public_key ? [origin] : []
-  })
-  const added = told.keys.filter(({ origin }) => !pinned.has(origin))
-  const keys = [...known, ...added]
-  if (added.length > 0) store.setItem(STORE, JSON.stringify(keys))
-  return { keys: { keys }, changed }
+/** None before the first receipt. */
+export function pinnedKeys(store: Pick<Pins, 'getItem'>): KeyList {
+  const kept: unknown = JSON.parse(store.getItem(STORE) ?? '[]')
+  return { keys: Array.isArray(kept) ? (kept as KeyEntry[]) : [] }
 }
 
-function read(store: Pins): readonly KeyEntry[] {
-  const kept: unknown = JSON.parse(store.getItem(STORE) ?? '[]')
-  return Array.isArray(kept) ? (kept as KeyEntry[]) : []
+/** Adds the keys of some logs that the service told; a pinned key stays as it is. */
+export function pinKeys(told: KeyList, origins: readonly string[], store: Pins): void {
+  const { keys } = pinnedKeys(store)
+  const isKnown = (origin: string) => keys.some((key) => key.origin === origin)
+  const added = told.keys.filter(({ origin }) => origins.includes(origin) && !isKnown(origin))
+  if (added.length > 0) store.setItem(STORE, JSON.stringify([...keys, ...added]))
 }
+
+/** The next receipt pins what the service tells then. */
+export const forgetPins = (store: Pick<Storage, 'removeItem'>): void => store.removeItem(STORE)

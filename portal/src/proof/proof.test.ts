@@ -1,4 +1,4 @@
-// The parts of Node that the verifier uses in the browser behave as Node's own, and pinned keys stay.
+// The parts of Node that the verifier uses in the browser behave as Node's own.
 import assert from 'node:assert/strict'
 import { isUtf8 as nodeIsUtf8 } from 'node:buffer'
 import { createPublicKey, generateKeyPairSync, hash as nodeHash, sign } from 'node:crypto'
@@ -7,7 +7,6 @@ import fc from 'fast-check'
 import { Bytes } from './bytes.ts'
 import { isUtf8 } from './node-buffer.ts'
 import { createPublicKey as ownKey, hash, verify } from './node-crypto.ts'
-import { pin } from './pins.ts'
 
 const RUNS = { numRuns: 200 }
 const bytes = fc.uint8Array({ maxLength: 100 })
@@ -64,21 +63,4 @@ test('verify() takes a signature of Node and refuses a changed one', () => {
   assert.equal(verify(null, Buffer.from('ergon\n2\n'), key, signature), false)
   signature[3] = (signature[3] ?? 0) ^ 1
   assert.equal(verify(null, message, key, signature), false)
-})
-
-test('pin() keeps the first key of a log and reports another', () => {
-  const kept = new Map<string, string>()
-  const store = {
-    getItem: (name: string) => kept.get(name) ?? null,
-    setItem: (name: string, value: string) => void kept.set(name, value),
-  }
-  const first = { origin: 'ergon-1/2026', public_key: 'AAAA' }
-  const next = { origin: 'ergon-1/2027', public_key: 'BBBB' }
-  assert.deepEqual(pin({ keys: [first] }, store), { keys: { keys: [first] }, changed: [] })
-  const forged = { ...first, public_key: 'CCCC' }
-  assert.deepEqual(pin({ keys: [forged, next] }, store), {
-    keys: { keys: [first, next] },
-    changed: ['ergon-1/2026'],
-  })
-  assert.deepEqual(pin({ keys: [] }, store).keys, { keys: [first, next] })
 })

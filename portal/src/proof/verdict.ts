@@ -4,14 +4,19 @@ import type { Charge } from '#contract/charge.ts'
 export type Asked = {
   /** The text of a `.tlog-proof` file. */
   readonly receipt: string
-  /** Pinned keys, as published. */
-  readonly keys: string
+  /** The pinned keys and those that the service tells now, as published. */
+  readonly pinned: string
+  readonly published: string
 }
 
 export type Verdict = {
   readonly isSound: boolean
   /** The first check that failed. */
   readonly failed: { readonly check: string; readonly why: string } | undefined
+  /** Logs that are trusted from now on. */
+  readonly pinned: readonly string[]
+  /** Why the key of this receipt's log is not trusted, where the service tells it. */
+  readonly refusedKey: string | undefined
   readonly charge: Charge | undefined
   readonly accountSeq: string | undefined
   readonly leafHash: string | undefined

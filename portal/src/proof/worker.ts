@@ -1,33 +1,29 @@
-// Verifies a receipt away from the page, with the verifier of the command line.
+// Verifies a receipt away from the page. The log is read only where the service tells of a log that is not pinned.
 import './globals.ts'
-import { parseReceipt } from '#tlog/proof.ts'
-import { parseReceiptKeys } from '#tlog/keys.ts'
-import { leafOf } from '#tlog/leaf.ts'
-import { verifyReceipt } from '#tlog/verify.ts'
-import type { Asked, Verdict } from './verdict.ts'
+import type { LogReader } from '#tlog/history.ts'
+import { tilePath } from '#tlog/tiles.ts'
+import { judge } from './judge.ts'
+import type { Asked } from './verdict.ts'
 
-addEventListener('message', ({ data }: MessageEvent<Asked>) => {
-  postMessage(judge(data))
-})
+const LOG_MS = 5_000
 
-function judge({ receipt, keys }: Asked): Verdict {
-  const started = performance.now()
-  const { ok, checks, charge, accountSeq, index, checkpoint } = verifyReceipt(
-    receipt,
-    parseReceiptKeys(keys),
-  )
-  const failed = checks.find((check) => !check.ok)
-  const read = ok ? parseReceipt(receipt) : undefined
-  return {
-    isSound: ok,
-    failed: failed === undefined ? undefined : { check: failed.name, why: failed.detail },
-    charge,
-    accountSeq: accountSeq?.toString(),
-    leafHash: read === undefined ? undefined : leafOf(read).toString('hex'),
-    entry: index,
-    headSize: checkpoint?.size,
-    origin: checkpoint?.origin,
-    steps: read?.proof.length,
-    tookMs: performance.now() - started,
-  }
+async function read(path: string): Promise<Response> {
+  const response = await fetch(`/.well-known/ergon/logs/${path}`, {
+    signal: AbortSignal.timeout(LOG_MS),
+  })
+  if (!response.ok) throw new TypeError(`the log answered ${response.status}`)
+  return response
 }
+
+const log: LogReader = {
+  checkpoint: async (origin) => await (await read(`${origin}/checkpoint`)).text(),
+  async tile(origin, id) {
+    const response = await read(`${origin}/${tilePath(id, id.width)}`)
+    return Buffer.from(new Uint8Array(await response.arrayBuffer()))
+  },
+}
+
+// The page hears of an error as it does of any in a worker.
+addEventListener('message', ({ data }: MessageEvent<Asked>) => {
+  judge(data, log).then(postMessage, reportError)
+})

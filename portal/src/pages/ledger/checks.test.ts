@@ -9,6 +9,8 @@ const sound: Checked = {
   verdict: {
     isSound: true,
     failed: undefined,
+    pinned: [],
+    refusedKey: undefined,
     charge: undefined,
     accountSeq: '1284',
     leafHash: 'ab',
@@ -19,7 +21,6 @@ const sound: Checked = {
     tookMs: 4.2,
   },
   signers: { count: 5, threshold: 3, hosts: 1 },
-  changedKeys: [],
   before: { accountSeq: '1283' },
 }
 const told = (checked: Checked) =>
@@ -41,8 +42,13 @@ test('a missing number, a changed key and a wrong sum each fail their line', () 
     told({ ...sound, before: { accountSeq: '1282' } })[3],
     'fails Nothing hidden: your number 1,283 is missing before 1,284',
   )
-  assert.deepEqual(told({ ...sound, changedKeys: ['ergon-1/2026'] }), [
-    'fails Signed: the service shows another key for this log than before',
+  const refused = {
+    isSound: false,
+    failed: { check: 'key', why: 'No pinned key for the log: ergon-1/2026' },
+    refusedKey: 'another key signs it: 00ff',
+  }
+  assert.deepEqual(told({ ...sound, verdict: { ...sound.verdict, ...refused } }), [
+    'fails Signed: another key signs it: 00ff',
     'unmade In the log: not checked',
     'unmade Adds up: not checked',
     'unmade Nothing hidden: not checked',

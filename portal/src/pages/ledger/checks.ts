@@ -22,7 +22,7 @@ const LINE_OF: Readonly<Record<string, CheckLine['name']>> = {
 }
 
 export function checkLines(checked: Checked): readonly CheckLine[] {
-  const { verdict, changedKeys } = checked
+  const { verdict } = checked
   const lines: readonly CheckLine[] = [
     { name: 'Signed', state: 'holds', rest: signedBy(checked) },
     { name: 'In the log', state: 'holds', rest: inLog(checked) },
@@ -33,9 +33,7 @@ export function checkLines(checked: Checked): readonly CheckLine[] {
     },
     nothingHidden(checked),
   ]
-  const why = changedKeys.includes(verdict.origin ?? '')
-    ? 'the service shows another key for this log than before'
-    : verdict.failed?.why
+  const why = verdict.refusedKey ?? verdict.failed?.why
   if (why === undefined) return lines
   const failed = LINE_OF[verdict.failed?.check ?? 'key'] ?? 'Signed'
   const at = lines.findIndex(({ name }) => name === failed)

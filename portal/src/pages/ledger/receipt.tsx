@@ -1,11 +1,14 @@
 // A receipt as an object: a riveted plate with its seal, its sum and four checks made in this browser.
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { Charge } from '#contract/charge.ts'
 import { energyExact } from '#console/figures/energy.ts'
 import { bandWords, figureOf } from '#console/figures/known.ts'
 import { clockExact } from '#console/figures/time.ts'
 import { checkReceipt, type Checked } from '#console/proof/check-receipt.ts'
+import { forgetPins } from '#console/proof/pins.ts'
+import { queryClient } from '#console/client/queries.ts'
+import { Confirm } from '#console/parts/confirm.tsx'
 import { Copy } from '#console/parts/copy.tsx'
 import { Icon } from '#console/parts/icons.tsx'
 import { Known } from '#console/parts/known.tsx'
@@ -45,6 +48,7 @@ function Opened({ id, checked }: { readonly id: string; readonly checked: Checke
       <Plate label="Receipt that does not hold">
         <h2 className="bad">Do not trust this receipt</h2>
         <CheckList lines={lines} />
+        {verdict.refusedKey !== undefined && <OtherKey id={id} />}
         <Actions id={id} text={checked.text} />
       </Plate>
     )
@@ -58,6 +62,37 @@ function Opened({ id, checked }: { readonly id: string; readonly checked: Checke
       <CheckList lines={lines} />
       <Actions id={id} text={checked.text} />
     </Plate>
+  )
+}
+
+/** For a service that was set up anew. */
+function OtherKey({ id }: { readonly id: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const trust = async () => {
+    forgetPins(localStorage)
+    await queryClient.refetchQueries({ queryKey: ['receipt', id] })
+  }
+  return (
+    <>
+      <p className="small">
+        This browser knows another key of the service. A service that was set up anew has a new key,
+        and so has one that somebody stands in for.
+      </p>
+      <button type="button" className="btn small" onClick={() => setOpen(true)}>
+        Trust the new key
+      </button>
+      {isOpen && (
+        <Confirm
+          title="Trust the new key"
+          verb="Trust it"
+          onClose={() => setOpen(false)}
+          act={trust}
+        >
+          Ask the operator first, by another way than this page: whoever has the key can make
+          receipts that hold. The keys that this browser knows are forgotten.
+        </Confirm>
+      )}
+    </>
   )
 }
 

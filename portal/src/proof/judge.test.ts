@@ -1,0 +1,65 @@
+// A receipt holds by pinned keys alone: a log that the pinned ones do not vouch for is not trusted, whatever signs it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
+import { keyPair, makeShard, type Made } from '#tlog/shard.fixture.ts'
+import { judge } from './judge.ts'
+import { forgetPins, pinKeys, pinnedKeys } from './pins.ts'
+
+const ours = keyPair()
+const log = makeShard(ours, '2026', { count: 300 })
+const next = makeShard(ours, '2027', { count: 9, link: log.body })
+const forged = makeShard(keyPair(), '2026', { count: 1 })
+const forgedLink = makeShard(keyPair(), '2027', { count: 1, link: log.body })
+
+const listOf = (keys: readonly ReceiptKey[]) => receiptKeysJson(keys)
+function browser() {
+  const kept = new Map<string, string>()
+  const store = {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => void kept.set(name, value),
+    removeItem: (name: string) => void kept.delete(name),
+  }
+  return {
+    store,
+    origins: () => pinnedKeys(store).keys.map(({ origin }) => origin),
+    async check(of: Made, published: readonly ReceiptKey[]) {
+      const told = listOf(published)
+      const asked = {
+        receipt: await of.receipt(0),
+        pinned: JSON.stringify(pinnedKeys(store)),
+        published: JSON.stringify(told),
+      }
+      const verdict = await judge(asked, of.read)
+      pinKeys(told, verdict.pinned, store)
+      return verdict
+    },
+  }
+}
+
+test('the first answer is pinned, and the next shard of its log is added', async () => {
+  const { check, origins } = browser()
+  assert.equal((await check(log, [log.key])).isSound, true)
+  assert.equal((await check(next, [log.key, next.key])).isSound, true)
+  assert.deepEqual(origins(), [log.key.origin, next.key.origin])
+  const again = await check(log, [])
+  assert.deepEqual([again.isSound, again.pinned], [true, []])
+})
+
+test('a log of a foreign key is refused, until the person trusts the service anew', async () => {
+  const { check, origins, store } = browser()
+  await check(log, [log.key])
+  for (const foreign of [forged, forgedLink]) {
+    const { isSound, failed, refusedKey } = await check(foreign, [log.key, foreign.key])
+    assert.deepEqual([isSound, failed?.check], [false, 'key'])
+    assert.match(refusedKey ?? '', /^another key signs it: [0-9a-f]{64}$/)
+    assert.deepEqual(origins(), [log.key.origin])
+  }
+  forgetPins(store)
+  assert.equal((await check(forged, [forged.key])).isSound, true)
+})
+
+test('a list in which the key of a log was swapped is refused', async () => {
+  const swapped = { ...log.key, publicKey: forged.key.publicKey }
+  await assert.rejects(browser().check(log, [swapped]), { code: 'receipt_keys_invalid' })
+})
