@@ -1,5 +1,5 @@
-// The keys that receipts are checked with. The first answer of the service is pinned whole; later a log is added only where
-// the pinned logs vouch for it, as on the command line (tlog/links.ts), or where the person trusts the service anew.
+// The keys that receipts are checked with. The first answer of the service is pinned whole. Later a log is added only where
+// the pinned logs vouch for it, as on the command line (tlog/links.ts). A person may trust the service anew.
 export type KeyEntry = { readonly origin: string; readonly public_key: string }
 export type KeyList = { readonly keys: readonly KeyEntry[] }
 
