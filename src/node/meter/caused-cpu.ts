@@ -1,10 +1,8 @@
 // CPU of a cell of ours that cells of accounts cause: the proxy of their connections counts it by cell. Before each window the
 // agent asks for the totals, and moves so much from the reading of the proxy to those of the cells. So shares, budgets and
 // charges of a cell include it, and all readings together stay what the machine measured.
-import { messageOf } from '#base/errors.ts'
-import type { Logger } from '#base/log.ts'
-import type { Cell, Cells } from '#cells/cell.ts'
-import type { Ask } from '#node/cell-specs.ts'
+import type { Cell } from '#cells/cell.ts'
+import { askCells, type AskCellsDeps } from './ask-cells.ts'
 
 /** The page of such a cell's inside: cumulative nanoseconds by the name of the causing cell. */
 export const CAUSED_PAGE = '/caused'
@@ -88,27 +86,16 @@ export function createCausedCpu(): CausedCpu {
 }
 
 /** Asks every cell that works for others; the next answer has what one did not say. */
-export async function askCaused(deps: {
-  readonly caused: Pick<CausedCpu, 'take'>
-  readonly cells: Pick<Cells, 'list'>
-  readonly ask: Ask
-  readonly log: Logger
-  readonly signal: AbortSignal
-}): Promise<void> {
-  const { caused, cells, ask, log, signal } = deps
-  const workers = cells
-    .list()
-    .filter(({ spec, state }) => spec.worksForCells === true && state === 'ready')
-  await Promise.all(
-    workers.map(async (worker) => {
-      try {
-        const cpuNs = worker.cpuNs()
-        const totals = (await ask(worker.socket, CAUSED_PAGE, signal)) as CausedTotals
-        caused.take(worker, cpuNs, totals)
-      } catch (error) {
-        const cell = worker.spec.name
-        log.debug('A cell did not say whom it worked for', { cell, error: messageOf(error) })
-      }
-    }),
-  )
+export async function askCaused({
+  caused,
+  ...deps
+}: AskCellsDeps & { readonly caused: Pick<CausedCpu, 'take'> }): Promise<void> {
+  await askCells(deps, {
+    page: CAUSED_PAGE,
+    isOn: ({ worksForCells }) => worksForCells === true,
+    async take(worker, answer) {
+      const cpuNs = worker.cpuNs()
+      caused.take(worker, cpuNs, (await answer()) as CausedTotals)
+    },
+  })
 }

@@ -1,14 +1,11 @@
 // Energy that all gateways and proxies of a node have billed by tariff since its start, and the operations. The meter is
 // compared with it, and the agent learns from it which CPU operations cause elsewhere.
-import { messageOf } from '#base/errors.ts'
-import type { Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
-import type { Cells } from '#cells/cell.ts'
 import type { Charging } from '#charging/charging.ts'
 import { addActivity, NO_ACTIVITY, type Activity, type OperationUsage } from '#metering/indirect.ts'
 import { isUnit } from '#metering/indirect-part.ts'
 import { addBilled, NOTHING_BILLED, type Billed } from '#metering/true-up.ts'
-import type { Ask } from '#node/cell-specs.ts'
+import { askCells, type AskCellsDeps } from './ask-cells.ts'
 
 /** The bill of one life of a gateway. */
 export type GatewayBill = Billed & {
@@ -138,29 +135,19 @@ const payingRequests = ({ operations }: Activity): number =>
     .reduce((sum, [, { requests }]) => sum + requests, 0)
 
 /** Asks every cell that bills; the last figures of a silent cell stay. */
-export async function askGateways(deps: {
-  bills: Bills
-  cells: Cells
-  ask: Ask
-  log: Logger
-  signal: AbortSignal
-}): Promise<void> {
-  const { bills, cells, ask, log, signal } = deps
-  const gateways = cells.list().filter((cell) => cell.spec.bills === true && cell.state === 'ready')
-  await Promise.all(
-    gateways.map(async ({ spec, socket }) => {
-      try {
-        const page = await ask(socket, BILLED_PAGE, signal)
-        // A process that has billed nothing yet.
-        if (page !== null) bills.take(spec.name, billOf(page))
-      } catch (error) {
-        log.debug('A gateway did not say what it billed', {
-          cell: spec.name,
-          error: messageOf(error),
-        })
-      }
-    }),
-  )
+export async function askGateways({
+  bills,
+  ...deps
+}: AskCellsDeps & { readonly bills: Bills }): Promise<void> {
+  const gateways = await askCells(deps, {
+    page: BILLED_PAGE,
+    isOn: ({ bills: doesBill }) => doesBill === true,
+    async take({ spec }, answer) {
+      const told = await answer()
+      // A process that has billed nothing yet.
+      if (told !== null) bills.take(spec.name, billOf(told))
+    },
+  })
   bills.divide(new Set(gateways.map(({ spec }) => spec.name)))
 }
 

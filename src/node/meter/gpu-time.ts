@@ -1,10 +1,8 @@
 // The time that steps of models took on the GPU, as the cells that use it tell it: by it the energy of the GPU is split.
 import type { Clock } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
-import type { Logger } from '#base/log.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
 import type { CellReading } from '#metering/interval.ts'
-import type { Ask } from '#node/cell-specs.ts'
+import { askCells, type AskCellsDeps } from './ask-cells.ts'
 
 /** The page of a cell's socket that tells it, cumulative: `{ gpu_ns: '…' }`. */
 export const GPU_PAGE = '/gpu'
@@ -75,28 +73,17 @@ const gpuCells = (cells: Pick<Cells, 'list'>): Cell[] =>
 const TOTAL = /^\d{1,18}$/
 
 /** Asks every cell that uses the GPU; the last total of a silent cell stays, and its next one has the rest. */
-export async function askGpuTime(deps: {
-  readonly gpuTime: Pick<GpuTime, 'take'>
-  readonly cells: Pick<Cells, 'list'>
-  readonly ask: Ask
-  readonly log: Logger
-  readonly signal: AbortSignal
-}): Promise<void> {
-  const { gpuTime, cells, ask, log, signal } = deps
-  const ready = gpuCells(cells).filter(({ state }) => state === 'ready')
-  await Promise.all(
-    ready.map(async (cell) => {
-      try {
-        const answer = (await ask(cell.socket, GPU_PAGE, signal)) as { gpu_ns?: unknown }
-        const { gpu_ns: total } = answer
-        if (typeof total !== 'string' || !TOTAL.test(total)) throw new TypeError('no gpu_ns')
-        gpuTime.take(cell, BigInt(total))
-      } catch (error) {
-        log.debug('A cell did not say how long it used the GPU', {
-          cell: cell.spec.name,
-          error: messageOf(error),
-        })
-      }
-    }),
-  )
+export async function askGpuTime({
+  gpuTime,
+  ...deps
+}: AskCellsDeps & { readonly gpuTime: Pick<GpuTime, 'take'> }): Promise<void> {
+  await askCells(deps, {
+    page: GPU_PAGE,
+    isOn: ({ usesGpu }) => usesGpu === true,
+    async take(cell, answer) {
+      const { gpu_ns: total } = (await answer()) as { readonly gpu_ns?: unknown }
+      if (typeof total !== 'string' || !TOTAL.test(total)) throw new TypeError('no gpu_ns')
+      gpuTime.take(cell, BigInt(total))
+    },
+  })
 }
