@@ -200,6 +200,11 @@ export async function brokenRules(state: State): Promise<string[]> {
       where v.is_latest and not v.delete_marker and w.name = '' and not exists (select from object_folders f
         where f.bucket = v.bucket and f.parent = w.parent and f.name = '')
     union all
+    select 'own keys of no folder ' || f.parent from object_folders f
+      where f.name = '' and f.parent <> '' and not exists (select from object_versions v
+        where v.bucket = f.bucket and v.is_latest and not v.delete_marker
+          and v.key >= f.parent and v.key < storage_beyond(f.parent))
+    union all
     select 'garbage that is named: ' || g.id from blob_garbage g join blobs b using (location, id)`)
   return rows.map(({ broken }) => broken)
 }

@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
-import { connectState, type Queryable } from './connect.ts'
+import { ServerError } from '#wire/wire-errors.ts'
+import { connectState, isRefusedByState, type Queryable } from './connect.ts'
 
 const LIMIT_MS = 30_000
 const OPTIONS = { skip: whyNoServer(), timeout: 120_000 }
@@ -31,6 +32,13 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
     await sleep(50)
   }
 }
+
+test('an error that ends its connection says nothing of what was committed', () => {
+  for (const code of ['XX000', '25P03', '23505']) {
+    assert.equal(isRefusedByState(new ServerError('refused', code, false)), true)
+    assert.equal(isRefusedByState(new ServerError('ended', code, true)), false)
+  }
+})
 
 test('the state outlives the death of its server', OPTIONS, async (t) => {
   const { server, state } = await start(t)

@@ -224,8 +224,15 @@ function breaks(error: Error): boolean {
 
 const isDeadlock = (error: unknown): boolean => sqlStateOf(error) === '40P01'
 
-/** True for an error that the server reported while it is there: the statement was rolled back. */
-export const isRefusedByState = (error: unknown): boolean => sqlStateOf(error) !== undefined
+/** True for an error that the server reported while it is there, and goes on: the statement was rolled back. */
+export const isRefusedByState = (error: unknown): boolean =>
+  sqlStateOf(error) !== undefined && !endsConnection(error)
+
+/** A FATAL or PANIC may come behind a commit: `cannot abort transaction, it was already committed`. */
+const endsConnection = (error: unknown): boolean =>
+  error instanceof ServerError
+    ? error.isFatal
+    : error instanceof pg.DatabaseError && /^(FATAL|PANIC)$/.test(error.severity ?? '')
 
 /** True for a statement that waited longer than its `lock_timeout` for another transaction. */
 export const isLocked = (error: unknown): boolean => sqlStateOf(error) === '55P03'

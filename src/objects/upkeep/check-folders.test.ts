@@ -48,6 +48,29 @@ async function checkAll(): Promise<WrongFolder[]> {
   return wrong
 }
 
+// A put alone trusts a row of own keys, so such a row hides the put's key.
+test(
+  'a row of own keys where no object is is found, also behind a mended one',
+  { skip },
+  async () => {
+    const bucket = await makeBucket(store, 'stale')
+    await put(bucket, 'k/1')
+    const right = await rowsOf(bucket)
+    await store.state.query(
+      `insert into object_folders (bucket, parent, name)
+     values ($1, 'o/', ''), ($1, '', 'gone/'), ($1, 'gone/', 'below/'), ($1, 'gone/below/', '')`,
+      [bucket.id],
+    )
+    assert.equal((await brokenRules(store.state)).length > 0, true)
+    await checkAll()
+    assert.deepEqual(await rowsOf(bucket), right)
+    await put(bucket, 'o/1')
+    await put(bucket, 'gone/below/x')
+    assert.deepEqual((await listed(bucket)).commonPrefixes, ['gone/', 'k/', 'o/'])
+    assert.deepEqual(await brokenRules(store.state), [])
+  },
+)
+
 test('rows that lack and rows too many are found and mended', { skip }, async () => {
   const bucket = await makeBucket(store, 'planted')
   const keys = ['top', 'a/1', 'a/b/1', 'a/b/2', 'a/b/c/d/1', `${'s/'.repeat(20)}deep`]
@@ -66,8 +89,9 @@ test('rows that lack and rows too many are found and mended', { skip }, async ()
     [bucket.id],
   )
   assert.deepEqual((await listed(bucket)).entries, [], 'the planted fault hides a key')
-  const wrong = await checkAll()
-  assert.deepEqual(wrong.map(({ key }) => key).toSorted(), [
+  // A row of a folder and that of its own keys name the same folder.
+  const wrong = new Set((await checkAll()).map(({ key }) => key))
+  assert.deepEqual([...wrong].toSorted(), [
     'a/1',
     'a/b/1',
     'a/b/c/d/1',

@@ -28,13 +28,13 @@ from (
 order by k.bucket, k.key`,
 }
 
-/** Folders without an object. */
+/** Rows of folders without an object, also those that say that a folder has keys of its own. */
 const KEYS_OF_ROWS: RowPass = {
   task: 'folders:rows',
   beginning: [0, '', ''],
   rowsMax: 200,
   next: `select json_build_array(f.bucket, f.parent, f.name) as place, 0 as size,
-  case when f.name <> '' and not exists (select from object_versions v
+  case when f.parent || f.name <> '' and not exists (select from object_versions v
       where v.bucket = f.bucket and v.is_latest and not v.delete_marker
         and v.key >= f.parent || f.name and v.key < storage_beyond(f.parent || f.name))
     then json_build_object('bucket', f.bucket, 'key', f.parent || f.name) end as damage
