@@ -137,7 +137,9 @@ async function measure(
   const serverUs = (ownUs() - ownBefore) / result.requests
   await target.quiet()
   if (result.failures > 0)
-    throw new Error(`${target.name} failed ${result.failures} requests of "${cell.name}"`)
+    throw new Error(
+      `${target.name} failed ${result.failures} requests of "${cell.name}": ${JSON.stringify(result.reasons)}`,
+    )
   // The total includes requests that ran before the count, or still ran at its end.
   const answered = result.requests * (1 + WARM_UP_SHARE) + CONNECTIONS
   const totalUs = (target.totalCpuUs() - totalBefore) / answered

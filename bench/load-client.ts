@@ -1,13 +1,17 @@
 // The load of the gateway's bench: connections that send the same bytes again and again. A process of
 // its own, kept for the whole run so that all targets meet it warm.
-import { Connection, type Work } from './connection.ts'
+import { Connection, type Answered, type Work } from './connection.ts'
 import { WARM_UP_SHARE, type LoadJob, type LoadResult } from './load.ts'
+
+const REASONS_MAX = 20
 
 class Tally implements Work {
   readonly port: number
   readonly #request: readonly Buffer[]
   readonly #bytesMin: number
   #failures = 0
+  /** The first bytes of the answers that failed, with their number. */
+  #failed = new Map<string, number>()
   #counting = false
   #latenciesMs: number[] = []
 
@@ -20,17 +24,23 @@ class Tally implements Work {
   next(): readonly Buffer[] {
     return this.#request
   }
-  answered({ ms, bytes, isOk }: { ms: number; bytes: number; isOk: boolean }): void {
-    if (!isOk) this.#failures++
-    if (bytes < this.#bytesMin) this.#failures++
+  answered({ ms, bytes, isOk, head }: Answered): void {
+    if (!isOk) this.#fail(head.slice(0, head.indexOf('\r\n')))
+    else if (bytes < this.#bytesMin) this.#fail(`an answer of ${bytes} bytes`)
     if (this.#counting) this.#latenciesMs.push(ms)
   }
   broke(): void {
+    this.#fail('a broken connection')
+  }
+  #fail(why: string): void {
     this.#failures++
+    if (this.#failed.size < REASONS_MAX || this.#failed.has(why))
+      this.#failed.set(why, (this.#failed.get(why) ?? 0) + 1)
   }
   begin(): void {
     this.#counting = true
     this.#failures = 0
+    this.#failed.clear()
   }
   end(seconds: number): LoadResult {
     const sorted = this.#latenciesMs.toSorted((a, b) => a - b)
@@ -38,6 +48,7 @@ class Tally implements Work {
     return {
       requests: sorted.length,
       failures: this.#failures,
+      reasons: Object.fromEntries(this.#failed),
       seconds,
       p50Ms: at(0.5),
       p99Ms: at(0.99),

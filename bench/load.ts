@@ -19,6 +19,8 @@ export type LoadJob = {
 export type LoadResult = {
   readonly requests: number
   readonly failures: number
+  /** Why requests failed, with their number. */
+  readonly reasons: Readonly<Record<string, number>>
   readonly seconds: number
   readonly p50Ms: number
   readonly p99Ms: number

@@ -36,6 +36,17 @@ test('quantiles forget: after many new samples the old ones do not count', () =>
   assert.ok((quantiles.at(0.95) ?? 0) < 1.03)
 })
 
+test('a value that came once long ago ends no later sample', () => {
+  // The weights are divided each 40 half-lives: after 27 times the weight of the first value is 0 as a double.
+  const quantiles = createQuantiles(10)
+  quantiles.record(100)
+  for (let sample = 0; sample < 40 * 10 * 30; sample++) quantiles.record(1)
+  assert.equal(quantiles.save().weights.length, 1)
+  assert.ok((quantiles.at(1) ?? 0) < 1.03)
+  const faded = { samples: 2, weights: [[1, 1] as const, [100, 0] as const] }
+  assert.ok((createQuantiles(10, faded).at(1) ?? 0) < 1.03)
+})
+
 test('quantiles that were saved go on where they were', () => {
   fc.assert(
     fc.property(

@@ -25,6 +25,8 @@ const VALUE_MIN = 1e-9
 const VALUE_MAX = 1e50
 /** At this weight of a sample all weights are divided by it. */
 const WEIGHT_MAX = 1e12
+/** A value of less weight than this has faded: all such values together change no quantile. */
+const WEIGHT_MIN = 1e-12
 
 /** After `halfLife` further samples a sample counts half. */
 export function createQuantiles(
@@ -62,12 +64,13 @@ const valueAt = ({ store, mapping }: DDSketch, q: number): number =>
 
 function sketchOf(weights: SavedQuantiles['weights']): DDSketch {
   const sketch = new DDSketch(ACCURACY)
-  for (const [value, weight] of weights) sketch.accept(value, weight)
+  for (const [value, weight] of weights) if (weight >= WEIGHT_MIN) sketch.accept(value, weight)
   return sketch
 }
 
 function weightsOf({ store, mapping }: DDSketch, unit: number): [value: number, weight: number][] {
-  return store.bins.flatMap((weight, index) =>
-    weight > 0 ? [[mapping.value(index + store.offset), weight / unit]] : [],
-  )
+  return store.bins.flatMap((sum, index) => {
+    const weight = sum / unit
+    return weight >= WEIGHT_MIN ? [[mapping.value(index + store.offset), weight]] : []
+  })
 }
