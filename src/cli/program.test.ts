@@ -18,6 +18,14 @@ test('every group, command and option says what it is', () => {
   }
 })
 
+test('the words of every command are the path of its file', () => {
+  for (const { usage, load } of COMMANDS) {
+    const [first, ...more] = usage.split(' ').filter((word) => /^[a-z]/.test(word))
+    const file = more.length === 0 ? `${first}.ts` : `${first}/${more.join('-')}.ts`
+    assert.ok(load.toString().includes(`'#cli/commands/${file}'`), `ergon ${usage}: ${file}`)
+  }
+})
+
 test('every group that is described has commands', () => {
   for (const group of Object.keys(GROUPS))
     assert.ok(

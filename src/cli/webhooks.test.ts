@@ -1,8 +1,8 @@
 // Refusals of webhook and token commands in words of their own, and a replay of several pages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { run as setToken } from './commands/tokens-set.ts'
-import { replayFrom, run as replay } from './commands/webhook-replay.ts'
+import { run as setToken } from './commands/tokens/set.ts'
+import { replayFrom, run as replay } from './commands/webhook/replay.ts'
 import { EXIT } from './output.ts'
 import { needed } from './webhooks.ts'
 

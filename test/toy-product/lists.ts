@@ -77,7 +77,7 @@ const LINES: readonly Line[] = [
   },
   {
     file: 'src/cli/commands.ts',
-    imports: "import { TOY_COMMANDS } from './commands/toy-commands.ts'",
+    imports: "import { TOY_COMMANDS } from './command-lists/toy.ts'",
     before: ']\n\nexport const COMMANDS',
     entry: '  TOY_COMMANDS,\n',
   },

@@ -14,7 +14,7 @@ export const RECEIPTS_COMMANDS: CommandList = {
         ['--before <number>', 'only charges older than the one with this number'],
         ['--limit <n>', 'at most so many (default 100, at most 1000)'],
       ],
-      load: () => import('./receipt-list.ts'),
+      load: () => import('#cli/commands/receipt/list.ts'),
     },
     {
       usage: 'receipt verify <receipt>',
@@ -24,12 +24,12 @@ export const RECEIPTS_COMMANDS: CommandList = {
         ['--accept-new-key', 'pin a log of another key that no pinned one names, if it follows'],
         ['--out <file>', 'keep the receipt as a file'],
       ],
-      load: () => import('./receipt-verify.ts'),
+      load: () => import('#cli/commands/receipt/verify.ts'),
     },
     {
       usage: 'signers new-key',
       help: 'A new key for the log of receipts, when signers have lost their share',
-      load: () => import('./signers-new-key.ts'),
+      load: () => import('#cli/commands/signers/new-key.ts'),
     },
   ],
 }

@@ -40,7 +40,7 @@ export const INFERENCE_COMMANDS: CommandList = {
           'tokens that the server adds to each prompt (servers; default: learned, 64 to 1024)',
         ],
       ],
-      load: () => import('./models-add.ts'),
+      load: () => import('#cli/commands/models/add.ts'),
     },
     {
       usage: 'models pull <url>',
@@ -57,27 +57,27 @@ export const INFERENCE_COMMANDS: CommandList = {
         ['--embedding', 'it embeds instead of generating'],
         ['--dimensions <n>', 'length of its vectors (default: that of the file itself)'],
       ],
-      load: () => import('./models-pull.ts'),
+      load: () => import('#cli/commands/models/pull.ts'),
     },
     {
       usage: 'models remove <model>',
       help: 'Stop serving a model',
-      load: () => import('./models-remove.ts'),
+      load: () => import('#cli/commands/models/remove.ts'),
     },
     {
       usage: 'models alias list',
       help: 'Further names of models',
-      load: () => import('./models-alias-list.ts'),
+      load: () => import('#cli/commands/models/alias-list.ts'),
     },
     {
       usage: 'models alias add <name> <model>',
       help: 'Serve a further name, such as gpt-4o-mini, with a model that is served, or with auto',
-      load: () => import('./models-alias-add.ts'),
+      load: () => import('#cli/commands/models/alias-add.ts'),
     },
     {
       usage: 'models alias remove <name>',
       help: 'Take a further name back',
-      load: () => import('./models-alias-remove.ts'),
+      load: () => import('#cli/commands/models/alias-remove.ts'),
     },
   ],
 }

@@ -13,13 +13,13 @@ export const TOKENS_COMMANDS: CommandList = {
         ['--rate <n>', 'at most so many requests a minute, at each gateway'],
         ['--energy-budget <energy>', 'at most so much energy a day, such as "5 kJ/day"'],
       ],
-      load: () => import('./tokens-create.ts'),
+      load: () => import('#cli/commands/tokens/create.ts'),
     },
     {
       usage: 'tokens list',
       help: 'The tokens, the newest first',
       options: [['--all', 'those that have ended too']],
-      load: () => import('./tokens-list.ts'),
+      load: () => import('#cli/commands/tokens/list.ts'),
     },
     {
       usage: 'tokens set <token>',
@@ -28,7 +28,7 @@ export const TOKENS_COMMANDS: CommandList = {
         ['--rate <n>', 'requests a minute, at each gateway, or none'],
         ['--energy-budget <energy>', 'energy a day, such as "5 kJ/day", or none'],
       ],
-      load: () => import('./tokens-set.ts'),
+      load: () => import('#cli/commands/tokens/set.ts'),
     },
     {
       usage: 'tokens rotate <token>',
@@ -36,17 +36,17 @@ export const TOKENS_COMMANDS: CommandList = {
       options: [
         ['--overlap <duration>', 'for how long the old one stays valid, such as 24h (default 0s)'],
       ],
-      load: () => import('./tokens-rotate.ts'),
+      load: () => import('#cli/commands/tokens/rotate.ts'),
     },
     {
       usage: 'tokens revoke <token>',
       help: 'Revoke a token: nothing honours it any more when the command ends',
-      load: () => import('./tokens-revoke.ts'),
+      load: () => import('#cli/commands/tokens/revoke.ts'),
     },
     {
       usage: 'budgets',
       help: 'Energy budgets of resources and tokens, and their use today',
-      load: () => import('./budgets.ts'),
+      load: () => import('#cli/commands/budgets.ts'),
     },
     {
       usage: 'audit',
@@ -57,7 +57,7 @@ export const TOKENS_COMMANDS: CommandList = {
         ['--before <entry>', 'only entries older than this one'],
         ['--limit <n>', 'at most so many (default 100, at most 1000)'],
       ],
-      load: () => import('./audit.ts'),
+      load: () => import('#cli/commands/audit.ts'),
     },
   ],
 }

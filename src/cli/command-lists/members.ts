@@ -13,7 +13,7 @@ export const MEMBERS_COMMANDS: CommandList = {
       usage: 'members list',
       help: 'The members and the open invitations, the newest first',
       options: [['--all', 'removed members too']],
-      load: () => import('./members-list.ts'),
+      load: () => import('#cli/commands/members/list.ts'),
     },
     {
       usage: 'members invite <name>',
@@ -24,12 +24,12 @@ export const MEMBERS_COMMANDS: CommandList = {
         EXPIRES,
         ['--again', 'a new code for a member, in place of the name its id'],
       ],
-      load: () => import('./members-invite.ts'),
+      load: () => import('#cli/commands/members/invite.ts'),
     },
     {
       usage: 'members accept <code>',
       help: 'Accept an invitation; the first token is printed this once, for `ergon login`',
-      load: () => import('./members-accept.ts'),
+      load: () => import('#cli/commands/members/accept.ts'),
     },
     {
       usage: 'members set <member>',
@@ -39,17 +39,17 @@ export const MEMBERS_COMMANDS: CommandList = {
         ['--name <name>', 'by which people recognise the member'],
         ['--contact <text>', 'words by which the member is reached, or none'],
       ],
-      load: () => import('./members-set.ts'),
+      load: () => import('#cli/commands/members/set.ts'),
     },
     {
       usage: 'members remove <member>',
       help: 'Remove a member with its tokens, or withdraw its invitation',
-      load: () => import('./members-remove.ts'),
+      load: () => import('#cli/commands/members/remove.ts'),
     },
     {
       usage: 'members leave',
       help: 'Leave the account; every token of yours ends, the one of this command too',
-      load: () => import('./members-leave.ts'),
+      load: () => import('#cli/commands/members/leave.ts'),
     },
   ],
 }

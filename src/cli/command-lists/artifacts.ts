@@ -9,22 +9,22 @@ export const ARTIFACTS_COMMANDS: CommandList = {
     {
       usage: 'artifacts list',
       help: 'Files that arrive as packages',
-      load: () => import('./artifacts-list.ts'),
+      load: () => import('#cli/commands/artifacts/list.ts'),
     },
     {
       usage: 'artifacts fetch <name>',
       help: 'Fetch one and check it',
-      load: () => import('./artifacts-fetch.ts'),
+      load: () => import('#cli/commands/artifacts/fetch.ts'),
     },
     {
       usage: 'artifacts verify [name]',
       help: 'Hash every file again; remove damaged ones',
-      load: () => import('./artifacts-verify.ts'),
+      load: () => import('#cli/commands/artifacts/verify.ts'),
     },
     {
       usage: 'artifacts prune',
       help: 'Remove old versions and leftovers',
-      load: () => import('./artifacts-prune.ts'),
+      load: () => import('#cli/commands/artifacts/prune.ts'),
     },
   ],
 }

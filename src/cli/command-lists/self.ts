@@ -11,20 +11,20 @@ export const SELF_COMMANDS: CommandList = {
       isLocal: true,
       help: 'Make ergon a command of every folder, with completion; again after the project has moved',
       options: [['--dir <folder>', 'where the command goes (default ~/.local/bin)']],
-      load: () => import('./self-install.ts'),
+      load: () => import('#cli/commands/self/install.ts'),
     },
     {
       usage: 'self uninstall',
       isLocal: true,
       help: 'Remove the files of self install',
       options: [['--dir <folder>', 'where the command is (default ~/.local/bin)']],
-      load: () => import('./self-uninstall.ts'),
+      load: () => import('#cli/commands/self/uninstall.ts'),
     },
     {
       usage: 'completion <shell>',
       isLocal: true,
       help: 'A completion script: bash, zsh or fish',
-      load: () => import('./completion.ts'),
+      load: () => import('#cli/commands/completion.ts'),
     },
   ],
 }

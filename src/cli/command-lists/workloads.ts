@@ -10,12 +10,12 @@ export const WORKLOADS_COMMANDS: CommandList = {
     {
       usage: 'workloads list',
       help: 'The workloads',
-      load: () => import('./workloads-list.ts'),
+      load: () => import('#cli/commands/workloads/list.ts'),
     },
     {
       usage: 'workloads show <workload>',
       help: 'One workload, with its versions',
-      load: () => import('./workloads-show.ts'),
+      load: () => import('#cli/commands/workloads/show.ts'),
     },
     {
       usage: 'logs <workload>',
@@ -24,7 +24,7 @@ export const WORKLOADS_COMMANDS: CommandList = {
         ['-f, --follow', 'go on with new lines'],
         ['--lines <lines>', 'how many of those that are there (default 200)'],
       ],
-      load: () => import('./workload-logs.ts'),
+      load: () => import('#cli/commands/logs.ts'),
     },
     {
       usage: 'scale <workload>',
@@ -34,29 +34,29 @@ export const WORKLOADS_COMMANDS: CommandList = {
         ['--max <instances>', 'at most'],
         ['--target-requests <requests>', 'of an instance at once, beyond which another one starts'],
       ],
-      load: () => import('./workload-scale.ts'),
+      load: () => import('#cli/commands/scale.ts'),
     },
     {
       usage: 'suspend <workload>',
       help: 'Stop a workload until it is resumed: requests get 503',
-      load: () => import('./workload-suspend.ts'),
+      load: () => import('#cli/commands/suspend.ts'),
     },
     {
       usage: 'resume <workload>',
       help: 'Let a suspended workload run again',
-      load: () => import('./workload-resume.ts'),
+      load: () => import('#cli/commands/resume.ts'),
     },
     {
       usage: 'rollback <workload>',
       help: 'Make an earlier version of a workload answer again',
       options: [['--to <version>', 'which one (default: the one before the live one)']],
-      load: () => import('./workload-rollback.ts'),
+      load: () => import('#cli/commands/rollback.ts'),
     },
     {
       usage: 'delete <workload>',
       help: 'Delete a workload with its versions, its log and its volumes',
       options: [['--force', 'nothing is asked']],
-      load: () => import('./workload-delete.ts'),
+      load: () => import('#cli/commands/delete.ts'),
     },
     {
       usage: 'registry login <registry>',
@@ -65,17 +65,17 @@ export const WORKLOADS_COMMANDS: CommandList = {
         ['--username <name>', 'the user of the registry'],
         ['--password-stdin', 'read the password or token from stdin'],
       ],
-      load: () => import('./registry-login.ts'),
+      load: () => import('#cli/commands/registry/login.ts'),
     },
     {
       usage: 'registry logout <registry>',
       help: 'Forget the password of a registry',
-      load: () => import('./registry-logout.ts'),
+      load: () => import('#cli/commands/registry/logout.ts'),
     },
     {
       usage: 'registry list',
       help: 'The registries whose passwords are kept',
-      load: () => import('./registry-list.ts'),
+      load: () => import('#cli/commands/registry/list.ts'),
     },
   ],
 }

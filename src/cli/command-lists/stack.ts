@@ -27,13 +27,13 @@ export const STACK_COMMANDS: CommandList = {
       isLocal: true,
       help: 'Check a description file (default ergon.hcl) without a service: exit 1 where it has faults',
       options: VARIABLES,
-      load: () => import('./validate.ts'),
+      load: () => import('#cli/commands/validate.ts'),
     },
     {
       usage: 'plan',
       help: 'Show the changes that a deployment of ergon.hcl would make',
       options: [...STACK, ...VARIABLES, ALLOW_DELETE, DETAILED],
-      load: () => import('./plan.ts'),
+      load: () => import('#cli/commands/plan.ts'),
     },
     {
       usage: 'deploy',
@@ -49,13 +49,13 @@ export const STACK_COMMANDS: CommandList = {
           'go on with a line of joules each second, also where the output is no terminal',
         ],
       ],
-      load: () => import('./deploy.ts'),
+      load: () => import('#cli/commands/deploy.ts'),
     },
     {
       usage: 'destroy',
       help: 'Delete all that the stack has',
       options: [...STACK, ALLOW_DELETE, YES],
-      load: () => import('./destroy.ts'),
+      load: () => import('#cli/commands/destroy.ts'),
     },
     {
       usage: 'deployments list',
@@ -64,13 +64,13 @@ export const STACK_COMMANDS: CommandList = {
         ['--stack <name>', 'only those of this stack'],
         ['--limit <n>', 'at most so many (default 20)'],
       ],
-      load: () => import('./deployments-list.ts'),
+      load: () => import('#cli/commands/deployments/list.ts'),
     },
     {
       usage: 'deployments show <id>',
       help: 'A deployment with its steps',
       options: [['--watch', 'until its end']],
-      load: () => import('./deployments-show.ts'),
+      load: () => import('#cli/commands/deployments/show.ts'),
     },
   ],
 }

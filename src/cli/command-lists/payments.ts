@@ -13,7 +13,7 @@ export const PAYMENTS_COMMANDS: CommandList = {
     {
       usage: 'balance',
       help: 'The balance of the account, and its parts',
-      load: () => import('./balance.ts'),
+      load: () => import('#cli/commands/balance.ts'),
     },
     {
       usage: 'ledger',
@@ -27,7 +27,7 @@ export const PAYMENTS_COMMANDS: CommandList = {
         ['--limit <n>', 'at most so many (default 100)'],
         ['--csv', 'as CSV; with --limit, else all of them'],
       ],
-      load: () => import('./ledger.ts'),
+      load: () => import('#cli/commands/ledger.ts'),
     },
     {
       usage: 'account',
@@ -38,29 +38,29 @@ export const PAYMENTS_COMMANDS: CommandList = {
         ['--below <amount>', 'begins one when the balance is below it'],
         ['--month-max <amount>', 'the most that they bring in a month'],
       ],
-      load: () => import('./account.ts'),
+      load: () => import('#cli/commands/account.ts'),
     },
     {
       usage: 'account error-rate',
       help: 'Requests that the service failed, and the name of the account on the status page',
       options: [['--new-name', 'another name at random; the counts begin anew']],
-      load: () => import('./account-error-rate.ts'),
+      load: () => import('#cli/commands/account/error-rate.ts'),
     },
     {
       usage: 'account export [file]',
       help: 'Every record of the account, a JSON object a line, to a file or (without one, or -) the standard output',
-      load: () => import('./account-export.ts'),
+      load: () => import('#cli/commands/account/export.ts'),
     },
     {
       usage: 'account delete [account]',
       help: 'Delete the account with everything that it has; for some days it can be restored',
       options: [['--at-once', 'of a test account: it cannot be restored']],
-      load: () => import('./account-delete.ts'),
+      load: () => import('#cli/commands/account/delete.ts'),
     },
     {
       usage: 'account restore',
       help: 'Take the deletion of the account back',
-      load: () => import('./account-restore.ts'),
+      load: () => import('#cli/commands/account/restore.ts'),
     },
     {
       usage: 'topup [amount]',
@@ -76,39 +76,39 @@ export const PAYMENTS_COMMANDS: CommandList = {
         ],
         ['--network <network>', 'of the transaction, such as eip155:8453 (default: the first one)'],
       ],
-      load: () => import('./topup.ts'),
+      load: () => import('#cli/commands/topup.ts'),
     },
     {
       usage: 'topup cancel <payment>',
       help: 'Give up a payment by card that waits for the bank or the processor',
-      load: () => import('./topup-cancel.ts'),
+      load: () => import('#cli/commands/topup/cancel.ts'),
     },
     {
       usage: 'payments',
       help: 'Payments, the newest first',
-      load: () => import('./payments.ts'),
+      load: () => import('#cli/commands/payments.ts'),
     },
     {
       usage: 'refund <payment>',
       help: 'Give back the unspent part of a payment',
       options: [['--amount <amount>', 'in dollars (default: all of the unspent part)']],
-      load: () => import('./refund.ts'),
+      load: () => import('#cli/commands/refund.ts'),
     },
     {
       usage: 'card add [token]',
       help: 'A card: prints the page of the processor that takes it, and waits; with a token of the processor without a page',
-      load: () => import('./card-add.ts'),
+      load: () => import('#cli/commands/card/add.ts'),
     },
-    { usage: 'card list', help: 'The cards', load: () => import('./card-list.ts') },
+    { usage: 'card list', help: 'The cards', load: () => import('#cli/commands/card/list.ts') },
     {
       usage: 'card remove <card>',
       help: 'It pays no more',
-      load: () => import('./card-remove.ts'),
+      load: () => import('#cli/commands/card/remove.ts'),
     },
     {
       usage: 'voucher redeem <code>',
       help: 'Points into the balance',
-      load: () => import('./voucher-redeem.ts'),
+      load: () => import('#cli/commands/voucher/redeem.ts'),
     },
     {
       usage: 'admin voucher create <amount>',
@@ -122,17 +122,17 @@ export const PAYMENTS_COMMANDS: CommandList = {
         ['--redeemable <days>', 'days in which it can be redeemed (default: for ever)'],
         ['--note <text>', 'to recognise them'],
       ],
-      load: () => import('./admin-voucher-create.ts'),
+      load: () => import('#cli/commands/admin/voucher-create.ts'),
     },
     {
       usage: 'admin voucher list',
       help: 'Vouchers without their codes, and who redeemed them',
-      load: () => import('./admin-voucher-list.ts'),
+      load: () => import('#cli/commands/admin/voucher-list.ts'),
     },
     {
       usage: 'admin refund list',
       help: 'Refunds of stablecoin payments that wait for tokens to be sent',
-      load: () => import('./admin-refund-list.ts'),
+      load: () => import('#cli/commands/admin/refund-list.ts'),
     },
     {
       usage: 'admin refund settle <refund> <transaction>',
@@ -140,12 +140,12 @@ export const PAYMENTS_COMMANDS: CommandList = {
       options: [
         ['--from <address>', 'the wallet that sent them (default: the receiver of payments)'],
       ],
-      load: () => import('./admin-refund-settle.ts'),
+      load: () => import('#cli/commands/admin/refund-settle.ts'),
     },
     {
       usage: 'admin refund refuse <refund>',
       help: 'No tokens are sent: the money is balance again',
-      load: () => import('./admin-refund-refuse.ts'),
+      load: () => import('#cli/commands/admin/refund-refuse.ts'),
     },
     {
       usage: 'admin grant <account> <amount>',
@@ -155,7 +155,7 @@ export const PAYMENTS_COMMANDS: CommandList = {
         ['--priority <n>', 'lower ones are spent first; paid money has 50 (default 20)'],
         ['--lives <days>', 'days that the money lives (default: for ever)'],
       ],
-      load: () => import('./admin-grant.ts'),
+      load: () => import('#cli/commands/admin/grant.ts'),
     },
   ],
 }

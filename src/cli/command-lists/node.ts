@@ -11,26 +11,30 @@ export const NODE_COMMANDS: CommandList = {
         ['--device', 'approve it on another device, by a code'],
         ['--browser', 'approve it in the browser of this machine (default on a terminal)'],
       ],
-      load: () => import('./login.ts'),
+      load: () => import('#cli/commands/login.ts'),
     },
     {
       usage: 'logout',
       help: 'Revoke the token that login has stored, and forget it',
-      load: () => import('./logout.ts'),
+      load: () => import('#cli/commands/logout.ts'),
     },
-    { usage: 'status', help: 'What runs on this node', load: () => import('./status.ts') },
+    {
+      usage: 'status',
+      help: 'What runs on this node',
+      load: () => import('#cli/commands/status.ts'),
+    },
     {
       usage: 'probe',
       help: 'What the installation found when it last asked itself',
       options: [
         ['--days <count>', 'rows of so many days, 1 to 90 (default: the last probe alone)'],
       ],
-      load: () => import('./probe.ts'),
+      load: () => import('#cli/commands/probe.ts'),
     },
     {
       usage: 'models list',
       help: 'The models that answer',
-      load: () => import('./models-list.ts'),
+      load: () => import('#cli/commands/models/list.ts'),
     },
     {
       usage: 'usage',
@@ -45,13 +49,13 @@ export const NODE_COMMANDS: CommandList = {
         ['--step <time>', 'a row for each minute, hour or day'],
         ['--last', 'the last request of this token'],
       ],
-      load: () => import('./usage.ts'),
+      load: () => import('#cli/commands/usage.ts'),
     },
     {
       usage: 'energy [workload]',
       help: 'Energy and carbon of the account, or of a workload, over a period',
       options: [['--since <duration>', 'for example 1h, 24h, 7d (default 24h)']],
-      load: () => import('./energy.ts'),
+      load: () => import('#cli/commands/energy.ts'),
     },
     {
       usage: 'meter',
@@ -59,12 +63,12 @@ export const NODE_COMMANDS: CommandList = {
       options: [
         ['--watch', 'show it again every second, until Ctrl-C; with --json a line each time'],
       ],
-      load: () => import('./meter.ts'),
+      load: () => import('#cli/commands/meter.ts'),
     },
     {
       usage: 'meter calibrate',
       help: 'Measure this machine’s power curve against its sensor',
-      load: () => import('./meter-calibrate.ts'),
+      load: () => import('#cli/commands/meter/calibrate.ts'),
     },
   ],
 }

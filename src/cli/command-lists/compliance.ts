@@ -15,18 +15,18 @@ export const COMPLIANCE_COMMANDS: CommandList = {
         ['--wait', 'wait until it is made'],
         ['-o, --out <file>', 'wait, and download it'],
       ],
-      load: () => import('./evidence-create.ts'),
+      load: () => import('#cli/commands/evidence/create.ts'),
     },
     {
       usage: 'evidence list',
       help: 'The evidence packs of the account, the newest first',
-      load: () => import('./evidence-list.ts'),
+      load: () => import('#cli/commands/evidence/list.ts'),
     },
     {
       usage: 'evidence download <pack>',
       help: 'Download an evidence pack; wait until it is made',
       options: [OUT],
-      load: () => import('./evidence-download.ts'),
+      load: () => import('#cli/commands/evidence/download.ts'),
     },
     {
       usage: 'evidence verify <zip>',
@@ -35,12 +35,12 @@ export const COMPLIANCE_COMMANDS: CommandList = {
       options: [
         ['--keys <file>', 'the verifier keys (default: those pinned, else those of the pack)'],
       ],
-      load: () => import('./evidence-verify.ts'),
+      load: () => import('#cli/commands/evidence/verify.ts'),
     },
     {
       usage: 'evidence delete <pack>',
       help: 'Delete an evidence pack; one that is being made is cancelled',
-      load: () => import('./evidence-delete.ts'),
+      load: () => import('#cli/commands/evidence/delete.ts'),
     },
   ],
 }

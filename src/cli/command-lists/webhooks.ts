@@ -15,13 +15,17 @@ export const WEBHOOKS_COMMANDS: CommandList = {
         ],
         ['--description <text>', 'words of your own'],
       ],
-      load: () => import('./webhook-create.ts'),
+      load: () => import('#cli/commands/webhook/create.ts'),
     },
-    { usage: 'webhook list', help: 'The endpoints', load: () => import('./webhook-list.ts') },
+    {
+      usage: 'webhook list',
+      help: 'The endpoints',
+      load: () => import('#cli/commands/webhook/list.ts'),
+    },
     {
       usage: 'webhook rotate <id>',
       help: 'Give the endpoint a new secret; the old one signs too for 24 hours',
-      load: () => import('./webhook-rotate.ts'),
+      load: () => import('#cli/commands/webhook/rotate.ts'),
     },
     {
       usage: 'webhook test',
@@ -30,7 +34,7 @@ export const WEBHOOKS_COMMANDS: CommandList = {
         ['--endpoint <id>', 'the endpoint'],
         ['--event <type>', 'the event type, such as balance.low'],
       ],
-      load: () => import('./webhook-test.ts'),
+      load: () => import('#cli/commands/webhook/test.ts'),
     },
     {
       usage: 'webhook log',
@@ -40,22 +44,22 @@ export const WEBHOOKS_COMMANDS: CommandList = {
         ['--endpoint <id>', 'of this endpoint alone'],
         ['--status <status>', 'pending, delivered or dead'],
       ],
-      load: () => import('./webhook-log.ts'),
+      load: () => import('#cli/commands/webhook/log.ts'),
     },
     {
       usage: 'webhook pause <id>',
       help: 'Send nothing until the endpoint is resumed; events wait',
-      load: () => import('./webhook-pause.ts'),
+      load: () => import('#cli/commands/webhook/pause.ts'),
     },
     {
       usage: 'webhook resume <id>',
       help: 'Send again to a paused or disabled endpoint, first the events that wait',
-      load: () => import('./webhook-resume.ts'),
+      load: () => import('#cli/commands/webhook/resume.ts'),
     },
     {
       usage: 'webhook delete <id>',
       help: 'Delete the endpoint, the events that wait for it and its log',
-      load: () => import('./webhook-delete.ts'),
+      load: () => import('#cli/commands/webhook/delete.ts'),
     },
     {
       usage: 'webhook replay <id>',
@@ -65,7 +69,7 @@ export const WEBHOOKS_COMMANDS: CommandList = {
         ['--since <duration>', 'events of the last 1h, 7d and so on'],
         ['--delivered', 'with --since: also events that were delivered'],
       ],
-      load: () => import('./webhook-replay.ts'),
+      load: () => import('#cli/commands/webhook/replay.ts'),
     },
     {
       usage: 'webhook listen',
@@ -74,7 +78,7 @@ export const WEBHOOKS_COMMANDS: CommandList = {
         ['--forward-to <address>', 'such as localhost:3000/events'],
         ['--events <list>', 'event types by comma (default: all but receipt.published)'],
       ],
-      load: () => import('./webhook-listen.ts'),
+      load: () => import('#cli/commands/webhook/listen.ts'),
     },
   ],
 }

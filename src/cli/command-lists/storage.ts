@@ -12,7 +12,7 @@ export const STORAGE_COMMANDS: CommandList = {
       alias: 'mb',
       help: 'Make a bucket; `ergon storage mb s3://bucket` is the same',
       options: [['--region <region>', 'where it is: a region of the service, or auto (default)']],
-      load: () => import('./storage-create.ts'),
+      load: () => import('#cli/commands/storage/create.ts'),
     },
     {
       usage: 'storage ls [address]',
@@ -21,7 +21,7 @@ export const STORAGE_COMMANDS: CommandList = {
         ['--recursive', 'every key, not folder by folder'],
         ['--versions', 'all versions of each key, and delete markers'],
       ],
-      load: () => import('./storage-ls.ts'),
+      load: () => import('#cli/commands/storage/ls.ts'),
     },
     {
       usage: 'storage cp <from> <to>',
@@ -33,7 +33,7 @@ export const STORAGE_COMMANDS: CommandList = {
           'type of the uploaded objects (default: by the ending of the name)',
         ],
       ],
-      load: () => import('./storage-cp.ts'),
+      load: () => import('#cli/commands/storage/cp.ts'),
     },
     {
       usage: 'storage rm <address>',
@@ -43,7 +43,7 @@ export const STORAGE_COMMANDS: CommandList = {
         ['--versions', 'every version and delete marker, for good'],
         ['--uploads', 'the parts of incomplete uploads, not the object'],
       ],
-      load: () => import('./storage-rm.ts'),
+      load: () => import('#cli/commands/storage/rm.ts'),
     },
     {
       usage: 'storage presign <address>',
@@ -52,7 +52,7 @@ export const STORAGE_COMMANDS: CommandList = {
         ['--method <method>', 'get or put (default get)'],
         ['--expires <duration>', 'for how long, at most 7d (default 1h)'],
       ],
-      load: () => import('./storage-presign.ts'),
+      load: () => import('#cli/commands/storage/presign.ts'),
     },
     {
       usage: 'storage rb <bucket>',
@@ -60,17 +60,17 @@ export const STORAGE_COMMANDS: CommandList = {
       options: [
         ['--force', 'first every version and delete marker in it, for good; nothing is asked'],
       ],
-      load: () => import('./storage-rb.ts'),
+      load: () => import('#cli/commands/storage/rb.ts'),
     },
     {
       usage: 'storage keys list',
       help: 'The keys of ERGON_STORAGE_KMS_KEYS: version, and how far the objects are',
-      load: () => import('./storage-keys-list.ts'),
+      load: () => import('#cli/commands/storage/keys-list.ts'),
     },
     {
       usage: 'storage keys rotate <key>',
       help: 'A new version of a key; objects are wrapped again in the background',
-      load: () => import('./storage-keys-rotate.ts'),
+      load: () => import('#cli/commands/storage/keys-rotate.ts'),
     },
     {
       usage: 'storage move',
@@ -79,7 +79,7 @@ export const STORAGE_COMMANDS: CommandList = {
         ['--to <place>', 'fs, s3 or s3://bucket/prefix; refused where new ones go elsewhere'],
         ['--stop', 'stop the move; moved bodies stay there'],
       ],
-      load: () => import('./storage-move.ts'),
+      load: () => import('#cli/commands/storage/move.ts'),
     },
   ],
 }

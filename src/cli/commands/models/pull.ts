@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { CommandError, EXIT, printJson, tell, tellWork } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
-import { addModel, modelFields } from './models-add.ts'
+import { addModel, modelFields } from './add.ts'
 
 export async function run({ options, words: [url = ''] }: CommandCall): Promise<void> {
   const sha256 = options['sha256']
