@@ -1,6 +1,7 @@
 // The ledger of a running Ergon and the faults of its books, read by SQL alone, so that no code of the product
 // vouches for itself.
 import { setTimeout as pause } from 'node:timers/promises'
+import type { EnergyMethod } from '#contract/charge.ts'
 import { EVENTS } from '#contract/events.ts'
 import type { Ergon } from './start-ergon.ts'
 
@@ -25,7 +26,7 @@ export type ChargeRow = {
   readonly unit: string
   readonly parts: readonly {
     readonly meter: string
-    readonly method: string
+    readonly method: EnergyMethod
     readonly band_pct: string
     readonly energy_nj: string
     readonly factor?: { readonly zone: string; readonly basis: string }

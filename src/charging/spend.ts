@@ -71,7 +71,7 @@ export type Estimate = {
   readonly factor: CarbonFactor
   readonly routedTo: string
   readonly tier: Tier
-  /** The text of X-Energy-Method: how the energy is known, with the widest band of its parts. */
+  /** The text of X-Energy-Method: how the energy is known, with the widest band that its parts may have. */
   readonly energyMethod: string
 }
 

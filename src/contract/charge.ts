@@ -25,14 +25,6 @@ export const ENERGY_METHODS = [
 ] as const
 export type EnergyMethod = (typeof ENERGY_METHODS)[number]
 export const LEARNED = 'learned' satisfies EnergyMethod
-/** Those of a sensor's reading. */
-export const MEASURED_METHODS: readonly string[] = [
-  'rapl',
-  'plug',
-  'redfish',
-  'nvml',
-] satisfies EnergyMethod[]
-
 /** Name of the meter of a node's GPU, by that of the node's own meter. */
 export const gpuMeterOf = (meter: string): string => `${meter}:gpu`
 
@@ -116,21 +108,6 @@ export function carbonOfParts(parts: readonly ChargePart[], mgPerKwh: bigint): P
         : add(sum, carbonOf(energyOf([part]), BigInt(part.factor.mg_per_kwh))),
     here,
   )
-}
-
-/** Of a sum: the method of most of the energy, and the bands of the parts weighted by energy, rounded up. */
-export function bandOfParts(parts: readonly ChargePart[]): EnergyBand {
-  const byMethod = new Map<EnergyMethod, bigint>()
-  let [energy, weighted] = [0n, 0n]
-  for (const { method, band_pct: band, energy_nj: text } of parts) {
-    const part = BigInt(text)
-    energy += part
-    weighted += part * BigInt(band)
-    byMethod.set(method, (byMethod.get(method) ?? 0n) + part)
-  }
-  const [most] = [...byMethod].toSorted(([, one], [, other]) => (one < other ? 1 : -1))
-  const bandPct = energy === 0n ? 0 : Number((weighted + energy - 1n) / energy)
-  return { method: most?.[0] ?? 'model', bandPct }
 }
 
 /** The bytes that are journaled, hashed, stored and signed. */

@@ -61,7 +61,7 @@ export const RESPONSE_HEADERS = {
   },
   'X-Energy-Method': {
     on: 'every',
-    help: 'How the energy is known, with its declared error band: of the part with the widest band. In the head of a streamed reply, of the parts that it may have; its end is in the trailer.',
+    help: 'How the energy is known, with its declared error band: the method and the band of the receipt. In the head of a streamed reply, the worst that its parts may have; its end is in the trailer.',
     example: 'model; band=40%',
   },
   'X-Energy-Estimate': {

@@ -25,7 +25,7 @@ export const liveQuery = z.object({
   after: wholeText.optional(),
 })
 
-/** The method of most of the energy; its band is that of the parts, weighted by energy. */
+/** Of a charge, by bandOfParts(); of the power, that of the node's meter. */
 const method = z.enum(ENERGY_METHODS)
 const bandPct = z.int().min(0)
 
@@ -70,8 +70,9 @@ export const liveMessage = z.object({
     energy_nj: wholeText,
     carbon_pg: wholeText,
     charge_pusd: wholeText,
-    /** Null where the day had too many charges before the stream. */
-    method: method.nullable(),
+    /** Of the energy, what a sensor read. */
+    measured_nj: wholeText,
+    /** Null where charges from before bands were kept are in the sums. */
     band_pct: bandPct.nullable(),
   }),
   /** The cost of this stream so far. Its charge is made at its end. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj } from '#base/units.ts'
+import { bandOfParts } from '#contract/known.ts'
 import { RESPONSE_HEADERS, type HeaderClass } from '#contract/headers.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
 import { ceilingHeaders, finalHeaders, pairsOf, TRAILERS, trailers } from './energy-headers.ts'
@@ -26,12 +27,14 @@ test('ceilingHeaders() gives the documented headers but Trailer, which depends o
   assert.equal(headers['X-Energy-Joules'], '1.5')
 })
 
-test('trailers() gives what is announced: the figures, and the method of the widest part', () => {
+test('trailers() gives what is announced: the figures, and how the charge is known', () => {
   const charge = chargeOf(1)
   const [node] = charge.parts
   assert.ok(node !== undefined)
-  const far = { ...node, meter: 'upstream:far', band_pct: '100', energy_nj: '7' }
+  const far = { ...node, meter: 'upstream:far', band_pct: '100', energy_nj: node.energy_nj }
   const list = pairsOf(trailers({ ...charge, parts: [node, far] }))
   assert.equal(list.map(([name]) => name).join(', '), TRAILERS)
-  assert.equal(Object.fromEntries(list)['X-Energy-Method'], `${node.method}; band=100%`)
+  const { method, bandPct } = bandOfParts([node, far])
+  assert.notEqual(bandPct, 100)
+  assert.equal(Object.fromEntries(list)['X-Energy-Method'], `${method}; band=${bandPct}%`)
 })

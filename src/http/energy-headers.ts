@@ -3,6 +3,7 @@
 import { carbonOf, printJoules, printMilligrams } from '#base/units.ts'
 import type { Estimate } from '#charging/spend.ts'
 import { chargeCarbon, chargeEnergy, type Charge } from '#contract/charge.ts'
+import { bandOfParts } from '#contract/known.ts'
 
 /** Names and values in turn, as node:http writes them without looking anything up. */
 export type HeaderList = readonly string[]
@@ -53,18 +54,15 @@ export const trailers = (charge: Charge): HeaderList => [
   'X-Carbon-mg',
   printMilligrams(chargeCarbon(charge)),
   'X-Energy-Method',
-  widestMethod(charge),
+  methodOf(charge),
 ]
 
 /** As pairs, for callers that take no list. */
 export const pairsOf = (list: HeaderList): [string, string][] =>
   list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : []))
 
-/** The method of the part with the widest band, with the band. */
-function widestMethod(charge: Charge): string {
-  const parts = charge.parts.filter((part) => part.energy_nj !== '0')
-  const widest = (parts.length > 0 ? parts : charge.parts).reduce((a, b) =>
-    Number(b.band_pct) > Number(a.band_pct) ? b : a,
-  )
-  return `${widest.method}; band=${widest.band_pct}%`
+/** Those of the receipt: one charge has one band. */
+function methodOf({ parts }: Charge): string {
+  const { method, bandPct } = bandOfParts(parts)
+  return `${method}; band=${bandPct}%`
 }

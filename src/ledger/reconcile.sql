@@ -2,7 +2,7 @@
 -- passes, and never the process.
 
 -- The part of the energy of a charge with several parts that a sensor read. The methods are MEASURED_METHODS of
--- contract/charge.ts, to which usage.test.ts holds this file.
+-- contract/known.ts, to which usage.test.ts holds this file.
 create or replace function measured_of_parts(parts json) returns numeric language sql immutable as $$
   select coalesce(sum((part ->> 'energy_nj')::numeric), 0) from json_array_elements(parts) part
   where part ->> 'method' in ('rapl', 'plug', 'redfish', 'nvml')

@@ -1,10 +1,10 @@
 // A message of the live stream: the present figures of the account, and the changes since the stream's message before.
 import { timestamp } from '#base/clock.ts'
 import type { Nj } from '#base/units.ts'
-import { bandOfParts, type EnergyBand } from '#contract/charge.ts'
+import type { EnergyBand } from '#contract/charge.ts'
+import { bandOfParts, bandOfWeight } from '#contract/known.ts'
 import { LIVE_CHARGES_MAX, LIVE_RUNNING_MAX } from '#contract/live.ts'
 import { serviceOf } from '#contract/operations.ts'
-import { bandOf } from './bands.ts'
 import type { LiveChargeRow } from './read-accounts.ts'
 import type { LiveState, WatchedAccount } from './watched-account.ts'
 
@@ -35,19 +35,21 @@ export const liveMessageOf = (
     [...account.microwatts].map(([service, microwatts]) => [service, wattsOf(microwatts)]),
   ),
   ...runningIn(account),
-  method: known.method,
-  band_pct: known.bandPct,
-  today: {
-    day: account.day,
-    requests: account.today.requests,
-    energy_nj: account.today.energyNj.toString(),
-    carbon_pg: account.today.carbonPg.toString(),
-    charge_pusd: account.today.chargePusd.toString(),
-    ...knownAs(bandOf(account.today.bands, account.today.energyNj)),
-  },
+  ...knownAs(known),
+  today: todayOf(account),
   looking_nj: lookingNj.toString(),
   ...chargesSince(account, seen.charges ?? account.charges),
   ...changesSince(account.states, seen.states),
+})
+
+const todayOf = ({ day, today: { energyNj, bandWeight, ...sums } }: WatchedAccount) => ({
+  day,
+  requests: sums.requests,
+  energy_nj: energyNj.toString(),
+  measured_nj: sums.measuredNj.toString(),
+  band_pct: bandWeight === undefined ? null : bandOfWeight(energyNj, bandWeight),
+  carbon_pg: sums.carbonPg.toString(),
+  charge_pusd: sums.chargePusd.toString(),
 })
 
 const wattsOf = (microwatts: number): number => Math.round(microwatts) / 1e6
@@ -79,10 +81,7 @@ const entryOf = (row: LiveChargeRow) => ({
   ...knownAs(bandOfParts(row.parts)),
 })
 
-const knownAs = (known: EnergyBand | undefined) => ({
-  method: known?.method ?? null,
-  band_pct: known?.bandPct ?? null,
-})
+const knownAs = ({ method, bandPct }: EnergyBand) => ({ method, band_pct: bandPct })
 
 function changesSince(
   now: WatchedAccount['states'],

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nj } from '#base/units.ts'
 import { cellsIn, createPowerMeter, resourcePower } from './power.ts'
-import type { NewCharges } from './read-accounts.ts'
-import { NO_SUMS } from './watched-account.ts'
+import { NO_SUMS, type NewCharges } from './read-accounts.ts'
 
 const ACCOUNT = 'acct_a'
 const accounts = new Set([ACCOUNT])

@@ -3,8 +3,7 @@
 import type { ChargePart } from '#contract/charge.ts'
 import type { LiveStates } from '#http/gateway-part.ts'
 import { LIVE_CHARGES_MAX } from '#contract/live.ts'
-import { sumUsage } from '#ledger/usage.ts'
-import { bandsOfRows, METHOD_SUMS, partRows, partsOf, type Bands, type MethodRow } from './bands.ts'
+import { sumUsage, type UsageRow } from '#ledger/usage.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 
@@ -14,8 +13,19 @@ export type DaySums = {
   readonly energyNj: bigint
   readonly carbonPg: bigint
   readonly chargePusd: bigint
-  /** Of the energy, as far as it is known. */
-  readonly bands: Bands
+  /** Of the energy, what a sensor read. */
+  readonly measuredNj: bigint
+  /** The energy times the band of each part; undefined where the day has charges from before bands were kept. */
+  readonly bandWeight: bigint | undefined
+}
+
+export const NO_SUMS: DaySums = {
+  requests: 0,
+  energyNj: 0n,
+  carbonPg: 0n,
+  chargePusd: 0n,
+  measuredNj: 0n,
+  bandWeight: 0n,
 }
 
 /** The counters of an account: whatever it is charged or told moves one of them. */
@@ -84,9 +94,6 @@ export interface ReadAccounts {
   day(account: string, day: string): Promise<{ readonly today: DaySums; readonly charges: string }>
 }
 
-/** Charges of a day whose parts are read at its first reading: each is JSON. */
-const BANDED_MAX = 2000
-
 const COUNTS = 'a.id as account, a.charge_count::text as charges, a.event_count::text as events'
 
 // The offset keeps the charges of a span on their index, however many spans the planner expects.
@@ -96,28 +103,18 @@ const NEW_CHARGES = `
     from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (account, after, until)
     cross join lateral (select * from charges
       where account = s.account and account_seq > s.after and account_seq <= s.until offset 0) c
-    left join unnest($4::text[], $5::bigint[]) as t (id, nj) on t.id = c.id),
-  methods as (
-    select account, operation, day, method, ${METHOD_SUMS}
-    from (select account, operation, day, bytes from new) c, ${partRows('c.bytes')} group by 1, 2, 3, 4),
-  bands as (select account, operation, day, json_agg(methods) as bands from methods group by 1, 2, 3)
+    left join unnest($4::text[], $5::bigint[]) as t (id, nj) on t.id = c.id)
   select c.account, c.operation, c.day, count(*) as requests, sum(c.energy_nj)::text as energy,
     sum(c.carbon_pg)::text as carbon, sum(c.charge_pusd)::text as charge,
+    sum(measured_nj(c.bytes, c.energy_nj))::text as measured, sum(band_weight(c.bytes))::text as weight,
     sum(greatest(0, c.energy_nj - coalesce(c.nj, 0)))::text as unreported,
-    coalesce(array_agg(c.reported) filter (where c.reported is not null), '{}') as reported,
-    coalesce((select bands from bands b
-      where (b.account, b.operation, b.day) = (c.account, c.operation, c.day)), '[]') as bands
+    coalesce(array_agg(c.reported) filter (where c.reported is not null), '{}') as reported
   from new c group by 1, 2, 3`
-
-const DAY_BANDS = `
-  select method, ${METHOD_SUMS} from (
-    select bytes, to_at from charges where account = $1 order by account_seq desc limit ${BANDED_MAX}) c,
-    ${partRows('c.bytes')} where to_at >= $2 and to_at < $3 group by 1`
 
 const NEWEST = `
   select c.* from unnest($1::text[]) as s (account) cross join lateral (
     select account, account_seq::text as number, id, to_at as at, operation, model, energy_nj::text as energy,
-      charge_pusd::text as charge, ${partsOf('bytes')} as parts
+      charge_pusd::text as charge, convert_from(bytes, 'UTF8')::json -> 'parts' as parts
     from charges where account = s.account order by account_seq desc limit ${LIVE_CHARGES_MAX}) c`
 
 type NowRow = {
@@ -128,7 +125,7 @@ type NowRow = {
   bytes: Buffer | null
 } & Record<string, unknown>
 
-type SumTexts = Readonly<Record<'requests' | 'energy' | 'carbon' | 'charge', string>>
+type SumTexts = Pick<UsageRow, 'requests' | 'energy' | 'carbon' | 'charge' | 'measured' | 'weight'>
 
 type SumRow = SumTexts & {
   account: string
@@ -136,7 +133,6 @@ type SumRow = SumTexts & {
   day: string
   unreported: string
   reported: string[]
-  bands: MethodRow[]
 }
 
 export function createReadAccounts(deps: {
@@ -186,7 +182,7 @@ export function createReadAccounts(deps: {
         account: row.account,
         operation: row.operation,
         day: row.day,
-        sums: sumsOf(row, row.bands),
+        sums: sumsOf(row),
         unreportedNj: BigInt(row.unreported),
         reported: row.reported,
       }))
@@ -206,25 +202,24 @@ async function readDay(
   const from = new Date(`${day}T00:00:00Z`)
   const to = new Date(from.getTime() + 86_400_000)
   return await inSnapshot(state, async (snapshot) => {
-    const page = { offset: 0, limit: 1 }
+    const page = { offset: 0, limit: 1, bands: true }
     const [sums] = await sumUsage(snapshot, { account, from, to }, `''`, page)
     const { rows } = await snapshot.query<{ charges: string }>(
       'select charge_count::text as charges from accounts where id = $1',
       [account],
     )
-    const bands = await snapshot.query<MethodRow>(DAY_BANDS, [account, from, to])
-    const none = { requests: '0', energy: '0', carbon: '0', charge: '0' }
-    return { today: sumsOf(sums ?? none, bands.rows), charges: rows[0]?.charges ?? '0' }
+    return { today: sums === undefined ? NO_SUMS : sumsOf(sums), charges: rows[0]?.charges ?? '0' }
   })
 }
 
 const statesIn = (row: NowRow, names: readonly string[]): ReadAccount['states'] =>
   Object.fromEntries(names.map((name) => [name, row[`state ${name}`] as string | null]))
 
-const sumsOf = (row: SumTexts, bands: readonly MethodRow[]): DaySums => ({
+const sumsOf = (row: SumTexts): DaySums => ({
   requests: Number(row.requests),
   energyNj: BigInt(row.energy),
   carbonPg: BigInt(row.carbon),
   chargePusd: BigInt(row.charge),
-  bands: bandsOfRows(bands),
+  measuredNj: BigInt(row.measured),
+  bandWeight: row.weight === null ? undefined : BigInt(row.weight),
 })

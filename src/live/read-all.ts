@@ -2,8 +2,8 @@
 // charges.
 import { dayOf } from '#base/clock.ts'
 import { cellsIn, resourcePower, type PowerMeter } from './power.ts'
-import type { DaySums, NewCharges, ReadAccounts } from './read-accounts.ts'
-import { addSums, NO_SUMS, statesOf, type WatchedAccount } from './watched-account.ts'
+import { NO_SUMS, type DaySums, type NewCharges, type ReadAccounts } from './read-accounts.ts'
+import { addSums, statesOf, type WatchedAccount } from './watched-account.ts'
 
 export type AccountReading = ReadonlyMap<string, WatchedAccount>
 type Begin = Pick<WatchedAccount, 'today' | 'later' | 'charges' | 'newest'>

@@ -1,5 +1,4 @@
 // An account with a live stream: the sums of its day, its newest charges, its states and its power.
-import { addBands } from './bands.ts'
 import type { LiveChargeRow, DaySums, ReadAccount } from './read-accounts.ts'
 
 /** A state by name: its text, and its entries as JSON by id. An object is one entry without an id. */
@@ -30,20 +29,16 @@ export type WatchedAccount = {
   readonly running: ReadonlyMap<string, number>
 }
 
-export const NO_SUMS: DaySums = {
-  requests: 0,
-  energyNj: 0n,
-  carbonPg: 0n,
-  chargePusd: 0n,
-  bands: new Map(),
-}
-
 export const addSums = (a: DaySums, b: DaySums): DaySums => ({
   requests: a.requests + b.requests,
   energyNj: a.energyNj + b.energyNj,
   carbonPg: a.carbonPg + b.carbonPg,
   chargePusd: a.chargePusd + b.chargePusd,
-  bands: addBands(a.bands, b.bands),
+  measuredNj: a.measuredNj + b.measuredNj,
+  bandWeight:
+    a.bandWeight === undefined || b.bandWeight === undefined
+      ? undefined
+      : a.bandWeight + b.bandWeight,
 })
 
 /** A text that has not changed is not parsed again. */

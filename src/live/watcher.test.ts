@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { nj } from '#base/units.ts'
 import type { Charging } from '#charging/charging.ts'
 import { quiet } from '#postgres/testing.ts'
-import type { DaySums, ReadAccounts } from './read-accounts.ts'
-import { NO_SUMS } from './watched-account.ts'
+import { NO_SUMS, type DaySums, type ReadAccounts } from './read-accounts.ts'
 import { createWatcher } from './watcher.ts'
 
 type OpenSpend = Charging['spends'] extends Iterable<infer One> ? One : never

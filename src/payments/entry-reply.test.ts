@@ -1,7 +1,8 @@
 // An entry of a charge carries what its receipt proves: the hash of its leaf, and how its energy is known.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bandOfParts, chargeBytes } from '#contract/charge.ts'
+import { chargeBytes } from '#contract/charge.ts'
+import { bandOfParts } from '#contract/known.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
 import { leafOf } from '#tlog/leaf.ts'
 import { ledgerEntryOf } from './entry-reply.ts'
@@ -34,14 +35,4 @@ test('ledgerEntryOf() has the leaf hash, the method and the band of a charge', (
     [transfer.leaf_hash, transfer.method, transfer.band_pct, transfer.resource],
     [null, null, null, null],
   )
-})
-
-test('bandOfParts() weights bands by energy and names the method of most of it', () => {
-  const parts = [
-    { meter: 'gateway', method: 'rapl', band_pct: '5', energy_nj: '12479999' },
-    { meter: 'model', method: 'model', band_pct: '40', energy_nj: '345555899' },
-  ] as const
-  assert.deepEqual(bandOfParts(parts), { method: 'model', bandPct: 39 })
-  assert.deepEqual(bandOfParts(parts.slice(0, 1)), { method: 'rapl', bandPct: 5 })
-  assert.deepEqual(bandOfParts([]), { method: 'model', bandPct: 0 })
 })

@@ -1,5 +1,6 @@
 // A posting of the account's money as the API shows it.
-import { bandOfParts, type Charge } from '#contract/charge.ts'
+import type { Charge } from '#contract/charge.ts'
+import { bandOfParts } from '#contract/known.ts'
 import { serviceOf } from '#contract/operations.ts'
 import type { LedgerEntry } from '#contract/payments.ts'
 import { leafOf } from '#tlog/leaf.ts'

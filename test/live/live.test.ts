@@ -2,7 +2,8 @@
 // states as they change, and ends for callers who may not read any more.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { bandOfParts, type ChargePart } from '#contract/charge.ts'
+import type { ChargePart } from '#contract/charge.ts'
+import { bandOfParts, knownBy, knownOfSum } from '#contract/known.ts'
 import { LIVE_CHARGES_MAX, LIVE_STREAMS_MAX } from '#contract/live.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
@@ -85,7 +86,11 @@ test('the sums of a message are those of the receipts up to its id, and usage ha
   for (const { id, message } of messages) {
     const until = charges.filter(({ number }) => BigInt(number) <= BigInt(id))
     const { method, bandPct } = bandOfParts(until.flatMap(({ parts }) => parts))
-    assert.deepEqual([message.today.method, message.today.band_pct], [method, bandPct])
+    const [nj, measuredNj] = [BigInt(message.today.energy_nj), BigInt(message.today.measured_nj)]
+    assert.deepEqual(
+      [knownOfSum({ nj, measuredNj }), message.today.band_pct],
+      [knownBy(method), bandPct],
+    )
     for (const told of message.charges ?? []) {
       const own = bandOfParts(charges.find((one) => one.id === told.id)?.parts ?? [])
       assert.deepEqual([told.method, told.band_pct], [own.method, own.bandPct])

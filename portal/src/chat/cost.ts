@@ -1,5 +1,5 @@
 // The cost of an answer, from its headers or its last chunk.
-import { knownBy, type Figure } from '#console/figures/known.ts'
+import { howOf, type Figure, type How } from '#console/figures/known.ts'
 
 export type Cost = {
   readonly figure: Figure
@@ -14,10 +14,9 @@ export function scaled(text: string, digits: number): bigint {
 }
 
 /** `model; band=40%` */
-function knownOf(header: string | null): Pick<Figure, 'known' | 'bandPct'> {
-  const [method = '', band] = (header ?? '').split(';')
-  const pct = /band=(\d+)%/.exec(band ?? '')?.[1]
-  return { known: knownBy(method.trim()), bandPct: pct === undefined ? undefined : Number(pct) }
+function knownOf(header: string | null): How {
+  const [method = '', band = ''] = (header ?? '').split(';')
+  return howOf({ method: method.trim(), band_pct: /band=(\d+)%/.exec(band)?.[1] })
 }
 
 /** Undefined where the headers do not tell: of a stream they come after it. */

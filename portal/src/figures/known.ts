@@ -1,48 +1,35 @@
-// The origin of a figure: its method in a word, its band, and the digits that the band vouches for.
+// The origin of a figure: its method in a word, its band, and the digits that the band vouches for. The rule of words and
+// bands is that of the API.
+import {
+  bandOfParts,
+  bandOfWeight,
+  knownBy,
+  knownOfSum,
+  type EnergyOrigin,
+  type KnownPart,
+} from '#contract/known.ts'
 import { decimal } from './digits.ts'
 import { joules, registerDigits } from './energy.ts'
 
-/** The three textures. */
-export type Known = 'measured' | 'modelled' | 'declared'
 /** The origin of a figure; `bandPct` is the declared error in percent, undefined where the API does not give it. */
-export type How = { readonly known: Known; readonly bandPct: number | undefined }
+export type How = { readonly known: EnergyOrigin; readonly bandPct: number | undefined }
 export type Figure = How & { readonly nj: bigint }
 type Banded = Pick<Figure, 'nj' | 'bandPct'>
-/** A part of a charge, as the API writes it. */
-export type Part = {
-  readonly method: string
-  readonly band_pct: string
-  readonly energy_nj: string
-}
 
-const WORDS: Readonly<Record<string, Known>> = {
-  rapl: 'measured',
-  plug: 'measured',
-  redfish: 'measured',
-  nvml: 'measured',
-  declared: 'declared',
-}
-/** Unknown methods count as modelled: nothing looks better known than it is. */
-export const knownBy = (method: string): Known => WORDS[method] ?? 'modelled'
+/** The origin of a charge, a part or a meter, as the API writes it. */
+export const howOf = (told: {
+  readonly method: string | null | undefined
+  readonly band_pct: string | number | null | undefined
+}): How => ({
+  known: knownBy(told.method ?? ''),
+  bandPct: told.band_pct == null ? undefined : Number(told.band_pct),
+})
 
-/** The figure of parts: bands weighted by energy and rounded up, the texture that of most of the energy. */
-export function figureOf(parts: readonly Part[]): Figure {
-  const nj = parts.reduce((sum, part) => sum + BigInt(part.energy_nj), 0n)
-  const weighted = parts.reduce(
-    (sum, part) => sum + BigInt(part.energy_nj) * BigInt(part.band_pct),
-    0n,
-  )
-  const bandPct = nj === 0n ? 0 : Number((weighted + nj - 1n) / nj)
-  const energyBy = (known: Known) =>
-    parts.reduce(
-      (sum, part) => (knownBy(part.method) === known ? sum + BigInt(part.energy_nj) : sum),
-      0n,
-    )
-  const [known] = (['modelled', 'declared', 'measured'] as const).toSorted(
-    (one, other) =>
-      Number(energyBy(other) - energyBy(one) > 0n) - Number(energyBy(one) - energyBy(other) > 0n),
-  )
-  return { nj, known: known ?? 'modelled', bandPct }
+/** The figure of a charge, by its parts. */
+export function figureOf(parts: readonly KnownPart[]): Figure {
+  const { method, bandPct } = bandOfParts(parts)
+  const nj = parts.reduce((sum, { energy_nj }) => sum + BigInt(energy_nj), 0n)
+  return { nj, known: knownBy(method), bandPct }
 }
 
 /** A sum of charges, as the usage of the API gives it. */
@@ -54,17 +41,17 @@ export type ChargedSum = {
   readonly band_pct?: number | null | undefined
 }
 
-/** The figure of sums: bands weighted by energy and rounded up; measured only where a sensor read all of it. */
+/** The figure of sums: bands weighted by energy and rounded up. */
 export function figureOfSums(sums: readonly ChargedSum[]): Figure {
   const nj = sums.reduce((sum, { energy_nj }) => sum + BigInt(energy_nj), 0n)
-  const measured = sums.reduce((sum, { measured_nj }) => sum + BigInt(measured_nj), 0n)
-  const known = nj > 0n && measured === nj ? 'measured' : 'modelled'
+  const measuredNj = sums.reduce((sum, { measured_nj }) => sum + BigInt(measured_nj), 0n)
+  const known = knownOfSum({ nj, measuredNj })
   let weight = 0n
   for (const { energy_nj, band_pct: band } of sums) {
     if (band === null || band === undefined) return { nj, known, bandPct: undefined }
     weight += BigInt(energy_nj) * BigInt(band)
   }
-  return { nj, known, bandPct: nj === 0n ? 0 : Number((weight + nj - 1n) / nj) }
+  return { nj, known, bandPct: bandOfWeight(nj, weight) }
 }
 
 /** The ends of the band. The band of a figure of more than 100 % begins at zero. */

@@ -1,6 +1,6 @@
 // The register of the landing page: the energy of the installation's latest probe of itself.
 import type { ProbeReply } from '#contract/probe.ts'
-import { knownBy, knownWords, registerOf, spoken } from '#console/figures/known.ts'
+import { howOf, knownWords, registerOf, spoken } from '#console/figures/known.ts'
 
 const ASKED = 'inference'
 const ANSWER_MS_MAX = 10_000
@@ -13,8 +13,7 @@ export async function showAsked(): Promise<void> {
   const { components } = (await answer.json()) as ProbeReply
   const last = components.find(({ id }) => id === ASKED)?.last ?? null
   if (last === null) return
-  const nj = BigInt(last.energy_nj)
-  const figure = { nj, known: knownBy(last.method), bandPct: Number(last.band_pct) }
+  const figure = { nj: BigInt(last.energy_nj), ...howOf(last) }
   const { heavy, light } = registerOf(figure)
   const digits = part('span', '', 'digits')
   digits.ariaHidden = 'true'

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LiveMessage } from '#contract/live.ts'
+import { figureOfSums } from '#console/figures/known.ts'
 import { after, NOTHING } from './state.ts'
 
 const message = (at: string, fields: Partial<LiveMessage> = {}): LiveMessage => ({
@@ -15,7 +16,7 @@ const message = (at: string, fields: Partial<LiveMessage> = {}): LiveMessage => 
     energy_nj: '358035898',
     carbon_pg: '47041938',
     charge_pusd: '24863',
-    method: 'rapl',
+    measured_nj: '358035898',
     band_pct: 12,
   },
   looking_nj: '2000000',
@@ -36,9 +37,16 @@ test('figures of today are those of the message, and watts add up to the total',
 })
 
 test('nothing of the day is vouched for where its band is not known', () => {
-  const today = { ...message(FIRST).today, method: null, band_pct: null }
+  const today = { ...message(FIRST).today, band_pct: null }
   const { figure } = after(NOTHING, message(FIRST, { today })).today ?? {}
-  assert.deepEqual([figure?.known, figure?.bandPct], ['modelled', undefined])
+  assert.deepEqual([figure?.known, figure?.bandPct], ['measured', undefined])
+})
+
+test('today is measured only where a sensor read all of it, as the usage says of the same charges', () => {
+  const today = { ...message(FIRST).today, measured_nj: '358035897' }
+  const { figure } = after(NOTHING, message(FIRST, { today })).today ?? {}
+  assert.deepEqual(figure, figureOfSums([today]))
+  assert.equal(figure?.known, 'modelled')
 })
 
 /** Messages of a stream at rest, and the state after them. */

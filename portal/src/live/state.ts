@@ -1,6 +1,5 @@
 // The live state of the console, and its change by a message. Pure: the stream is in stream.ts.
-import type { Figure, How } from '#console/figures/known.ts'
-import { knownBy } from '#console/figures/known.ts'
+import { figureOfSums, howOf, type Figure, type How } from '#console/figures/known.ts'
 import type { LiveMessage } from '#contract/live.ts'
 
 type Entry<List extends 'budgets' | 'resources' | 'webhooks'> = Exclude<
@@ -91,16 +90,12 @@ export function after(state: LiveState, message: LiveMessage): LiveState {
     at,
     power,
     running: new Map(message.running?.map(({ id, watts }) => [id, njPerS(watts)])),
-    meter: { known: knownBy(message.method), bandPct: message.band_pct },
+    meter: howOf(message),
     history: [...state.history, { atMs: at.getTime(), by: power.by }].slice(-HISTORY_MAX),
     today: {
       day: message.today.day,
       requests: message.today.requests,
-      figure: {
-        nj: BigInt(message.today.energy_nj),
-        known: knownBy(message.today.method ?? ''),
-        bandPct: message.today.band_pct ?? undefined,
-      },
+      figure: figureOfSums([message.today]),
       pg: BigInt(message.today.carbon_pg),
       pusd: BigInt(message.today.charge_pusd),
     },

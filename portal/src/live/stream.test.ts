@@ -33,7 +33,15 @@ const MESSAGE = {
   method: 'rapl',
   band_pct: 5,
   looking_nj: '0',
-  today: { day: '2026-11-27', requests: 0, energy_nj: '0', carbon_pg: '0', charge_pusd: '0' },
+  today: {
+    day: '2026-11-27',
+    requests: 0,
+    energy_nj: '0',
+    measured_nj: '0',
+    band_pct: 0,
+    carbon_pg: '0',
+    charge_pusd: '0',
+  },
 }
 
 test('a stream that tells nothing any more is closed and asked for again', async (t) => {

@@ -1,6 +1,6 @@
 // Rows of the ledger: entries of the API and charges of the live stream in one form, with the balance after each.
 import type { ReplyOf } from '#console/client/operations.ts'
-import { knownBy, type How } from '#console/figures/known.ts'
+import { howOf, type How } from '#console/figures/known.ts'
 import type { LiveCharge } from '#console/live/state.ts'
 
 type Entry = ReplyOf<'GET /v1/ledger'>['data'][number]
@@ -31,10 +31,7 @@ export const rowOfEntry = (entry: Entry): Row => ({
   subject: resourceOf(entry),
   amount: BigInt(entry.amount_pusd),
   nj: entry.energy_nj === null ? null : BigInt(entry.energy_nj),
-  how:
-    entry.method === null
-      ? null
-      : { known: knownBy(entry.method), bandPct: Number(entry.band_pct) },
+  how: entry.method === null ? null : howOf(entry),
   leafHash: entry.leaf_hash ?? undefined,
 })
 
@@ -48,7 +45,7 @@ export const rowOfCharge = (charge: LiveCharge): Row => ({
   subject: charge.model ?? null,
   amount: -BigInt(charge.charge_pusd),
   nj: BigInt(charge.energy_nj),
-  how: { known: knownBy(charge.method), bandPct: charge.band_pct },
+  how: howOf(charge),
   leafHash: undefined,
 })
 

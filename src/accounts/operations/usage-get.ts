@@ -2,6 +2,7 @@
 // this call is posted.
 import type { Posted } from '#ledger/posted.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
+import { bandOfWeight } from '#contract/known.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
@@ -77,8 +78,5 @@ const toEntry = (row: UsageRow, { names, bands }: EntryOptions) => ({
   charge_pusd: row.charge,
 })
 
-function bandOf({ energy, weight }: UsageRow): number | null {
-  if (weight === null) return null
-  const nj = BigInt(energy)
-  return nj === 0n ? 0 : Number((BigInt(weight) + nj - 1n) / nj)
-}
+const bandOf = ({ energy, weight }: UsageRow): number | null =>
+  weight === null ? null : bandOfWeight(BigInt(energy), BigInt(weight))

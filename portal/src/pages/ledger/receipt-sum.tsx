@@ -1,7 +1,7 @@
 // The sum of a receipt: its parts, the total, times price, times grams. The worker recomputed each line.
 import type { Charge } from '#contract/charge.ts'
 import { grouped, NBSP } from '#console/figures/digits.ts'
-import { knownBy } from '#console/figures/known.ts'
+import { knownBy } from '#contract/known.ts'
 
 const METERS: Readonly<Record<string, string>> = {
   node: 'Node',

@@ -2,7 +2,7 @@
 import { Fragment, type ReactNode } from 'react'
 import { bytesShort, share } from '#console/figures/amounts.ts'
 import { energyShort, power } from '#console/figures/energy.ts'
-import { knownBy } from '#console/figures/known.ts'
+import { howOf } from '#console/figures/known.ts'
 import { Facts } from '#console/parts/facts.tsx'
 import { Known } from '#console/parts/known.tsx'
 import { Limit } from '#console/parts/limit.tsx'
@@ -37,7 +37,7 @@ function Power({ facts }: Props) {
   const { meter } = facts
   const parts = powerParts(facts)
   const words = PARTS.map(([part, title]) => `${power(parts[part])} ${title}`).join(', ')
-  const known = { known: knownBy(meter.method ?? ''), bandPct: Number(meter.band_pct) }
+  const known = howOf(meter)
   return (
     <Section title={`${power(njPerS(meter.watts))} now`} aside={<Known figure={known} />}>
       <div className="power-bar" role="img" aria-label={words}>
