@@ -1,5 +1,6 @@
 // The ingress of the product in front of one instance: its routes, turns, uses and limits; the agent is the parent's.
 import { createLogger } from '#base/log.ts'
+import { createRoutedCounter } from '#ingress/routed-counts.ts'
 import { RouteTable } from '#ingress/routes.ts'
 import { listenPlain } from '#ingress/server.ts'
 import { tuneForRequests } from '#node/program-flags.ts'
@@ -28,6 +29,7 @@ await listenPlain({
   uses: createInstanceUses({ agent: { socketPath, secret }, caused }, { calmMs: 60_000 }),
   nobody: caused.nobody,
   turns: createTurns(),
+  ended: createRoutedCounter().ended,
   log: createLogger('bench', { level: 'error' }),
   trusts: () => false,
   listen: { host: '127.0.0.1', port: Number(port) },

@@ -12,7 +12,7 @@ import { openInstancePool } from './instance-pool.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable } from './routes.ts'
 import { createTurns } from './turns.ts'
-import { NO_WORK, NOBODY } from './uncounted.fixture.ts'
+import { NO_WORK, NOBODY, UNCOUNTED } from './uncounted.fixture.ts'
 
 test('a function that does not start in time is function_starting', async () => {
   const origin = 'http://localhost'
@@ -25,6 +25,7 @@ test('a function that does not start in time is function_starting', async () => 
     uses: never,
     turns: createTurns(),
     nobody: NOBODY,
+    ended: UNCOUNTED,
     log,
     trusts: () => false,
     wakeMs: 20,

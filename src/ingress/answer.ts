@@ -26,6 +26,7 @@ import { rulesOfKind } from './kinds.ts'
 import { NotAnswered } from './not-answered.ts'
 import { refuseRequest } from './refuse.ts'
 import { RequestEnding } from './request-ending.ts'
+import type { RequestEnded } from './routed-counts.ts'
 import type { FoundRoute, IngressRoute, Routes } from './routes.ts'
 import { abortLate, abortUnlessWaiting } from './time-limit.ts'
 import type { RequestTurns } from './turns.ts'
@@ -36,6 +37,7 @@ export type IngressDeps = {
   readonly routes: Routes
   readonly uses: Pick<InstanceUses, 'begin'>
   readonly turns: RequestTurns
+  readonly ended: RequestEnded
   /** CPU of this process for no instance. */
   readonly nobody: CausedByCells['nobody']
   readonly log: Logger
@@ -124,21 +126,31 @@ type Answering = IngressDeps & {
 }
 
 async function answer(request: IngressRequest, deps: Answering): Promise<void> {
-  const { routes, turns, ending } = deps
+  const { routes, ended, ending } = deps
   const { url = '/' } = request
   const host = hostOfRequest(request)
   const found = routes.find(host, url)
   if (found === undefined)
     throw fault('route_not_found', `Could not find a route: ${host}${url.slice(0, 200)}`)
-  const endTurn = await turns.take(found.route, ending)
   try {
-    await answerInTurn(request, { ...deps, host, found })
-  } finally {
-    endTurn()
+    await answerFound(request, { ...deps, host, found })
+    ended(found.route)
+  } catch (error) {
+    ended(found.route, ending.reason === LEFT ? undefined : error)
+    throw error
   }
 }
 
 type FoundRequest = Answering & { readonly host: string; readonly found: FoundRoute }
+
+async function answerFound(request: IngressRequest, deps: FoundRequest): Promise<void> {
+  const endTurn = await deps.turns.take(deps.found.route, deps.ending)
+  try {
+    await answerInTurn(request, deps)
+  } finally {
+    endTurn()
+  }
+}
 
 /** Its start and its answer have times of their own. */
 async function answerInTurn(request: IngressRequest, deps: FoundRequest): Promise<void> {

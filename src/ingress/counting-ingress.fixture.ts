@@ -1,6 +1,7 @@
 // The ingress as a process of its own in front of instances of the parent, which counts its CPU by cell.
 import { createLogger } from '#base/log.ts'
 import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
+import { createRoutedCounter } from './routed-counts.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable } from './routes.ts'
 import { listenPlain } from './server.ts'
@@ -16,6 +17,7 @@ const { port } = await listenPlain({
   uses: createInstanceUses({ agent: { socketPath, secret: 'secret' }, caused }, { calmMs: 60_000 }),
   nobody: caused.nobody,
   turns: createTurns(),
+  ended: createRoutedCounter().ended,
   log: createLogger('test', { level: 'error' }),
   trusts: () => false,
   listen: { host: '127.0.0.1', port: 0 },

@@ -14,7 +14,7 @@ import { testRoute } from './route.fixture.ts'
 import { RouteTable, type IngressRoute } from './routes.ts'
 import { createTurns } from './turns.ts'
 import { openInstancePool } from './instance-pool.ts'
-import { NO_WORK, NOBODY } from './uncounted.fixture.ts'
+import { NO_WORK, NOBODY, UNCOUNTED } from './uncounted.fixture.ts'
 
 const ACCOUNT = 'acct_a'
 const HOST = `${hostLabelOf(ACCOUNT)}.functions.localhost`
@@ -52,7 +52,15 @@ async function exchange(
   t.after(() => pool.destroy())
   const use = { pool, loading: () => undefined, late() {}, down() {}, end() {} }
   const uses = { begin: () => Promise.resolve(use) }
-  const deps = { routes, uses, turns: createTurns(), nobody: NOBODY, log, trusts: () => false }
+  const deps = {
+    routes,
+    uses,
+    turns: createTurns(),
+    nobody: NOBODY,
+    ended: UNCOUNTED,
+    log,
+    trusts: () => false,
+  }
   const server = createServer((request, response) => void answerRequest(request, response, deps))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => server.close())

@@ -7,6 +7,7 @@ import { fault } from '#contract/errors.ts'
 import type { FunctionsAddress } from '#contract/functions-address.ts'
 import type { AgentCore } from '#node/agent-part.ts'
 import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
+import { INGRESS_CELL } from '#node/cell-names.ts'
 import { programCell } from '#node/cell-specs.ts'
 import { INSTANCE_SOCKETS } from '#node/ingress.ts'
 import { FUNCTIONS_PORT_OFFSET } from '#node/ports.ts'
@@ -17,7 +18,6 @@ import { INGRESS_AGENT_SOCKETS } from './awake/awake.ts'
 import type { IngressConfig } from './programs/ingress.ts'
 
 export const INGRESS: Program = { file: 'ingress/programs/ingress.ts', flags: [ONE_COLLECTOR] }
-export const INGRESS_CELL = 'ingress'
 /** A flood ends this process, which starts again, and no neighbour. 1,800 slow connections take 150 MB. */
 const MEMORY_BYTES_MAX = 1_000_000_000
 

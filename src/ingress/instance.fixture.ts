@@ -13,7 +13,7 @@ import type { RequestEnding } from './request-ending.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable, type IngressRoute } from './routes.ts'
 import { createTurns } from './turns.ts'
-import { NO_WORK, NOBODY } from './uncounted.fixture.ts'
+import { NO_WORK, NOBODY, UNCOUNTED } from './uncounted.fixture.ts'
 
 export type TestInstance = {
   readonly server: Server
@@ -46,6 +46,7 @@ export async function openInstance(
     routes,
     turns: createTurns(),
     nobody: NOBODY,
+    ended: UNCOUNTED,
     log: createLogger('test', { level: 'error' }),
     trusts: () => false,
     uses: {

@@ -17,7 +17,7 @@ import { answerRequest } from './answer.ts'
 import { testRoute } from './route.fixture.ts'
 import { RouteTable } from './routes.ts'
 import { createTurns } from './turns.ts'
-import { NOBODY } from './uncounted.fixture.ts'
+import { NOBODY, UNCOUNTED } from './uncounted.fixture.ts'
 import { createInstanceUses } from './uses.ts'
 
 const TIMEOUT_S = 0.3
@@ -52,7 +52,15 @@ async function start(
   const routes = new RouteTable(undefined)
   routes.put([testRoute({ host: 'localhost', timeoutS: TIMEOUT_S })])
   const log = createLogger('test', { level: 'error' })
-  const deps = { routes, uses, turns: createTurns(), nobody: NOBODY, log, trusts: () => false }
+  const deps = {
+    routes,
+    uses,
+    turns: createTurns(),
+    nobody: NOBODY,
+    ended: UNCOUNTED,
+    log,
+    trusts: () => false,
+  }
   const front = createServer((request, response) => void answerRequest(request, response, deps))
   await once(front.listen(0, 'localhost'), 'listening')
   t.after(() => front.close())

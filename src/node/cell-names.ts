@@ -6,6 +6,8 @@ export const MODEL_CELLS = 'model-'
 export const GATEWAY_SOCKETS = 'gateways'
 /** The cell of webhooks, and its group. */
 export const WEBHOOKS_CELL = 'webhooks'
+/** The cell of the ingress, and its group. */
+export const INGRESS_CELL = 'ingress'
 
 /** The model of a cell; undefined for the other cells. */
 export const modelOfCell = (cell: string): string | undefined =>

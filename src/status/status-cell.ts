@@ -2,9 +2,9 @@
 import { isLoopback } from '#base/hosts.ts'
 import type { Config } from '#config/config.ts'
 import type { AgentCore } from '#node/agent-part.ts'
-import { GATEWAY_SOCKETS, gatewayNames, WEBHOOKS_CELL } from '#node/cell-names.ts'
+import { GATEWAY_SOCKETS, gatewayNames, INGRESS_CELL, WEBHOOKS_CELL } from '#node/cell-names.ts'
 import { programCell, socketOf } from '#node/cell-specs.ts'
-import { PORTAL_PORT_OFFSET, STATUS_PORT_OFFSET } from '#node/ports.ts'
+import { FUNCTIONS_PORT_OFFSET, PORTAL_PORT_OFFSET, STATUS_PORT_OFFSET } from '#node/ports.ts'
 import { ONE_COLLECTOR, type Program } from '#node/program-flags.ts'
 import { portalUrl, statusUrl } from '#node/report.ts'
 import { STATE_SOCKETS } from '#node/state-cell.ts'
@@ -36,6 +36,10 @@ export async function startStatusPage(core: AgentCore): Promise<void> {
     }),
     ...(config.databases ? { pgPort: data.pgPort } : {}),
     gatewaySockets: gatewayNames(config).map((name) => socketOf(place, GATEWAY_SOCKETS, name)),
+    ingress: {
+      socket: socketOf(place, INGRESS_CELL, INGRESS_CELL),
+      port: data.port + FUNCTIONS_PORT_OFFSET,
+    },
     webhooksSocket: socketOf(place, WEBHOOKS_CELL, WEBHOOKS_CELL),
   }
   await cells.start(
@@ -45,7 +49,7 @@ export async function startStatusPage(core: AgentCore): Promise<void> {
       config: settings,
       socketGroup: STATUS_CELL,
       writes: [folder],
-      calls: [STATE_SOCKETS, GATEWAY_SOCKETS, WEBHOOKS_CELL],
+      calls: [STATE_SOCKETS, GATEWAY_SOCKETS, INGRESS_CELL, WEBHOOKS_CELL],
     }),
   )
 }

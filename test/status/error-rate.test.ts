@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ErrorRate } from '#contract/error-rate.ts'
+import { until } from '../functions/function-client.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { closeUpstreams, model, post, replies } from '../upstreams/scripted-models.ts'
@@ -86,6 +87,45 @@ test('from 100 requests on the page has the rate, rounded, until the name is ren
   const { json } = await owner.call('GET', '/v1/audit?action=public-name.renew')
   assert.equal((json['data'] as unknown[]).length, 1)
   assert.equal((await owner.call('PUT', '/v1/account/public-name')).status, 403)
+})
+
+test('requests at the routes of an account count, and faults of its code are no failures of the service', async () => {
+  const ergon = sharedErgon()
+  const owner = await openOwner(ergon)
+  const source =
+    "export default (request) => { if (request.url.endsWith('x')) throw 1; return new Response('here') }"
+  const made = await owner.call('POST', '/v1/functions', {
+    name: 'counted',
+    file: 'index.mjs',
+    source,
+    route: '/',
+  })
+  assert.equal(made.status, 201, JSON.stringify(made.json))
+  const url = `${String(ergon.ready['functions_url'])}/~${owner.account}/`
+  const ask = async (path: string) => (await fetch(url + path)).status
+  await until(
+    () => ask(''),
+    (status) => status === 200,
+  )
+  const counted = async () => {
+    const [row] = await ergon.sql(
+      'select sum(requests)::int as requests, sum(failures)::int as failures from account_hours where account = $1',
+      [owner.account],
+    )
+    return row as { requests: number; failures: number } | undefined
+  }
+  // Counts of before have come when two looks are equal.
+  let before = await counted()
+  await until(counted, (now) => {
+    const isSame = now?.requests === before?.requests
+    before = now
+    return isSame && (now?.requests ?? 0) > 0
+  })
+  for (let left = 20; left > 0; left--) assert.equal(await ask(''), 200)
+  for (let left = 12; left > 0; left--) assert.ok((await ask('x')) >= 500)
+  const { requests = 0, failures = 0 } = before ?? {}
+  const after = await until(counted, (now) => (now?.requests ?? 0) >= requests + 32)
+  assert.deepEqual(after, { requests: requests + 32, failures })
 })
 
 test('`ergon account error-rate` shows it, and --new-name renews it', async () => {

@@ -82,6 +82,7 @@ const known: KnownStatus = {
     failedProbes: [],
     hasWebhooks: true,
     hasDatabases: true,
+    hasRoutes: true,
   },
 }
 

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { signalProcess } from '#cells/stop.ts'
+import { readyProgramOf } from '../faults/processes.ts'
+import { functionClient } from '../functions/function-client.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { EACH_SECOND, readStatus, stateOf, statusAddress, untilShown } from './status-page.ts'
@@ -84,6 +87,24 @@ test('without the state the page is served, says so, and keeps what it knew', as
     /Incidents and error rates are of <time[^>]*>[^<]* UTC<\/time>: the state does not answer/,
   )
   await untilShown(ergon, works)
+})
+
+test('an ingress that stands still is down within a period', async () => {
+  const ergon = sharedErgon()
+  const { deploy, textAt } = functionClient(() => ergon)
+  await deploy('counted', "export default () => new Response('here')", { route: '/counted' })
+  assert.deepEqual(await textAt('/counted'), [200, 'here'])
+  await untilShown(ergon, (document) => stateOf(document, 'functions') === 'ok')
+  const ingress = await readyProgramOf(ergon, 'ingress')
+  signalProcess(ingress, 'SIGSTOP')
+  try {
+    const shown = await untilShown(ergon, (document) => stateOf(document, 'functions') === 'down')
+    assert.match(shown.verdict.text, /Functions and containers.* down$/)
+    assert.equal(shown.parts.find(({ id }) => id === 'functions')?.days.length, 90)
+  } finally {
+    signalProcess(ingress, 'SIGCONT')
+  }
+  await untilShown(ergon, (document) => stateOf(document, 'functions') === 'ok')
 })
 
 test('a restart goes on from the history that is on disk', async () => {

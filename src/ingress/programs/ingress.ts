@@ -6,11 +6,13 @@ import { createLogger, type LogLevel } from '#base/log.ts'
 import { onParentGone, readConfig } from '#base/parent.ts'
 import type { FunctionsAddress } from '#contract/functions-address.ts'
 import { trustsOf } from '#http/address-limit.ts'
+import { ROUTED_COUNTS_PAGE } from '#http/counts-pages.ts'
 import { alarmOf, startAcme } from '#ingress/acme/acme.ts'
 import type { AcmeSettings } from '#ingress/acme/acme-settings.ts'
 import { createContexts, followCertificates } from '#ingress/certificates/contexts.ts'
 import { routesFile } from '#ingress/kept-routes.ts'
 import { followRoutes } from '#ingress/follow-routes.ts'
+import { createRoutedCounter } from '#ingress/routed-counts.ts'
 import { RouteTable } from '#ingress/routes.ts'
 import { listenPlain, listenTls } from '#ingress/server.ts'
 import { createTurns } from '#ingress/turns.ts'
@@ -57,6 +59,7 @@ endOnFault(log)
 const state = connectState({ address: config.state, connections: STATE_CONNECTIONS, log })
 const routes = new RouteTable(config.address)
 const caused = createCausedByCells()
+const counter = createRoutedCounter()
 const uses = createInstanceUses({ agent: config.agent, caused }, config)
 const trusts = trustsOf(config.trustedProxies)
 const ending = new AbortController()
@@ -84,6 +87,7 @@ const deps = {
   uses,
   nobody: caused.nobody,
   turns: createTurns(),
+  ended: counter.ended,
   log,
   trusts,
   https,
@@ -98,6 +102,7 @@ if (config.tlsPort !== undefined) {
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
   [CAUSED_PAGE]: () => caused.totals(),
+  [ROUTED_COUNTS_PAGE]: counter.take,
 })
 
 process.once('SIGTERM', () => {

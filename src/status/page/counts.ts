@@ -1,41 +1,61 @@
-// Requests and failures of each part since the last scan: the gateways count them since their start
-// (src/http/request-counts.ts), and this process takes the differences.
-import type { ModelCounts } from '#http/request-counts.ts'
+// Requests and failures of each part since the last scan: gateways and the ingress count them since their start
+// (src/http/request-counts.ts, src/ingress/routed-counts.ts), and this process takes the differences.
+import type { AccountCounts } from '#http/account-counts.ts'
+import {
+  COUNTS_PAGE,
+  ROUTED_COUNTS_PAGE,
+  type CountsPage,
+  type RoutedCounts,
+} from '#http/counts-pages.ts'
 import { ask } from '#node/cell-specs.ts'
 import type { RequestFailures } from './measure.ts'
-import { modelPart, partOf } from './parts.ts'
-
-/** A page of a gateway's inside. */
-export const COUNTS_PAGE = '/counts'
-export type CountsPage = {
-  readonly counts: readonly Pick<ModelCounts, 'operation' | 'model' | 'statuses' | 'failures'>[]
-}
+import { FUNCTIONS_PART, modelPart, partOf } from './parts.ts'
 
 const ASK_MS_MAX = 3000
 
 export type CountsReader = (signal: AbortSignal) => Promise<ReadonlyMap<string, RequestFailures>>
 
-/** A gateway that does not answer adds nothing. Counts from before the first scan are left out. */
-export function createCountsReader(sockets: readonly string[]): CountsReader {
-  const seen = new Map<string, Map<string, RequestFailures>>()
+/** A process that does not answer adds nothing. Counts from before the first scan are left out. */
+export function createCountsReader(deps: {
+  readonly gatewaySockets: readonly string[]
+  readonly ingressSocket: string
+  /** Gets those of the ingress, which keeps none itself. */
+  readonly accounts: Pick<AccountCounts, 'putBack'>
+}): CountsReader {
+  const { gatewaySockets, ingressSocket, accounts } = deps
+  const seen = new Map<string, ReadonlyMap<string, RequestFailures>>()
+  const ofGateway: CountsQuestion = async (socket, signal) =>
+    totals(((await ask(socket, COUNTS_PAGE, signal)) as CountsPage).counts)
+  const ofIngress: CountsQuestion = async (socket, signal) => {
+    const routed = (await ask(socket, ROUTED_COUNTS_PAGE, signal)) as RoutedCounts
+    accounts.putBack(new Map(routed.accounts))
+    return new Map([[FUNCTIONS_PART, routed]])
+  }
 
-  async function look(socket: string, signal: AbortSignal): Promise<Map<string, RequestFailures>> {
+  async function look(socket: string, totalsOf: CountsQuestion, signal: AbortSignal) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)])
-    const { counts } = (await ask(socket, COUNTS_PAGE, limit)) as CountsPage
-    const now = totals(counts)
+    const now = await totalsOf(socket, limit)
     const before = seen.get(socket)
     seen.set(socket, now)
-    return before === undefined ? new Map() : differences(now, before)
+    return before === undefined ? new Map<string, RequestFailures>() : differences(now, before)
   }
   return async (signal) => {
     const sum = new Map<string, RequestFailures>()
-    const looks = await Promise.allSettled(sockets.map((socket) => look(socket, signal)))
+    const looks = await Promise.allSettled([
+      ...gatewaySockets.map((socket) => look(socket, ofGateway, signal)),
+      look(ingressSocket, ofIngress, signal),
+    ])
     for (const one of looks)
       if (one.status === 'fulfilled')
         for (const [part, counted] of one.value) add(sum, part, counted)
     return sum
   }
 }
+
+type CountsQuestion = (
+  socket: string,
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<string, RequestFailures>>
 
 /** By part; a model is a part of its own, and of inference. */
 function totals(counts: CountsPage['counts']): Map<string, RequestFailures> {

@@ -3,7 +3,7 @@ import { RATE_HOURS, RATE_REQUESTS_LEAST } from '#contract/error-rate-limits.ts'
 import { timestamp } from '#base/clock.ts'
 import type { StateFacts } from './facts.ts'
 import type { PublicIncident } from '#status/incident-columns.ts'
-import { shownDays, stateOfDay, upPercent, type StatusHistory } from './history.ts'
+import { measuredSeconds, shownDays, stateOfDay, upPercent, type StatusHistory } from './history.ts'
 import { worst, type PartMeasure } from './measure.ts'
 import { INFERENCE_PART, modelPart, PARTS } from './parts.ts'
 
@@ -18,6 +18,8 @@ export type ShownPart = {
   readonly state: ShownState
   /** Of the measured time in which it was not down; null while it is not measured. */
   readonly up_percent: string | null
+  /** Of these 90 days, the time in which it was measured. */
+  readonly measured_seconds: number
   /** The oldest day first. */
   readonly days: readonly { readonly day: string; readonly state: ShownState }[]
 }
@@ -92,6 +94,7 @@ function shownParts(history: StatusHistory, facts: StateFacts | null, nowMs: num
       within,
       state: part?.state ?? null,
       up_percent: part?.state === undefined ? null : (upPercent(part) ?? null),
+      measured_seconds: part === undefined ? 0 : Math.floor(measuredSeconds(part)),
       days: days.map((day) => ({ day, state: stateOfDay(part?.days[day]) ?? null })),
     }
   }

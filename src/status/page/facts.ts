@@ -31,6 +31,8 @@ export type StateFacts = {
   readonly failedProbes: readonly string[]
   readonly hasWebhooks: boolean
   readonly hasDatabases: boolean
+  /** Resources with a route. */
+  readonly hasRoutes: boolean
 }
 
 const INCIDENTS = `
@@ -51,7 +53,8 @@ const RATES = `
 // Their processes begin with the first of each.
 const BEGUN = `
   select exists (select from webhook_endpoints) as webhooks,
-    exists (select from resources where kind = 'database' and desired <> 'deleted') as databases`
+    exists (select from resources where kind = 'database' and desired <> 'deleted') as databases,
+    exists (select from ingress_routes) as routes`
 
 const PROBES = `
   select part from (select distinct on (component) state,
@@ -65,7 +68,7 @@ export async function readFacts(state: State): Promise<StateFacts> {
     (await state.query<R & Record<string, unknown>>(query)).rows
   const read = async (): Promise<StateFacts> => {
     const books = await booksFigures(state)
-    const [begun] = await rowsOf<{ webhooks: boolean; databases: boolean }>(BEGUN)
+    const [begun] = await rowsOf<Record<'webhooks' | 'databases' | 'routes', boolean>>(BEGUN)
     const { signersReady } = books
     return {
       incidents: await rowsOf<PublicIncident>(INCIDENTS),
@@ -84,6 +87,7 @@ export async function readFacts(state: State): Promise<StateFacts> {
       failedProbes: (await rowsOf<{ part: string }>(PROBES)).map(({ part }) => part),
       hasWebhooks: begun?.webhooks === true,
       hasDatabases: begun?.databases === true,
+      hasRoutes: begun?.routes === true,
     }
   }
   return await within(read())

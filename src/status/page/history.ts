@@ -2,7 +2,7 @@
 // measurement counts for the time since the one before. Time in which nobody measured counts as down, from the last
 // measurement on: this process runs whenever the node does. A part's first measurement counts for no time.
 import { dayOf } from '#base/clock.ts'
-import { STATES, type PartMeasure, type PartState } from './measure.ts'
+import type { PartMeasure, PartState } from './measure.ts'
 
 export const DAYS = 90
 const DAY_MS = 86_400_000
@@ -85,12 +85,15 @@ export function stateOfDay(day: DaySeconds | undefined): PartMeasure {
   return day.down + day.degraded >= DEGRADED_S ? 'degraded' : 'ok'
 }
 
+/** The time of the last 90 days in which a part was measured. */
+export const measuredSeconds = ({ days }: Pick<PartHistory, 'days'>): number =>
+  Object.values(days).reduce((sum, { ok, degraded, down }) => sum + ok + degraded + down, 0)
+
 /** The share of the measured time in which a part was not down, in percent, rounded down; undefined where nothing was measured. */
 export function upPercent({ days }: PartHistory): string | undefined {
-  const total = { ok: 0, degraded: 0, down: 0 }
-  for (const day of Object.values(days)) for (const state of STATES) total[state] += day[state]
-  const measured = total.ok + total.degraded + total.down
+  const measured = measuredSeconds({ days })
   if (measured === 0) return undefined
-  if (total.down === 0) return '100'
-  return (Math.floor(((measured - total.down) / measured) * 10_000) / 100).toFixed(2)
+  const down = Object.values(days).reduce((sum, day) => sum + day.down, 0)
+  if (down === 0) return '100'
+  return (Math.floor(((measured - down) / measured) * 10_000) / 100).toFixed(2)
 }

@@ -87,11 +87,10 @@ ${parts.map(partItem)}
 </section>`
 
 function partItem(part: ShownPart): Markup {
-  const measured = part.days.filter(({ state }) => state !== null).length
   const up =
     part.up_percent === null
       ? ''
-      : `${part.up_percent}\u{a0}% of ${measured === 1 ? '1 day' : `${measured} days`}`
+      : `${part.up_percent}\u{a0}% of ${timeWords(part.measured_seconds)}`
   const troubled = part.days.filter(({ state }) => state === 'degraded' || state === 'down').length
   const days = troubled === 1 ? 'one day' : `${troubled} days`
   const label =
@@ -100,6 +99,18 @@ function partItem(part: ShownPart): Markup {
       : `${part.name}: up ${up}, trouble on ${days}`
   return markup`<li class="part${part.within === null ? '' : ' sub'}"><h3>${part.name}</h3>${stateMark(wordOf(part.state))}${daysPicture(part, label)}<span class="up">${up}</span></li>
 `
+}
+
+const MINUTE_S = 60
+const HOUR_S = 3600
+const DAY_S = 86_400
+
+/** The measured time, cut off to days, hours or minutes: a new service has not been up for a day. */
+function timeWords(seconds: number): string {
+  const [size, noun] =
+    seconds >= DAY_S ? [DAY_S, 'day'] : seconds >= HOUR_S ? [HOUR_S, 'hour'] : [MINUTE_S, 'minute']
+  const count = Math.max(1, Math.floor(seconds / size))
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 const incidentsSection = ({ incidents }: StatusDocument): Markup =>

@@ -23,6 +23,15 @@ const NO_FACTS: StateFacts = {
   failedProbes: [],
   hasWebhooks: false,
   hasDatabases: false,
+  hasRoutes: false,
+}
+const WORKING = {
+  api: true,
+  storage: true,
+  databases: true,
+  functions: false,
+  webhooks: false,
+  portal: true,
 }
 const known = (
   facts: Partial<StateFacts>,
@@ -109,6 +118,7 @@ test('the verdict names the worst: parts that are down, then an open incident, t
     'inference',
     'storage',
     'databases',
+    'functions',
     'ledger',
     'receipts',
     'webhooks',
@@ -152,8 +162,7 @@ test('error rates: requests are rounded down, failures are never rounded to none
 })
 
 test('measuresOf(): the state that does not answer is down, and so is all that only gateways lead to', () => {
-  const working = { api: true, storage: true, databases: true, webhooks: false, portal: true }
-  const looks = { facts: NO_FACTS, last: null, counted: new Map(), answers: working, missing: [] }
+  const looks = { facts: NO_FACTS, last: null, counted: new Map(), answers: WORKING, missing: [] }
   const of = (given: Partial<Parameters<typeof measuresOf>[0]>) =>
     Object.fromEntries(measuresOf({ ...looks, ...given }))
   assert.deepEqual(of({}), {
@@ -161,6 +170,7 @@ test('measuresOf(): the state that does not answer is down, and so is all that o
     inference: undefined,
     storage: 'ok',
     databases: 'ok',
+    functions: undefined,
     ledger: 'ok',
     receipts: 'ok',
     webhooks: undefined,
@@ -170,17 +180,24 @@ test('measuresOf(): the state that does not answer is down, and so is all that o
   const stateless = of({ facts: undefined })
   assert.deepEqual([stateless['ledger'], stateless['receipts']], ['down', undefined])
   const closed = of({
-    answers: { api: false, storage: false, databases: true, webhooks: false, portal: true },
+    answers: { ...WORKING, api: false, storage: false, functions: true },
   })
   assert.deepEqual(
-    [closed['api'], closed['inference'], closed['payments'], closed['databases'], closed['ledger']],
-    ['down', 'down', 'down', 'ok', 'ok'],
+    ['api', 'inference', 'payments', 'databases', 'functions', 'ledger'].map((id) => closed[id]),
+    ['down', 'down', 'down', 'ok', 'ok', 'ok'],
   )
   const asked = new Map([['payments', { requests: 3, failures: 0 }]])
   assert.equal(of({ counted: asked })['payments'], 'ok')
   assert.equal(of({ counted: asked, missing: ['payments'] })['payments'], undefined)
   const webhooks = of({ facts: { ...NO_FACTS, hasWebhooks: true } })
   assert.equal(webhooks['webhooks'], 'down')
+  const routed = { facts: { ...NO_FACTS, hasRoutes: true } }
+  assert.equal(of(routed)['functions'], 'down')
+  const counted = new Map([['functions', { requests: 20, failures: 10 }]])
+  assert.equal(
+    of({ ...routed, counted, answers: { ...WORKING, functions: true } })['functions'],
+    'down',
+  )
   const probed = of({ facts: { ...NO_FACTS, failedProbes: ['storage'] } })
   assert.deepEqual([probed['storage'], probed['receipts']], ['degraded', 'ok'])
 })
@@ -193,7 +210,7 @@ test('measuresOf(): a model that failed degrades inference, and is inference whe
       last: null,
       missing: [],
       counted: new Map([['inference:m0', { requests: 100, failures: 60 }]]),
-      answers: { api: true, storage: true, databases: undefined, webhooks: false, portal: true },
+      answers: { ...WORKING, databases: undefined },
     })
     return [measures.get('inference'), ...models.map(({ id }) => measures.get(`inference:${id}`))]
   }
@@ -218,5 +235,10 @@ test('a part that is not measured has no percent, whatever its history says', ()
     )?.up_percent
   assert.deepEqual([percentOf('ok'), percentOf(undefined)], ['100', null])
   const page = pageHtml(statusDocument(known({}, { webhooks: { state: 'ok', days } }), at))
-  assert.ok(page.includes('Webhooks: up 100\u{a0}% of 1 day, trouble on 0 days'), page)
+  assert.ok(page.includes('Webhooks: up 100\u{a0}% of 10 minutes, trouble on 0 days'), page)
+  const longer = { '2026-11-25': { ok: 50_000, degraded: 0, down: 0 }, ...days }
+  const twoDays = pageHtml(
+    statusDocument(known({}, { webhooks: { state: 'ok', days: longer } }), at),
+  )
+  assert.ok(twoDays.includes('Webhooks: up 100\u{a0}% of 14 hours'), twoDays)
 })

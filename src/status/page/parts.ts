@@ -12,6 +12,7 @@ export type PartSpec = {
 
 export const INFERENCE_PART = 'inference'
 export const PAYMENTS_PART = 'payments'
+export const FUNCTIONS_PART = 'functions'
 
 /** In the order of the page. The first one has all services that no other one names. */
 export const PARTS: readonly PartSpec[] = [
@@ -19,6 +20,12 @@ export const PARTS: readonly PartSpec[] = [
   { id: INFERENCE_PART, name: 'Inference', services: ['inference'], needsApi: true },
   { id: 'storage', name: 'Object storage', services: ['storage'], needsApi: true },
   { id: 'databases', name: 'Databases', services: ['databases'], needsApi: false },
+  {
+    id: FUNCTIONS_PART,
+    name: 'Functions and containers',
+    services: ['functions', 'workloads'],
+    needsApi: false,
+  },
   {
     id: 'ledger',
     name: 'Accounts and ledger',

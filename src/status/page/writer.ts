@@ -15,7 +15,7 @@ import { PAGES, readStatusFile, replaceFile } from './files.ts'
 import { addMeasures, NO_HISTORY } from './history.ts'
 import { ofCounts, worst, type RequestFailures, type PartMeasure } from './measure.ts'
 import { pageHtml } from './page-html.ts'
-import { INFERENCE_PART, modelPart, PARTS } from './parts.ts'
+import { FUNCTIONS_PART, INFERENCE_PART, modelPart, PARTS } from './parts.ts'
 import type { AddressProbe } from './probes.ts'
 
 /** The file that outlives this process: not served. */
@@ -31,6 +31,8 @@ export type Probes = {
   readonly storage: AddressProbe
   /** Undefined where the node serves none. */
   readonly databases: AddressProbe | undefined
+  /** The ingress. */
+  readonly functions: AddressProbe
   readonly webhooks: AddressProbe
   /** Undefined where the node has none. */
   readonly portal: AddressProbe | undefined
@@ -118,14 +120,15 @@ async function measured(
 type Answers = { readonly [Name in keyof Probes]: boolean | undefined }
 
 async function askProbes({ probes }: WriterDeps, signal: AbortSignal): Promise<Answers> {
-  const [api, storage, databases, webhooks, portal] = await Promise.all([
+  const [api, storage, databases, functions, webhooks, portal] = await Promise.all([
     probes.api(signal),
     probes.storage(signal),
     probes.databases?.(signal),
+    probes.functions(signal),
     probes.webhooks(signal),
     probes.portal?.(signal),
   ])
-  return { api, storage, databases, webhooks, portal }
+  return { api, storage, databases, functions, webhooks, portal }
 }
 
 type Looks = {
@@ -164,6 +167,7 @@ export function measuresOf({
       : worst(modelStates),
     storage: answered(answers.storage),
     databases: used((facts ?? last)?.hasDatabases, answers.databases),
+    [FUNCTIONS_PART]: used((facts ?? last)?.hasRoutes, answers.functions),
     ledger: facts === undefined ? 'down' : facts.ledger,
     receipts: facts?.receipts,
     portal: answered(answers.portal),

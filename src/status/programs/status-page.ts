@@ -7,6 +7,8 @@ import { giveWay } from '#base/priority.ts'
 import { ask } from '#node/cell-specs.ts'
 import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
+import { createAccountCounts } from '#http/account-counts.ts'
+import { keepAccountCounts } from '#status/error-rates/keep-counts.ts'
 import { createCountsReader } from '#status/page/counts.ts'
 import { PAYMENTS_PART } from '#status/page/parts.ts'
 import { httpProbe, postgresProbe, reachable } from '#status/page/probes.ts'
@@ -29,6 +31,7 @@ export type StatusPageConfig = {
   readonly pgPort?: number
   readonly takesPayments: boolean
   readonly gatewaySockets: readonly string[]
+  readonly ingress: { readonly socket: string; readonly port: number }
   readonly webhooksSocket: string
   readonly socket: string
   readonly logLevel: LogLevel
@@ -38,17 +41,21 @@ const PROCESS = 'status-page'
 const CONNECTIONS = 1
 /** No bucket has this name, and no token comes with it: object storage refuses, which is an answer. */
 const NO_BUCKET = '/status-page-probe/none'
+/** No route has this host (RFC 2606): the ingress refuses, which is an answer of its own. */
+const NO_ROUTE = 'status-page-probe.invalid'
 
 const config = await readConfig<StatusPageConfig>()
 const log = createLogger(PROCESS, { level: config.logLevel })
 endOnFault(log)
 giveWay()
-const { folder, listen } = config
+const { folder, listen, gatewaySockets, ingress } = config
 const host = reachable(config.api.host)
 const api = { host, port: config.api.port }
 const state = connectState({ address: config.state, connections: CONNECTIONS, log })
 const server = await serveStatus({ folder, ...listen, headers: statusHeaders(STYLE) })
 const ending = new AbortController()
+const accounts = createAccountCounts()
+const keeper = keepAccountCounts({ state, accounts, periodMs: config.periodMs, log })
 const writing = keepWriting(
   {
     folder,
@@ -61,6 +68,10 @@ const writing = keepWriting(
       storage: httpProbe(api, { path: NO_BUCKET, isGood: (status) => status < 500 }),
       databases:
         config.pgPort === undefined ? undefined : postgresProbe({ host, port: config.pgPort }),
+      functions: httpProbe(
+        { host, port: ingress.port },
+        { path: '/', host: NO_ROUTE, isGood: (status) => status === 404 },
+      ),
       portal:
         config.portal === undefined
           ? undefined
@@ -74,7 +85,7 @@ const writing = keepWriting(
           () => false,
         ),
     },
-    counts: createCountsReader(config.gatewaySockets),
+    counts: createCountsReader({ gatewaySockets, ingressSocket: ingress.socket, accounts }),
     missing: config.takesPayments ? [] : [PAYMENTS_PART],
     clock: systemClock,
     log,
@@ -86,6 +97,8 @@ const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: tru
 process.once('SIGTERM', () => {
   ending.abort()
   void writing.then(async () => {
+    keeper.stop()
+    await keeper.flush()
     await inside.close()
     await server.close()
     await state[Symbol.asyncDispose]()

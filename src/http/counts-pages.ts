@@ -1,0 +1,19 @@
+// The pages on which processes tell the counts of their requests to the process of the status page.
+import type { AccountCount } from './account-counts.ts'
+import type { ModelCounts } from './request-counts.ts'
+
+/** Of a gateway: since its start. */
+export const COUNTS_PAGE = '/counts'
+export type CountsPage = {
+  readonly counts: readonly Pick<ModelCounts, 'operation' | 'model' | 'statuses' | 'failures'>[]
+}
+
+/** Of the ingress. */
+export const ROUTED_COUNTS_PAGE = '/routed-counts'
+export type RoutedCounts = {
+  /** Requests that had a route, and those of them that the service failed, since the start of the process. */
+  readonly requests: number
+  readonly failures: number
+  /** By account, since the page was last asked for. */
+  readonly accounts: readonly (readonly [account: string, count: Readonly<AccountCount>])[]
+}
