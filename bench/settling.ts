@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createLogger } from '#base/log.ts'
 import type { Charge } from '#contract/charge.ts'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
-import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
+import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
 import { openAccounting } from '#node/accounting.ts'
 import type { State } from '#state/connect.ts'
 

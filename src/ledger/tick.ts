@@ -1,7 +1,6 @@
 // The messages of a tick, up and down. The SQL function of tick.sql and the oracle in reference/tick.ts both take and return
 // them.
 import type { AlarmKind } from '#contract/alarms.ts'
-import { nj } from '#base/units.ts'
 
 export type TickRecord = {
   readonly seq: bigint
@@ -98,10 +97,3 @@ export const LEFT_OUT = 'EG003'
 export const SESSION_LOST: readonly string[] = ['EG001', 'EG002', LEFT_OUT]
 /** SQLSTATE of a tick whose session has ticked with its number, or a greater one. */
 export const OVERTAKEN = 'EG004'
-
-/**
- * The most that reading and refusing a request may cost: 20 ms of CPU at 3.5 J/s. With less than that nothing is
- * admitted, and a balance below its price is depleted: the remainder is too little to be billed, so it must not buy
- * an answer either.
- */
-export const LEAST_HOLD_NJ = nj(70_000_000n)

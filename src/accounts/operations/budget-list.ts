@@ -7,7 +7,7 @@ import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { Posted } from '#ledger/posted.ts'
-import { LEAST_HOLD_NJ } from '#ledger/tick.ts'
+import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
 import type { Queryable } from '#state/connect.ts'
 
 const CURSOR = /^[a-z]{2,4}_[0-9a-z]{26}$/

@@ -9,7 +9,8 @@ import {
   type ReferenceReserve,
   type ReferenceSession,
 } from './books.ts'
-import { LEAST_HOLD_NJ, type ReserveKind, type TickInput } from '#ledger/tick.ts'
+import { LEAST_HOLD_NJ } from '#contract/least-hold.ts'
+import type { ReserveKind, TickInput } from '#ledger/tick.ts'
 
 /** The energies that a source wants to be kept of balances, by account; the others want nothing. */
 export type WantedReserves = {

@@ -7,11 +7,13 @@ import type { ReplyOf } from '#console/client/operations.ts'
 import { energyShort } from '#console/figures/energy.ts'
 import { left } from '#console/figures/time.ts'
 import { useLive } from '#console/live/use-live.ts'
+import { budgetState } from '#console/parts/budget-state.ts'
 import { Empty } from '#console/parts/empty.tsx'
 import { Limit } from '#console/parts/limit.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
-import { StateWord, type Tone } from '#console/parts/state-word.tsx'
+import { resourcePage } from '#console/parts/resource-page.ts'
+import { StateWord } from '#console/parts/state-word.tsx'
 import { useNow } from '#console/parts/zone.ts'
 import { Head } from '#console/shell/head.tsx'
 import { SetBudget } from './set-budget.tsx'
@@ -42,8 +44,8 @@ export function Page() {
               command='ergon db budget notes "5 kJ/day"'
               action={set}
             >
-              A budget is the most energy that a token or a database may use on a day of UTC. At its
-              end it stops; nothing is charged above it.
+              A budget is the most energy that a token, a database, a function or a workload may use
+              on a day of UTC. At its end it stops; nothing is charged above it.
             </Empty>
           ) : (
             <div className="stack">
@@ -74,23 +76,19 @@ const nearestFirst = (one: Budget, other: Budget): number =>
     2 -
   1
 
-const STATES: Readonly<Record<Budget['state'], { readonly tone: Tone; readonly word: string }>> = {
-  within: { tone: 'ok', word: 'Within' },
-  warning: { tone: 'warn', word: 'Near its end' },
-  exceeded: { tone: 'bad', word: 'Stopped until 00:00 UTC' },
-}
-
 function BudgetRow({ budget }: { readonly budget: Budget }) {
   const live = useLive(({ budgets }) => budgets.get(budget.id))
+  const resource = useLive(({ resources }) => resources.get(budget.id))
   const used = BigInt(live?.used_nj ?? budget.used_nj)
   const most = BigInt(live?.budget_nj ?? budget.budget_nj)
   const { kind, name } = budget
+  const isSuspended = resource?.status === 'suspended'
   return (
     <li data-row>
       <Limit
         name={
           <>
-            <Link to={kind === 'database' ? `/databases/${name}` : '/tokens'}>
+            <Link to={resourcePage(budget) ?? '/tokens'}>
               <b>{name}</b>
             </Link>{' '}
             <span className="muted">{kind}</span>
@@ -100,7 +98,7 @@ function BudgetRow({ budget }: { readonly budget: Budget }) {
         used={used}
         most={most}
       />
-      <StateWord {...STATES[budget.state]} />
+      <StateWord {...budgetState(budget, { used, most, isSuspended })} />
     </li>
   )
 }

@@ -1,6 +1,7 @@
 // A deployment as the API shows it, its state and its steps in words. Pure.
 import type { ReplyOf } from '#console/client/operations.ts'
 import { counted } from '#console/figures/time.ts'
+import { resourcePage } from '#console/parts/resource-page.ts'
 import type { ResourceState } from '#console/parts/resource-state.ts'
 
 export type Deployment = ReplyOf<'GET /v1/deployments/:deployment'>
@@ -56,17 +57,6 @@ export function changeWords({ action }: Pick<Step, 'action'>, change: Change): s
 export const toldChanges = ({ action, changes }: Step): readonly Change[] =>
   changes.filter(({ after, hidden, pending }) => action !== 'create' || hidden || pending || after)
 
-const PAGES: Readonly<Record<string, string>> = {
-  workload: '/workloads/',
-  function: '/functions/',
-  database: '/databases/',
-  bucket: '/storage/',
-  webhook: '/webhooks/',
-}
-
 /** The page of what a step has made; none of what is gone, and of what has no page. */
-export function pageOf({ kind, name, action, resource }: Step): string | undefined {
-  const page = PAGES[kind]
-  if (page === undefined || action === 'delete' || resource === null) return undefined
-  return kind === 'webhook' ? `${page}${resource}` : `${page}${name}`
-}
+export const pageOf = ({ kind, name, action, resource }: Step): string | undefined =>
+  action === 'delete' || resource === null ? undefined : resourcePage({ kind, name, id: resource })

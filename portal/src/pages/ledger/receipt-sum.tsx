@@ -1,15 +1,7 @@
 // The sum of a receipt: its parts, the total, times price, times grams. The worker recomputed each line.
 import type { Charge } from '#contract/charge.ts'
 import { grouped, NBSP } from '#console/figures/digits.ts'
-import { knownBy } from '#contract/known.ts'
-
-const METERS: Readonly<Record<string, string>> = {
-  node: 'Node',
-  cpu: 'CPU',
-  gateway: 'Gateway',
-  model: 'Model',
-  tokens: 'Tokens',
-}
+import { partWords } from './part-words.ts'
 
 /** mg per kWh as grams, without zeros at the end. */
 const grams = (mg: string): string => `${Number(mg) / 1000}${NBSP}g`
@@ -20,17 +12,20 @@ export function ReceiptSum({ charge }: { readonly charge: Charge }) {
     <div className="sum">
       <table>
         <tbody>
-          {charge.parts.map((part, nth) => (
-            // Parts have no id: several can have one meter.
-            // oxlint-disable-next-line react/no-array-index-key
-            <tr key={nth}>
-              <td>
-                {METERS[part.meter] ?? part.meter}, {part.idle === true && 'idle power, '}
-                {knownBy(part.method)}
-              </td>
-              <td className="num">{whole(part.energy_nj, 'nJ')}</td>
-            </tr>
-          ))}
+          {charge.parts.map((part, nth) => {
+            const words = partWords(part, charge)
+            return (
+              // Parts have no id: several can have one meter.
+              // oxlint-disable-next-line react/no-array-index-key
+              <tr key={nth}>
+                <td>
+                  {words.what}
+                  <small className="muted">{words.how}</small>
+                </td>
+                <td className="num">{whole(part.energy_nj, 'nJ')}</td>
+              </tr>
+            )
+          })}
           <tr className="total">
             <td>Energy</td>
             <td className="num">{whole(charge.energy_nj, 'nJ')}</td>
