@@ -12,6 +12,13 @@ test('placesOf() tells the free joules of a day in the largest unit without a fr
   )
 })
 
+test('placesOf() tells the price of a megajoule, never below the true one', () => {
+  const priceWords = (pusdPerJ: string) =>
+    placesOf({ ...TERMS, freeJ: '0', pusdPerJ })['price_words']
+  assert.equal(priceWords('69444'), 'A megajoule costs $0.0695.')
+  assert.equal(priceWords('2500000'), 'A megajoule costs $2.5000.')
+})
+
 test('placesOf() promises no free joules where there are none', () => {
   const { free_day: freeDay, funds_words: words } = placesOf({ ...TERMS, freeJ: '0' })
   assert.deepEqual([freeDay, words], ['', '$5 on file is only taken as you use it.'])

@@ -13,6 +13,9 @@ export type Terms = {
 /** Texts by the names of their places: `{base_url}` in a page is the value of base_url. */
 export type Places = Readonly<Record<string, string>>
 
+const MJ = 1_000_000n
+const PART_PUSD = 100_000_000n
+
 const UNITS = [
   ['GJ', 1_000_000_000n],
   ['MJ', 1_000_000n],
@@ -32,11 +35,19 @@ export function placesOf({ baseUrl, signUp, pusdPerJ, freeJ }: Terms): Places {
       signUp === 'closed'
         ? 'Nobody joins by a link either. Members sign in, also on a further device.'
         : 'Open the link that you were sent: it makes your passkey. There is no password.',
+    price_words: `A megajoule costs ${dollars(BigInt(pusdPerJ) * MJ)}.`,
     funds_words:
       free === ''
         ? '$5 on file is only taken as you use it.'
         : `${free} a day are free; $5 on file lifts that, and is only taken as you use it.`,
   }
+}
+
+/** Of pico-dollars, rounded up to a hundredth of a cent: 69444000000n is $0.0695. */
+function dollars(pusd: bigint): string {
+  const parts = (pusd + PART_PUSD - 1n) / PART_PUSD
+  const digits = parts.toString().padStart(5, '0')
+  return `$${digits.slice(0, -4)}.${digits.slice(-4)}`
 }
 
 /** In the largest unit that leaves a whole number: 50000n is 50 kJ. */

@@ -1,4 +1,5 @@
 // The terms of this service, which it writes into the page: its price and its free joules.
+import { moneyShort } from '#console/figures/money.ts'
 import { energyShort } from '#console/figures/energy.ts'
 
 const NJ_PER_J = 1_000_000_000n
@@ -16,6 +17,12 @@ export function freeDay(): string | undefined {
 export function energyFor(pusd: bigint): string | undefined {
   const price = written('ergon-price')
   return /^[1-9]\d*$/.test(price) ? round((pusd * NJ_PER_J) / BigInt(price)) : undefined
+}
+
+/** The price of energy: 24.9 n$. */
+export function priceOf(nj: bigint): string | undefined {
+  const price = written('ergon-price')
+  return /^[1-9]\d*$/.test(price) ? moneyShort((nj * BigInt(price)) / NJ_PER_J) : undefined
 }
 
 /** Three digits, without zeros at the end: 72 MJ and not 72.0 MJ. */

@@ -27,17 +27,17 @@ export type Scale = {
 
 /**
  * The value in the largest unit that leaves a digit before the point, rounded to three digits: 358035898n → 358 mJ.
- * Of the smallest unit it has no decimals: there is nothing below.
+ * Of the smallest unit it has no decimals: there is nothing below. `isCut`: cut off in place of rounded.
  */
-export function threeDigits(value: bigint, scales: readonly Scale[]): string {
-  if (value < 0n) return `−${threeDigits(-value, scales)}`
+export function threeDigits(value: bigint, scales: readonly Scale[], isCut = false): string {
+  if (value < 0n) return `−${threeDigits(-value, scales, isCut)}`
   for (const [nth, { unit, exponent, decimalsMax = 2 }] of scales.entries()) {
     const isLast = nth === scales.length - 1
     if (value < power(exponent) && !isLast) continue
     const digits = (value / power(exponent)).toString().length
     const decimals = Math.min(Math.max(3 - digits, 0), decimalsMax, exponent)
     const step = power(exponent - decimals)
-    const rounded = ((value + step / 2n) / step) * step
+    const rounded = ((isCut ? value : value + step / 2n) / step) * step
     const larger = scales[nth - 1]
     // 999.6 mJ rounds up to the next unit.
     if (larger !== undefined && rounded >= power(larger.exponent))

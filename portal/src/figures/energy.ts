@@ -20,6 +20,10 @@ const WATT = 1_000_000_000n
 export const energyShort = (nj: bigint): string =>
   nj === 0n ? `0${NBSP}J` : threeDigits(nj, ENERGY)
 
+/** For the rest of an amount: it is cut off, and never looks larger than it is. */
+export const energyLeft = (nj: bigint): string =>
+  nj === 0n ? `0${NBSP}J` : threeDigits(nj, ENERGY, true)
+
 /** For details, copies and hover: 0.358035898 J. */
 export const energyExact = (nj: bigint): string => `${joules(nj)}${NBSP}J`
 

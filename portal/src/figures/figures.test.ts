@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { bytesExact, bytesShort, share } from './amounts.ts'
 import { asMuchAs } from './as-much-as.ts'
 import { carbonExact, carbonShort } from './carbon.ts'
-import { energyExact, energyShort, power, registerDigits } from './energy.ts'
+import { energyExact, energyLeft, energyShort, power, registerDigits } from './energy.ts'
 import { bandWords, exactDigits, figureOf, figureOfSums, registerOf, spoken } from './known.ts'
 import { balanceExact, balanceShort, moneyExact, moneyShort } from './money.ts'
 import { ago, clockExact, day, daysLeft, lasting, left, tableTime } from './time.ts'
@@ -112,6 +112,15 @@ test('share() is never 100 % unless it is', () => {
   prints(of(10n ** 9n), [
     [999_999_999n, '99.99 %'],
     [1n, 'under 0.01 %'],
+  ])
+})
+
+test('what is left is cut off: it never looks larger than it is', () => {
+  prints(energyLeft, [
+    [49_999_999_999_999n, '49.9 kJ'],
+    [50_000_000_000_000n, '50.0 kJ'],
+    [999_999n, '999 µJ'],
+    [0n, '0 J'],
   ])
 })
 

@@ -1,5 +1,6 @@
 // The register of the landing page: the energy of the installation's latest probe of itself.
 import type { ProbeReply } from '#contract/probe.ts'
+import { priceOf } from '#console/client/terms.ts'
 import { howOf, knownWords, registerOf, spoken } from '#console/figures/known.ts'
 
 const ASKED = 'inference'
@@ -19,7 +20,9 @@ export async function showAsked(): Promise<void> {
   digits.ariaHidden = 'true'
   digits.append(part('b', heavy), part('i', light), part('span', 'joules', 'unit'))
   register.replaceChildren(digits, part('span', spoken(figure), 'spoken'))
+  const price = priceOf(figure.nj)
   how.textContent =
+    (price === undefined ? '' : `That costs ${price}. `) +
     `The last answer came after ${last.duration_ms} ms, on ${new Date(last.at).toUTCString()}: ` +
     `${knownWords(figure)}. This installation asks itself at a regular pace, and pays for it.`
 }

@@ -73,7 +73,7 @@ const columnsOf = (nowMs: number, wakers: Wakers): readonly Column<Interval>[] =
         </>
       ),
     },
-    { title: 'To', className: 'wide-only', cell: ({ to }) => timeOf(to) },
+    { title: 'To, UTC', className: 'wide-only', cell: ({ to }) => timeOf(to) },
     { title: 'Woken by', cell: (one) => wokenWords(one, wakers) },
     { title: 'Then', className: 'wide-only', cell: sleptWords },
     {

@@ -1,6 +1,6 @@
 // The charges of this day of UTC of all resources of a kind, in one read.
-import { useQuery } from '@tanstack/react-query'
-import { read } from '#console/client/queries.ts'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { read, readPages, rowsOf, useRest } from '#console/client/queries.ts'
 import { moneyShort } from '#console/figures/money.ts'
 import { useUnit } from '#console/live/use-unit.ts'
 import { Energy } from './energy.tsx'
@@ -9,6 +9,8 @@ import { useNow } from './zone.ts'
 
 /** The energy of the day is at most so old. */
 const ENERGY_MS = 60_000
+
+const TOKENS_PAGE = '1000'
 
 /** Its service has the name of the kind in the plural. */
 export type Kind = 'function' | 'workload'
@@ -27,6 +29,20 @@ export function useEnergyToday(kind: Kind, id: string): Charged | undefined {
   if (data === undefined) return undefined
   const row = data.data.find(({ group }) => group === id)
   return { nj: BigInt(row?.energy_nj ?? 0), pusd: BigInt(row?.charge_pusd ?? 0) }
+}
+
+/** Of tokens, by their ids; undefined until it is known. */
+export function useTokensToday(): ReadonlyMap<string, bigint> | undefined {
+  const day = useNow('day').toISOString().slice(0, 10)
+  const pages = useInfiniteQuery({
+    ...readPages('GET /v1/usage', {
+      query: { from: `${day}T00:00:00Z`, group_by: 'token', limit: TOKENS_PAGE },
+    }),
+    refetchInterval: ENERGY_MS,
+  })
+  useRest(pages)
+  if (pages.data === undefined || pages.hasNextPage) return undefined
+  return new Map(rowsOf(pages.data).map(({ group, energy_nj }) => [group ?? '', BigInt(energy_nj)]))
 }
 
 /** Nothing until it is known. */

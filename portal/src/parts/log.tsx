@@ -5,7 +5,7 @@ import { Field } from './field.tsx'
 import { Loaded } from './loaded.tsx'
 import { Section } from './section.tsx'
 import { Table, type Column } from './table.tsx'
-import { When } from './when.tsx'
+import { TimeHead, When } from './when.tsx'
 
 type Line = { readonly at: string; readonly text: string }
 
@@ -69,7 +69,7 @@ export function Log<Row extends Line>(props: {
   )
 }
 
-const WHEN: Column<Line> = { title: 'When', cell: ({ at }) => <When at={at} isExact /> }
+const WHEN: Column<Line> = { title: <TimeHead />, cell: ({ at }) => <When at={at} inColumn /> }
 
 const textOf = <Row extends Line>(below?: (line: Row) => string | null): Column<Row> => ({
   title: 'Line',

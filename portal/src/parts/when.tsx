@@ -6,15 +6,21 @@ const TICK_MS = 10_000
 
 /** The zone, and the clock that texts follow. */
 export type Times = { readonly zone: Zone; readonly now: Date }
-type Shown = { readonly at: string | Date; readonly isExact?: boolean }
+type Shown = {
+  readonly at: string | Date
+  /** Not how long ago. */
+  readonly isExact?: boolean
+  /** Exact, in a column whose head has the zone. */
+  readonly inColumn?: boolean
+}
 
-export function When({ at, isExact = false }: Shown) {
-  const now = useNow(isExact ? 'day' : 'minute')
-  return <Time at={at} isExact={isExact} times={{ zone: useZone(), now }} />
+export function When(shown: Shown) {
+  const now = useNow(shown.isExact || shown.inColumn ? 'day' : 'minute')
+  return <Time {...shown} times={{ zone: useZone(), now }} />
 }
 
 /** For long lists, which have the clock and the zone once. */
-export function Time({ at, isExact = false, times }: Shown & { readonly times: Times }) {
+export function Time({ at, isExact, inColumn, times }: Shown & { readonly times: Times }) {
   const { zone, now: tick } = times
   const time = typeof at === 'string' ? new Date(at) : at
   // The clock that texts follow is at most so old: what has happened since is now, and not "in 3 s".
@@ -26,13 +32,20 @@ export function Time({ at, isExact = false, times }: Shown & { readonly times: T
       dateTime={time.toISOString()}
       title={`${day(time, zone, now)}, ${clockExact(time, zone)}`}
     >
-      {isExact ? tableTime(time, zone, now) : ago(time, now, zone)}
+      {inColumn || isExact ? tableTime(time, zone, now) : ago(time, now, zone)}
+      {isExact && ` ${ZONE_WORDS[zone]}`}
     </time>
   )
 }
 
-/** The zone of a column of times. */
-export const ZoneName = () => (useZone() === 'UTC' ? 'UTC' : 'Local time')
+/** The head of a column of exact times: each column says its zone, and each time outside of a column. */
+export const TimeHead = ({ name = 'Time' }: { readonly name?: string }) => (
+  <>
+    {name}, {ZONE_WORDS[useZone()]}
+  </>
+)
+
+const ZONE_WORDS: Readonly<Record<Zone, string>> = { UTC: 'UTC', local: 'local time' }
 
 /** A time that may never come, or never came. */
 export const WhenOrNever = ({ at }: { readonly at: string | null }) =>

@@ -6,7 +6,7 @@ import type { ReplyOf } from '#console/client/operations.ts'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
-import { When, ZoneName } from '#console/parts/when.tsx'
+import { TimeHead, When } from '#console/parts/when.tsx'
 import { Head } from '#console/shell/head.tsx'
 import './audit.css'
 
@@ -102,14 +102,14 @@ const COLUMNS: readonly Column<Entry>[] = [
     cell: ({ details }) => <span className="id">{wordsOf(details)}</span>,
   },
   {
-    title: <ZoneName />,
+    title: <TimeHead />,
     className: 'wide-only',
     cell: ({ request_id, at }) =>
       request_id === null ? (
-        <When at={at} isExact />
+        <When at={at} inColumn />
       ) : (
         <Link to="/ledger" search={{ id: request_id } as never}>
-          <When at={at} isExact />
+          <When at={at} inColumn />
         </Link>
       ),
   },

@@ -1,7 +1,7 @@
 // The large figure of the balance, and the time that it lasts at today's rate.
 import type { ReplyOf } from '#console/client/operations.ts'
 import { NBSP } from '#console/figures/digits.ts'
-import { energyShort } from '#console/figures/energy.ts'
+import { energyLeft } from '#console/figures/energy.ts'
 import { balanceExact } from '#console/figures/money.ts'
 import { daysLeft, lasting } from '#console/figures/time.ts'
 import { useToday } from '#console/live/use-today.ts'
@@ -34,7 +34,7 @@ export function Left({
         {unit === 'tUSD' && 'Test money: nothing is owed. '}
         {days !== undefined && `At today’s rate it lasts ${lasting(days)}. `}
         {free_left_nj !== null &&
-          `Nothing is on file: ${energyShort(BigInt(free_left_nj))} of the free joules of the day are left. `}
+          `Nothing is on file: ${energyLeft(BigInt(free_left_nj))} of the free joules of the day are left. `}
         {isLow && <b className="warn">It is below your low-water mark.</b>}
       </p>
     </section>

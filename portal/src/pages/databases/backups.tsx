@@ -10,7 +10,7 @@ import type { ResourceState } from '#console/parts/resource-state.ts'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { actions, Table, type Column } from '#console/parts/table.tsx'
 import { useAction } from '#console/parts/use-action.ts'
-import { When, ZoneName } from '#console/parts/when.tsx'
+import { TimeHead, When } from '#console/parts/when.tsx'
 import type { Backup, Database } from './database.ts'
 import { Restore } from './restore.tsx'
 import { useBackups } from './use-databases.ts'
@@ -114,10 +114,10 @@ const KINDS = { nightly: 'By itself', manual: 'By hand' }
 
 const columnsOf = (setDoing: (doing: Doing) => void): readonly Column<Backup>[] => [
   {
-    title: <ZoneName />,
+    title: <TimeHead />,
     cell: (backup) => (
       <>
-        <When at={backup.ended_at ?? backup.created_at} isExact />
+        <When at={backup.ended_at ?? backup.created_at} inColumn />
         <span className="under">
           {KINDS[backup.kind]}, {stateOf(backup).word}
         </span>

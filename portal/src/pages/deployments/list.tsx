@@ -7,7 +7,7 @@ import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
-import { When, ZoneName } from '#console/parts/when.tsx'
+import { TimeHead, When } from '#console/parts/when.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { changesWords, STATES, type Listed } from './deployment.ts'
 import { useDeployments } from './use-deployments.ts'
@@ -75,8 +75,8 @@ const COLUMNS: readonly Column<Listed>[] = [
   { title: 'State', cell: ({ status }) => <StateWord {...STATES[status]} /> },
   { title: 'Changes', className: 'num wide-only', cell: ({ changes }) => changes },
   {
-    title: <ZoneName />,
+    title: <TimeHead />,
     className: 'wide-only',
-    cell: ({ created_at: at }) => <When at={at} isExact />,
+    cell: ({ created_at: at }) => <When at={at} inColumn />,
   },
 ]

@@ -8,7 +8,7 @@ import { Empty } from '#console/parts/empty.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
-import { When, ZoneName } from '#console/parts/when.tsx'
+import { TimeHead, When } from '#console/parts/when.tsx'
 import { Head } from '#console/shell/head.tsx'
 import './events.css'
 
@@ -115,8 +115,8 @@ const FACTS: readonly Column<Event>[] = [
   },
   { title: 'Number', className: 'num', cell: ({ data }) => data.sequence },
   {
-    title: <ZoneName />,
+    title: <TimeHead />,
     className: 'wide-only',
-    cell: ({ occurred_at }) => <When at={occurred_at} isExact />,
+    cell: ({ occurred_at }) => <When at={occurred_at} inColumn />,
   },
 ]

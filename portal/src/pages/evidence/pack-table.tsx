@@ -5,7 +5,7 @@ import { moneyShort } from '#console/figures/money.ts'
 import { day } from '#console/figures/time.ts'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { actions, Table, type Column } from '#console/parts/table.tsx'
-import { When } from '#console/parts/when.tsx'
+import { TimeHead, When } from '#console/parts/when.tsx'
 import { useNow, useZone } from '#console/parts/zone.ts'
 import { useUnit } from '#console/live/use-unit.ts'
 import { contentOf, stateOf, type Pack } from './pack.ts'
@@ -29,7 +29,7 @@ export function PackTable({ packs, onRemove }: Props) {
 }
 
 const FACTS: readonly Column<Pack>[] = [
-  { title: 'Time', cell: (pack) => <Time pack={pack} /> },
+  { title: <TimeHead />, cell: (pack) => <Time pack={pack} /> },
   {
     title: 'State',
     className: 'wide-only',
@@ -68,7 +68,7 @@ function Time({ pack }: { readonly pack: Pack }) {
         {day(new Date(from), zone, now)} to {day(new Date(to), zone, now)}
       </b>{' '}
       <span className="tiny">
-        <When at={from} isExact /> to <When at={to} isExact />
+        <When at={from} inColumn /> to <When at={to} inColumn />
       </span>
       <span className="under">{stateOf(pack).word}</span>
     </>

@@ -36,7 +36,6 @@ export const EntryRow = memo(function EntryRow(props: EntryProps) {
       )}
     </td>
   )
-  const time = <Time at={row.at} isExact times={times} />
   const place = { 'aria-rowindex': index + 2, 'aria-selected': isOpened, 'data-row': true }
   if (isNarrow)
     return (
@@ -44,7 +43,7 @@ export const EntryRow = memo(function EntryRow(props: EntryProps) {
         <td className="what">
           <What {...props} />
           <span className="under">
-            {time} · {moneyShort(money, unit)}
+            <Time at={row.at} isExact times={times} /> · {moneyShort(money, unit)}
             {how !== null && ` · ${how.known}`}
           </span>
         </td>
@@ -54,7 +53,9 @@ export const EntryRow = memo(function EntryRow(props: EntryProps) {
   return (
     <tr {...place}>
       <td className="c-seal">{row.kind === 'charge' && <SmallSeal hash={row.leafHash} />}</td>
-      <td>{time}</td>
+      <td>
+        <Time at={row.at} inColumn times={times} />
+      </td>
       <td className="what">
         <What {...props} />
       </td>

@@ -11,6 +11,7 @@ import {
   useSyncExternalStore,
   type MouseEvent,
 } from 'react'
+import { TimeHead } from '#console/parts/when.tsx'
 import { useNow, useZone } from '#console/parts/zone.ts'
 import { subjectOf, type BalancedRow } from '#console/parts/ledger-row.ts'
 import { useLive } from '#console/live/use-live.ts'
@@ -57,7 +58,9 @@ export function Rows(props: {
           <th className="c-seal wide-only">
             <span className="spoken">Seal</span>
           </th>
-          <th className="c-time wide-only">{zone === 'UTC' ? 'UTC' : 'Local time'}</th>
+          <th className="c-time wide-only">
+            <TimeHead />
+          </th>
           <th>What</th>
           <th className="c-joules num">Joules</th>
           <th className="c-known wide-only">

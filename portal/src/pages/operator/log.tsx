@@ -8,7 +8,7 @@ import { Loaded } from '#console/parts/loaded.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { StateWord, type Tone } from '#console/parts/state-word.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
-import { When } from '#console/parts/when.tsx'
+import { TimeHead, When } from '#console/parts/when.tsx'
 
 const REFRESH_MS = 5_000
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -23,7 +23,7 @@ const TONES: Readonly<Record<Level, Tone>> = {
 }
 
 const COLUMNS: readonly Column<Line>[] = [
-  { title: 'When', cell: ({ time }) => <When at={time} isExact /> },
+  { title: <TimeHead />, cell: ({ time }) => <When at={time} inColumn /> },
   { title: 'Level', cell: ({ level }) => <StateWord tone={TONES[level]} word={level} /> },
   {
     title: 'Line',

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '#console/client/queries.ts'
-import { energyShort } from '#console/figures/energy.ts'
+import { energyLeft } from '#console/figures/energy.ts'
 import { balanceExact, type MoneyUnit } from '#console/figures/money.ts'
 import { daysLeft, lasting } from '#console/figures/time.ts'
 import { useIsLate, useLive } from '#console/live/use-live.ts'
@@ -63,7 +63,7 @@ function Left({ unit, balance_pusd, depleted_since }: LeftProps) {
 /** Without funds on file the free joules of the day are all there is. */
 const Free = ({ leftNj }: { readonly leftNj: bigint }) => (
   <p className="small">
-    Nothing is on file: <b>{energyShort(leftNj)}</b> of the free joules of the day are left, until
+    Nothing is on file: <b>{energyLeft(leftNj)}</b> of the free joules of the day are left, until
     00:00 UTC. <Link to="/balance">Put $5 on file</Link>
   </p>
 )

@@ -4,6 +4,8 @@ import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
+import { Energy } from '#console/parts/energy.tsx'
+import { useTokensToday } from '#console/parts/energy-today.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { actions, Table, type Column } from '#console/parts/table.tsx'
 import { WhenOrNever } from '#console/parts/when.tsx'
@@ -16,6 +18,7 @@ type Doing = { readonly what: 'revoke' | 'rotate'; readonly token: Token }
 export function TokenTable({ tokens }: { readonly tokens: readonly Token[] }) {
   const [doing, setDoing] = useState<Doing>()
   const stop = () => setDoing(undefined)
+  const today = useTokensToday()
   return (
     <>
       <Table
@@ -25,6 +28,12 @@ export function TokenTable({ tokens }: { readonly tokens: readonly Token[] }) {
         rowClass={(token) => (isValid(token) ? undefined : 'ended')}
         columns={[
           ...FACTS,
+          {
+            title: 'Today',
+            className: 'num wide-only',
+            cell: ({ id }) => today !== undefined && <Energy nj={today.get(id) ?? 0n} />,
+          },
+          ...LIMITS,
           actions((token: Token) => isValid(token) && <Buttons {...{ token, setDoing }} />),
         ]}
       />
@@ -91,6 +100,9 @@ const FACTS: readonly Column<Token>[] = [
     className: 'wide-only',
     cell: ({ last_used_at }) => <WhenOrNever at={last_used_at} />,
   },
+]
+
+const LIMITS: readonly Column<Token>[] = [
   { title: 'Budget a day', className: 'num', cell: (token) => <Budget token={token} /> },
   {
     title: 'Ends',

@@ -1,6 +1,7 @@
 // Usage: who used how much, in which time, compared with the time before.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { rowsOf } from '#console/client/queries.ts'
+import { carbonShort } from '#console/figures/carbon.ts'
 import { energyExact } from '#console/figures/energy.ts'
 import { moneyExact } from '#console/figures/money.ts'
 import { figureOfSums } from '#console/figures/known.ts'
@@ -35,7 +36,7 @@ export function Page() {
   const now = useNow('minute')
   const range = rangeOf(search, now.getTime())
   const by = search.by ?? 'service'
-  const { steps, groups, past } = useUsage(range, by)
+  const { steps, groups, past } = useUsage(range, by, now.getTime())
   const rows = rowsOf(groups.data)
   const go = (next: Search) => void navigate({ to: '.', search: next as never, replace: true })
   const narrow = (lowMs: number, highMs: number) => {
@@ -107,13 +108,14 @@ function Total(props: {
   const now = useNow('minute')
   const figure = figureOfSums(rows)
   const pusd = rows.reduce((sum, { charge_pusd }) => sum + BigInt(charge_pusd), 0n)
+  const pg = rows.reduce((sum, { carbon_pg }) => sum + BigInt(carbon_pg), 0n)
   return (
     <section className="plate usage-total" aria-label="Together" data-copy={energyExact(figure.nj)}>
       <p className="small muted">{rangeWords(range, zone, now)}</p>
       <Register figure={figure} size="middle" />
       <Band figure={figure} />
       <p className="small">
-        <Known figure={figure} />. <b>{moneyExact(pusd, unit)}</b>
+        <Known figure={figure} />. <b>{moneyExact(pusd, unit)}</b>, {carbonShort(pg)}
         {past !== undefined && `, ${changeWords(figure.nj, energyOf(past))}`}
       </p>
     </section>

@@ -13,8 +13,19 @@ test('a preset ends with the step that runs', () => {
     toMs: at('10:00:00'),
     step: 'hour',
   })
-  assert.equal(before(range).toMs, range.fromMs)
-  assert.equal(before(range).toMs - before(range).fromMs, 86_400_000)
+})
+
+test('a range that is over is compared with a whole one, and one that runs with as much of it as has passed', () => {
+  const range = presetRange('day', NOW)
+  const spanOf = (nowMs: number) => {
+    const past = before(range, nowMs)
+    assert.equal(past.fromMs, range.fromMs - 86_400_000)
+    return past.toMs - past.fromMs
+  }
+  assert.equal(spanOf(range.toMs), 86_400_000)
+  // 9:41:07, in whole five minutes.
+  assert.equal(spanOf(NOW), 86_400_000 - 20 * 60_000)
+  assert.equal(spanOf(range.fromMs), 5 * 60_000)
 })
 
 test('a dragged part is of whole steps, in either direction, and never empty', () => {

@@ -1,7 +1,7 @@
 // A range of time of the usage page: a preset, or what was dragged in the chart; and the range before it, of the same
 // length, for comparison.
 import { clock, day, type Zone } from '#console/figures/time.ts'
-import { STEP_MS, type Range } from '#console/parts/range.ts'
+import { STEP_MS, type Range, type Step } from '#console/parts/range.ts'
 
 export const PRESETS = {
   hour: { title: 'Last hour', ms: 3_600_000, step: 'minute' },
@@ -30,11 +30,21 @@ export function narrowed(fromMs: number, toMs: number): Range {
   return { fromMs: from, toMs: Math.max(Math.ceil(high / size) * size, from + size), step }
 }
 
-export const before = ({ fromMs, toMs, step }: Range): Range => ({
-  fromMs: fromMs - (toMs - fromMs),
-  toMs: fromMs,
-  step,
-})
+/** The past is cut to whole ones of these: it is asked for again each time that one has passed. */
+const GRAIN_MS: Readonly<Record<Step, number>> = {
+  minute: STEP_MS.minute,
+  hour: 5 * STEP_MS.minute,
+  day: STEP_MS.hour,
+}
+
+/** The range before it. One that still runs is compared with as much of the past as has passed of it. */
+export function before({ fromMs, toMs, step }: Range, nowMs: number): Range {
+  const begin = fromMs - (toMs - fromMs)
+  if (nowMs >= toMs) return { fromMs: begin, toMs: fromMs, step }
+  const grain = GRAIN_MS[step]
+  const passed = Math.floor((nowMs - fromMs) / grain) * grain
+  return { fromMs: begin, toMs: begin + Math.max(passed, grain), step }
+}
 
 /** In the address: `?from=…&to=…`, in seconds. */
 export function rangeOf(

@@ -19,14 +19,14 @@ const times = ({ fromMs, toMs }: Range) => ({
 const groupsOf = (range: Range, groupBy: GroupBy) =>
   readPages('GET /v1/usage', { query: { ...times(range), group_by: groupBy, limit: LIMIT } })
 
-export function useUsage(range: Range, groupBy: GroupBy) {
+export function useUsage(range: Range, groupBy: GroupBy, nowMs: number) {
   const steps = useInfiniteQuery(
     readPages('GET /v1/usage', {
       query: { ...times(range), group_by: 'service', step: range.step, limit: LIMIT },
     }),
   )
   const groups = useInfiniteQuery(groupsOf(range, groupBy))
-  const past = useInfiniteQuery(groupsOf(before(range), groupBy))
+  const past = useInfiniteQuery(groupsOf(before(range, nowMs), groupBy))
   useRest(steps)
   useRest(groups)
   useRest(past)

@@ -6,7 +6,7 @@ import { MoreRows } from '#console/parts/more-rows.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
-import { When, ZoneName } from '#console/parts/when.tsx'
+import { TimeHead, When } from '#console/parts/when.tsx'
 import { DeliveryStory } from './delivery-story.tsx'
 import { useDeliveries, type Filter } from './use-webhooks.ts'
 import { deliveryState, type Delivery, type Webhook } from './webhook.ts'
@@ -138,8 +138,8 @@ const FACTS: readonly Column<Delivery>[] = [
     ),
   },
   {
-    title: <ZoneName />,
+    title: <TimeHead />,
     className: 'wide-only',
-    cell: ({ created_at }) => <When at={created_at} isExact />,
+    cell: ({ created_at }) => <When at={created_at} inColumn />,
   },
 ]

@@ -7,7 +7,7 @@ import { Loaded } from '#console/parts/loaded.tsx'
 import { STEP_MS, type Range } from '#console/parts/range.ts'
 import { Section } from '#console/parts/section.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
-import { When, ZoneName } from '#console/parts/when.tsx'
+import { TimeHead, When } from '#console/parts/when.tsx'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { useEnergy } from './use-workloads.ts'
 import type { Workload } from './workload.ts'
@@ -62,6 +62,6 @@ function hoursOf({ from, to }: Energies): Range {
 }
 
 const COLUMNS: readonly Column<Hour>[] = [
-  { title: <ZoneName />, cell: ({ at }) => <When at={at} isExact /> },
+  { title: <TimeHead />, cell: ({ at }) => <When at={at} inColumn /> },
   { title: 'Energy', className: 'num', cell: ({ energy_nj }) => <Energy nj={BigInt(energy_nj)} /> },
 ]
