@@ -59,6 +59,16 @@ const operatorMeter = z.object({
   }),
 })
 
+/** The cards of the node: a meter whose second of CPU is a second of steps, and whose processors are the cards. */
+const operatorGpu = operatorMeter.extend({
+  /** Their names, with the version of the driver. */
+  cards: z.string(),
+  /** The models that used them in the last window, and what no model used. */
+  shares: z
+    .array(z.object({ name: z.string(), payer: z.string(), watts: decimal, idle_watts: decimal }))
+    .max(CELLS_MAX),
+})
+
 export const nodeFacts = z.object({
   at: time,
   version: z.string(),
@@ -67,6 +77,8 @@ export const nodeFacts = z.object({
   /** The isolation of cells, and in words why not better. */
   isolation: z.object({ level: z.string(), reasons: z.array(z.string()) }),
   meter: operatorMeter,
+  /** Null without cards that have a meter of their own. */
+  gpu: operatorGpu.nullable(),
   cells: z.array(operatorCell).max(CELLS_MAX),
   disks: z.array(z.object({ folder: z.string(), size_bytes: count, free_bytes: count })),
 })

@@ -21,7 +21,8 @@ export function nodeFactsOf({ config, cells, meter, data }: NodeCore): NodeFacts
     node_version: process.version,
     region: config.region,
     isolation: { level: cells.isolation.level, reasons: [...cells.isolation.reasons] },
-    meter: meterOf(status),
+    meter: meterOf(status, sensorWords(status)),
+    gpu: status.gpu === undefined ? null : gpuOf(status.gpu),
     cells: cells
       .list()
       .slice(0, CELLS_MAX)
@@ -31,13 +32,15 @@ export function nodeFactsOf({ config, cells, meter, data }: NodeCore): NodeFacts
 }
 type NodeCore = Pick<AgentCore, 'config' | 'cells' | 'meter' | 'data'>
 
-function meterOf(status: ReturnType<AgentCore['meter']['status']>): NodeFacts['meter'] {
+type AnyMeter = Omit<ReturnType<AgentCore['meter']['status']>, 'carbon' | 'indirect' | 'gpu'>
+
+function meterOf(status: AnyMeter, reason: string): NodeFacts['meter'] {
   const { now, model } = status
   return {
     name: status.meter,
     method: (now?.method ?? null) as NodeFacts['meter']['method'],
     band_pct: now?.band_pct ?? model.band_pct,
-    reason: now === undefined || now.method === 'model' ? modelWords(status) : 'a sensor is read',
+    reason,
     watts: now?.watts ?? NO_WATTS,
     idle_watts: now?.idle_watts ?? NO_WATTS,
     billed_watts: now?.billed_watts ?? NO_WATTS,
@@ -52,9 +55,17 @@ function meterOf(status: ReturnType<AgentCore['meter']['status']>): NodeFacts['m
   }
 }
 
-/** Why the model, and of which processor. */
-const modelWords = ({ now, model }: ReturnType<AgentCore['meter']['status']>): string =>
-  `${now?.fallback ?? 'no sensor is read'}; model of the processor: ${model.basis}`
+/** The sensor, or why the model, and of which processor. */
+const sensorWords = ({ now, model }: AnyMeter): string =>
+  now === undefined || now.method === 'model'
+    ? `${now?.fallback ?? 'no sensor is read'}; model of the processor: ${model.basis}`
+    : 'a sensor is read'
+
+const gpuOf = (status: AnyMeter): NodeFacts['gpu'] => ({
+  ...meterOf(status, status.now?.fallback ?? 'nvidia-smi is read'),
+  cards: status.model.basis,
+  shares: (status.now?.split ?? []).slice(0, CELLS_MAX),
+})
 
 function cellOf(
   cell: Cell,

@@ -1,5 +1,4 @@
 // The node: its power as one bar, how that is known, disks and versions.
-import { Fragment, type ReactNode } from 'react'
 import { bytesShort, share } from '#console/figures/amounts.ts'
 import { energyShort, power } from '#console/figures/energy.ts'
 import { howOf } from '#console/figures/known.ts'
@@ -9,6 +8,8 @@ import { Limit } from '#console/parts/limit.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { When } from '#console/parts/when.tsx'
 import { njPerS, powerParts, type NodeFacts } from './node.ts'
+import { Gpu } from './gpu.tsx'
+import { Pairs } from './pairs.tsx'
 import { WithNode } from './with-node.tsx'
 
 export const NodeNow = () => (
@@ -17,6 +18,7 @@ export const NodeNow = () => (
       <div className="stack wide">
         <Power facts={facts} />
         <Meter facts={facts} />
+        {facts.gpu !== null && <Gpu gpu={facts.gpu} />}
         <Disks facts={facts} />
         <Versions facts={facts} />
       </div>
@@ -120,15 +122,4 @@ const Versions = ({ facts }: Props) => (
       ]}
     />
   </Section>
-)
-
-const Pairs = ({ pairs }: { readonly pairs: readonly (readonly [string, ReactNode])[] }) => (
-  <dl className="pairs">
-    {pairs.map(([term, value]) => (
-      <Fragment key={term}>
-        <dt>{term}</dt>
-        <dd>{value}</dd>
-      </Fragment>
-    ))}
-  </dl>
 )
