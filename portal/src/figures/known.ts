@@ -11,6 +11,8 @@ import {
 import { decimal } from './digits.ts'
 import { joules, registerDigits } from './energy.ts'
 
+export { knownBy }
+
 /** The origin of a figure; `bandPct` is the declared error in percent, undefined where the API does not give it. */
 export type How = { readonly known: EnergyOrigin; readonly bandPct: number | undefined }
 export type Figure = How & { readonly nj: bigint }

@@ -1,7 +1,7 @@
 // Method and band of an answer's energy, from its charge. The node's meter says nothing of an answer.
 import { useQuery } from '@tanstack/react-query'
 import { read } from '#console/client/queries.ts'
-import { howOf, type How } from '#console/figures/known.ts'
+import { knownBy, type How } from '#console/figures/known.ts'
 import { useLive } from '#console/live/use-live.ts'
 import type { Turn } from './turn.ts'
 
@@ -18,6 +18,6 @@ export function useHow(turn: Turn | undefined): How | undefined {
     refetchInterval: ({ state: { data, dataUpdateCount: times } }) =>
       times < READS_MAX && (data?.data.length ?? 0) === 0 ? AGAIN_MS : false,
   })
-  const charge = live ?? entry.data?.data[0]
-  return charge?.method == null ? undefined : howOf(charge)
+  const { method, band_pct: band } = live ?? entry.data?.data[0] ?? {}
+  return method == null ? undefined : { known: knownBy(method), bandPct: Number(band) }
 }
