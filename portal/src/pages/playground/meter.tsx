@@ -9,9 +9,9 @@ import { Strip } from '#console/parts/strip.tsx'
 import { CodeButtons } from './code-buttons.tsx'
 import { Ramp } from './ramp.tsx'
 import { Settings } from './settings.tsx'
-import { rateOf, type Turn } from './turn.ts'
+import { billed, isAwaited, rateOf, type Turn } from './turn.ts'
 import type { ChatSettings } from './use-chat.ts'
-import { useHow } from './use-how.ts'
+import { useCharge } from './use-charge.ts'
 
 export function Meter(props: {
   readonly turn: Turn | undefined
@@ -21,19 +21,19 @@ export function Meter(props: {
   readonly settings: ChatSettings
   readonly onSettings: (settings: ChatSettings) => void
 }) {
-  const { turn, next, isRunning, settings, onSettings } = props
-  const how = useHow(turn)
+  const { turn: told, next, isRunning, settings, onSettings } = props
+  const charge = useCharge(told)
+  const turn = told && billed(told, charge)
+  const how = charge?.how
   return (
     <aside className="plate meter" aria-label="This answer">
       <div className="so-far">
-        <p className="small muted">
-          {isRunning
-            ? 'This answer, so far'
-            : turn === undefined
-              ? 'No answer yet'
-              : 'The last answer'}
-        </p>
-        <Register figure={figureOf(turn, how)} size="middle" />
+        <p className="small muted">{titleOf(turn)}</p>
+        <Register
+          figure={figureOf(turn, how)}
+          size="middle"
+          isOld={turn !== undefined && isAwaited(turn)}
+        />
       </div>
       <AnswerStrip turn={turn} isRunning={isRunning} />
       {turn !== undefined && turn.ceilingNj !== undefined && (
@@ -52,6 +52,14 @@ export function Meter(props: {
       <CodeButtons body={next} />
     </aside>
   )
+}
+
+/** The words above the joules. */
+export function titleOf(turn: Turn | undefined): string {
+  if (turn === undefined) return 'No answer yet'
+  if (turn.endedMs === undefined) return 'This answer, so far'
+  if (isAwaited(turn)) return 'Stopped: the joules until then, its charge comes'
+  return turn.status === 'stopped' ? 'The last answer, stopped' : 'The last answer'
 }
 
 /** Nothing is vouched for. */

@@ -3,15 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { carbonShort } from '#console/figures/carbon.ts'
 import { energyExact } from '#console/figures/energy.ts'
 import { moneyShort } from '#console/figures/money.ts'
-import { useLive } from '#console/live/use-live.ts'
 import { Known } from '#console/parts/known.tsx'
 import { ProblemNote } from '#console/parts/loaded.tsx'
 import { Exact } from '#console/parts/register.tsx'
 import { SmallSeal } from '#console/parts/seal.tsx'
 import { useUnit } from '#console/live/use-unit.ts'
 import { UNKNOWN } from './meter.tsx'
-import type { Turn } from './turn.ts'
-import { useHow } from './use-how.ts'
+import { billed, isAwaited, type Turn, type TurnCharge } from './turn.ts'
+import { useCharge } from './use-charge.ts'
 
 export function Talk({ turns }: { readonly turns: readonly Turn[] }) {
   if (turns.length === 0)
@@ -46,7 +45,9 @@ const STATES: Readonly<Record<Turn['status'], string>> = {
   failed: 'failed',
 }
 
-function Answer({ turn }: { readonly turn: Turn }) {
+function Answer({ turn: told }: { readonly turn: Turn }) {
+  const charge = useCharge(told)
+  const turn = billed(told, charge)
   const { status, model, text, reason, error } = turn
   const who = [model, STATES[status]].filter((part) => part !== '').join(', ')
   const isRunning = status === 'asking' || status === 'answering'
@@ -60,29 +61,43 @@ function Answer({ turn }: { readonly turn: Turn }) {
         {isRunning && <span className="caret" />}
       </p>
       {error !== undefined && <ProblemNote error={error} title="It was not answered" />}
-      {!isRunning && turn.nj !== undefined && <Cost turn={turn} nj={turn.nj} />}
-      {status === 'stopped' && turn.nj === undefined && turn.receiptId !== undefined && (
+      {!isRunning && turn.isWhole && turn.nj !== undefined && (
+        <Cost turn={turn} nj={turn.nj} charge={charge} />
+      )}
+      {isAwaited(turn) && (
+        <p className="cost" role="status">
+          <span>
+            Stopped. What came is charged, and its joules are here in a moment:{' '}
+            <Link to={`/ledger/${turn.receiptId}`}>receipt</Link>
+          </span>
+        </p>
+      )}
+      {status === 'stopped' && turn.receiptId === undefined && (
         <p className="cost">
-          What came is charged: <Link to={`/ledger/${turn.receiptId}`}>receipt</Link>
+          <span>
+            Stopped before it began. What that cost is on the <Link to="/ledger">ledger</Link>.
+          </span>
         </p>
       )}
     </div>
   )
 }
 
-function Cost({ turn, nj }: { readonly turn: Turn; readonly nj: bigint }) {
-  const how = useHow(turn)
+function Cost(props: {
+  readonly turn: Turn
+  readonly nj: bigint
+  readonly charge: TurnCharge | undefined
+}) {
+  const { turn, nj, charge } = props
+  const how = charge?.how
   const unit = useUnit()
-  const charge = useLive(({ charges }) => charges.find(({ id }) => id === turn.receiptId))
   return (
     <p className="cost">
       <span className="figure" data-copy={energyExact(nj)}>
         <Exact figure={{ ...(how ?? UNKNOWN), nj }} /> J
       </span>
       {charge !== undefined && (
-        <span>
-          {charge.charge_pusd === '0' ? 'free' : moneyShort(BigInt(charge.charge_pusd), unit)}
-        </span>
+        <span>{charge.pusd === 0n ? 'free' : moneyShort(charge.pusd, unit)}</span>
       )}
       {turn.pg !== undefined && <span>{carbonShort(turn.pg)}</span>}
       {how !== undefined && <Known figure={how} />}

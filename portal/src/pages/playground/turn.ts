@@ -1,5 +1,6 @@
 // An exchange of the playground: what was asked, the answer, and its change by events of the stream. Pure.
 import type { ChatEvent } from '#console/chat/stream.ts'
+import type { How } from '#console/figures/known.ts'
 
 /** Joules after so many tokens, for the drawing. */
 export type Point = { readonly tokens: number; readonly nj: bigint; readonly atMs: number }
@@ -17,10 +18,14 @@ export type Turn = {
   readonly endedMs: number | undefined
   /** So far, or in the end. */
   readonly nj: bigint | undefined
+  /** True: `nj` is what is billed. */
+  readonly isWhole: boolean
   readonly pg: bigint | undefined
   readonly ceilingNj: bigint | undefined
   readonly points: readonly Point[]
 }
+/** Of the answer, as the ledger has it. */
+export type TurnCharge = { readonly how: How; readonly nj: bigint; readonly pusd: bigint }
 
 export const asked = (question: string, tokensMax: number, nowMs: number): Turn => ({
   question,
@@ -35,6 +40,7 @@ export const asked = (question: string, tokensMax: number, nowMs: number): Turn 
   startedMs: nowMs,
   endedMs: undefined,
   nj: undefined,
+  isWhole: false,
   pg: undefined,
   ceilingNj: undefined,
   points: [],
@@ -46,7 +52,7 @@ export function afterEvent(turn: Turn, event: ChatEvent, nowMs: number): Turn {
       return {
         ...turn,
         status: 'answering',
-        receiptId: event.receiptId,
+        receiptId: event.receiptId === '' ? undefined : event.receiptId,
         ceilingNj: event.ceilingNj,
         reason: event.reason,
       }
@@ -63,12 +69,25 @@ export function afterEvent(turn: Turn, event: ChatEvent, nowMs: number): Turn {
       return {
         ...turn,
         nj: event.nj,
+        isWhole: true,
         pg: event.pg,
         tokens: event.tokens,
         points: [...turn.points, { tokens: event.tokens, nj: event.nj, atMs: nowMs }],
       }
   }
 }
+
+/** An answer that was cut off costs more than the stream told: work goes on for a moment, and its end is billed too. */
+export function billed(turn: Turn, charge: TurnCharge | undefined): Turn {
+  const { endedMs: atMs, tokens, isWhole, points } = turn
+  if (charge === undefined || atMs === undefined || isWhole) return turn
+  const { nj } = charge
+  return { ...turn, nj, isWhole: true, points: [...points, { tokens, nj, atMs }] }
+}
+
+/** The answer has ended, and its charge is not known yet. */
+export const isAwaited = ({ endedMs, isWhole, receiptId }: Turn): boolean =>
+  endedMs !== undefined && !isWhole && receiptId !== undefined
 
 /** Energy a second of the newest two points; undefined while there is one. */
 export function rateOf({ points }: Turn): bigint | undefined {
