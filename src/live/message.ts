@@ -76,6 +76,7 @@ const entryOf = (row: LiveChargeRow) => ({
   service: serviceOf(row.operation),
   operation: row.operation,
   ...(row.model !== null && { model: row.model }),
+  status: row.status,
   energy_nj: row.energy,
   charge_pusd: row.charge,
   ...knownAs(bandOfParts(row.parts)),

@@ -51,6 +51,7 @@ export type LiveChargeRow = {
   readonly at: Date
   readonly operation: string
   readonly model: string | null
+  readonly status: number
   readonly energy: string
   readonly charge: string
   readonly parts: readonly ChargePart[]
@@ -113,7 +114,7 @@ const NEW_CHARGES = `
 
 const NEWEST = `
   select c.* from unnest($1::text[]) as s (account) cross join lateral (
-    select account, account_seq::text as number, id, to_at as at, operation, model, energy_nj::text as energy,
+    select account, account_seq::text as number, id, to_at as at, operation, model, status, energy_nj::text as energy,
       charge_pusd::text as charge, convert_from(bytes, 'UTF8')::json -> 'parts' as parts
     from charges where account = s.account order by account_seq desc limit ${LIVE_CHARGES_MAX}) c`
 

@@ -61,14 +61,23 @@ const chargesOf = ({ account }: Caller) =>
     [account],
   )
 
-type Receipts = { data: { account_seq: string; energy_nj: string; charge_pusd: string }[] }
+type Receipts = {
+  data: {
+    id: string
+    account_seq: string
+    status: number
+    energy_nj: string
+    charge_pusd: string
+  }[]
+}
 
 test('the sums of a message are those of the receipts up to its id, and usage has the same', async () => {
   const who = await newCaller()
   for (let nth = 0; nth < 5; nth++) assert.equal((await call(who, '/v1/models')).status, 200)
   const heard = hear(ergon, who.token, { seconds: 4 })
   const messages: Message[] = [await messageLike(heard, () => true)]
-  for (let nth = 0; nth < 5; nth++) await call(who, '/v1/models')
+  for (let nth = 0; nth < 4; nth++) await call(who, '/v1/models')
+  assert.equal((await call(who, '/v1/usage?from=x')).status, 400)
   messages.push(await messageLike(heard, ({ today }) => today.requests >= 10))
   const end = await endOf(heard)
   assert.equal(end.event, 'end')
@@ -83,6 +92,9 @@ test('the sums of a message are those of the receipts up to its id, and usage ha
     )
   }
   const charges = await chargesOf(who)
+  const told = messages.flatMap(({ message }) => message.charges ?? [])
+  assert.ok(told.some(({ status }) => status === 400))
+  for (const { id, status } of told) assert.equal(status, data.find((one) => one.id === id)?.status)
   for (const { id, message } of messages) {
     const until = charges.filter(({ number }) => BigInt(number) <= BigInt(id))
     const { method, bandPct } = bandOfParts(until.flatMap(({ parts }) => parts))
@@ -91,9 +103,9 @@ test('the sums of a message are those of the receipts up to its id, and usage ha
       [knownOfSum({ nj, measuredNj }), message.today.band_pct],
       [knownBy(method), bandPct],
     )
-    for (const told of message.charges ?? []) {
-      const own = bandOfParts(charges.find((one) => one.id === told.id)?.parts ?? [])
-      assert.deepEqual([told.method, told.band_pct], [own.method, own.bandPct])
+    for (const one of message.charges ?? []) {
+      const own = bandOfParts(charges.find(({ id: ownId }) => ownId === one.id)?.parts ?? [])
+      assert.deepEqual([one.method, one.band_pct], [own.method, own.bandPct])
     }
   }
   // Its own charge is what its end said.

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { product, sharedErgon } from '../product.ts'
-import { MODELS } from '../settings.ts'
+import { CHAT, MODELS } from '../settings.ts'
 import { done, newPerson, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
 import { consoleOfFile } from './console-of-file.ts'
+import { signUpByPages } from './walk.ts'
 
 product(MODELS)
 
@@ -35,4 +36,45 @@ describe('answers of models in the browser', { skip: withoutBrowser }, () => {
     assert.equal(BigInt((shown ?? '').replaceAll(/\D/g, '')), BigInt(data[0]?.energy_nj ?? 0))
     assert.match((await page.locator('.meter .so-far').textContent()) ?? '', /stopped/)
   })
+
+  test('a refused request ends no sign-up; an answer elsewhere does', async () => {
+    await using ada = await newPerson(browser(), portal())
+    const { page, ask } = ada
+    await signUpByPages(ada)
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const body = { messages, max_tokens: 4 }
+    await page.evaluate(TOLD)
+    const refused = await ask('POST', '/v1/chat/completions', { ...body, model: 'none' })
+    assert.ok(refused.status >= 400)
+    await page.evaluate(`told('${refused.headers['x-receipt-id']}')`)
+    const answered = await ask('POST', '/v1/chat/completions', { ...body, model: CHAT })
+    assert.equal(answered.status, 200)
+    const link = page.getByRole('link', { name: 'See its receipt' })
+    const id = answered.headers['x-receipt-id']
+    assert.equal(await link.getAttribute('href'), `/ledger/${id}`)
+    const { method, band_pct: band } = (
+      done(await ask('GET', `/v1/ledger?id=${id}`), 200) as {
+        data: { method: string; band_pct: string }[]
+      }
+    ).data[0] ?? { method: '', band_pct: '' }
+    assert.equal(method, 'model')
+    const spoken = await page.locator('.register .spoken').textContent()
+    assert.match(spoken ?? '', new RegExp(`modelled, plus or minus ${band} percent`))
+  })
 })
+
+/** A live stream of its own: resolves once it has told of a charge. */
+const TOLD = `{
+  const ids = new Set()
+  const waiting = new Map()
+  new EventSource('/v1/live').addEventListener('message', ({ data }) => {
+    for (const { id } of JSON.parse(data).charges ?? []) {
+      ids.add(id)
+      waiting.get(id)?.()
+    }
+  })
+  window.told = (id) => new Promise((resolve) => {
+    if (ids.has(id)) resolve()
+    else waiting.set(id, resolve)
+  })
+}`

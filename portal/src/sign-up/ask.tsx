@@ -6,6 +6,7 @@ import { costOf, type Cost } from '#console/chat/cost.ts'
 import { FIRST_QUESTION } from '#console/chat/first-question.ts'
 import { send } from '#console/client/call.ts'
 import { apiUrl } from '#console/client/api-url.ts'
+import { howOf } from '#console/figures/known.ts'
 import { asMuchAs } from '#console/figures/as-much-as.ts'
 import { carbonShort } from '#console/figures/carbon.ts'
 import { useLive } from '#console/live/use-live.ts'
@@ -16,6 +17,8 @@ import { Strip } from '#console/parts/strip.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import { saveStep } from './progress.ts'
 
+/** The status of an answer is below this one. */
+const REFUSED = 400
 const LANGUAGES = Object.keys(codeOf) as readonly Language[]
 
 type Answered = { readonly cost: Cost; readonly text: string | undefined }
@@ -57,17 +60,15 @@ export function Ask({
   )
 }
 
-/** The newest answer of a model that the live stream told: somebody used the token elsewhere. */
+/** The newest answer of a model that the live stream told: somebody used the token elsewhere. Refusals are charged too. */
 function useFirstAnswer(): Answered | undefined {
   const charge = useLive(({ charges }) =>
-    charges.find(({ operation }) => operation === 'chat.create'),
+    charges.find(({ operation, status }) => operation === 'chat.create' && status < REFUSED),
   )
-  const known = useLive(({ today }) => today?.figure)
   if (charge === undefined) return undefined
   const figure = {
     nj: BigInt(charge.energy_nj),
-    known: known?.known ?? 'modelled',
-    bandPct: known?.bandPct,
+    ...howOf(charge),
   }
   return { cost: { figure, pg: 0n, receiptId: charge.id }, text: undefined }
 }
