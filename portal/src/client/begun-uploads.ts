@@ -4,13 +4,32 @@ import type { Place } from './s3.ts'
 const KEPT = 'ergon.uploads'
 /** Older ones are forgotten first; storage ends them by its own rules. */
 const KEPT_MAX = 50
+/** Of the beginning of a file and of its end. */
+const EDGE_BYTES = 65_536
 
-export type BegunUpload = Place & {
-  readonly uploadId: string
-  /** Of the file: another file of this name begins anew. */
+/** The mark of a file among others of its name. Two files can have one size and one time. */
+export type FileMark = {
   readonly bytes: number
   readonly changedMs: number
+  /** SHA-256 of its beginning and its end, in hex. */
+  readonly edges: string
 }
+export type BegunUpload = Place & FileMark & { readonly uploadId: string }
+
+/** Throws NotReadableError for a file that has changed since it was chosen. */
+export async function markOf(file: File): Promise<FileMark> {
+  const { size, lastModified } = file
+  const edges = new Blob([
+    file.slice(0, EDGE_BYTES),
+    file.slice(Math.max(EDGE_BYTES, size - EDGE_BYTES)),
+  ])
+  const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', await edges.arrayBuffer()))
+  const hex = Array.from(sum, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return { bytes: size, changedMs: lastModified, edges: hex }
+}
+
+const isSame = (one: FileMark, other: FileMark): boolean =>
+  one.bytes === other.bytes && one.changedMs === other.changedMs && one.edges === other.edges
 
 type Upload = Pick<BegunUpload, 'bucket' | 'key'>
 const isOf =
@@ -30,9 +49,11 @@ const write = (list: readonly BegunUpload[]): void =>
 
 export const begunUploads = {
   in: (bucket: string): readonly BegunUpload[] => read().filter((one) => one.bucket === bucket),
+  /** The upload of this name, of whatever file. */
+  at: (place: Place): BegunUpload | undefined => read().find(isOf(place)),
   /** The upload that this file began. */
-  find: (place: Place, { size, lastModified }: File): BegunUpload | undefined =>
-    read().find((one) => isOf(place)(one) && one.bytes === size && one.changedMs === lastModified),
+  find: (place: Place, mark: FileMark): BegunUpload | undefined =>
+    read().find((one) => isOf(place)(one) && isSame(one, mark)),
   keep: (begun: BegunUpload): void => write([...read().filter((one) => !isOf(begun)(one)), begun]),
   forget: (place: Place): void => write(read().filter((one) => !isOf(place)(one))),
   /** Their names are none of the next member. */

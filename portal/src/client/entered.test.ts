@@ -36,7 +36,7 @@ const { entered, left, tellOtherTabs } = await import('./entered.ts')
 const { begunUploads } = await import('./begun-uploads.ts')
 const { beginWith, savedCodes } = await import('#console/sign-up/progress.ts')
 
-const UPLOAD = { bucket: 'b', key: 'k', uploadId: 'u', bytes: 1, changedMs: 1 }
+const UPLOAD = { bucket: 'b', key: 'k', uploadId: 'u', bytes: 1, changedMs: 1, edges: 'e' }
 const keep = () => {
   beginWith(['k7q2-9m4x'])
   begunUploads.keep(UPLOAD)

@@ -1,5 +1,6 @@
 // An upload in parts by the S3 protocol. A part that fails is sent again; those that have arrived are not.
-import { begunUploads, type BegunUpload } from './begun-uploads.ts'
+import { begunUploads, markOf, type BegunUpload } from './begun-uploads.ts'
+import { pause } from './pause.ts'
 import { isProblem } from './problem.ts'
 import { abortParts, beginParts, completeParts, listParts, type Part } from './s3-parts.ts'
 import { pathOf, type Place } from './s3.ts'
@@ -46,19 +47,28 @@ export async function discard(begun: BegunUpload): Promise<void> {
   begunUploads.forget(begun)
 }
 
+/** Ends the upload that the file began here, where there is one. */
+export async function discardOf(place: Place, file: File): Promise<void> {
+  const begun = begunUploads.find(place, await markOf(file))
+  if (begun !== undefined) await discard(begun)
+}
+
 type Begun = { readonly begun: BegunUpload; readonly arrived: readonly Part[] }
 
-/** Goes on with what this browser began for the file, or begins anew. */
+/** Goes on with what this browser began for the file, or begins anew. Parts of another file of the name are removed. */
 async function begin(place: Place, file: File, signal: AbortSignal): Promise<Begun> {
-  const old = begunUploads.find(place, file)
+  const mark = await markOf(file)
+  const old = begunUploads.find(place, mark)
   if (old !== undefined)
     try {
       return { begun: old, arrived: await listParts(old, signal) }
     } catch (error) {
       if (!isProblem(error, 'NoSuchUpload')) throw error
     }
+  const other = begunUploads.at(place)
+  if (other !== undefined && other.uploadId !== old?.uploadId) await discard(other)
   const uploadId = await beginParts(place, typeOf(file), signal)
-  const begun = { ...place, uploadId, bytes: file.size, changedMs: file.lastModified }
+  const begun = { ...place, ...mark, uploadId }
   begunUploads.keep(begun)
   return { begun, arrived: [] }
 }
@@ -79,6 +89,7 @@ async function sendPart(part: {
     } catch (error) {
       if (waitMs === undefined || !isPassing(error)) throw error
       progress(0)
+      // A try after the end of the signal fails by it.
       await pause(waitMs, signal)
     }
   throw new TypeError('Unreachable: the last try returns or throws')
@@ -87,16 +98,3 @@ async function sendPart(part: {
 /** True when the same request may go through later. */
 const isPassing = (error: unknown): boolean =>
   isProblem(error) && (error.status === 0 || error.status === 429 || error.status >= 500)
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        reject(new DOMException('Cancelled', 'AbortError'))
-      },
-      { once: true },
-    )
-  })

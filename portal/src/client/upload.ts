@@ -1,5 +1,5 @@
 // An upload of a file with its progress: small ones whole, large ones in parts that outlive a lost connection or page.
-import { begunUploads } from './begun-uploads.ts'
+import { begunUploads, markOf } from './begun-uploads.ts'
 import { uploadInParts } from './multipart.ts'
 import { isProblem, Problem } from './problem.ts'
 import { headObject, pathOf, type Place } from './s3.ts'
@@ -12,7 +12,7 @@ const WHOLE_BYTES_MAX = 16 * 2 ** 20
 export async function upload(place: Place, file: File, options: UploadOptions): Promise<void> {
   const { replaces, signal } = options
   if (file.size > WHOLE_BYTES_MAX) {
-    const isBegun = begunUploads.find(place, file) !== undefined
+    const isBegun = begunUploads.find(place, await markOf(file)) !== undefined
     if (!replaces && !isBegun && (await objectExists(place, signal)))
       throw new Problem({ status: 412, code: 'PreconditionFailed', detail: 'The object exists' })
     return await uploadInParts(place, file, options)

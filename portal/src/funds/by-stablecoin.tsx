@@ -2,7 +2,6 @@
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { isProblem } from '#console/client/problem.ts'
-import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import type { MoneyUnit } from '#console/figures/money.ts'
 import { Command } from '#console/parts/copy.tsx'
@@ -10,6 +9,7 @@ import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
 import { Refusal } from '#console/parts/refusal.tsx'
 import { useAction } from '#console/parts/use-action.ts'
+import { paymentsChanged } from './payments-changed.ts'
 
 /** Of 402 payment_required. */
 type Offer = Readonly<
@@ -64,7 +64,7 @@ function Claim({ offer: { network, claim_text } }: { readonly offer: Offer }) {
   const claim = useAction(async () => {
     const transfer = { network, transaction, signature: signature.trim() }
     await withTouch(() => call('POST /v1/topups', { body: { method: 'stablecoin', transfer } }))
-    await changed('GET /v1/topups', 'GET /v1/balance')
+    await paymentsChanged()
     setDone(true)
   })
   if (isDone)

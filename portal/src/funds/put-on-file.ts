@@ -1,15 +1,14 @@
 // Ways to put $5 on file: a hold of a card, a voucher. The hold is taken from as the account uses energy.
 import { call } from '#console/client/call.ts'
+import { pause } from '#console/client/pause.ts'
 import { isProblem, Problem } from '#console/client/problem.ts'
-import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
+import { paymentsChanged } from './payments-changed.ts'
 
 /** A card of the test processor that always pays. */
 const TEST_CARD = 'pm_card_visa'
 const TRY_MS = 500
 const TRIES_MAX = 20
-
-const refresh = () => changed('GET /v1/balance', 'GET /v1/topups', 'GET /v1/payment-methods')
 
 /** The address of the processor's page where the payer goes on; undefined: nothing is left to do. */
 export async function addCard(isTest: boolean): Promise<string | undefined> {
@@ -20,7 +19,7 @@ export async function addCard(isTest: boolean): Promise<string | undefined> {
   )
   const page = method.action?.url ?? undefined
   if (page === undefined) await settled(method.id)
-  await refresh()
+  await paymentsChanged()
   return page
 }
 
@@ -31,7 +30,7 @@ async function settled(id: string): Promise<void> {
     const state = data.find((method) => method.id === id)?.status
     if (state === 'active') return
     if (state === 'failed') throw declined()
-    await new Promise((resolve) => setTimeout(resolve, TRY_MS))
+    await pause(TRY_MS)
   }
   throw new Problem({
     status: 503,
@@ -52,7 +51,7 @@ export async function holdFunds(): Promise<string | undefined> {
     if (!isProblem(error, 'hold_exists')) throw error
     return undefined
   } finally {
-    await refresh()
+    await paymentsChanged()
   }
 }
 
@@ -60,11 +59,11 @@ export async function holdFunds(): Promise<string | undefined> {
 export async function topUp(amount: string, method?: string): Promise<string | undefined> {
   const body = { amount, ...(method !== undefined && { payment_method: method }) }
   const topup = await withTouch(() => call('POST /v1/topups', { body }))
-  await refresh()
+  await paymentsChanged()
   return topup.action?.url ?? undefined
 }
 
 export async function redeemVoucher(code: string): Promise<void> {
   await withTouch(() => call('POST /v1/vouchers/redeem', { body: { code: code.trim() } }))
-  await refresh()
+  await paymentsChanged()
 }

@@ -1,5 +1,6 @@
 // The live stream of a browser: one tab holds it, by a lock, and tells the others. It is closed while no page that
 // shows live figures is visible.
+import { pause } from '#console/client/pause.ts'
 import { tellSignedOut } from '#console/client/signed-out.ts'
 import type { LiveMessage } from '#contract/live.ts'
 import { after, NOTHING, type LiveState } from './state.ts'
@@ -168,16 +169,3 @@ function readStream(
     signal.addEventListener('abort', () => close('broken'), { once: true })
   })
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })

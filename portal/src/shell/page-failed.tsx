@@ -1,9 +1,41 @@
-// A page that failed by itself: a fault of the console. The board stays, so that the others can be reached.
+// A page that failed by itself: a fault of the console, or its service stays away. The board stays, so that the others can be
+// reached.
 import type { ErrorComponentProps } from '@tanstack/react-router'
+import { isProblem } from '#console/client/problem.ts'
 import { Copy } from '#console/parts/copy.tsx'
+import { ProblemNote } from '#console/parts/loaded.tsx'
+import { useAction } from '#console/parts/use-action.ts'
 import { Head } from './head.tsx'
+import { reloadOnceAnswering } from './load-page.ts'
 
-export const PageFailed = ({ error, reset }: ErrorComponentProps) => (
+export const PageFailed = (props: ErrorComponentProps) =>
+  isProblem(props.error, 'unreachable') ? <Away /> : <Fault {...props} />
+
+/** After the console has asked for ten minutes by itself. */
+function Away() {
+  const action = useAction(reloadOnceAnswering)
+  return (
+    <>
+      <Head title="This page does not answer" />
+      <div className="stack" role="alert">
+        <div className="note bad">
+          <p>
+            <b>The service has not answered for ten minutes. </b>
+            Nothing of your account is lost. The page is not asked for by itself any more.
+          </p>
+        </div>
+        {action.error !== undefined && <ProblemNote error={action.error} title="Not yet" />}
+        <div className="tools">
+          <button type="button" className="btn" disabled={action.isBusy} onClick={action.run}>
+            Ask again
+          </button>
+        </div>
+      </div>
+    </>
+  )
+}
+
+const Fault = ({ error, reset }: ErrorComponentProps) => (
   <>
     <Head title="This page failed" />
     <div className="stack" role="alert">

@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { changed, read } from '#console/client/queries.ts'
+import { read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { againWhileOnItsWay } from '#console/funds/on-its-way.ts'
+import { paymentsChanged } from '#console/funds/payments-changed.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { StateWord } from '#console/parts/state-word.tsx'
@@ -75,5 +76,5 @@ export function Cards() {
 
 async function remove(method: string): Promise<void> {
   await withTouch(() => call('DELETE /v1/payment-methods/:method', { path: { method } }))
-  await changed('GET /v1/payment-methods')
+  await paymentsChanged()
 }

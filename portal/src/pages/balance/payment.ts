@@ -1,5 +1,4 @@
 // A payment as the API lists it, and whether it can be taken back.
-import { changed } from '#console/client/queries.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 
 export type Topup = ReplyOf<'GET /v1/topups'>['data'][number]
@@ -11,5 +10,3 @@ export const isOpen = ({ status, transfer }: Topup): boolean =>
 /** Paid, and not given back whole; how much of it is left to give back, the API says. */
 export const isRefundable = ({ status, amount_pusd, refunded_pusd }: Topup): boolean =>
   status === 'captured' && BigInt(refunded_pusd) < BigInt(amount_pusd)
-
-export const paymentsChanged = (): Promise<void> => changed('GET /v1/topups', 'GET /v1/balance')

@@ -4,11 +4,12 @@ import { call } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { balanceShort } from '#console/figures/money.ts'
+import { paymentsChanged } from '#console/funds/payments-changed.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
 import { Dialog } from '#console/parts/dialog.tsx'
 import { Field } from '#console/parts/field.tsx'
 import { FormDialog } from '#console/parts/form-dialog.tsx'
-import { paymentsChanged, type Topup } from './payment.ts'
+import type { Topup } from './payment.ts'
 
 type Props = { readonly topup: Topup; readonly onClose: () => void }
 

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { isProblem } from '#console/client/problem.ts'
 import { begunUploads, type BegunUpload } from '#console/client/begun-uploads.ts'
-import { discard } from '#console/client/multipart.ts'
+import { discard, discardOf } from '#console/client/multipart.ts'
 import { upload } from '#console/client/upload.ts'
 import { objectsChanged } from './use-storage.ts'
 
@@ -56,9 +56,9 @@ export function useUploads(bucket: string): Uploads {
       await objectsChanged()
     } catch (error) {
       if (ending.signal.aborted) {
-        const begun = begunUploads.find({ bucket, key: one.key }, one.file)
-        const isDiscarded = ending.signal.reason === STOPPED && begun !== undefined
-        await (isDiscarded ? discard(begun) : Promise.resolve()).then(
+        const isStopped = ending.signal.reason === STOPPED
+        const place = { bucket, key: one.key }
+        await (isStopped ? discardOf(place, one.file) : Promise.resolve()).then(
           () => remove(one.id),
           (failure: unknown) => change(one.id, { state: 'failed', error: failure }),
         )
