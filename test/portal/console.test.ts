@@ -132,6 +132,18 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await ada.page.getByText('Do not trust this receipt').waitFor()
     assert.equal(await ada.page.locator('.checks li.fails').count(), 1)
     assert.equal(await ada.page.locator('.receipt .seal').count(), 0)
+    await ada.page.unrouteAll()
+    await ada.page.route('**/v1/ledger?id=*', async (route) => {
+      const answer = await route.fetch()
+      const list = (await answer.json()) as { data: { leaf_hash: string }[] }
+      assert.match(list.data[0]?.leaf_hash ?? '', /^[0-9a-f]{64}$/)
+      const leaf_hash = 'ff'.repeat(32)
+      await route.fulfill({ json: { ...list, data: [{ ...list.data[0], leaf_hash }] } })
+    })
+    await ada.page.goto(`${portal()}/ledger/${receipt}`)
+    await ada.page.getByText('Do not trust this receipt').waitFor()
+    const failed = await ada.page.locator('.checks li.fails').textContent()
+    assert.match(failed ?? '', /^In the log: the ledger has the leaf ffffffff, and this receipt/)
   })
 
   test('a log that the pinned ones vouch for is added, and a forged one is refused', async () => {
@@ -295,15 +307,6 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await ada.page.goto(`${portal()}/ledger`)
     await ada.page.locator('[data-row] td.num', { hasText: 'ptUSD' }).first().waitFor()
     assert.deepEqual(await ada.page.evaluate(CUT_FIGURES), [])
-  })
-
-  test('money without a processor of cards comes by a code, and no card is offered', async () => {
-    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
-    const { account_id: account } = await signUp(ada, { name: 'without cards' })
-    await ada.page.goto(`${portal()}/balance`)
-    await ada.page.getByRole('button', { name: 'Redeem' }).waitFor()
-    await ada.page.getByText(`ergon admin funds add ${account} 5`).waitFor()
-    assert.equal(await ada.page.getByText('Card', { exact: true }).count(), 0)
   })
 
   test('a section that moves while its page loads is found', async () => {

@@ -1,7 +1,7 @@
 // Fetches a receipt with what it is checked against, and has the worker check it.
 import { call, send } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { pinKeys, pinnedKeys } from './pins.ts'
+import { keepHead, pinKeys, pinnedKeys, seenHeads } from './pins.ts'
 import type { Asked, Verdict } from './verdict.ts'
 
 const WORKER_MS = 10_000
@@ -14,6 +14,8 @@ export type Checked = {
   readonly verdict: Verdict
   readonly signers: Signers
   readonly before: Before
+  /** The hash of the leaf that the ledger says; undefined where it says none. */
+  readonly ledgerHash: string | undefined
 }
 
 /** Undefined while the charge is not signed yet. Throws Problem. */
@@ -29,10 +31,23 @@ export async function checkReceipt(id: string, signal: AbortSignal): Promise<Che
     receipt: text,
     pinned: JSON.stringify(pinnedKeys(localStorage)),
     published: JSON.stringify(published),
+    heads: seenHeads(localStorage),
   })
   pinKeys(published, verdict.pinned, localStorage)
-  const before = await chargeBefore(verdict, signal)
-  return { text, verdict, signers: published.signers, before }
+  if (verdict.isSound && verdict.head !== undefined) keepHead(verdict.head, localStorage)
+  const [before, ledgerHash] = await Promise.all([
+    chargeBefore(verdict, signal),
+    hashOnLedger(verdict, signal),
+  ])
+  return { text, verdict, signers: published.signers, before, ledgerHash }
+}
+
+/** The row of the ledger must be of the very charge that the receipt proves. */
+async function hashOnLedger({ charge }: Verdict, signal: AbortSignal): Promise<string | undefined> {
+  if (charge === undefined) return undefined
+  const query = { id: charge.id, limit: '1' }
+  const { data } = await call('GET /v1/ledger', { query, signal })
+  return data[0]?.leaf_hash ?? undefined
 }
 
 /** The account's own numbers have no gap: that before this one must be there. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
 import { keyPair, makeShard, type Made } from '#tlog/shard.fixture.ts'
 import { judge } from './judge.ts'
-import { forgetPins, pinKeys, pinnedKeys } from './pins.ts'
+import { forgetPins, keepHead, pinKeys, pinnedKeys, seenHeads } from './pins.ts'
 
 const ours = keyPair()
 const log = makeShard(ours, '2026', { count: 300 })
@@ -29,9 +29,11 @@ function browser() {
         receipt: await of.receipt(0),
         pinned: JSON.stringify(pinnedKeys(store)),
         published: JSON.stringify(told),
+        heads: seenHeads(store),
       }
       const verdict = await judge(asked, of.read)
       pinKeys(told, verdict.pinned, store)
+      if (verdict.isSound && verdict.head !== undefined) keepHead(verdict.head, store)
       return verdict
     },
   }
@@ -62,4 +64,27 @@ test('a log of a foreign key is refused, until the person trusts the service ane
 test('a list in which the key of a log was swapped is refused', async () => {
   const swapped = { ...log.key, publicKey: forged.key.publicKey }
   await assert.rejects(browser().check(log, [swapped]), { code: 'receipt_keys_invalid' })
+})
+
+test('each receipt must be of one history with the newest head that was seen', async () => {
+  const { check, store } = browser()
+  const sizes = () => seenHeads(store).map(({ size }) => size)
+  const [shorter, longer] = [200, 600].map((count) => makeShard(ours, '2026', { count }))
+  assert.ok(shorter !== undefined && longer !== undefined)
+  assert.deepEqual([(await check(log, [log.key])).seenSize, sizes()], [undefined, [300]])
+  // An older receipt belongs to it, and leaves the newest head.
+  const older = await check({ ...shorter, read: log.read }, [log.key])
+  assert.deepEqual([older.isSound, older.seenSize, sizes()], [true, 300, [300]])
+  assert.deepEqual([(await check(longer, [log.key])).isSound, sizes()], [true, [600]])
+  // Another log of the same key, which begins with another leaf.
+  const forked = makeShard(ours, '2026', { count: 700, first: 'another beginning' })
+  const { isSound, failed } = await check(forked, [log.key])
+  assert.deepEqual([isSound, failed?.check, sizes()], [false, 'history', [600]])
+  assert.match(failed?.why ?? '', /two histories: its 701 leaves/)
+  // A log that went back to an old copy has no tiles of what was seen.
+  const back = await check(log, [log.key])
+  assert.deepEqual([back.isSound, back.failed?.check], [false, 'history'])
+  assert.match(back.failed?.why ?? '', /its 300 leaves go with the 600 that this browser saw/)
+  forgetPins(store)
+  assert.equal((await check(forked, [log.key])).isSound, true)
 })

@@ -1,5 +1,6 @@
 // The request of the page to the worker, and its answer.
 import type { Charge } from '#contract/charge.ts'
+import type { SavedHead } from './pins.ts'
 
 export type Asked = {
   /** The text of a `.tlog-proof` file. */
@@ -7,6 +8,8 @@ export type Asked = {
   /** The pinned keys and those that the service tells now, as published. */
   readonly pinned: string
   readonly published: string
+  /** The newest head of each log that this browser has seen. */
+  readonly heads: readonly SavedHead[]
 }
 
 export type Verdict = {
@@ -21,8 +24,9 @@ export type Verdict = {
   readonly accountSeq: string | undefined
   readonly leafHash: string | undefined
   readonly entry: number | undefined
-  readonly headSize: number | undefined
-  readonly origin: string | undefined
+  /** The signed head of the receipt, and the size of the one that was seen before, which belongs to the same history. */
+  readonly head: SavedHead | undefined
+  readonly seenSize: number | undefined
   /** Hashes of the proof. */
   readonly steps: number | undefined
   readonly tookMs: number

@@ -15,13 +15,14 @@ const sound: Checked = {
     accountSeq: '1284',
     leafHash: 'ab',
     entry: 4182,
-    headSize: 4190,
-    origin: 'ergon-1/2026',
+    head: { origin: 'ergon-1/2026', size: 4190, root: '' },
+    seenSize: undefined,
     steps: 7,
     tookMs: 4.2,
   },
   signers: { count: 5, threshold: 3, hosts: 1 },
   before: { accountSeq: '1283' },
+  ledgerHash: 'ab',
 }
 const told = (checked: Checked) =>
   checkLines(checked).map(({ name, state, rest }) =>
@@ -58,6 +59,26 @@ test('a missing number, a changed key and a wrong sum each fail their line', () 
   assert.deepEqual(told(spoilt).slice(1), [
     'holds In the log: entry 4,182 leads to the signed head 4,190 in 7 steps',
     'fails Adds up: could not read the charge: energy_nj',
+    'unmade Nothing hidden: not checked',
+  ])
+})
+
+test('another row of the ledger, and another history, each fail the line of the log', () => {
+  const line = (checked: Checked) => told(checked)[1]
+  assert.equal(
+    line({ ...sound, ledgerHash: 'ff00ff00ff' }),
+    'fails In the log: the ledger has the leaf ff00ff00, and this receipt the leaf ab',
+  )
+  assert.match(line({ ...sound, ledgerHash: undefined }) ?? '', /^holds In the log: entry 4,182/)
+  assert.match(
+    line({ ...sound, verdict: { ...sound.verdict, seenSize: 4100 } }) ?? '',
+    /in 7 steps, of one history with 4,100 seen before$/,
+  )
+  const failed = { check: 'history', why: 'The log shows two histories' }
+  assert.deepEqual(told({ ...sound, verdict: { ...sound.verdict, isSound: false, failed } }), [
+    'holds Signed by three of five signers, on one host',
+    'fails In the log: the log shows two histories',
+    'unmade Adds up: not checked',
     'unmade Nothing hidden: not checked',
   ])
 })

@@ -18,6 +18,7 @@ const LINE_OF: Readonly<Record<string, CheckLine['name']>> = {
   key: 'Signed',
   signature: 'Signed',
   inclusion: 'In the log',
+  history: 'In the log',
   charge: 'Adds up',
 }
 
@@ -25,7 +26,7 @@ export function checkLines(checked: Checked): readonly CheckLine[] {
   const { verdict } = checked
   const lines: readonly CheckLine[] = [
     { name: 'Signed', state: 'holds', rest: signedBy(checked) },
-    { name: 'In the log', state: 'holds', rest: inLog(checked) },
+    inLog(checked),
     {
       name: 'Adds up',
       state: 'holds',
@@ -50,10 +51,23 @@ function signedBy({ signers: { count, threshold, hosts } }: Checked): string {
   return ` by ${inWords(threshold)} of ${inWords(count)} signers, on ${where}`
 }
 
-function inLog({ verdict: { entry = 0, headSize = 0, steps = 0 } }: Checked): string {
-  const size = grouped(BigInt(headSize))
-  return `: entry ${grouped(BigInt(entry))} leads to the signed head ${size} in ${steps} steps`
+function inLog({ verdict, ledgerHash }: Checked): CheckLine {
+  const name = 'In the log'
+  const { entry = 0, head, seenSize, steps = 0, leafHash = '' } = verdict
+  if (ledgerHash !== undefined && ledgerHash !== leafHash)
+    return {
+      name,
+      state: 'fails',
+      rest: `: the ledger has the leaf ${brief(ledgerHash)}, and this receipt the leaf ${brief(leafHash)}`,
+    }
+  const size = grouped(BigInt(head?.size ?? 0))
+  const led = `: entry ${grouped(BigInt(entry))} leads to the signed head ${size} in ${steps} steps`
+  const seen =
+    seenSize === undefined ? '' : `, of one history with ${grouped(BigInt(seenSize))} seen before`
+  return { name, state: 'holds', rest: led + seen }
 }
+
+const brief = (hash: string): string => hash.slice(0, 8)
 
 function nothingHidden({ verdict: { accountSeq = '0' }, before }: Checked): CheckLine {
   const name = 'Nothing hidden'

@@ -48,7 +48,8 @@ function Opened({ id, checked }: { readonly id: string; readonly checked: Checke
       <Plate label="Receipt that does not hold">
         <h2 className="bad">Do not trust this receipt</h2>
         <CheckList lines={lines} />
-        {verdict.refusedKey !== undefined && <OtherKey id={id} />}
+        {verdict.refusedKey !== undefined && <OtherService id={id} what="key" />}
+        {verdict.failed?.check === 'history' && <OtherService id={id} what="history" />}
         <Actions id={id} text={checked.text} />
       </Plate>
     )
@@ -65,8 +66,20 @@ function Opened({ id, checked }: { readonly id: string; readonly checked: Checke
   )
 }
 
-/** For a service that was set up anew. */
-function OtherKey({ id }: { readonly id: string }) {
+const WHY_OTHER = {
+  key: 'This browser knows another key of the service. A service that was set up anew has a new key, and so has one that somebody stands in for.',
+  history:
+    'This browser has seen another history of the log. A service that went back to an old copy has another one, and so has one that shows different logs to different readers.',
+}
+
+/** For a service that was set up anew, or went back to an old copy. */
+function OtherService({
+  id,
+  what,
+}: {
+  readonly id: string
+  readonly what: keyof typeof WHY_OTHER
+}) {
   const [isOpen, setOpen] = useState(false)
   const trust = async () => {
     forgetPins(localStorage)
@@ -74,22 +87,19 @@ function OtherKey({ id }: { readonly id: string }) {
   }
   return (
     <>
-      <p className="small">
-        This browser knows another key of the service. A service that was set up anew has a new key,
-        and so has one that somebody stands in for.
-      </p>
+      <p className="small">{WHY_OTHER[what]}</p>
       <button type="button" className="btn small" onClick={() => setOpen(true)}>
-        Trust the new key
+        Trust the new {what}
       </button>
       {isOpen && (
         <Confirm
-          title="Trust the new key"
+          title={`Trust the new ${what}`}
           verb="Trust it"
           onClose={() => setOpen(false)}
           act={trust}
         >
           Ask the operator first, by another way than this page: whoever has the key can make
-          receipts that hold. The keys that this browser knows are forgotten.
+          receipts that hold. The keys and the heads of logs that this browser knows are forgotten.
         </Confirm>
       )}
     </>
