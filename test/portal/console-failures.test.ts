@@ -139,6 +139,28 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     await page.getByRole('heading', { name: 'Keep these ten codes' }).waitFor()
   })
 
+  test('a page shows its frame, and that it loads, before its script has come', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { page } = ada
+    await signUp(ada, { name: 'slow network' })
+    const held = Promise.withResolvers<void>()
+    await page.route('**/assets/*.js', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.goto(`${portal()}/tokens`, { waitUntil: 'commit' })
+    const loading = page.getByRole('progressbar', { name: 'Loading the console' })
+    await loading.waitFor()
+    await page.getByText('It comes by itself').waitFor()
+    assert.equal(
+      await page.evaluate("getComputedStyle(document.querySelector('.frame')).display"),
+      'grid',
+    )
+    held.resolve()
+    await page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor()
+    assert.equal(await loading.count(), 0)
+  })
+
   test('an offer of passkeys that comes late ends no sign-up', async () => {
     await using ada = await newPerson(browser, portal(), QUIET_PAGE)
     const { page } = ada
