@@ -42,6 +42,16 @@ const PAGES: Readonly<Record<string, string>> = {
   settings: '/settings',
 }
 
+/** Before the picture of a page. */
+const ACTS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  playground: async (page) => {
+    await page.getByLabel('Longest answer').selectOption('64')
+    await page.getByLabel('Message').fill('What is the capital of France?')
+    await page.keyboard.press('Enter')
+    await page.locator('.cost .figure').waitFor()
+  },
+}
+
 const images = skip === false ? mkdtempSync(join(tmpdir(), 'images-')) : ''
 // The landing page shows the last probe.
 if (skip === false) product(MODELS, { ERGON_PROBE_SECONDS: '60', ERGON_IMAGE_FOLDER: images })
@@ -75,6 +85,7 @@ test('pictures of the console', { skip }, async () => {
   const pages = { ...PAGES, deployments: `/deployments/${deployment}` }
   for (const [name, path] of Object.entries(pages)) {
     await page.goto(portal + path)
+    await ACTS[name]?.(page)
     await page.waitForTimeout(SETTLED_MS)
     await shoot(page, name)
   }

@@ -11,9 +11,18 @@ export function NoCards({ isTest }: { readonly isTest: boolean }) {
   return (
     <div className="stack">
       <div className="note warn">
-        <p>This Ergon takes no cards. Its operator can give you money with:</p>
+        <p>
+          This Ergon takes no cards.{' '}
+          {session.data?.is_operator === true
+            ? 'You are its operator: this command on its machine gives the account money, and the page shows it by itself.'
+            : 'Its operator can give you money with this command, and the page shows it by itself.'}
+        </p>
       </div>
       <Command text={command} label="Command" />
+      <p className="small muted">
+        In a checkout without the command <code>ergon</code>, type{' '}
+        <code className="nowrap">src/cli/ergon.mjs</code> in its place.
+      </p>
     </div>
   )
 }

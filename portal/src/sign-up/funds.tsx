@@ -11,6 +11,7 @@ import { againWhileOnItsWay, isOnItsWay } from '#console/funds/on-its-way.ts'
 import { NoCards } from '#console/funds/no-cards.tsx'
 import { waysOf, type Way, type WayChoice } from '#console/funds/ways.ts'
 import { balanceExact, type MoneyUnit } from '#console/figures/money.ts'
+import { useLive } from '#console/live/use-live.ts'
 import { Choices } from '#console/parts/choices.tsx'
 import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
@@ -30,10 +31,17 @@ const TEST_CARD: WayChoice = [
 ]
 const CARD: WayChoice = ['card', 'Card', '$5 are reserved, the rest is released']
 
+/** Money that others give is shown without a reload. */
+const AGAIN_MS = 2_000
 const HELD_PUSD = 5_000_000_000_000n
 
 export function Funds({ onDone }: Step) {
-  const balance = useQuery(read('GET /v1/balance', {}))
+  const live = useLive(({ balance: now }) => now?.balance_pusd)
+  const balance = useQuery({
+    ...read('GET /v1/balance', {}),
+    refetchInterval: ({ state: { data } }) =>
+      live !== undefined && data?.balance_pusd === '0' && live !== '0' ? AGAIN_MS : false,
+  })
   const methods = useQuery({
     ...read('GET /v1/payment-methods', {}),
     refetchInterval: againWhileOnItsWay,
@@ -86,7 +94,8 @@ function PutOnFile(props: Step & { readonly methods: Methods; readonly unit: Mon
     <>
       <h1>Put $5 on file</h1>
       <p className="small">
-        It is held, not taken. What you use is taken from it, to the joule
+        {methods.takes_cards && 'It is held, not taken. '}What you use is taken from it, to the
+        joule
         {bought !== undefined && `; $5 is ${bought}`}.
       </p>
       {ways.length > 1 ? (
