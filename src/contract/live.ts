@@ -35,8 +35,8 @@ const liveCharge = z.object({
   service: z.string(),
   operation: z.string(),
   model: z.string().optional(),
-  /** Of the answer: below 300 the request was answered, from 400 on it was refused or failed. */
-  status: z.int().min(100).max(599),
+  /** Of the answer, where the request was refused or failed. */
+  status: z.int().min(400).max(599).optional(),
   energy_nj: wholeText,
   charge_pusd: wholeText,
   method,

@@ -8,6 +8,9 @@ import { serviceOf } from '#contract/operations.ts'
 import type { LiveChargeRow } from './read-accounts.ts'
 import type { LiveState, WatchedAccount } from './watched-account.ts'
 
+/** The first status of a request that was refused or failed. */
+const REFUSED = 400
+
 /** The state that the client has. */
 export type SeenByClient = {
   /** True before the first message. */
@@ -76,7 +79,7 @@ const entryOf = (row: LiveChargeRow) => ({
   service: serviceOf(row.operation),
   operation: row.operation,
   ...(row.model !== null && { model: row.model }),
-  status: row.status,
+  ...(row.status >= REFUSED && { status: row.status }),
   energy_nj: row.energy,
   charge_pusd: row.charge,
   ...knownAs(bandOfParts(row.parts)),

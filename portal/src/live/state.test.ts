@@ -132,7 +132,6 @@ test('charges are the newest first, none twice, and missed ones are counted', ()
     at: FIRST,
     service: 'inference',
     operation: 'chat.create',
-    status: 200,
     energy_nj: '5',
     charge_pusd: '1',
     method: 'model',

@@ -26,7 +26,6 @@ const fresh = {
   service: 'inference',
   operation: 'chat.create',
   model: 'm',
-  status: 200,
   energy_nj: '7',
   charge_pusd: '2',
   method: 'rapl',

@@ -17,8 +17,6 @@ import { Strip } from '#console/parts/strip.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import { saveStep } from './progress.ts'
 
-/** The status of an answer is below this one. */
-const REFUSED = 400
 const LANGUAGES = Object.keys(codeOf) as readonly Language[]
 
 type Answered = { readonly cost: Cost; readonly text: string | undefined }
@@ -63,7 +61,7 @@ export function Ask({
 /** The newest answer of a model that the live stream told: somebody used the token elsewhere. Refusals are charged too. */
 function useFirstAnswer(): Answered | undefined {
   const charge = useLive(({ charges }) =>
-    charges.find(({ operation, status }) => operation === 'chat.create' && status < REFUSED),
+    charges.find(({ operation, status }) => operation === 'chat.create' && status === undefined),
   )
   if (charge === undefined) return undefined
   const figure = {
