@@ -7,6 +7,8 @@ import { isOfProgram } from './test-files.ts'
 export const LOG_HEAD = 'The log of the product: '
 /** The beginning of what a test's process writes on stderr when its product ends unasked. */
 export const PRODUCT_ENDED = 'The product has ended by itself'
+/** The beginning of a line that a long test writes on stderr, and that is shown at once. */
+export const PROGRESS = 'progress: '
 /** Diagnostics that are shown: Node adds many others. An error after the end of its test only sets the exit code. */
 const SHOWN = [new RegExp(`^${LOG_HEAD}`), /asynchronous activity after the test ended/]
 
@@ -32,6 +34,8 @@ export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<
       yield `\n${data.message}\n`
     } else if (type === 'test:stderr' && data.message.includes(PRODUCT_ENDED)) {
       yield `\n${data.file}: ${data.message}\n`
+    } else if (type === 'test:stderr' && data.message.startsWith(PROGRESS)) {
+      yield `\n${data.message.trimEnd()}\n`
     }
   }
   yield `\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`

@@ -1,6 +1,6 @@
 // The billed part of the CPU that requests cause, for each kind of request: of the CPU of all cells while clients
-// ask, less their CPU at rest before and after (caused-cpu.ts). ERGON_LONG=1 asks for 40 s of each and requires 95 to 100 %,
-// as far as the reference is known.
+// ask, less their CPU at rest before and after (caused-cpu.ts). ERGON_LONG=1 asks for 37 s of each, writes a line as each
+// load ends, takes 11 minutes, and requires 95 to 100 % after the first 12 s, as far as the reference is known.
 import assert from 'node:assert/strict'
 import { before, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,6 +13,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { LEARNED, type Charge } from '#contract/charge.ts'
 import type { MeterWindow } from '#metering/window.ts'
+import { PROGRESS } from '../../scripts/test-reporter.ts'
 import { causedBy, restBetween, restOf, type RestCpu } from './caused-cpu.ts'
 import { spanOf } from './energy-span.ts'
 import { product, sharedErgon } from '../product.ts'
@@ -24,11 +25,14 @@ product(MODELS)
 
 const IS_LONG = process.env['ERGON_LONG'] === '1'
 // Rates are sums over five seconds: the first one must be over.
-const LEARN_MS = IS_LONG ? 20_000 : 7000
-const MEASURE_MS = IS_LONG ? 40_000 : 2000
-/** Seals, commits and vacuums that a load has left are over. */
-const SETTLE_MS = 10_000
-const REST_MS = 20_000
+const LEARN_MS = IS_LONG ? 12_000 : 7000
+const MEASURE_MS = IS_LONG ? 25_000 : 2000
+/** Windows in which seals and commits of a load are done; their CPU is the load's. */
+const TAIL_WINDOWS = 3
+/** With the three windows that a span waits for at its end. An error of 10 ms/s is 1 % of the least load. */
+const REST_MS = 5000
+/** The start of the product is over. */
+const START_MS = 10_000
 /** A machine with other work learns later. */
 const SPANS_MAX = IS_LONG ? 1 : 4
 // The short form shows that the rates are learned and billed: some 50 requests a second do that.
@@ -79,13 +83,16 @@ async function post(path: string, body: object): Promise<void> {
   assert.equal(response.status, 200)
 }
 
-/** Clients that ask one request after the other. */
-async function askFor(ms: number, clients: number, ask: (turn: number) => Promise<unknown>) {
+type Load = { readonly clients: number; readonly ask: (turn: number) => Promise<unknown> }
+
+/** Clients that ask one request after the other; `done` is called after each. */
+async function askFor(ms: number, { clients, ask }: Load, done: () => void) {
   const untilMs = performance.now() + ms
   let turn = 0
   const client = async () => {
     while (performance.now() < untilMs) {
       await ask(turn++)
+      done()
       if (PAUSE_MS > 0) await pause(PAUSE_MS)
     }
   }
@@ -102,44 +109,74 @@ const learnedNj = (charges: readonly Charge[]): bigint =>
       0n,
     )
 
+/** A load without a pause, whose windows are divided by time. */
+type Measured = {
+  /** While nothing of the load was known. */
+  readonly first: readonly MeterWindow[]
+  readonly windows: readonly MeterWindow[]
+  readonly after: RestCpu
+  readonly requests: number
+  readonly learnedPct: number
+}
+
+/** The number of the newest window that is closed by now. */
+const nowK = () => Math.floor(Date.now() / 1000)
+
+async function measured(name: string, load: Load): Promise<Measured> {
+  let [requests, learnedK, endK] = [0, 0, 0]
+  const learn = async () => {
+    await pause(LEARN_MS)
+    learnedK = nowK()
+    requests = 0
+  }
+  const span = await spanOf(ergon, async () => {
+    await Promise.all([askFor(LEARN_MS + MEASURE_MS, load, () => requests++), learn()])
+    endK = nowK()
+    if (IS_LONG) await pause(TAIL_WINDOWS * 1000 + REST_MS)
+  })
+  const accruedNj = span.windows.reduce((sum, window) => sum + window.accruedNj, 0n)
+  assert.equal(accruedNj, span.billedNj)
+  const learnedPct = (100 * Number(learnedNj(span.charges))) / Number(span.billedNj)
+  assert.ok(learnedPct > 0, `${name}: ${learnedPct} % of the bill is learned`)
+  const lastK = endK + TAIL_WINDOWS
+  return {
+    first: span.windows.filter(({ k }) => k <= learnedK),
+    windows: span.windows.filter(({ k }) => k > learnedK && k <= lastK),
+    after: IS_LONG ? restOf(span.windows.filter(({ k }) => k > lastK)) : NO_REST,
+    requests,
+    learnedPct,
+  }
+}
+
 type Share = { readonly pct: number; readonly errorPct: number }
 
-/** A measured load, whose reference needs the rest after it too. */
-type Measured = {
-  readonly windows: readonly MeterWindow[]
-  readonly chargedMs: number
-  readonly learnedPct: number
-  readonly charges: number
-}
-
-async function measured(name: string, work: () => Promise<void>): Promise<Measured> {
-  const { windows, charges, billedNj } = await spanOf(ergon, work)
-  assert.equal(
-    windows.reduce((sum, { accruedNj }) => sum + accruedNj, 0n),
-    billedNj,
-  )
-  const learnedPct = (100 * Number(learnedNj(charges))) / Number(billedNj)
-  assert.ok(learnedPct > 0, `${name}: ${learnedPct} % of the bill is learned`)
-  return { windows, chargedMs: chargedMs(windows), learnedPct, charges: charges.length }
-}
-
 /** The charged percentage of the CPU that the work causes in all cells. */
-function shareOf(t: TestContext, name: string, load: Measured, rest: RestCpu): Share {
-  const { ms, errorMs } = causedBy(load.windows, rest)
-  const pct = (100 * load.chargedMs) / ms
-  const errorPct = (pct * errorMs) / ms
-  t.diagnostic(
-    `${name}: ${load.charges} charges have ${pct.toFixed(1)} ± ${errorPct.toFixed(1)} % of ${ms.toFixed(0)} ms; ` +
-      `of the bill ${load.learnedPct.toFixed(1)} % is learned; rest ${rest.msPerS.toFixed(1)} ± ${rest.errorMsPerS.toFixed(1)} ms/s`,
-  )
-  return { pct, errorPct }
+function shareOf(windows: readonly MeterWindow[], rest: RestCpu): Share {
+  const { ms, errorMs } = causedBy(windows, rest)
+  const pct = (100 * chargedMs(windows)) / ms
+  return { pct, errorPct: (pct * errorMs) / ms }
+}
+
+const print = ({ pct, errorPct }: Share) => `${pct.toFixed(1)} ± ${errorPct.toFixed(1)} %`
+
+/** A long run says each figure at once. */
+function report(t: TestContext, name: string, load: Measured, rest: RestCpu): Share {
+  const share = shareOf(load.windows, rest)
+  const line =
+    `${name}: ${load.requests} requests, ${causedBy(load.windows, rest).ms.toFixed(0)} ms caused, ` +
+    `${chargedMs(load.windows).toFixed(0)} ms billed, ${print(share)}; first ${LEARN_MS / 1000} s ` +
+    `${print(shareOf(load.first, rest))}; ${load.learnedPct.toFixed(1)} % of the bill is learned; ` +
+    `rest ${rest.msPerS.toFixed(1)} ± ${rest.errorMsPerS.toFixed(1)} ms/s`
+  if (IS_LONG) process.stderr.write(`${PROGRESS}${line}\n`)
+  else t.diagnostic(line)
+  return share
 }
 
 const NO_REST: RestCpu = { msPerS: 0, errorMsPerS: 0 }
 
-async function measureRest(): Promise<RestCpu> {
+async function restAtStart(): Promise<RestCpu> {
   if (!IS_LONG) return NO_REST
-  await pause(SETTLE_MS)
+  await pause(START_MS)
   return restOf((await spanOf(ergon, () => pause(REST_MS))).windows)
 }
 
@@ -152,20 +189,17 @@ test('what requests cause in other cells is on their bills', async (t) => {
   // In a product that has just begun all becomes cheaper by the second, and what was learned follows.
   const [least, most] = IS_LONG ? [95, 100] : [40, 120]
   const isRight = ({ pct, errorPct }: Share) => pct + errorPct >= least && pct - errorPct <= most
-  let before = await measureRest()
+  let before = await restAtStart()
   for (const [operation, ask] of Object.entries(asks).slice(0, IS_LONG ? undefined : 1))
     for (const clients of IS_LONG ? [1, 8] : [1]) {
       const name = `${operation}, ${clients} at once`
       let share: Share = { pct: NaN, errorPct: NaN }
       for (let span = 0; span < SPANS_MAX && !isRight(share); span++) {
-        await askFor(LEARN_MS, clients, ask)
-        const load = await measured(name, () => askFor(MEASURE_MS, clients, ask))
-        const after = await measureRest()
-        share = shareOf(t, name, load, restBetween(before, after))
-        before = after
+        const load = await measured(name, { clients, ask })
+        share = report(t, name, load, restBetween(before, load.after))
+        before = load.after
       }
-      if (!isRight(share))
-        faults.push(`${name}: ${share.pct.toFixed(1)} ± ${share.errorPct.toFixed(1)} %`)
+      if (!isRight(share)) faults.push(`${name}: ${print(share)}`)
     }
   assert.deepEqual(faults, [])
 })
