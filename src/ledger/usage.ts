@@ -41,6 +41,12 @@ export type UsageRow = {
   readonly weight: string | null
 }
 
+export type SummedUsage = {
+  readonly rows: readonly UsageRow[]
+  /** Charges and kept sums that the rows of all pages were summed from; 0 where there are no rows. */
+  readonly summed: number
+}
+
 const chargesOf = (
   bands: boolean,
 ) => `select operation, coalesce(model, '') as model, coalesce(token, '') as token,
@@ -66,20 +72,26 @@ export const endsIn = (from: string, to: string): string => `to_at >= ${from} an
  * ours over operation, model, token, resource and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as
  * charges may be bundled meanwhile.
  */
-export async function sumUsage(
+export const sumUsage = async (
+  ...asked: Parameters<typeof readUsage>
+): Promise<readonly UsageRow[]> => (await readUsage(...asked)).rows
+
+/** The same, with the size of the work. */
+export async function readUsage(
   state: Queryable,
   span: UsageSpan,
   group: string,
   { offset, limit, step, filter = {}, bands = false }: UsagePage,
-): Promise<readonly UsageRow[]> {
+): Promise<SummedUsage> {
   // An hour of minutes is in no kept sum.
   const hours = step === 'minute' ? { first: span.to, last: span.to } : wholeHours(span)
   const bundled = await (step === 'minute' ? bundledMinutes : bundledSums)(state, span)
   const charges = chargesOf(bands)
-  const { rows } = await state.query<UsageRow>(
+  const { rows } = await state.query<UsageRow & { summed: string }>(
     `select date_trunc($9::text, at, 'UTC') as at, ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
       sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured,
-      case when $14::boolean and count(band_weight) = count(*) then sum(band_weight) end as weight
+      case when $14::boolean and count(band_weight) = count(*) then sum(band_weight) end as weight,
+      sum(count(*)) over () as summed
     from (
       select operation, model, token, resource, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj, band_weight
       from usage_hours where account = $1 and hour >= $4 and hour < $5
@@ -111,5 +123,17 @@ export async function sumUsage(
       bands,
     ],
   )
-  return rows
+  return {
+    rows: rows.map(({ at, group: of, requests, energy, carbon, charge, measured, weight }) => ({
+      at,
+      group: of,
+      requests,
+      energy,
+      carbon,
+      charge,
+      measured,
+      weight,
+    })),
+    summed: Number(rows[0]?.summed ?? 0),
+  }
 }

@@ -1,5 +1,6 @@
 // Buckets and their configurations.
 import type { TimerClock } from '#base/clock.ts'
+import { present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Documents } from './documents.ts'
@@ -36,11 +37,13 @@ export function createBuckets(deps: Deps): Buckets {
       return toBucket(row, await documents.of(row))
     },
     async delete(bucket) {
-      const { rows } = await state.query<{ refused: string | null }>(
-        'select storage_delete_bucket($1) as refused',
+      const { rows } = await state.query<{ refused: string | null; removed: number }>(
+        'select * from storage_delete_bucket($1)',
         [bucket.id],
       )
-      throwRefused(rows[0]?.refused)
+      const { refused, removed } = present(rows[0], 'a deletion has one answer')
+      throwRefused(refused)
+      return removed
     },
     list: (query) => list(state, query),
     configure: (bucket, kind, value) => configure(state, bucket, { kind, value }),

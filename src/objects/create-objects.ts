@@ -105,6 +105,7 @@ async function deleteBatch(
     refused: string | null
     version_id: string | null
     marker: boolean
+    blobs: number
   }>('select * from storage_delete($1, $2, $3)', [
     bucket.id,
     JSON.stringify(batch.deletions),
@@ -115,6 +116,7 @@ async function deleteBatch(
   return rows.map((row, at) => {
     const { key } = present(batch.deletions[at], 'each answer has a deletion')
     if (row.refused !== null) return { key, code: storageCode(row.refused) }
-    return { key, versionId: row.version_id ?? undefined, deleteMarker: row.marker }
+    const { version_id: versionId, marker: deleteMarker, blobs } = row
+    return { key, versionId: versionId ?? undefined, deleteMarker, blobs }
   })
 }

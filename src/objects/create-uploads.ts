@@ -62,11 +62,13 @@ export function createUploads(deps: {
     complete: (bucket, upload, completion) =>
       complete(state, bucket, upload, { ...completion, partSizeMin }),
     async abort(bucket, { key, uploadId }) {
-      const { rows } = await state.query<{ aborted: boolean }>(
-        'select storage_abort($1, $2, $3) as aborted',
+      const { rows } = await state.query<{ removed: number | null }>(
+        'select storage_abort($1, $2, $3) as removed',
         [bucket.id, key, uploadId],
       )
-      if (rows[0]?.aborted !== true) throw storageFault('NoSuchUpload')
+      const removed = rows[0]?.removed ?? null
+      if (removed === null) throw storageFault('NoSuchUpload')
+      return removed
     },
   }
 }

@@ -29,8 +29,11 @@ export interface Buckets {
   create(bucket: NewBucket): Promise<{ bucket: Bucket; created: boolean }>
   /** Throws NoSuchBucket. */
   get(name: string): Promise<Bucket>
-  /** Aborts open uploads. Throws NoSuchBucket, or BucketNotEmpty while there is a version or a delete marker. */
-  delete(bucket: Bucket): Promise<void>
+  /**
+   * Aborts open uploads, and returns the number of their parts. Throws NoSuchBucket, or BucketNotEmpty while there is a
+   * version or a delete marker.
+   */
+  delete(bucket: Bucket): Promise<number>
   /** Buckets by name, at most `limit`. `next` is the `after` of the next page. */
   list(query: BucketQuery): Promise<{ buckets: ListedBucket[]; next: string | undefined }>
   /** Sets one configuration; null removes it. */
@@ -67,6 +70,8 @@ export type Deleted =
       readonly versionId: string | undefined
       /** A marker was created or removed. */
       readonly deleteMarker: boolean
+      /** The number of blobs that the removed version named: one for each part. */
+      readonly blobs: number
     }
   /** `code` is AccessDenied (object lock), PreconditionFailed or NoSuchKey. */
   | { readonly key: string; readonly code: string }
@@ -266,8 +271,8 @@ export interface Uploads {
     upload: { key: string; uploadId: string },
     completion: Completion,
   ): Promise<Completed>
-  /** Throws NoSuchUpload. */
-  abort(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<void>
+  /** Returns the number of removed parts. Throws NoSuchUpload. */
+  abort(bucket: Bucket, upload: { key: string; uploadId: string }): Promise<number>
 }
 export type FoundUpload = Upload & { readonly isCompleted: boolean }
 /** ETag and checksums of the completed object. */

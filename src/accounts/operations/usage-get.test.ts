@@ -33,11 +33,14 @@ test(
         [ACCOUNT, TOKENS],
       ))
     const get = createUsageGet({ state, posted: post, now: Date.now })
+    let units = 0
     const ask = async (query: Record<string, string>): Promise<Page> => {
+      units = 0
       const asked = {
         who: { account: ACCOUNT },
         query: () => new URLSearchParams(query),
         signal: new AbortController().signal,
+        spend: { countUnits: (count: number) => void (units += count) },
       }
       const reply = (await get(asked as unknown as Handled)) as unknown as { body: () => string }
       return JSON.parse(reply.body()) as Page
@@ -46,6 +49,7 @@ test(
     assert.deepEqual([first.data.length, first.has_more], [1000, true])
     const last = await ask({ cursor: first.next_cursor, limit: '1000' })
     assert.deepEqual([last.data.length, last.has_more, last.next_cursor], [3, false, null])
+    assert.equal(units, TOKENS - 1, 'a page is summed from all charges')
     const groups = [...first.data, ...last.data].map(({ group }) => group)
     assert.equal(new Set(groups).size, TOKENS)
     assert.equal(groups[0], `tok_${TOKENS}`, 'the most energy first')
@@ -76,6 +80,7 @@ test(
       [['chat.create', TOKENS, undefined]],
     )
     assert.match(perMinute.data[0]?.at ?? '', /:00\.000Z$/)
+    assert.equal(units, TOKENS - 1, 'each charge that was read is a unit')
     assert.deepEqual((await ask({ service: 'storage' })).data, [])
     const filtered = await ask({ group_by: 'token', operation: 'chat.create', limit: '1000' })
     assert.equal((await ask({ cursor: filtered.next_cursor })).data.length, 3)

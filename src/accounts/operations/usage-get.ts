@@ -1,12 +1,13 @@
 // GET /v1/usage: what the account used, summed from its charges. As usage/last it waits until what was answered before
 // this call is posted.
+import { countedWork } from '#charging/counted-work.ts'
 import type { Posted } from '#ledger/posted.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import { bandOfWeight } from '#contract/known.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
-import { sumUsage, type UsageRow } from '#ledger/usage.ts'
+import { readUsage, type UsageRow } from '#ledger/usage.ts'
 import { callerOf } from '#identity/principal.ts'
 import { readUsageQuery } from '#accounts/usage-query.ts'
 import { resourceNames } from '#resources/resource-names.ts'
@@ -20,7 +21,7 @@ export function createUsageGet(deps: {
   posted: Posted
   now: () => number
 }): Handler {
-  return async ({ who, query: queryOf, signal }) => {
+  return async ({ who, query: queryOf, signal, spend }) => {
     const query = queryOf()
     const page = readListPage(query, CURSOR)
     const asked = readUsageQuery(query, deps.now())
@@ -31,7 +32,11 @@ export function createUsageGet(deps: {
     // Steps are for charts, which draw no band.
     const bands = step === undefined
     const rows = { offset, limit: page.rowsMax, ...(!bands && { step }), filter, bands }
-    const found = await inSnapshot(deps.state, (snapshot) => sumUsage(snapshot, span, group, rows))
+    const { rows: found } = await countedWork(
+      spend,
+      () => inSnapshot(deps.state, (snapshot) => readUsage(snapshot, span, group, rows)),
+      ({ summed }) => summed - 1,
+    )
     const names =
       groupBy === 'resource'
         ? await resourceNames(deps.state, span.account, idsOf(page.of(found)))

@@ -16,17 +16,24 @@ end $$;
 
 -- Holds the lock of the bucket alone; writers of objects hold it shared, and none of them waits for it. Open uploads
 -- do not keep a bucket, as at AWS: they end as storage_abort ends an upload. Parts are written without the bucket's lock; the lock of their
--- upload's row excludes them.
-create or replace function storage_delete_bucket(bucket_id int) returns text language plpgsql as $$
+-- upload's row excludes them. `removed` is the number of their parts.
+create or replace function storage_delete_bucket(bucket_id int)
+returns table (refused text, removed int) language plpgsql as $$
 declare
   held uuid[];
 begin
   -- First without the lock, which would hold up the writers of a bucket that stays.
-  if exists (select from object_versions where bucket = bucket_id) then return 'BucketNotEmpty'; end if;
+  if exists (select from object_versions where bucket = bucket_id) then
+    return query select 'BucketNotEmpty', 0;
+    return;
+  end if;
   if not pg_try_advisory_xact_lock(4207710, bucket_id) then
     raise exception 'the bucket is being changed' using errcode = 'ERG02';
   end if;
-  if exists (select from object_versions where bucket = bucket_id) then return 'BucketNotEmpty'; end if;
+  if exists (select from object_versions where bucket = bucket_id) then
+    return query select 'BucketNotEmpty', 0;
+    return;
+  end if;
   perform from uploads u where u.bucket = bucket_id order by u.id for update;
   with gone as (
     delete from upload_parts p using uploads u
@@ -39,7 +46,7 @@ begin
   delete from object_folders where bucket = bucket_id;
   perform standing_end('bucket', b.id::text, b.name, b.account) from buckets b where b.id = bucket_id;
   delete from buckets where id = bucket_id;
-  return case when not found then 'NoSuchBucket' end;
+  return query select case when not found then 'NoSuchBucket' end, coalesce(cardinality(held), 0);
 end $$;
 
 -- `change` is one of {tags}, {acl}, {legalHold}, {retention, bypassGovernance}.

@@ -1,7 +1,8 @@
--- Deletes keys and versions: [{key, versionId, conditions}]. Returns one answer for each, in the same order.
+-- Deletes keys and versions: [{key, versionId, conditions}]. Returns one answer for each, in the same order; `blobs` is the
+-- number of blobs that the deleted version named.
 
 create or replace function storage_delete(bucket_id int, deletions jsonb, bypass boolean)
-returns table (refused text, version_id text, marker boolean)
+returns table (refused text, version_id text, marker boolean, blobs int)
 language plpgsql set enable_seqscan = off as $$
 declare
   home storage_home;
@@ -13,7 +14,7 @@ declare
   objects text[];
 begin
   home := storage_enter(bucket_id);
-  if home.id is null then return query select 'NoSuchBucket', null::text, false; return; end if;
+  if home.id is null then return query select 'NoSuchBucket', null::text, false, 0; return; end if;
   -- In one order, so that two batches cannot deadlock.
   perform pg_advisory_xact_lock(4207711, stripe) from (
     select distinct storage_stripe(bucket_id, d ->> 'key') as stripe
@@ -33,7 +34,7 @@ begin
         home, deletion.key, deletion.version, deletion.conditions, bypass);
     end if;
     freed := freed || answer.freed;
-    return query select answer.refused, answer.version_id, answer.marker;
+    return query select answer.refused, answer.version_id, answer.marker, coalesce(cardinality(answer.freed), 0);
   end loop;
   if shows then
     perform storage_enter_folders(array_agg(bucket_id), array_agg(g.key), '[]')

@@ -93,20 +93,21 @@ begin
   return query select null::text, answer;
 end $$;
 
+-- Returns the number of removed parts, or null without an upload.
 create or replace function storage_abort(bucket_id int, object_key text, upload_id text)
-returns boolean language plpgsql as $$
+returns int language plpgsql as $$
 declare
   own bigint;
   held record;
 begin
   select u.own_bytes into own from uploads u where u.id = upload_id and u.bucket = bucket_id
     and u.key = object_key and u.completed is null for update;
-  if not found then return false; end if;
+  if not found then return null; end if;
   select array_agg(p.blob) as blobs, coalesce(sum(p.size), 0)::bigint as bytes into held
   from upload_parts p where p.upload = upload_id;
   delete from upload_parts p where p.upload = upload_id;
   if held.blobs is not null then perform storage_release(held.blobs); end if;
   delete from uploads u where u.id = upload_id;
   perform storage_count_upload(bucket_id, upload_id, -own - held.bytes, -1);
-  return true;
+  return coalesce(cardinality(held.blobs), 0);
 end $$;

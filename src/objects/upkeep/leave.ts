@@ -25,7 +25,7 @@ export const createStorageLeave =
         return locked.length === 0 ? undefined : `object lock still holds in ${locked.join(', ')}`
       if (await emptySome(state, objects, bucket)) continue
       const { rows } = await state.query<{ refused: string | null }>(
-        'select storage_delete_bucket($1) as refused',
+        'select refused from storage_delete_bucket($1)',
         [bucket.id],
       )
       if (rows[0]?.refused === 'BucketNotEmpty') locked.push(bucket.name)

@@ -1,4 +1,5 @@
 // DELETE /bucket.
+import { countedWork } from '#charging/counted-work.ts'
 import type { Buckets } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/judge.ts'
 import type { StorageHandler } from '#s3/call.ts'
@@ -8,6 +9,11 @@ import { emptyReply } from '#s3/reply.ts'
 export const createDeleteBucket =
   ({ access, buckets }: { access: Access; buckets: Buckets }): StorageHandler =>
   async (request) => {
-    await buckets.delete(await access.bucket(request))
+    const bucket = await access.bucket(request)
+    await countedWork(
+      request.spend,
+      () => buckets.delete(bucket),
+      (parts) => parts - 1,
+    )
     return emptyReply({}, 204)
   }

@@ -10,8 +10,10 @@ import { createAbortMultipartUpload, createListParts } from './open-uploads.ts'
 function ask(
   create: typeof createListParts,
   find: () => Promise<{ initiator: string } | undefined>,
+  parts = 0,
 ) {
   const told: (string | undefined)[] = []
+  const counted = { units: 0 }
   const asked = create({
     access: {
       bucket: async (_: unknown, initiatorIn?: (bucket: object) => Promise<string | undefined>) =>
@@ -19,15 +21,16 @@ function ask(
     },
     uploads: {
       find,
-      abort: async () => undefined,
+      abort: async () => parts,
       parts: () => Promise.reject(storageFault('NoSuchUpload')),
     },
   } as unknown as Parts)
   const query = new Map([['uploadId', 'u']])
   const request = {
+    spend: { countUnits: (count: number) => void (counted.units += count) },
     body: { target: { bucket: 'b', key: 'k', query } },
   } as unknown as StorageRequest
-  return { told, done: asked(request) }
+  return { told, counted, done: asked(request) }
 }
 
 test('an abort is judged by who began the upload, or nobody where there is none', async () => {
@@ -37,6 +40,18 @@ test('an abort is judged by who began the upload, or nobody where there is none'
   const none = ask(createAbortMultipartUpload, async () => undefined)
   await none.done
   assert.deepEqual(none.told, [undefined])
+})
+
+test('an abort has a unit for each part but the first', async () => {
+  for (const [parts, units] of [
+    [0, 0],
+    [1, 0],
+    [1000, 999],
+  ] as const) {
+    const one = ask(createAbortMultipartUpload, async () => ({ initiator: 'acct_a' }), parts)
+    await one.done
+    assert.equal(one.counted.units, units)
+  }
 })
 
 test('a list of parts is judged by who began the upload', async () => {

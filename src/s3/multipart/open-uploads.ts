@@ -1,4 +1,5 @@
 // Aborts an upload, lists its parts, and lists the open uploads of a bucket.
+import { countedWork } from '#charging/counted-work.ts'
 import type { OwnerOf } from '#s3/listing/entries.ts'
 import type { Uploads, Listings } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/judge.ts'
@@ -20,7 +21,11 @@ export const createAbortMultipartUpload =
   ({ access, uploads }: { access: Access; uploads: Uploads }): StorageHandler =>
   async (request) => {
     const bucket = await access.bucket(request, initiatorOf(uploads, request))
-    await uploads.abort(bucket, uploadNameOf(request))
+    await countedWork(
+      request.spend,
+      () => uploads.abort(bucket, uploadNameOf(request)),
+      (parts) => parts - 1,
+    )
     return emptyReply({}, 204)
   }
 

@@ -1,4 +1,5 @@
 // DELETE of one key or version.
+import { countedWork } from '#charging/counted-work.ts'
 import type { Objects } from '#objects/objects.ts'
 import type { Access } from '#s3/policy/judge.ts'
 import { storageFault, type StorageCode } from '#contract/storage-errors.ts'
@@ -8,6 +9,7 @@ import { deleteConditions } from './write-conditions.ts'
 import { parseDeleteConditions } from './conditions.ts'
 import { bypassesGovernance } from '#s3/lock/governance.ts'
 import { emptyReply } from '#s3/reply.ts'
+import { removedUnits } from './removed-units.ts'
 
 /** DeleteObject. A missing object is 204 too. Throws NoSuchBucket, AccessDenied, PreconditionFailed. */
 export const createDeleteObject =
@@ -17,16 +19,15 @@ export const createDeleteObject =
     const bucket = await access.bucket(request)
     const versionId = target.query.get('versionId')
     const bypassGovernance = bypassesGovernance(access, request, bucket)
-    const [answer] = await objects.delete(
-      bucket,
-      [
-        {
-          key: present(target.key, 'an object has a key'),
-          ...(versionId === undefined ? {} : { versionId }),
-          ...deleteConditions(parseDeleteConditions(headers)),
-        },
-      ],
-      { bypassGovernance },
+    const deletion = {
+      key: present(target.key, 'an object has a key'),
+      ...(versionId === undefined ? {} : { versionId }),
+      ...deleteConditions(parseDeleteConditions(headers)),
+    }
+    const [answer] = await countedWork(
+      request.spend,
+      () => objects.delete(bucket, [deletion], { bypassGovernance }),
+      (answers) => removedUnits(answers) - 1,
     )
     const deleted = present(answer, 'a deletion has an answer')
     if ('code' in deleted) throw storageFault(deleted.code as StorageCode)

@@ -18,7 +18,7 @@ const ALLOW = { Effect: 'Allow', Principal: '*', Action: 's3:DeleteObject' }
 function asked(
   statements: readonly object[],
   keys: readonly string[],
-  { refused = false, who = undefined as object | undefined } = {},
+  { refused = false, who = undefined as object | undefined, blobs = 1 } = {},
 ) {
   const told = { read: 0, deleted: 0, admitted: 0, marks: 0, steps: 0, stepsAtOnce: 0, units: 0 }
   const policy = parsePolicy(
@@ -34,7 +34,7 @@ function asked(
   const objects = {
     async delete(_: Bucket, deletions: readonly object[]) {
       told.deleted += deletions.length
-      return deletions.map(() => ({ versionId: undefined, deleteMarker: false }))
+      return deletions.map(() => ({ versionId: undefined, deleteMarker: false, blobs }))
     },
   }
   const access = createAccess({
@@ -169,10 +169,10 @@ test("DeleteObjects reads no stranger's keys where nobody could allow any", asyn
   }
 })
 
-test('DeleteObjects counts its keys as units, without the first one and without refused ones', async () => {
+test('DeleteObjects counts keys and further blobs as units, without the first one and without refused ones', async () => {
   const Resource = 'arn:aws:s3:::b/ours/*'
-  const unitsOf = async (keys: readonly string[]) => {
-    const { told, run } = asked([{ Resource }], keys)
+  const unitsOf = async (keys: readonly string[], blobs = 1) => {
+    const { told, run } = asked([{ Resource }], keys, { blobs })
     await run()
     return [told.deleted, told.units]
   }
@@ -181,4 +181,6 @@ test('DeleteObjects counts its keys as units, without the first one and without 
   assert.deepEqual(await unitsOf(['theirs/0', ...ours]), [150, 149])
   assert.deepEqual(await unitsOf(['ours/0', 'theirs/0']), [1, 0])
   assert.deepEqual(await unitsOf(['theirs/0']), [0, 0])
+  assert.deepEqual(await unitsOf(ours, 0), [150, 149])
+  assert.deepEqual(await unitsOf(ours, 20), [150, 2999])
 })

@@ -3,6 +3,7 @@ import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import { setImmediate as turn } from 'node:timers/promises'
 import { present } from '#base/errors.ts'
+import { countedWork } from '#charging/counted-work.ts'
 import { STORAGE_ERRORS, type StorageCode } from '#contract/storage-errors.ts'
 import type { Deletion, Objects } from '#objects/objects.ts'
 import type { BatchKey } from '#s3/logging/record.ts'
@@ -19,6 +20,7 @@ import {
 } from './delete-xml.ts'
 import type { DeleteConditions } from './conditions.ts'
 import { bypassesGovernance } from '#s3/lock/governance.ts'
+import { removedUnits } from './removed-units.ts'
 import { xmlReply } from '#s3/reply.ts'
 import { isVersionId, MALFORMED_VERSION_ID } from '#s3/version-id.ts'
 import { XML_BYTES_MAX } from '#s3/xml/read.ts'
@@ -48,16 +50,18 @@ export const createDeleteObjects =
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
     const deleted: DeletedEntry[] = []
-    let sent = 0
+    let isFirst = true
     for (const [bypassGovernance, some] of byBypass) {
       for (let at = 0; at < some.length; at += BATCH_KEYS) {
         const batch = some.slice(at, at + BATCH_KEYS)
-        const fromMs = performance.now()
-        const answers = await objects.delete(bucket, batch.map(deletionOf), { bypassGovernance })
-        // The request itself has its first key.
-        const units = sent === 0 ? batch.length - 1 : batch.length
-        if (units > 0) request.spend.countUnits(units, performance.now() - fromMs)
-        sent += batch.length
+        // The request itself has its first unit.
+        const own = isFirst ? 1 : 0
+        isFirst = false
+        const answers = await countedWork(
+          request.spend,
+          () => objects.delete(bucket, batch.map(deletionOf), { bypassGovernance }),
+          (done) => removedUnits(done) - own,
+        )
         for (const [index, answer] of answers.entries()) {
           const target = present(batch[index], 'each answer has its target')
           if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
