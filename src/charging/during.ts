@@ -10,6 +10,7 @@ import type { OperationName } from '#contract/operations.ts'
 import type { JoinedThread } from '#metering/marks.ts'
 import type { OpenSpend } from './open-spend.ts'
 import { isSilent } from './faults.ts'
+import { keyOfUpstream } from './measure.ts'
 import type { Payer, Served, Spend, Claim } from './spend.ts'
 
 export type LongWork = {
@@ -155,7 +156,7 @@ function createClaims() {
   return {
     take(used: Claim): Claim {
       if (used.kind === 'upstream')
-        return { ...used, energyNj: nj(restOf(`upstream ${used.meter}`, used.energyNj)) }
+        return { ...used, energyNj: nj(restOf(`upstream ${keyOfUpstream(used)}`, used.energyNj)) }
       const { cell, cpuNs, gpuNs = 0n } = used
       return { ...used, cpuNs: restOf(`cpu ${cell}`, cpuNs), gpuNs: restOf(`gpu ${cell}`, gpuNs) }
     },

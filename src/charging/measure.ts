@@ -54,7 +54,7 @@ export class Measure {
       this.#gpuNs += gpuNs - before.gpuNs
       return
     }
-    const key = keyOf(used)
+    const key = keyOfUpstream(used)
     const before = this.#upstreams.get(key)?.energyNj ?? nj(0n)
     invariant(used.energyNj >= 0n, `a claim of meter ${used.meter} is negative`)
     this.#upstreams.set(key, used)
@@ -183,8 +183,9 @@ export class Measure {
   }
 }
 
-/** The idle energy of a meter comes right behind its other energy. */
-const keyOf = ({ meter, idle }: UpstreamUse) => (idle === true ? `${meter} idle` : meter)
+/** Idle energy of a meter is cumulative by itself, and comes right behind the meter's other energy. */
+export const keyOfUpstream = ({ meter, idle }: Pick<UpstreamUse, 'meter' | 'idle'>): string =>
+  idle === true ? `${meter} idle` : meter
 const byName = (upstreams: ReadonlyMap<string, UpstreamUse>) =>
   [...upstreams].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 
