@@ -17,6 +17,8 @@ export interface GpuTime {
   read(): CellReading[]
   /** The processes on the GPU, as a text that changes with them: a model that starts raises the idle power. */
   processes(): string
+  /** True while a model is loaded, which may take minutes: the idle power rises when its context is made. */
+  isLoading(): boolean
 }
 
 /** The total of a cell, and the part of the total that was taken. */
@@ -55,6 +57,7 @@ export function createGpuTime(
       gpuCells(cells)
         .map(({ spec, pid, state }) => `${spec.name} ${pid} ${state}`)
         .join(),
+    isLoading: () => gpuCells(cells).some(({ state }) => state === 'starting'),
     read: () =>
       gpuCells(cells).map((cell) => ({
         name: cell.spec.name,

@@ -68,7 +68,7 @@ export function createGpuMeter(
   return {
     async refresh(signal) {
       const now = gpuTime.processes()
-      if (now !== processes) source.forgetIdle()
+      if (now !== processes || gpuTime.isLoading()) source.forgetIdle()
       processes = now
       await askGpuTime({ gpuTime, cells, ask, log, signal })
     },
