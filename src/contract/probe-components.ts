@@ -12,6 +12,10 @@ export const PROBE_COMPONENTS = {
   embeddings: { name: 'Embeddings', request: 'POST /v1/embeddings: “The capital of France”' },
   storage: { name: 'Object storage', request: 'PUT, GET and DELETE of an object of 1 kB' },
   databases: { name: 'Databases', request: 'select 1, at the database “probe”' },
+  functions: {
+    name: 'Functions and containers',
+    never: 'the status page asks the ingress each minute',
+  },
   ledger: { name: 'Accounts and ledger', request: 'GET /v1/balance' },
   receipts: {
     name: 'Receipts',

@@ -101,6 +101,8 @@ test('an ingress that stands still is down within a period', async () => {
     const shown = await untilShown(ergon, (document) => stateOf(document, 'functions') === 'down')
     assert.match(shown.verdict.text, /Functions and containers.* down$/)
     assert.equal(shown.parts.find(({ id }) => id === 'functions')?.days.length, 90)
+    const feed = await (await fetch(`${statusAddress(ergon)}/feed.rss`)).text()
+    assert.match(feed, /<title>Functions and containers: down<\/title>/)
   } finally {
     signalProcess(ingress, 'SIGCONT')
   }

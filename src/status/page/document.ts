@@ -16,6 +16,8 @@ export type ShownPart = {
   /** The part that it belongs to, such as that of a model. */
   readonly within: string | null
   readonly state: ShownState
+  /** When this state was first measured; null while it is not measured. */
+  readonly since: string | null
   /** Of the measured time in which it was not down; null while it is not measured. */
   readonly up_percent: string | null
   /** Of these 90 days, the time in which it was measured. */
@@ -93,6 +95,8 @@ function shownParts(history: StatusHistory, facts: StateFacts | null, nowMs: num
       name,
       within,
       state: part?.state ?? null,
+      since:
+        part?.state === undefined || part.sinceMs === undefined ? null : timestamp(part.sinceMs),
       up_percent: part?.state === undefined ? null : (upPercent(part) ?? null),
       measured_seconds: part === undefined ? 0 : Math.floor(measuredSeconds(part)),
       days: days.map((day) => ({ day, state: stateOfDay(part?.days[day]) ?? null })),

@@ -16,6 +16,8 @@ const LATE_PERIODS = 3
 export type DaySeconds = { readonly [State in PartState]: number }
 export type PartHistory = {
   readonly state: PartMeasure
+  /** Wall time of the measurement that found this state; absent in files of before it was kept. */
+  readonly sinceMs?: number
   readonly days: Readonly<Record<string, DaySeconds>>
 }
 /** By the part's id. */
@@ -49,7 +51,8 @@ export function addMeasures(
     const days = new Map(Object.entries(known?.days ?? {}).filter(([day]) => day >= oldest))
     const counted = known === undefined ? undefined : isGap ? stateOfGap(known) : state
     if (counted !== undefined) addTime(days, counted, span)
-    return [id, { state, days: Object.fromEntries(days) }]
+    const sinceMs = known?.state === state ? (known?.sinceMs ?? nowMs) : nowMs
+    return [id, { state, sinceMs, days: Object.fromEntries(days) }]
   })
   return { atMs: nowMs, parts: Object.fromEntries(parts) }
 }

@@ -109,6 +109,22 @@ test('the feed is RSS 2.0 that a parser reads, with an id that changes with an u
   assert.equal(guid['#text'], 'inc_1-2026-11-26T08:30:00.000Z')
 })
 
+test('the feed has an item for each part that is down, of the time at which it was first measured', () => {
+  const sinceMs = NOW_MS - 60_000
+  const parts = {
+    functions: { state: 'down', sinceMs, days: {} },
+    api: { state: 'ok', sinceMs, days: {} },
+    storage: { state: 'degraded', sinceMs, days: {} },
+  } as const
+  const text = feedOf(statusDocument(known({}, parts), at), 'https://status.example.com')
+  assert.equal(XMLValidator.validate(text), true)
+  assert.deepEqual(
+    [...text.matchAll(/<title>(.*)<\/title>/g)].map(([, title]) => title),
+    ['Ergon status', 'Functions and containers: down'],
+  )
+  assert.ok(text.includes('>functions-2026-11-26T09:40:00.000Z</guid>'), text)
+})
+
 test('the verdict names the worst: parts that are down, then an open incident, then degraded parts', () => {
   const part = (state: 'ok' | 'degraded' | 'down') => ({ state, days: {} })
   const textOf = (facts: Partial<StateFacts>, parts: KnownStatus['history']['parts']) =>
