@@ -12,8 +12,8 @@ const DEPLOYMENTS_OF = `select id as place, id, stack, file, status, created_at,
 
 export const DEPLOYMENTS_GATEWAY: GatewayProduct = { name: 'deployments', open }
 
-function open({ readers: state, secret, stackParts, clock }: GatewayCore): GatewayPart {
-  const deps = { state, clock, parts: stackParts, key: deploymentKeyOf(secret.reveal()) }
+function open({ readers: state, secret, stackParts }: GatewayCore): GatewayPart {
+  const deps = { state, parts: stackParts, key: deploymentKeyOf(secret.reveal()) }
   return {
     endpoints: {
       'deployment.create': { parse: parseDeploymentRequest, handle: createDeploymentCreate(deps) },

@@ -126,17 +126,8 @@ function demandPresence(
       'passkey_required',
       `Could not call ${operation}: the session was opened by a recovery code`,
     )
-  if (needsTouch === true) demandTouch({ session }, nowMs, `Could not call ${operation}`)
-}
-
-/** Throws touch_required for a session whose member has not just used a passkey. */
-export function demandTouch(
-  { session }: Pick<Principal, 'session'>,
-  nowMs: number,
-  what: string,
-): void {
-  if (session !== undefined && !session.isLimited && session.touchedUntilMs <= nowMs)
-    throw fault('touch_required', `${what}: no passkey was used just now`)
+  if (needsTouch === true && !session.isLimited && session.touchedUntilMs <= nowMs)
+    throw fault('touch_required', `Could not call ${operation}: no passkey was used just now`)
 }
 
 /** Throws role_missing for a member who is no owner. */

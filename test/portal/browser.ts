@@ -10,6 +10,8 @@ import {
   type Page,
 } from 'playwright-core'
 import { isSilent, untilHeard } from '../patient-fetch.ts'
+import type { Ergon } from '../start-ergon.ts'
+import { endTouch } from './client.ts'
 
 /** Draws the window of a browser too, which nobody sees. */
 export const CHROMIUM = '/usr/bin/chromium'
@@ -127,6 +129,12 @@ export async function touch(person: Person): Promise<Record<string, unknown>> {
   const options = done(await person.ask('POST', '/v1/session/touch/options'), 200)
   const response = await person.get(options)
   return done(await person.ask('POST', '/v1/session/touch', { response }), 200)
+}
+
+/** Ends the touches of the person, as five minutes do. */
+export async function endTouchOf(person: Person, ergon: Ergon): Promise<void> {
+  const { member } = done(await person.ask('GET', '/v1/session'), 200)
+  await endTouch(ergon, (member as { id: string }).id)
 }
 
 /** The body of an answer of this status; throws with the text of any other. */

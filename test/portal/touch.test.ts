@@ -1,4 +1,5 @@
-// Operations that make a secret, show one, spend money or change who may: a session needs a fresh touch for each of them.
+// Operations that make a secret, show one, run other code with one, spend money or change who may: a session needs a fresh
+// touch for each of them.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { OPERATIONS } from '#contract/operations.ts'
@@ -15,7 +16,10 @@ const TOUCHED = [
   'database-role.create',
   'database-role.rotate',
   'database.url',
+  'deployment.create',
   'device-approval.create',
+  'function.deploy',
+  'function.rollback',
   'login.approve',
   'member.invite',
   'member.reinvite',
@@ -39,6 +43,9 @@ const TOUCHED = [
   'topup.refund',
   'webhook.create',
   'webhook.rotate',
+  'workload.deploy',
+  'workload.rollback',
+  'workload.update',
 ]
 
 product(PLAIN)

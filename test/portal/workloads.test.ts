@@ -9,7 +9,15 @@ import type { Browser } from 'playwright-core'
 import { startErgon, type Ergon } from '../start-ergon.ts'
 import { writeServerImage } from '../workloads/image.ts'
 import { ask, until } from '../workloads/workload-client.ts'
-import { done, newPerson, openBrowser, withoutBrowser, type Person } from './browser.ts'
+import {
+  done,
+  endTouchOf,
+  newPerson,
+  openBrowser,
+  touch,
+  withoutBrowser,
+  type Person,
+} from './browser.ts'
 import { buildConsole } from './console-build.ts'
 import { checkPage, loadAxe, pressButton, signUpByPages, watch } from './walk.ts'
 
@@ -184,6 +192,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
         .getByRole('row', { name: new RegExp(`^${version} server:v1`) })
         .locator('.state', { hasText: 'Answers' })
     await answering(2).waitFor()
+    await endTouchOf(ada, ergon)
     await press('Roll back to version 1')
     await press('Roll it back')
     await answering(1).waitFor()
@@ -207,6 +216,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
   test('its budget and scale are changed; it is suspended and resumed', async () => {
     const { page } = ada
     await go('/workloads/api')
+    await endTouchOf(ada, ergon)
     await press('Scale and budget')
     await page.getByLabel('Least instances').fill('1')
     await page.getByLabel('Most instances').fill('2')
@@ -247,6 +257,8 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     NEEDS_ROOT,
     async () => {
       const { page } = ada
+      // The sign-up may be more than five minutes old.
+      await touch(ada)
       const made = await ada.ask('POST', '/v1/workloads', {
         name: 'keeps',
         image: `oci:${folder}/images/server:v1`,

@@ -18,7 +18,6 @@ export const DEPLOYMENTS_DESCRIPTIONS: Descriptions<typeof DEPLOYMENTS> = {
       'deployment_running',
       'too_many_deployments',
       'plan_changed',
-      'touch_required',
     ],
   },
   'deployment.list': {

@@ -7,7 +7,8 @@ const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true 
 
 export const DEPLOYMENTS = defineProduct({
   operations: {
-    'deployment.create': { ...own, scope: 'deploy', idempotent: true },
+    /** A dry run too: a plan tells whether a sealed variable has the value that the description gives. */
+    'deployment.create': { ...own, scope: 'deploy', idempotent: true, needsTouch: true },
     'deployment.list': view,
     'deployment.get': view,
     /** No request: the changes of an accepted deployment, by the minute. */

@@ -5,10 +5,12 @@ import { defineProduct } from '#contract/product.ts'
 const own = { ...withoutModel, service: 'functions', remembered: true } as const
 const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
 const change = { ...own, scope: 'deploy' } as const
+/** Code that runs with the sealed variables, and at the live routes, outlives the session that asked for it. */
+const code = { ...change, needsTouch: true } as const
 
 export const FUNCTIONS = defineProduct({
   operations: {
-    'function.deploy': { ...change, idempotent: true },
+    'function.deploy': { ...code, idempotent: true },
     'function.list': view,
     'function.get': view,
     'function.logs': view,
@@ -17,7 +19,7 @@ export const FUNCTIONS = defineProduct({
     'function.replay': change,
     'function.discard': change,
     'function.update': change,
-    'function.rollback': change,
+    'function.rollback': code,
     'function.delete': change,
     /** No request: what the cell of a function used for a minute. */
     'function.standing': backgroundWork('functions'),

@@ -5,15 +5,17 @@ import { defineProduct } from '#contract/product.ts'
 const own = { ...withoutModel, service: 'workloads', remembered: true } as const
 const view = { ...own, scope: 'read', remembered: false, answeredDeleting: true } as const
 const change = { ...own, scope: 'deploy' } as const
+/** Code that runs with the sealed variables, and at the live routes, outlives the session that asked for it. */
+const code = { ...change, needsTouch: true } as const
 const ONE = '/v1/workloads/:workload'
 const REGISTRY = '/v1/registries/:registry'
 
 export const WORKLOADS = defineProduct({
   operations: {
-    'workload.deploy': { ...change, idempotent: true },
+    'workload.deploy': { ...code, idempotent: true },
     'workload.list': view,
     'workload.get': view,
-    'workload.update': change,
+    'workload.update': code,
     'workload.delete': change,
     'workload.logs': view,
     'workload.intervals': view,
@@ -21,7 +23,7 @@ export const WORKLOADS = defineProduct({
     'workload.scale': change,
     'workload.suspend': change,
     'workload.resume': change,
-    'workload.rollback': change,
+    'workload.rollback': code,
     /** No request: the bytes that the volumes of a workload take. */
     'volume.standing': backgroundWork('workloads'),
     'registry.list': view,

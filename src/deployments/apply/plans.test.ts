@@ -7,7 +7,7 @@ import { whyNoState } from '#postgres/testing-url.ts'
 import { ACCOUNT, SLOW, bucketOf, functionOf, key, parts, stacksOfFile } from './stacks.fixture.ts'
 
 const skip = whyNoState()
-const { state, ask, follow, deploy } = stacksOfFile()
+const { state, ask, deploy } = stacksOfFile()
 
 test(
   'a plan has a keyed name: nobody without the key can try values of variables',
@@ -49,19 +49,3 @@ test(
     assert.equal((await planOf('routes-a', routed('routes-e', '/routes-a'))).changes, 2)
   },
 )
-
-test('at the portal, a description that reads a secret wants a passkey', { skip }, async () => {
-  const hook = 'webhook "w" {\n  url = "https://example.com/touch"\n  events = ["balance.low"]\n}\n'
-  const reads = functionOf('reads').replace('}', '  env = { KEY = "${webhook.w.secret}x" }\n}')
-  const asked = { stack: 'touch', description: hook + reads, ...SLOW }
-  const sessionOf = (touchedUntilMs: number) => ({ isLimited: false, touchedUntilMs })
-  const old = sessionOf(Date.now() - 1000)
-  await assert.rejects(ask(asked, old), {
-    code: 'touch_required',
-    message: 'Could not deploy "touch", which reads webhook.w.secret: no passkey was used just now',
-  })
-  assert.equal((await ask<DeploymentPlan>({ ...asked, dry_run: true }, old)).changes, 2)
-  const { id } = await ask({ ...asked, description: hook }, old)
-  assert.equal((await follow({ id })).status, 'done')
-  assert.equal((await ask(asked, sessionOf(Date.now() + 60_000))).status, 'running')
-})

@@ -1,5 +1,4 @@
 // Deployments on a state of their own, with the parts of products, and a turn whenever a test takes one.
-import { systemClock } from '#base/clock.ts'
 import { present } from '#base/errors.ts'
 import { newEncryptionKey } from '#base/encryption.ts'
 import type { Logger } from '#base/log.ts'
@@ -55,9 +54,9 @@ export function stacksOfFile() {
   })
 
   /** The plan of a dry run, or the deployment before its first turn. */
-  async function ask<Reply = DeploymentReply>(body: object, session?: object): Promise<Reply> {
-    const made = await createDeploymentCreate({ state, parts, key, clock: systemClock })({
-      who: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}`, session },
+  async function ask<Reply = DeploymentReply>(body: object): Promise<Reply> {
+    const made = await createDeploymentCreate({ state, parts, key })({
+      who: { account: ACCOUNT, token: `tok_${ACCOUNT}`, member: `mem_${ACCOUNT}` },
       spend: { requestId: 'req_a', mark: () => undefined },
       parameters: {},
       body: parseDeploymentRequest(body),

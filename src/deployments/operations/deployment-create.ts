@@ -1,5 +1,4 @@
 // POST /v1/deployments: the plan of a description, or its application, which the process of tasks brings about.
-import type { TimerClock } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 import type { DeploymentPlan, DeploymentRequest } from '#contract/deployments.ts'
 import { DEPLOYMENTS_KEPT, DEPLOYMENTS_RUNNING_MAX } from '#contract/deployment-limits.ts'
@@ -12,7 +11,7 @@ import { createAccountLoad } from '#http/account-load.ts'
 import { once } from '#http/once.ts'
 import { known, type Handled, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
-import { callerOf, demandTouch } from '#identity/principal.ts'
+import { callerOf } from '#identity/principal.ts'
 import type { StackParts } from '#resources/stack-part.ts'
 import type { Queryable, State } from '#state/connect.ts'
 
@@ -20,18 +19,12 @@ type Deps = {
   readonly state: State
   readonly parts: StackParts
   readonly key: string
-  readonly clock: Pick<TimerClock, 'wallMs'>
 }
 
 /** Plans of an account at once in this process: each holds up all else for as long as it reads its description. */
 const PLANS_MAX = 2
 
-export function createDeploymentCreate({
-  state,
-  parts,
-  key,
-  clock,
-}: Deps): Handler<DeploymentRequest> {
+export function createDeploymentCreate({ state, parts, key }: Deps): Handler<DeploymentRequest> {
   const plans = createAccountLoad(PLANS_MAX, 'plans')
   return async (call) => {
     const { account } = callerOf(call.who)
@@ -52,12 +45,6 @@ export function createDeploymentCreate({
       const plan = await planned()
       if (asked !== undefined && asked !== plan.hash)
         throw fault('plan_changed', `Could not apply the plan of "${stack}": it is another by now`)
-      if (plan.secrets.length > 0)
-        demandTouch(
-          callerOf(call.who),
-          clock.wallMs(),
-          `Could not deploy "${stack}", which reads ${plan.secrets.join(', ')}`,
-        )
       return async (transaction) => {
         const id = await addDeployment(transaction, call, { plan, key })
         const row = await findDeployment(transaction, account, id)

@@ -17,7 +17,6 @@ import { assertFree } from './assert-free.ts'
 import { differences, digestsOf } from './compare.ts'
 import { isFree, ownedBy, type OwnedResource, type StackId } from './owned.ts'
 import { withHandovers } from './handovers.ts'
-import { secretsRead } from './secrets-read.ts'
 import { planRemovals } from './plan-removals.ts'
 import type { StackPlan, PlanDeps, PlannedStep } from './plan.ts'
 
@@ -78,7 +77,7 @@ export async function makePlan(
   const code = [...wanted].map(([address, all]) => [address, digestsOf(all, deps.key)])
   const text = JSON.stringify([id.stack, steps, code, allowsDeletion])
   const hash = createHmac('sha256', deps.key).update(text).digest('base64url')
-  return { hash, steps, secrets: secretsRead(deps.parts, first.revealed.resources) }
+  return { hash, steps }
 }
 
 async function seek(

@@ -15,8 +15,6 @@ export type PlannedStep = Omit<DeploymentPlan['steps'][number], 'kind'> & {
 export type StackPlan = {
   readonly hash: string
   readonly steps: readonly PlannedStep[]
-  /** Secret outputs that resources of the description get. */
-  readonly secrets: readonly string[]
 }
 
 export type PlanDeps = {

@@ -1,5 +1,6 @@
 // The versions of a function.
 import { call } from '#console/client/call.ts'
+import { withTouch } from '#console/client/touch.ts'
 import { bytesShort } from '#console/figures/amounts.ts'
 import type { Column } from '#console/parts/table.tsx'
 import { Versions } from '#console/parts/versions.tsx'
@@ -19,10 +20,8 @@ export const FunctionVersions = ({ one }: { readonly one: Deployed }) => (
     columns={[MEMORY]}
     own="code, variables and route"
     rollBack={async (version) => {
-      await call('POST /v1/functions/:function/rollback', {
-        path: { function: one.id },
-        body: { version },
-      })
+      const asked = { path: { function: one.id }, body: { version } }
+      await withTouch(() => call('POST /v1/functions/:function/rollback', asked))
       await functionsChanged()
     }}
   />

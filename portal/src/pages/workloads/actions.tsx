@@ -1,6 +1,7 @@
 // The actions on a workload.
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
+import { withTouch } from '#console/client/touch.ts'
 import { bytesShort } from '#console/figures/amounts.ts'
 import type { InputOf } from '#console/client/operations.ts'
 import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
@@ -55,7 +56,8 @@ function Change({ one, onClose }: Props) {
       scale_to_zero_after: after,
       energy_budget: budgetOf(budget),
     }
-    await call('PATCH /v1/workloads/:workload', { path: pathOf(one), body })
+    const asked = { path: pathOf(one), body }
+    await withTouch(() => call('PATCH /v1/workloads/:workload', asked))
     await workloadsChanged()
     onClose()
   }

@@ -1,6 +1,7 @@
 // One workload: its address, four facts, its versions, the hours of its energy, its log, and what can be done to it.
 import { Link } from '@tanstack/react-router'
 import { call } from '#console/client/call.ts'
+import { withTouch } from '#console/client/touch.ts'
 import { bytesShort, share } from '#console/figures/amounts.ts'
 import { Awake } from '#console/parts/awake.tsx'
 import { Command } from '#console/parts/copy.tsx'
@@ -90,10 +91,8 @@ const WorkloadVersions = ({ one }: { readonly one: Workload }) => (
     columns={[DIGEST]}
     own="image, variables and size"
     rollBack={async (version) => {
-      await call('POST /v1/workloads/:workload/rollback', {
-        path: { workload: one.id },
-        body: { version },
-      })
+      const asked = { path: { workload: one.id }, body: { version } }
+      await withTouch(() => call('POST /v1/workloads/:workload/rollback', asked))
       await workloadsChanged()
     }}
   />
