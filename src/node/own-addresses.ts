@@ -2,6 +2,7 @@
 import { hostOfUrl, isLoopback } from '#base/hosts.ts'
 import type { Config } from '#config/config.ts'
 import type { DataFolder } from './data-folder.ts'
+import { apiPortsFrom } from './ports.ts'
 
 /** An address of the service that code of accounts may reach. */
 export type OwnAddress = {
@@ -27,6 +28,17 @@ export function ownHttpAddress(url: string, listens: { host: string; port: numbe
     return { names: LOCAL_NAMES, port: Number(port), listens: reachableAt(listens) }
   const names = [hostname, `*.${hostname}`]
   return { names, port: Number(port || (protocol === 'https:' ? 443 : 80)) }
+}
+
+/** The ports on which the installation listens, and those of its public addresses: a proxy may have them here. */
+export function ownPorts({ config, data }: AddressedNode): number[] {
+  const { ingressTlsPort, testProcessorPort, baseUrl, portalUrl, functionsUrl, statusUrl } = config
+  const listened = [...apiPortsFrom(data.port), data.pgPort, ingressTlsPort, testProcessorPort]
+  const named = [baseUrl, portalUrl, functionsUrl, statusUrl].map((url) =>
+    url === undefined ? '' : new URL(url).port,
+  )
+  const ports = [...listened, ...named.filter((text) => text !== '').map(Number)]
+  return [...new Set(ports.filter((one) => one !== undefined))]
 }
 
 /** Where a server of the node listens, by its distance from the port of the API. */

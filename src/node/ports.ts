@@ -88,6 +88,9 @@ async function claimBlock(wanted: WantedPorts): Promise<Ports> {
   throw fault('port_taken', 'Could not find free ports: give --port and --pg-port')
 }
 
+/** Of the API at `port`, and of all that is kept beside it. */
+export const apiPortsFrom = (port: number): readonly number[] => portsFrom(port, API_PORTS)
+
 const portsFrom = (port: number, offsets: readonly number[]): number[] =>
   offsets.map((offset) => port + offset)
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { APP_FOLDER } from '#node/cell-specs.ts'
+import { ownPorts } from '#node/own-addresses.ts'
 import { PORTAL_PORT_OFFSET } from '#node/ports.ts'
 import { baseUrl, portalUrl } from '#node/report.ts'
 import { buildConsole } from './build-console.ts'
@@ -27,6 +28,7 @@ function open({ config, data, state, log }: AgentCore): AgentPart {
       baseUrl: baseUrl({ config, data }),
       pusdPerJ: config.pricePusdPerJ.toString(),
       freeJ: config.freeTierJ.toString(),
+      ports: ownPorts({ config, data }),
       files: FILES_FOLDER,
     },
   }

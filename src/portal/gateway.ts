@@ -70,12 +70,13 @@ const NO_SITE = {
   baseUrl: 'http://localhost',
   pusdPerJ: '0',
   freeJ: '0',
+  ports: [],
   files: '',
 } as const
 
 function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
   const { readers: state, clientOf, clock, identity, log } = core
-  const { port, url, files: folder, ...terms } = site ?? NO_SITE
+  const { port, url, files: folder, ports: ownPorts, ...terms } = site ?? NO_SITE
   const { signUp, env, baseUrl } = terms
   const origin = portalOriginOf(url)
   const cookies = createCookies(origin)
@@ -92,7 +93,7 @@ function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
   })
   const credential = createSessionCredential(sessions, [...headers, 'Cache-Control', 'no-store'])
   return {
-    endpoints: endpointsOf(parts, site?.url),
+    endpoints: endpointsOf(parts, { portalUrl: site?.url, ownPorts }),
     sites: site === undefined ? [] : [createSite({ port, origin, identity, credential, pages })],
     account: { records: { passkey: recordsOf(state, PASSKEYS_OF) } },
   }
@@ -100,10 +101,10 @@ function open(core: GatewayCore, { site }: PortalSettings): GatewayPart {
 
 function endpointsOf(
   parts: PortalParts,
-  portalUrl: string | undefined,
+  logins: Pick<Parameters<typeof createLoginBegin>[0], 'portalUrl' | 'ownPorts'>,
 ): NonNullable<GatewayPart['endpoints']> {
   const { state, pace, clock } = parts
-  const api = { state, pace, clock, portalUrl }
+  const api = { state, pace, clock, ...logins }
   return {
     'sign-up.begin': { parse: parseSignUpOptions, handle: createSignUpBegin(parts) },
     'sign-up.finish': { parse: parseSignUp, handle: createSignUpFinish(parts) },

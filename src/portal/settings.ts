@@ -16,6 +16,8 @@ export type PortalSettings = {
     /** The price in pico-dollars a joule, and the free joules of a day, which pages tell. */
     readonly pusdPerJ: string
     readonly freeJ: string
+    /** All of the installation: no login sends its code to one of them. */
+    readonly ports: readonly number[]
     /** The folder of the console's build. */
     readonly files: string
   }

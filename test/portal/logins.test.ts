@@ -244,6 +244,37 @@ describe('logins of command lines', () => {
     await owner.must(200, 'GET', '/v1/session')
   })
 
+  test('a login that has ended is neither shown nor approved, and one that was approved gives no token', async () => {
+    const ergon = sharedErgon()
+    const end = (id = '') =>
+      ergon.sql(
+        "update command_logins set expires_at = now() - interval '1 second' where id = $1",
+        [id],
+      )
+    const gone = [404, 'login_not_found']
+    const redirect = { redirect_port: 54_321, state: 'a'.repeat(16) }
+    for (const more of [{}, redirect]) {
+      const { verifier, challenge } = pair()
+      const asked = { name: 'laptop', code_challenge: challenge, ...more }
+      const { body } = await api('/v1/logins', asked)
+      const { id = '', user_code: code = '' } = body
+      const path = `/v1/logins/${'state' in more ? id : code}`
+      await owner.must(200, 'GET', path)
+      await end(id)
+      assert.deepEqual(codeOf(await owner.ask('GET', path)), gone)
+      const approved = await owner.ask('POST', `${path}/approve`, { scope: 'read' })
+      assert.deepEqual(codeOf(approved), gone)
+      const redeemed = await api(`/v1/logins/${id}/token`, { code_verifier: verifier })
+      assert.deepEqual(codeOf(redeemed), gone)
+    }
+    const { verifier, challenge } = pair()
+    const { body } = await api('/v1/logins', { name: 'laptop', code_challenge: challenge })
+    await owner.must(200, 'POST', `/v1/logins/${body['user_code']}/approve`, { scope: 'read' })
+    await end(body['id'])
+    const redeemed = await api(`/v1/logins/${body['id']}/token`, { code_verifier: verifier })
+    assert.deepEqual(codeOf(redeemed), gone)
+  })
+
   /** A login that a member has approved: its redemption. */
   async function approvedLogin(by: PortalClient, scope: string) {
     const { verifier, challenge } = pair()
@@ -321,6 +352,22 @@ describe('logins of command lines', () => {
     await owner.must(200, 'POST', `/v1/logins/${body['id']}/approve`, { scope: 'read' })
     const answer = await api(`/v1/logins/${body['id']}/token`, { code_verifier: verifier })
     assert.deepEqual(codeOf(answer), [404, 'login_not_found'])
+  })
+
+  test('no redirect goes to a port of the service itself, whose logs would have the code', async () => {
+    const { port, ready } = sharedErgon()
+    const { challenge } = pair()
+    // API and storage, portal, ingress, the one kept, status page, databases.
+    for (const own of [0, 1, 2, 3, 4]
+      .map((beside) => port + beside)
+      .concat(Number(ready['db_port']))) {
+      const asked = { name: 'laptop', code_challenge: challenge, state: 'a'.repeat(16) }
+      const { status, body } = await api('/v1/logins', { ...asked, redirect_port: own })
+      const { error } = body as { error?: { message?: string; param?: string } }
+      assert.equal(status, 400, String(own))
+      assert.match(error?.message ?? '', new RegExp(`: port ${own} is one of this service, and`))
+      assert.equal(error?.param, 'redirect_port')
+    }
   })
 
   test('no address of a redirect can be chosen', async () => {

@@ -17,6 +17,7 @@ test('login.begin refuses where the service has no portal, and asks the state no
     },
     clock: systemClock,
     portalUrl: undefined,
+    ownPorts: [],
   })
   await assert.rejects(async () => await handle({} as Handled<LoginRequest>), {
     code: 'portal_off',

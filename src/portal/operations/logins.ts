@@ -40,14 +40,17 @@ type ApiParts = {
   readonly clock: Pick<Clock, 'wallMs'>
   /** Undefined where the service has no portal. */
   readonly portalUrl: string | undefined
+  /** All ports of the installation. */
+  readonly ownPorts: readonly number[]
 }
 
 export const createLoginBegin =
-  ({ state, pace, portalUrl }: ApiParts): Handler<LoginRequest> =>
+  ({ state, pace, portalUrl, ownPorts }: ApiParts): Handler<LoginRequest> =>
   async (call) => {
     pace.take(call, 'logins')
     if (portalUrl === undefined)
       throw fault('portal_off', 'Could not begin the login: there is no portal to approve it')
+    demandForeignPort(call.body, ownPorts)
     const row = await beginLogin(state, call.body, pace.addressOf(call))
     const reply: LoginBegun = {
       id: row.id,
@@ -60,6 +63,22 @@ export const createLoginBegin =
     }
     return known(reply, 201)
   }
+
+/**
+ * A code that the browser brought to the installation itself would stand in one of its logs, such as the access log of a
+ * bucket `callback`. Throws invalid_request.
+ */
+function demandForeignPort(
+  { redirect_port: port }: LoginRequest,
+  ownPorts: readonly number[],
+): void {
+  if (port !== undefined && ownPorts.includes(port))
+    throw fault(
+      'invalid_request',
+      `Could not begin the login: port ${port} is one of this service, and the browser would bring the code there`,
+      { param: 'redirect_port' },
+    )
+}
 
 export const createLoginGet =
   ({ state }: PortalParts): Handler =>
