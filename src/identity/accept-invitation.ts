@@ -22,7 +22,7 @@ export async function acceptInvitation(
   code: string,
   nowMs: number,
 ): Promise<Accepted> {
-  const invited = await takeInvitation(transaction, code)
+  const invited = await takeInvitation(transaction, invitationHash(code))
   if (invited.invitation_for === 'passkey')
     throw fault(
       'invitation_not_found',
@@ -39,15 +39,21 @@ export async function acceptInvitation(
   return { member: invited, token }
 }
 
+/** By which a code is found, and kept until it is taken. Throws invitation_not_found for a text that is no code. */
+export function invitationHash(code: string): Buffer {
+  if (!isCodeText(code)) throw notFound()
+  return hashToken(code)
+}
+
 /**
- * Uses a code up and makes its member active; returns the member as it was before, and locks the account. Throws
+ * Uses a code up, by its hash, and makes its member active; returns the member as it was before, and locks the account. Throws
  * invitation_not_found, invitation_ended, account_deleting.
  */
-export async function takeInvitation(transaction: Queryable, code: string): Promise<Invited> {
-  const { account } = await invitedBy(transaction, code)
+export async function takeInvitation(transaction: Queryable, hash: Buffer): Promise<Invited> {
+  const { account } = await invitedBy(transaction, hash)
   await lockAccount(transaction, account)
   // Somebody else may have accepted or withdrawn it meanwhile.
-  const invited = await openInvitation(transaction, code)
+  const invited = await openInvitation(transaction, hash)
   await transaction.query(
     `update members set state = 'active', joined_at = coalesce(joined_at, now()), invitation_expires_at = null
      where id = $1`,
@@ -56,27 +62,26 @@ export async function takeInvitation(transaction: Queryable, code: string): Prom
   return invited
 }
 
-/** The member of a code that may still be accepted. Throws as takeInvitation() does. */
-export async function openInvitation(state: Queryable, code: string): Promise<Invited> {
-  const invited = await invitedBy(state, code)
+/** The member of a code, by its hash, that may still be accepted. Throws as takeInvitation() does. */
+export async function openInvitation(state: Queryable, hash: Buffer): Promise<Invited> {
+  const invited = await invitedBy(state, hash)
   demandOpen(invited)
   await demandKept(state, invited.account)
   return invited
 }
 
-/** The member that a code invites. A text that is no code is not asked for. */
-async function invitedBy(state: Queryable, code: string): Promise<Invited> {
-  const { rows } = isCodeText(code)
-    ? await state.query<Invited>(
-        `select ${MEMBER_COLUMNS}, invitation_for, invitation_expires_at <= now() as has_expired
-         from members where invitation_hash = $1`,
-        [hashToken(code)],
-      )
-    : { rows: [] }
-  if (rows[0] === undefined)
-    throw fault('invitation_not_found', 'Could not accept the invitation: no such code')
+async function invitedBy(state: Queryable, hash: Buffer): Promise<Invited> {
+  const { rows } = await state.query<Invited>(
+    `select ${MEMBER_COLUMNS}, invitation_for, invitation_expires_at <= now() as has_expired
+     from members where invitation_hash = $1`,
+    [hash],
+  )
+  if (rows[0] === undefined) throw notFound()
   return rows[0]
 }
+
+const notFound = () =>
+  fault('invitation_not_found', 'Could not accept the invitation: no such code')
 
 /** A deletion that was asked for may be taken back by those who are members already. */
 async function demandKept(transaction: Queryable, account: string): Promise<void> {

@@ -13,7 +13,12 @@ const COOKIE_FORM = /^[\w-]{43}$/
 
 /** The facts that a challenge of each kind keeps for its answer. */
 export type ChallengeFacts = {
-  'sign-up': { readonly member: string; readonly name?: string; readonly invitation?: string }
+  'sign-up': {
+    readonly member: string
+    readonly name?: string
+    /** The hash of its code, as hex: a reader of the state gets no code that lets in. */
+    readonly invitationHash?: string
+  }
   'sign-in': Record<string, never>
   touch: { readonly session: string }
   passkey: { readonly session: string }

@@ -4,7 +4,7 @@ import { newId } from '#base/ids.ts'
 import { fault } from '#contract/errors.ts'
 import type { InvitedMember, SignUp, SignUpOptions, SignUpReply } from '#contract/portal.ts'
 import type { Handler } from '#http/reply.ts'
-import { openInvitation, takeInvitation } from '#identity/accept-invitation.ts'
+import { invitationHash, openInvitation, takeInvitation } from '#identity/accept-invitation.ts'
 import { createAccount } from '#identity/accounts.ts'
 import { recordAct, type Act } from '#identity/audit.ts'
 import { openBrowserSession } from '#identity/browser-sessions.ts'
@@ -30,13 +30,14 @@ export function createSignUpBegin(parts: PortalParts): Handler<SignUpOptions> {
       const options = await webauthn.registrationOptions({ id: facts.member, name: facts.name }, [])
       return await challenges.ask('sign-up', call, { asker, options, facts })
     }
-    const member = await openInvitation(state, invitation)
+    const hash = invitationHash(invitation)
+    const member = await openInvitation(state, hash)
     demandJoinable(parts, member)
     const known = await passkeysOf(state, member.id)
     demandPasskeyRoom(known)
     const asked = await webauthn.registrationOptions(member, known)
     const options = { ...asked, invited: await invitedOf(state, member) }
-    const facts = { member: member.id, invitation }
+    const facts = { member: member.id, invitationHash: hash.toString('hex') }
     return await challenges.ask('sign-up', call, { asker, options, facts })
   }
 }
@@ -49,7 +50,7 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
     const passkey = await webauthn.verifyRegistration(call.body.response, challenge)
     const opened = await state.transaction(async (transaction) => {
       const member = await memberOf(transaction, facts, parts)
-      if (facts.invitation === undefined && isCounted(parts))
+      if (facts.invitationHash === undefined && isCounted(parts))
         await countSignUp(transaction, pace.askerOf(call).name)
       const added = await addPasskey(transaction, member, {
         ...passkey,
@@ -76,11 +77,11 @@ export function createSignUpFinish(parts: PortalParts): Handler<SignUp> {
 
 /** A member that was active before has another device, and signs up no more. */
 const actOf = (
-  { invitation }: ChallengeFacts['sign-up'],
+  { invitationHash: hash }: ChallengeFacts['sign-up'],
   { id, state }: AccountMember,
   { id: passkey, name }: PasskeyRow,
 ): Act =>
-  invitation !== undefined && state === 'active'
+  hash !== undefined && state === 'active'
     ? { action: 'passkey.add', target: passkey, details: { name } }
     : { action: 'sign-up.finish', target: id, details: { passkey } }
 
@@ -98,11 +99,11 @@ async function invitedOf(
 /** The member that signs up; its account is locked. */
 async function memberOf(
   transaction: Queryable,
-  { member, name, invitation }: ChallengeFacts['sign-up'],
+  { member, name, invitationHash: hash }: ChallengeFacts['sign-up'],
   parts: PortalParts,
 ): Promise<AccountMember> {
-  if (invitation !== undefined) {
-    const invited = await takeInvitation(transaction, invitation)
+  if (hash !== undefined) {
+    const invited = await takeInvitation(transaction, Buffer.from(hash, 'hex'))
     demandJoinable(parts, invited)
     return invited
   }
