@@ -17,7 +17,7 @@ export async function applyWanted(
 ): Promise<void> {
   const plan = await planOf(options, wanted)
   tell(planText(plan))
-  if (plan.changes > 0) await confirm(options, command)
+  if (plan.changes > 0) await confirm(options)
   const begun = await startDeployment(options, wanted, plan.plan)
   const ended = await followDeployment(options, begun)
   if (options.json) printJson(ended)
@@ -31,11 +31,11 @@ export async function applyWanted(
 const idsOf = ({ steps }: DeploymentReply): ReadonlySet<string> =>
   new Set(steps.flatMap(({ resource }) => resource ?? []))
 
-async function confirm(options: CommandCall['options'], command: string): Promise<void> {
+async function confirm(options: CommandCall['options']): Promise<void> {
   if (options['yes'] === true) return
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
   if (!isTerminal || options.json === true)
-    throw new CommandError('The plan is not confirmed', EXIT.usage, `ergon ${command} --yes`)
+    throw new CommandError('The plan is not confirmed', EXIT.usage, 'the same command with --yes')
   if (!/^y(es)?$/i.test(await answerTo('Apply the plan? [y/N] ')))
     throw new CommandError('Nothing was changed: the plan is not confirmed', EXIT.failed)
 }

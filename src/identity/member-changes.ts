@@ -19,7 +19,7 @@ export async function demandMemberRoom(transaction: Queryable, account: string):
   if (members >= MEMBERS_MAX)
     throw fault(
       'too_many_members',
-      `Could not invite the member: an account has at most ${MEMBERS_MAX}`,
+      `Could not invite the member: an account has at most ${MEMBERS_MAX} members`,
     )
   if (invited >= INVITATIONS_MAX)
     throw fault(

@@ -20,6 +20,9 @@ import type { ImageSource } from './source.ts'
 const TAG = 'org.opencontainers.image.ref.name'
 const ENTRIES_MAX = 10_000
 const NAME_MAX = 200
+/** In a refusal. */
+const TAGS_SHOWN = 5
+const TAG_LENGTH_MAX = 128
 
 export type LayoutLimits = {
   /** A folder for the files of archives while they are read. */
@@ -33,10 +36,8 @@ export async function openLayout(
   limits: LayoutLimits,
   signal: AbortSignal,
 ): Promise<ImageSource> {
-  const notFound = (): Error =>
-    fault('image_not_found', `Could not find the image ${imageText(reference)}`)
   const found = await stat(reference.path).catch(() => undefined)
-  if (found === undefined) throw notFound()
+  if (found === undefined) throw notFound(reference, 'there is no such file or folder')
   const isFolder = found.isDirectory()
   if (isFolder && reference.kind === 'docker-archive')
     throw imageUnsupported(`${reference.path} is a folder, not an archive of docker save`)
@@ -47,8 +48,7 @@ export async function openLayout(
   }
   try {
     const kind = reference.kind === 'oci' ? layoutImage : archiveImage
-    const image = await kind(fileOf, reference.tag)
-    if (image === undefined) throw notFound()
+    const image = await kind(fileOf, reference)
     return {
       isLocal: true,
       root: () => Promise.resolve(image.root),
@@ -69,23 +69,33 @@ type FileOf = (name: string) => string
 type LocalImage = { readonly root: Buffer; readonly nameOf: (digest: string) => string }
 
 /** An image of a layout. Source: OCI image-spec 1.1, "Image Layout". */
-async function layoutImage(fileOf: FileOf, tag?: string): Promise<LocalImage | undefined> {
+async function layoutImage(fileOf: FileOf, reference: LocalReference): Promise<LocalImage> {
+  const { tag } = reference
   const { manifests } = await documentOf(fileOf('index.json'), layoutIndex)
   const nameOf = (digest: string) => `blobs/sha256/${digest.slice('sha256:'.length)}`
   const chosen = manifests.find(
     ({ annotations }) => tag === undefined || annotations?.[TAG] === tag,
   )
-  if (chosen === undefined) return undefined
+  if (chosen === undefined)
+    throw noSuchTag(
+      reference,
+      manifests.flatMap(({ annotations }) => annotations?.[TAG] ?? []),
+    )
   return { root: await bytesOf(fileOf(nameOf(chosen.digest))), nameOf }
 }
 
 /** An image of an archive of `docker save`, whose layers are named by the digest without compression. */
-async function archiveImage(fileOf: FileOf, tag?: string): Promise<LocalImage | undefined> {
+async function archiveImage(fileOf: FileOf, reference: LocalReference): Promise<LocalImage> {
+  const { tag } = reference
   const images = await documentOf(fileOf('manifest.json'), savedImages)
   const chosen = images.find(
     ({ RepoTags }) => tag === undefined || RepoTags?.some((name) => name.endsWith(`:${tag}`)),
   )
-  if (chosen === undefined) return undefined
+  if (chosen === undefined)
+    throw noSuchTag(
+      reference,
+      images.flatMap(({ RepoTags }) => RepoTags ?? []).map((name) => name.replace(/.*:/, '')),
+    )
   const config = await bytesOf(fileOf(chosen.Config))
   const { diffIds } = parseConfig(config)
   if (diffIds.length !== chosen.Layers.length)
@@ -99,6 +109,15 @@ async function archiveImage(fileOf: FileOf, tag?: string): Promise<LocalImage | 
   files.set(configDigest, chosen.Config)
   const root = { config: { digest: configDigest, size: config.length }, layers }
   return { root: Buffer.from(JSON.stringify(root)), nameOf: (digest) => files.get(digest) ?? '' }
+}
+
+const notFound = (reference: LocalReference, why: string) =>
+  fault('image_not_found', `Could not find the image ${imageText(reference)}: ${why}`)
+
+function noSuchTag(reference: LocalReference, tags: readonly string[]) {
+  const shown = tags.slice(0, TAGS_SHOWN).map((tag) => `"${tag.slice(0, TAG_LENGTH_MAX)}"`)
+  const found = shown.length === 0 ? 'no tag' : `the tags ${shown.join(', ')}`
+  return notFound(reference, `it has ${tags.length === 1 ? found.replace('tags', 'tag') : found}`)
 }
 
 type DocumentSchema<T> = {

@@ -55,6 +55,8 @@ test('what is no name is refused', () => {
     'a'.repeat(2000),
     'x\0y',
     'oci:',
+    `oci:/a/b:v1@${DIGEST}`,
+    'docker-archive:/a/b@sha256:12',
     '-x',
     'x_',
     '.x/y',

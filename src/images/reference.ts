@@ -40,6 +40,8 @@ export function parseImageReference(text: string): ImageReference {
   if (text.length > LENGTH_MAX) throw invalid(`${text.slice(0, 80)}…`, 'it is too long')
   const local = LOCAL.exec(text)
   if (local !== null) {
+    if (text.includes('@sha256:'))
+      throw invalid(text, 'an image in a file is chosen by its tag, and has no digest')
     const [, kind, path = '', tag] = local
     return { kind: kind as LocalReference['kind'], path, tag }
   }

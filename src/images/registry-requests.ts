@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { hostOfUrl } from '#base/hosts.ts'
 import { fault } from '#contract/errors.ts'
 import type { CheckedConnections, CheckedRequest } from '#egress/connections.ts'
+import { failureWords } from '#egress/failure-words.ts'
 
 export type RegistryCredentials = { readonly user: string; readonly password: string }
 
@@ -69,7 +70,9 @@ function get(
       sent.destroy(registryUnreachable(`${url.host} is silent`)),
     )
     sent.on('error', (error) =>
-      reject(ending.aborted ? error : registryUnreachable(`${url.host}: ${error.message}`, error)),
+      reject(
+        ending.aborted ? error : registryUnreachable(`${url.host}: ${failureWords(error)}`, error),
+      ),
     )
     sent.end()
   })

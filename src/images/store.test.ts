@@ -95,6 +95,20 @@ test('the tar of a layout is read too', async () => {
   assert.equal(readFileSync(join(image.root, 'app/main.js'), 'utf8'), 'second')
 })
 
+test('an image of a file that is absent says what is there', async () => {
+  const folder = newFolder()
+  writeLayout(folder, { layers: [] })
+  const absent = [
+    [`oci:${home}/nowhere:v1`, 'there is no such file or folder'],
+    [`oci:${folder}:v2`, 'it has the tag "v1"'],
+  ] as const
+  for (const [name, why] of absent)
+    await assert.rejects(newStore().store.pull(name, signal), {
+      code: 'image_not_found',
+      message: `Could not find the image ${name}: ${why}`,
+    })
+})
+
 test('an image that is damaged, absent, foreign or too large is refused, and leaves no root', async () => {
   const damaged = newFolder()
   writeLayout(damaged, { layers })

@@ -98,7 +98,10 @@ test('deploy shows the plan, makes what the file has, and prints addresses and j
   assert.match(planned.stdout, /^ {2}\+ function\.plan-hello .*memory 128MB.*env\.KEY \(hidden\)$/m)
   const unconfirmed = await cli('deploy', '--file', file, ...KEY)
   assert.equal(unconfirmed.code, 2)
-  assert.match(unconfirmed.stderr, /The plan is not confirmed\n {2}try: ergon deploy --yes/)
+  assert.match(
+    unconfirmed.stderr,
+    /The plan is not confirmed\n {2}try: the same command with --yes/,
+  )
   const made = await deploy(file, ...KEY)
   assert.equal(made.code, 0, made.stderr)
   const url = `${String(ergon.ready['functions_url'])}/plan-hello`

@@ -234,7 +234,10 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
       () => own.show('away'),
       ({ status }) => status === 'failed',
     )
-    assert.match(String(reason), /^Could not pull the image: 127\.0\.0\.1:\d+: .*ECONNREFUSED/)
+    assert.match(
+      String(reason),
+      /^Could not pull the image: 127\.0\.0\.1:\d+: nothing listens at the address/,
+    )
     assert.equal(versions[0]?.failure, null)
     await openRegistryProxy(registry.host, (_, __, pass) => pass(), away)
     const { url } = await deployed(own, 'away')

@@ -187,8 +187,8 @@ test('an image that is absent, damaged, or leads out of the folder is told', asy
   for (const name of readdirSync(blobs)) writeFileSync(join(blobs, name), '{}')
   symlinkSync('/etc', join(folder, 'link'))
   const wrong = [
-    [`oci:${folder}/none:v1`, /Could not find the image/],
-    [`oci:${folder}/server:v2`, /Could not find the image/],
+    [`oci:${folder}/none:v1`, /Could not find the image .*: there is no such file or folder/],
+    [`oci:${folder}/server:v2`, /Could not find the image .*: it has the tag "v1"/],
     [`oci:${folder}/damaged:v1`, /manifest is neither|is not sha256/],
     [`oci:${folder}/link:v1`, /operator's folder/],
   ] as const

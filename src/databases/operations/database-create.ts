@@ -50,7 +50,7 @@ export async function createDatabase(
     if ((error as { code?: string }).code !== TOO_MANY) throw error
     throw fault(
       'too_many_databases',
-      `Could not create "${name}": an account has at most ${DATABASES_MAX}`,
+      `Could not create "${name}": an account has at most ${DATABASES_MAX} databases`,
     )
   })
   await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })

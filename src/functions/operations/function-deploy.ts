@@ -33,7 +33,7 @@ export async function deployFunction(
     if ((error as { code?: string }).code === TOO_MANY)
       throw fault(
         'too_many_functions',
-        `Could not deploy "${name}": an account has at most ${limits.FUNCTIONS_MAX}`,
+        `Could not deploy "${name}": an account has at most ${limits.FUNCTIONS_MAX} functions`,
       )
     throw asRouteTaken(error)
   })

@@ -66,7 +66,7 @@ export async function createWebhook(
       if ((error as { code?: string }).code !== TOO_MANY) throw error
       throw fault(
         'too_many_webhooks',
-        `Could not create the webhook: an account has at most ${WEBHOOKS_MAX}`,
+        `Could not create the webhook: an account has at most ${WEBHOOKS_MAX} webhooks`,
       )
     })
   if (rows[0]?.id !== id) throw taken(url)

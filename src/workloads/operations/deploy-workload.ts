@@ -134,7 +134,7 @@ export function workloadRefusal(error: unknown, name: string): unknown {
   if (code === TOO_MANY)
     return fault(
       'too_many_workloads',
-      `Could not deploy "${name}": an account has at most ${WORKLOADS_MAX}`,
+      `Could not deploy "${name}": an account has at most ${WORKLOADS_MAX} workloads`,
     )
   const ofVolumes = volumeRefusal(code, message)
   if (ofVolumes !== undefined) return ofVolumes
