@@ -51,6 +51,36 @@ describe('sessions of a member', () => {
     )
   })
 
+  test('an answer that comes after the five minutes of its challenge is refused, and uses the challenge up', async () => {
+    const ada = await newMember('late')
+    const expire = (by: string) =>
+      sharedErgon().sql(
+        `update passkey_challenges set expires_at = expires_at - interval '5 minutes' - $1::interval where kind = 'sign-in'`,
+        [by],
+      )
+    const options = await ada.must(200, 'POST', '/v1/sign-in/options')
+    const response = ada.passkey.get(options as never)
+    await expire('1 second')
+    const late = [409, 'challenge_ended']
+    assert.deepEqual(codeOf(await ada.ask('POST', '/v1/sign-in', { response })), late)
+    await expire('-1 hour')
+    assert.deepEqual(codeOf(await ada.ask('POST', '/v1/sign-in', { response })), late)
+    await signInSoftly(ada)
+  })
+
+  test('the state has no code of an invitation while its passkey is waited for', async () => {
+    const ada = await newMember('inviting')
+    const { code } = await ada.must(201, 'POST', '/v1/device-approvals')
+    const device = newClient(sharedErgon())
+    const asked = { invitation: String(code) }
+    const options = await device.must(200, 'POST', '/v1/sign-up/options', asked)
+    const waiting = await sharedErgon().sql('select c::text as text from passkey_challenges c')
+    assert.ok(waiting.length > 0)
+    for (const { text } of waiting) assert.doesNotMatch(String(text), /inv_/)
+    const response = device.passkey.create(options as never)
+    await device.must(201, 'POST', '/v1/sign-up', { response })
+  })
+
   test('a challenge of one session gives another one of the same browser neither touch nor passkey', async () => {
     const ada = await newMember('two sessions')
     const touch = await ada.must(200, 'POST', '/v1/session/touch/options')

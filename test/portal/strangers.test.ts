@@ -86,6 +86,30 @@ describe('strangers at the portal', () => {
     assert.deepEqual(await login('127.0.0.78'), [201, undefined])
   })
 
+  test('passkeys are answered 120 times and asked for 240 times a minute from a network', async () => {
+    const { passkey } = ada
+    const response = passkey.get({ challenge: 'a'.repeat(43) } as never)
+    const pace = async (path: string, body: object | undefined, address: string) => {
+      const client = newClient(sharedErgon())
+      const ask = async () => (await client.ask('POST', path, body, { address })).status
+      const statuses: number[] = []
+      while (statuses.length < 400 && !statuses.includes(429))
+        statuses.push(...(await Promise.all(Array.from({ length: 20 }, ask))))
+      const [first = 0] = statuses
+      const answered = statuses.filter((status) => status === first).length
+      return { first, answered, refused: statuses.filter((status) => status === 429).length }
+    }
+    for (const [path, body, address, perMinute, first] of [
+      ['/v1/sign-in', { response }, '127.9.7.1', 120, 409],
+      ['/v1/sign-in/options', undefined, '127.9.6.1', 240, 200],
+    ] as const) {
+      const seen = await pace(path, body, address)
+      assert.equal(seen.first, first, path)
+      // A bucket that fills while it is emptied gives a few more.
+      assert.ok(seen.refused > 0 && seen.answered >= perMinute, JSON.stringify(seen))
+    }
+  })
+
   test('many networks that keep too many waiting shut out strangers, and nobody who is signed in', async () => {
     await plantChallenges(20_000, "'network ' || n")
     assert.deepEqual(await options(ELSEWHERE), [503, 'overloaded'])
