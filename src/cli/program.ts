@@ -38,6 +38,7 @@ export function createProgram(): Command {
     .option('--data <folder>', 'data folder of a service on this machine (default .ergon)')
     .option('--json', 'print JSON; an error is one JSON object, the last line of stderr')
     .showSuggestionAfterError()
+    .showHelpAfterError(helpHint([]))
     .exitOverride()
     .helpCommand(false)
   for (const spec of COMMANDS) add(program, spec)
@@ -91,6 +92,10 @@ function withoutRemovals(text: string): string {
   })
 }
 
+/** The line behind an error of commander, as other errors have one. */
+const helpHint = (names: readonly string[]): string =>
+  `  try: ${['ergon help', ...names].join(' ')}`
+
 function add(program: Command, spec: CommandSpec): void {
   const words = spec.usage.split(' ')
   const names = words.filter((word) => /^[a-z]/.test(word))
@@ -101,10 +106,12 @@ function add(program: Command, spec: CommandSpec): void {
       parent
         .command(name)
         .description(GROUPS[names.slice(0, index + 1).join(' ')] ?? '')
+        .showHelpAfterError(helpHint(names.slice(0, index + 1)))
         .exitOverride()
   const command = parent
     .command(words.slice(names.length - 1).join(' '))
     .description(spec.help)
+    .showHelpAfterError(helpHint(names))
     .exitOverride()
   if (spec.alias !== undefined) command.alias(spec.alias)
   for (const [flags, help, repeated] of spec.options ?? [])

@@ -43,6 +43,12 @@ test('storage mb is storage create, and no unknown word leads to a command that 
     assert.match(stderr, /unknown command/)
     assert.doesNotMatch(stderr, /\b(rb|rm|remove|prune)\b/, words)
   }
+  for (const [words, next] of [
+    ['workloads delete x', 'ergon help workloads'],
+    ['nonsense', 'ergon help'],
+    ['scale', 'ergon help scale'],
+  ] as const)
+    assert.ok((await ergon(words.split(' '))).stderr.endsWith(`\n  try: ${next}\n`), words)
   const known = await ergon(['storage', 'presing', 'x'])
   assert.match(known.stderr, /Did you mean presign\?/)
   const json = await ergon(['storage', 'rc', 'x', '--json'])

@@ -3,7 +3,8 @@ import type { CommandList } from '#cli/command-spec.ts'
 
 export const WORKLOADS_COMMANDS: CommandList = {
   groups: {
-    workloads: 'Workloads, which are containers: list, show',
+    workloads:
+      'Workloads, which are containers: list, show; ergon logs, scale, suspend, resume, rollback and delete take one by its name',
     registry: 'Passwords of registries, for pulls of images: login, logout, list',
   },
   commands: [
