@@ -22,7 +22,7 @@ async function answer(response: ServerResponse, length: number, isCounted: boole
     response.end(bodyOf(length))
   } finally {
     if (isCounted) {
-      const left = unsent.left(response)
+      const left = unsent.left(response, 'acct_bench')
       if (left !== undefined) await left
     }
   }

@@ -100,7 +100,7 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
       spend.written()
     } finally {
       // A reply that nobody reads is in memory: until then its request is one of those that the caller has running.
-      const left = deps.unsent.left(exchange.response)
+      const left = deps.unsent.left(exchange.response, caller.reader)
       if (left !== undefined) await left
       caller.leave()
     }

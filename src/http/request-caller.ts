@@ -17,6 +17,8 @@ export type RequestCallerDeps = {
 export class RequestCaller {
   /** The account of the first name that it had. */
   account: string | undefined
+  /** The account that reads the reply. A stranger has none, also where an account pays. */
+  reader: string | undefined
   readonly #exchange: Exchange
   readonly #deps: RequestCallerDeps
   #leave: (() => void) | undefined
@@ -32,6 +34,7 @@ export class RequestCaller {
     const { clock, rates, accounts } = this.#deps
     demandScope(who, operation, operationOf(operation), { parameters, nowMs: clock.wallMs() })
     this.account ??= who.account
+    this.reader ??= who.account
     if (this.#leave !== undefined) return
     this.#exchange.limitHeaders = rates.take(who)
     this.#leave = accounts.enter(who.account)

@@ -1,5 +1,5 @@
 // A listening server for tests: the real pipeline and charging on a ledger in memory, behind a protocol whose
-// endpoints a test gives by path. Every caller is one account of the free tier.
+// endpoints a test gives by path. Callers are of the free tier: `x-account` names another account, or `none`.
 import type { Trusts } from './address-limit.ts'
 import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
@@ -87,14 +87,12 @@ const handlerOf = (handlers: Readonly<Record<string, Handler>>): ProtocolHandler
     if (handle === undefined) throw fault('not_found', `Could not find the path: ${exchange.path}`)
     return { operation: 'chat.create', endpoint: { handle }, parameters: {} }
   },
-  identify: () => ({
-    ...FREE_PAYER,
-    token: 'tok_a',
-    member: 'mem_a',
-    role: 'owner',
-    scope: 'read',
-    refusesTokenPresign: false,
-  }),
+  identify(exchange) {
+    const account = exchange.header('x-account') ?? FREE_PAYER.account
+    if (account === 'none') return undefined
+    const member = { token: 'tok_a', member: 'mem_a', role: 'owner', scope: 'read' } as const
+    return { ...FREE_PAYER, account, ...member, refusesTokenPresign: false }
+  },
   body: async (exchange) => (exchange.method === 'POST' ? await readJson(exchange) : undefined),
   render: renderProblem,
 })

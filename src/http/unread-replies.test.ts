@@ -13,11 +13,12 @@ const MIB = 1024 * 1024
 const LARGE_BYTES = 16 * MIB
 const LONG_MS = 600_000
 
-const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+const get = (path: string, account?: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: a\r\n${account ? `x-account: ${account}\r\n` : ''}\r\n`
 
 /** A connection that sends text and reads nothing. */
-async function sendUnread(port: number, text: string): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1' })
+async function sendUnread(port: number, text: string, localAddress = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   socket.on('error', () => undefined)
   socket.pause()
   await once(socket, 'connect')
@@ -125,6 +126,41 @@ test(
     assert.deepEqual(
       begun.map(({ aborted }) => aborted),
       [true, true, true, false, false],
+    )
+    for (const socket of sockets) socket.destroy()
+  },
+)
+
+test(
+  'beyond the memory the reader with most unread bytes loses its eldest connection, and no other reader does',
+  OPTIONS,
+  async () => {
+    const other = '127.0.9.1'
+    const order: [account: string | undefined, address?: string][] = [
+      ['acct_b'],
+      [undefined],
+      [undefined],
+      ['none', other],
+      ['none'],
+      ['none'],
+      [undefined],
+    ]
+    const { begun, large } = largeReplies()
+    await using http = await startTestHttp(
+      { '/large': large, '/ping': ping },
+      { unsentBytesMax: 4.5 * LARGE_BYTES },
+    )
+    const sockets: Socket[] = []
+    for (const [account, address] of order) {
+      sockets.push(await sendUnread(http.port, get('/large', account), address))
+      await isTrue(() => begun.length === sockets.length)
+      assert.equal(await statusOf(http.port), 200)
+    }
+    await isTrue(() => begun.filter(({ aborted }) => aborted).length === 3)
+    // The fifth ends the first of the account with two, the sixth the stranger's of two, and so does the seventh.
+    assert.deepEqual(
+      begun.flatMap(({ aborted }, nth) => (aborted ? [nth] : [])),
+      [1, 2, 4],
     )
     for (const socket of sockets) socket.destroy()
   },

@@ -1,6 +1,7 @@
 // Replies of known length that the kernel has not taken: clients that read slowly, or not at all. Node keeps their bytes
 // in memory until the client reads. So their sum has a limit, and each has a time in which something must move.
 import type { ServerResponse } from 'node:http'
+import { blockOf } from '#base/subnets.ts'
 import { UNREAD_MS_MAX } from './limits.ts'
 
 /**
@@ -10,15 +11,24 @@ import { UNREAD_MS_MAX } from './limits.ts'
 export const UNSENT_BYTES_MAX = 128 * 1024 * 1024
 
 export interface UnsentReplies {
-  /** Resolves when an ended reply has left, or its connection has ended. Undefined when that is so already. */
-  left(response: ServerResponse): Promise<void> | undefined
+  /**
+   * Resolves when an ended reply has left, or its connection has ended. Undefined when that is so already. `account` is
+   * the caller's; a caller without one is counted by the network of its connection.
+   */
+  left(response: ServerResponse, account: string | undefined): Promise<void> | undefined
 }
 
-type UnsentReply = { readonly response: ServerResponse; readonly bytes: number }
+type UnsentReply = {
+  readonly response: ServerResponse
+  readonly bytes: number
+  /** The account or the network that the reply is for. */
+  readonly reader: string
+}
 
 /**
- * Beyond `bytesMax` the connection ends whose reply waits longest: a refusal of new requests would hit those who read.
- * `unreadMs` is the longest time in which a client reads nothing of its reply.
+ * Beyond `bytesMax` the connection ends whose reply waits longest, of the reader with most bytes: a refusal of new requests
+ * would hit those who read, and the eldest of all would be another's. `unreadMs` is the longest time in which a client
+ * reads nothing of its reply.
  */
 export function createUnsentReplies({
   bytesMax = UNSENT_BYTES_MAX,
@@ -39,10 +49,11 @@ export function createUnsentReplies({
   }
 
   return {
-    left(response) {
+    left(response, account) {
       if (!response.writableEnded || response.writableFinished || response.destroyed)
         return undefined
-      const one: UnsentReply = { response, bytes: response.writableLength }
+      const reader = account ?? blockOf(response.socket?.remoteAddress ?? '')
+      const one: UnsentReply = { response, bytes: response.writableLength, reader }
       waiting.push(one)
       heldBytes += one.bytes
       const restore = limitSilence(response.socket, unreadMs)
@@ -54,7 +65,7 @@ export function createUnsentReplies({
         })
       })
       while (heldBytes > bytesMax) {
-        const [eldest] = waiting
+        const eldest = eldestOfMost(waiting)
         if (eldest === undefined) break
         remove(eldest)
         eldest.response.destroy()
@@ -62,6 +73,13 @@ export function createUnsentReplies({
       return gone
     },
   }
+}
+
+function eldestOfMost(waiting: readonly UnsentReply[]): UnsentReply | undefined {
+  const bytesOf = new Map<string, number>()
+  for (const { reader, bytes } of waiting) bytesOf.set(reader, (bytesOf.get(reader) ?? 0) + bytes)
+  const most = Math.max(...bytesOf.values())
+  return waiting.find(({ reader }) => bytesOf.get(reader) === most)
 }
 
 /** Progress within one large write is no silence. Returns how the connection has its former time again. */
