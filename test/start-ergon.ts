@@ -31,7 +31,7 @@ const LINES_SHOWN = 20
 const STOP_MAX_MS = 30_000
 const ATTEMPTS = 5
 /** The same tests on a PostgreSQL that is not the product's own: ERGON_TEST_STATE=external. */
-const IS_EXTERNAL = process.env['ERGON_TEST_STATE'] === 'external'
+export const IS_EXTERNAL = process.env['ERGON_TEST_STATE'] === 'external'
 
 export type ErgonOptions = {
   /** ERGON_MODELS: 'none' (default), 'default', or names by comma. */

@@ -41,6 +41,12 @@ export const blobDamaged = (id: string, found: string, cause?: unknown) =>
     ...(cause !== undefined && { cause }),
   })
 
+/** Of bytes in a row of the state. */
+export const bodyDamaged = (found: string, cause?: unknown) =>
+  fault('blob_damaged', `Could not trust the bytes in a row: ${found}`, {
+    ...(cause !== undefined && { cause }),
+  })
+
 const OF_BLOB = new Set(['blob_missing', 'blob_damaged', 'EIO'])
 /** True for an error of one blob, whose bytes are damaged or gone. A disk answers EIO for an unreadable sector. */
 export const isOfBlob = (error: unknown): boolean => OF_BLOB.has(codeOf(error))

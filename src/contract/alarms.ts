@@ -26,7 +26,7 @@ const STORAGE_ALARMS = {
   page_damaged: 'a page of the state cannot be read',
   blobs_unnamed: 'more bodies without a row than a kill leaves',
   folders_wrong:
-    'listings of a bucket by folders lacked keys or had folders without keys; the named ones are right again',
+    'listings of a bucket by folders lacked keys or had folders without keys; the check mends them',
 } as const
 
 const INFERENCE_ALARMS = {

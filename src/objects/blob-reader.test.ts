@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { hash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { BlobRef, BlobStore, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, storageAway } from '#blobs/faults.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
-import type { Part } from './types.ts'
+import type { ObjectBody, Part } from './types.ts'
 import { createBlobReader } from './blob-reader.ts'
+import type { RowDamage } from './damage.ts'
+import { sealFrames } from './encryption/frames.ts'
 
 const BLOB: NewBlob = {
   location: 'fs',
@@ -31,7 +35,15 @@ const untold = {
   async tell() {
     throw new TypeError('there is nothing to tell')
   },
+  async tellBody() {
+    throw new TypeError('there is nothing to tell')
+  },
 }
+const storedOf = (body: ObjectBody, size: number) => ({
+  bucket: { id: 7 },
+  version: { key: 'k', versionId: 'v', size, etag: hash('md5', 'body'), partCount: 0 },
+  body,
+})
 
 test('read() opens no blob whose key cannot be unwrapped, nor before somebody reads', async () => {
   const opened: Readable[] = []
@@ -42,16 +54,16 @@ test('read() opens no blob whose key cannot be unwrapped, nor before somebody re
   }
   const stores = new Map([['fs', { get } as unknown as BlobStore]])
   const reader = createBlobReader({ stores, finds: NO_STATE, damages: untold })
-  const body = { kind: 'parts', parts: [PART] } as const
+  const stored = storedOf({ kind: 'parts', parts: [PART] }, 3)
   const open = () => {
     throw new Error('no such key')
   }
   const cipher = { envelope: null, open }
-  const sealed = reader.read(body, { signal, size: 3, cipher })
+  const sealed = reader.read(stored, { signal, cipher })
   await assert.rejects(sealed[Symbol.asyncIterator]().next(), /no such key/)
-  reader.read(body, { signal, size: 3 })
+  reader.read(stored, { signal })
   assert.equal(opened.length, 0)
-  const plain = reader.read(body, { signal, size: 3 })[Symbol.asyncIterator]()
+  const plain = reader.read(stored, { signal })[Symbol.asyncIterator]()
   await plain.next()
   await plain.return?.()
   assert.deepEqual(
@@ -66,6 +78,7 @@ test('read() and check() tell the operator of a blob that is damaged, and of non
     async tell({ id }: BlobRef, found: string) {
       told.push([id, found])
     },
+    tellBody: untold.tellBody,
   }
   let fault: Error = blobDamaged(BLOB.id, 'it ends at 2')
   const store = {
@@ -77,7 +90,7 @@ test('read() and check() tell the operator of a blob that is damaged, and of non
   const stores = new Map([['fs', store as unknown as BlobStore]])
   const reader = createBlobReader({ stores, finds: NO_STATE, damages })
   const body = { kind: 'parts', parts: [PART] } as const
-  const read = () => reader.read(body, { signal, size: 3 })[Symbol.asyncIterator]().next()
+  const read = () => reader.read(storedOf(body, 3), { signal })[Symbol.asyncIterator]().next()
   await assert.rejects(read(), fault)
   await assert.rejects(reader.check(body, signal), { code: 'blob_damaged' })
   fault = storageAway()
@@ -108,13 +121,14 @@ test('read() takes a checksum that a part lacks from the state, for the parts th
     return Readable.from([Buffer.from('abc')])
   }
   const told: string[] = []
-  const damages = { tell: async ({ id }: BlobRef) => void told.push(id) }
+  const damages = { ...untold, tell: async ({ id }: BlobRef) => void told.push(id) }
   const stores = new Map([['moved', { get } as unknown as BlobStore]])
   const reader = createBlobReader({ stores, finds, damages })
   const part = (id: string) => ({ ...PART, encryption: null, blob: { ...bare, id } })
   const body = { kind: 'parts', parts: ['a', 'b', 'c'].map(part) } as const
   const read = async () => {
-    for await (const _ of reader.read(body, { signal, size: 9, range: { first: 3, last: 5 } }));
+    const stored = storedOf(body, 9)
+    for await (const _ of reader.read(stored, { signal, range: { first: 3, last: 5 } }));
   }
   await read()
   assert.deepEqual(asked, ['b'])
@@ -122,4 +136,40 @@ test('read() takes a checksum that a part lacks from the state, for the parts th
   rows = []
   await assert.rejects(read(), { code: 'blob_missing' })
   assert.deepEqual(told, ['b'])
+})
+
+test('read() tells the operator of a body in a row that is damaged', async () => {
+  const told: RowDamage[] = []
+  const damages = { ...untold, tellBody: async (damage: RowDamage) => void told.push(damage) }
+  const reader = createBlobReader({ stores: new Map(), finds: NO_STATE, damages })
+  const read = async (bytes: Buffer, size: number, options = {}) => {
+    const stored = storedOf({ kind: 'inline', bytes }, size)
+    for await (const _ of reader.read(stored, { signal, ...options }));
+  }
+  const key = randomBytes(32)
+  const sealed = await buffer(sealFrames(key, Readable.from([Buffer.from('body')])))
+  const cipher = { envelope: null, open: () => key }
+  await read(Buffer.from('body'), 4)
+  await read(Buffer.from('body'), 4, { range: { first: 1, last: 2 } })
+  await read(sealed, 4, { cipher })
+  assert.deepEqual(told, [])
+  const flipped = Buffer.from(sealed)
+  flipped.writeUInt8(flipped.readUInt8(1) ^ 1, 1)
+  await assert.rejects(read(flipped, 4, { cipher }), { code: 'blob_damaged' })
+  const damaged = [Buffer.from('bod'), Buffer.from('bodY')]
+  for (const bytes of damaged) await assert.rejects(read(bytes, 4), { code: 'blob_damaged' })
+  const beside = { range: { first: 0, last: 1 } }
+  await assert.rejects(read(Buffer.from('bodY'), 4, beside), { code: 'blob_damaged' })
+  assert.deepEqual(
+    told,
+    [flipped, ...damaged, Buffer.from('bodY')].map((bytes) => ({
+      bucket: 7,
+      version: 'v',
+      found: hash('md5', bytes),
+      key: 'k',
+    })),
+  )
+  const broken = { ...cipher, open: () => assert.fail('no such key') }
+  await assert.rejects(read(sealed, 4, { cipher: broken }), /no such key/)
+  assert.equal(told.length, 4)
 })

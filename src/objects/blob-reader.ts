@@ -4,17 +4,16 @@ import type { BlobRef, ByteRange, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, blobMissing, isOfBlob } from '#blobs/faults.ts'
 import { storeOf, type BlobStores } from '#blobs/stores.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { ObjectBody, Json, Part, PartBlob } from './types.ts'
+import type { ObjectBody, Part, PartBlob } from './types.ts'
 import type { Damages } from './damage.ts'
 import { openFrames, sealedRange } from './encryption/frames.ts'
+import { createInlineReader, type Cipher, type StoredBody } from './inline-body.ts'
 
 export type ReadOptions = {
   readonly signal: AbortSignal
-  /** In bytes, before encryption. */
-  readonly size: number
   readonly range?: ByteRange
-  /** For encrypted bodies: the wrapped key of an inline body, and how to unwrap keys. */
-  readonly cipher?: { readonly envelope: Json; readonly open: (envelope: Json) => Buffer }
+  /** For encrypted bodies. */
+  readonly cipher?: Cipher
 }
 
 export interface BlobReader {
@@ -22,7 +21,7 @@ export interface BlobReader {
    * The bytes of a body, whole or a range, with back-pressure. Throws `blob_missing` and `blob_damaged`, after
    * alarming the operator.
    */
-  read(body: ObjectBody, options: ReadOptions): AsyncIterable<Buffer>
+  read(stored: StoredBody, options: ReadOptions): AsyncIterable<Buffer>
   /** Checks that each blob of a body exists in its length. Throws what read() throws. */
   check(body: ObjectBody, signal: AbortSignal): Promise<void>
 }
@@ -33,10 +32,12 @@ const CHECKS_AT_ONCE = 16
 type Deps = {
   readonly stores: BlobStores
   readonly finds: Queryable
-  readonly damages: Pick<Damages, 'tell'>
+  readonly damages: Pick<Damages, 'tell' | 'tellBody'>
 }
 
 export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
+  const readInline = createInlineReader({ damages })
+
   /** Throws the error again. The reader waits for the alarm; an unreachable state ends that wait. */
   async function told(error: unknown, blob: BlobRef): Promise<never> {
     if (!isOfBlob(error)) throw error
@@ -84,15 +85,13 @@ export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
   }
 
   return {
-    async *read(body, options) {
-      const { size, cipher } = options
+    async *read(stored, options) {
+      const { cipher } = options
+      const { body, version } = stored
+      const { size } = version
       const range = options.range ?? { first: 0, last: size - 1 }
       if (size === 0) return
-      if (body.kind === 'inline') {
-        if (cipher === undefined) yield body.bytes.subarray(range.first, range.last + 1)
-        else yield* openInline(body.bytes, cipher.open(cipher.envelope), { range, size })
-        return
-      }
+      if (body.kind === 'inline') return yield* readInline(stored, body.bytes, { range, cipher })
       let start = 0
       for (const part of body.parts) {
         const end = start + part.size - 1
@@ -126,17 +125,4 @@ async function summed(finds: Queryable, { id }: BlobRef): Promise<NewBlob> {
   const [row] = rows
   if (row === undefined) throw blobMissing(id)
   return { id, ...row }
-}
-
-/** An inline body is one frame and is decrypted whole. */
-async function* openInline(
-  sealed: Buffer,
-  key: Buffer,
-  place: { range: ByteRange; size: number },
-): AsyncGenerator<Buffer> {
-  yield* openFrames(key, one(sealed), place)
-}
-
-async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes
 }

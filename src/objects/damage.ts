@@ -1,7 +1,9 @@
-// Alarms the operator of damaged blobs: an alarm that names the blob (`ergon status` counts them) and a log line.
-// Each damage raises one alarm, however many readers meet it.
+// Alarms the operator of damaged bodies, in blobs, in rows and behind pages that cannot be read: an alarm that names the
+// body (`ergon status` counts them) and a log line. Each damage raises one alarm, however many readers meet it.
+import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobRef } from '#blobs/blob.ts'
+import { bodyDamaged } from '#blobs/faults.ts'
 import type { AlarmKind } from '#contract/alarms.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -13,15 +15,41 @@ export const raiseOnce = (
   detail: Readonly<Record<string, unknown>>,
 ): Promise<boolean> => raiseAlarm(state, kind, detail, { key: JSON.stringify(detail), lasts: true })
 
+/** A damaged body in a row. `found` is the MD5 of its stored bytes. */
+export type RowDamage = {
+  readonly bucket: number
+  readonly key: string
+  readonly version: string
+  /** The name of a damaged annotation. */
+  readonly annotation?: string
+  readonly found: string
+}
+
 export interface Damages {
-  /** The number of reads that met a damaged blob since the start. */
+  /** The number of reads that met a damaged body since the start. */
   met(): number
   /** Alarms of a damaged or missing blob. A blob that no row names any more was deleted: no alarm. */
   tell(blob: BlobRef, found: string): Promise<void>
+  tellBody(damage: RowDamage): Promise<void>
+  /** Alarms of a page that cannot be read; `task` says who read. Other errors of the state are no damage. */
+  tellPage(task: string, error: unknown): Promise<void>
+  /** Throws `blob_damaged` after the alarm for an error of a page, and any other error again. */
+  throwTold(task: string, error: unknown): Promise<never>
 }
+
+/** SQLSTATE of a page whose checksum is wrong, or of an index that is. */
+const isOfPage = (error: unknown): boolean =>
+  ['XX001', 'XX002'].includes(String((error as { code?: unknown }).code))
 
 export function createDamages({ state, log }: { state: Queryable; log: Logger }): Damages {
   let met = 0
+  const tellPage: Damages['tellPage'] = async (task, error) => {
+    if (!isOfPage(error)) return
+    met++
+    const damage = { task, found: messageOf(error) }
+    if (await raiseOnce(state, 'page_damaged', damage))
+      log.error('A page of the state cannot be read', { damage })
+  }
   return {
     met: () => met,
     async tell({ id, location, size }, found) {
@@ -34,6 +62,18 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
       const once = { key: `${location}/${id}`, lasts: true } as const
       if (rowCount > 0 && (await raiseAlarm(state, 'blob_damaged', damage, once)))
         log.error('A stored blob is damaged', { damage })
+    },
+    async tellBody({ key, ...damage }) {
+      met++
+      if (await raiseOnce(state, 'body_damaged', { ...damage, key }))
+        log.error('A stored body is damaged', { damage })
+    },
+    tellPage,
+    async throwTold(task, error) {
+      if (!isOfPage(error)) throw error
+      // A state that is away ends the wait for the alarm.
+      await tellPage(task, error).catch(() => undefined)
+      throw bodyDamaged(messageOf(error), error)
     },
   }
 }

@@ -19,7 +19,7 @@ export type FoundRow = { readonly bucket: BucketRow | null; readonly version: Ve
 
 /**
  * Inline bodies have at most 32 KiB, so the longest answer has a megabyte of them, or 2 MB of parts. An answer of more
- * than 64 MiB would end its connection, with all queries on it.
+ * than 64 MiB fails, and each find of that answer is asked again alone.
  */
 const TOGETHER_MAX = 32
 /** An object of more parts is found alone: 10,000 of them take 6 MB. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { folderTools } from './folders.fixture.ts'
 import {
   ACCOUNT,
   askedOnce,
@@ -25,23 +26,9 @@ const LARGE = 3000
 let store: Store
 withStore(FEW, (opened) => (store = opened))
 
-const put = (bucket: Bucket, key: string, conditions = {}) =>
-  store.objects.put(bucket, key, { ...inlineObject(key), conditions })
-const remove = (bucket: Bucket, ...keys: string[]) =>
-  store.objects.delete(
-    bucket,
-    keys.map((key) => ({ key })),
-    { bypassGovernance: false },
-  )
+const { put, remove, rowsOf } = folderTools(() => store)
 const commonOf = async (bucket: Bucket, prefix = '') =>
   (await store.listings.objects(bucket, { ...LIST, prefix })).commonPrefixes
-const rowsOf = async (bucket: Bucket) =>
-  (
-    await store.state.query<{ row: string }>(
-      `select parent || '|' || name as row from object_folders where bucket = $1 order by 1`,
-      [bucket.id],
-    )
-  ).rows.map(({ row }) => row)
 
 test('a folder is there from its first object to its last', { skip }, async () => {
   const bucket = await makeBucket(store, 'first-and-last')

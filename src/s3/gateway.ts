@@ -81,7 +81,7 @@ async function open(
     figures: [
       {
         name: 'blob_reads_damaged',
-        help: 'Reads that met a damaged or missing blob',
+        help: 'Reads that met a damaged or missing body',
         read: () => protocols.damages.met(),
       },
       {

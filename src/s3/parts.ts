@@ -15,6 +15,7 @@ import { createUploads } from '#objects/create-uploads.ts'
 import { createDamages } from '#objects/damage.ts'
 import { createDocuments } from '#objects/documents.ts'
 import { createVault } from '#objects/encryption/vault.ts'
+import type { Objects } from '#objects/objects.ts'
 import { patientState } from '#objects/when-free.ts'
 import type { Bucket } from '#objects/types.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -70,8 +71,13 @@ export function createParts(options: StorageOptions) {
     clock,
     bucketsMax: settings.bucketsMax,
   })
-  const objects = createObjects({ state, finds, puts: options.puts, documents, clock })
   const damages = createDamages({ state, log })
+  const stored = createObjects({ state, finds, puts: options.puts, documents, clock })
+  const objects: Objects = {
+    ...stored,
+    find: (bucket, target) =>
+      stored.find(bucket, target).catch((error: unknown) => damages.throwTold('read', error)),
+  }
   const hashers = createHashers()
   const admitTransfer = createAdmitTransfer({ payerOf })
   const access = createAccess({ buckets, objects, clock, admitTransfer })

@@ -1,5 +1,5 @@
-// Blobs whose bytes have changed on the disk, or are gone: nobody gets bytes that differ from the stored bytes, and
-// the operator gets an alarm with the blob's name.
+// Bodies whose bytes have changed on the disk or in a row, or are gone. Nobody gets bytes that differ from the stored, and
+// the operator gets an alarm with the name of the blob or the key.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,9 +11,11 @@ import {
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  GetObjectAnnotationCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  PutObjectAnnotationCommand,
   PutObjectCommand,
   type S3Client,
   UploadPartCopyCommand,
@@ -136,12 +138,47 @@ test('a listing that lost a folder is mended by the upkeep, which tells the oper
   while (!(await run().then(Boolean, () => false))) await pause(100, undefined, { signal })
   while ((await folders()).length === 0) await pause(100, undefined, { signal })
   assert.deepEqual(await folders(), ['lost/'])
-  // The alarm comes after the mend.
-  const told = () =>
-    ergon.sql<{ bucket: number }>(
-      "delete from alarms where kind = 'folders_wrong' returning (detail ->> 'bucket')::int as bucket",
-    )
-  let alarms = await told()
-  for (; alarms.length === 0; alarms = await told()) await pause(100, undefined, { signal })
+  // The alarm comes before the mend.
+  const alarms = await ergon.sql<{ bucket: number }>(
+    "delete from alarms where kind = 'folders_wrong' returning (detail ->> 'bucket')::int as bucket",
+  )
   assert.deepEqual(alarms, [{ bucket: planted[0]?.bucket }])
+})
+
+test('damaged bytes in a row have the same words as in a blob, and an alarm names them', async () => {
+  const object = { Bucket, Key: 'sealed' }
+  await s3.send(new PutObjectCommand({ ...object, Body: 'text', ServerSideEncryption: 'AES256' }))
+  const shorter = { Bucket, Key: 'shorter' }
+  const flippedBit = { Bucket, Key: 'flipped' }
+  for (const place of [shorter, flippedBit])
+    await s3.send(new PutObjectCommand({ ...place, Body: 'text' }))
+  const note = { ...shorter, AnnotationName: 'damaged-note' }
+  const AnnotationPayload = Buffer.from('a note')
+  await s3.send(new PutObjectAnnotationCommand({ ...note, AnnotationPayload }))
+  const flipped = 'set_byte(b, 1, get_byte(b, 1) # 128)'
+  await ergon.sql(
+    `update object_versions v set inline = case v.key when 'shorter' then substr(inline, 2)
+       else ${flipped.replaceAll('b,', 'inline,')} end
+     from buckets b where b.id = v.bucket and b.name = $1 and v.key in ('sealed', 'shorter', 'flipped')`,
+    [Bucket],
+  )
+  await ergon.sql(
+    `update object_annotations set body = ${flipped.replaceAll('b,', 'body,')} where name = 'damaged-note'`,
+  )
+  for (const place of [object, shorter, flippedBit])
+    await assert.rejects(s3.send(new GetObjectCommand(place)), BROKEN)
+  await assert.rejects(s3.send(new GetObjectAnnotationCommand(note)), BROKEN)
+  const CopySource = `${Bucket}/sealed`
+  await assert.rejects(s3.send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource })), BROKEN)
+  const told = await ergon.sql<{ key: string; annotation: string | null }>(
+    `delete from alarms where kind = 'body_damaged'
+     returning detail ->> 'key' as key, detail ->> 'annotation' as annotation`,
+  )
+  assert.deepEqual(told, [
+    { key: 'sealed', annotation: null },
+    { key: 'shorter', annotation: null },
+    { key: 'flipped', annotation: null },
+    { key: 'shorter', annotation: 'damaged-note' },
+  ])
+  for (const place of [object, shorter, flippedBit]) await s3.send(new DeleteObjectCommand(place))
 })

@@ -64,7 +64,7 @@ test('a body that was changed, cut short or put in another order does not open',
           size: bodySize,
         }),
       ),
-      { code: 'InternalError' },
+      { code: 'blob_damaged' },
     )
   const flipped = Buffer.from(sealed)
   flipped[FRAME + 20] = (flipped[FRAME + 20] ?? 0) ^ 1

@@ -4,8 +4,7 @@
 // encrypts one body only, so no nonce comes twice.
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { ByteRange } from '#blobs/blob.ts'
-import { blobDamaged } from '#blobs/faults.ts'
-import { storageFault } from '#contract/storage-errors.ts'
+import { blobDamaged, bodyDamaged } from '#blobs/faults.ts'
 
 const FRAME_BYTES = 64 * 1024
 const TAG_BYTES = 16
@@ -40,8 +39,8 @@ function open(key: Buffer, sealed: Buffer, { index, isLast, blobId }: FramePosit
   try {
     return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()])
   } catch {
-    if (blobId !== undefined) throw blobDamaged(blobId, `frame ${index} cannot be decrypted`)
-    throw storageFault('InternalError', 'The stored bytes of the object cannot be decrypted')
+    const found = `frame ${index} cannot be decrypted`
+    throw blobId === undefined ? bodyDamaged(found) : blobDamaged(blobId, found)
   }
 }
 
@@ -65,10 +64,7 @@ export function sealedRange(range: ByteRange, size: number): ByteRange {
   }
 }
 
-/**
- * Decrypts the bytes of `sealedRange` and returns the range. Throws `blob_damaged`, or InternalError for bytes that
- * are in no blob.
- */
+/** Decrypts the bytes of `sealedRange` and returns the range. Without `blobId` they are in a row. Throws `blob_damaged`. */
 export async function* openFrames(
   key: Buffer,
   sealed: AsyncIterable<Buffer>,

@@ -17,7 +17,7 @@ export async function sealText(root: Buffer, name: string, text: Buffer) {
   return { salt, sealed: Buffer.concat(chunks) }
 }
 
-/** Decrypts a text. Throws InternalError when the text was not sealed under this name. */
+/** Decrypts a text. Throws `blob_damaged` when the text was not sealed under this name. */
 export async function openText(
   root: Buffer,
   name: string,

@@ -5,15 +5,10 @@ import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { createBlobStores } from '#blobs/stores.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import {
-  brokenRules,
-  inlineObject,
-  makeBucket,
-  type Store,
-  withStore,
-} from '#objects/store.fixture.ts'
-import type { Bucket } from '#objects/types.ts'
-import { checkFolders, type WrongFolder } from './check-folders.ts'
+import { folderTools } from '#objects/folders.fixture.ts'
+import { brokenRules, makeBucket, type Store, withStore } from '#objects/store.fixture.ts'
+import type { WrongFolder } from './check-folders.ts'
+import type { Queryable, State } from '#state/connect.ts'
 import { createClean } from './clean.ts'
 
 const skip = whyNoState()
@@ -21,32 +16,7 @@ const { signal } = new AbortController()
 let store: Store
 withStore(6, (opened) => (store = opened))
 
-const put = (bucket: Bucket, key: string) => store.objects.put(bucket, key, inlineObject(key))
-const remove = (bucket: Bucket, ...keys: string[]) =>
-  store.objects.delete(
-    bucket,
-    keys.map((key) => ({ key })),
-    { bypassGovernance: false },
-  )
-const rowsOf = async (bucket: Bucket) =>
-  (
-    await store.state.query<{ row: string }>(
-      `select parent || '|' || name as row from object_folders where bucket = $1 order by 1`,
-      [bucket.id],
-    )
-  ).rows.map(({ row }) => row)
-const listed = (bucket: Bucket, prefix = '') =>
-  store.listings.objects(bucket, { prefix, delimiter: '/', after: '', limit: 1000 })
-
-/** Calls of a page each that reach the end of every pass. */
-async function checkAll(): Promise<WrongFolder[]> {
-  await store.state.query("delete from storage_upkeep where task like 'folders:%'")
-  const wrong: WrongFolder[] = []
-  // Rows of own keys are read 20 at a time: the tests of this file make some hundred.
-  for (let call = 0; call < 30; call++)
-    wrong.push(...(await checkFolders(store.state, { rowsMax: 1, signal })))
-  return wrong
-}
+const { put, remove, listed, rowsOf, checkAll } = folderTools(() => store)
 
 // A put alone trusts a row of own keys, so such a row hides the put's key.
 test(
@@ -166,8 +136,54 @@ test('a folder keeps its own keys while one is being put', { skip }, async () =>
   }
 })
 
+/** A state whose statements with this text fail, while the fault is planted. */
+function failing(text: string) {
+  const planted = { isThere: true }
+  const query: Queryable['query'] = (statement, values) =>
+    planted.isThere && statement.includes(text)
+      ? Promise.reject(new Error('planted'))
+      : store.state.query(statement, values)
+  return { planted, state: { ...store.state, query } as State }
+}
+
+for (const [what, text] of [
+  ['the mend', 'storage_mend_folders'],
+  ['the alarm', 'raise_alarm'],
+  ['the place', 'insert into storage_upkeep'],
+] as const)
+  test(
+    `a check in which ${what} fails leaves an alarm or finds the fault again`,
+    { skip },
+    async () => {
+      await store.state.query("delete from storage_upkeep where task like 'folders:%'")
+      await store.state.query('truncate alarms')
+      const bucket = await makeBucket(store, `fails-${text.replaceAll(/[ _]/g, '-')}`)
+      await put(bucket, 'a/1')
+      await store.state.query('delete from object_folders where bucket = $1', [bucket.id])
+      const { planted, state } = failing(text)
+      const log = createLogger('test', { write: () => undefined })
+      const clean = createClean({ state, stores: createBlobStores([]), clock: systemClock, log })
+      const alarms = async () => {
+        const { rows } = await store.state.query<{ bucket: number }>(
+          "select (detail ->> 'bucket')::int as bucket from alarms where kind = 'folders_wrong'",
+        )
+        return rows.map((alarm) => alarm.bucket)
+      }
+      await assert.rejects(clean(signal), /planted/)
+      assert.deepEqual(await alarms(), text === 'raise_alarm' ? [] : [bucket.id])
+      // No alarm, no mend: nothing else would tell of the fault.
+      const isMended = (await listed(bucket)).commonPrefixes.length > 0
+      assert.equal(isMended, text === 'insert into storage_upkeep')
+      planted.isThere = false
+      await clean(signal)
+      assert.deepEqual(await alarms(), [bucket.id])
+      assert.deepEqual((await listed(bucket)).commonPrefixes, ['a/'])
+    },
+  )
+
 test('the upkeep tells the operator once for a bucket', { skip }, async () => {
   await store.state.query("delete from storage_upkeep where task like 'folders:%'")
+  await store.state.query('truncate alarms')
   const bucket = await makeBucket(store, 'alarmed')
   for (const key of ['a/1', 'b/1']) await put(bucket, key)
   const lines: string[] = []
@@ -189,5 +205,5 @@ test('the upkeep tells the operator once for a bucket', { skip }, async () => {
     rows.map(({ detail }) => detail),
     [{ bucket: bucket.id, folder: 'a/1', others: 1 }],
   )
-  assert.match(lines.join(), /The table of folders differed from the keys/)
+  assert.match(lines.join(), /The table of folders differs from the keys/)
 })

@@ -1,19 +1,18 @@
 // Work of each minute on stored data: removes blobs that no version names and orphans of crashes, and reads a small
 // part of all blobs again.
 import type { Clock } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobStore } from '#blobs/blob.ts'
 import type { BlobStores } from '#blobs/stores.ts'
 import type { State } from '#state/connect.ts'
 import { createDamages, raiseOnce } from '#objects/damage.ts'
 import { raiseAlarm } from '#state/alarms.ts'
-import { checkFolders } from './check-folders.ts'
+import { checkFolders, type WrongFolder } from './check-folders.ts'
 import { collectAnnotations } from './collect-annotations.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { forgetCompletions } from './expire-uploads.ts'
 import { forgetEvents } from './forget-events.ts'
-import { scrub } from './scrub.ts'
+import { scrub, type Damage } from './scrub.ts'
 import { ANNOTATIONS, BODIES, scrubRows, type RowPass } from './scrub-rows.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
 
@@ -27,10 +26,6 @@ const SCRUB_BYTES_A_MINUTE = 17 * 1024 * 1024
 
 /** A million keys in eight hours. */
 const FOLDERS_A_MINUTE = 2000
-
-/** SQLSTATE of a page whose checksum is wrong, or of an index that is. */
-const isOfPage = (error: unknown): boolean =>
-  ['XX001', 'XX002'].includes(String((error as { code?: unknown }).code))
 
 /** One round. A piece that fails keeps no other from its work; then the round rejects with its error. */
 export function createClean(deps: {
@@ -46,8 +41,8 @@ export function createClean(deps: {
   async function cleanStore(store: BlobStore, signal: AbortSignal): Promise<void> {
     await collectGarbage({ state, store }, { limit: GARBAGE_MAX, signal })
     await sweep(store, signal)
-    const { damaged } = await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal })
-    for (const { found, ...blob } of damaged) await damages.tell(blob, found)
+    const onDamage = ({ found, ...blob }: Damage) => damages.tell(blob, found)
+    await scrub({ state, store }, { bytesMax: SCRUB_BYTES_A_MINUTE, signal, onDamage })
   }
 
   async function sweep(store: BlobStore, signal: AbortSignal): Promise<void> {
@@ -67,25 +62,24 @@ export function createClean(deps: {
   }
 
   async function scrubState(pass: RowPass, signal: AbortSignal): Promise<void> {
-    const limits = { bytesMax: SCRUB_BYTES_A_MINUTE, signal }
-    const { damaged } = await scrubRows(state, pass, limits).catch(async (cause: unknown) => {
-      if (isOfPage(cause))
-        await raiseOnce(state, 'page_damaged', { task: pass.task, found: messageOf(cause) })
+    await scrubRows(state, pass, {
+      bytesMax: SCRUB_BYTES_A_MINUTE,
+      signal,
+      async onDamage(damaged) {
+        for (const damage of damaged) await damages.tellBody(damage)
+      },
+    }).catch(async (cause: unknown) => {
+      await damages.tellPage(pass.task, cause)
       throw cause
     })
-    for (const { key, ...damage } of damaged) {
-      log.error('A stored body is damaged', { damage })
-      await raiseOnce(state, 'body_damaged', { ...damage, key })
-    }
   }
 
   /** One alarm for a bucket, until it is acknowledged: a lost table has a million wrong rows. */
-  async function compareFolders(signal: AbortSignal): Promise<void> {
-    const wrong = await checkFolders(state, { rowsMax: FOLDERS_A_MINUTE, signal })
+  async function tellFolders(wrong: readonly WrongFolder[]): Promise<void> {
     const byBucket = Map.groupBy(wrong, ({ bucket }) => bucket)
     for (const [bucket, [first, ...others]] of byBucket) {
       const finding = { bucket, folder: first?.key ?? '', others: others.length }
-      log.error('The table of folders differed from the keys, and is mended', { finding })
+      log.error('The table of folders differs from the keys, and is mended now', { finding })
       await raiseAlarm(state, 'folders_wrong', finding, { key: String(bucket) })
     }
   }
@@ -96,7 +90,8 @@ export function createClean(deps: {
     )
     for (const pass of [BODIES, ANNOTATIONS])
       ends.push(...(await Promise.allSettled([scrubState(pass, signal)])))
-    ends.push(...(await Promise.allSettled([compareFolders(signal)])))
+    const check = { rowsMax: FOLDERS_A_MINUTE, signal, onDamage: tellFolders }
+    ends.push(...(await Promise.allSettled([checkFolders(state, check)])))
     await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })

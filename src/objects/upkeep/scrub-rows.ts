@@ -1,15 +1,9 @@
 // Reads inline bodies and annotations again. PostgreSQL compares the checksum of each page that it reads from disk,
 // so reading finds a changed page (an error, which is logged). Bodies without encryption and parts are also compared
 // with their MD5, which finds changes above the disk.
+import type { RowDamage } from '#objects/damage.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
 import { loadPlace, savePlace } from './place.ts'
-
-export type RowDamage = {
-  readonly bucket: number
-  readonly key: string
-  readonly version: string
-  readonly found: string
-}
 
 /** A walk through a table: the query of the next rows, in order, and `damage` of each that has one. */
 export type RowPass = {
@@ -35,7 +29,7 @@ export const BODIES: RowPass = {
   // Greater than any seq: all versions of the keys after ''.
   beginning: [0, '', '9223372036854775807'],
   next: `select json_build_array(bucket, key, seq::text) as place, coalesce(octet_length(inline), 0) as size,
-  case when encryption is null and part_count = 0 and etag <> md5(inline)
+  case when encryption is null and part_count = 0 and etag not like '%-%' and etag <> md5(inline)
     then json_build_object('bucket', bucket, 'key', key, 'version', version_id, 'found', md5(inline)) end as damage
 from object_versions
 where (bucket, key) >= ($1, $2) and ((bucket, key) > ($1, $2) or seq < $3)
@@ -57,32 +51,40 @@ where (sheet, name) > ($1, $2) order by sheet, name limit $3`,
 /** The least cost of a row: without it a million rows with bodies in blobs would be read each minute. */
 export const ROW_BYTES_MIN = 1024
 
+export type RowScrub<D> = {
+  readonly bytesMax: number
+  readonly signal: AbortSignal
+  /** Awaited with the damage of each page, before the place moves on: a failure here finds the same damage again. */
+  onDamage(damaged: readonly D[]): Promise<void>
+}
+
 /**
- * Reads about `bytesMax` bytes of bodies and rows, from where the last call ended, and returns the damaged ones;
- * `done` says that a round over all rows has ended. Throws PostgreSQL's error for an unreadable page.
+ * Reads about `bytesMax` bytes of bodies and rows, from where the last call ended; `done` says that a round over all
+ * rows has ended. Throws PostgreSQL's error for an unreadable page.
  */
 export async function scrubRows<D extends object = RowDamage>(
   state: Queryable,
   { task, beginning, next, rowsMax }: RowPass,
-  { bytesMax, signal }: { bytesMax: number; signal: AbortSignal },
-): Promise<{ read: number; damaged: D[]; done: boolean }> {
+  { bytesMax, signal, onDamage }: RowScrub<D>,
+): Promise<{ read: number; done: boolean }> {
   const saved = await loadPlace(state, task)
   let place = saved === undefined ? beginning : (JSON.parse(saved) as RowPass['beginning'])
-  const damaged: D[] = []
   let read = 0
   let leftBytes = bytesMax
   for (;;) {
     signal.throwIfAborted()
     const { rows } = await state.query<ReadRow<D>>(next, [...place, rowsMax])
+    const damaged: D[] = []
     for (const { size, damage } of rows) {
       read += size
       leftBytes -= Math.max(size, ROW_BYTES_MIN)
       if (damage !== null) damaged.push(damage)
     }
+    if (damaged.length > 0) await onDamage(damaged)
     place = rows.at(-1)?.place ?? place
     const done = rows.length < rowsMax
     if (!done && leftBytes > 0) continue
     await savePlace(state, task, done ? undefined : JSON.stringify(place))
-    return { read, damaged, done }
+    return { read, done }
   }
 }

@@ -13,17 +13,16 @@ type Row = { id: string; size: string; checksum: string }
 const PAGE = 100
 
 /**
- * Reads about `bytesMax` bytes of a store, from where the last call ended, and returns damaged and missing blobs;
- * `done` says that a round over all blobs has ended. A blob that was deleted or moved meanwhile is no damage. Throws
- * `storage_away`: the next call begins at the same position.
+ * Reads about `bytesMax` bytes of a store, from where the last call ended; `done` says that a round over all blobs has
+ * ended. `onDamage` is awaited with each damaged or missing blob before the place moves on. A blob that was deleted or
+ * moved meanwhile is no damage. Throws `storage_away`: the next call begins at the same position.
  */
 export async function scrub(
   deps: { state: Queryable; store: BlobStore },
-  options: { bytesMax: number; signal: AbortSignal },
-): Promise<{ read: number; damaged: Damage[]; done: boolean }> {
+  options: { bytesMax: number; signal: AbortSignal; onDamage(damage: Damage): Promise<void> },
+): Promise<{ read: number; done: boolean }> {
   const { state, store } = deps
   const task = `scrub:${store.location}`
-  const damaged: Damage[] = []
   let read = 0
   let place = await loadPlace(state, task)
   for (;;) {
@@ -34,7 +33,7 @@ export async function scrub(
       const ref = { id, location: store.location, size: Number(row.size) }
       const found = await readAgain(store, { ...ref, checksum }, options.signal)
       if ('fault' in found && (await isNamed(state, ref)))
-        damaged.push({ ...ref, found: found.fault })
+        await options.onDamage({ ...ref, found: found.fault })
       if ('checksum' in found && isOfWhole(row)) await renew(state, ref, found.checksum)
       place = id
       read += ref.size
@@ -43,7 +42,7 @@ export async function scrub(
     if (read >= options.bytesMax || rows.length === 0) {
       const done = rows.length === 0
       await savePlace(state, task, done ? undefined : place)
-      return { read, damaged, done }
+      return { read, done }
     }
   }
 }

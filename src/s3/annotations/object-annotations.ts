@@ -3,7 +3,9 @@
 import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { isUtf8 } from 'node:buffer'
+import { hash } from 'node:crypto'
 import { ErgonError, invariant, present } from '#base/errors.ts'
+import type { Damages } from '#objects/damage.ts'
 import { openText, sealText } from '#objects/encryption/sealed-text.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Annotation, Annotations } from '#objects/objects.ts'
@@ -131,10 +133,12 @@ export const createGetObjectAnnotation =
     access,
     annotations,
     encrypting,
+    damages,
   }: {
     access: Access
     annotations: Annotations
     encrypting: Encrypting
+    damages: Pick<Damages, 'tellBody'>
   }): StorageHandler =>
   async (request) => {
     const name = nameOf(request)
@@ -143,7 +147,12 @@ export const createGetObjectAnnotation =
     const kept = sheet === null ? undefined : await annotations.get(sheet, name)
     if (kept === undefined) throw storageFault('NoSuchAnnotation')
     const { encryption, root } = encrypting.ofAnnotations(version)
-    const bytes = await openText(root.key, name, kept)
+    const bytes = await openText(root.key, name, kept).catch(async (error: unknown) => {
+      const { key, versionId } = version
+      const place = { bucket: bucket.id, version: versionId, annotation: name, key }
+      await damages.tellBody({ ...place, found: hash('md5', kept.sealed) }).catch(() => undefined)
+      throw error
+    })
     invariant(bytes.length === kept.size, 'an annotation is as long as it was')
     const wantsSums = request.body.headers['x-amz-checksum-mode'] !== undefined
     return {

@@ -89,7 +89,7 @@ function depsOf(bucket: Bucket, receiver: Receiver, more: object = {}): Parts {
     blobs: createBlobReader({
       stores: stores(),
       finds: store.pipeline,
-      damages: { tell: async () => undefined },
+      damages: { tell: async () => undefined, tellBody: async () => undefined },
     }),
     admitTransfer: async () => undefined,
     attributesOf: async () => attributes('', 0),

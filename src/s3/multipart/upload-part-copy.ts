@@ -55,9 +55,8 @@ export const createUploadPartCopy =
     if (length > UPLOAD_BYTES_MAX) throw storageFault('EntityTooLarge')
     await admitTransfer(request, bucket, length)
     const { signal } = request
-    const bytes = blobs.read(source.body, {
+    const bytes = blobs.read(source, {
       signal,
-      size: source.version.size,
       ...encrypting.reading(request, source.version, 'copy-source'),
       ...(range === undefined ? {} : { range: { first: range.start, last: range.end } }),
     })

@@ -202,7 +202,7 @@ async function rewritten(
   await admitTransfer(request, bucket, size)
   await checkEarly(objects, bucket, request.body)
   const bodyKey = encrypting.keyFor(sealing)
-  const bytes = blobs.read(source.body, { signal, size, ...reading })
+  const bytes = blobs.read(source, { signal, ...reading })
   const { body, checksums } = await receiver.take(bytes, {
     length: size,
     bodyKey,

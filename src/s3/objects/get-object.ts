@@ -39,9 +39,8 @@ export const createGetObject =
     if (answer.status === 304) return notModified(answer.headers)
     const { status, headers, range, length } = answer
     const { signal } = request
-    const chunks = deps.blobs.read(found.body, {
+    const chunks = deps.blobs.read(found, {
       signal,
-      size: found.version.size,
       ...cipher,
       ...(range === undefined ? {} : { range: { first: range.start, last: range.end } }),
     })
