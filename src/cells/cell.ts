@@ -60,7 +60,7 @@ export type CellSpec = {
   /** Takes its lines of output; without it they go to the agent's stderr. */
   readonly output?: (line: OutputLine) => void
   /** Told of each life that ended by itself, behind its last line of output. */
-  readonly ended?: (exit: Exit) => void
+  readonly ended?: (exit: Exit, life: EndedLife) => void
   /** The launcher's test that the cell answers; the cell's socket is `<folder>/<socket>`. */
   readonly ready: {
     readonly probe: (socket: string, signal: AbortSignal) => Promise<void>
@@ -203,6 +203,13 @@ export type Exit = {
   readonly stuck?: string
   /** The kernel ended it: its memory limit was reached. */
   readonly outOfMemory?: true
+}
+
+/** A life of a cell that is over. */
+export type EndedLife = {
+  readonly hasAnswered: boolean
+  /** The last lines of its output. */
+  readonly lastLines: readonly string[]
 }
 
 /** Why a running cell is slowed: its energy is short, or it fills its room faster than the agent can look. */

@@ -38,6 +38,8 @@ export type Observed = {
 }
 
 const EXITS_MAX = 20
+/** Of the output of a life, for the words about its end. */
+const LAST_LINES = 20
 
 /** The process of a spare, and the CPU of its group until it became another cell's. */
 export type Assigned = {
@@ -76,6 +78,7 @@ class OneCell implements SupervisedCell {
   #lastNs: bigint | undefined
   #stopped: Promise<void> | undefined
   #lastError: string | undefined
+  #lastLines: string[] = []
 
   constructor(spec: CellSpec, deps: SupervisorDeps, first?: Pick<Assigned, 'life' | 'cpuNs'>) {
     this.spec = spec
@@ -172,7 +175,8 @@ class OneCell implements SupervisedCell {
       if (lives.length > restart.delaysMs.length) lives.shift()
       if (this.exits.length > EXITS_MAX) this.exits.shift()
       if (this.#stopping.signal.aborted) return
-      this.spec.ended?.(exit)
+      const hasAnswered = this.#state === 'ready'
+      this.spec.ended?.(exit, { hasAnswered, lastLines: this.#lastLines })
       const delayMs = nextStart(lives, restart)
       log.warn('A cell has ended and is started again', { cell: name, ...exit, delayMs })
       this.#become('waiting')
@@ -215,7 +219,9 @@ class OneCell implements SupervisedCell {
   /** Takes its lines, and gives it its config. */
   #serve(life: OwnedLife): void {
     const sink = this.spec.output ?? this.#deps.relay
+    this.#lastLines = []
     life.hear((line) => {
+      if (this.#lastLines.push(line.text) > LAST_LINES) this.#lastLines.shift()
       this.#lastError = errorIn(line.text) ?? this.#lastError
       sink(line)
     })

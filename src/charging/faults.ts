@@ -2,6 +2,7 @@
 import { timestamp } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
+import { UNPAID_WORDS } from '#contract/passing-reasons.ts'
 import type { Payer } from './spend.ts'
 
 const DAY_MS = 86_400_000
@@ -15,16 +16,13 @@ export const silent = () =>
 /** The wallet that pays has not enough left. */
 export const depleted = (payer: Payer | undefined) =>
   payer?.funded === true
-    ? fault(
-        'balance_depleted',
-        'Could not go on: nothing is left of the balance but what is kept for stored bytes and for what runs',
-      )
-    : fault('free_tier_exceeded', "Could not go on: today's free tier is used up")
+    ? fault('balance_depleted', UNPAID_WORDS.balance)
+    : fault('free_tier_exceeded', UNPAID_WORDS.freeTier)
 
 /** An energy budget that limits the work has not enough left on the day of this time. */
 export function exhausted(want: string, wallMs: number): ErgonError {
   const budget = want.replace(/^budget:/, '')
-  return fault('budget_exhausted', `Could not go on: the energy budget is used up: ${budget}`, {
+  return fault('budget_exhausted', `${UNPAID_WORDS.budget}: ${budget}`, {
     details: { budget, renewed_at: timestamp(Math.floor(wallMs / DAY_MS) * DAY_MS + DAY_MS) },
   })
 }

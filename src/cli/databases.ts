@@ -1,5 +1,6 @@
 // Functions that the commands of databases share.
 import { sleep } from '#base/clock.ts'
+import { CHANGE_UNDER_WAY, isUnpaidReason } from '#contract/passing-reasons.ts'
 import { apiGet, apiPatch } from './client.ts'
 import { CommandError, EXIT, printLabelled, type LabelledText } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
@@ -115,22 +116,59 @@ export async function waitForStatus(
     const database = await getDatabase(options, name)
     seen(database)
     if (database.status === wanted && !database.upgrading) return database
-    if (database.status === 'failed')
-      throw new CommandError(
-        `Could not make ${name}: ${database.reason}`,
-        EXIT.failed,
-        `it is tried again every 15 seconds: ergon db show ${name}`,
-      )
-    if (performance.now() > lastMs)
-      throw new CommandError(`${name} is not ${wanted} yet`, EXIT.failed, `ergon db show ${name}`)
+    const error =
+      whyNot(database, wanted) ??
+      (performance.now() > lastMs ? stillWaiting(database, wanted) : undefined)
+    if (error !== undefined) throw error
     await sleep(LOOK_MS)
   }
+}
+
+type AwaitedDatabase = Pick<Database, 'name' | 'status' | 'reason'>
+
+/** Statuses of a database that is not there yet. */
+const UNMADE: ReadonlySet<string> = new Set(['pending', 'deploying', 'failed'])
+
+/** Why a database does not get a status soon; undefined while it may. */
+export function whyNot(
+  { name, status, reason }: AwaitedDatabase,
+  wanted: 'deployed' | 'suspended',
+): CommandError | undefined {
+  if (reason === null || reason === CHANGE_UNDER_WAY || status === wanted) return undefined
+  const exitCode = isUnpaidReason(reason) ? EXIT.payment : EXIT.failed
+  if (UNMADE.has(status))
+    return new CommandError(
+      `Could not make ${name}: ${reason}`,
+      exitCode,
+      `it stays, and is tried again by itself: ergon db show ${name}. To give it up: ergon db delete ${name}`,
+    )
+  if (wanted === 'suspended' || status !== 'suspended') return undefined
+  return new CommandError(
+    `${name} is suspended: ${reason}`,
+    exitCode,
+    `it goes on by itself when that is over: ergon db show ${name}`,
+  )
+}
+
+/** After a long time without a reason. */
+export function stillWaiting(
+  { name, status, reason }: AwaitedDatabase,
+  wanted: 'deployed' | 'suspended',
+): CommandError {
+  const why =
+    status === 'pending'
+      ? 'nothing has begun to make it: the node does not answer, or makes other databases first'
+      : (reason ?? `it is still ${status}`)
+  return new CommandError(
+    `${name} is not ${wanted} yet: ${why}`,
+    EXIT.failed,
+    `it stays, and is done as soon as that is possible: ergon db show ${name}; the operator sees more by ergon status`,
+  )
 }
 
 const MB = 1_000_000
 const mb = (bytes: number): string => String(Number((bytes / MB).toFixed(1)))
 
-/** A line for each thing that a user asks of a database; --json has all. */
 /** A restore behind its copy, in words. */
 export const RESTORE_STEPS = {
   copy: undefined,
@@ -141,6 +179,7 @@ export const RESTORE_STEPS = {
 const restoreWords = ({ step, done_bytes: done }: NonNullable<Database['restore']>): string =>
   RESTORE_STEPS[step] ?? `${mb(done)} MB are read`
 
+/** A line for each thing that a user asks of a database; --json has all. */
 export function printDatabase(database: Database): void {
   printLabelled(linesOf(database))
 }

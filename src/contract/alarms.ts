@@ -40,6 +40,8 @@ const DATABASE_ALARMS = {
     'the files of a certificate of routes cannot be used; the certificate from before is served',
   route_certificate_not_ordered:
     'orders of the certificate of a route failed three times or more; it is tried again at the time of the finding',
+  database_failing:
+    'the server of a database does not start; the detail has the last line of its log. It is tried again by itself',
   database_log_waiting:
     'the log of a database could not be stored for five minutes, or 256 MB of it wait',
   database_backup_failing: 'the nightly backups of a database failed three times in a row',

@@ -4,6 +4,7 @@ import { WEBHOOKS_EVENTS } from './events/webhooks.ts'
 import { COMPLIANCE_EVENTS } from './events/compliance.ts'
 import type { EventTable } from './event.ts'
 import { ACCOUNTS_EVENTS } from './events/accounts.ts'
+import { DATABASES_EVENTS } from './events/databases.ts'
 import { STATUS_EVENTS } from './events/status.ts'
 import { WORKLOADS_EVENTS } from './events/workloads.ts'
 
@@ -12,5 +13,6 @@ export const EVENTS: EventTable = {
   ...WEBHOOKS_EVENTS,
   ...STATUS_EVENTS,
   ...COMPLIANCE_EVENTS,
+  ...DATABASES_EVENTS,
   ...WORKLOADS_EVENTS,
 }

@@ -8,3 +8,26 @@ export const TRIED_AGAIN = 'the last change failed; it is tried again every 15 s
 export const CHANGE_UNDER_WAY = 'a change is under way'
 
 export const PASSING_REASONS: ReadonlySet<string> = new Set([CHANGE_UNDER_WAY, TRIED_AGAIN])
+
+/** Of a resource that the service holds suspended. */
+export const HELD_WORDS = {
+  budget: "today's energy budget is used up",
+  balance: 'the account cannot pay',
+  suspended: 'the operator suspended the account',
+  deleting: 'the account is being deleted',
+} as const
+
+/** Of work that nothing is left for. */
+export const UNPAID_WORDS = {
+  balance:
+    'Could not go on: nothing is left of the balance but what is kept for stored bytes and for what runs',
+  freeTier: "Could not go on: today's free tier is used up",
+  /** The budget follows. */
+  budget: 'Could not go on: the energy budget is used up',
+} as const
+
+/** A reason that funds or a larger budget end. */
+export const isUnpaidReason = (reason: string): boolean =>
+  reason === HELD_WORDS.budget ||
+  reason === HELD_WORDS.balance ||
+  Object.values(UNPAID_WORDS).some((words) => reason.startsWith(words))

@@ -39,6 +39,7 @@ import { holdPort } from './held-port.ts'
 import { keepSize, type SizeDeps } from './size/keep-size.ts'
 import { createStoredReader, type StoredReader } from './size/stored.ts'
 import { untilWritten } from './size/until-written.ts'
+import { tellFailing } from './server/tell-failing.ts'
 import { keepStatements } from './server/statements.ts'
 import { createWatch, type DatabaseWatch } from './server/watch.ts'
 import { endOpenIntervals } from '#resources/intervals.ts'
@@ -92,6 +93,8 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
       else names.delete(id)
       awake.running.tell(id, isRunning)
     },
+    failing: (database, why) =>
+      tellFailing({ ...core, awake, stop: (id) => servers.stop(id, 'failed') }, database, why),
   })
   const certificate = certificateOf(core, host)
   const port = await holdPort({ host: config.host, port: core.data.pgPort })
@@ -201,7 +204,10 @@ const partOf = ({ config, data }: AgentCore, host: string) => {
   return { gateway: { settings: gateway, calls: [PROXY_CELLS] }, tasks: { settings: tasks } }
 }
 
-const serversOf = (core: AgentCore, told: Pick<ServersDeps, 'beside' | 'changed'>): Servers =>
+const serversOf = (
+  core: AgentCore,
+  told: Pick<ServersDeps, 'beside' | 'changed' | 'failing'>,
+): Servers =>
   createServers({
     ...told,
     cells: core.cells,

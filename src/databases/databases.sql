@@ -22,6 +22,40 @@ language sql as $$
   ) p, lateral standing_look('database', minute_ms, zj_per_byte_ms, asked, p.ids, p.names, p.accounts, p.stored) l
 $$;
 
+-- Records that the server of a database does not start. A deployed database is in a crash loop from then on, and the
+-- reconciler tries it again. The operator gets one alarm.
+create or replace function fail_database(of_id text, why text, in_log text) returns void language plpgsql as $$
+declare
+  named resources;
+begin
+  select * into named from resources where id = of_id for update;
+  if not found then return; end if;
+  perform raise_alarm('database_failing', jsonb_build_object('database', of_id, 'account', named.account,
+    'name', named.name, 'log', in_log), of_id);
+  if named.actual = 'deployed' and named.wanted = 'deployed' then
+    perform move_resource(of_id, 'crash_loop', why);
+    update resources set revision = revision + 1 where id = of_id;
+    perform pg_notify('ergon_resources', 'database');
+  end if;
+end $$;
+
+-- Tells the account of a database whose server does not start, or starts again, in the transaction that records it.
+create or replace function tell_database_state() returns trigger language plpgsql as $$
+begin
+  if new.actual = 'crash_loop' then
+    perform emit_event(new.account, 'database.failed', jsonb_build_object('database_id', new.id,
+      'database_name', new.name, 'reason', new.reason));
+  else
+    perform emit_event(new.account, 'database.recovered', jsonb_build_object('database_id', new.id,
+      'database_name', new.name));
+  end if;
+  return null;
+end $$;
+create or replace trigger database_state after update of actual on resources for each row
+  when (new.kind = 'database' and new.actual <> old.actual
+    and (new.actual = 'crash_loop' or new.actual = 'deployed' and old.actual = 'crash_loop'))
+  execute function tell_database_state();
+
 -- Deletes a database: nobody can connect any more. From now on its backups alone are charged.
 create or replace function delete_database(of_id text) returns void language sql as $$
   select standing_end('database', n.id, n.name, n.account) from resources n join databases d using (id)

@@ -36,7 +36,7 @@ import { createDatabaseUpdate } from './operations/database-update.ts'
 import type { GatewaySettings } from './settings.ts'
 
 /** With the command that fetches the rows. */
-const DATABASES_OF = `select id as place, id, name, region, actual as status, size_bytes::text, stored_bytes::text,
+const DATABASES_OF = `select id as place, id, name, region, case actual when 'crash_loop' then 'failed' else actual end as status, size_bytes::text, stored_bytes::text,
     backup_bytes::text, created_at, 'ergon db export ' || name || ' ' || name || '.dump' as fetch
   from resources n join databases d using (id)
   where n.account = $1 and n.desired <> 'deleted' and id > $2 order by id limit $3`

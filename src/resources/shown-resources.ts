@@ -2,7 +2,7 @@
 import { nj, printJoules } from '#base/units.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault, type Code } from '#contract/errors.ts'
-import { CHANGE_UNDER_WAY } from '#contract/passing-reasons.ts'
+import { CHANGE_UNDER_WAY, HELD_WORDS } from '#contract/passing-reasons.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { HeldFor } from './resource.ts'
 
@@ -66,14 +66,7 @@ export function shownResources<Row extends ShownResource, Settings, Reply extend
 }
 
 /** Statuses that do not say by themselves that there is work. */
-const IS_MADE: ReadonlySet<string> = new Set(['deployed', 'suspended'])
-const HELD_WORDS = {
-  budget: "today's energy budget is used up",
-  balance: 'the account cannot pay',
-  suspended: 'the operator suspended the account',
-  deleting: 'the account is being deleted',
-} as const satisfies Readonly<Record<NonNullable<HeldFor>, string>>
-
+const IS_MADE: ReadonlySet<string> = new Set(['deployed', 'crash_loop', 'suspended'])
 /** The members that all kinds have, except the status. */
 export const sharedMembers = (row: ShownResource) => ({
   id: row.id,

@@ -46,6 +46,9 @@ const WORKLOAD = [
   `insert into workloads (id, account, scale_min, scale_max, sleep_after_ms, host, hosts)
    values ('wl_' || $1, $1, 0, 1, 1000, 'web-' || $1 || '.test', '{}')`,
 ]
+const DATABASE = `insert into resources (id, kind, account, name, region, actual, created_at, changed_at)
+   values ('db_' || $1, 'database', $1, 'notes', 'r-' || $1, 'deployed', now(), now())`
+const DATABASE_FAILS = "select fail_database('db_' || $1, 'words', 'a line of the log')"
 const USED = [
   "select set_budget('wl_' || $1, $1, 15e9)",
   `select transfer(budget_day('wl_' || $1, ledger_now()), 'operator:budget', 14000000001, 'budget')`,
@@ -202,6 +205,20 @@ export const EVENT_CAUSES: readonly EventCause[] = [
     arrange: both(...WORKLOAD),
     act: ask("select move_resource('wl_' || $1, 'suspended')"),
     fact: "select actual from resources where id = 'wl_' || $1",
+  },
+  {
+    path: 'tell_database_state',
+    type: 'database.failed',
+    arrange: ask(DATABASE),
+    act: ask(DATABASE_FAILS),
+    fact: "select actual from resources where id = 'db_' || $1",
+  },
+  {
+    path: 'tell_database_state',
+    type: 'database.recovered',
+    arrange: both(DATABASE, DATABASE_FAILS),
+    act: ask("select move_resource('db_' || $1, 'deployed')"),
+    fact: "select actual from resources where id = 'db_' || $1",
   },
   {
     path: 'webhook_announce_receipts',

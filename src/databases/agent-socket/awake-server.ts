@@ -1,6 +1,7 @@
 // The agent's side of awake.ts: proxies ask on a unix socket, with the secret that they were started with. Warnings and
 // refusals may be set before the socket is open.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ErgonError } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { UnixServer } from '#base/unix-server.ts'
 import { NotWanted } from '#resources/instances.ts'
@@ -15,7 +16,7 @@ import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import { BACKUPS_PATH, CERTIFICATE_PATH, LOGIN_PARAMETER, RUNNING_PATH } from './awake.ts'
 import { energyWords } from './energy-words.ts'
 import { createRunning, type RunningServers } from './running.ts'
-import { STARTING, suspendedWords } from './state-words.ts'
+import { notStartingWords, STARTING, suspendedWords } from './state-words.ts'
 import { createUsedDatabases, endWith, say, type UsedDatabases } from './used-databases.ts'
 import { createWarnings, type Warnings } from './warnings.ts'
 
@@ -118,7 +119,7 @@ const answerOf =
       if (gone.signal.aborted) return
       if (error instanceof NotWanted)
         return endWith(response, unwantedWords(await readDatabase(state, id)))
-      const words = energyWords(error, database.name)
+      const words = energyWords(error, database.name) ?? startWords(error, database.name)
       if (words === undefined) log.error('The server of a database did not start', { id, error })
       endWith(response, words ?? STARTING)
     }
@@ -129,6 +130,8 @@ type AskedDatabase = Resource & {
   /** It may run now. */
   readonly isWanted: boolean
   readonly isSuspended: boolean
+  /** Its server does not start. */
+  readonly isFailing: boolean
   readonly held: HeldFor
   /** The account's name of the login that asks. */
   readonly label: string | null
@@ -141,7 +144,7 @@ async function readDatabase(
 ): Promise<AskedDatabase | undefined> {
   const { rows } = await state.query<AskedDatabase>(
     `select id, account, name, ${madeLogins('id')} as logins, wanted = 'suspended' as "isSuspended", held,
-       actual = 'deployed' and wanted = 'deployed' as "isWanted",
+       actual = 'deployed' and wanted = 'deployed' as "isWanted", actual = 'crash_loop' as "isFailing",
        (select label from database_roles r where r.name = $2 and r.database = n.id) as label
      from resources n where id = $1 and kind = 'database'`,
     [id, login],
@@ -149,5 +152,12 @@ async function readDatabase(
   return rows[0]
 }
 
-const unwantedWords = (database: AskedDatabase | undefined): FatalError =>
-  database?.isSuspended === true ? suspendedWords(database) : STARTING
+function unwantedWords(database: AskedDatabase | undefined): FatalError {
+  if (database?.isSuspended === true) return suspendedWords(database)
+  return database?.isFailing === true ? notStartingWords(database.name) : STARTING
+}
+
+const startWords = (error: unknown, name: string): FatalError | undefined =>
+  error instanceof ErgonError && error.code === 'database_not_ready'
+    ? notStartingWords(name)
+    : undefined

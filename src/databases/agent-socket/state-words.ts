@@ -9,6 +9,13 @@ export const STARTING: FatalError = {
   hint: 'Try again in a few seconds.',
 }
 
+/** Its server does not start. */
+export const notStartingWords = (name: string): FatalError => ({
+  code: '57P03',
+  message: 'the server of the database does not start',
+  hint: `The reason: ergon db show ${name}. It is tried again by itself.`,
+})
+
 const HELD: Readonly<Record<Exclude<HeldFor, 'budget' | null>, FatalError>> = {
   balance: UNPAID,
   suspended: {

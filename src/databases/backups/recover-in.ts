@@ -6,7 +6,7 @@ import type { Cell, CellSpec } from '#cells/cell.ts'
 import { BackupFault } from './plan.ts'
 
 /** Where the cell differs from that of any server. */
-export type OwnCell = Pick<CellSpec, 'output'> & {
+export type OwnCell = Pick<CellSpec, 'output' | 'ended'> & {
   readonly settings?: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,5 @@
 // /v1/databases/{id or name}/backups: create, list, get, delete. The process of backups makes them.
+import { databaseStatusOf } from './find-database.ts'
 import type { BackupRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { backupsOf, findBackedUp, findBackup } from '#databases/operations/find-backup.ts'
@@ -33,7 +34,10 @@ export const createBackupCreate =
       if (wanted === 'suspended')
         throw fault('database_suspended', `Could not back up "${name}": it is suspended`)
       if (wanted !== 'deployed' || actual !== 'deployed')
-        throw fault('database_not_ready', `Could not back up "${name}": it is ${actual}`)
+        throw fault(
+          'database_not_ready',
+          `Could not back up "${name}": it is ${databaseStatusOf({ actual })}`,
+        )
       return async (transaction) => {
         const { rows } = await transaction.query<{ id: string }>(
           "select want_backup($1, 'manual') as id",

@@ -6,7 +6,11 @@ import { databaseQueryReply, QUERY_MS_MAX, type DatabaseQueryRequest } from '#co
 import { fault } from '#contract/errors.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import { passwordOf } from '#databases/logins/passwords.ts'
-import { SHOWN_DATABASES, type DatabaseRow } from '#databases/operations/find-database.ts'
+import {
+  SHOWN_DATABASES,
+  databaseStatusOf,
+  type DatabaseRow,
+} from '#databases/operations/find-database.ts'
 import { askDatabase, type QueryAnswer } from '#databases/query/ask-database.ts'
 import { queryRefusal } from '#databases/query/query-refusal.ts'
 import { wantQueryRole } from '#databases/query/query-role.ts'
@@ -75,16 +79,17 @@ export const createQueryCeiling =
     return { kind: 'known', status: 200, body: () => JSON.stringify(reply) }
   }
 
-function demandRunnable(
-  { name, actual, is_pending: isPending }: DatabaseRow,
-  settings: GatewaySettings,
-): void {
+function demandRunnable(database: DatabaseRow, settings: GatewaySettings): void {
+  const { name, actual, is_pending: isPending } = database
   if (!settings.isOn) throw fault('databases_off', `Could not query "${name}"`)
   // One that is being resumed needs no second wish.
   if (actual === 'suspended' && !isPending)
     throw fault('database_suspended', `Could not query "${name}": it is suspended`)
   if (actual !== 'deployed')
-    throw fault('database_not_ready', `Could not query "${name}": it is still ${actual}`)
+    throw fault(
+      'database_not_ready',
+      `Could not query "${name}": it is ${databaseStatusOf(database)}`,
+    )
 }
 
 /** The login of the role that reads; the audit log has the query without its text, which may have secrets. */

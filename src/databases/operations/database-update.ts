@@ -51,6 +51,9 @@ export async function updateDatabase(
     ])
 }
 
+/** States that can be suspended and resumed. */
+const SWITCHED: ReadonlySet<string> = new Set(['deployed', 'crash_loop', 'suspended'])
+
 function assertPossible(
   { name, actual, stored_bytes: stored }: DatabaseRow,
   { size, suspended, upgrade }: DatabaseChange,
@@ -64,6 +67,6 @@ function assertPossible(
     throw fault('database_suspended', `Could not upgrade "${name}": it is suspended`)
   if (upgrade === true && actual !== 'deployed')
     throw fault('database_not_ready', `Could not upgrade "${name}": it is not deployed`)
-  if (suspended !== undefined && actual !== 'deployed' && actual !== 'suspended')
+  if (suspended !== undefined && !SWITCHED.has(actual))
     throw fault('database_not_ready', `Could not change "${name}": it is ${actual}`)
 }

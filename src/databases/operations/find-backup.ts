@@ -1,4 +1,5 @@
 // Backups of a database as the API shows them, also those of a deleted one.
+import type { DatabaseRow } from './find-database.ts'
 import type { BackupReply } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -9,7 +10,7 @@ export type BackedUp = {
   readonly name: string
   readonly size_bytes: string
   readonly wanted: string
-  readonly actual: string
+  readonly actual: DatabaseRow['actual']
   readonly backup_bytes: string
   /** Since when each moment can be restored. */
   readonly restorable_from: Date | null

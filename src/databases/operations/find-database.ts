@@ -14,7 +14,7 @@ export type DatabaseRow = ShownResource & {
   readonly vector_version: string | null
   readonly extensions: DatabaseReply['extensions']
   readonly wants_upgrade: boolean
-  readonly actual: DatabaseReply['status']
+  readonly actual: DatabaseReply['status'] | 'crash_loop'
   readonly role: string
   readonly revision: number
   readonly restore_step: NonNullable<DatabaseReply['restore']>['step'] | null
@@ -46,7 +46,7 @@ export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, Data
     stored_bytes: Number(row.stored_bytes),
     wal_bytes: Number(row.wal_bytes),
     full: row.is_full,
-    status: row.actual,
+    status: databaseStatusOf(row),
     restore:
       row.restore_step === null
         ? null
@@ -65,6 +65,12 @@ export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, Data
     port,
   }),
 })
+
+/** A server that starts no more has failed, for its account. */
+export const databaseStatusOf = ({
+  actual,
+}: Pick<DatabaseRow, 'actual'>): DatabaseReply['status'] =>
+  actual === 'crash_loop' ? 'failed' : actual
 
 function lastAwakeOf(row: DatabaseRow): AwakeInterval | null {
   const { awake_from: from, awake_to: to, woken_by, woken_role: role, slept_by } = row

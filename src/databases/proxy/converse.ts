@@ -1,8 +1,7 @@
 // The session of a client that is logged in: its database is started, a backend is found, and bytes are relayed.
 import type { Socket } from 'node:net'
-import { TRIED_AGAIN } from '#contract/passing-reasons.ts'
 import type { Logger } from '#base/log.ts'
-import { suspendedWords } from '#databases/agent-socket/state-words.ts'
+import { notStartingWords, suspendedWords } from '#databases/agent-socket/state-words.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
 import { BackendRefusal, type BackendPlace, type Backends } from './backends.ts'
 import type { Cancels } from './cancels.ts'
@@ -136,16 +135,10 @@ function demandServed(socket: Socket, role: Role, parameters: ReadonlyMap<string
       socket,
       role.wanted === 'suspended'
         ? suspendedWords({ name: role.databaseName, held: role.held })
-        : role.reason === TRIED_AGAIN
-          ? brokenWords(role.databaseName)
-          : STARTING,
+        : role.reason === null
+          ? STARTING
+          : notStartingWords(role.databaseName),
     )
 }
-
-const brokenWords = (name: string): FatalError => ({
-  code: '57P03',
-  message: 'the server of the database does not start',
-  hint: `It is tried again every 15 seconds: ergon db show ${name}. Where that does not help, the operator has the cause in the log.`,
-})
 
 const isOff = (text = 'off') => /^(off|false|no|0)$/i.test(text)

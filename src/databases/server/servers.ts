@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path'
 import type { Logger, Secret } from '#base/log.ts'
 import type { SleepCause } from '#contract/intervals.ts'
 import type { Cell, Cells } from '#cells/cell.ts'
-import { initialiseCluster } from '#postgres/cluster.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
 import { postgresCell } from '#postgres/postgres-cell.ts'
 import { createInstances, type Instance } from '#resources/instances.ts'
@@ -16,7 +15,9 @@ import { holdSessions } from './hold-sessions.ts'
 import { recoverIn, type OwnCell } from '#databases/backups/recover-in.ts'
 import { adopt, type Restored } from '#databases/backups/restored.ts'
 import { cellNameOf } from './cell-name.ts'
+import { failureBefore, watchStart, type StartFailure } from './failing-start.ts'
 import { installedIn, type Installed } from './look-inside.ts'
+import { makeCluster } from './make-cluster.ts'
 import { makeDatabase, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from '#databases/proxy/backends.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
@@ -33,10 +34,6 @@ const PROCESSES_MAX = 200
 const FILES_MAX = 2000
 /** Three are reserved by the server; the others are in use for a moment, or are backends on their way to their end. */
 const SUPERUSER_CONNECTIONS = 12
-const TEMPLATE = 'template'
-// The superuser is the agent, by its password. The roles of customers have proved who they are at the proxy, and
-// nobody else may enter the folder of the socket.
-const HOST_RULES = 'local all postgres scram-sha-256\nlocal all all trust\n'
 /** Those that differ from the settings of every server. */
 export const DATABASE_SETTINGS = {
   shared_buffers: '32MB',
@@ -76,6 +73,8 @@ export type ServersDeps = {
   readonly beside: (server: RunningServer, signal: AbortSignal) => Promise<void>
   /** Told of each server that has started, and of each that is about to end. */
   readonly changed: (database: Resource, isRunning: boolean) => void
+  /** Told of each server that does not start, or starts no more. Never rejects. */
+  readonly failing: (database: Resource, why: StartFailure) => Promise<void>
 }
 
 export type RunningServer = Resource & {
@@ -92,7 +91,10 @@ export type RunningServer = Resource & {
 }
 
 export interface Servers {
-  /** Makes a database and its roles; may be repeated. Resolves with what is there then. */
+  /**
+   * Makes a database and its roles; may be repeated. Resolves with what is there then. Throws `database_not_ready` with
+   * why its server does not start.
+   */
   deploy(database: Resource & DatabaseRoles, signal: AbortSignal): Promise<Installed>
   /**
    * Recovers restored files by a server that nobody else uses, checks them and gives them their new names. Throws a
@@ -138,7 +140,7 @@ export function createServers(deps: ServersDeps): Servers {
   }
   return {
     async deploy(database, signal) {
-      await makeCluster(deps, database, signal)
+      await told(deps, database, () => makeCluster(deps, database, signal))
       const { socketPath, release } = await use(database, { cause: 'change' }, signal)
       try {
         await makeDatabase((name) => connectTo(deps, socketPath, { database: name }), database)
@@ -182,24 +184,46 @@ async function startServer(
   database: Resource,
   closing: AbortSignal,
 ): Promise<Server> {
-  const install = await deps.install()
-  const cell = await startCell(deps, { install, database })
+  const folder = join(deps.folder, database.id)
+  const watch = watchStart(folder)
+  const { install, cell } = await told(deps, database, async () => {
+    const programs = await deps.install()
+    const own = { ended: watch.ended }
+    return { install: programs, cell: await startCell(deps, { install: programs, database }, own) }
+  })
+  const failed = told(deps, database, () => watch.failed)
+  failed.catch(() => undefined)
   const ending = new AbortController()
   const connect = (name?: string) => connectTo(deps, cell.socket, { database: name })
-  const folder = join(deps.folder, database.id)
   const slow = (milli: number | undefined) => cell.limitCpu('size', milli)
   const server = { ...database, folder, install, connect, slow, hold: () => holdSessions(cell) }
   deps.changed(database, true)
   const beside = deps.beside(server, AbortSignal.any([ending.signal, closing]))
   return {
     socketPath: cell.socket,
-    ready: (signal) => cell.ready(signal),
+    async ready(signal) {
+      await Promise.race([cell.ready(signal), failed])
+      watch.settle()
+    },
     async end() {
+      watch.settle()
       deps.changed(database, false)
       ending.abort()
       // At once: a query beside a server that hangs ends with the server.
       await Promise.all([beside, cell.stop()])
     },
+  }
+}
+
+/** Does a part of a start. Reports a failure, and throws it as an error for the account. */
+async function told<T>(deps: ServersDeps, database: Resource, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const why = failureBefore(error)
+    if (why === undefined) throw error
+    await deps.failing(database, why)
+    throw why.toFault(database.name)
   }
 }
 
@@ -278,16 +302,4 @@ async function startCell(
   })
   await deps.admit(name, account)
   return await deps.cells.start({ ...spec, ...own, network: 'none', syscalls: 'tenant' })
-}
-
-/** The files of a server: a copy of a template, which the first database makes. */
-async function makeCluster(
-  { install, superuserPassword, folder }: ServersDeps,
-  { id }: Resource,
-  signal: AbortSignal,
-): Promise<void> {
-  const template = join(folder, TEMPLATE)
-  const cluster = { install: await install(), superuserPassword, walSegmentMb: 1, signal }
-  await initialiseCluster({ ...cluster, folder: template })
-  await initialiseCluster({ ...cluster, folder: join(folder, id), template, hostRules: HOST_RULES })
 }
