@@ -14,7 +14,7 @@ import {
   type TestServer,
 } from '#postgres/testing.ts'
 import { connectState, type State } from '#state/connect.ts'
-import { keepSize } from './keep-size.ts'
+import { keepSize, type SizeDeps } from './keep-size.ts'
 import { FILES_MAX } from './full-words.ts'
 import { createStoredReader, type StoredFiles, type StoredReader } from './stored.ts'
 import { untilWritten, type WrittenTables } from './until-written.ts'
@@ -66,7 +66,7 @@ type Cut = { readonly fatal: FatalError; readonly pids: readonly number[] | unde
 /** Keeps the size with a limit and a space that the test changes, until the end of the test. */
 function keeping(
   limits: { sizeBytes: number; spaceBytes: number },
-  given: { readonly read?: StoredReader; readonly untilWritten?: WrittenTables } = {},
+  given: Partial<Pick<SizeDeps, 'read' | 'untilWritten' | 'slow'>> = {},
 ) {
   const cuts: Cut[] = []
   const found: (string | undefined)[] = []
@@ -78,11 +78,11 @@ function keeping(
       log: quiet,
       read,
       untilWritten,
-      ...given,
       connect,
       sizeBytes: () => limits.sizeBytes,
       spaceBytes: () => limits.spaceBytes,
       slow: () => undefined,
+      ...given,
       hold: () => ({ [Symbol.dispose]: () => undefined }),
       cut: (fatal, pids) => void cuts.push({ fatal, pids }),
       found: async (_, full) => void found.push(full?.message),
@@ -214,6 +214,31 @@ test(
     await until('it rests', () => rests.length > 4)
     const [some, none] = ['some time and at most 25 ms', 'no time and at most 25 ms']
     assert.deepEqual(rests.slice(0, 5), [some, none, none, some, none])
+  },
+)
+
+test(
+  'the first write after a rest with little room slows the server until its growth is known',
+  { skip },
+  async () => {
+    const [bytes, told, isWritten] = [1_000_000, [] as string[], [false, true]]
+    const given = {
+      read: (async (...where) => {
+        told.push('measured')
+        return { ...(await read(...where)), bytes }
+      }) satisfies StoredReader,
+      untilWritten: (async (_, { leastMs }) => {
+        await pause(leastMs + 1)
+        return isWritten.shift() ?? false
+      }) satisfies WrittenTables,
+      slow: (milli: number | undefined) => void told.push(`${milli}`),
+    }
+    await using _ = keeping({ sizeBytes: bytes + 12_000_000, spaceBytes: GB }, given)
+    await until('it is slowed and let go', () => told.includes('undefined'))
+    const first = told.slice(0, told.indexOf('undefined') + 1)
+    const [before, ...after] = first.join(' ').split(' 50 ')
+    assert.match(before ?? '', /^measured( measured)+$/)
+    assert.deepEqual(after, ['measured measured undefined'])
   },
 )
 

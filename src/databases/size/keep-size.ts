@@ -97,6 +97,7 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
   let said = ''
   /** No table was written in the last rest. */
   let isQuiet = false
+  let roomMost = Infinity
   while (!signal.aborted) {
     let rest: WrittenWait = { leastMs: REST_AFTER_ERROR_MS, mostMs: REST_AFTER_ERROR_MS }
     try {
@@ -115,6 +116,7 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
       full = await settle({ ...deps, writers }, { stored, why, pace, full })
       said = ''
       const room = roomOf(deps, stored, full === undefined ? 1 : OVER_MAX)
+      roomMost = roomOf(deps, stored, OVER_MAX)
       rest = restAfter(room, { tookCpuMs, isGrowing: pace.isGrowing, isQuiet })
     } catch (error) {
       if (signal.aborted) return
@@ -125,6 +127,8 @@ export async function keepSize(deps: SizeDeps, signal: AbortSignal): Promise<voi
     }
     dueMs = performance.now() + rest.mostMs
     isQuiet = !(await restFor(deps, { data, rest }, signal).catch(() => true))
+    // The first write after a rest: at full speed it does half of the room until the second measurement.
+    if (!isQuiet && rest.leastMs === 0) slowdown.brace({ atMs: performance.now(), room: roomMost })
   }
 }
 

@@ -32,6 +32,26 @@ test('a slowed server is as fast as before when its database has not grown for a
   assert.deepEqual(milli, [200, 190, undefined])
 })
 
+test('a server at rest that begins to write is slowed until its growth is known', () => {
+  const { milli, slowdown } = slowed()
+  const room = 15 * MB
+  slowdown.brace({ atMs: 100, room })
+  slowdown.look({ bytes: MB, atMs: 101, pace: SLOW, room })
+  assert.deepEqual(milli, [50], 'one measurement tells nothing')
+  slowdown.look({ bytes: MB, atMs: 106, pace: SLOW, room })
+  slowdown.look({ bytes: MB, atMs: 112, pace: SLOW, room })
+  assert.deepEqual(milli, [50, undefined], 'a few pages')
+  slowdown.brace({ atMs: 200, room })
+  slowdown.look({ bytes: 6 * MB, atMs: 206, pace: FAST, room: 60 * MB })
+  assert.deepEqual(milli.slice(2), [50, 200], 'it grows fast')
+  slowdown.brace({ atMs: 207, room })
+  slowdown.lift()
+  slowdown.brace({ atMs: 300, room })
+  slowdown.lift()
+  slowdown.lift()
+  assert.deepEqual(milli.slice(4), [undefined, 50, undefined])
+})
+
 test('a server whose writers are stopped is as fast as before at once', () => {
   const { milli, slowdown } = slowed()
   slowdown.lift()

@@ -11,6 +11,8 @@ const REACTION_MAX_MS = 120
 const STILL_MS = 100
 /** A page here and there is no growth. */
 const STILL_BYTES = 262_144
+/** Until the growth of a database that was at rest is known: less than between two measurements near the limit. */
+const BRACED_MS = 4
 /** With less the server does not even end its writers: that took 1.5 s with 11 thousandths. */
 const MILLI_MIN = 50
 const MILLI = 1000
@@ -30,20 +32,32 @@ export type SlowdownLook = {
  */
 export function createSlowdown(bytesPerMs: number, slow: (milli: number | undefined) => void) {
   let growing: GrowthSample | undefined
+  let bracedMs: number | undefined
+  const milliOf = (room: number) =>
+    Math.max(MILLI_MIN, Math.ceil((MILLI * room) / (bytesPerMs * REACTION_MAX_MS)))
   return {
+    /**
+     * A database at rest near its limit begins to be written. Until two measurements have told how fast, its server gets
+     * what the fastest writer may have. A writer of a few pages does not use that up.
+     */
+    brace({ atMs, room }: Pick<SlowdownLook, 'atMs' | 'room'>): void {
+      if (growing !== undefined) return
+      bracedMs = atMs
+      slow(milliOf(room))
+    },
     look({ bytes, atMs, pace, room }: SlowdownLook): void {
       if (pace.aheadBytes > 0 || (growing !== undefined && bytes > growing.bytes + STILL_BYTES))
         growing = { bytes, atMs }
-      else if (growing === undefined || atMs - growing.atMs <= STILL_MS) return
-      else growing = undefined
-      slow(
-        growing && Math.max(MILLI_MIN, Math.ceil((MILLI * room) / (bytesPerMs * REACTION_MAX_MS))),
-      )
+      else if (growing !== undefined && atMs - growing.atMs > STILL_MS) growing = undefined
+      else if (growing !== undefined || bracedMs === undefined || atMs - bracedMs < BRACED_MS)
+        return
+      bracedMs = undefined
+      slow(growing && milliOf(room))
     },
     /** At once: those that wrote are ended, and have files to remove. */
     lift(): void {
-      if (growing === undefined) return
-      growing = undefined
+      if (growing === undefined && bracedMs === undefined) return
+      growing = bracedMs = undefined
       slow(undefined)
     },
   }
