@@ -24,6 +24,8 @@ export type Truth = {
   readonly indirectMs: number
   /** Units of work in one request, with that cost elsewhere each, done one group a second; one when absent. */
   readonly units?: number
+  /** Of the first unit, where that costs other than further ones. */
+  readonly firstMs?: number
   /** The class's own name when absent. */
   readonly operation?: OperationName
 }
@@ -41,9 +43,10 @@ export type NodeOptions = {
   readonly isBlind?: boolean
   /** Processes beside the gateway that bill, and settle nothing. */
   readonly idleProcesses?: number
+  /** Units that a request does in a second: a longer request runs for several. */
+  readonly unitsPerS?: number
 }
 
-/** A unit in one second at most: a longer request runs for several. */
 const UNITS_PER_S = 250
 
 /** A request that runs over seconds. */
@@ -103,7 +106,14 @@ export const rateOf = (value: number, deviation = 0): OperationRate => ({
   value,
   deviation,
   own: { value: 0, deviation: 0 },
-  covariances: { requestOwn: 0, requestActive: 0, ownActive: 0 },
+  covariances: {
+    requestOwn: 0,
+    requestActive: 0,
+    ownActive: 0,
+    requestUnit: 0,
+    ownUnit: 0,
+    unitActive: 0,
+  },
 })
 
 export const testTariff = (over: Partial<Tariff> = {}): Tariff => ({
@@ -235,22 +245,24 @@ export class TestNode {
   #go(tariff: Tariff, one: LongRequest) {
     const { name, kind } = one
     const operation = kind.operation ?? (name as OperationName)
-    const units = Math.min(UNITS_PER_S, one.leftUnits)
+    const { isBlind = false, unitsPerS = UNITS_PER_S } = this.#options
+    const units = Math.min(unitsPerS, one.leftUnits)
     one.leftUnits -= units
-    const causedNs = units * kind.indirectMs * MS * this.costs
     const before = one.takenNs
     const isFirst = one.doneUnits === 0
+    const beyondMs = isFirst ? (kind.firstMs ?? kind.indirectMs) - kind.indirectMs : 0
+    const causedNs = (units * kind.indirectMs + beyondMs) * MS * this.costs
     one.doneUnits += units
-    const { isBlind = false } = this.#options
     const workOf = (ownNs: number) => ({
       ownNs,
       units: isBlind ? 0 : one.doneUnits - 1,
       takenNs: one.takenNs,
     })
     const done = { count: isFirst ? units - 1 : units, elapsedMs: 1000 }
-    if (!isBlind) one.takenNs = this.bills.grow(tariff, operation, done, workOf(0))
-    if (one.leftUnits > 0) return { causedNs, ownNs: 0, billedNs: Number(one.takenNs - before) }
+    // The keys are read and judged before their statements.
     const ownNs = kind.directMs * MS
+    if (!isBlind) one.takenNs = this.bills.grow(tariff, operation, done, workOf(ownNs))
+    if (one.leftUnits > 0) return { causedNs, ownNs: 0, billedNs: Number(one.takenNs - before) }
     const bill = this.bills.of(tariff, operation, workOf(ownNs))
     this.bills.settled(operation, bill, bill.cpuNs - one.takenNs)
     return { causedNs, ownNs, billedNs: Number(bill.cpuNs - before) }

@@ -18,8 +18,8 @@ export type Indirect = {
   readonly shareNs: number
   /** The own CPU of the work. */
   readonly ownNs: number
-  /** Of its units, and beyond the credit: the operator's, as callers after this one must not pay for it. */
-  readonly absorbedNs: bigint
+  /** By the rates alone, without the units that were counted before. */
+  readonly rateNs: bigint
 }
 
 /** Work as it stands. */
@@ -56,9 +56,9 @@ export class IndirectBills {
   readonly #session: string
   readonly #operations = new Map<string, { requests: number; ownNs: number }>()
   #activeSeconds = 0
+  #rateNs = 0n
   #indirectNs = 0n
   #aheadNs = 0n
-  #absorbedNs = 0n
   #second = Number.NEGATIVE_INFINITY
   #requests = 0
   #meanRequests = 1
@@ -78,9 +78,9 @@ export class IndirectBills {
     const { ownNs } = work
     const wanted = wantedOf(tariff, operation, { ...work, shareNs })
     const cpuNs = this.#limited(tariff, wanted.cpuNs, work.takenNs)
-    const absorbedNs = work.units > 0 ? wanted.cpuNs - cpuNs : 0n
+    const rateNs = wanted.leastNs - unitsNs(tariff, operation, work.units)
     const bandPct = cpuNs === 0n ? Number(tariff.bandPct) : wanted.bandPct
-    return { cpuNs, bandPct, shareNs, ownNs, absorbedNs: absorbedNs > 0n ? absorbedNs : 0n }
+    return { cpuNs, bandPct, shareNs, ownNs, rateNs: rateNs > 0n ? rateNs : 0n }
   }
 
   /** The most that work of an operation can be billed as it stands. */
@@ -100,24 +100,24 @@ export class IndirectBills {
    */
   grow(tariff: Tariff, operation: OperationName, done: DoneUnits, work: CausingWork): bigint {
     this.#usageOf(unitOf(operation)).requests += done.count
+    const countedNs = unitsNs(tariff, operation, work.units - done.count)
+    this.#rateNs += unitsNs(tariff, operation, work.units) - countedNs
     const wanted = wantedOf(tariff, operation, { ...work, shareNs: 0 })
     const seenNs = this.#limited(tariff, wanted.cpuNs, work.takenNs)
-    const expectedNs = work.takenNs + this.#expectedNs(tariff, operation, done)
-    const spentNs = expectedNs < wanted.cpuNs ? expectedNs : wanted.cpuNs
+    const mostNs = work.takenNs + this.#aheadNsOf(tariff, done)
+    const spentNs = mostNs < wanted.cpuNs ? mostNs : wanted.cpuNs
     const aheadNs = spentNs > seenNs ? spentNs - seenNs : 0n
     this.#aheadNs += aheadNs
     this.#indirectNs += seenNs + aheadNs - work.takenNs
     return seenNs + aheadNs
   }
 
-  /** The CPU of units by their rate. Nothing while the windows have not seen much of what was billed ahead before. */
-  #expectedNs({ indirect }: Tariff, operation: OperationName, done: DoneUnits): bigint {
-    const rate = indirect.operations[unitOf(operation)]
-    const allowedNs = indirect.allowedNs?.[this.#session]
-    if (rate === undefined || allowedNs === undefined) return 0n
-    if (this.#indirectNs - this.#aheadNs - BigInt(allowedNs) > DEBT_MAX_NS) return 0n
-    const level = Math.min(1000, indirect.levelMilli) / 1000
-    return BigInt(Math.floor(Math.min(done.count * rate.value * level, done.elapsedMs * NS_PER_MS)))
+  /** One process of the state has used no more. Nothing while the windows have not seen much of what was billed ahead before. */
+  #aheadNsOf({ indirect: { allowedNs } }: Tariff, { elapsedMs }: DoneUnits): bigint {
+    const ownNs = allowedNs?.[this.#session]
+    if (ownNs === undefined) return 0n
+    if (this.#indirectNs - this.#aheadNs - BigInt(ownNs) > DEBT_MAX_NS) return 0n
+    return BigInt(Math.floor(elapsedMs * NS_PER_MS))
   }
 
   /** The taken part stays; the rest is limited by the spent CPU. */
@@ -140,18 +140,14 @@ export class IndirectBills {
   }
 
   /** Counts settled work, and its billed indirect CPU without the part that was taken before. */
-  settled(
-    operation: OperationName,
-    { shareNs, ownNs, absorbedNs }: Indirect,
-    billedNs: bigint,
-  ): void {
+  settled(operation: OperationName, { shareNs, ownNs, rateNs }: Indirect, billedNs: bigint): void {
     const usage = this.#usageOf(operation)
     usage.requests++
     usage.ownNs += ownNs
     this.#requests++
     this.#potNs -= shareNs
+    this.#rateNs += rateNs
     this.#indirectNs += billedNs
-    this.#absorbedNs += absorbedNs
   }
 
   /** Totals since this process began. */
@@ -159,9 +155,9 @@ export class IndirectBills {
     return {
       operations: new Map(this.#operations.entries().map(([name, usage]) => [name, { ...usage }])),
       activeSeconds: this.#activeSeconds,
+      rateNs: this.#rateNs,
       indirectNs: this.#indirectNs,
       aheadNs: this.#aheadNs,
-      absorbedNs: this.#absorbedNs,
     }
   }
 
@@ -180,16 +176,31 @@ export class IndirectBills {
   }
 }
 
+/** The addition of units to the part of a request by the rates. */
+function unitsNs(tariff: Tariff, operation: OperationName, units: number): bigint {
+  if (units === 0) return 0n
+  const of = (count: number) =>
+    wantedOf(tariff, operation, { ownNs: 0, units: count, shareNs: 0 }).leastNs
+  const addedNs = of(units) - of(0)
+  return addedNs > 0n ? addedNs : 0n
+}
+
+type RequestPart = Pick<Indirect, 'cpuNs' | 'bandPct'> & {
+  /** Before the level. */
+  readonly leastNs: bigint
+}
+
 /** The billed part of a request, and the band of its energy. */
 function wantedOf(
   { indirect, bandPct }: Tariff,
   operation: OperationName,
   size: Pick<CausingSize, 'ownNs' | 'units' | 'shareNs'>,
-): Pick<Indirect, 'cpuNs' | 'bandPct'> {
+): RequestPart {
   const { value, deviation, least } = learnedPartOf(indirect, operation, { ...size, requests: 1 })
-  if (least === 0) return { cpuNs: 0n, bandPct: Number(bandPct) }
+  if (least === 0) return { leastNs: 0n, cpuNs: 0n, bandPct: Number(bandPct) }
   const learnedPct = (100 * DEVIATIONS * deviation) / value
   return {
+    leastNs: BigInt(Math.floor(least)),
     cpuNs: BigInt(Math.floor((least * indirect.levelMilli) / 1000)),
     bandPct: Math.min(100, Math.ceil(Math.hypot(Number(bandPct), learnedPct))),
   }

@@ -10,7 +10,7 @@ import type { Tariff } from './tariff.ts'
 
 const EXTRA = {
   tailNs: 0n,
-  indirect: { cpuNs: 0n, bandPct: 40, shareNs: 0, ownNs: 0, absorbedNs: 0n },
+  indirect: { cpuNs: 0n, bandPct: 40, shareNs: 0, ownNs: 0, rateNs: 0n },
 }
 const TARIFF: Tariff = {
   meter: 'm1',

@@ -13,7 +13,15 @@ const operationRate = z
     own: rate,
     /** Common errors of two estimates, of the unit of the one times the unit of the other. */
     covariances: z
-      .object({ requestOwn: z.int(), requestActive: z.int(), ownActive: z.int() })
+      .object({
+        requestOwn: z.int(),
+        requestActive: z.int(),
+        ownActive: z.int(),
+        // Of the rate of the operation's units, which is a rate of its own; rates stored before have none.
+        requestUnit: z.int().default(0),
+        ownUnit: z.int().default(0),
+        unitActive: z.int().default(0),
+      })
       .readonly(),
   })
   .readonly()

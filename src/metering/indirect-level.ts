@@ -10,8 +10,8 @@ const CREDIT_KEPT = 0.9
 /** Older credit raises the level by this part at most: callers who come later must not pay for callers who have left. */
 const OVERDUE_MAX = 0.05
 
-/** A window's spent CPU beyond rest, its predicted, billed and absorbed CPU, in milliseconds. */
-type Followed = Readonly<Record<'spent' | 'predicted' | 'billed' | 'absorbed', number>>
+/** A window's spent CPU beyond rest, its predicted and billed CPU, in milliseconds. */
+type Followed = Readonly<Record<'spent' | 'predicted' | 'billed', number>>
 
 /** The billed part of the rates, and the CPU that is not billed yet. */
 export function createLevel(first: number) {
@@ -28,15 +28,13 @@ export function createLevel(first: number) {
     get creditMs() {
       return creditMs
     },
-    follow({ spent, predicted, billed, absorbed }: Followed): void {
+    follow({ spent, predicted, billed }: Followed): void {
       // A window that is far off was spent on something else: an index that was cleaned, a model that was loaded.
       const most = OUTLIER * Math.max(predicted, predictedMs / DECAY)
       // Noise of rest adds nothing and takes nothing: an hour of it was a debt of 6 s.
       const least = predicted > 0 ? Number.NEGATIVE_INFINITY : -most
       const own = Math.max(least, Math.min(spent, most))
       creditMs += own - billed
-      // The operator pays what a window has seen; the rest was never credit.
-      creditMs -= Math.min(absorbed, Math.max(0, creditMs))
       if (predicted > 0) {
         mostMs = Math.max(0, own + beforeMs)
         beforeMs = own

@@ -49,7 +49,10 @@ export function learnedPartOf(
     (seconds * activeSecond.deviation) ** 2 +
     2 * requests * ownMs * covariances.requestOwn +
     2 * requests * seconds * covariances.requestActive +
-    2 * ownMs * seconds * covariances.ownActive
+    2 * ownMs * seconds * covariances.ownActive +
+    2 * requests * units * covariances.requestUnit +
+    2 * ownMs * units * covariances.ownUnit +
+    2 * units * seconds * covariances.unitActive
   const value = requests * rate.value + units * unit.value + ownMs * own.value + shareNs
   const deviation = Math.sqrt(Math.max(0, variance))
   const least = deviation > value ? 0 : value - DEVIATIONS_BELOW * deviation

@@ -65,6 +65,7 @@ test('credit that nobody is billed for goes with the seconds, so that later call
         ...NO_ACTIVITY,
         operations: new Map([['storage.put-object', { requests, ownNs: 4 * MS * requests }]]),
         activeSeconds: requests / 100,
+        rateNs: BigInt(3 * MS * requests),
       },
     })
   }

@@ -9,14 +9,15 @@
 //          share a commit.
 //   credit the spent CPU that is not billed yet: gateways bill no more than the credit.
 //
-// Rates are billed half a deviation below their value, and the level is the spent CPU by these.
+// Rates are billed half a deviation below their value, and the level is the spent CPU by the sum of these bills. The sum of
+// their deviations is above the deviation of all, so a level by the rates of all would be too low.
 //
 // Never billed: rest, and CPU that was not spent. The bill is a little below the learned CPU: it may fall short of the
 // meter and must never exceed it.
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
-import { isUnit, learnedPartOf, unitOf } from './indirect-part.ts'
+import { unitOf } from './indirect-part.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
 /** The settled requests of an operation, or units of work beyond them. */
@@ -31,20 +32,20 @@ export type Activity = {
   readonly operations: ReadonlyMap<string, OperationUsage>
   /** Seconds in which a gateway settled anything; two gateways have two. */
   readonly activeSeconds: number
+  /** Indirect CPU by the rates: bills before the level and before what a session is allowed. */
+  readonly rateNs: bigint
   /** Indirect CPU that was billed. */
   readonly indirectNs: bigint
   /** The part of it that was billed before a window had seen it spent. */
   readonly aheadNs: bigint
-  /** Indirect CPU of work with units that was beyond the credit: the operator's. */
-  readonly absorbedNs: bigint
 }
 
 export const NO_ACTIVITY: Activity = {
   operations: new Map(),
   activeSeconds: 0,
+  rateNs: 0n,
   indirectNs: 0n,
   aheadNs: 0n,
-  absorbedNs: 0n,
 }
 const NO_USAGE: OperationUsage = { requests: 0, ownNs: 0 }
 
@@ -114,6 +115,9 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       requestOwn: covariance(name, ownOf(name), MS ** 2 / OWN_UNIT_MS),
       requestActive: covariance(name, ACTIVE, MS ** 2),
       ownActive: covariance(ownOf(name), ACTIVE, MS ** 2 / OWN_UNIT_MS),
+      requestUnit: covariance(name, unitOf(name), MS ** 2),
+      ownUnit: covariance(ownOf(name), unitOf(name), MS ** 2 / OWN_UNIT_MS),
+      unitActive: covariance(unitOf(name), ACTIVE, MS ** 2),
     },
   })
 
@@ -132,16 +136,15 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
     observe({ elapsedNs, cpuNs, chargedNs, activity }) {
       const counts = countsSince(before, activity)
       const billed = Number(activity.indirectNs - before.indirectNs) / MS
-      const absorbed = Number(activity.absorbedNs - before.absorbedNs) / MS
+      const predicted = Number(activity.rateNs - before.rateNs) / MS
       before = activity
       const seconds = Number(elapsedNs) / 1e9
       const costMs = Number(cpuNs - chargedNs) / MS + billed
       const directMs = Number(chargedNs) / MS - billed
-      const predicted = predictedMs(rates(), counts)
       // Below zero where a claim comes a window after its CPU: the window before had too much then.
       const beyondRestMs = costMs - valueOf(REST) * seconds
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
-      level.follow({ spent, predicted, billed, absorbed })
+      level.follow({ spent, predicted, billed })
       const isMoved = counts.size > 0 || Math.abs(level.creditMs - revisedMs) >= CREDIT_STEP_MS
       const isLearned = learn(counts.set(REST, seconds), costMs)
       if (!isMoved && !isLearned) return
@@ -155,22 +158,6 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       return Math.floor(level.creditMs * MS)
     },
   }
-}
-
-/** The CPU of a window by the rates as they are billed, before the level. */
-function predictedMs(rates: IndirectRates, counts: ReadonlyMap<string, number>): number {
-  const operations = Object.keys(rates.operations).filter((name) => !isUnit(name))
-  const requests = operations.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
-  const activeNs = (counts.get(ACTIVE) ?? 0) * rates.activeSecond.value
-  const leastNs = operations.reduce((sum, name) => {
-    const count = counts.get(name) ?? 0
-    const units = counts.get(unitOf(name)) ?? 0
-    if (count === 0 && units === 0) return sum
-    const ownNs = (counts.get(ownOf(name)) ?? 0) * OWN_UNIT_MS * MS
-    const shareNs = requests === 0 ? 0 : (activeNs * count) / requests
-    return sum + learnedPartOf(rates, name, { requests: count, units, ownNs, shareNs }).least
-  }, 0)
-  return leastNs / MS
 }
 
 /** Gives the regression sums over some windows; says whether requests were learned from. */
@@ -211,9 +198,9 @@ export function addActivity(a: Activity, b: Activity): Activity {
   return {
     operations,
     activeSeconds: a.activeSeconds + b.activeSeconds,
+    rateNs: a.rateNs + b.rateNs,
     indirectNs: a.indirectNs + b.indirectNs,
     aheadNs: a.aheadNs + b.aheadNs,
-    absorbedNs: a.absorbedNs + b.absorbedNs,
   }
 }
 
@@ -247,11 +234,16 @@ function knownOf(
     const own = ownOf(name)
     known[name] = inMs(rate)
     known[own] = inMs(rate.own, MS / OWN_UNIT_MS)
-    const { requestOwn, requestActive, ownActive } = rate.covariances
+    const { requestOwn, requestActive, ownActive, requestUnit, ownUnit, unitActive } =
+      rate.covariances
+    const unit = unitOf(name)
     together.push(
       [name, own, (requestOwn * OWN_UNIT_MS) / MS ** 2],
       [name, ACTIVE, requestActive / MS ** 2],
       [own, ACTIVE, (ownActive * OWN_UNIT_MS) / MS ** 2],
+      [name, unit, requestUnit / MS ** 2],
+      [own, unit, (ownUnit * OWN_UNIT_MS) / MS ** 2],
+      [unit, ACTIVE, unitActive / MS ** 2],
     )
   }
   return { known, knownTogether: together }

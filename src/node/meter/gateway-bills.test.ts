@@ -15,7 +15,7 @@ const bill = (session: string, chargedNs: bigint, accrued: bigint) => ({
     activeSeconds: 1,
     indirectNs: chargedNs,
     aheadNs: 0n,
-    absorbedNs: 0n,
+    rateNs: 0n,
   },
 })
 
@@ -47,7 +47,7 @@ test('a gateway that is killed again and again keeps what its lives billed', () 
     activeSeconds: 30,
     indirectNs: 270n,
     aheadNs: 0n,
-    absorbedNs: 0n,
+    rateNs: 0n,
   })
 })
 

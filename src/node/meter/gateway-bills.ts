@@ -24,9 +24,9 @@ type BilledTexts =
   | 'accruedNj'
   | 'gpuNs'
   | 'gpuNj'
+  | 'rateNs'
   | 'indirectNs'
   | 'aheadNs'
-  | 'absorbedNs'
 type BilledPage = Readonly<Record<BilledTexts, string>> & {
   readonly activeSeconds: number
   readonly operations: Readonly<Record<string, OperationUsage>>
@@ -45,9 +45,9 @@ export function billedPage(
     accruedNj: String(accruedNj),
     gpuNs: String(gpu.chargedNs),
     gpuNj: String(gpu.accruedNj),
+    rateNs: String(activity.rateNs),
     indirectNs: String(activity.indirectNs),
     aheadNs: String(activity.aheadNs),
-    absorbedNs: String(activity.absorbedNs),
     activeSeconds,
     operations: Object.fromEntries(operations),
   }
@@ -162,9 +162,9 @@ function billOf(answer: unknown): GatewayBill {
     activity: {
       operations: new Map(Object.entries(operations)),
       activeSeconds,
+      rateNs: BigInt(page.rateNs),
       indirectNs: BigInt(page.indirectNs),
       aheadNs: BigInt(page.aheadNs),
-      absorbedNs: BigInt(page.absorbedNs),
     },
   }
 }

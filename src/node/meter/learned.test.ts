@@ -66,7 +66,7 @@ function learnedRates(): IndirectRates {
         activeSeconds: second,
         indirectNs: 0n,
         aheadNs: 0n,
-        absorbedNs: 0n,
+        rateNs: 0n,
       },
     }
     learner.observe(window)
