@@ -34,6 +34,33 @@ test('work that requests have left is no rest', () => {
   assert.ok(calm > 50 && calm < 65, `what lasts is followed: ${calm} ms`)
 })
 
+// Charges of a load are audited and bundled, and tables are vacuumed, for some 20 s after its end.
+test('loads that follow each other do not teach a rest that is too high', () => {
+  const learner = createIndirectLearner()
+  let requests = 0
+  let activeSeconds = 0
+  const run = (seconds: number, cpuMs: number, perSecond: number) => {
+    for (let second = 0; second < seconds; second++) {
+      requests += perSecond
+      if (perSecond > 0) activeSeconds++
+      const operations = new Map([['storage.put-object', { requests, ownNs: 4 * MS * requests }]])
+      learner.observe({
+        elapsedNs: 1_000_000_000n,
+        cpuNs: BigInt(cpuMs * MS),
+        chargedNs: 0n,
+        activity: { ...NO_ACTIVITY, operations, activeSeconds },
+      })
+    }
+  }
+  run(60, 13, 0)
+  for (let load = 0; load < 12; load++) {
+    run(37, 300, 100)
+    run(18, 110, 0)
+  }
+  const restMs = learner.rates().rest.value / MS
+  assert.ok(restMs > 10 && restMs < 16, `${restMs} ms`)
+})
+
 test('every operation of the contract is learned, however many were asked for before', () => {
   const learner = createIndirectLearner()
   const usage = new Map<string, { requests: number; ownNs: number }>()

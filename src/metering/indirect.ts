@@ -77,6 +77,8 @@ const ownOf = (operation: string) => `${operation} own`
 const isOwn = (name: string) => name.endsWith(' own')
 const OWN_UNIT_MS = 10
 const WINDOWS_PER_SUM = 5
+/** Quiet windows after which the work that requests have left is done: commits, a seal, audits and bundles of charges, a vacuum. */
+const LEFT_WINDOWS = 25
 const REGRESSION = {
   // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
   deviationFirst: 30,
@@ -165,7 +167,7 @@ function createSums(regression: Regression) {
   let counts = new Map<string, number>()
   let costMs = 0
   let windows = 0
-  let quietWindows = WINDOWS_PER_SUM
+  let quietWindows = LEFT_WINDOWS
   return (more: ReadonlyMap<string, number>, moreMs: number): boolean => {
     quietWindows = more.size > 1 ? 0 : quietWindows + 1
     for (const [name, count] of more) counts.set(name, (counts.get(name) ?? 0) + count)
@@ -179,8 +181,8 @@ function createSums(regression: Regression) {
       costMs -= value * (counts.get(REST) ?? 0)
       counts.delete(REST)
     }
-    // Requests of the windows just before have left work to be done: commits, a seal.
-    if (hasRequests || quietWindows >= 2 * WINDOWS_PER_SUM) regression.learn(counts, costMs)
+    if (hasRequests || quietWindows >= LEFT_WINDOWS + WINDOWS_PER_SUM)
+      regression.learn(counts, costMs)
     counts = new Map()
     costMs = 0
     windows = 0
