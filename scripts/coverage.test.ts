@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { calledNotYet, readTests, unnamed } from './coverage.ts'
+import { calledNotYet, namedBesideOnly, quotesOfNothing, readTests, unnamed } from './coverage.ts'
 
 /** The names and figures of the specification, by its sections. */
 const INTERFACE: Readonly<Record<string, readonly string[]>> = {
@@ -133,7 +133,7 @@ test('a line that the page of coverage does not name is found', () => {
   assert.deepEqual(missingFrom(planted, INTERFACE['events'] ?? []), ['compliance.evidence_ready'])
 })
 
-test('what the contract has is called "not yet" by no row', () => {
+test('names of the contract are called "not yet" by no row', () => {
   assert.deepEqual(calledNotYet(page), [])
   const planted = '| `webhook create --url <url>` | not yet |\n| `balance.low` | not yet |'
   assert.deepEqual(calledNotYet(planted), ['balance.low', 'webhook create'])
@@ -145,10 +145,39 @@ test('a test names each operation, event, error code and command', () => {
   assert.deepEqual(unnamed(tests), [])
 })
 
-test('what no test names is found', () => {
+test('names that no test names are found', () => {
   const without = tests.map(({ path, text }) => ({
     path,
     text: text.replaceAll(/token_expired|'balance\.low'|'artifacts', 'prune'/g, ''),
   }))
   assert.deepEqual(unnamed(without), ['balance.low', 'token_expired', 'ergon artifacts prune'])
+})
+
+test('a test of a running product names each operation, each event, and each command of the service', () => {
+  for (const kind of ['Operation', 'Event', 'Command'] as const)
+    assert.deepEqual(namedBesideOnly(tests, kind), [])
+  const planted = tests.map(({ path, text }) => ({
+    path,
+    text: path.startsWith('src/')
+      ? text
+      : text.replaceAll(/'balance\.low'|'db', 'backup', 'delete'/g, ''),
+  }))
+  assert.deepEqual(namedBesideOnly(planted, 'Event'), ['balance.low'])
+  assert.deepEqual(namedBesideOnly(planted, 'Command'), ['ergon db backup delete <name> <backup>'])
+})
+
+// Limits of the node and failures of disks: a running product that meets them takes a machine of its own.
+const CODES_BESIDE_MAX = 24
+
+test('error codes that only tests beside the code name become no more', () => {
+  const codes = namedBesideOnly(tests, 'Error code')
+  assert.ok(codes.length <= CODES_BESIDE_MAX, codes.join(', '))
+})
+
+test('names of tests that the page of coverage quotes are names of tests', () => {
+  assert.deepEqual(quotesOfNothing(page, tests), [])
+  assert.deepEqual(
+    quotesOfNothing('| a line | clients: "a planted name", "a model kn …" |', tests),
+    ['a planted name'],
+  )
 })

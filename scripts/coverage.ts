@@ -1,5 +1,6 @@
 // The printed part of acceptance/COVERAGE.md: operations, events, error codes and commands of the contract, each with
-// the first test file that names it. The rest of the page, by the lines of the interface, is written by hand.
+// the first test file that names it, tests of a running product before tests beside the code. The rest of the page, by
+// the lines of the interface, is written by hand.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandSpec } from '#cli/command-spec.ts'
@@ -14,17 +15,16 @@ export type TestFile = { readonly path: string; readonly text: string }
 const BEGIN = '<!-- Printed by `npm run generate` from here -->'
 const END = '<!-- to here -->'
 
-/** All test files of a tree, with the acceptance suites and the helpers of tests. */
+/** All test files of a tree, with the helpers of tests: the acceptance suites, tests of a running product, the others. */
 export const readTests = (root: string): TestFile[] =>
-  ['acceptance', 'src', 'test']
+  ['acceptance', 'test', 'src']
     .flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
-        (name) => `${folder}/${name}`,
-      ),
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .map((name) => `${folder}/${name}`)
+        .toSorted(),
     )
     .filter((path) => /^(acceptance|test)\/.*\.ts$|\.test\.ts$/.test(path))
     .filter((path) => !path.startsWith('test/toy-product/files/'))
-    .toSorted()
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
 /** The page with its printed part renewed. */
@@ -34,11 +34,34 @@ export function coveragePage(page: string, tests: readonly TestFile[]): string {
   return `${before}${BEGIN}\n\n${printedPart(tests)}\n${END}${after}`
 }
 
-/** Names of the contract that no test names, by their kind. */
+/** Names of the contract that no test names. */
 export const unnamed = (tests: readonly TestFile[]): string[] =>
   kinds().flatMap(({ names }) =>
     names.filter(({ texts }) => firstOf(tests, texts) === undefined).map(({ name }) => name),
   )
+
+/** Names of one kind that only tests beside the code name; a command that asks no service needs no other. */
+export const namedBesideOnly = (tests: readonly TestFile[], wanted: Kind): string[] =>
+  kinds()
+    .filter(({ kind }) => kind === wanted)
+    .flatMap(({ names }) => names)
+    .filter(({ texts, isLocal }) => isLocal !== true && !isOfProduct(firstOf(tests, texts)))
+    .map(({ name }) => name)
+
+const isOfProduct = (path: string | undefined): boolean =>
+  path !== undefined && !path.startsWith('src/')
+
+/** Names of tests in quotes, in rows of the page, that no test has; an ellipsis ends the beginning of a name. */
+export function quotesOfNothing(page: string, tests: readonly TestFile[]): string[] {
+  const rows = page.split('\n').filter((line) => line.startsWith('|') && !/ \| not yet/.test(line))
+  const quotes = rows.flatMap((row) =>
+    [...row.replaceAll(/`[^`]*`/g, '').matchAll(/"([^"]+)"/g)].map(([, quote = '']) => quote),
+  )
+  return quotes.filter((quote) => {
+    const beginning = quote.replace(/ …$/, '')
+    return !tests.some(({ text }) => text.includes(beginning))
+  })
+}
 
 /** Events and commands of the contract that a row of the page calls "not yet". */
 export function calledNotYet(page: string): string[] {
@@ -49,15 +72,18 @@ export function calledNotYet(page: string): string[] {
   )
 }
 
+type Kind = 'Operation' | 'Event' | 'Error code' | 'Command'
+
 type Name = {
   readonly name: string
+  readonly isLocal?: true | undefined
   /** The texts by which tests name it. */
   readonly texts: readonly string[]
 }
 
 const quoted = (name: string): Name => ({ name, texts: [`'${name}'`] })
 
-const kinds = (): { readonly kind: string; readonly names: readonly Name[] }[] => [
+const kinds = (): { readonly kind: Kind; readonly names: readonly Name[] }[] => [
   {
     kind: 'Operation',
     names: ROUTES.map(({ method, path, operation }) => ({
@@ -71,6 +97,7 @@ const kinds = (): { readonly kind: string; readonly names: readonly Name[] }[] =
     kind: 'Command',
     names: COMMANDS.map((command) => ({
       name: `ergon ${command.usage}`,
+      isLocal: command.isLocal,
       texts: [...callsOf(command), ...shortOf(command)],
     })),
   },
@@ -106,10 +133,9 @@ const firstOf = (tests: readonly TestFile[], texts: readonly string[]): string |
 const printedPart = (tests: readonly TestFile[]): string =>
   kinds()
     .map(({ kind, names }) => {
-      const rows = names.map(({ name, texts }) => [
-        `\`${name}\``,
-        firstOf(tests, texts) ?? 'by parts of it, or beside the code',
-      ])
-      return `${table([kind, 'First test that names it'], rows)}\n`
+      const rows = names.map(({ name, texts }) => [`\`${name}\``, firstOf(tests, texts) ?? 'none'])
+      const ofProduct = rows.filter(([, path]) => isOfProduct(path)).length
+      const head = `First test that names it: ${ofProduct} of ${rows.length} of a running product`
+      return `${table([kind, head], rows)}\n`
     })
     .join('\n')

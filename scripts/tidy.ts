@@ -8,6 +8,7 @@ import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
 import { nameFaults } from './tidy-names.ts'
 import { sqlFaults } from './tidy-sql.ts'
+import { testNameFaults } from './tidy-tests.ts'
 
 const PRODUCTS = [
   'inference',
@@ -383,6 +384,7 @@ function main(): void {
     ...tidy(paths, read),
     ...contractFaults(paths, read),
     ...sqlFaults(paths, read, DIRECTIONS),
+    ...testNameFaults(paths, read),
     ...proseRatchet(paths, read, storedCounts()),
   ]
   for (const fault of faults) process.stderr.write(`${fault.path}:${fault.line}: ${fault.rule}\n`)

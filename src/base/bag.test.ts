@@ -24,7 +24,7 @@ test('a bag holds what a set holds, whatever comes and goes', () => {
   )
 })
 
-test('what is in a bag may leave while it is walked, and each is met once', () => {
+test('items may leave a bag while it is walked, and each is met once', () => {
   const bag = new Bag<Bagged>()
   const things: Bagged[] = Array.from({ length: 5 }, () => ({ place: -1 }))
   for (const thing of things) bag.add(thing)

@@ -46,7 +46,7 @@ test('no rate and no time left are shown before bytes have come for a second', (
   assert.match(at(12_000, 20 * MIB), /20\/100 MiB, 10\.0 MiB\/s, 8 s left/)
 })
 
-test('of two pieces of work one has the line until it is done or silent', () => {
+test('one of two pieces of work has the line until it is done or silent', () => {
   const { clock, bar, line } = terminalOf(80)
   const step = (what: string, done: number) => {
     clock.nowMs += 1000

@@ -23,7 +23,7 @@ test('steps that are there and steps that are waited for are read in order, then
   assert.deepEqual([read, steps.disposals], [[3, 2, 1], 1])
 })
 
-test('whoever leaves steps early lets them go', async () => {
+test('steps are let go when their reader leaves early', async () => {
   const steps = new Counted()
   for await (const _ of steps) break
   assert.equal(steps.disposals, 1)

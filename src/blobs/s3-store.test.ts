@@ -65,7 +65,7 @@ test('an upstream store lists a shard page by page', async (t) => {
   assert.equal(SHARDS.length, 256)
 })
 
-test('what the upstream refuses, or is too long, is not stored', async (t) => {
+test('a body that the upstream refuses, or that is too long, is not stored', async (t) => {
   const { upstream, store } = await open(t)
   const put = (sizeMax: number, stop = signal) =>
     store.put(Readable.from([randomBytes(100)]), { signal: stop, sizeMax })

@@ -45,7 +45,7 @@ test('a clone under a closed home works, and its home stays closed', ROOT, async
   await plain.close()
 })
 
-test('of a program that a signal ends nothing is said but by itself', async (t) => {
+test('a program that a signal ends is described by its own words alone', async (t) => {
   const { cells, where } = await openPlace(t)
   const lines: OutputLine[] = []
   const output = (line: OutputLine) => void lines.push(line)

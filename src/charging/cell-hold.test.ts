@@ -180,7 +180,7 @@ test('while another budget comes into force, what was held before is covered and
   hold.end()
 })
 
-test('what a charge took is not held a second time', async () => {
+test('energy that a charge took is not held a second time', async () => {
   await using bench = await openTestCharging()
   const hold = await CellHold.take(bench.charging, bench.payer('acct_1', 9n * PUSD_PER_J), nj(J))
   await hold.fill(nj(9n * J))
@@ -200,7 +200,7 @@ test('what a charge took is not held a second time', async () => {
   hold.end()
 })
 
-test('what a charge did not use stays held: no tick in between may give it to another session', async () => {
+test('energy that a charge did not use stays held: no tick in between may give it to another session', async () => {
   await using bench = await openTestCharging()
   const hold = await CellHold.take(bench.charging, bench.payer('acct_1', 90n * PUSD_PER_J), nj(J))
   await hold.fill(nj(40n * J))

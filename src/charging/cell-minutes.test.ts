@@ -245,7 +245,7 @@ test('a cell that changes its state is charged at once, and one that is gone', a
   assert.deepEqual(await add(3), [2n * J, J])
 })
 
-test('what the ledger does not answer for is kept, and charged when it answers', async () => {
+test('minutes that the ledger does not answer for are kept, and charged when it answers', async () => {
   await using bench = await openTestCharging()
   bench.payer('acct_1', FUNDS)
   const minutes = live(bench, new Map([['db-1', 'ready']]))

@@ -193,31 +193,7 @@ test('work that goes on while the next minute is admitted does not pass the ceil
   assert.deepEqual(charges.map(chargeEnergy), [3n * J, 4n * J])
 })
 
-test('idle energy of a meter and its other energy are each billed once, in whichever minute', async () => {
-  await using bench = await openTestCharging()
-  const minutes = createMinutes()
-  const deps = { charging: bench.charging, clock: minutes }
-  await during(deps, longWork(bench, {}), async (meter) => {
-    const used = (joules: bigint, more: { readonly idle?: true } = {}) =>
-      meter.claim({
-        kind: 'upstream',
-        meter: 'm1',
-        energyNj: nj(joules * J),
-        method: 'plug',
-        bandPct: 2,
-        ...more,
-      })
-    used(10n)
-    used(3n, { idle: true })
-    await minutes.end()
-    used(12n)
-    used(4n, { idle: true })
-  })
-  const charges = await chargesOf(bench)
-  assert.deepEqual(charges.map(chargeEnergy), [13n * J, 3n * J])
-})
-
-test('who cannot pay is not admitted, and the work does not begin', async () => {
+test('a payer that cannot pay is not admitted, and the work does not begin', async () => {
   await using bench = await openTestCharging()
   const long = longWork(bench, { payer: { account: 'acct_3', env: 'live', funded: true } })
   const refused = during({ charging: bench.charging, clock: systemClock }, long, async () =>

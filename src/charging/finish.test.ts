@@ -86,7 +86,7 @@ test('a whole answer waits for a silent ledger once, and is billed what it holds
   await settleBooks(bench)
 })
 
-test('who cannot hold what asking costs is not admitted, and pays for nothing', async () => {
+test('a caller that cannot hold the cost of asking is not admitted, and pays nothing', async () => {
   await using bench = await openTestCharging()
   const payer = bench.payer('acct_1', priceOfJoules(300n))
   const work = bench.charging.open()
@@ -127,7 +127,7 @@ test('CPU of cells that is absorbed is a charge of nobody too', async () => {
   )
 })
 
-test('what is absorbed is a charge of nobody beside that of the work, and the books hold', async () => {
+test('absorbed energy is a charge of nobody beside that of the work, and the books hold', async () => {
   await using bench = await openTestCharging()
   const work = bench.charging.open()
   await work.admit(bench.payer('acct_1', priceOfJoules(1000n)), 'chat.create', nj(100n * J))

@@ -12,7 +12,7 @@ import { IndirectBills } from './indirect.ts'
 const once = (ownNs: number) => ({ ownNs, units: 0, takenNs: 0n })
 const SESSION = 'gw-1.1'
 
-test('what cannot be told from nothing is not billed, and no band says so', () => {
+test('a share that cannot be told from nothing is not billed, and no band says so', () => {
   const bills = new IndirectBills({ monotonicMs: () => 0 }, SESSION)
   const billOf = (deviation: number) => {
     const operations = { 'model.list': rateOf(1e6, deviation) }

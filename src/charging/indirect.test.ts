@@ -222,7 +222,7 @@ for (const [name, plant] of Object.entries(PLANTED))
     assert.notDeepEqual(faultsOf(world, planted), [])
   })
 
-test('what was learned survives a restart of the agent', () => {
+test('learned shares survive a restart of the agent', () => {
   const truth = { 'storage.put-object': { directMs: 4, indirectMs: 2 } }
   const before = new TestNode({ ...REST, truth, random: randomOf(7) })
   before.run(20)

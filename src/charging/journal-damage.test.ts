@@ -115,7 +115,7 @@ for (const [name, next] of Object.entries(WRONG))
     )
   })
 
-test('what a power cut leaves of the last records is no damage, wherever it cuts', () => {
+test('last records that a power cut left in part are no damage, wherever it cuts', () => {
   for (let cut = SECTOR; cut < end; cut += SECTOR) {
     const bytes = Buffer.from(whole).fill(0, cut)
     const read = decodeSegment(bytes)

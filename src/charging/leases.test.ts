@@ -159,7 +159,7 @@ test('used + held stays within what the ledger reserved, whatever is lost on the
   assert.ok(granted > 1000, 'the histories lease')
 })
 
-test('what was asked for is asked for again when the answer is lost', () => {
+test('a lease is asked for again when the answer is lost', () => {
   const leases = new Leases(() => 100n)
   leases.ask('money:a', 50n)
   assert.deepEqual(leases.wants(new Map()), [{ wallet: 'money:a', amount: 150n }])
@@ -187,7 +187,7 @@ test('a lease that is not used goes back, and is forgotten', () => {
   assert.equal(leases.size, 0)
 })
 
-test('of a wallet that others need nothing is kept in reserve, until a while after they needed it', () => {
+test('nothing of a wallet that others need is kept in reserve, until a while after they needed it', () => {
   const leases = new Leases(() => 100n)
   const amount = () => leases.get('money:a')?.amount
   const tick = () =>

@@ -123,7 +123,7 @@ test('claims of CPU are cumulative per cell and may not fall', () => {
   assert.throws(() => measure.claim({ kind: 'cpu', cell: 'a', cpuNs: 8n }), InvariantError)
 })
 
-test('what an upstream declares takes the place of what was counted of it', () => {
+test('energy that an upstream declares takes the place of the counted one', () => {
   const measure = new Measure()
   const upstream = { kind: 'upstream', meter: 'upstream:a', method: 'model', bandPct: 100 } as const
   for (const energyNj of [nj(9n), nj(2n), nj(3n)]) {

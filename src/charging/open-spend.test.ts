@@ -57,7 +57,7 @@ test('a charge never bills more than was held, nor more than the stated ceiling'
   assert.equal(small.settle(200).energy_nj, J.toString())
 })
 
-test('what is answered unpaid is not cut where the wallet ends, and bills no more than it had', async () => {
+test('an operation that is answered unpaid is not cut where the wallet ends, and bills no more than it had', async () => {
   await using bench = await openTestCharging()
   const payer = bench.payer('acct_1', priceOfJoules(1n) / 10n)
   const work = bench.charging.open()
@@ -159,7 +159,7 @@ test('an empty balance is 402, a used-up free tier 429', async () => {
   free.settle(429)
 })
 
-test('what is too little to be billed for admits nothing', async () => {
+test('a balance that is too little to be billed for admits nothing', async () => {
   await using bench = await openTestCharging()
   const least = (LEAST_HOLD_NJ * PUSD_PER_J) / J + 1n
   const work = bench.charging.open()

@@ -73,7 +73,7 @@ test('a reserve that rests is given back to who needs it', async () => {
   await ask(other, payer)
 })
 
-test('what running work holds is not given back: who waits for it hears so after a second', async () => {
+test('the hold of running work is not given back: a session that waits for it hears so after a second', async () => {
   await using one = await openTestCharging()
   await using other = await besideOf(one)
   const payer = one.payer('acct_1', priceOfMj(55n))

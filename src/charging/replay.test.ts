@@ -118,7 +118,7 @@ const gapsOf = (books: Books) =>
     .map(({ detail }) => [detail['first'], detail['last'], detail['lost']])
 const postedOf = (books: Books) => books.charges.map(({ seq }) => seq)
 
-test('what lies behind lost records is posted, and each gap is alarmed by its numbers', async () => {
+test('records behind lost ones are posted, and each gap is alarmed by its numbers', async () => {
   const { books, ledger, session, left } = await deadLife()
   const done = await replay(ledger, 'gw-1', [left([2n, 3n, 6n, 8n], [9n, 10n])], 'm1')
   assert.deepEqual([done.records, done.lost], [4, 6])
@@ -173,7 +173,7 @@ const DAMAGED_ONLY: readonly [string, readonly bigint[], readonly bigint[]][] = 
   ['numbers that cannot be', [0n, 2n ** 40n], [4n, 5n]],
 ]
 for (const [name, damagedTail, lost] of DAMAGED_ONLY)
-  test(`of a journal of damaged records alone what is not posted is lost: ${name}`, async () => {
+  test(`records of a journal that has damaged ones alone are lost unless they are posted: ${name}`, async () => {
     const { books, ledger, session, left } = await deadLife()
     const records = left([1n, 2n, 3n]).records
     const input = { session, number: 8n, epoch: 0n, meter: 'm1', wants: [] }

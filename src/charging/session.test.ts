@@ -48,7 +48,7 @@ test('a wall clock that is set back makes nothing stale, and nothing fresh for l
 const windowOf = (nth: number, padding = 0) =>
   Buffer.from(JSON.stringify({ meter: 'm1', reading_nj: String(nth), k: 'x'.repeat(padding) }))
 
-test('what a ledger that was set back has lost is posted again, once', async () => {
+test('records that a ledger lost when it was set back are posted again, once', async () => {
   await using test = await openTestCharging()
   const { session, books } = test
   const post = async (...nths: number[]) => {

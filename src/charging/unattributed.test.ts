@@ -103,7 +103,7 @@ const step = fc.record({
   ticks: fc.boolean(),
 })
 
-test('what refused requests state adds up to their charges, one a second and status', async () => {
+test('figures that refused requests state add up to their charges, one a second and status', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
       await using bench = open()

@@ -54,7 +54,7 @@ test('a text that is no schedule is none', () => {
     assert.equal(parseCron(text), undefined, text)
 })
 
-test('of the times that passed the last one counts, and none that is too old', () => {
+test('the last of the times that passed counts, and none that is too old', () => {
   const cron = parseCron('*/10 * * * *')
   assert.ok(cron !== undefined)
   const last = (after: string, to: string, most = 1440) =>

@@ -155,7 +155,7 @@ const UNION_FAULTS: [string, () => unknown, RegExp][] = [
 const textPart = { type: 'text', text: 'Hi' }
 const embedding = (input: unknown) => parseEmbeddingRequest({ model: 'auto', input })
 for (const [what, parse, message] of UNION_FAULTS)
-  test(`of ${what}, which could have had another form, the fault of the form that was meant is told`, () => {
+  test(`the fault of the form that was meant is told, where another form was possible: ${what}`, () => {
     assert.throws(parse, (error: unknown) => {
       assert.ok(error instanceof ErgonError)
       assert.match(error.message.replace('Could not accept ', ''), message)

@@ -71,7 +71,7 @@ const driverOf = (running: number[]): FunctionDriver => ({
 })
 
 test(
-  'a new version answers, and the one before ends, also where the answer of the state was lost',
+  'a new version of a function answers, and the one before ends, also where the answer of the state was lost',
   { skip: whyNoState() },
   async () => {
     await using url = await openTestUrl()

@@ -38,7 +38,7 @@ test('a trusted proxy says who asked it, and how', () => {
   )
 })
 
-test('what a caller wrote before its proxy did is not believed', () => {
+test('addresses that a caller wrote before its proxy did are not believed', () => {
   const chain = (text: string) =>
     ask(['10.0.0.0/8'], '10.0.0.1', { 'x-forwarded-for': text }).address
   assert.equal(chain('127.0.0.1, 203.0.113.9'), '203.0.113.9')
@@ -51,7 +51,7 @@ test('what a caller wrote before its proxy did is not believed', () => {
   assert.equal(protocol('http, https'), true)
 })
 
-test('what is neither an address nor a network is refused', () => {
+test('a word that is neither an address nor a network is refused', () => {
   for (const wrong of [
     '',
     'localhost',

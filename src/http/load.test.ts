@@ -130,7 +130,7 @@ test('an account has a bounded number of requests under way', OPTIONS, async () 
   for (let nth = 0; nth < 10; nth++) assert.equal((await fetch(url(http, '/ping'))).status, 200)
 })
 
-test('of what an account cannot pay a few run at once, besides its own and those of others', () => {
+test('a few requests that an account cannot pay run at once, besides its own and those of others', () => {
   const load = createAccountLoad(ACCOUNT_REQUESTS_MAX)
   const leave = Array.from({ length: UNPAID_MAX }, () => load.enterUnpaid('acct_a'))
   assert.throws(() => load.enterUnpaid('acct_a'), { code: 'too_many_requests' })

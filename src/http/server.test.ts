@@ -184,7 +184,7 @@ test('a stream whose head cannot be written lets go of what it holds', OPTIONS, 
   await answers(http)
 })
 
-test('what fails of ours within a stream is told in it, and to the operator', OPTIONS, async () => {
+test('a failure of ours within a stream is told in it, and to the operator', OPTIONS, async () => {
   async function* chunks(thrown: unknown) {
     yield 'a'
     throw thrown

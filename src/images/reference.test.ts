@@ -37,7 +37,7 @@ test('layouts and archives are read', () => {
   })
 })
 
-test('what is no name is refused', () => {
+test('a text that is no name of an image is refused', () => {
   const bad = [
     '',
     ' ',

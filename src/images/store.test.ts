@@ -169,7 +169,7 @@ test('an image that is damaged, absent, foreign or too large is refused, and lea
   })
 })
 
-test('what an interrupted pull left behind is used or replaced', async () => {
+test('files that an interrupted pull left behind are used or replaced', async () => {
   const layout = newFolder()
   const digest = writeLayout(layout, { layers })
   const { store, folder } = newStore()

@@ -67,7 +67,7 @@ const handlerOf = (...offers: Parameters<typeof depsOf>[0]) =>
     ),
   )
 
-test('who does not stream pays nothing of an answer that broke', async () => {
+test('a caller that does not stream pays nothing of an answer that broke', async () => {
   upstream.script = dying
   const call = callOf(chat({ max_tokens: 2000 }))
   await assert.rejects(Promise.resolve(handlerOf(offer)(call)), { code: 'upstream_failed' })
@@ -80,7 +80,7 @@ for (const [ends, reason, paid] of [
   ['ledger is away', fault('state_unavailable', 'Silent'), 0n],
   ['caller leaves', fault('client_closed', 'Gone'), askedNj],
 ] as const)
-  test(`who does not stream pays ${paid} nJ of an answer whose ${ends}`, async () => {
+  test(`a caller that does not stream pays ${paid} nJ of an answer whose ${ends}`, async () => {
     upstream.script = saying(() => undefined)
     const call = callOf(chat({ max_tokens: 2000 }))
     const ending = new AbortController()
@@ -102,7 +102,7 @@ for (const [code, stream] of [
   ['budget_exhausted', false],
   ['budget_exhausted', true],
 ] as const)
-  test(`of an answer that ends before its first token nothing is paid: ${code}${stream ? ', streamed' : ''}`, async () => {
+  test(`an answer that ends before its first token is paid by nobody: ${code}${stream ? ', streamed' : ''}`, async () => {
     const figures = { cpu_ns: '5000000', prompt_tokens: 9, completion_tokens: 0 }
     const asked = askCell(
       (_asked, response) => {
@@ -120,7 +120,7 @@ for (const [code, stream] of [
     await close()
   })
 
-test('who streams pays for what was delivered before it broke', async () => {
+test('a caller that streams pays for what was delivered before it broke', async () => {
   upstream.script = dying
   const call = callOf(chat({ max_tokens: 2000, stream: true }))
   const reply = await handlerOf(offer)(call)
@@ -155,7 +155,7 @@ const askCell = async (script: Script, more: object) => {
 }
 const cellUsed = { kind: 'cpu', cell: 'cell-small', cpuNs: 5_000_000n } as const
 
-test('who does not stream pays nothing of our own cell that ended in mid-token', async () => {
+test('a caller that does not stream pays nothing of our own cell that ended in mid-token', async () => {
   const claimed = Promise.withResolvers<void>()
   const { call, answer, close } = await askCell(cellDying(claimed.promise), {})
   const failed = assert.rejects(Promise.resolve(answer), { code: 'upstream_failed' })
@@ -170,7 +170,7 @@ test('who does not stream pays nothing of our own cell that ended in mid-token',
   await close()
 })
 
-test('who streams pays for what our own cell delivered before it ended', async () => {
+test('a caller that streams pays for what our own cell delivered before it ended', async () => {
   const read = Promise.withResolvers<void>()
   const { call, answer, close } = await askCell(cellDying(read.promise), { stream: true })
   const reply = await answer
@@ -183,7 +183,7 @@ test('who streams pays for what our own cell delivered before it ended', async (
   await close()
 })
 
-test('who streams pays nothing of our own cell that ended before its first token', async () => {
+test('a caller that streams pays nothing of our own cell that ended before its first token', async () => {
   const figures = { cpu_ns: '5000000', prompt_tokens: 9, completion_tokens: 0 }
   const script = streaming(`: ${JSON.stringify(figures)}\n\n`)
   const { call, answer, close } = await askCell(script, { stream: true })
@@ -226,7 +226,7 @@ const BROKEN: Readonly<Record<string, readonly [Script, absorbedNj?: bigint]>> =
   'one piece that is no JSON': [answering(200, '{"choices":['), 0n],
 }
 for (const [how, [broken, spentNj]] of Object.entries(BROKEN))
-  test(`who does not stream is answered by the next offer after ${how}`, async () => {
+  test(`a caller that does not stream is answered by the next offer after ${how}`, async () => {
     const other = offerOf({ id: 'other', provider: 'other', upstreamId: 'other' })
     upstream.script = (asked, response) =>
       asked.body['model'] === 'other'
@@ -250,7 +250,7 @@ for (const [how, [broken, spentNj]] of Object.entries(BROKEN))
     if (spentNj !== undefined) assert.equal(absorbedNj(call.spend), spentNj)
   })
 
-test('who streams gets no second answer after the first piece', async () => {
+test('a caller that streams gets no second answer after the first piece', async () => {
   const other = offerOf({ id: 'other', provider: 'other', upstreamId: 'other' })
   upstream.asked.length = 0
   upstream.script = dying

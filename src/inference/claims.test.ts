@@ -40,7 +40,7 @@ test('claims of a second call come on top of the first, each meter for itself', 
   ])
 })
 
-test('what is absorbed is not added to what comes after it', () => {
+test('an absorbed claim is not added to those after it', () => {
   const claimed: (Claim | 'absorbed')[] = []
   const take = (used: Claim) => void claimed.push(used)
   const absorb = () => void claimed.push('absorbed')

@@ -41,7 +41,7 @@ it('failures of an upstream are told once a second for each offer, with how many
   ])
 })
 
-it('of a connection that failed the log has the code, which callers are not told', () => {
+it('the code of a connection that failed is in the log, and is not told to callers', () => {
   const written: string[] = []
   const failures = createFailures({
     log: createLogger('test', { write: (line) => written.push(line) }),

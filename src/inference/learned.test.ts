@@ -205,12 +205,12 @@ function believed(learned: ReturnType<typeof createLearned>, of: typeof offer, d
 }
 const times = (count: number, tokensOf: number) => Array.from({ length: count }, () => tokensOf)
 
-test('what a server adds to a prompt is believed after a few answers', () => {
+test('tokens that a server adds to a prompt are believed after a few answers', () => {
   assert.deepEqual(believed(createLearned(), offer, times(3, 72)), [72, 72, 72])
   assert.deepEqual(believed(createLearned(), offer, times(6, 400)), [82, 146, 274, 400, 400, 400])
 })
 
-test('what a server adds to a prompt is never believed beyond the double, nor a limit', () => {
+test('tokens that a server adds to a prompt are never believed beyond the double, nor a limit', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2048 }), { maxLength: 40 }), (declared) => {
       const learned = createLearned()
@@ -227,7 +227,7 @@ test('what a server adds to a prompt is never believed beyond the double, nor a 
   )
 })
 
-test('what the operator declares of a server is believed from the first, and nothing else', () => {
+test('tokens that the operator declares of a server are believed from the first, and nothing else', () => {
   const learned = createLearned()
   for (const promptOverheadTokens of [1500, 100, 0]) {
     const declared = { ...offer, promptOverheadTokens }
@@ -237,7 +237,7 @@ test('what the operator declares of a server is believed from the first, and not
   assert.equal(learned.overheadTokens(offer), 64)
 })
 
-test('what a cell of ours counts is believed as it is, up to its context', () => {
+test('tokens that a cell of ours counts are believed as they are, up to its context', () => {
   const learned = createLearned()
   const cell = { ...offer, isCell: true }
   assert.deepEqual(believed(learned, cell, [1500, 1500]), [82, 1500])
@@ -245,7 +245,7 @@ test('what a cell of ours counts is believed as it is, up to its context', () =>
   assert.equal(learned.overheadTokens(cell), cell.context)
 })
 
-test('what a server adds goes on in the next life', () => {
+test('tokens that a server adds are known in the next life', () => {
   const learned = createLearned()
   believed(learned, offer, times(4, 400))
   assert.equal(learned.overheadTokens(offer), 382)

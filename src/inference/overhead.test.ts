@@ -174,7 +174,7 @@ test('an answer that is all there is given and billed, whatever its hold was', a
   assert.equal(answer.prompt, 72)
 })
 
-test('what could not be billed teaches what it took, not what was paid', async () => {
+test('a call that could not be billed teaches what it took, not what was paid', async () => {
   const { deps, offer } = setUp()
   upstream.script = declaring(72)
   for (let times = 0; times < 8; times++) {

@@ -145,7 +145,7 @@ test('a long answer, and one that the hold may not cover, are asked for as strea
   assert.equal(wasStreamed(), true)
 })
 
-test('who leaves answers in one piece ends their making, and is read as a stream in the end', async () => {
+test('a caller that leaves answers in one piece ends their making, and is read as a stream in the end', async () => {
   const provider = remote()
   const handler = createChatCreate(depsOf([OFFER], [provider]))
   const gone = upstream.abandoned()
@@ -162,7 +162,7 @@ test('who leaves answers in one piece ends their making, and is read as a stream
   assert.equal(upstream.abandoned(), gone + 64)
 })
 
-test('who waits may leave one answer in fifty', () => {
+test('a caller that waits may leave one answer in fifty', () => {
   const rule = createWholeRule()
   const asked = {
     provider: remote(),

@@ -78,7 +78,7 @@ test('a route is of one resource, and a host of one account', { skip }, async ()
   await set(b, { host: 'h.example', path: '/b' })
 })
 
-test('of two accounts that take a host at once one gets it', { skip }, async () => {
+test('one of two accounts that take a host at once gets it', { skip }, async () => {
   const ids = [await add('acct_a', 'race'), await add('acct_b', 'race')]
   const all = await Promise.allSettled(
     ids.map((id, nth) => set(id, { host: 'race.example', path: `/${nth}` })),

@@ -81,7 +81,7 @@ test('a WebSocket goes through, counts as use while it is open, and ends when it
   await once(second, 'close')
 })
 
-test('who asks for a WebSocket and gets none has the answer, or the reason', async (t) => {
+test('a caller that asks for a WebSocket and gets none has the answer, or the reason', async (t) => {
   const { deps } = await openInstance(t, (_request, response) =>
     response.writeHead(426, { 'content-length': 2 }).end('no'),
   )
@@ -162,7 +162,7 @@ test('a browser gets a page with the reason, others get JSON', async (t) => {
   assert.equal(json.headers.get('content-type'), 'application/problem+json')
 })
 
-test('what clients say about who asked is not believed', async (t) => {
+test('headers of clients about who asked are not believed', async (t) => {
   const { deps } = await openInstance(t, (request, response) => {
     const names = ['for', 'proto', 'prefix', 'port'].map((name) => `x-forwarded-${name}`)
     const told = names.map((name) => String(request.headers[name]))

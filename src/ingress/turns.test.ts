@@ -40,7 +40,7 @@ test('so many requests run at once, further ones wait in their order, and too ma
   await Promise.allSettled(waiting)
 })
 
-test('who leaves while waiting has no turn', async () => {
+test('a request that leaves while it waits has no turn', async () => {
   const turns = createTurns()
   const ends = await Promise.all(
     Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, staying)),
@@ -54,7 +54,7 @@ test('who leaves while waiting has no turn', async () => {
   ;(await next)()
 })
 
-test('who waits too long is told that the function is busy, and has no turn', async () => {
+test('a request that waits too long is told that the function is busy, and has no turn', async () => {
   const turns = createTurns(20)
   const ends = await Promise.all(
     Array.from({ length: FUNCTION_CONCURRENCY }, () => turns.take(ROUTE, staying)),

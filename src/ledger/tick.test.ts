@@ -98,7 +98,7 @@ function spoiled({ right, wrong }: Plant): string {
 }
 
 for (const [name, plant] of Object.entries(PLANTS))
-  test(`the histories find ${name}`, { skip }, async () => {
+  test(`histories of ticks find a planted fault: ${name}`, { skip }, async () => {
     await assert.rejects(histories(plant), (error: Error) => {
       // A difference from the model, and not a statement that fails by itself.
       assert.ok(error.cause instanceof assert.AssertionError, error.message)

@@ -280,7 +280,7 @@ function spoiled({ right, wrong }: { right: string; wrong: string }): string {
   return text.replace(right, wrong)
 }
 for (const [name, plant] of Object.entries(PLANTS))
-  test(`the histories find ${name}`, { skip }, async () => {
+  test(`histories of windows find a planted fault: ${name}`, { skip }, async () => {
     await assert.rejects(rollingUp(plant), (error: Error) => {
       assert.ok(error.cause instanceof assert.AssertionError, error.message)
       return true
@@ -288,7 +288,7 @@ for (const [name, plant] of Object.entries(PLANTS))
   })
 
 test(
-  'what a tick may send again is not rolled up while its session is open',
+  'windows that a tick may send again are not rolled up while its session is open',
   { skip },
   async () => {
     await using state = await openLedgerState(server.of, 1)

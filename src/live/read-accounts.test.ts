@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createReadAccounts } from './read-accounts.ts'
 
-test('what is read in each turn goes by the client for frequent queries', async () => {
+test('reads of each turn go by the client for frequent queries', async () => {
   const asked: string[] = []
   const client = (name: string) => ({
     query: async () => {

@@ -151,7 +151,7 @@ test('an account at rest is read each six seconds, and at once when it asks for 
   stream.end()
 })
 
-test('what others charge or tell an account at rest is read within three seconds, by its counters', async () => {
+test('charges and events of an account at rest are read within three seconds, by its counters', async () => {
   const { watcher, pass, begunMs, charge, tell, checks } = watched()
   const stream = watcher.subscribe('acct_a', () => undefined)
   const readingsIn = readingsOf(begunMs, pass)
@@ -181,7 +181,7 @@ const readingsOf = (begunMs: readonly number[], pass: (ms: number) => Promise<vo
     return begunMs.length - before
   }
 
-test('what the process did before a reading is charged to no stream', async () => {
+test('work of the process before a reading is charged to no stream', async () => {
   const { watcher, pass, marked } = watched()
   const stream = watcher.subscribe('acct_a', () => marked.push('stream'))
   await pass(300)

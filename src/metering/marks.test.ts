@@ -134,7 +134,7 @@ test('a joined thread starts at the expense of the operator, not of who marks me
   )
 })
 
-test('who marks is charged nothing that a thread counted, claimed or not', () => {
+test('a marker is charged nothing that a thread counted, claimed or not', () => {
   const { marks, counter, first, second, starts, count } = twoThreads()
   const [neighbour, payer]: MarkOwner[] = [{ cpuNs: 0 }, { cpuNs: 0 }]
   assert.ok(neighbour && payer)
@@ -261,7 +261,7 @@ for (const [name, claims] of [
   ['a batch that is never claimed', 0],
   ['a batch that is claimed twice', 2],
 ] as const)
-  test(`planted: ${name} is found`, () => {
+  test(`a planted fault of marks is found: ${name}`, () => {
     const run = [
       { kind: 'second', who: 1, ns: 850_000 },
       { kind: 'batch', who: 1, ns: 0 },
@@ -276,7 +276,7 @@ for (const [name, claims] of [
     assert.equal(planted.sum, planted.readNs)
   })
 
-test('who marks while a batch is being summed pays that batch at most, and the next ones make up for it', () => {
+test('a marker pays at most the batch that is being summed, and the next ones make up for it', () => {
   const { marks, counter, first, second, starts, count } = twoThreads()
   const [early, next, payer] = Array.from({ length: 3 }, (): MarkOwner => ({ cpuNs: 0 }))
   assert.ok(early && next && payer)

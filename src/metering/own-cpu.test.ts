@@ -17,7 +17,7 @@ test('a counter begins at nothing, and says whether its thread counts', () => {
   assert.equal(counter.countedNs(), 5000)
 })
 
-test('what is counted is what is read, also as 32 bits turn over and when the clock goes back', () => {
+test('counts equal readings, also as 32 bits turn over and when the clock goes back', () => {
   const stepsNs = fc.array(fc.integer({ min: -2, max: 3_000_000_000 }).map((us) => us * 1000))
   fc.assert(
     fc.property(stepsNs, (steps) => {

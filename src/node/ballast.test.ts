@@ -123,7 +123,7 @@ test('a disk with too little room gets no ballast, and is not full for that', as
   await ballast.stop()
 })
 
-test('what keeps a look from its end, as a missing fallocate does, is said once', async (t) => {
+test('an obstacle to a look, such as a missing fallocate, is told once', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-ballast-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const { ballast, lines } = start(join(folder, 'absent', 'ballast'), MIB)

@@ -26,7 +26,7 @@ const OPTIONS = { skip: whyNoState(), timeout: 120_000 }
 const LEASE_NJ = 1_000_000n
 const SEGMENT = '00000001.journal'
 
-test('what a process leaves that the next start does not have', OPTIONS, async (t) => {
+test('a journal of a process that the next start does not have', OPTIONS, async (t) => {
   await using server = await openTestUrl()
   await using state = await openLedgerState(server.of, 4)
   const ledger = createLedger(state)
@@ -215,7 +215,7 @@ test('what a process leaves that the next start does not have', OPTIONS, async (
   })
 
   await t.test(
-    'of a session that this state does not know is given up beside one that runs',
+    'with a session that this state does not know is given up beside one that runs',
     async () => {
       const foreign = 'gw-1.99'
       const disk = createDisk(join(journals, 'gw-1'))

@@ -13,7 +13,7 @@ test('a stop whose every stage takes all it may ends within the budget, under 20
   assert.ok(STOP_MS_MAX < 20_000)
 })
 
-test('what a stage leaves over is for those after it', () => {
+test('time that a stage leaves over is for those after it', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5 }),
@@ -33,7 +33,7 @@ test('what a stage leaves over is for those after it', () => {
   assert.equal(quick.graceMs('state'), STOP_MS_MAX)
 })
 
-test('what a stage may take is a whole number, as time-outs of signals want it', () => {
+test('the time of a stage is a whole number, as time-outs of signals want it', () => {
   const budget = createStopBudget({ monotonicMs: () => 1234.567 })
   for (const stage of STAGES) assert.ok(Number.isInteger(budget.graceMs(stage)))
 })

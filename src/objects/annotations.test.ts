@@ -74,7 +74,7 @@ test('annotations are set, replaced, listed by name and deleted', { skip }, asyn
 })
 
 test(
-  'they are of one version, and go with it when it is replaced or deleted',
+  'annotations are of one version, and go with it when it is replaced or deleted',
   { skip },
   async () => {
     const bucket = await makeBucket(store, 'annotated-versions')

@@ -72,7 +72,7 @@ test('a bucket that has the name of a deleted one has its own', { skip }, async 
   })
 })
 
-test('what is kept has a limit: the least recently used goes', { skip }, async () => {
+test('kept documents have a limit: the least recently used one goes', { skip }, async () => {
   const gateway = openGateway(10_000)
   const names = ['documents-a', 'documents-b', 'documents-c']
   for (const name of names) {

@@ -99,15 +99,18 @@ test('versions that are read together are those that are read alone', { skip }, 
   await t.test('in whatever order the rows come', async () => {
     await holds(openObjects(changed((rows) => rows.reverse())), ids)
   })
-  await t.test('which a mix-up of bodies or of rows would show', async () => {
-    const mixUps: ((rows: SqlRow[]) => void)[] = [
-      (rows) => rows.forEach((row, at) => (row['n'] = rows.length - at)),
-      (rows) => rows.forEach((row) => (row['inline'] = rows[0]?.['inline'])),
-      (rows) => rows.forEach((row) => (row['id'] = rows[0]?.['id'])),
-    ]
-    for (const mixUp of mixUps)
-      await assert.rejects(holds(openObjects(changed(mixUp)), ids, PLANTED_RUNS))
-  })
+  await t.test(
+    'finds in one query are told apart: a planted mix-up of bodies or of rows is seen',
+    async () => {
+      const mixUps: ((rows: SqlRow[]) => void)[] = [
+        (rows) => rows.forEach((row, at) => (row['n'] = rows.length - at)),
+        (rows) => rows.forEach((row) => (row['inline'] = rows[0]?.['inline'])),
+        (rows) => rows.forEach((row) => (row['id'] = rows[0]?.['id'])),
+      ]
+      for (const mixUp of mixUps)
+        await assert.rejects(holds(openObjects(changed(mixUp)), ids, PLANTED_RUNS))
+    },
+  )
 })
 
 test('a version is found by its id as the latest is, among many', { skip }, async () => {

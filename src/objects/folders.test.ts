@@ -213,7 +213,7 @@ test(
   },
 )
 
-test('of two deletions of the last keys the second one removes the folder', { skip }, async () => {
+test('the second of two deletions of the last keys removes the folder', { skip }, async () => {
   const bucket = await makeBucket(store, 'last-two')
   for (let round = 0; round < 20; round++) {
     await Promise.all(['a/b/1', 'a/b/2', 'a/c/3'].map((key) => put(bucket, key)))

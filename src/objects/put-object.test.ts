@@ -103,18 +103,21 @@ test('versions that are put together are those that were put', { skip }, async (
   // They are all asked for in one turn, so that nothing is sent before there are so many.
   assert.equal(most, 16)
   assert.deepEqual(await brokenRules(store.state), [])
-  await t.test('which a mix-up of bodies, of attributes or of answers would show', async () => {
-    const isPut = (values: unknown[]) => values.length === 6
-    const mixUps: Parameters<typeof openObjects>[0][] = [
-      { values: (all) => isPut(all) && (all[4] as number[]).reverse() },
-      {
-        values: (all) =>
-          isPut(all) && (all[2] = JSON.stringify(JSON.parse(String(all[2])).reverse())),
-      },
-      { rows: (rows) => rows.forEach((row, at) => (row['n'] = rows.length - at)) },
-    ]
-    for (const mixUp of mixUps) await assert.rejects(holds(openObjects(mixUp), bucket))
-  })
+  await t.test(
+    'puts in one query are told apart: a planted mix-up of bodies, of attributes or of answers is seen',
+    async () => {
+      const isPut = (values: unknown[]) => values.length === 6
+      const mixUps: Parameters<typeof openObjects>[0][] = [
+        { values: (all) => isPut(all) && (all[4] as number[]).reverse() },
+        {
+          values: (all) =>
+            isPut(all) && (all[2] = JSON.stringify(JSON.parse(String(all[2])).reverse())),
+        },
+        { rows: (rows) => rows.forEach((row, at) => (row['n'] = rows.length - at)) },
+      ]
+      for (const mixUp of mixUps) await assert.rejects(holds(openObjects(mixUp), bucket))
+    },
+  )
 })
 
 test('puts whose answer is lost after the commit are not put again', { skip }, async () => {
@@ -138,7 +141,7 @@ test('puts whose answer is lost after the commit are not put again', { skip }, a
   )
 })
 
-test('of what is put together each meets its own refusal or error', { skip }, async () => {
+test('each of several puts in one query meets its own refusal or error', { skip }, async () => {
   const bucket = await makeBucket(store, 'own-errors')
   const short = await makeBucket(store, 'own-errors-gone')
   await store.buckets.delete(short)
@@ -312,7 +315,7 @@ test(
     try {
       await store.state.query(slow)
       for (let round = 0; round < 10; round++) assert.equal(await meet(bucket), false)
-      await t.test('which locks in another order would show', async () => {
+      await t.test('the order of locks matters: a planted other order is seen', async () => {
         await store.state.query(slow.replace(ORDER, 'order by g.n'))
         let met = false
         for (let round = 0; round < ROUNDS_MAX && !met; round++) met = await meet(bucket)

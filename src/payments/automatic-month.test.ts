@@ -38,7 +38,7 @@ async function begin(time: string): Promise<string[]> {
 const end = (id: string | undefined, outcome: string) =>
   state.query('update payments set state = $2 where id = $1', [id, outcome])
 
-test('what was paid in a month counts until the month ends, and not longer', OPTIONS, async () => {
+test('payments of a month count until the month ends, and not longer', OPTIONS, async () => {
   const [paid] = await begin('2026-03-01T00:00:00Z')
   await end(paid, 'captured')
   assert.deepEqual(await begin('2026-03-31T23:59:59Z'), [])

@@ -223,7 +223,7 @@ test(
 )
 
 test(
-  'what a start needs is read beside the wish; a resource that is not wanted is told so first, and not started',
+  'the needs of a start are read beside the wish; a resource that is not wanted is told so first, and not started',
   { skip },
   () =>
     withWorld(async (world) => {

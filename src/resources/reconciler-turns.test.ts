@@ -120,7 +120,7 @@ test('work with a limit of its own holds up no other resource of its account', {
 )
 
 test(
-  'what is suspended before it was made settles, and holds up nothing that comes later',
+  'a resource that is suspended before it was made settles, and holds up nothing that comes later',
   { skip },
   () =>
     withState(async (state) => {

@@ -78,27 +78,30 @@ test('a deployment ends when its account wants the resource no more', { skip }, 
   }),
 )
 
-test('what cannot be made as it is wanted fails once, until it is wanted again', { skip }, () =>
-  withState(async (state) => {
-    let tries = 0
-    const deploy = async ({ name }: { readonly name: string }) => {
-      if (name !== 'bad') return undefined
-      tries++
-      return 'failed' as const
-    }
-    await reconciling(state, { deploy }, async (reaches) => {
-      const id = await add(state, 'bad')
-      await reaches(id, { actual: 'failed' })
-      await reaches(await add(state, 'good'), { actual: 'deployed' })
-      assert.equal(tries, 1)
-      await state.query("select want_resource($1, 'deployed')", [id])
-      await reaches(await add(state, 'better'), { actual: 'deployed' })
-      assert.equal(tries, 2)
-    })
-  }),
+test(
+  'a resource that cannot be made as it is wanted fails once, until it is wanted again',
+  { skip },
+  () =>
+    withState(async (state) => {
+      let tries = 0
+      const deploy = async ({ name }: { readonly name: string }) => {
+        if (name !== 'bad') return undefined
+        tries++
+        return 'failed' as const
+      }
+      await reconciling(state, { deploy }, async (reaches) => {
+        const id = await add(state, 'bad')
+        await reaches(id, { actual: 'failed' })
+        await reaches(await add(state, 'good'), { actual: 'deployed' })
+        assert.equal(tries, 1)
+        await state.query("select want_resource($1, 'deployed')", [id])
+        await reaches(await add(state, 'better'), { actual: 'deployed' })
+        assert.equal(tries, 2)
+      })
+    }),
 )
 
-test('what waits for another try has the reason of the last one', { skip }, () =>
+test('a resource that waits for another try has the reason of the last one', { skip }, () =>
   withState(async (state) => {
     let tries = 0
     const deploy = async () => {
@@ -132,25 +135,28 @@ test('a change that fails leaves what is deployed, and says why until it is made
   }),
 )
 
-test('what ends again and again is in a crash loop, which nothing tries to settle', { skip }, () =>
-  withState(async (state) => {
-    let made = 0
-    const deploy = async () => {
-      made++
-      return 'crash_loop' as const
-    }
-    const id = await add(state, 'one')
-    for (const to of ['deploying', 'deployed'])
-      await state.query('select move_resource($1, $2)', [id, to])
-    await reconciling(state, { deploy }, async (reaches) => {
-      await reaches(id, { actual: 'crash_loop' })
-      await state.query("select want_resource($1, 'deployed')", [id])
-      await reaches(await add(state, 'other', 9, OTHER), { actual: 'failed' })
-      assert.equal(made, 3)
-      await state.query("select want_resource($1, 'suspended')", [id])
-      await reaches(id, { actual: 'suspended' })
-    })
-  }),
+test(
+  'a resource that ends again and again is in a crash loop, which nothing tries to settle',
+  { skip },
+  () =>
+    withState(async (state) => {
+      let made = 0
+      const deploy = async () => {
+        made++
+        return 'crash_loop' as const
+      }
+      const id = await add(state, 'one')
+      for (const to of ['deploying', 'deployed'])
+        await state.query('select move_resource($1, $2)', [id, to])
+      await reconciling(state, { deploy }, async (reaches) => {
+        await reaches(id, { actual: 'crash_loop' })
+        await state.query("select want_resource($1, 'deployed')", [id])
+        await reaches(await add(state, 'other', 9, OTHER), { actual: 'failed' })
+        assert.equal(made, 3)
+        await state.query("select want_resource($1, 'suspended')", [id])
+        await reaches(id, { actual: 'suspended' })
+      })
+    }),
 )
 
 test('a move that the machine refuses is tried again later, and not at once', { skip }, () =>

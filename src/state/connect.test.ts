@@ -47,16 +47,20 @@ test('the state outlives the death of its server', OPTIONS, async (t) => {
     await server.ready()
   }
 
-  await t.test('what is refused keeps its connection, what is wrong gets a new one', async () => {
-    const address = { host: server.socketFolder, database: 'postgres', ...server.superuser }
-    await using single = connectState({ address, connections: 1, log: quiet })
-    const pid = async () => (await single.query('select pg_backend_pid() as pid')).rows[0]?.['pid']
-    const first = await pid()
-    await assert.rejects(single.query('select 1 / 0'), { code: '22012' })
-    assert.equal(await pid(), first)
-    await assert.rejects(single.query('select 1 from nowhere'), { code: '42P01' })
-    assert.notEqual(await pid(), first)
-  })
+  await t.test(
+    'a query of the pool that is refused keeps its connection, one that is wrong gets a new one',
+    async () => {
+      const address = { host: server.socketFolder, database: 'postgres', ...server.superuser }
+      await using single = connectState({ address, connections: 1, log: quiet })
+      const pid = async () =>
+        (await single.query('select pg_backend_pid() as pid')).rows[0]?.['pid']
+      const first = await pid()
+      await assert.rejects(single.query('select 1 / 0'), { code: '22012' })
+      assert.equal(await pid(), first)
+      await assert.rejects(single.query('select 1 from nowhere'), { code: '42P01' })
+      assert.notEqual(await pid(), first)
+    },
+  )
 
   await t.test('a transaction that its process leaves hanging is ended by the server', async () => {
     const limit = await state.query('show idle_in_transaction_session_timeout')

@@ -154,22 +154,26 @@ test('an error of the commit is an error of the question', OPTIONS, async (t) =>
   assert.equal((await state.query('select from late')).rowCount, 3)
 })
 
-test('what is refused keeps its connection, what is wrong gets a new one', OPTIONS, async (t) => {
-  const { pipeline, lost } = await start(t, 1)
-  const first = await pidOf(pipeline)
-  await assert.rejects(pipeline.query('select 1 / 0'), { code: '22012' })
-  await assert.rejects(pipeline.query('select $1::int', ['x']), TypeError)
-  await assert.rejects(pipeline.query('select $1::int', []), TypeError)
-  assert.equal(await pidOf(pipeline), first)
-  await assert.rejects(pipeline.query('select 1 from nowhere'), { code: '42P01' })
-  const second = await pidOf(pipeline)
-  assert.notEqual(second, first)
-  await assert.rejects(pipeline.query('select 1::numeric as n'), TypeError)
-  assert.notEqual(await pidOf(pipeline), second)
-  await assert.rejects(pipeline.query('begin'), { code: 'state_unavailable' })
-  assert.equal((await pipeline.query('select 1 as one')).rows.length, 1)
-  assert.equal(lost.length, 1, 'a transaction that stays open is no answer')
-})
+test(
+  'a query of the pipeline that is refused keeps its connection, one that is wrong gets a new one',
+  OPTIONS,
+  async (t) => {
+    const { pipeline, lost } = await start(t, 1)
+    const first = await pidOf(pipeline)
+    await assert.rejects(pipeline.query('select 1 / 0'), { code: '22012' })
+    await assert.rejects(pipeline.query('select $1::int', ['x']), TypeError)
+    await assert.rejects(pipeline.query('select $1::int', []), TypeError)
+    assert.equal(await pidOf(pipeline), first)
+    await assert.rejects(pipeline.query('select 1 from nowhere'), { code: '42P01' })
+    const second = await pidOf(pipeline)
+    assert.notEqual(second, first)
+    await assert.rejects(pipeline.query('select 1::numeric as n'), TypeError)
+    assert.notEqual(await pidOf(pipeline), second)
+    await assert.rejects(pipeline.query('begin'), { code: 'state_unavailable' })
+    assert.equal((await pipeline.query('select 1 as one')).rows.length, 1)
+    assert.equal(lost.length, 1, 'a transaction that stays open is no answer')
+  },
+)
 
 test(
   'statements are parsed once on a connection, and follow their functions',
@@ -300,7 +304,7 @@ test('a closed pipeline has answered what it was asked', OPTIONS, async (t) => {
   })
 })
 
-test('its connections are kept alive, as they stay open', OPTIONS, async (t) => {
+test('connections of the pipeline are kept alive, as they stay open', OPTIONS, async (t) => {
   const keepAlive = t.mock.method(Socket.prototype, 'setKeepAlive')
   const { pipeline } = await start(t)
   await pipeline.query('select 1::int as one')

@@ -132,7 +132,7 @@ test(
 )
 
 test(
-  'of one task and payload only the newest dead job is kept, and one alarm raised',
+  'only the newest dead job of one task and payload is kept, and one alarm raised',
   options,
   async (t) => {
     const opened = await open(t)

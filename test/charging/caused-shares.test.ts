@@ -181,7 +181,7 @@ async function measureRest(): Promise<RestCpu> {
   return restOf((await spanOf(ergon, () => pause(REST_MS))).windows)
 }
 
-test('what requests cause in other cells is on their bills', async (t) => {
+test('CPU that requests cause in other cells is on their bills', async (t) => {
   const s3 = s3ClientOf(ergon)
   await s3.send(new CreateBucketCommand({ Bucket }))
   const asks = kinds()

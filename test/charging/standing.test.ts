@@ -120,7 +120,7 @@ test('stored bytes are charged by the minute, once, also when the cell is killed
   for (const { to } of await standingOf(Bucket)) assert.ok(Date.parse(to) <= deletedMs)
 })
 
-test('who cannot pay for a week of what is stored may read and delete, and not write', async () => {
+test('an account that cannot pay for a week of its bytes may read and delete, and not write', async () => {
   const { id } = await ergon.control('account.create', { env: 'test' })
   const add = (pusd: string) => ergon.control('funds.add', { account: id, pusd })
   // Some minutes of 3 W, and requests; a week would be $0.126.

@@ -116,7 +116,7 @@ for (const stream of [false, true])
     })
   })
 
-describe('what only looks like a long prompt is billed as it was declared', () => {
+describe('a body that only looks like a long prompt is billed as it was declared', () => {
   const names = Array.from({ length: 200 }, (_, index) => `field_number_${index}`)
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const schema = { type: 'object', properties, required: names, additionalProperties: false }
@@ -186,7 +186,7 @@ test('a system prompt that the operator declared is billed from the first, and n
     )
 })
 
-test('who cannot hold what a prompt takes is told before anybody is asked', async () => {
+test('a caller that cannot hold the cost of a prompt is told before anybody is asked', async () => {
   const { id: account } = await ergon.control('account.create', { env: 'test' })
   // Some 14 J, of the 337 that 18 kB take at least.
   await ergon.control('funds.add', { account, pusd: '1000000' })

@@ -251,7 +251,7 @@ test('wrong words, unknown data folders and missing arguments end with 2 or 1 an
   assert.match(bad.stderr, /model/)
 })
 
-test('what is wrong in the words of a command ends with 2, and a data folder that is none with 1', async () => {
+test('a command with wrong words ends with 2, and one with a data folder that is none with 1', async () => {
   const scope = await run(['admin', 'token', 'create', '--scope', 'bogus'])
   assert.equal(scope.code, 2)
   assert.match(scope.stderr, /--scope is one of read, deploy, billing-admin, not: bogus/)

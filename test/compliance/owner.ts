@@ -15,6 +15,8 @@ export interface PackOwner {
   readonly account: string
   readonly token: string
   call(method: string, path: string, body?: object, headers?: object): Promise<Answered>
+  /** Makes charges of several kinds: so many reads and refusals, and a change of a token and of an object. */
+  spend(reads: number): Promise<void>
   /** Asks for a pack of the time up to now, or to a moment; of an hour, or from a moment on. */
   ask(to?: Date, from?: Date): Promise<PackReply>
   get(id: string): Promise<PackReply>
@@ -45,6 +47,17 @@ export async function openPackOwner(ergon: Ergon, pusd = PUSD): Promise<PackOwne
     account,
     token,
     call,
+    async spend(reads) {
+      await Promise.all(
+        Array.from({ length: reads }, async (_, nth) => {
+          const path = ['/v1/usage', '/v1/balance', '/v1/receipts', '/v1/databases/none'][nth % 4]
+          const answer = await fetch(`${ergon.baseUrl}${path}`, { headers: authorization })
+          await answer.arrayBuffer()
+        }),
+      )
+      await call('POST', '/v1/tokens', { scope: 'read', name: 'of a "pack", =1+1' })
+      await call('POST', '/v1/storage/presigned', { bucket: 'evidence', key: 'a' })
+    },
     get,
     async ask(to = new Date(), from = new Date(to.getTime() - 3_600_000)) {
       const { status, json } = await call('POST', '/v1/compliance/packs', { from, to })

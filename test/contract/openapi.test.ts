@@ -197,7 +197,7 @@ test('a query is what the OpenAPI page says of it, and any other name is refused
   assert.equal((await ask('/v1/models?limit=5')).status, 200, "OpenAI's clients may send more")
 })
 
-test('what the document says of refusals is what comes: no token, an unknown one, no model, no receipt', async () => {
+test('refusals are as the document says: no token, an unknown one, no model, no receipt', async () => {
   const { paths } = openapi(contractOf('0')) as Document
   const post = (body: string, headers: object = {}) => ({
     method: 'POST',

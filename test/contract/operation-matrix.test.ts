@@ -294,7 +294,7 @@ for (const { method, path } of UNSERVED_ROUTES)
     assert.equal(answer.headers.get('allow'), methods.join(', '))
   })
 
-test('what OpenAI serves and Ergon does not is 501, and the refusal names what is served', async () => {
+test('an operation that OpenAI serves and Ergon does not is 501, and the refusal names what is served', async () => {
   for (const name of ['responses', 'files', 'batches', 'moderations', 'assistants', 'threads']) {
     const answer = await call(`/v1/${name}`, { method: 'POST', ...callers.owner })
     await assertRefused(answer, [501, 'not_implemented'])
@@ -315,8 +315,8 @@ test('an unknown path is 404 for whoever asks', async () => {
     ])
 })
 
-test('what answers of nobody state adds up to the charges that they share', assertShared)
+test('figures of answers that nobody pays add up to the charges that they share', assertShared)
 
-test('the books add up after all of it', async () => {
+test('the books add up after every operation by every caller', async () => {
   assert.deepEqual(await bookFaults(ergon), [])
 })

@@ -143,7 +143,7 @@ test('messages with lengths that none has are refused or end the connection, in 
   assert.ok(grown < GROWTH_MAX_BYTES, `${grown} bytes more`)
 })
 
-test(`of ${CONNECTIONS} connections at once ${SESSIONS_MAX} are served, the others refused, and none hangs`, async () => {
+test(`${SESSIONS_MAX} of ${CONNECTIONS} connections at once are served, the others refused, and none hangs`, async () => {
   const outcomes = await Promise.all(
     Array.from({ length: CONNECTIONS }, () =>
       connectTo(url, PLAIN_TEXT).catch(

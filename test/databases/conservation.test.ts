@@ -122,7 +122,7 @@ const permilleOff = (figure: number, truth: number) => (1000 * Math.abs(figure -
 const isSame = (figureNs: number, truthNs: number) =>
   permilleOff(figureNs, truthNs) <= OFF_PERMILLE_MAX || Math.abs(figureNs - truthNs) <= TICKS_NS
 
-test('what two databases are billed is what their processes used, short connections and parallel workers included', async (t) => {
+test('bills of two databases are what their processes used, short connections and parallel workers included', async (t) => {
   const names = ['connects', 'counts']
   const urls: string[] = []
   for (const name of names) urls.push(withoutTls(await makeDatabase(ergon, name)))

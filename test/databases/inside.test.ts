@@ -57,7 +57,7 @@ test('the owner creates the extensions of the list, and db show has their versio
   assert.match((await sharedErgon().cli('db', 'show', NAME)).stdout, /^extensions +autoinc 1\.0, /m)
 })
 
-test('what a login that writes makes belongs to all, after DISCARD ALL and after its deletion too', async () => {
+test('tables of a login that writes belong to all, after DISCARD ALL and after its deletion too', async () => {
   const ergon = sharedErgon()
   const made = await ergon.cli('db', 'role', 'create', NAME, 'app')
   assert.equal(made.code, 0, made.stderr)

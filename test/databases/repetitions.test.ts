@@ -75,7 +75,7 @@ for (const { what, path, body, other, there } of MADE)
     assert.match(codeOf(asNew), /^database(_role)?_exists$/)
   })
 
-test('of equal requests at once one makes the database, and the others are answered as it or told to wait', async () => {
+test('one of several equal requests at once makes the database, and the others are answered as it or told to wait', async () => {
   const key = randomUUID()
   const asked = Array.from({ length: 8 }, () => post('', key, { name: 'repeated-at-once' }))
   const answers = await Promise.all(asked)

@@ -33,7 +33,7 @@ async function databaseIs(status: string): Promise<void> {
   while ((await shown())['status'] !== status) await pause(100, undefined, { signal })
 }
 
-test('its sessions end with words after the grace, it stays suspended, and a credit resumes it', async () => {
+test('sessions of a database that nobody can pay end with words after the grace, it stays suspended, and a credit resumes it', async () => {
   const url = new URL(String((await payer.call('GET', '/v1/databases/poor/url')).json['url']))
   const client = await connectTo(url)
   await client.query('create table rows as select 1 as n')

@@ -86,7 +86,7 @@ async function shown(command: 'show' | 'upgrade') {
   return { postgres, ...Object.fromEntries(extensions.map(({ name, version }) => [name, version])) }
 }
 
-test('what an older minor version has made is served by the present one', { skip }, async () => {
+test('a database of an older minor version is served by the present one', { skip }, async () => {
   const url = await makeDatabase(ergon, 'notes')
   const running = async () => {
     const [row] = await withClient(url, (client) =>

@@ -199,7 +199,7 @@ test('the requests at once of a function are those of the file, or by default ag
   )
 })
 
-test('what left the file is deleted, but data only where that is allowed', async () => {
+test('resources that left the file are deleted, but data only where that is allowed', async () => {
   const put = await fetch(`${ergon.baseUrl}/plan-photos/a.txt`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${ergon.token}` },

@@ -151,7 +151,7 @@ test('a volume grows, does not shrink, and is deleted where that is allowed', as
   assert.equal((await ask('api.example.com', '/kept')).text, 'No such file or directory')
 })
 
-test('what is not served is refused with its place', async () => {
+test('a block that is not served is refused with its place', async () => {
   const refused: readonly (readonly [description: string, why: RegExp])[] = [
     [
       stackWith(`${volume('1GB')}\nscale {\n max = 2\n}`),

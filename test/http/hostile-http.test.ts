@@ -279,7 +279,7 @@ describe('a body beyond the limit', { concurrency: true }, () => {
     assert.ok(outcome.closed)
     assert.equal(outcome.responses.length, 1)
   })
-  test('of a caller without a token is told 401, not cut', async () => {
+  test('from a caller without a token is told 401, not cut', async () => {
     // fetch sends the whole body; a server that closes at once makes it fail with a reset.
     const answer = await fetch(ergon.baseUrl + CHAT, {
       method: 'POST',
@@ -315,6 +315,6 @@ test('500 malformed requests leave the process, its ledger and the next request 
   assert.deepEqual(shareFaults(await chargesOf(ergon, receipts), shares, 'no others'), [])
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after hostile requests', async () => {
   assert.deepEqual(await bookFaults(ergon), [])
 })

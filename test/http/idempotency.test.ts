@@ -137,7 +137,7 @@ test('while the first is running the second is told 409', async () => {
   await assertReplayed(await first, await post(key))
 })
 
-test('of twenty at once one is served and the others wait or are given its answer', async () => {
+test('one of twenty at once is served and the others wait or are given its answer', async () => {
   const key = randomUUID()
   const asked = upstream.asked.length
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(key)))
@@ -269,6 +269,6 @@ test('a request without the header does not go to the state', async () => {
   assert.equal(await keys(), before)
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after repeated keys', async () => {
   assert.deepEqual(await bookFaults(ergon), [])
 })

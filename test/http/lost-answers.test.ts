@@ -110,7 +110,7 @@ function webhook(verb: string): Lost['path'] {
   }
 }
 
-test('these are the operations that take a key', () => {
+test('the operations that take a key are these', () => {
   const taken = Object.entries(OPERATIONS).filter(([, { idempotent }]) => idempotent)
   const names = taken.map(([name]) => name).toSorted()
   assert.deepEqual(names, [...Object.keys(OPERATIONS_WITH_KEY), ...ENDS_WITH_REQUEST].toSorted())
@@ -155,13 +155,13 @@ for (const [action, lost] of Object.entries(OPERATIONS_WITH_KEY))
     assert.equal(await timesDone(action), before + 1)
   })
 
-test('what was begun goes to the same body alone', async () => {
+test('work that was begun goes to the same body alone', async () => {
   const key = { 'idempotency-key': `lost-${randomUUID()}` }
   const ask = (amount: string) => askedAgain('/v1/topups', { amount }, key)
   assert.equal((await ask('2.00')).status, 201)
   assert.equal((await ask('3.00')).json['title'], 'idempotency_key_reused')
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after lost answers', async () => {
   assert.deepEqual(await bookFaults(ergon), [])
 })

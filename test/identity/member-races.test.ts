@@ -27,7 +27,7 @@ async function memberFaults(): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test('of two owners who demote each other one stays', async () => {
+test('one of two owners who demote each other stays', async () => {
   for (const role of ['admin', 'viewer'] as const) {
     const { owner, account } = await newAccount()
     const other = await join(owner, 'owner')
@@ -45,7 +45,7 @@ test('of two owners who demote each other one stays', async () => {
   }
 })
 
-test('of two owners who leave at once one stays', async () => {
+test('one of two owners who leave at once stays', async () => {
   const { owner, account } = await newAccount()
   const other = await join(owner, 'owner')
   const answers = await Promise.all(
@@ -58,7 +58,7 @@ test('of two owners who leave at once one stays', async () => {
   assert.deepEqual(await rolesOf(account), ['owner'])
 })
 
-test('of 50 acceptances of one code one wins', async () => {
+test('one of 50 acceptances of one code wins', async () => {
   const { owner, account } = await newAccount()
   const { invitation_code: code, id } = await invite(owner, { role: 'developer' })
   const answers = await Promise.all(Array.from({ length: 50 }, () => acceptUntilHeard(code)))

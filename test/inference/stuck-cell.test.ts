@@ -33,7 +33,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('who wedges the sampler pays for it, the others are told at once, the cell says so', async () => {
+test('a caller that wedges the sampler pays for it, the others are told at once, the cell says so', async () => {
   assert.deepEqual(JSON.parse((await cell.get('/stuck')).text), { stuck: null })
   const other = untilRefused()
   const wedge = await cell.post(CHAT, {

@@ -40,7 +40,7 @@ before(async () => {
 })
 after(() => ergon.control('model.remove', { model: MODEL }))
 
-test('is listed beside the others', async () => {
+test('the added model is listed beside the others', async () => {
   const models = await collect(new OpenAI(key()).models.list())
   assert.ok(models.some(({ id }) => id === MODEL))
 })

@@ -144,6 +144,6 @@ test('confirmations and topup.cancel at once: each payment is voided or paid, ne
   assert.equal(total(entries), BigInt(answers.filter(Boolean).length) * 7n * DOLLAR)
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after cancelled top-ups', async () => {
   assert.deepEqual(await paymentFaults(ergon), [])
 })

@@ -150,7 +150,7 @@ test('a payer who must confirm with the bank is sent there, and pays or not', as
 const refund = (payer: Payer, id: string, body: object = {}) =>
   payer.call('POST', `/v1/topups/${id}/refunds`, body)
 
-test('what is not spent is given back, once, and not more', async () => {
+test('money that is not spent is given back, once, and not more', async () => {
   const payer = await newPayer(ergon)
   await addCard(payer)
   const topup = await paid(payer, { amount: '10.00' })
@@ -322,6 +322,6 @@ test('a card that the processor did not let go is kept, and can be removed again
   assert.equal((await payer.call('DELETE', `/v1/payment-methods/${id}`)).status, 200)
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after payments by card', async () => {
   assert.deepEqual(await paymentFaults(ergon), [])
 })

@@ -274,6 +274,6 @@ test('automatic top-ups rest for a day after a decline, and stop after three', a
   assert.equal(account.auto_topup?.stopped, true)
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after holds', async () => {
   assert.deepEqual(await paymentFaults(ergon), [])
 })

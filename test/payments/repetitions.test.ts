@@ -123,7 +123,7 @@ const done = (account: string, action: string) =>
     [account, action],
   )
 
-test('what is asked again and again with its key, among kills, is done once', async (t) => {
+test('a request that is repeated with its key, among kills, is done once', async (t) => {
   const payers = await Promise.all(
     Array.from({ length: PAYERS }, async () => {
       const payer = await newPayer(ergon)
@@ -210,6 +210,6 @@ test('a request that its processor keeps waiting goes on after its client has le
   )
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after repeated payments', async () => {
   assert.deepEqual(await paymentFaults(ergon), [])
 })

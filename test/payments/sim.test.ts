@@ -43,7 +43,7 @@ test(
 )
 
 for (const plant of PAYMENT_PLANTS)
-  test(`a planted fault turns it red: ${plant}`, OPTIONS, async (t) => {
+  test(`a planted fault turns the simulation of payments red: ${plant}`, OPTIONS, async (t) => {
     await using state = await openLedgerState(server.of, 1)
     for (let seed = 1; seed <= PLANTED_SEEDS_MAX; seed++) {
       const { faults } = await simulatePayments(state, seed, plant)

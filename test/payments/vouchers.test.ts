@@ -268,6 +268,6 @@ test('the command line prints balance and ledger, and makes and redeems vouchers
   assert.ok('sums' in asJson)
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after vouchers', async () => {
   assert.deepEqual(await bookFaults(ergon), [])
 })

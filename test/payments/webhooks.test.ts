@@ -144,7 +144,7 @@ test('webhooks in another order than their events end in the same state', async 
   assert.ok((await balanceOf(payer)) > 499n * (DOLLAR / 100n))
 })
 
-test('what no webhook brought is found by asking, once', async () => {
+test('a payment that no webhook brought is found by asking, once', async () => {
   const payer = await newPayer(ergon)
   await addCard(payer)
   const id = await withoutWebhooks(ergon, async () =>
@@ -244,6 +244,6 @@ test('a processor that does not answer refuses the call, and nothing is lost or 
   }
 })
 
-test('the books add up after all of it', async () => {
+test('the books add up after webhooks of a processor', async () => {
   assert.deepEqual(await paymentFaults(ergon), [])
 })

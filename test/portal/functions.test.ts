@@ -98,7 +98,7 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     await check('functions')
   })
 
-  test('its page has the address, the deploy command and the log, whose text is never run', async () => {
+  test('the page of a function has its address, the deploy command and the log, whose text is never run', async () => {
     const { page } = ada
     await go(`/functions/${NAME}`)
     await page.getByText(String((await own())['url'])).waitFor()
@@ -116,7 +116,7 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     assert.notEqual(await page.title(), '1')
   })
 
-  test('a second version answers, and the first one again after a roll back', async () => {
+  test('a second version of a function answers, and the first one again after a roll back', async () => {
     const { page } = ada
     await deploy('two')
     const answering = (version: number) =>
@@ -145,7 +145,7 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     await answers((text) => text === 'one')
   })
 
-  test('its budget is changed; it is suspended and resumed', async () => {
+  test('the budget of a function is changed; it is suspended and resumed', async () => {
     const { page } = ada
     await press('Budget')
     await page.getByLabel('Most that it may use a day').fill('20 kJ')
@@ -231,7 +231,7 @@ describe('pages of functions', { skip: withoutBrowser }, () => {
     await tried(6)
   }
 
-  test('it is deleted once its name is typed', async () => {
+  test('a function is deleted once its name is typed', async () => {
     const { page } = ada
     await press('Delete')
     await page.getByLabel(`Type ${NAME} to go on`).fill(NAME)

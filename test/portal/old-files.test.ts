@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 const filesOf = (build: number, changedMs: number) =>
   Array.from({ length: 600 }, (_, nth) => ({ name: `assets/${build}-${nth}.js`, changedMs }))
 
-test('of builds before, the files of a day stay, the newest first, up to a number', () => {
+test('files of earlier builds stay for a day, the newest first, up to a number', () => {
   const nowMs = 100 * HOUR_MS
   const newest = filesOf(0, nowMs)
   const names = new Set(newest.map(({ name }) => name))

@@ -55,7 +55,7 @@ test('an asset is kept for good, in the form that the browser takes', async () =
   }
 })
 
-test('what is no file of the build is not found, and no path leads out of it', async () => {
+test('a path that is no file of the build is not found, and none leads out of it', async () => {
   for (const path of [
     '/nowhere.js',
     '/.built',

@@ -157,7 +157,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await page.getByRole('heading', { name: 'api', exact: true }).waitFor()
   })
 
-  test('its page has its address, facts, settings and log; it answers', async () => {
+  test('the page of a workload has its address, facts, settings and log; it answers', async () => {
     const { page } = ada
     await answers(200, 'hello from version one\n')
     await go('/workloads')
@@ -184,7 +184,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await check('a workload')
   })
 
-  test('a second version answers, and the first one again after a roll back', async () => {
+  test('a second version of a workload answers, and the first one again after a roll back', async () => {
     const { page } = ada
     await deploy(workload('env = { VERSION = "two" }'))
     const answering = (version: number) =>
@@ -213,7 +213,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await answers(200, 'hello from version one\n')
   })
 
-  test('its budget and scale are changed; it is suspended and resumed', async () => {
+  test('the budget and scale of a workload are changed; it is suspended and resumed', async () => {
     const { page } = ada
     await go('/workloads/api')
     await endTouchOf(ada, ergon)
@@ -237,7 +237,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await answers(200, 'hello from version one\n')
   })
 
-  test('what happened to it is listed as events, the newest first', async () => {
+  test('events of a workload are listed, the newest first', async () => {
     const { page } = ada
     await go('/events')
     await row('workload.deployed').first().waitFor()
@@ -283,7 +283,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     },
   )
 
-  test('it is deleted once its name is typed', async () => {
+  test('a workload is deleted once its name is typed', async () => {
     const { page } = ada
     await press('Delete')
     await page.getByLabel('Type api to go on').fill('api')

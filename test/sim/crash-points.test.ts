@@ -74,7 +74,7 @@ async function run({ at, how, plant }: Crash): Promise<Outcome> {
 }
 
 for (const how of ['kill', 'power'] as const)
-  test(`what was told is found when ${how === 'kill' ? 'kill -9' : 'a power cut'} comes at any point`, async (t) => {
+  test(`figures that were told are found when ${how === 'kill' ? 'kill -9' : 'a power cut'} comes at any point`, async (t) => {
     const whole = await run({ at: 0, how, plant: 'none' })
     assert.deepEqual(whole.faults, [])
     assert.equal(whole.told, CALLS)

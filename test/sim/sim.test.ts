@@ -17,8 +17,12 @@ test(`money and receipts survive ${count} histories of faults`, async (t) => {
 })
 
 for (const plant of PLANTS)
-  test(`a planted fault turns it red: ${plant}`, { skip: isOne }, async (t) => {
-    const { red } = await runHistories({ first: 1, count: PLANTED_SEEDS_MAX, plant })
-    assert.ok(red, `${PLANTED_SEEDS_MAX} seeds stay green`)
-    t.diagnostic(`seed ${red.seed}: ${red.faults[0]?.split('\n')[0] ?? ''}`)
-  })
+  test(
+    `a planted fault turns the simulation of charges red: ${plant}`,
+    { skip: isOne },
+    async (t) => {
+      const { red } = await runHistories({ first: 1, count: PLANTED_SEEDS_MAX, plant })
+      assert.ok(red, `${PLANTED_SEEDS_MAX} seeds stay green`)
+      t.diagnostic(`seed ${red.seed}: ${red.faults[0]?.split('\n')[0] ?? ''}`)
+    },
+  )

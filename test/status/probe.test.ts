@@ -58,7 +58,7 @@ test('each component that is there works, with the figures of its receipt; the o
   assert.match(componentOf(reply, 'payments').reason ?? '', /moves money/)
 })
 
-test('its token is in the list of the operator; a revoked one is replaced', async () => {
+test('the token of the probe is in the list of the operator; a revoked one is replaced', async () => {
   const ergon = sharedErgon()
   const mine = async () => {
     const tokens = await ergon.control('token.list')

@@ -133,7 +133,7 @@ test('a list has pages, a prefix, and the order of bytes', async () => {
   assert.deepEqual(paged, ['Z', 'a/1', 'a/2', 'b', 'é'])
 })
 
-test('what is no annotation is refused, and nothing changes', async () => {
+test('a body that is no annotation is refused, and nothing changes', async () => {
   const { ETag } = await put('refused')
   const refused = (name: string, status: number, work: Promise<unknown>) =>
     assert.rejects(work, isRefusal(name, status))

@@ -120,7 +120,7 @@ for (const [name, program] of Object.entries(GO_PEERS)) {
       }
     })
 
-    test('of installations that want one place at once exactly one gets it', async () => {
+    test('one of several installations that want one place at once gets it', async () => {
       const owners = ['one', 'two', 'three', 'four', 'five', 'six']
       const claim = (owner: string, isUsed = false) =>
         claimS3Store('s3://bodies/wanted', settings, { owner, isUsed, signal })

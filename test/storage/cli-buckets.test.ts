@@ -68,7 +68,7 @@ test('rb removes a bucket whose uploads are open', async () => {
   await assert.rejects(s3.send(new HeadBucketCommand({ Bucket })), { name: 'NotFound' })
 })
 
-test('what rb proposes empties the bucket, with and without versions', async () => {
+test('the proposal of rb empties the bucket, with and without versions', async () => {
   const plain = 'storage-cli-plain'
   await s3.send(new CreateBucketCommand({ Bucket: plain }))
   await put(plain, 'a')
@@ -196,7 +196,7 @@ test('create takes a 409 for its own bucket as the service that has it', async (
   assert.match(elsewhere.stderr, /s3:\/\/b is yours already, in region moon-1/)
 })
 
-test('what is not there is neither counted nor proposed to be made', async () => {
+test('a bucket that is not there is neither counted nor proposed to be made', async () => {
   for (const words of [
     ['rb', 'storage-cli-nowhere'],
     ['rm', 's3://storage-cli-nowhere/key'],

@@ -38,7 +38,7 @@ after(() => cli.close())
 const headOf = (Key: string) => s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key }))
 const typeOf = async (key: string) => (await headOf(key)).ContentType
 
-test('what goes up is said to be what its name ends in, or what --content-type says', async () => {
+test('the content type of an upload is by the end of its name, or by --content-type', async () => {
   mkdirSync(at('site/img'), { recursive: true })
   for (const name of ['index.html', 'img/photo.JPG', 'README']) writeFileSync(at('site', name), 'x')
   writeFileSync(at('large.css'), Buffer.alloc(9 * MIB))

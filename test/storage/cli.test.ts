@@ -147,7 +147,7 @@ test('keys that lead out of the folder, and escape sequences, stay where they ar
   await done('rb', Bucket)
 })
 
-test('what fails leaves no file, and says what to do', async () => {
+test('a command that fails leaves no file, and says what to do', async () => {
   const nowhere = await run(['cp', at('large.bin'), 's3://storage-cli-absent/key'])
   assert.equal(nowhere.code, 1)
   assert.match(nowhere.stderr, /NoSuchBucket[\s\S]*ergon storage create storage-cli-absent/)

@@ -116,7 +116,7 @@ test('a version is named; the others keep their key', async () => {
   assert.equal((await bytesOf('versions', first.VersionId)).toString(), 'one')
 })
 
-test('what cannot have another key is refused, and stays as it is', async () => {
+test('an object that cannot have another key is refused, and stays as it is', async () => {
   const key = randomBytes(32)
   const customer = {
     ServerSideEncryption: undefined,

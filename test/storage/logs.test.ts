@@ -266,7 +266,7 @@ test('an orderly stop delivers the lines of all requests, as objects of the targ
   await log.Body?.transformToByteArray()
 })
 
-test('who is refused before the bucket is looked up, and each key of a batch, has a line too', async () => {
+test('a request that is refused before the bucket is looked up has a line, and each key of a batch', async () => {
   const { lines } = await logsOf(TARGET, 'refusals/')
   const found = lines.map(fieldsOf)
   assert.ok(found.every(({ length, [5]: id = '' }) => length === 26 && id.startsWith('req_')))

@@ -283,7 +283,7 @@ test('the place of what was made is an address', async () => {
   assert.deepEqual(await post(own, '/'), [204, `http://${own}/${path}`])
 })
 
-test('what may not be called says what may, and the service itself has a preflight', async () => {
+test('a method that may not be called names those that may, and the service itself has a preflight', async () => {
   const refused = await fetch(`${ergon.baseUrl}/`, { method: 'PUT' })
   await assertRefusal(refused, 'MethodNotAllowed', 405)
   assert.equal(refused.headers.get('allow'), 'GET, OPTIONS')

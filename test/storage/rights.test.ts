@@ -156,7 +156,7 @@ test('a form sets what a write by the same caller may', async () => {
   assert.deepEqual(TagSet, [{ Key: 'class', Value: 'open + more' }])
 })
 
-test('who writes by a list says the list and the tags of what is new, and no lock', async () => {
+test('a writer by a list names the list and the tags of a new object, and no lock', async () => {
   const bucket = await make('rights-list', LOCKABLE)
   await s3.send(new PutBucketAclCommand({ Bucket: bucket, GrantWrite: `id=${account}` }))
   for (const [action, set] of SETTINGS) {

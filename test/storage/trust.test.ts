@@ -172,7 +172,7 @@ test('retention is bypassed key by key, in a batch as alone', async () => {
   )
 })
 
-test('who may set the log of one bucket may not by that write into another', async () => {
+test('a right to set the log of one bucket is no right to write into another', async () => {
   const logs = 'storage-trust-logs'
   await s3.send(new CreateBucketCommand({ Bucket: logs }))
   const { id } = await ergon.control('account.create', { env: 'test' })
@@ -260,7 +260,7 @@ test('a batch deletion is paid by who asks by name, else by the owner where ever
   assert.equal(await payerOf(shut), 'nobody')
 })
 
-test('what a bucket never has is told of one that there is, to who may ask', async () => {
+test('a configuration that no bucket ever has is denied of a bucket that exists, to callers who may ask', async () => {
   const { id } = await ergon.control('account.create', { env: 'test' })
   const stranger = s3ClientOf(ergon, await mintToken('deploy', id))
   const reads = (name: string) => [

@@ -66,7 +66,7 @@ test('parallel creates make no more endpoints than an account may have', async (
   assert.equal(made.filter(({ status }) => status === 201).length, WEBHOOKS_MAX)
 })
 
-test('of parallel deletions one is answered and audited, the others find nothing', async () => {
+test('one of several parallel deletions is answered and audited, the others find nothing', async () => {
   const owner = await openOwner(sharedErgon())
   const { id } = await owner.create('https://example.com/', events)
   const ends = await Promise.all(

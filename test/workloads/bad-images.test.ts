@@ -261,7 +261,7 @@ describe('images of a registry as workloads', { skip: noRegistry }, () => {
     await dispatcher.destroy()
   })
 
-  test('what leaves its parent twice is charged', async () => {
+  test('a process that leaves its parent twice is charged', async () => {
     const shown = await client.show('named')
     const cpuNs = async () => {
       const { cells } = await ergon.control('node.status', {})

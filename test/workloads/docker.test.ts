@@ -85,7 +85,7 @@ for (const { name, skip, startEngine } of [
       )
     })
 
-    test('its joules are on its bill, also of work behind the answer', async () => {
+    test('joules of a container are on its bill, also of work behind the answer', async () => {
       const { id } = await client.show('api')
       await ask('/burn')
       await until(

@@ -34,7 +34,7 @@ test('neighbouring reads are one row with their sum, and what was asked for keep
   assert.deepEqual(shown(rows), ['a: 2, 10', 'c', 'd', 'e', 'f', 'g: 2, 10', 'i'])
 })
 
-test('what is no charge is never a read', () => {
+test('a row that is no charge is never a read', () => {
   const topup: Row = { ...row('a', 'other', 'usage.get'), kind: 'topup' }
   assert.deepEqual(shown([topup, topup]), ['a', 'a'])
   assert.deepEqual(shown([]), [])

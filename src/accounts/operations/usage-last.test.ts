@@ -73,13 +73,16 @@ test(
       assert.deepEqual([put.operation, put.model], ['storage.put-object', null])
     })
 
-    await t.test('of two gateways, also when the later one is posted first', async () => {
-      const later = await posted(0, [
-        { session: 'gw-2.1', to: at('11:00:00.050') },
-        { session: 'gw-1.1', to: at('11:00:00.000') },
-      ])
-      assert.equal(await last(), later)
-    })
+    await t.test(
+      'the last request is the later one of two gateways, also when that is posted first',
+      async () => {
+        const later = await posted(0, [
+          { session: 'gw-2.1', to: at('11:00:00.050') },
+          { session: 'gw-1.1', to: at('11:00:00.000') },
+        ])
+        assert.equal(await last(), later)
+      },
+    )
 
     await t.test('after the clock was set back, by an hour or by a second', async () => {
       const hour = await posted(2, [

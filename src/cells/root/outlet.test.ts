@@ -141,7 +141,7 @@ test(
   },
 )
 
-test('its program finds neither the ticket nor the socket', CANNOT, async (t) => {
+test('the program of a cell finds neither the ticket nor the socket', CANNOT, async (t) => {
   const { cell, lines } = await start(
     t,
     `print grep { /ticket/ } map { "$_=$ENV{$_}\\n" } %ENV;

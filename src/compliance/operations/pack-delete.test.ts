@@ -17,7 +17,7 @@ ledgerOfFile(2 * AT_ONCE, (opened) => {
 })
 
 test(
-  'of deletions of one pack at once a single one deletes it',
+  'a single one of several deletions of one pack at once deletes it',
   { skip: whyNoState() },
   async () => {
     await addTestAccount(state, { id: 'owner', env: 'test', lowWater: 0n })

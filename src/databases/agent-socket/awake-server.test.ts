@@ -85,7 +85,7 @@ test('a server runs while a proxy or a backup asks for it, and no longer', async
   await until('both are released', () => world.users === 0)
 })
 
-test('what the agent said before anybody asked is known to the first who asks', async (t) => {
+test('words of the agent before anybody asked are known to the first who asks', async (t) => {
   const { agent, listen, server } = await open(t)
   server.warnings.set(ID, 'budget', SPENT)
   server.warnings.set(ID, 'size', FULL)

@@ -85,7 +85,7 @@ test('a step that is not there in its time is late', { skip }, async () => {
   assert.deepEqual([late.status, faultOf(late)?.code], ['failed', 'resource_late'])
 })
 
-test('what a resource needs is as its last deployment has it', { skip }, async () => {
+test('the needs of a resource are as its last deployment has them', { skip }, async () => {
   const both = `${bucketOf('need-one')}${bucketOf('need-two')}`
   const hookOf = (bucket: string) =>
     `webhook "w" {\n  url = "https://example.com/needs"\n  events = ["balance.low"]\n  description = bucket.${bucket}.name\n}\n`

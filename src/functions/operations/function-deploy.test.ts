@@ -143,18 +143,22 @@ test('a rollback without a version passes over those that never started', { skip
   assert.equal(replyOf(await back(callOf({}, 'passed'))).version, 1)
 })
 
-test('what the form of the handler takes at once is no wish of its owner', { skip }, async () => {
-  const { id } = await deploy({ name: 'form' })
-  await state.query('select make_function_live($1, 1, 20)', [id])
-  assert.equal((await SHOWN_FUNCTIONS.find(state, ACCOUNT, id)).concurrency, 20)
-  await deploy({ name: 'form' })
-  const wish = 'select concurrency from function_versions where function = $1 and version = 2'
-  assert.deepEqual((await state.query(wish, [id])).rows, [{ concurrency: null }])
-  await state.query('select make_function_live($1, 2, 1)', [id])
-  assert.equal((await SHOWN_FUNCTIONS.find(state, ACCOUNT, id)).concurrency, 1)
-  const [route] = (await readRoutes(state)).filter((one) => one.id === id)
-  assert.equal(route?.concurrency, 1)
-})
+test(
+  'runs at once that the form of the handler takes are no wish of its owner',
+  { skip },
+  async () => {
+    const { id } = await deploy({ name: 'form' })
+    await state.query('select make_function_live($1, 1, 20)', [id])
+    assert.equal((await SHOWN_FUNCTIONS.find(state, ACCOUNT, id)).concurrency, 20)
+    await deploy({ name: 'form' })
+    const wish = 'select concurrency from function_versions where function = $1 and version = 2'
+    assert.deepEqual((await state.query(wish, [id])).rows, [{ concurrency: null }])
+    await state.query('select make_function_live($1, 2, 1)', [id])
+    assert.equal((await SHOWN_FUNCTIONS.find(state, ACCOUNT, id)).concurrency, 1)
+    const [route] = (await readRoutes(state)).filter((one) => one.id === id)
+    assert.equal(route?.concurrency, 1)
+  },
+)
 
 test('the route of the live version stays its own while another is tried', { skip }, async () => {
   const { id } = await deploy({ name: 'stays', route: '/stays' })
@@ -197,7 +201,7 @@ test('a version that becomes live is told, unless another is wanted by now', { s
 })
 
 test(
-  'of runs that wait the newest are kept, and those that failed for good',
+  'the newest of the runs that wait are kept, and those that failed for good',
   { skip },
   async () => {
     const { id } = await deploy({ name: 'late' })

@@ -140,7 +140,7 @@ test(
 )
 
 test(
-  'of times that nobody looked at, those of the last day alone are made up for',
+  'times of the last day that nobody looked at are made up for, earlier ones are not',
   { skip },
   async () => {
     const yearly = (agoMs: number) => {

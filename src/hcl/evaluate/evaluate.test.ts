@@ -86,7 +86,7 @@ test('lists and objects are read, splatted, filtered and grouped', () => {
   ])
 })
 
-test('what is not known yet stays unknown, with what it waits for', () => {
+test('a value that is not known yet stays unknown, with what it waits for', () => {
   const url = new UnknownValue(['database.orders.url'])
   const names = new Map<string, HclValue>([
     [

@@ -52,7 +52,7 @@ test('control.sock is its owner’s alone', async (t) => {
   assert.equal(statSync(socket).mode & 0o777, 0o600)
 })
 
-test('what an operator gets wrong is said, and is no failure of ours', async (t) => {
+test('mistakes of an operator are named, and are no failures of ours', async (t) => {
   const { add, logged } = await start(t)
   for (const upstream of [
     '',
@@ -89,7 +89,7 @@ test('a member that no operation knows is refused before anything is done', asyn
   )
 })
 
-test('what is no GGUF file is refused before a process is started with it', async (t) => {
+test('a file that is no GGUF is refused before a process is started with it', async (t) => {
   const { add, socket } = await start(t)
   const folder = dirname(socket)
   const files: [name: string, why: RegExp][] = [
@@ -131,7 +131,7 @@ test('images and sound are declared where something can take them', async (t) =>
       )
 })
 
-test('what is for servers, or for files, is refused of what it would do nothing for', async (t) => {
+test('options for servers are refused for files, and those for files are refused for servers', async (t) => {
   const { add, socket } = await start(t)
   const file = join(dirname(socket), 'model.gguf')
   writeFileSync(file, 'GGUF')

@@ -9,7 +9,7 @@ import { keepLearned } from './learned-costs.ts'
 const tokens = { prompt: 100, completion: 50 }
 const offer = offerOf()
 
-test('what a gateway has learned is there at its next start', { skip: whyNoState() }, async () => {
+test('learned costs of a gateway are there at its next start', { skip: whyNoState() }, async () => {
   await using url = await openTestUrl()
   await using state = await openLedgerState(url.of, 3)
   await state.query(

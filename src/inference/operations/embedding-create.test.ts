@@ -94,7 +94,7 @@ async function embed(
   return { text, body: embeddingList.parse(JSON.parse(text)), spend: call.spend, inference }
 }
 
-test('what a model does wrong with embeddings is told to the operator', async () => {
+test('mistakes of a model with embeddings are told to the operator', async () => {
   socket.script = (_asked, response) => void response.destroy()
   const told: unknown[] = []
   await assert.rejects(embed({}, { told }), { code: 'upstream_failed' })
@@ -237,7 +237,7 @@ for (const reads of ['one read', 'two reads'] as const)
     assert.deepEqual(spend.claims.at(-1), { kind: 'cpu', cell: 'cell-e', cpuNs: 9_000n })
   })
 
-test('what came before a line that is a lie is claimed', async () => {
+test('use before a line that is a lie is claimed', async () => {
   const ergon = { cpu_ns: '7000', prompt_tokens: 1, completion_tokens: 0 }
   const line = JSON.stringify({ index: 0, embedding: base64(vectorOf('a')), ergon })
   socket.script = (_asked, response) => {

@@ -42,7 +42,7 @@ test('an upstream without a meter is billed the tokens seen, then its own usage'
   assert.equal(server.asked[0]?.path, '/v1/chat/completions')
 })
 
-test('what an upstream declares is final, also when it is less than was counted', async () => {
+test('energy that an upstream declares is final, also when it is less than was counted', async () => {
   const usage = { prompt_tokens: 1, completion_tokens: 1 }
   server.script = streaming(plainChunk('a') + plainChunk('b'), plainChunk(null, 'stop'))
   // 10 prompt tokens are counted of 80 bytes: 10 × 1 mJ and 2 mJ for each token seen.
@@ -96,7 +96,7 @@ test('a declared prompt that cannot be is billed as far as it can, and the rest 
   })
 })
 
-test('what is said after the last finish is neither given nor billed', async () => {
+test('text after the last finish is neither given nor billed', async () => {
   server.script = streaming(
     plainChunk('a', 'stop'),
     ...Array.from({ length: 50 }, () => plainChunk('more')),

@@ -6,7 +6,7 @@ import { errorOfLine, refusalLine, suspendedLine, unstarted, type RefusedLine } 
 const HELLO = { kind: 'function', name: 'hello' } as const
 const refusalOf = (code: Code) => refusalLine(fault(code, 'Could not: x'), HELLO)
 
-test('what charging and drivers throw becomes a refusal that names the function', () => {
+test('faults of charging and drivers become a refusal that names the function', () => {
   const codes = {
     budget_exhausted: 'function_budget_exhausted',
     balance_depleted: 'balance_depleted',

@@ -68,7 +68,7 @@ test('parseCpuInfo() reads a cloud’s renamed EPYC and an ARM without names', (
   assert.deepEqual([arm.vendor, arm.name, arm.cpus], ['', '', 2])
 })
 
-test('this machine has a model with a declared band', () => {
+test('the model of this machine has a declared band', () => {
   const model = modelOfCpu(parseCpuInfo(readFileSync('/proc/cpuinfo', 'utf8')))
   assert.equal(model.bandPct, 40)
   assert.ok(model.cpus >= 1 && model.njPerCpuS > S / 10n && model.njPerCpuS < 10n * S)

@@ -31,7 +31,7 @@ function machine() {
   }
 }
 
-test('what cells cause is moved to their readings once', () => {
+test('CPU that cells cause is moved to their readings once', () => {
   const { worker, a, use, read, tell } = machine()
   use(worker, 100n)
   use(a, 7n)
@@ -52,7 +52,7 @@ test('a worker that says more than it used owes the rest until it has used so mu
   assert.deepEqual(read(), [5n, 25n, 0n])
 })
 
-test('what a worker does between its answer and the reading is of the next window, for whom it was', () => {
+test('CPU of a worker between its answer and the reading is of the next window, and of the same cell', () => {
   const { worker, use, read, tell } = machine()
   use(worker, 10n)
   tell({ 'fn-a-1': 10 })
@@ -64,7 +64,7 @@ test('what a worker does between its answer and the reading is of the next windo
   assert.deepEqual(read(), [5n, 100n, 0n], 'it did not answer')
 })
 
-test('what a cell that is gone has caused, or one that no account pays, is the operator’s', () => {
+test('CPU caused by a cell that is gone, or that no account pays, is the operator’s', () => {
   const { worker, a, cpuNs, use, read, tell } = machine()
   cpuNs.delete(a)
   use(worker, 50n)

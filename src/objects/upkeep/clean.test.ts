@@ -75,7 +75,7 @@ test('sweepOrphans() gives old files without a row a week', { skip }, async () =
   assert.deepEqual(left(), [false, true, false])
 })
 
-test('what an older state sweeps is there when a newer one is back', { skip }, async () => {
+test('blobs that an older state sweeps are there when a newer one is back', { skip }, async () => {
   const bucket = await makeBucket(store, 'restored')
   const bytes = randomBytes(10)
   const { id } = await putObject(bucket, 'written-after-the-dump', bytes)

@@ -253,7 +253,7 @@ test(
   },
 )
 
-test('what is not worth a charge waits until it is, or for a day', { skip }, async () => {
+test('bytes that are not worth a charge wait until they are, or for a day', { skip }, async () => {
   const tiny = await makeBucket(store, 'standing-tiny')
   const small = await makeBucket(store, 'standing-small')
   await stores(tiny, 1)

@@ -43,7 +43,7 @@ const audited = async () =>
     )
   ).rowCount
 
-test('of removals of one card at once a single one removes it', OPTIONS, async () => {
+test('a single one of several removals of one card at once removes it', OPTIONS, async () => {
   const all = Promise.withResolvers<void>()
   let asked = 0
   // All of them have found the card before the first removes it.

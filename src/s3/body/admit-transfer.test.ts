@@ -53,6 +53,6 @@ test('strangers write into no bucket of an account that is being deleted, and re
     }
 })
 
-test('who asks by name was counted before, pays, and then has time', async () => {
+test('a caller with a name was counted before, pays, and then has time', async () => {
   assert.deepEqual(await stepsFor(CALLER), ['paid by acct_caller', 'prolonged'])
 })

@@ -177,7 +177,7 @@ for (const encryption of [{}, ENCRYPTED])
     },
   )
 
-test('what is put leaves none, with a condition that holds and without', { skip }, async () => {
+test('a put leaves no garbage, with a condition that holds and without', { skip }, async () => {
   const bucket = await fresh('put')
   const { receiver } = receiving(nothing)
   const handler = createPutObject(depsOf(bucket, receiver))
@@ -320,7 +320,7 @@ test('a lost answer of the state discards nothing, done or not', { skip }, async
 })
 
 test(
-  'what a row names is discarded by nobody, and what cannot be is told by nobody',
+  'a blob that a row names is discarded by nobody, and one that cannot be discarded is told by nobody',
   { skip },
   async () => {
     const bucket = await fresh('named')

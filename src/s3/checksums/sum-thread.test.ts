@@ -146,7 +146,7 @@ test('bodies that are summed at once get their own sums, and pay each for theirs
 })
 
 for (const [name, plant] of Object.entries(PLANTS))
-  test(`planted: ${name} is found`, async () => {
+  test(`a planted fault of the checksum thread is found: ${name}`, async () => {
     assert.notDeepEqual(await faultsOf(openThread({ program: plantedProgram(plant) })), [])
   })
 

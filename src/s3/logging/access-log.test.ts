@@ -78,7 +78,7 @@ test('lines of a bucket and a day are one batch, delivered when the time has com
   assert.equal(accessLog.lost, 0)
 })
 
-test('what fails is tried again under its name, five times; what no target takes is lost at once', async () => {
+test('a log that fails is tried again under its name, five times; one that no target takes is lost at once', async () => {
   const gone = new Error('the state is away')
   const { delivered, deliver } = collect(gone, gone, gone, gone, gone, false)
   const { accessLog, fire } = start(deliver)

@@ -159,7 +159,7 @@ test('a header or a tag counts for the actions that set it, and for no other', (
   }
 })
 
-test('what becomes of metadata is said of copies of whole objects alone', () => {
+test('the directive of metadata is said of copies of whole objects alone', () => {
   const says = (more: object, createsObject = true) =>
     policyContext({
       ...FACTS,

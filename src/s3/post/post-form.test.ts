@@ -129,25 +129,29 @@ test('a client that goes away within the file fails it, over a real connection',
   server.close()
 })
 
-test('who stops reading the file can still drain the request', { timeout: 30_000 }, async () => {
-  const { headers, bytes } = await encode([['file', new Blob(['x'.repeat(500_000)])]])
-  const server = createServer(async (request, response) => {
-    // As the protocol does: a reader that leaves the body early must not end the connection.
-    const body = Readable.from(request.iterator({ destroyOnReturn: false }))
-    const { file } = await readPostForm(request.headers, body, new AbortController().signal)
-    file.stream.destroy()
-    request.on('data', () => undefined)
-    await once(request, 'end')
-    response.end('drained')
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: bytes })
-  assert.equal(await answer.text(), 'drained')
-  server.closeAllConnections()
-  server.close()
-})
+test(
+  'a reader that stops within the file can still drain the request',
+  { timeout: 30_000 },
+  async () => {
+    const { headers, bytes } = await encode([['file', new Blob(['x'.repeat(500_000)])]])
+    const server = createServer(async (request, response) => {
+      // As the protocol does: a reader that leaves the body early must not end the connection.
+      const body = Readable.from(request.iterator({ destroyOnReturn: false }))
+      const { file } = await readPostForm(request.headers, body, new AbortController().signal)
+      file.stream.destroy()
+      request.on('data', () => undefined)
+      await once(request, 'end')
+      response.end('drained')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: bytes })
+    assert.equal(await answer.text(), 'drained')
+    server.closeAllConnections()
+    server.close()
+  },
+)
 
 const TAGGING = '<Tagging><TagSet><Tag><Key>a b</Key><Value>+é</Value></Tag></TagSet></Tagging>'
 

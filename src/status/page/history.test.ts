@@ -27,7 +27,7 @@ test('a measurement counts for the time since the one before, and the first for 
   assert.deepEqual(dayOfApi(history), { ok: 60, degraded: 0, down: 90 })
 })
 
-test('what is not measured counts as nothing, and its day is hollow', () => {
+test('minutes that are not measured count as nothing, and their day is hollow', () => {
   const history = add(add(NO_HISTORY, undefined, NOON_MS), undefined, NOON_MS + MINUTE_MS)
   assert.equal(stateOfDay(dayOfApi(history)), undefined)
   assert.equal(upPercent(history.parts['api'] ?? { state: undefined, days: {} }), undefined)

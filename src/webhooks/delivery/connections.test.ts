@@ -57,7 +57,7 @@ test('a socket that lands elsewhere than at a permitted address gets no byte', a
   assert.equal(bytes, 0)
 })
 
-test('of a name with many addresses four are tried', async (t) => {
+test('four addresses of a name with many are tried', async (t) => {
   const port = await listen(t, (socket) =>
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
   )

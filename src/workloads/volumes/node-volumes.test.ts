@@ -12,7 +12,7 @@ import { toolMsOf } from './volume-images.ts'
 // More than a disk has.
 const BYTES = 4096 * 1e9
 
-test('what a file has is not asked for again, also where its growth was cut off; others have no room', async () => {
+test('room that a file has is not asked for again, also where its growth was cut off; others have no room', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-room-'))
   try {
     mkdirSync(join(folder, 'wl_a'))

@@ -1,0 +1,153 @@
+// Pulls of images end with the wish for them, and hold up nothing else.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fault } from '#contract/errors.ts'
+import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
+import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
+import { NotWanted } from '#resources/instances.ts'
+import type { Queryable } from '#state/connect.ts'
+import type { WorkloadDriver } from './driver.ts'
+import { ACCOUNT, CONFIG, driverOf, signal, workloadsOn } from './workloads.fixture.ts'
+
+test(
+  'pulls from eight registries that never end their answers hold up no other deployment',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const ends = Promise.withResolvers<never>()
+    let begun = 0
+    const plain = driverOf([])
+    const driver: WorkloadDriver = {
+      ...plain,
+      async pull(wanted, ...rest) {
+        if (wanted.image !== 'slow') return await plain.pull(wanted, ...rest)
+        begun++
+        return await ends.promise
+      },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
+    const deployments = []
+    for (let nth = 1; nth <= 8; nth++) {
+      const account = `acct_${nth}`
+      await addTestAccount(state, { id: account, env: 'test', lowWater: 0n })
+      deployments.push(deploy(await deployed('slow', 'slow', {}, account), 'slow'))
+    }
+    while (begun < deployments.length) await pause(5)
+    const web = await deployed('one')
+    const reached = await Promise.race([deploy(web), pause(10_000, 'held up')])
+    ends.reject(fault('registry_unreachable', 'The registry is too slow'))
+    for (const one of await Promise.allSettled(deployments)) assert.equal(one.status, 'rejected')
+    assert.equal(reached, undefined)
+    workloads.close()
+  },
+)
+
+test(
+  'a pull that a wake has begun ends when its account does not want the workload any more',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    const pulling = Promise.withResolvers<void>()
+    let isThere = true
+    const driver: WorkloadDriver = {
+      ...driverOf(running),
+      has: () => isThere,
+      pull: async (_wanted, _progress, ending) => {
+        if (isThere) return { digest: 'sha256:0', config: CONFIG }
+        pulling.resolve()
+        return await new Promise((_, reject) =>
+          ending.addEventListener('abort', () => reject(ending.reason)),
+        )
+      },
+    }
+    const given = { running, driver, readyMs: 600_000 }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const id = await deployed('one')
+    assert.equal(await deploy(id), undefined)
+    await workloads.stop(id, 'idle')
+    isThere = false
+    const used = workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
+    used.catch(() => undefined)
+    await pulling.promise
+    await state.query("select want_resource($1, 'suspended')", [id])
+    await Promise.race([
+      workloads.stop(id, 'suspended'),
+      pause(20_000).then(() => assert.fail('the pull goes on')),
+    ])
+    await assert.rejects(used, NotWanted)
+    workloads.close()
+  },
+)
+
+test(
+  'a wake that reads its version while the workload is stopped pulls nothing',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let [isThere, pulls, reads] = [true, 0, 0]
+    /** The start has read that the workload is wanted. */
+    let wish: Promise<unknown> | undefined
+    const driver: WorkloadDriver = {
+      ...driverOf([]),
+      has: () => isThere,
+      async pull() {
+        pulls++
+        return { digest: 'sha256:0', config: CONFIG }
+      },
+    }
+    const stopping: Queryable = {
+      async query(text, values) {
+        const answer = state.query(text, values)
+        if (text.startsWith('select from resources')) wish = answer
+        if (!isThere && text.includes('as "sealedEnv"') && reads++ === 0) {
+          await wish
+          await state.query("select want_resource($1, 'suspended')", [id])
+          // It waits for the start, and the start for this.
+          workloads.stop(id, 'suspended').catch(() => undefined)
+        }
+        return (await answer) as never
+      },
+    }
+    const given = { running: [], driver, state: stopping }
+    const { workloads, deployed, deploy } = await workloadsOn(state, given)
+    const id = await deployed('one')
+    assert.equal(await deploy(id), undefined)
+    await workloads.stop(id, 'idle')
+    ;[isThere, pulls] = [false, 0]
+    const used = workloads.use({ id, account: ACCOUNT, name: 'web' }, signal, 1)
+    await assert.rejects(used, NotWanted)
+    assert.deepEqual([reads > 0, pulls], [true, 0])
+    workloads.close()
+  },
+)
+
+test(
+  'the image of a version that has lost its volumes to a newer one is not pulled again',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    let pulls = 0
+    const plain = driverOf([])
+    const driver: WorkloadDriver = {
+      ...plain,
+      has: () => false,
+      async pull() {
+        pulls++
+        return { digest: 'sha256:0', config: CONFIG }
+      },
+      volumes: { ...plain.volumes, assertRoom: async () => void (await deployed('two')) },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running: [], driver })
+    const volumes = { volumes: [{ name: 'data', path: '/data', size_bytes: 1 }] }
+    const id = await deployed('one', 'web', { ...volumes, deletable_volumes: [] })
+    await assert.rejects(deploy(id), NotWanted)
+    assert.equal(pulls, 1)
+    workloads.close()
+  },
+)
