@@ -31,7 +31,7 @@ test('requests are counted together and by account, whose counts begin anew when
   })
 })
 
-test('what the code of an account does, or its owner decided, is no failure of the service', () => {
+test('acts of the code of an account, and decisions of its owner, are no failures of the service', () => {
   for (const what of ['failed', 'crashed', 'timeout', 'busy', 'suspended'] as const)
     assert.deepEqual(
       [failed('function', `function_${what}`), failed('workload', `workload_${what}`)],

@@ -53,7 +53,7 @@ const refusalOf = async () => {
   return { code: error.code, message: error.message, hint: error.hint }
 }
 
-test('it is failed with the reason, clients are refused at once, and the operator has one alarm', async () => {
+test('a server that does not start fails its database with the reason; clients are refused at once, and the operator has one alarm', async () => {
   await breakServer()
   const refusal = {
     code: '57P03',
@@ -110,7 +110,7 @@ test('db resume tells why it does not start, and starts it once the cause is gon
   )
 })
 
-test('it goes on by itself, and can be suspended while it fails', async () => {
+test('a failed database goes on by itself, and can be suspended while it fails', async () => {
   await breakServer()
   assert.equal((await refusalOf()).code, '57P03')
   await statusIs('failed')

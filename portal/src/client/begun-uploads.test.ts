@@ -1,32 +1,41 @@
-// Which file goes on with the parts of an upload that was begun.
+// The file of an upload that goes on is the file that began it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { begunUploads } from './begun-uploads.ts'
+import { begunUploads, markOf } from './begun-uploads.ts'
 
 const kept = new Map<string, string>()
-Object.defineProperty(globalThis, 'localStorage', {
-  configurable: true,
-  value: {
-    getItem: (name: string) => kept.get(name) ?? null,
-    setItem: (name: string, text: string) => kept.set(name, text),
-    removeItem: (name: string) => kept.delete(name),
-  },
+const localStorage = {
+  getItem: (name: string) => kept.get(name) ?? null,
+  setItem: (name: string, text: string) => void kept.set(name, text),
+}
+Object.defineProperty(globalThis, 'localStorage', { value: localStorage, configurable: true })
+
+const PLACE = { bucket: 'b', key: 'film.mp4' }
+const BYTES = 300_000
+const fileOf = (change: { at?: number; bytes?: number; lastModified?: number } = {}) => {
+  const { at, bytes = BYTES, lastModified = 1000 } = change
+  const content = Buffer.alloc(bytes, 'a')
+  if (at !== undefined) content[at] = 0
+  return new File([content], 'film.mp4', { lastModified })
+}
+
+test('an upload goes on with its own file, and with no other of the same name', async () => {
+  begunUploads.keep({ ...PLACE, uploadId: 'u', ...(await markOf(fileOf())) })
+  const found = async (file: File) => begunUploads.find(PLACE, await markOf(file))?.uploadId
+  assert.equal(await found(fileOf()), 'u')
+  assert.equal(begunUploads.at(PLACE)?.uploadId, 'u')
+  for (const change of [
+    { at: 0 },
+    { at: 65_535 },
+    { at: BYTES - 1 },
+    { bytes: BYTES + 1 },
+    { lastModified: 2000 },
+  ])
+    assert.equal(await found(fileOf(change)), undefined, JSON.stringify(change))
+  assert.equal(begunUploads.find({ ...PLACE, key: 'k' }, await markOf(fileOf())), undefined)
 })
 
-test('begunUploads.find() gives the parts to the same file at the same place alone', () => {
-  const place = { bucket: 'photos', key: 'cat.mov' }
-  const file = (text: string, lastModified: number) => new File([text], 'cat.mov', { lastModified })
-  const begun = { ...place, uploadId: 'u', bytes: 4, changedMs: 1 }
-  begunUploads.keep(begun)
-  assert.deepEqual(begunUploads.find(place, file('four', 1)), begun)
-  const others = {
-    'another size': [place, file('five!', 1)],
-    'changed since': [place, file('more', 2)],
-    'another bucket': [{ ...place, bucket: 'films' }, file('four', 1)],
-    'another key': [{ ...place, key: 'dog.mov' }, file('four', 1)],
-  } as const
-  for (const [what, [at, other]] of Object.entries(others))
-    assert.equal(begunUploads.find(at, other), undefined, what)
-  begunUploads.forget(place)
-  assert.equal(begunUploads.find(place, file('four', 1)), undefined)
+test('a small file has a mark of all its bytes', async () => {
+  const marks = await Promise.all(['', 'a', 'b'].map((text) => markOf(new File([text], 'x'))))
+  assert.equal(new Set(marks.map(({ edges }) => edges)).size, 3)
 })

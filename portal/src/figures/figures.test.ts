@@ -115,7 +115,7 @@ test('share() is never 100 % unless it is', () => {
   ])
 })
 
-test('what is left is cut off: it never looks larger than it is', () => {
+test('the rest is cut off: it never looks larger than it is', () => {
   prints(energyLeft, [
     [49_999_999_999_999n, '49.9 kJ'],
     [50_000_000_000_000n, '50.0 kJ'],

@@ -6,7 +6,8 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { COUNTS_PAGE, createCountsReader, type CountsPage } from './counts.ts'
+import { COUNTS_PAGE, type CountsPage } from '#http/counts-pages.ts'
+import { createCountsReader } from './counts.ts'
 
 const { signal } = new AbortController()
 
@@ -24,7 +25,11 @@ test('createCountsReader() leaves out what was counted before the first look, an
     server.close()
     rmSync(folder, { recursive: true })
   })
-  const read = createCountsReader([socket, join(folder, 'none.sock')])
+  const read = createCountsReader({
+    gatewaySockets: [socket, join(folder, 'none.sock')],
+    ingressSocket: join(folder, 'no-ingress.sock'),
+    accounts: { putBack: () => assert.fail('an ingress that is away has no accounts') },
+  })
   const puts = (answered: number, failures: number) => [
     { operation: 'object.put', statuses: [answered, failures], failures } as never,
   ]
