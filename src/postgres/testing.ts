@@ -2,9 +2,8 @@
 // started without the launcher, as a user of its own where the tests are root.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,6 +18,7 @@ import type { FileOwner } from './copy-cluster.ts'
 import { postgresFault } from './faults.ts'
 import { type PostgresInstall, installPostgres } from './install.ts'
 import { postgresCell } from './postgres-cell.ts'
+import { makeTestFolder, testPlace } from './testing-place.ts'
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const CACHE = join(ROOT, '.cache')
@@ -107,15 +107,15 @@ export type TestServer = AsyncDisposable & {
 }
 
 /**
- * A new cluster and its server, ready, in a folder of its own below `place`. Dispose of it to stop the
- * server and remove the files.
+ * A new cluster and its server, ready, in a folder of its own below `place`: without fsync in memory, where there is
+ * room, else on the disk. Dispose of it to stop the server and remove the files.
  */
 export async function startTestServer(
   install: PostgresInstall,
   settings: Readonly<Record<string, string>> = {},
-  { place = tmpdir(), walSegmentMb = 1 }: { place?: string; walSegmentMb?: number } = {},
+  { place = testPlace(settings), walSegmentMb = 1 }: { place?: string; walSegmentMb?: number } = {},
 ): Promise<TestServer> {
-  const root = mkdtempSync(join(place, 'ergon-pg-'))
+  const root = makeTestFolder(place)
   const owner = process.geteuid?.() === 0 ? uidsOf(process.pid) : undefined
   const socketFolder = join(root, 's')
   mkdirSync(socketFolder, { mode: 0o755 })
