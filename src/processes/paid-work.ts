@@ -3,13 +3,13 @@
 import type { TimerClock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
-import { createDisk } from '#charging/disk.ts'
-import { readJournals } from '#charging/journal.ts'
 import { createWorkBills } from '#charging/work-bills.ts'
 import type { Payer } from '#charging/spend.ts'
+import { createLedger } from '#ledger/ledger.ts'
 import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import { billedPage } from '#node/meter/gateway-bills.ts'
 import type { PaidWork } from '#node/tasks-part.ts'
+import type { State } from '#state/connect.ts'
 
 /** The name of its session, and of the folder of its journal. */
 export const PAID_WORK = 'paid-tasks'
@@ -22,12 +22,12 @@ export type OpenPaidWork = PaidWork & {
   close(): Promise<void>
 }
 
-/** A life before this one has journaled work: opening posts the work and ends that life's session. */
-export const hasEarlierWork = (journalFolder: string): boolean =>
-  readJournals(createDisk(journalFolder)).some(
-    ({ records, provisional, damaged }) =>
-      records.length > 0 || provisional.length > 0 || damaged.length > 0,
-  )
+/**
+ * A killed life has left its session open, with leases and perhaps with charges in its journal: opening posts these, and
+ * ends the session.
+ */
+export const hasEarlierWork = async (state: State): Promise<boolean> =>
+  (await createLedger(state).openSessionOf(PAID_WORK)) !== undefined
 
 export async function openPaidWork(
   config: AccountingConfig,

@@ -67,8 +67,8 @@ const core: TasksCore = {
     ...parts.flatMap(({ name, part: { settle } }) => (settle ? { name, leave: settle } : [])),
   ],
 }
-// Opened for the first deployment as a rule. The next one may be far away, and its account waits for the last charge.
-if (hasEarlierWork(config.paidJournalFolder)) await core.paidWork()
+// Opened for the first deployment as a rule. The next one may be far away, and accounts wait for charges and leases.
+if (await hasEarlierWork(state)) await core.paidWork()
 const parts: { readonly name: string; readonly part: TasksPart }[] = []
 for (const { name, open } of TASKS_PRODUCTS)
   parts.push({ name, part: await open(core, (config.products[name] ?? {}) as never) })
