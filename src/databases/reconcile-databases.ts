@@ -12,6 +12,7 @@ import { suspendedWords } from './agent-socket/state-words.ts'
 import { keepLastLog } from './backups/last-log.ts'
 import { createRecoveries } from './backups/recoveries.ts'
 import type { FrontCell } from './front-cell.ts'
+import { failureBefore } from './server/failing-start.ts'
 import { recordInstalled } from './server/look-inside.ts'
 import type { DatabaseRoles } from './server/make-database.ts'
 import type { Servers } from './server/servers.ts'
@@ -71,7 +72,7 @@ async function deploy(
     await recordInstalled(state, id, await servers.deploy({ ...resource, ...roles }, signal))
     await recordMade(state, id, roles.readers)
   } catch (error) {
-    throw isLocked(error) ? locked(error) : error
+    throw isLocked(error) ? locked(error) : (failureBefore(error)?.toFault(resource.name) ?? error)
   } finally {
     // Once: a script that fails would fail again.
     if (roles.wantsUpgrade)

@@ -94,4 +94,8 @@ test('an error before the start is a failure where it is the fault of the servic
   assert.match(wordsOf(postgresFault('postgres_missing', 'none')) ?? '', /no PostgreSQL/)
   assert.equal(wordsOf(fault('balance_depleted', 'none')), undefined)
   assert.equal(wordsOf(new Error('a fault of ours')), undefined)
+  // The account does not want it any more, or the node stops.
+  assert.equal(wordsOf(artifactFault('artifact_interrupted', 'stopped')), undefined)
+  // Of a server that runs.
+  assert.match(wordsOf(Object.assign(new Error('a'), { code: '53100' })) ?? '', /disk/)
 })

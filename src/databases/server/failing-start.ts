@@ -60,11 +60,12 @@ export function watchStart(folder: string): StartWatch {
   }
 }
 
-/** The failure behind an error before the server could begin; undefined for one that is the account's own. */
+/** The failure behind an error before the server could begin; undefined for another one, and where the work was stopped. */
 export function failureBefore(error: unknown): StartFailure | undefined {
   const code = codeOf(error)
   if (code === 'storage_full' || code === 'ENOSPC' || code === '53100')
     return new StartFailure(FULL, messageOf(error), error)
+  if (code === 'artifact_interrupted') return undefined
   if (code.startsWith('postgres_') || code.startsWith('artifact_'))
     return new StartFailure(NO_POSTGRES, messageOf(error), error)
   return error instanceof StartFailure ? error : undefined
