@@ -37,6 +37,22 @@ describe('answers of models in the browser', { skip: withoutBrowser }, () => {
     assert.match((await page.locator('.meter .so-far').textContent()) ?? '', /stopped/)
   })
 
+  test('a model that is loading is asked again by itself', async () => {
+    await using ada = await newPerson(browser(), portal())
+    const { page } = ada
+    await signUpByPages(ada)
+    const loading = {
+      status: 503,
+      headers: { 'retry-after': '1' },
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ detail: 'Loading', error: { code: 'model_loading' } }),
+    }
+    await page.route('**/v1/chat/completions', (route) => route.fulfill(loading), { times: 2 })
+    await page.getByRole('button', { name: 'Ask from here' }).click()
+    await page.getByText('The model is loading').waitFor()
+    await page.getByRole('link', { name: 'See its receipt' }).waitFor()
+  })
+
   test('a refused request ends no sign-up; an answer elsewhere does', async () => {
     await using ada = await newPerson(browser(), portal())
     const { page, ask } = ada

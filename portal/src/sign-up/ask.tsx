@@ -1,11 +1,13 @@
 // Step 5: the first request, from a terminal or from here. Its joules appear in this place, whoever sent it.
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { codeOf, type Language } from '#console/chat/code.ts'
 import { costOf, type Cost } from '#console/chat/cost.ts'
 import { FIRST_QUESTION } from '#console/chat/first-question.ts'
 import { send } from '#console/client/call.ts'
 import { apiUrl } from '#console/client/api-url.ts'
+import { pause } from '#console/client/pause.ts'
+import { isProblem } from '#console/client/problem.ts'
 import { howOf } from '#console/figures/known.ts'
 import { asMuchAs } from '#console/figures/as-much-as.ts'
 import { carbonShort } from '#console/figures/carbon.ts'
@@ -19,6 +21,10 @@ import { saveStep } from './progress.ts'
 
 const LANGUAGES = Object.keys(codeOf) as readonly Language[]
 
+/** After a start a model loads for some seconds, and for a minute on a busy machine. */
+const TRIES_MAX = 60
+const AGAIN_MS = 2_000
+
 type Answered = { readonly cost: Cost; readonly text: string | undefined }
 
 export function Ask({
@@ -30,8 +36,12 @@ export function Ask({
 }) {
   const [here, setHere] = useState<Answered>()
   const elsewhere = useFirstAnswer()
+  const [isLoading, setLoading] = useState(false)
+  const ending = useEnding()
   const action = useAction(async () => {
-    const response = await send('POST /v1/chat/completions', { body: FIRST_QUESTION })
+    const response = await onceLoaded(ending, () => setLoading(true)).finally(() =>
+      setLoading(false),
+    )
     const answer = (await response.json()) as {
       readonly choices: readonly { readonly message: { readonly content: string | null } }[]
     }
@@ -44,6 +54,11 @@ export function Ask({
     <>
       <h1>Ask something</h1>
       <Code token={token} />
+      {isLoading && (
+        <p className="small" role="status">
+          The model is loading, as after each start. It is asked again by itself.
+        </p>
+      )}
       {action.error !== undefined && <ProblemNote error={action.error} />}
       <div className="tools">
         <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
@@ -56,6 +71,30 @@ export function Ask({
       <Strip njPerS={undefined} />
     </>
   )
+}
+
+/** The answer of a model that may still be loading. */
+async function onceLoaded(ending: () => AbortSignal, loads: () => void): Promise<Response> {
+  for (let tries = 1; ; tries++)
+    try {
+      const signal = ending()
+      return await send('POST /v1/chat/completions', { body: FIRST_QUESTION, signal })
+    } catch (error) {
+      if (!isProblem(error, 'model_loading') || tries === TRIES_MAX) throw error
+      loads()
+      await pause(error.retryMs ?? AGAIN_MS, ending())
+    }
+}
+
+/** A signal that ends when the step is left. */
+function useEnding(): () => AbortSignal {
+  const ending = useRef(new AbortController())
+  useEffect(() => {
+    // In strict mode an effect runs twice.
+    ending.current = new AbortController()
+    return () => ending.current.abort()
+  }, [])
+  return () => ending.current.signal
 }
 
 /** The newest answer of a model that the live stream told: somebody used the token elsewhere. Refusals are charged too. */
