@@ -9,6 +9,11 @@ import { buildConsole } from './console-build.ts'
 import { pressButton, signUpByPages } from './walk.ts'
 
 const CHAT = '**/v1/chat/completions'
+/** Above the size that goes in parts. */
+const LARGE_BYTES = 17 * 2 ** 20
+/** CompleteMultipartUpload may begin its answer as 200 before it knows the end. */
+const ERROR_IN_200 = `<?xml version="1.0" encoding="UTF-8"?>
+<Error><Code>InternalError</Code><Message>The parts could not be joined.</Message></Error>`
 /** The person takes their time at the browser's dialog. */
 const HELD_PASSKEY = `{
   const real = navigator.credentials.create.bind(navigator.credentials)
@@ -337,6 +342,29 @@ describe('the console when something fails', { skip: withoutBrowser }, () => {
     await ada.page.getByRole('button', { name: 'Use your passkey' }).click()
     await ada.page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor()
     assert.equal(new URL(ada.page.url()).pathname, '/tokens')
+  })
+
+  test('an upload in parts whose end is an error in a 200 has failed, and goes on from there', async () => {
+    await using ada = await newPerson(browser, portal(), QUIET_PAGE)
+    const { page } = ada
+    await signUp(ada, { name: 'uploads' })
+    await page.evaluate(`fetch('/s3/joined-parts', { method: 'PUT' })`)
+    const ends = '**/s3/joined-parts/film.bin?uploadId=*'
+    await page.route(ends, (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 200, contentType: 'application/xml', body: ERROR_IN_200 })
+        : route.continue(),
+    )
+    await page.goto(`${portal()}/storage/joined-parts/`)
+    const buffer = Buffer.alloc(LARGE_BYTES)
+    const file = { name: 'film.bin', mimeType: 'application/octet-stream', buffer }
+    await page.locator('input[type=file]').setInputFiles(file)
+    await page.getByText('film.bin was not uploaded').waitFor()
+    await page.getByText('The parts could not be joined').waitFor()
+    assert.equal(await page.locator('tr', { hasText: 'film.bin' }).count(), 0)
+    await page.unroute(ends)
+    await pressButton(page, 'Go on')
+    await page.locator('tr', { hasText: 'film.bin' }).waitFor()
   })
 
   test('another member who signs in sees nothing of the one before, in any tab', async () => {
