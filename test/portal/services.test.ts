@@ -307,6 +307,7 @@ describe('pages of services', { skip: withoutBrowser }, () => {
       .getByText(/^\d+ due now\.$/)
       .waitFor()
     await press('Close')
+    await endTouch(sharedErgon(), await memberOf(ada))
     await press('Pause')
     await page.getByText('Nothing is sent; deliveries wait').waitFor()
     await press('Delete')

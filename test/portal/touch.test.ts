@@ -43,6 +43,7 @@ const TOUCHED = [
   'topup.refund',
   'webhook.create',
   'webhook.rotate',
+  'webhook.update',
   'workload.deploy',
   'workload.rollback',
   'workload.update',

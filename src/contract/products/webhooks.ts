@@ -13,7 +13,8 @@ export const WEBHOOKS = defineProduct({
     'webhook.create': secret,
     'webhook.list': { ...view, answeredUnpaid: true },
     'webhook.get': view,
-    'webhook.update': { ...webhook, scope: 'deploy' },
+    /** Another address gets all further events, after the session too. */
+    'webhook.update': { ...webhook, scope: 'deploy', needsTouch: true },
     'webhook.delete': { ...webhook, scope: 'deploy' },
     'webhook.rotate': secret,
     'webhook.test': { ...webhook, scope: 'deploy', idempotent: true },

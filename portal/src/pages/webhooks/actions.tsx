@@ -27,7 +27,8 @@ export function Actions({ webhook }: { readonly webhook: Webhook }) {
   const path = { webhook: webhook.id }
   const isStopped = webhook.status !== 'active'
   const pause = useAction(async () => {
-    await call('PATCH /v1/webhooks/:webhook', { path, body: { paused: !isStopped } })
+    const asked = { path, body: { paused: !isStopped } }
+    await withTouch(() => call('PATCH /v1/webhooks/:webhook', asked))
     await webhooksChanged()
   })
   return (
@@ -82,7 +83,7 @@ function Doings({ doing, webhook, onClose }: DoingsProps) {
               events: [...events],
               description,
             }
-            await call('PATCH /v1/webhooks/:webhook', { path, body })
+            await withTouch(() => call('PATCH /v1/webhooks/:webhook', { path, body }))
             await webhooksChanged()
             onClose()
           }}
