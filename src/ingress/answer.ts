@@ -136,7 +136,8 @@ async function answer(request: IngressRequest, deps: Answering): Promise<void> {
     await answerFound(request, { ...deps, host, found })
     ended(found.route)
   } catch (error) {
-    ended(found.route, ending.reason === LEFT ? undefined : error)
+    const isLate = ending.reason === error
+    ended(found.route, ending.reason === LEFT ? undefined : { error, isLate })
     throw error
   }
 }

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { fault, type Code } from '#contract/errors.ts'
 import { createRoutedCounter } from './routed-counts.ts'
 
-const failed = (kind: 'function' | 'workload', code: Code) => {
+const failed = (kind: 'function' | 'workload', code: Code, isLate = false) => {
   const counter = createRoutedCounter()
-  counter.ended({ account: 'acct_a', kind }, fault(code, 'x'))
+  counter.ended({ account: 'acct_a', kind }, { error: fault(code, 'x'), isLate })
   return counter.take().failures === 1
 }
 
@@ -13,7 +13,7 @@ test('requests are counted together and by account, whose counts begin anew when
   const counter = createRoutedCounter()
   const ofA = { account: 'acct_a', kind: 'function' } as const
   counter.ended(ofA)
-  counter.ended(ofA, new TypeError('ours'))
+  counter.ended(ofA, { error: new TypeError('ours'), isLate: false })
   counter.ended({ ...ofA, account: 'acct_b' })
   assert.deepEqual(counter.take(), {
     requests: 3,
@@ -43,6 +43,7 @@ test('acts of the code of an account, and decisions of its owner, are no failure
 
 test('a state that is away, and a function that does not start in time, are failures of the service', () => {
   assert.equal(failed('function', 'state_unavailable'), true)
-  assert.equal(failed('function', 'function_starting'), true)
-  assert.equal(failed('workload', 'workload_starting'), false)
+  assert.equal(failed('function', 'function_starting', true), true)
+  assert.equal(failed('function', 'function_starting'), false, 'the function is made or replaced')
+  assert.equal(failed('workload', 'workload_starting', true), false)
 })
