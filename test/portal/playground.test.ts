@@ -14,6 +14,7 @@ describe('answers of models in the browser', { skip: withoutBrowser }, () => {
   const portal = () => String(sharedErgon().ready['portal_url'])
 
   test('a stopped answer shows the joules that are billed', async () => {
+    await sharedErgon().waitForModel(CHAT)
     await using ada = await newPerson(browser(), portal(), QUIET_PAGE)
     const { page } = ada
     await signUp(ada, { name: 'stops' })
@@ -57,6 +58,7 @@ describe('answers of models in the browser', { skip: withoutBrowser }, () => {
     await using ada = await newPerson(browser(), portal())
     const { page, ask } = ada
     await signUpByPages(ada)
+    await sharedErgon().waitForModel(CHAT)
     const messages = [{ role: 'user', content: 'Hello' }]
     const body = { messages, max_tokens: 4 }
     await page.evaluate(TOLD)
