@@ -61,20 +61,6 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
     return filesOf(place)
   }
 
-  async function stateOf(artifact: Artifact): Promise<ArtifactState> {
-    const place = artifactPlace(folder, artifact)
-    return {
-      name: artifact.name,
-      kind: artifact.kind,
-      use: artifact.use,
-      licence: artifact.licence,
-      package: `${artifact.package}==${artifact.version}`,
-      downloadBytes: place.wheel.sizeBytes,
-      sizeBytes: unpackedBytes(place.wheel),
-      present: await isComplete(place),
-    }
-  }
-
   async function verifyOne(artifact: Artifact, signal: AbortSignal): Promise<CheckedArtifact> {
     const { name } = artifact
     const place = artifactPlace(folder, artifact)
@@ -94,22 +80,46 @@ export function createArtifacts(options: ArtifactsOptions): Artifacts {
     return results
   }
 
-  async function pruneOne(artifact: Artifact, signal: AbortSignal): Promise<string[]> {
-    const place = artifactPlace(folder, artifact)
-    await using _ = await lockFile(place.lock, signal)
-    const others = (await readdir(folder)).filter(
-      (name) => name.startsWith(`${artifact.name}-`) && join(folder, name) !== place.home,
-    )
-    for (const name of others) await rm(join(folder, name), { recursive: true, force: true })
-    return [...(await removeLeftovers(place)), ...others]
-  }
-
   async function prune(signal: AbortSignal): Promise<readonly string[]> {
     if (!existsSync(folder)) return []
     const removed: string[] = []
-    for (const artifact of offered) removed.push(...(await pruneOne(artifact, signal)))
+    for (const artifact of offered) removed.push(...(await removeOthers(artifact, folder, signal)))
     return removed
   }
 
-  return { list: () => Promise.all(offered.map(stateOf)), ensure, verify, prune }
+  return {
+    list: () => Promise.all(offered.map((artifact) => stateOf(artifact, folder))),
+    ensure,
+    verify,
+    prune,
+  }
+}
+
+async function stateOf(artifact: Artifact, folder: string): Promise<ArtifactState> {
+  const place = artifactPlace(folder, artifact)
+  return {
+    name: artifact.name,
+    kind: artifact.kind,
+    use: artifact.use,
+    licence: artifact.licence,
+    package: `${artifact.package}==${artifact.version}`,
+    downloadBytes: place.wheel.sizeBytes,
+    sizeBytes: unpackedBytes(place.wheel),
+    present: await isComplete(place),
+  }
+}
+
+/** Removes other versions of an artifact, and the rests of its interrupted fetches; returns the removed names. */
+async function removeOthers(
+  artifact: Artifact,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const place = artifactPlace(folder, artifact)
+  await using _ = await lockFile(place.lock, signal)
+  const others = (await readdir(folder)).filter(
+    (name) => name.startsWith(`${artifact.name}-`) && join(folder, name) !== place.home,
+  )
+  for (const name of others) await rm(join(folder, name), { recursive: true, force: true })
+  return [...(await removeLeftovers(place)), ...others]
 }

@@ -18,7 +18,7 @@ import { baseFault } from '#base/own-errors.ts'
 import type { Logger } from '#base/log.ts'
 
 import type { CellSpec, OutputLine } from './cell.ts'
-import { createCgroup } from './cgroup.ts'
+import { createCgroup, type Cgroup } from './cgroup.ts'
 import { nameCompiledFor } from './compiled.ts'
 import { createTreeMeter } from './cpu.ts'
 import { lifeOf } from './exit.ts'
@@ -79,16 +79,7 @@ async function prepareAs(
   for (const path of spec.writes) await giveFolder(path, identity)
   if (spec.compiled !== undefined)
     nameCompiledFor(spec.compiled, identity?.process.uid ?? process.geteuid?.() ?? 0)
-  const groups = cellGroups(spec, place)
-  const { unified } = groups
-  const cgroup =
-    unified === undefined
-      ? undefined
-      : createCgroup(
-          { ...groups, unified },
-          { ...spec.limits, mayLimitCpu: spec.payer.kind === 'account' || spec.isSpare === true },
-          place.clock,
-        )
+  const cgroup = cgroupOf(spec, place)
   const plan: LaunchPlan = {
     level: place.isolation.level,
     tools: place.tools,
@@ -108,21 +99,10 @@ async function prepareAs(
       rmSync(socket, { force: true })
       return lifeOf(startProcess(spec, plan), hasInit)
     },
-    observe: (leader): Observed => {
-      if (cgroup === undefined) {
-        const uid = place.treesByUid ? identity?.process.uid : undefined
-        const lineage = () => {
-          const pid = leader()
-          return pid === undefined ? undefined : { leader: pid, uid, known: meter.known }
-        }
-        const meter = createTreeMeter(lineage, place.look, hasInit)
-        const tree = treeOfLineage(lineage, place.clock)
-        return { tree, cpuNs: meter.cpuNs, memoryKills: () => 0, endLife: meter.endLife }
-      }
-      const tree = treeOfCgroup(cgroup, place.clock)
-      const { cpuNs, memoryKills } = cgroup
-      return { tree, cpuNs, memoryKills, endLife: () => undefined }
-    },
+    observe: (leader) =>
+      cgroup === undefined
+        ? observeLineage(leader, place, identity?.process.uid)
+        : observeCgroup(cgroup, place),
     records: {
       write: (pid) => place.records.write(spec.name, pid, identity?.process.uid),
       remove: () => place.records.remove(spec.name),
@@ -135,6 +115,36 @@ async function prepareAs(
     clock: place.clock,
     log: place.log,
   }
+}
+
+function cgroupOf(spec: CellSpec, place: CellFolders): Cgroup | undefined {
+  const groups = cellGroups(spec, place)
+  const { unified } = groups
+  if (unified === undefined) return undefined
+  const mayLimitCpu = spec.payer.kind === 'account' || spec.isSpare === true
+  return createCgroup({ ...groups, unified }, { ...spec.limits, mayLimitCpu }, place.clock)
+}
+
+/** Where there is no cgroup: all processes that descend from the first one, or have the uid of the cell. */
+function observeLineage(
+  leader: () => number | undefined,
+  place: CellFolders,
+  ownUid: number | undefined,
+): Observed {
+  const uid = place.treesByUid ? ownUid : undefined
+  const lineage = () => {
+    const pid = leader()
+    return pid === undefined ? undefined : { leader: pid, uid, known: meter.known }
+  }
+  const meter = createTreeMeter(lineage, place.look, place.isolation.level !== 'plain')
+  const tree = treeOfLineage(lineage, place.clock)
+  return { tree, cpuNs: meter.cpuNs, memoryKills: () => 0, endLife: meter.endLife }
+}
+
+function observeCgroup(cgroup: Cgroup, place: CellFolders): Observed {
+  const tree = treeOfCgroup(cgroup, place.clock)
+  const { cpuNs, memoryKills } = cgroup
+  return { tree, cpuNs, memoryKills, endLife: () => undefined }
 }
 
 export type CellIdentity = { readonly process: CellUser; readonly socketGid: number }

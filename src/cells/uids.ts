@@ -70,13 +70,8 @@ export async function claimUids(deps: {
   const half = range.count / 2
   const bare = (record.bare ??= {})
   const uses = new Map<string, number>()
-  let last: Promise<unknown> = Promise.resolve()
-  // Numbers are given one after another: two cells started at once must not get the same.
-  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
-    const done = last.then(act)
-    last = done.catch(() => undefined)
-    return done
-  }
+  // Two cells started at once must not get the same number.
+  const inTurn = createTurns()
   const numberOf = async (names: Names, name: string, spare: () => string | undefined) => {
     const known = Object.hasOwn(names, name) ? names[name] : undefined
     if (known !== undefined) return known
@@ -127,6 +122,16 @@ export async function claimUids(deps: {
         return range.first + half + number
       }),
     release: () => lock.release(),
+  }
+}
+
+/** Runs acts one after another; a failed one does not stop the next. */
+function createTurns() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(act: () => Promise<T>): Promise<T> => {
+    const done = last.then(act)
+    last = done.catch(() => undefined)
+    return done
   }
 }
 

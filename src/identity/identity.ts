@@ -23,8 +23,10 @@ export interface Identity {
   /** The same by the id of a token, which is no secret: the caller of this function has checked a signature. */
   identifyId(id: string): Principal | Promise<Principal>
   /** Forgets what a tick names, before anything else of that tick counts. */
-  forget(changes: readonly { token: string | null; account: string }[]): void
+  forget(changes: readonly PrincipalChange[]): void
 }
+
+type PrincipalChange = { readonly token: string | null; readonly account: string }
 
 /** `session` tells whether what is cached may be believed, and which changes it has seen. */
 export function createIdentity(deps: {
@@ -69,17 +71,7 @@ export function createIdentity(deps: {
   }
 
   return {
-    identify(authorization) {
-      if (authorization === undefined)
-        throw fault('token_missing', 'Could not identify the caller: no Authorization header')
-      const text = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
-      if (text === undefined)
-        throw fault(
-          'token_missing',
-          'Could not identify the caller: Authorization is not "Bearer <token>"',
-        )
-      return identifyToken(text)
-    },
+    identify: (authorization) => identifyToken(bearerOf(authorization)),
     identifyToken,
     identifySession(text) {
       if (!session.fresh) throw lookUpSilent()
@@ -91,14 +83,24 @@ export function createIdentity(deps: {
     },
     forget(changes) {
       lookUps.changed()
-      for (const [text, { principal }] of cache) {
-        const named = changes.some((change) =>
-          change.token === null
-            ? change.account === principal.account
-            : change.token === principal.token,
-        )
-        if (named) cache.delete(text)
-      }
+      for (const [text, { principal }] of cache)
+        if (changes.some((change) => isAbout(change, principal))) cache.delete(text)
     },
   }
 }
+
+/** The token of an Authorization header. Throws token_missing. */
+function bearerOf(authorization: string | undefined): string {
+  if (authorization === undefined)
+    throw fault('token_missing', 'Could not identify the caller: no Authorization header')
+  const text = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
+  if (text !== undefined) return text
+  throw fault(
+    'token_missing',
+    'Could not identify the caller: Authorization is not "Bearer <token>"',
+  )
+}
+
+/** A change without a token is about all tokens of its account. */
+const isAbout = ({ token, account }: PrincipalChange, principal: Principal): boolean =>
+  token === null ? account === principal.account : token === principal.token

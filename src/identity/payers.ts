@@ -51,20 +51,7 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
   let next: { readonly accounts: string[]; readonly found: Promise<PayersById> } | undefined
 
   async function ask(accounts: readonly string[]): Promise<PayersById> {
-    const { rows } = await state
-      .query<Omit<AccountPayer, 'suspendedFor'> & { readonly suspendedFor: string | null }>(
-        `select id as account, env, funded,
-           exists (select from account_deletions d where d.account = accounts.id) as "isDeleting",
-           (select reason from account_suspensions s where s.account = accounts.id) as "suspendedFor"
-         from accounts where id = any($1)`,
-        [accounts],
-      )
-      .catch((cause: unknown) => {
-        throw lookUpSilent(cause)
-      })
-    const payers = rows.map(({ suspendedFor, ...payer }) =>
-      suspendedFor ? { ...payer, suspendedFor } : payer,
-    )
+    const payers = await readPayers(state, accounts)
     for (const payer of payers) cache.set(payer.account, payer)
     return new Map(payers.map((payer) => [payer.account, payer]))
   }
@@ -110,6 +97,27 @@ export function createPayers(deps: { state: Queryable; clock: Clock }): Payers {
       }
     },
   }
+}
+
+/** Throws state_unavailable. */
+async function readPayers(
+  state: Queryable,
+  accounts: readonly string[],
+): Promise<readonly AccountPayer[]> {
+  const { rows } = await state
+    .query<Omit<AccountPayer, 'suspendedFor'> & { readonly suspendedFor: string | null }>(
+      `select id as account, env, funded,
+         exists (select from account_deletions d where d.account = accounts.id) as "isDeleting",
+         (select reason from account_suspensions s where s.account = accounts.id) as "suspendedFor"
+       from accounts where id = any($1)`,
+      [accounts],
+    )
+    .catch((cause: unknown) => {
+      throw lookUpSilent(cause)
+    })
+  return rows.map(({ suspendedFor, ...payer }) =>
+    suspendedFor ? { ...payer, suspendedFor } : payer,
+  )
 }
 
 function served(payer: AccountPayer): AccountPayer {

@@ -116,24 +116,11 @@ function createWork(
   { wake, signal }: { readonly wake: () => void; readonly signal: AbortSignal },
 ) {
   const running = new Map<string, ChangeInWork>()
-  const resting = new Set<string>()
   const deploying = new Map<string, AbortController>()
-  /** The revision of each resource that failed last, and how often: its next failures are no news. */
-  const failed = new Map<string, { readonly revision: string; readonly doublings: number }>()
-  const rest = (change: string, doublings: number) => {
-    resting.add(change)
-    setTimeout(
-      () => {
-        resting.delete(change)
-        wake()
-      },
-      (deps.againMs ?? AGAIN_MS) * 2 ** doublings,
-    ).unref()
-  }
+  const rests = createRests(deps.againMs ?? AGAIN_MS, wake)
   const work = async (change: Unsettled, own: ChangeInWork) => {
-    const { id, revision } = change
-    const before = failed.get(id)
-    const isAgain = before?.revision === revision
+    const { id } = change
+    const isAgain = rests.isKnown(change)
     const step = () => {
       own.isAside = true
       wake()
@@ -149,19 +136,14 @@ function createWork(
       return 'again' as const
     })
     deploying.delete(id)
-    if (end === 'settled') failed.delete(id)
-    else {
-      const more = end === 'later' && isAgain ? before.doublings + 1 : 0
-      const doublings = Math.min(more, DOUBLINGS_MAX)
-      failed.set(id, { revision, doublings })
-      rest(`${id} ${revision}`, doublings)
-    }
+    if (end === 'settled') rests.forget(change)
+    else rests.begin(change, end === 'later')
     running.delete(id)
     wake()
   }
   return {
     running: running as ReadonlyMap<string, Readonly<ChangeInWork>>,
-    resting: resting as ReadonlySet<string>,
+    resting: rests.resting,
     /** A deployment may take long, and costs its account energy. */
     async endUnwanted() {
       if (deploying.size === 0) return
@@ -180,6 +162,32 @@ function createWork(
     async [Symbol.asyncDispose]() {
       await Promise.all([...running.values()].map(({ done }) => done))
     },
+  }
+}
+
+/** The rests of changes that failed: of equal length, or longer each time. */
+function createRests(againMs: number, wake: () => void) {
+  const resting = new Set<string>()
+  /** The revision of each resource that failed last, and how often: its next failures are no news. */
+  const failed = new Map<string, { readonly revision: string; readonly doublings: number }>()
+  return {
+    resting: resting as ReadonlySet<string>,
+    /** True for a change that has failed before. */
+    isKnown: ({ id, revision }: Unsettled): boolean => failed.get(id)?.revision === revision,
+    begin({ id, revision }: Unsettled, isLonger: boolean) {
+      const before = failed.get(id)
+      const more = isLonger && before?.revision === revision ? before.doublings + 1 : 0
+      const doublings = Math.min(more, DOUBLINGS_MAX)
+      failed.set(id, { revision, doublings })
+      const change = `${id} ${revision}`
+      resting.add(change)
+      const end = () => {
+        resting.delete(change)
+        wake()
+      }
+      setTimeout(end, againMs * 2 ** doublings).unref()
+    },
+    forget: ({ id }: Unsettled) => void failed.delete(id),
   }
 }
 

@@ -22,20 +22,17 @@ export interface Trials {
 }
 
 export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = {}): Trials {
-  /** The failed trials in a row of each account, and when it may try again. */
-  const failures = new Map<string, { readonly count: number; readonly againMs: number }>()
+  const failures = createFailures()
   const waiting: WaitingTrial[] = []
   /** The accounts whose trials are in work. */
   const running = new Set<string>()
-  const countOf = (account: string) => failures.get(account)?.count ?? 0
-  const restMsOf = (account: string) => (failures.get(account)?.againMs ?? 0) - performance.now()
   const next = () => {
     if (running.size >= most) return
     const free = waiting.filter(({ account }) => !running.has(account))
     // The first of the accounts with the fewest failures: an account without failures never waits for one with
     // failures.
-    const least = Math.min(...free.map(({ account }) => countOf(account)))
-    const one = free.find(({ account }) => countOf(account) === least)
+    const least = Math.min(...free.map(({ account }) => failures.countOf(account)))
+    const one = free.find(({ account }) => failures.countOf(account) === least)
     if (one === undefined) return
     waiting.splice(waiting.indexOf(one), 1)
     running.add(one.account)
@@ -65,26 +62,22 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
   return {
     async run(account, trial, signal) {
       for (;;) {
-        const restMs = restMsOf(account)
+        const restMs = failures.restMsOf(account)
         if (restMs > restHereMs) throw new NotYet()
         if (restMs > 0) await sleep(restMs, signal)
         signal.throwIfAborted()
         await turnOf(account, signal)
-        if (restMsOf(account) <= 0) break
+        if (failures.restMsOf(account) <= 0) break
         // Another trial of the account has failed while this one waited for its turn.
         leaveTurn(account)
       }
       const beganMs = performance.now()
-      const note = (isFine: boolean) => {
-        if (isFine) failures.delete(account)
-        else failures.set(account, failed(countOf(account) + 1, beganMs))
-      }
       try {
         const isFine = await trial()
-        note(isFine)
+        failures.note(account, isFine, beganMs)
         return isFine
       } catch (error) {
-        if (!signal.aborted && !(error instanceof NotWanted)) note(false)
+        if (!signal.aborted && !(error instanceof NotWanted)) failures.note(account, false, beganMs)
         throw error
       } finally {
         leaveTurn(account)
@@ -93,8 +86,20 @@ export function createTrials({ most = TRIALS_MAX, restHereMs = REST_HERE_MS } = 
   }
 }
 
-/** A quick failure costs a short rest. */
-function failed(count: number, beganMs: number) {
-  const nowMs = performance.now()
-  return { count, againMs: nowMs + Math.min(REST_MAX_MS, count * (nowMs - beganMs)) }
+/** The failed trials in a row of each account, and when it may try again. */
+function createFailures() {
+  const failures = new Map<string, { readonly count: number; readonly againMs: number }>()
+  const countOf = (account: string) => failures.get(account)?.count ?? 0
+  return {
+    countOf,
+    restMsOf: (account: string) => (failures.get(account)?.againMs ?? 0) - performance.now(),
+    /** A success ends the row. A quick failure costs a short rest. */
+    note(account: string, isFine: boolean, beganMs: number): void {
+      if (isFine) return void failures.delete(account)
+      const count = countOf(account) + 1
+      const nowMs = performance.now()
+      const restMs = Math.min(REST_MAX_MS, count * (nowMs - beganMs))
+      failures.set(account, { count, againMs: nowMs + restMs })
+    },
+  }
 }

@@ -78,19 +78,9 @@ const RETRIED = new Set([429, 502, 503])
 
 export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upstream {
   const timeouts = { ...TIMEOUTS, ...config.timeouts }
-  const { origin, prefix, connect } = addressOf(config)
-  // Loading it takes 180 ms of CPU: not in a gateway that has no model.
+  const { prefix } = addressOf(config)
   let pool: UpstreamPool | undefined
-  const opened = import('undici').then(
-    ({ Pool }) =>
-      (pool = new Pool(origin, {
-        // One more than there are calls: to end one of them.
-        connections: (config.connectionsMax ?? UPSTREAM_CONNECTIONS_MAX) + 1,
-        pipelining: 1,
-        allowH2: false,
-        connect: { ...connect, timeout: timeouts.connectMs },
-      })),
-  )
+  const opened = openConnections(config, timeouts.connectMs).then((made) => (pool = made))
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Ergon/1',
@@ -119,7 +109,8 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
   const unanswered = (error: unknown): Failed => {
     const how = missed(error)
     if (how === undefined) throw error
-    const refusal = how === 'unreached' && config.at.kind === 'cell' ? restarting(error) : error
+    const isEnded = how === 'unreached' && config.at.kind === 'cell'
+    const refusal = isEnded ? restarting(config.name, error) : error
     // A request that kills its server must not kill it three times.
     return { refusal, text: '', triesMax: how === 'reset' ? 2 : TRIES_MAX, waitMs: 0 }
   }
@@ -131,13 +122,6 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
     chain(pool ?? opened, (to: UpstreamPool) =>
       send(to, request, signal).then<UpstreamReply | Failed, Failed>(judged, unanswered),
     )
-
-  /** A cell of ours has no socket, or nobody behind it: it has ended, and the agent starts it again. */
-  const restarting = (cause: unknown) =>
-    fault('model_loading', `Could not ask ${config.name} yet: it is being started again`, {
-      cause,
-      retryAfterS: RESTART_S,
-    })
 
   return {
     async ask({ path, accept, body, sent }, signal) {
@@ -156,6 +140,26 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
     close: async () => (await opened).destroy(),
   }
 }
+
+async function openConnections(config: UpstreamConfig, connectMs: number): Promise<UpstreamPool> {
+  const { origin, connect } = addressOf(config)
+  // Loading it takes 180 ms of CPU: not in a gateway that has no model.
+  const { Pool } = await import('undici')
+  return new Pool(origin, {
+    // One more than there are calls: to end one of them.
+    connections: (config.connectionsMax ?? UPSTREAM_CONNECTIONS_MAX) + 1,
+    pipelining: 1,
+    allowH2: false,
+    connect: { ...connect, timeout: connectMs },
+  })
+}
+
+/** A cell of ours has no socket, or nobody behind it: it has ended, and the agent starts it again. */
+const restarting = (name: string, cause: unknown) =>
+  fault('model_loading', `Could not ask ${name} yet: it is being started again`, {
+    cause,
+    retryAfterS: RESTART_S,
+  })
 
 /** A failed try: the limit of tries for its cause, and the wait before the next one. */
 type Failed = ServerRefusal & { readonly triesMax: number; readonly waitMs: number }
