@@ -107,10 +107,10 @@ const DAY_S = 86_400
 
 /** The measured time, cut off to days, hours or minutes: a new service has not been up for a day. */
 function timeWords(seconds: number): string {
-  const [size, noun] =
-    seconds >= DAY_S ? [DAY_S, 'day'] : seconds >= HOUR_S ? [HOUR_S, 'hour'] : [MINUTE_S, 'minute']
-  const count = Math.max(1, Math.floor(seconds / size))
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  const count = (size: number) => Math.max(1, Math.floor(seconds / size))
+  if (seconds < HOUR_S) return `${count(MINUTE_S)}\u{a0}min`
+  if (seconds < DAY_S) return `${count(HOUR_S)}\u{a0}h`
+  return count(DAY_S) === 1 ? '1\u{a0}day' : `${count(DAY_S)}\u{a0}days`
 }
 
 const incidentsSection = ({ incidents }: StatusDocument): Markup =>

@@ -251,10 +251,10 @@ test('a part that is not measured has no percent, whatever its history says', ()
     )?.up_percent
   assert.deepEqual([percentOf('ok'), percentOf(undefined)], ['100', null])
   const page = pageHtml(statusDocument(known({}, { webhooks: { state: 'ok', days } }), at))
-  assert.ok(page.includes('Webhooks: up 100\u{a0}% of 10 minutes, trouble on 0 days'), page)
+  assert.ok(page.includes('Webhooks: up 100\u{a0}% of 10\u{a0}min, trouble on 0 days'), page)
   const longer = { '2026-11-25': { ok: 50_000, degraded: 0, down: 0 }, ...days }
   const twoDays = pageHtml(
     statusDocument(known({}, { webhooks: { state: 'ok', days: longer } }), at),
   )
-  assert.ok(twoDays.includes('Webhooks: up 100\u{a0}% of 14 hours'), twoDays)
+  assert.ok(twoDays.includes('Webhooks: up 100\u{a0}% of 14\u{a0}h'), twoDays)
 })

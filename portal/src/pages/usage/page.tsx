@@ -28,6 +28,7 @@ type Search = {
   readonly to?: string
   readonly by?: GroupBy
 }
+const EACH = { minute: 'a minute', hour: 'an hour', day: 'a day' } as const
 const BY: readonly (readonly [GroupBy, string])[] = GROUPS.map((name) => [name, `By ${name}`])
 
 export function Page() {
@@ -79,11 +80,11 @@ export function Page() {
         {() => (
           <div className="stack wide">
             <Total rows={rows} past={past} range={range} />
-            <Section title={`Joules a ${range.step}`} aside="drag to see a part">
+            <Section title={`Joules ${EACH[range.step]}`} aside="drag to see a part">
               <Bars
                 rows={steps}
                 range={range}
-                label={`Joules a ${range.step} by service; the table below has the sums`}
+                label={`Joules ${EACH[range.step]} by service; the table below has the sums`}
                 onDragged={narrow}
               />
             </Section>
