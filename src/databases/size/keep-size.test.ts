@@ -236,7 +236,7 @@ test(
     await using _ = keeping({ sizeBytes: bytes + 12_000_000, spaceBytes: GB }, given)
     await until('it is slowed and let go', () => told.includes('undefined'))
     const first = told.slice(0, told.indexOf('undefined') + 1)
-    const [before, ...after] = first.join(' ').split(' 50 ')
+    const [before, ...after] = first.join(' ').split(' 20 ')
     assert.match(before ?? '', /^measured( measured)+$/)
     assert.deepEqual(after, ['measured measured undefined'])
   },
