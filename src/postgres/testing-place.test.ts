@@ -7,8 +7,9 @@ import { makeTestFolder, testPlace } from './testing-place.ts'
 const MEMORY = '/dev/shm'
 const place = testPlace({ fsync: 'off' })
 
-test('testPlace() is the disk for a cluster that syncs', () => {
+test('testPlace() is the disk for a cluster that syncs, or that has room for a long log', () => {
   assert.equal(testPlace({}), tmpdir())
+  assert.equal(testPlace({ fsync: 'off', max_wal_size: '2GB' }), tmpdir())
 })
 
 test(
