@@ -32,14 +32,7 @@ export function createApiProtocol(deps: {
   browser?: BrowserCredential
 }): ProtocolHandler {
   const { refusalFacts = {}, browser } = deps
-  const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 512 })
-  for (const route of ROUTES) {
-    const endpoint = deps.endpoints[route.operation]
-    invariant(endpoint !== undefined, `no endpoint for ${route.operation}`)
-    router.on(route.method, route.path, () => undefined, { operation: route.operation, endpoint })
-  }
-
-  for (const { method, path } of UNSERVED_ROUTES) router.on(method, path, () => undefined, null)
+  const router = routerOf(deps.endpoints)
 
   function match(exchange: Exchange): Call {
     if (exchange.method === 'OPTIONS') return optionsOf(exchange)
@@ -48,7 +41,7 @@ export function createApiProtocol(deps: {
       ? router.find(method as 'GET', exchange.path)
       : null
     if (found === null) throw refuse(exchange)
-    const bound = found.store as { operation: OperationName; endpoint: Endpoint } | null
+    const bound = found.store as BoundRoute | null
     if (bound === null)
       throw fault(
         'not_implemented',
@@ -99,6 +92,20 @@ export function createApiProtocol(deps: {
     body: bodyOf,
     render: (error, request) => renderProblem(error, request, refusalFacts[error.code as Code]),
   }
+}
+
+type BoundRoute = { readonly operation: OperationName; readonly endpoint: Endpoint }
+
+/** Finds the bound route of a method and a path; null for a path of OpenAI's API that is not served. */
+function routerOf(endpoints: Partial<Record<OperationName, Endpoint>>) {
+  const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 512 })
+  for (const { method, path, operation } of ROUTES) {
+    const endpoint = endpoints[operation]
+    invariant(endpoint !== undefined, `no endpoint for ${operation}`)
+    router.on(method, path, () => undefined, { operation, endpoint } satisfies BoundRoute)
+  }
+  for (const { method, path } of UNSERVED_ROUTES) router.on(method, path, () => undefined, null)
+  return router
 }
 
 async function bodyOf(exchange: Exchange, { operation, endpoint }: Call): Promise<unknown> {

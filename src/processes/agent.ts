@@ -103,14 +103,7 @@ export async function startAgent(
   if (await setPrice(state, config)) report.newPrice(config)
 
   const routedTo = `${config.operator}/${config.region}/cpu-${arch()}`
-  const learned = await readLearned(state, METER, log)
-  const meter = await createMeter({
-    ...node,
-    name: METER,
-    routedTo,
-    calibrationFile: data.at(CALIBRATION_FILE),
-    ...(learned !== undefined && { learned }),
-  })
+  const meter = await openMeter(node, state, routedTo)
   started.defer(() => meter.close())
   await meter.publish(state)
   const own = [AGENT, TASKS_CELL, ...gatewayNames(config)]
@@ -198,6 +191,25 @@ const openCells = (config: Config, folder: OpenFolder, log: Logger) =>
     log,
     clock: systemClock,
   })
+
+type OwnMeterDeps = Pick<
+  Parameters<typeof createMeter>[0],
+  'config' | 'cells' | 'log' | 'signal'
+> & {
+  readonly data: DataFolder
+}
+
+/** The meter of the node, with the rates that an earlier life learned. */
+async function openMeter({ data, ...deps }: OwnMeterDeps, state: State, routedTo: string) {
+  const learned = await readLearned(state, METER, deps.log)
+  return await createMeter({
+    ...deps,
+    name: METER,
+    routedTo,
+    calibrationFile: data.at(CALIBRATION_FILE),
+    ...(learned !== undefined && { learned }),
+  })
+}
 
 const openAgentAccounting = (deps: { data: DataFolder; state: State; log: Logger }) =>
   openAccounting({
