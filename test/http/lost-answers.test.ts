@@ -50,6 +50,7 @@ const at =
 const code = { file: 'index.mjs', source: "export default () => new Response('once')" }
 const month = { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' }
 const DATABASE = '/v1/databases/once'
+const MADE_MS = 200
 
 const OPERATIONS_WITH_KEY: Readonly<Record<string, Lost>> = {
   'topup.create': { path: at('/v1/topups'), body: () => ({ amount: '2.00' }), changes: true },
@@ -91,11 +92,8 @@ const OPERATIONS_WITH_KEY: Readonly<Record<string, Lost>> = {
   },
   'database-backup.create': {
     path: async () => {
-      // A backup is written down here, and made by another process.
-      await ergon.sql(
-        "update resources set actual = 'deployed' where account = $1 and kind = 'database'",
-        [payer.account],
-      )
+      // The backup of a database that is still being made is refused.
+      while ((await payer.call('GET', DATABASE)).json['status'] !== 'deployed') await pause(MADE_MS)
       return `${DATABASE}/backups`
     },
     body: () => ({}),

@@ -2,6 +2,7 @@
 // are signed in have their own.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { askerText, networkAsker } from '#portal/waiting.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { newClient, signUpSoftly, type PortalClient } from './client.ts'
@@ -34,22 +35,22 @@ describe('strangers at the portal', () => {
     const api = { address, port, host: `localhost:${port}`, origin: null }
     return codeOf(await newClient(sharedErgon()).ask('POST', '/v1/logins', asked, api))
   }
-  /** More rows as the newest one, of as many askers as `asker` makes of n. */
+  /** More rows as that of HERE, of as many askers as `asker` makes of n. */
   const plantChallenges = (rows: number, asker: string) =>
     sharedErgon().sql(
       `insert into passkey_challenges (challenge, browser, kind, facts, expires_at, asker)
        select 'planted ' || $1 || n, browser, kind, facts, expires_at, ${asker}
        from generate_series(1, $2::int) n,
-         (select * from passkey_challenges where kind = 'sign-in' order by expires_at desc limit 1) newest`,
-      [asker, rows],
+         (select * from passkey_challenges where kind = 'sign-in' and asker = $3 limit 1) own`,
+      [asker, rows, askerText(networkAsker(HERE))],
     )
   const plantLogins = (rows: number, asker: string) =>
     sharedErgon().sql(
       `insert into command_logins (id, user_code, code_challenge, name, address, expires_at, asker)
        select 'planted' || $1 || n, 'planted' || $1 || n, code_challenge, name, address, expires_at, ${asker}
        from generate_series(1, $2::int) n,
-         (select * from command_logins where id like 'login%' order by expires_at desc limit 1) newest`,
-      [asker, rows],
+         (select * from command_logins where asker = $3 limit 1) own`,
+      [asker, rows, askerText(networkAsker(HERE))],
     )
 
   test('a network that keeps too many passkeys waiting is refused alone', async () => {
