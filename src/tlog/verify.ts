@@ -10,10 +10,17 @@ import { parseReceipt, type Receipt } from './proof.ts'
 import { inclusionRoot } from './tree.ts'
 
 /**
- * In the order in which they are made; each needs the ones before it. The last one is made by a client that
- * keeps tree heads (history.ts).
+ * In the order in which they are made; each needs the ones before it. The last two are made by clients: by one that
+ * asked for an id (asked-charge.ts), and by one that keeps tree heads (history.ts).
  */
-export type CheckName = 'format' | 'key' | 'signature' | 'inclusion' | 'charge' | 'history'
+export type CheckName =
+  | 'format'
+  | 'key'
+  | 'signature'
+  | 'inclusion'
+  | 'charge'
+  | 'asked'
+  | 'history'
 /** `detail` is one sentence that may be shown as it is. */
 export type Check = { readonly name: CheckName; readonly ok: boolean; readonly detail: string }
 

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '#base/errors.ts'
 import { nj, pg, printJoules, printMilligrams, printUsd, pusd } from '#base/units.ts'
 import type { CarbonFactor, Charge } from '#contract/charge.ts'
+import { otherCharge } from '#tlog/asked-charge.ts'
 import type { Checkpoint } from '#tlog/checkpoint.ts'
 import { historyFault } from '#tlog/history.ts'
 import { verifyReceipt, type Check, type Verified } from '#tlog/verify.ts'
@@ -27,23 +28,39 @@ const UNSEALED_WAIT_MS = 500
 
 export async function run({ options, words: [receipt = ''] }: CommandCall): Promise<void> {
   const isFile = existsSync(receipt)
-  const text = isFile ? readFileSync(receipt, 'utf8') : await fetchReceipt(options, idOf(receipt))
+  const id = isFile ? undefined : idOf(receipt)
+  const text = id === undefined ? readFileSync(receipt, 'utf8') : await fetchReceipt(options, id)
   if (typeof options['out'] === 'string') writeFileSync(options['out'], text)
   const keysFile = typeof options['keys'] === 'string' ? options['keys'] : undefined
   const acceptNewKey = options['acceptNewKey'] === true
   const pinned = await pinnedKeys(options, { keysFile, acceptNewKey })
-  const held = verifyReceipt(text, pinned.keys)
+  const held = checkAsked(id, verifyReceipt(text, pinned.keys))
   const history = await historyOf(held.checkpoint, pinned, { options, isFile })
   const checks = history === undefined ? held.checks : [...held.checks, history]
   const verified: Verified = { ...held, checks, ok: held.ok && history?.ok !== false }
   if (options.json) printJson(jsonOf(verified, pinned))
   else show(verified, signersOf(pinned, held.checkpoint?.origin ?? ''))
   for (const { origin, why } of pinned.refused) tell(`not pinned: ${origin}: ${why}`)
+  const asked = held.checks.find(({ name }) => name === 'asked')
+  if (asked?.ok === false) throw new CommandError(asked.detail, EXIT.receipt)
   if (!held.ok || held.checkpoint === undefined) throw notHeld(text, pinned)
   if (history?.ok === false) throw new CommandError(history.detail, EXIT.receipt, ANOTHER_HISTORY)
   // A history that could not be compared is not pinned for the next comparison.
   const isKept = history !== undefined || !pinned.heads.has(held.checkpoint.origin)
   if (keysFile === undefined && isKept) keepHead(pinned, held.checkpoint)
+}
+
+/** A service may answer with the sound receipt of another charge, whose figures are of no use to the reader then. */
+function checkAsked(id: string | undefined, held: Verified): Verified {
+  if (id === undefined || held.charge === undefined) return held
+  const other = otherCharge(id, held.charge)
+  const check = (ok: boolean, detail: string) => [
+    ...held.checks,
+    { name: 'asked' as const, ok, detail },
+  ]
+  if (other === undefined)
+    return { ...held, checks: check(true, `This is the receipt of ${id}, as was asked`) }
+  return { ok: false, checks: check(false, other) }
 }
 
 const ANOTHER_HISTORY =
