@@ -4,7 +4,13 @@ import type { Checkpoint } from './checkpoint.ts'
 import { consistencyProof, TILE_WIDTH, type TileId, type TileReader } from './tiles.ts'
 import { isConsistent, type TreeHead } from './tree.ts'
 
-/** Reads the published parts of a log; rejects for parts that the service does not have. */
+/** The service answered that it does not have a part of a log. */
+export class PartMissing extends Error {}
+
+/**
+ * Reads the published parts of a log. Rejects with PartMissing for parts that the service does not have, and with other
+ * errors where the service could not be asked.
+ */
 export type LogReader = {
   checkpoint(origin: string): Promise<string>
   tile(origin: string, id: TileId & { readonly width: number }): Promise<Buffer>
@@ -13,7 +19,7 @@ export type LogReader = {
 /**
  * The reason, as text, why a head contradicts an earlier one. Undefined when a consistency proof (RFC 6962 §2.1.2),
  * computed from the log's tiles, leads from the smaller to the larger of the two.
- * Rejects when the tiles cannot be had.
+ * Rejects when the tiles cannot be had: with PartMissing where the service does not have them.
  */
 export async function historyFault(
   seen: TreeHead,

@@ -1,9 +1,9 @@
 // A shard of the log as clients see it: its key, signed head and tiles, and receipts of its charges.
-import { equal, ok } from 'node:assert/strict'
+import { equal } from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { leavesOf } from './charge.fixture.ts'
 import { checkpointBody, formatNote, originOf, parseCheckpoint } from './checkpoint.ts'
-import { tilesOf, type LogReader } from './history.ts'
+import { PartMissing, tilesOf, type LogReader } from './history.ts'
 import type { ReceiptKey } from './keys.ts'
 import { leafOf, type LeafContent } from './leaf.ts'
 import { formatReceipt } from './proof.ts'
@@ -37,8 +37,9 @@ export function makeShard(
     async tile(of, { level, index, width }) {
       equal(of, origin)
       const tile = written.find((each) => each.level === level && each.index === index)
-      ok((tile?.hashes.length ?? 0) >= width * 32, 'no wider than a tree of that size has it')
-      return tile?.hashes.subarray(0, width * 32) ?? Buffer.alloc(0)
+      if (tile === undefined || tile.hashes.length < width * 32)
+        throw new PartMissing('no wider than a tree of that size has it')
+      return tile.hashes.subarray(0, width * 32)
     },
   }
   /** The file of the receipt of `rcpt_<nth>`. */

@@ -9,13 +9,14 @@ const WORKER_MS = 10_000
 export type Signers = ReplyOf<'GET /.well-known/ergon/receipt-keys.json'>['signers']
 /** Undefined where the service did not say what the account's charge before was. */
 export type Before = { readonly accountSeq: string } | 'first' | undefined
+export type LedgerCharge = ReplyOf<'GET /v1/ledger'>['data'][number]
 export type Checked = {
   readonly text: string
   readonly verdict: Verdict
   readonly signers: Signers
   readonly before: Before
-  /** The hash of the leaf that the ledger says; undefined where it says none. */
-  readonly ledgerHash: string | undefined
+  /** The charge's row of the ledger; undefined where the ledger has none of the id. */
+  readonly row: LedgerCharge | undefined
 }
 
 /** Undefined while the charge is not signed yet. Throws Problem. */
@@ -28,6 +29,7 @@ export async function checkReceipt(id: string, signal: AbortSignal): Promise<Che
   if (answer.status === 202) return undefined
   const text = await answer.text()
   const verdict = await inWorker({
+    id,
     receipt: text,
     pinned: JSON.stringify(pinnedKeys(localStorage)),
     published: JSON.stringify(published),
@@ -35,19 +37,14 @@ export async function checkReceipt(id: string, signal: AbortSignal): Promise<Che
   })
   pinKeys(published, verdict.pinned, localStorage)
   if (verdict.isSound && verdict.head !== undefined) keepHead(verdict.head, localStorage)
-  const [before, ledgerHash] = await Promise.all([
-    chargeBefore(verdict, signal),
-    hashOnLedger(verdict, signal),
-  ])
-  return { text, verdict, signers: published.signers, before, ledgerHash }
+  const [before, row] = await Promise.all([chargeBefore(verdict, signal), rowOf(id, signal)])
+  return { text, verdict, signers: published.signers, before, row }
 }
 
-/** The row of the ledger must be of the very charge that the receipt proves. */
-async function hashOnLedger({ charge }: Verdict, signal: AbortSignal): Promise<string | undefined> {
-  if (charge === undefined) return undefined
-  const query = { id: charge.id, limit: '1' }
-  const { data } = await call('GET /v1/ledger', { query, signal })
-  return data[0]?.leaf_hash ?? undefined
+/** By the id that was asked for, and not by the id that the receipt says. */
+async function rowOf(id: string, signal: AbortSignal): Promise<LedgerCharge | undefined> {
+  const { data } = await call('GET /v1/ledger', { query: { id }, signal })
+  return data.find(({ kind }) => kind === 'charge')
 }
 
 /** The account's own numbers have no gap: that before this one must be there. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
 import { keyPair, makeShard, type Made } from '#tlog/shard.fixture.ts'
 import { judge } from './judge.ts'
-import { forgetPins, keepHead, pinKeys, pinnedKeys, seenHeads } from './pins.ts'
+import { forgetHead, forgetPins, keepHead, pinKeys, pinnedKeys, seenHeads } from './pins.ts'
 
 const ours = keyPair()
 const log = makeShard(ours, '2026', { count: 300 })
@@ -23,9 +23,10 @@ function browser() {
   return {
     store,
     origins: () => pinnedKeys(store).keys.map(({ origin }) => origin),
-    async check(of: Made, published: readonly ReceiptKey[]) {
+    async check(of: Made, published: readonly ReceiptKey[], id = 'rcpt_0') {
       const told = listOf(published)
       const asked = {
+        id,
         receipt: await of.receipt(0),
         pinned: JSON.stringify(pinnedKeys(store)),
         published: JSON.stringify(told),
@@ -85,6 +86,45 @@ test('each receipt must be of one history with the newest head that was seen', a
   const back = await check(log, [log.key])
   assert.deepEqual([back.isSound, back.failed?.check], [false, 'history'])
   assert.match(back.failed?.why ?? '', /its 300 leaves go with the 600 that this browser saw/)
-  forgetPins(store)
+  forgetHead(log.key.origin, store)
   assert.equal((await check(forked, [log.key])).isSound, true)
+})
+
+test('a sound receipt of another charge does not hold, and its head is not kept', async () => {
+  const { check, store } = browser()
+  for (const id of ['rcpt_1', 'req_1']) {
+    const { isSound, failed } = await check(log, [log.key], id)
+    assert.deepEqual([isSound, failed?.check], [false, 'asked'])
+    assert.match(failed?.why ?? '', new RegExp(`_0, and ${id} was asked for$`))
+    assert.deepEqual(seenHeads(store), [])
+  }
+  assert.equal((await check(log, [log.key], 'req_0')).isSound, true)
+})
+
+test('a log that cannot be read is not compared, and is no other history', async () => {
+  const { check, store } = browser()
+  const longer = makeShard(ours, '2026', { count: 600 })
+  await check(log, [log.key])
+  const fails = async (): Promise<never> => {
+    throw new TypeError('the log answered 503')
+  }
+  const away = { ...longer, read: { checkpoint: fails, tile: fails } }
+  const { isSound, failed, uncompared } = await check(away, [log.key])
+  assert.deepEqual([isSound, failed, uncompared], [false, undefined, 'the log answered 503'])
+  const sizes = () => seenHeads(store).map(({ size }) => size)
+  assert.deepEqual(sizes(), [300], 'its head is not kept')
+  assert.equal((await check(longer, [log.key])).uncompared, undefined)
+  assert.deepEqual(sizes(), [600])
+})
+
+test('the head of one log is forgotten alone: keys and other heads stay', async () => {
+  const { check, origins, store } = browser()
+  await check(log, [log.key])
+  await check(next, [log.key, next.key])
+  forgetHead(log.key.origin, store)
+  assert.deepEqual(
+    seenHeads(store).map(({ origin }) => origin),
+    [next.key.origin],
+  )
+  assert.deepEqual(origins(), [log.key.origin, next.key.origin])
 })

@@ -1,7 +1,8 @@
 // The judgement of a receipt, with the verifier and the rules of pins of the command line.
 import { messageOf } from '#base/errors.ts'
 import { fromBase64, type Checkpoint } from '#tlog/checkpoint.ts'
-import { historyFault, type LogReader } from '#tlog/history.ts'
+import { otherCharge } from '#tlog/asked-charge.ts'
+import { historyFault, PartMissing, type LogReader } from '#tlog/history.ts'
 import { parseReceiptKeys } from '#tlog/keys.ts'
 import { leafOf } from '#tlog/leaf.ts'
 import { vouchedKeys } from '#tlog/links.ts'
@@ -30,12 +31,19 @@ export async function judge(asked: Asked, read: LogReader): Promise<Verdict> {
   const sound = ok ? parseReceipt(receipt) : undefined
   const tookMs = performance.now() - started
   const seen = checkpoint && heads.get(checkpoint.origin)
-  const why = checkpoint && seen && (await otherHistory(seen, checkpoint, read))
+  const other = charge && otherCharge(asked.id, charge)
+  const { fault, uncompared } =
+    checkpoint === undefined || seen === undefined || other !== undefined
+      ? COMPARED
+      : await compareHistory(seen, checkpoint, read)
   const failed =
-    why === undefined ? checks.find((check) => !check.ok) : { name: 'history', detail: why }
+    checks.find((check) => !check.ok) ??
+    (other === undefined ? undefined : { name: 'asked', detail: other }) ??
+    (fault === undefined ? undefined : { name: 'history', detail: fault })
   return {
-    isSound: failed === undefined,
+    isSound: failed === undefined && uncompared === undefined,
     failed: failed && { check: failed.name, why: failed.detail },
+    uncompared,
     pinned: added.map(({ origin }) => origin),
     refusedKey:
       failed?.name === 'key'
@@ -52,15 +60,28 @@ export async function judge(asked: Asked, read: LogReader): Promise<Verdict> {
   }
 }
 
-/** A log that cannot show its tiles is as bad as another history: a log that went back to an old copy lacks them. */
-async function otherHistory(
+type Comparison = {
+  readonly fault: string | undefined
+  /** Why nothing could be compared. */
+  readonly uncompared: string | undefined
+}
+const COMPARED: Comparison = { fault: undefined, uncompared: undefined }
+
+/**
+ * A log that does not have its tiles any more is as bad as another history: a log that went back to an old copy lacks them.
+ * A log that could not be asked says nothing of its history.
+ */
+async function compareHistory(
   seen: TreeHead,
   head: Checkpoint,
   read: LogReader,
-): Promise<string | undefined> {
+): Promise<Comparison> {
   try {
-    return await historyFault(seen, head, read)
+    return { ...COMPARED, fault: await historyFault(seen, head, read) }
   } catch (error) {
-    return `Could not check whether its ${head.size} leaves go with the ${seen.size} that this browser saw before: ${messageOf(error)}`
+    const why = messageOf(error)
+    if (!(error instanceof PartMissing)) return { ...COMPARED, uncompared: why }
+    const what = `whether its ${head.size} leaves go with the ${seen.size} that this browser saw before`
+    return { ...COMPARED, fault: `Could not check ${what}: ${why}` }
   }
 }

@@ -39,6 +39,12 @@ export function keepHead(head: SavedHead, store: Pins): void {
   store.setItem(HEADS, JSON.stringify([...heads.filter((one) => one !== seen), head]))
 }
 
+/** The next receipt of that log begins another history; heads of other logs and all keys stay. */
+export function forgetHead(origin: string, store: Pins): void {
+  const others = seenHeads(store).filter((head) => head.origin !== origin)
+  store.setItem(HEADS, JSON.stringify(others))
+}
+
 /** The next receipt pins what the service tells then. */
 export function forgetPins(store: Pick<Storage, 'removeItem'>): void {
   for (const name of [STORE, HEADS]) store.removeItem(name)

@@ -3,6 +3,8 @@ import type { Charge } from '#contract/charge.ts'
 import type { SavedHead } from './pins.ts'
 
 export type Asked = {
+  /** The id of the receipt or of its request. */
+  readonly id: string
   /** The text of a `.tlog-proof` file. */
   readonly receipt: string
   /** The pinned keys and those that the service tells now, as published. */
@@ -13,9 +15,12 @@ export type Asked = {
 }
 
 export type Verdict = {
+  /** True when every check holds. One that could not be made does not hold. */
   readonly isSound: boolean
   /** The first check that failed. */
   readonly failed: { readonly check: string; readonly why: string } | undefined
+  /** Why the head could not be compared with the one that was seen before: the log was not to be read. */
+  readonly uncompared: string | undefined
   /** Logs that are trusted from now on. */
   readonly pinned: readonly string[]
   /** Why the key of this receipt's log is not trusted, where the service tells it. */
@@ -24,7 +29,7 @@ export type Verdict = {
   readonly accountSeq: string | undefined
   readonly leafHash: string | undefined
   readonly entry: number | undefined
-  /** The signed head of the receipt, and the size of the one that was seen before, which belongs to the same history. */
+  /** The signed head of the receipt, and the size of the one that was seen before. */
   readonly head: SavedHead | undefined
   readonly seenSize: number | undefined
   /** Hashes of the proof. */

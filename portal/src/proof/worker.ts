@@ -1,6 +1,6 @@
 // Verifies a receipt away from the page. The log is read only where the service tells of a log that is not pinned.
 import './globals.ts'
-import type { LogReader } from '#tlog/history.ts'
+import { PartMissing, type LogReader } from '#tlog/history.ts'
 import { tilePath } from '#tlog/tiles.ts'
 import { judge } from './judge.ts'
 import type { Asked } from './verdict.ts'
@@ -11,6 +11,7 @@ async function read(path: string): Promise<Response> {
   const response = await fetch(`/.well-known/ergon/logs/${path}`, {
     signal: AbortSignal.timeout(LOG_MS),
   })
+  if (response.status === 404) throw new PartMissing('the log does not have that part')
   if (!response.ok) throw new TypeError(`the log answered ${response.status}`)
   return response
 }

@@ -2,8 +2,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Checked } from '#console/proof/check-receipt.ts'
+import { chargeOf } from '#tlog/charge.fixture.ts'
 import { checkLines } from './checks.ts'
 
+const charge = chargeOf(1)
+const row = {
+  id: charge.id,
+  at: charge.to,
+  kind: 'charge',
+  amount_pusd: `-${charge.charge_pusd}`,
+  request_id: charge.request,
+  service: 'inference',
+  operation: charge.operation,
+  model: null,
+  energy_nj: charge.energy_nj,
+  resource: null,
+  method: 'model',
+  band_pct: '30',
+  leaf_hash: 'ab',
+  reference: null,
+} as const
 const sound: Checked = {
   text: '',
   verdict: {
@@ -11,7 +29,8 @@ const sound: Checked = {
     failed: undefined,
     pinned: [],
     refusedKey: undefined,
-    charge: undefined,
+    uncompared: undefined,
+    charge,
     accountSeq: '1284',
     leafHash: 'ab',
     entry: 4182,
@@ -22,7 +41,7 @@ const sound: Checked = {
   },
   signers: { count: 5, threshold: 3, hosts: 1 },
   before: { accountSeq: '1283' },
-  ledgerHash: 'ab',
+  row,
 }
 const told = (checked: Checked) =>
   checkLines(checked).map(({ name, state, rest }) =>
@@ -65,11 +84,24 @@ test('a missing number, a changed key and a wrong sum each fail their line', () 
 
 test('another row of the ledger, and another history, each fail the line of the log', () => {
   const line = (checked: Checked) => told(checked)[1]
-  assert.equal(
-    line({ ...sound, ledgerHash: 'ff00ff00ff' }),
-    'fails In the log: the ledger has the leaf ff00ff00, and this receipt the leaf ab',
-  )
-  assert.match(line({ ...sound, ledgerHash: undefined }) ?? '', /^holds In the log: entry 4,182/)
+  const rowsOf = [
+    [{ leaf_hash: 'ff00ff00ff' }, 'the leaf ff00ff00, and this receipt the leaf ab'],
+    [{ leaf_hash: null }, 'the leaf none, and this receipt the leaf ab'],
+    [{ id: 'rcpt_2' }, 'the charge rcpt_2, and this receipt the charge rcpt_1'],
+    [
+      { energy_nj: '1500000001' },
+      'the nanojoules 1500000001, and this receipt the nanojoules 1500000000',
+    ],
+    [
+      { amount_pusd: '-104167' },
+      'the pico-dollars 104167, and this receipt the pico-dollars 104166',
+    ],
+  ] as const
+  for (const [change, words] of rowsOf)
+    assert.equal(
+      line({ ...sound, row: { ...row, ...change } }),
+      `fails In the log: the ledger has ${words}`,
+    )
   assert.match(
     line({ ...sound, verdict: { ...sound.verdict, seenSize: 4100 } }) ?? '',
     /in 7 steps, of one history with 4,100 seen before$/,
@@ -81,4 +113,33 @@ test('another row of the ledger, and another history, each fail the line of the 
     'unmade Adds up: not checked',
     'unmade Nothing hidden: not checked',
   ])
+})
+
+test('what could not be compared has no tick, and the reason in words', () => {
+  assert.deepEqual(told({ ...sound, row: undefined }), [
+    'holds Signed by three of five signers, on one host',
+    'unmade In the log: entry 4,182 leads to the signed head 4,190 in 7 steps. Not compared with the ledger, because your ledger has no row of this id',
+    'holds Adds up: every figure recomputed here, in 4 ms',
+    'holds Nothing hidden: your number 1,284 follows 1,283',
+  ])
+  const uncompared = 'the log answered 503'
+  const verdict = { ...sound.verdict, isSound: false, seenSize: 4100, uncompared }
+  assert.equal(
+    told({ ...sound, verdict })[1],
+    'unmade In the log: entry 4,182 leads to the signed head 4,190 in 7 steps. Not compared with the 4,100 entries seen before, because the log could not be read: the log answered 503. Ask again',
+  )
+})
+
+test('the receipt of another charge fails its line', () => {
+  const failed = { check: 'asked', why: 'This is the receipt of rcpt_1, and rcpt_2 was asked for' }
+  assert.deepEqual(
+    told({ ...sound, row: undefined, verdict: { ...sound.verdict, isSound: false, failed } }).slice(
+      1,
+    ),
+    [
+      'fails In the log: this is the receipt of rcpt_1, and rcpt_2 was asked for',
+      'unmade Adds up: not checked',
+      'unmade Nothing hidden: not checked',
+    ],
+  )
 })

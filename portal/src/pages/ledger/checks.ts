@@ -1,10 +1,11 @@
 // The four checks of a receipt as sentences: who signed, that it is in the log, that it adds up, that none is hidden.
-import type { Checked } from '#console/proof/check-receipt.ts'
+import type { Charge } from '#contract/charge.ts'
+import type { Checked, LedgerCharge } from '#console/proof/check-receipt.ts'
 import { grouped, NBSP } from '#console/figures/digits.ts'
 
 export type CheckLine = {
   readonly name: 'Signed' | 'In the log' | 'Adds up' | 'Nothing hidden'
-  /** `unmade`: a check before it failed. */
+  /** `unmade`: a check before it failed, or there was nothing to compare with. */
   readonly state: 'holds' | 'fails' | 'unmade'
   readonly rest: string
 }
@@ -18,6 +19,7 @@ const LINE_OF: Readonly<Record<string, CheckLine['name']>> = {
   key: 'Signed',
   signature: 'Signed',
   inclusion: 'In the log',
+  asked: 'In the log',
   history: 'In the log',
   charge: 'Adds up',
 }
@@ -51,20 +53,44 @@ function signedBy({ signers: { count, threshold, hosts } }: Checked): string {
   return ` by ${inWords(threshold)} of ${inWords(count)} signers, on ${where}`
 }
 
-function inLog({ verdict, ledgerHash }: Checked): CheckLine {
+function inLog({ verdict, row }: Checked): CheckLine {
   const name = 'In the log'
-  const { entry = 0, head, seenSize, steps = 0, leafHash = '' } = verdict
-  if (ledgerHash !== undefined && ledgerHash !== leafHash)
-    return {
-      name,
-      state: 'fails',
-      rest: `: the ledger has the leaf ${brief(ledgerHash)}, and this receipt the leaf ${brief(leafHash)}`,
-    }
+  const { entry = 0, head, seenSize, steps = 0, charge, leafHash = '', uncompared } = verdict
+  const other = row && charge && otherRow(row, charge, leafHash)
+  if (other !== undefined) return { name, state: 'fails', rest: `: ${other}` }
   const size = grouped(BigInt(head?.size ?? 0))
   const led = `: entry ${grouped(BigInt(entry))} leads to the signed head ${size} in ${steps} steps`
-  const seen =
-    seenSize === undefined ? '' : `, of one history with ${grouped(BigInt(seenSize))} seen before`
-  return { name, state: 'holds', rest: led + seen }
+  const seen = seenSize === undefined ? '' : grouped(BigInt(seenSize))
+  const missing = [
+    ...(uncompared === undefined
+      ? []
+      : [
+          `Not compared with the ${seen} entries seen before, because the log could not be read: ${uncompared}. Ask again`,
+        ]),
+    ...(row === undefined
+      ? ['Not compared with the ledger, because your ledger has no row of this id']
+      : []),
+  ]
+  if (missing.length > 0) return { name, state: 'unmade', rest: [led, ...missing].join('. ') }
+  const history = seenSize === undefined ? '' : `, of one history with ${seen} seen before`
+  return { name, state: 'holds', rest: led + history }
+}
+
+/** Why the row of the ledger is not that of the charge, in words. */
+function otherRow(row: LedgerCharge, charge: Charge, leafHash: string): string | undefined {
+  const compared = [
+    ['the charge', row.id, charge.id],
+    ['the leaf', row.leaf_hash, leafHash],
+    ['the nanojoules', row.energy_nj, charge.energy_nj],
+    ['the pico-dollars', (-BigInt(row.amount_pusd)).toString(), charge.charge_pusd],
+  ] as const
+  for (const [what, ledger, receipt] of compared)
+    if (ledger !== receipt) {
+      const [its, own] =
+        what === 'the leaf' ? [brief(ledger ?? 'none'), brief(receipt)] : [ledger, receipt]
+      return `the ledger has ${what} ${its}, and this receipt ${what} ${own}`
+    }
+  return undefined
 }
 
 const brief = (hash: string): string => hash.slice(0, 8)

@@ -6,7 +6,7 @@ import { energyExact } from '#console/figures/energy.ts'
 import { bandWords, figureOf } from '#console/figures/known.ts'
 import { clockExact } from '#console/figures/time.ts'
 import { checkReceipt, type Checked } from '#console/proof/check-receipt.ts'
-import { forgetPins } from '#console/proof/pins.ts'
+import { forgetHead, forgetPins } from '#console/proof/pins.ts'
 import { queryClient } from '#console/client/queries.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
 import { Copy } from '#console/parts/copy.tsx'
@@ -41,6 +41,7 @@ export function Receipt({ id }: { readonly id: string }) {
 
 function Opened({ id, checked }: { readonly id: string; readonly checked: Checked }) {
   const { verdict, signers } = checked
+  const { head } = verdict
   const lines = checkLines(checked)
   const fault = lines.find(({ state }) => state === 'fails')
   if (verdict.charge === undefined || fault !== undefined)
@@ -48,8 +49,16 @@ function Opened({ id, checked }: { readonly id: string; readonly checked: Checke
       <Plate label="Receipt that does not hold">
         <h2 className="bad">Do not trust this receipt</h2>
         <CheckList lines={lines} />
-        {verdict.refusedKey !== undefined && <OtherService id={id} what="key" />}
-        {verdict.failed?.check === 'history' && <OtherService id={id} what="history" />}
+        {verdict.refusedKey !== undefined && (
+          <OtherService id={id} what="key" forget={() => forgetPins(localStorage)} />
+        )}
+        {verdict.failed?.check === 'history' && head !== undefined && (
+          <OtherService
+            id={id}
+            what="history"
+            forget={() => forgetHead(head.origin, localStorage)}
+          />
+        )}
         <Actions id={id} text={checked.text} />
       </Plate>
     )
@@ -61,10 +70,17 @@ function Opened({ id, checked }: { readonly id: string; readonly checked: Checke
       </div>
       <ReceiptSum charge={verdict.charge} />
       <CheckList lines={lines} />
+      {verdict.uncompared !== undefined && (
+        <button type="button" className="btn small" onClick={() => void checkAgain(id)}>
+          Ask again
+        </button>
+      )}
       <Actions id={id} text={checked.text} />
     </Plate>
   )
 }
+
+const checkAgain = (id: string) => queryClient.refetchQueries({ queryKey: ['receipt', id] })
 
 const WHY_OTHER = {
   key: 'This browser knows another key of the service. A service that was set up anew has a new key, and so has one that somebody stands in for.',
@@ -72,18 +88,25 @@ const WHY_OTHER = {
     'This browser has seen another history of the log. A service that went back to an old copy has another one, and so has one that shows different logs to different readers.',
 }
 
+const FORGOTTEN = {
+  key: 'The keys and the heads of logs that this browser knows are forgotten.',
+  history: 'The head of this log that this browser knows is forgotten. Keys and other heads stay.',
+}
+
 /** For a service that was set up anew, or went back to an old copy. */
 function OtherService({
   id,
   what,
+  forget,
 }: {
   readonly id: string
   readonly what: keyof typeof WHY_OTHER
+  readonly forget: () => void
 }) {
   const [isOpen, setOpen] = useState(false)
   const trust = async () => {
-    forgetPins(localStorage)
-    await queryClient.refetchQueries({ queryKey: ['receipt', id] })
+    forget()
+    await checkAgain(id)
   }
   return (
     <>
@@ -99,7 +122,7 @@ function OtherService({
           act={trust}
         >
           Ask the operator first, by another way than this page: whoever has the key can make
-          receipts that hold. The keys and the heads of logs that this browser knows are forgotten.
+          receipts that hold. {FORGOTTEN[what]}
         </Confirm>
       )}
     </>
