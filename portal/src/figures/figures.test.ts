@@ -202,11 +202,27 @@ test('a sum has the bands of its parts, weighted by energy', () => {
   ])
   assert.deepEqual(figure, { nj: 358_035_898n, known: 'modelled', bandPct: 39 })
   assert.deepEqual(figureOf([]), { nj: 0n, known: 'modelled', bandPct: 0 })
-  assert.deepEqual(bandWords({ nj: 358_035_898n, bandPct: 40 }), ['0.21', '0.50'])
   assert.equal(
     spoken({ nj: 358_035_898n, known: 'modelled', bandPct: 40 }),
     '0.358035898 joules, modelled, plus or minus 40 percent',
   )
+})
+
+test('bandWords() has two digits of the low end at least, and both ends contain the band', () => {
+  const words = (nj: bigint, bandPct: number | undefined) => bandWords({ nj, bandPct }).join(' to ')
+  assert.equal(words(358_035_898n, 40), '0.21 to 0.51')
+  assert.equal(words(11_200_000n, 40), '0.0067 to 0.0157')
+  assert.equal(words(388_120n, 40), '0.00023 to 0.00055')
+  assert.equal(words(5n, 40), '0.000000003 to 0.000000007')
+  assert.equal(words(9_000_000_000n, 40), '5.4 to 12.6')
+  assert.equal(words(20_506_907_000_001n, 40), '12,304 to 28,710')
+  assert.equal(words(341_207_114n, 1), '0.33 to 0.35')
+  assert.equal(words(1n, 50), '0.000000000 to 0.000000002')
+  // A band of 100 % and more begins at zero; nothing vouches for a figure without a band.
+  assert.equal(words(11_200_000n, 100), '0.000 to 0.023')
+  assert.equal(words(11_200_000n, undefined), '0.000 to 0.023')
+  const [low, high] = bandWords({ nj: 358_035_898n, bandPct: 0 })
+  assert.equal(low, high, 'no band')
 })
 
 test('asMuchAs() chooses the comparison by size', () => {

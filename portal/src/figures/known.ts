@@ -18,6 +18,9 @@ export type How = { readonly known: EnergyOrigin; readonly bandPct: number | und
 export type Figure = How & { readonly nj: bigint }
 type Banded = Pick<Figure, 'nj' | 'bandPct'>
 
+/** The power of ten of a joule in nanojoules. */
+const JOULE = 9
+
 /** The origin of a charge, a part or a meter, as the API writes it. */
 export const howOf = (told: {
   readonly method: string | null | undefined
@@ -56,18 +59,24 @@ export function figureOfSums(sums: readonly ChargedSum[]): Figure {
   return { nj, known, bandPct: bandOfWeight(nj, weight) }
 }
 
-/** The ends of the band. The band of a figure of more than 100 % begins at zero. */
+/** The ends of the band, the high one rounded up. The band of a figure of more than 100 % begins at zero. */
 export function bandOf({ nj, bandPct }: Banded): readonly [bigint, bigint] {
   const pct = bandPct ?? 100
   const low = (nj * BigInt(Math.max(0, 100 - pct))) / 100n
-  return [low, (nj * BigInt(100 + pct)) / 100n]
+  return [low, (nj * BigInt(100 + pct) + 99n) / 100n]
 }
 
-/** The ends in joules with two decimals, as on a receipt: 0.21 and 0.50. */
+/** Digits of the smaller end that is not zero. */
+const BAND_DIGITS = 2
+
+/** The ends in joules, as on a receipt: 0.21 and 0.51. The low end is cut off, and the high end is rounded up. */
 export function bandWords(figure: Banded): readonly [string, string] {
   const [low, high] = bandOf(figure)
-  const decimals = high >= 100_000_000_000n ? 0 : high >= 10_000_000n ? 2 : 6
-  return [decimal(low, 9, decimals), decimal(high, 9, decimals)]
+  if (low === high) return [joules(low), joules(high)]
+  const digits = (low === 0n ? high : low).toString().length
+  const decimals = Math.min(JOULE, Math.max(0, JOULE + BAND_DIGITS - digits))
+  const step = 10n ** BigInt(JOULE - decimals)
+  return [decimal(low, JOULE, decimals), decimal(high + step - 1n, JOULE, decimals)]
 }
 
 /** The digits of a register: `heavy` are vouched for, `light` ones are billed and lie inside the band. */
