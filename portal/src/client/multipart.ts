@@ -47,9 +47,9 @@ export async function discard(begun: BegunUpload): Promise<void> {
   begunUploads.forget(begun)
 }
 
-/** Ends the upload that the file began here, where there is one. */
-export async function discardOf(place: Place, file: File): Promise<void> {
-  const begun = begunUploads.find(place, await markOf(file))
+/** Ends the upload that was begun here, where there is one. Its file may have changed or be gone since. */
+export async function discardOf(place: Place): Promise<void> {
+  const begun = begunUploads.at(place)
   if (begun !== undefined) await discard(begun)
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { isProblem } from '#console/client/problem.ts'
 import { begunUploads, type BegunUpload } from '#console/client/begun-uploads.ts'
 import { discard, discardOf } from '#console/client/multipart.ts'
-import { upload } from '#console/client/upload.ts'
+import { goesInParts, upload } from '#console/client/upload.ts'
 import { objectsChanged } from './use-storage.ts'
 
 export type Upload = {
@@ -56,9 +56,10 @@ export function useUploads(bucket: string): Uploads {
       await objectsChanged()
     } catch (error) {
       if (ending.signal.aborted) {
-        const isStopped = ending.signal.reason === STOPPED
+        // A small file that is stopped takes nothing from the other file whose parts are kept under its name.
+        const hasParts = ending.signal.reason === STOPPED && goesInParts(one.file)
         const place = { bucket, key: one.key }
-        await (isStopped ? discardOf(place, one.file) : Promise.resolve()).then(
+        await (hasParts ? discardOf(place) : Promise.resolve()).then(
           () => remove(one.id),
           (failure: unknown) => change(one.id, { state: 'failed', error: failure }),
         )
