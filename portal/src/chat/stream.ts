@@ -2,6 +2,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { send } from '#console/client/call.ts'
 import { scaled } from './cost.ts'
+import { onceLoaded } from './once-loaded.ts'
 
 export type ChatBody = {
   readonly model: string
@@ -39,17 +40,25 @@ type Chunk = {
   readonly error?: { readonly message: string }
 }
 
-/** Throws Problem for a refusal; TypeError for an error inside of the stream. */
-export async function* streamChat(body: ChatBody, signal: AbortSignal): AsyncGenerator<ChatEvent> {
-  const response = await send('POST /v1/chat/completions', {
-    body: {
-      ...body,
-      messages: [...body.messages],
-      stream: true,
-      stream_options: { include_usage: true, include_energy: true } as object,
-    },
-    signal,
-  })
+/**
+ * Asks again while the model loads, and tells `loads` so. Throws Problem for a refusal; TypeError for an error inside of the
+ * stream.
+ */
+export async function* streamChat(
+  body: ChatBody,
+  signal: AbortSignal,
+  loads: () => void = () => undefined,
+): AsyncGenerator<ChatEvent> {
+  const whole = {
+    ...body,
+    messages: [...body.messages],
+    stream: true,
+    stream_options: { include_usage: true, include_energy: true } as object,
+  }
+  const response = await onceLoaded(
+    () => send('POST /v1/chat/completions', { body: whole, signal }),
+    { ending: () => signal, loads },
+  )
   yield begunOf(response.headers)
   const events = response.body
     ?.pipeThrough(new TextDecoderStream())

@@ -4,10 +4,9 @@ import { useEffect, useRef, useState } from 'react'
 import { codeOf, type Language } from '#console/chat/code.ts'
 import { costOf, type Cost } from '#console/chat/cost.ts'
 import { FIRST_QUESTION } from '#console/chat/first-question.ts'
+import { onceLoaded } from '#console/chat/once-loaded.ts'
 import { send } from '#console/client/call.ts'
 import { apiUrl } from '#console/client/api-url.ts'
-import { pause } from '#console/client/pause.ts'
-import { isProblem } from '#console/client/problem.ts'
 import { howOf } from '#console/figures/known.ts'
 import { asMuchAs } from '#console/figures/as-much-as.ts'
 import { carbonShort } from '#console/figures/carbon.ts'
@@ -20,10 +19,6 @@ import { useAction } from '#console/parts/use-action.ts'
 import { saveStep } from './progress.ts'
 
 const LANGUAGES = Object.keys(codeOf) as readonly Language[]
-
-/** After a start a model loads for some seconds, and for a minute on a busy machine. */
-const TRIES_MAX = 60
-const AGAIN_MS = 2_000
 
 type Answered = { readonly cost: Cost; readonly text: string | undefined }
 
@@ -39,9 +34,10 @@ export function Ask({
   const [isLoading, setLoading] = useState(false)
   const ending = useEnding()
   const action = useAction(async () => {
-    const response = await onceLoaded(ending, () => setLoading(true)).finally(() =>
-      setLoading(false),
-    )
+    const response = await onceLoaded(
+      (signal) => send('POST /v1/chat/completions', { body: FIRST_QUESTION, signal }),
+      { ending, loads: () => setLoading(true) },
+    ).finally(() => setLoading(false))
     const answer = (await response.json()) as {
       readonly choices: readonly { readonly message: { readonly content: string | null } }[]
     }
@@ -71,19 +67,6 @@ export function Ask({
       <Strip njPerS={undefined} />
     </>
   )
-}
-
-/** The answer of a model that may still be loading. */
-async function onceLoaded(ending: () => AbortSignal, loads: () => void): Promise<Response> {
-  for (let tries = 1; ; tries++)
-    try {
-      const signal = ending()
-      return await send('POST /v1/chat/completions', { body: FIRST_QUESTION, signal })
-    } catch (error) {
-      if (!isProblem(error, 'model_loading') || tries === TRIES_MAX) throw error
-      loads()
-      await pause(error.retryMs ?? AGAIN_MS, ending())
-    }
 }
 
 /** A signal that ends when the step is left. */

@@ -6,6 +6,7 @@ import { Composer } from './composer.tsx'
 import { Meter } from './meter.tsx'
 import { NowBar } from './now-bar.tsx'
 import { Talk } from './talk.tsx'
+import { isRunning } from './turn.ts'
 import { bodyOf, nextOf, useChat, type ChatSettings } from './use-chat.ts'
 import './playground.css'
 
@@ -19,11 +20,11 @@ export function Page() {
   const chat = useChat(settings)
   const [text, setText] = useState('')
   const last = chat.turns.at(-1)
-  const isRunning = last?.status === 'asking' || last?.status === 'answering'
+  const isAsking = last !== undefined && isRunning(last)
   return (
     <>
       <Head title="Playground">
-        {chat.turns.length > 0 && !isRunning && (
+        {chat.turns.length > 0 && !isAsking && (
           <button type="button" className="btn small" onClick={chat.clear}>
             New conversation
           </button>
@@ -31,10 +32,10 @@ export function Page() {
       </Head>
       <div className="play">
         <section aria-label="Conversation">
-          {last !== undefined && <NowBar turn={last} isRunning={isRunning} />}
+          {last !== undefined && <NowBar turn={last} isRunning={isAsking} />}
           <Talk turns={chat.turns} />
           <Composer
-            isRunning={isRunning}
+            isRunning={isAsking}
             text={text}
             onText={setText}
             bodyOf={(question) => bodyOf(chat.turns, question, settings)}
@@ -44,7 +45,7 @@ export function Page() {
         </section>
         <Meter
           turn={last}
-          isRunning={isRunning}
+          isRunning={isAsking}
           next={nextOf(chat.turns, text, settings)}
           settings={settings}
           onSettings={setSettings}

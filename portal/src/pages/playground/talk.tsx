@@ -9,7 +9,7 @@ import { Exact } from '#console/parts/register.tsx'
 import { SmallSeal } from '#console/parts/seal.tsx'
 import { useUnit } from '#console/live/use-unit.ts'
 import { UNKNOWN } from './meter.tsx'
-import { billed, isAwaited, type Turn, type TurnCharge } from './turn.ts'
+import { billed, isAwaited, isRunning, type Turn, type TurnCharge } from './turn.ts'
 import { useCharge } from './use-charge.ts'
 
 export function Talk({ turns }: { readonly turns: readonly Turn[] }) {
@@ -39,6 +39,7 @@ export function Talk({ turns }: { readonly turns: readonly Turn[] }) {
 
 const STATES: Readonly<Record<Turn['status'], string>> = {
   asking: 'asking',
+  loading: 'the model is loading',
   answering: 'answering',
   done: '',
   stopped: 'stopped',
@@ -50,18 +51,23 @@ function Answer({ turn: told }: { readonly turn: Turn }) {
   const turn = billed(told, charge)
   const { status, model, text, reason, error } = turn
   const who = [model, STATES[status]].filter((part) => part !== '').join(', ')
-  const isRunning = status === 'asking' || status === 'answering'
+  const isGoing = isRunning(turn)
   return (
-    <div className="turn" aria-busy={isRunning}>
+    <div className="turn" aria-busy={isGoing}>
       <p className="who" title={reason}>
         {who === '' ? 'Answer' : who}
       </p>
       <p className="words">
         {text}
-        {isRunning && <span className="caret" />}
+        {isGoing && <span className="caret" />}
       </p>
+      {status === 'loading' && (
+        <p className="small" role="status">
+          The model is loading, as after each start. It is asked again by itself.
+        </p>
+      )}
       {error !== undefined && <ProblemNote error={error} title="It was not answered" />}
-      {!isRunning && turn.isWhole && turn.nj !== undefined && (
+      {!isGoing && turn.isWhole && turn.nj !== undefined && (
         <Cost turn={turn} nj={turn.nj} charge={charge} />
       )}
       {isAwaited(turn) && (

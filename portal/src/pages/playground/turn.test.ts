@@ -38,3 +38,11 @@ test('an answer that was cut off has the figure of its charge; until then it is 
   const ended = afterEvent(running, { type: 'ended', nj: 600n, pg: 7n, tokens: 3 }, 20)
   assert.equal(isAwaited({ ...ended, endedMs: 20 }), false)
 })
+
+test('the time in which a model loads is none of its answer', () => {
+  const begun = { type: 'begun', receiptId: 'rcpt_1', ceilingNj: 900n, reason: 'L0' } as const
+  const turn = asked('Rivers?', 256, 0)
+  assert.equal(afterEvent(turn, begun, 10).startedMs, 0)
+  const loaded = afterEvent({ ...turn, status: 'loading' }, begun, 60_000)
+  assert.deepEqual([loaded.status, loaded.startedMs], ['answering', 60_000])
+})

@@ -9,7 +9,7 @@ export type Turn = {
   readonly text: string
   readonly model: string
   readonly reason: string | undefined
-  readonly status: 'asking' | 'answering' | 'done' | 'stopped' | 'failed'
+  readonly status: 'asking' | 'loading' | 'answering' | 'done' | 'stopped' | 'failed'
   readonly error: unknown
   readonly receiptId: string | undefined
   readonly tokens: number
@@ -52,6 +52,8 @@ export function afterEvent(turn: Turn, event: ChatEvent, nowMs: number): Turn {
       return {
         ...turn,
         status: 'answering',
+        // The time in which the model loaded is none of its answer.
+        startedMs: turn.status === 'loading' ? nowMs : turn.startedMs,
         receiptId: event.receiptId === '' ? undefined : event.receiptId,
         ceilingNj: event.ceilingNj,
         reason: event.reason,
@@ -84,6 +86,9 @@ export function billed(turn: Turn, charge: TurnCharge | undefined): Turn {
   const { nj } = charge
   return { ...turn, nj, isWhole: true, points: [...points, { tokens, nj, atMs }] }
 }
+
+/** Its end is still to come. */
+export const isRunning = ({ endedMs }: Turn): boolean => endedMs === undefined
 
 /** The answer has ended, and its charge is not known yet. */
 export const isAwaited = ({ endedMs, isWhole, receiptId }: Turn): boolean =>

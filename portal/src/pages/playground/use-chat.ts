@@ -33,7 +33,8 @@ async function follow(
   const end = (status: Turn['status'], error?: unknown) =>
     change((turn) => ({ ...turn, status, error, endedMs: performance.now() }))
   try {
-    for await (const event of streamChat(body, signal))
+    const loads = () => change((turn) => ({ ...turn, status: 'loading' }))
+    for await (const event of streamChat(body, signal, loads))
       change((turn) => afterEvent(turn, event, performance.now()))
     end('done')
   } catch (error) {
