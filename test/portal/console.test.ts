@@ -181,6 +181,8 @@ describe('the console in a browser', { skip: withoutBrowser }, () => {
     await ada.page.evaluate("localStorage.removeItem('ergon.receipt-keys')")
     const signed = /^Signed by three of five signers/
     assert.match((await open(log, [log])) ?? '', signed)
+    // The page is that of another charge: a sound receipt of `rcpt_0` is no answer to its id.
+    await ada.page.locator('.checks li.fails', { hasText: 'was asked for' }).waitFor()
     assert.match((await open(next, [log, next])) ?? '', signed)
     assert.match((await open(forged, [log, next, forged])) ?? '', /^Signed: another key signs it/)
     await ada.page.getByText('Do not trust this receipt').waitFor()
