@@ -1,5 +1,4 @@
 // The pages on which processes tell the counts of their requests to the process of the status page.
-import type { AccountCount } from './account-counts.ts'
 import type { ModelCounts } from './request-counts.ts'
 
 /** Of a gateway: since its start. */
@@ -10,10 +9,5 @@ export type CountsPage = {
 
 /** Of the ingress. */
 export const ROUTED_COUNTS_PAGE = '/routed-counts'
-export type RoutedCounts = {
-  /** Requests that had a route, and those of them that the service failed, since the start of the process. */
-  readonly requests: number
-  readonly failures: number
-  /** By account, since the page was last asked for. */
-  readonly accounts: readonly (readonly [account: string, count: Readonly<AccountCount>])[]
-}
+/** Requests that had a route, and those of them that the service failed, since the start of the process. */
+export type RoutedCounts = { readonly requests: number; readonly failures: number }

@@ -95,7 +95,7 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
     exchange.close()
     try {
       const charge = spend.settle(exchange.response.statusCode)
-      deps.counts.add(operation, charge, performance.now() - begunMs, caller.account)
+      deps.counts.add(operation, charge, performance.now() - begunMs, caller.reader)
       discardBody(exchange)
       spend.written()
     } finally {

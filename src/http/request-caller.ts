@@ -15,9 +15,9 @@ export type RequestCallerDeps = {
 }
 
 export class RequestCaller {
-  /** The account of the first name that it had. */
-  account: string | undefined
-  /** The account that reads the reply. A stranger has none, also where an account pays. */
+  /**
+   * The account of its first name, which reads the reply. A stranger has none, also where an account pays.
+   */
   reader: string | undefined
   readonly #exchange: Exchange
   readonly #deps: RequestCallerDeps
@@ -33,7 +33,6 @@ export class RequestCaller {
   arrive({ operation, parameters }: Call, who: Principal): void {
     const { clock, rates, accounts } = this.#deps
     demandScope(who, operation, operationOf(operation), { parameters, nowMs: clock.wallMs() })
-    this.account ??= who.account
     this.reader ??= who.account
     if (this.#leave !== undefined) return
     this.#exchange.limitHeaders = rates.take(who)
@@ -42,7 +41,6 @@ export class RequestCaller {
 
   /** A caller without a name, for whom the account pays. Throws too_many_requests. */
   arriveAsStranger(account: string): void {
-    this.account ??= account
     this.#leave ??= this.#deps.accounts.enterStranger(account)
   }
 

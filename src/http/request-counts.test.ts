@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { FREE_PAYER } from '#charging/gateway.fixture.ts'
+import type { Handler } from './reply.ts'
 import { createRequestCounts, DURATIONS_S, type CountedCharge } from './request-counts.ts'
+import { startTestHttp } from './test-server.fixture.ts'
 
 const chargeOf = (more: Partial<CountedCharge> = {}): CountedCharge => ({
   id: 'c',
@@ -91,4 +95,29 @@ it('accounts: what is put back is added to what came meanwhile', () => {
   add('chat.create', chargeOf(), 0, 'acct_a')
   accounts.putBack(taken)
   assert.deepEqual([...accounts.take()], [['acct_a', { requests: 2, failures: 1 }]])
+})
+
+it('accounts: a stranger for whom an account pays counts for none', async () => {
+  const known: Handler = () => ({ kind: 'known', status: 200, body: () => ({}) })
+  await using http = await startTestHttp({
+    '/own': known,
+    '/public': (call) => {
+      call.arriveAsStranger('acct_owner')
+      return known(call)
+    },
+  })
+  const ask = async (path: string, account: string) => {
+    const headers = { 'x-account': account }
+    const answer = await fetch(`http://127.0.0.1:${http.port}${path}`, { headers })
+    assert.equal(answer.status, 200)
+    await answer.text()
+  }
+  for (let left = 3; left > 0; left--) await ask('/public', 'none')
+  await ask('/own', FREE_PAYER.account)
+  const counted = () => http.counts.accounts.requestsOf(FREE_PAYER.account)
+  for (let left = 100; left > 0 && counted() === 0; left--) await pause(10)
+  assert.deepEqual(
+    [...http.counts.accounts.take()].map(([account]) => account),
+    [FREE_PAYER.account],
+  )
 })

@@ -41,7 +41,7 @@ export type ModelCounts = {
 }
 
 export interface RequestCounts {
-  /** Counts an ended request and its charge; `account` is that of its caller, where one is known. */
+  /** Counts an ended request and its charge; `account` is that of its caller, where that is no stranger. */
   add(
     operation: OperationName,
     charge: CountedCharge,

@@ -16,7 +16,7 @@ import { readJson } from './json-body.ts'
 import { renderProblem } from './problem.ts'
 import type { Handler } from './reply.ts'
 import { createRefusals } from './refusals.ts'
-import { createRequestCounts } from './request-counts.ts'
+import { createRequestCounts, type RequestCounts } from './request-counts.ts'
 import { ACCOUNT_RATE_PER_MINUTE, createRequestRates } from './request-rates.ts'
 import { listen } from './server.ts'
 
@@ -27,6 +27,7 @@ export type TestHttp = AsyncDisposable & {
   readonly logged: readonly string[]
   /** The errors of refused and failed requests. */
   readonly failed: readonly unknown[]
+  readonly counts: Pick<RequestCounts, 'accounts'>
 }
 
 export async function startTestHttp(
@@ -51,6 +52,7 @@ export async function startTestHttp(
   const logged: string[] = []
   const failed: unknown[] = []
   const handler = handlerOf(handlers)
+  const counts = createRequestCounts()
   const server = await listen({
     charging: gateway.charging,
     protocolOf: () => handler,
@@ -59,7 +61,7 @@ export async function startTestHttp(
     exposures: { see: () => undefined },
     failures: { see: (thrown) => void failed.push(thrown) },
     clock: systemClock,
-    counts: createRequestCounts(),
+    counts,
     refusals: createRefusals({ wallMs: Date.now }),
     accounts: createAccountLoad(options.accountRequests ?? ACCOUNT_REQUESTS_MAX),
     rates: createRequestRates(options.accountRate ?? ACCOUNT_RATE_PER_MINUTE, systemClock),
@@ -74,6 +76,7 @@ export async function startTestHttp(
     gateway,
     logged,
     failed,
+    counts,
     async [Symbol.asyncDispose]() {
       await server.drain()
       await gateway[Symbol.asyncDispose]()

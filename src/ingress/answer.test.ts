@@ -10,22 +10,24 @@ import { answerRequest, type IngressDeps } from './answer.ts'
 import { openInstance } from './instance.fixture.ts'
 import { openInstancePool } from './instance-pool.ts'
 import { testRoute } from './route.fixture.ts'
+import { createRoutedCounter } from './routed-counts.ts'
 import { RouteTable } from './routes.ts'
 import { createTurns } from './turns.ts'
-import { NO_WORK, NOBODY, UNCOUNTED } from './uncounted.fixture.ts'
+import { NO_WORK, NOBODY } from './uncounted.fixture.ts'
 
-test('a function that does not start in time is function_starting', async () => {
+test('a function that does not start in time is function_starting, and a failure of the service', async () => {
   const origin = 'http://localhost'
   const routes = new RouteTable({ host: 'functions.localhost', origin, named: origin })
   routes.put([testRoute()])
   const log = createLogger('test', { level: 'error' })
+  const counter = createRoutedCounter()
   const never: IngressDeps['uses'] = { begin: () => new Promise(() => undefined) }
   const deps = {
     routes,
     uses: never,
     turns: createTurns(),
     nobody: NOBODY,
-    ended: UNCOUNTED,
+    ended: counter.ended,
     log,
     trusts: () => false,
     wakeMs: 20,
@@ -37,6 +39,12 @@ test('a function that does not start in time is function_starting', async () => 
     const answer = await fetch(`http://127.0.0.1:${port}/~acct_a/`)
     assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '2'])
     assert.match(await answer.text(), /function_starting/)
+    assert.deepEqual(counter.read(), { requests: 1, failures: 1 })
+    // Its image has not become ready.
+    routes.put([testRoute({ kind: 'workload' })])
+    const late = await fetch(`http://127.0.0.1:${port}/~acct_a/`)
+    assert.match(await late.text(), /workload_starting/)
+    assert.deepEqual(counter.read(), { requests: 2, failures: 1 })
   } finally {
     server.close()
   }

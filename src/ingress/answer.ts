@@ -28,6 +28,7 @@ import { refuseRequest } from './refuse.ts'
 import { RequestEnding } from './request-ending.ts'
 import type { RequestEnded } from './routed-counts.ts'
 import type { FoundRoute, IngressRoute, Routes } from './routes.ts'
+import { unstartedFault } from './start-failure.ts'
 import { abortLate, abortUnlessWaiting } from './time-limit.ts'
 import type { RequestTurns } from './turns.ts'
 import type { InstanceUse } from './fleet.ts'
@@ -136,8 +137,7 @@ async function answer(request: IngressRequest, deps: Answering): Promise<void> {
     await answerFound(request, { ...deps, host, found })
     ended(found.route)
   } catch (error) {
-    const isLate = ending.reason === error
-    ended(found.route, ending.reason === LEFT ? undefined : { error, isLate })
+    ended(found.route, ending.reason === LEFT ? undefined : error)
     throw error
   }
 }
@@ -203,7 +203,7 @@ async function startOf(
 ): Promise<InstanceUse> {
   const begun = uses.begin(route, ending)
   if (!(begun instanceof Promise)) return begun
-  using _ = abortLate(ending, wakeMs, () => unstartedFault(route))
+  using _ = abortLate(ending, wakeMs, () => unstartedFault(route.kind))
   // A use that begins after the signal has aborted is ended.
   return await unlessAborted(begun, ending.signal, (use) => use.end())
 }
@@ -238,11 +238,6 @@ async function passInTime(
     },
   })
 }
-
-const unstartedFault = ({ kind }: IngressRoute) =>
-  fault(rulesOfKind(kind).refusals.starting, `Could not start the ${kind} in time`, {
-    retryAfterS: 2,
-  })
 
 const lateFault = ({ kind, timeoutS }: IngressRoute) =>
   fault(

@@ -10,10 +10,12 @@ import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { RequestEnding } from './request-ending.ts'
+import { StartFailure } from './start-failure.ts'
 import { createInstanceUses } from './uses.ts'
 import type { InstanceUse } from './fleet.ts'
 
 const CALM_MS = 200
+const START_MS = 1000
 const ROUTE = { id: 'wl_a', kind: 'workload' } as const
 const scale = { min: 0, max: 3, target: 2 }
 
@@ -37,7 +39,10 @@ async function agentOf(
     reply(nth, response)
   })
   t.after(() => server.close())
-  const uses = createInstanceUses({ agent, caused: createCausedByCells() }, { calmMs: CALM_MS })
+  const uses = createInstanceUses(
+    { agent, caused: createCausedByCells(), startMs: START_MS },
+    { calmMs: CALM_MS },
+  )
   t.after(() => uses.close())
   return {
     used,
@@ -166,4 +171,19 @@ test('a caller that leaves while no instance is open is no load any more', async
   // Nobody waits for it.
   await until(() => agent.used.size === 0)
   await left
+})
+
+test('an agent that breaks off, or is silent about a function, is a failure of the service; a replacement is none', async (t) => {
+  const isOurs = async (begun: Promise<InstanceUse>) =>
+    (await begun.then(
+      () => assert.fail('it begins'),
+      (error: unknown) => error,
+    )) instanceof StartFailure
+  const broken = await agentOf(t, (_, response) => response.destroy())
+  assert.equal(await isOurs(broken.begin()), true)
+  const replacing = await agentOf(t, (_, response) => response.end(lineOf({ replaced: true })))
+  assert.equal(await isOurs(replacing.begin()), false)
+  const silent = await agentOf(t, (_, response) => response.flushHeaders())
+  assert.equal(await isOurs(silent.begin({ id: 'fn_a', kind: 'function' })), true)
+  assert.equal(await isOurs(silent.begin()), false, 'the image of a workload is not ready')
 })

@@ -4,13 +4,19 @@ import { Bag } from '#base/bag.ts'
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { CausedByCells, CausedWork } from '#node/meter/caused-by-cells.ts'
-import { askAgent, type AgentAnswer, type AgentSocket } from '#node/agent-socket/ask-agent.ts'
+import {
+  AgentSilent,
+  askAgent,
+  type AgentAnswer,
+  type AgentSocket,
+} from '#node/agent-socket/ask-agent.ts'
 import { untilIdle } from '#node/until-idle.ts'
 import { errorOfLine, pathOfInstance, type WakeLine } from './awake/awake.ts'
 import { openInstancePool, socketPathOf, type InstancePool } from './instance-pool.ts'
 import { rulesOfKind } from './kinds.ts'
 import type { RequestEnding } from './request-ending.ts'
 import type { IngressRoute } from './routes.ts'
+import { agentAwayFault, unstartedFault } from './start-failure.ts'
 
 /** Its start, and the end of an earlier version before it. */
 const START_MS = 60_000
@@ -22,6 +28,8 @@ export type AskedInstance = Pick<IngressRoute, 'id' | 'kind'> & { readonly nth: 
 export type UseDeps = {
   readonly agent: AgentSocket
   readonly caused: Pick<CausedByCells, 'begin'>
+  /** The time of a start: 60 s. */
+  readonly startMs?: number
 }
 
 export class HeldInstance {
@@ -37,10 +45,16 @@ export class HeldInstance {
   #loading: Promise<void> | undefined
   #isDownUntilMs = 0
   #isRetired = false
+  /** By this process. */
+  #isEnded = false
   #refusal: ErgonError | undefined
 
   /** `gone` is called when later requests must ask again. */
-  constructor({ agent, caused }: UseDeps, asked: AskedInstance, gone: () => void) {
+  constructor(
+    { agent, caused, startMs = START_MS }: UseDeps,
+    asked: AskedInstance,
+    gone: () => void,
+  ) {
     this.#asked = asked
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     // Nobody may wait any more.
@@ -54,7 +68,7 @@ export class HeldInstance {
     }
     this.#answer = askAgent(agent, {
       path: pathOfInstance(asked),
-      firstLineMs: START_MS,
+      firstLineMs: startMs,
       take: (value) => {
         const line = value as WakeLine
         if ('loaded' in line) return loaded.resolve()
@@ -72,8 +86,8 @@ export class HeldInstance {
         for (const ending of this.#users) ending.abort(error)
       },
     })
-    void this.#answer.ended.then(() => {
-      refuse(replacedFault(asked))
+    void this.#answer.ended.then((reason) => {
+      refuse(this.#isEnded ? replacedFault(asked) : awayFault(asked, reason))
       loaded.resolve()
       // Requests that run keep their connections.
       this.#pool?.close()
@@ -130,6 +144,7 @@ export class HeldInstance {
   }
 
   close(): void {
+    this.#isEnded = true
     this.#answer.end()
   }
 
@@ -137,9 +152,12 @@ export class HeldInstance {
     const isOpen = this.#pool !== undefined && this.#users.size === 0
     if (isOpen && rulesOfKind(this.#asked.kind).hasOurRuntime)
       await untilIdle(socketPathOf(this.#address))
-    if (this.#users.size === 0) this.#answer.end()
+    if (this.#users.size === 0) this.close()
   }
 }
+
+const awayFault = ({ kind }: AskedInstance, reason: Error): ErgonError =>
+  reason instanceof AgentSilent ? unstartedFault(kind) : agentAwayFault(kind)
 
 const replacedFault = ({ kind }: AskedInstance) =>
   fault(rulesOfKind(kind).refusals.starting, `Could not run the ${kind}: it is being replaced`, {

@@ -1,38 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault, type Code } from '#contract/errors.ts'
+import { errorOfLine, refusalLine, unlive, unstarted } from './awake/awake.ts'
 import { createRoutedCounter } from './routed-counts.ts'
+import { StartFailure } from './start-failure.ts'
 
-const failed = (kind: 'function' | 'workload', code: Code, isLate = false) => {
+const counts = (kind: 'function' | 'workload', error: unknown) => {
   const counter = createRoutedCounter()
-  counter.ended({ account: 'acct_a', kind }, { error: fault(code, 'x'), isLate })
-  return counter.take().failures === 1
+  counter.ended({ kind }, error)
+  return counter.read().failures === 1
 }
+const failed = (kind: 'function' | 'workload', code: Code) => counts(kind, fault(code, 'x'))
 
-test('requests are counted together and by account, whose counts begin anew when they are taken', () => {
+test('requests of routes are counted, and faults of the service among them', () => {
   const counter = createRoutedCounter()
-  const ofA = { account: 'acct_a', kind: 'function' } as const
-  counter.ended(ofA)
-  counter.ended(ofA, { error: new TypeError('ours'), isLate: false })
-  counter.ended({ ...ofA, account: 'acct_b' })
-  assert.deepEqual(counter.take(), {
-    requests: 3,
-    failures: 1,
-    accounts: [
-      ['acct_a', { requests: 2, failures: 1 }],
-      ['acct_b', { requests: 1, failures: 0 }],
-    ],
-  })
-  counter.ended(ofA)
-  assert.deepEqual(counter.take(), {
-    requests: 4,
-    failures: 1,
-    accounts: [['acct_a', { requests: 1, failures: 0 }]],
-  })
+  counter.ended({ kind: 'function' })
+  counter.ended({ kind: 'function' }, new TypeError('ours'))
+  assert.deepEqual(counter.read(), { requests: 2, failures: 1 })
+  counter.ended({ kind: 'workload' })
+  assert.deepEqual(counter.read(), { requests: 3, failures: 1 })
 })
 
 test('acts of the code of an account, and decisions of its owner, are no failures of the service', () => {
-  for (const what of ['failed', 'crashed', 'timeout', 'busy', 'suspended'] as const)
+  for (const what of ['failed', 'crashed', 'timeout', 'busy', 'suspended', 'starting'] as const)
     assert.deepEqual(
       [failed('function', `function_${what}`), failed('workload', `workload_${what}`)],
       [false, false],
@@ -41,9 +31,17 @@ test('acts of the code of an account, and decisions of its owner, are no failure
   assert.equal(failed('function', 'malformed_request'), false)
 })
 
-test('a state that is away, and a function that does not start in time, are failures of the service', () => {
+test('a first version that still loads or hangs is no failure of the service, an energy that cannot be charged is', () => {
+  for (const kind of ['function', 'workload'] as const) {
+    const named = { kind, name: 'hello' }
+    for (const line of [unlive(named), unstarted(named)])
+      assert.equal(counts(kind, errorOfLine(line)), false, line.message)
+    const line = refusalLine(fault('state_unavailable', 'x'), named)
+    assert.equal(counts(kind, line && errorOfLine(line)), true)
+  }
+})
+
+test('a state that is away, and a start that the service failed, are failures of the service', () => {
   assert.equal(failed('function', 'state_unavailable'), true)
-  assert.equal(failed('function', 'function_starting', true), true)
-  assert.equal(failed('function', 'function_starting'), false, 'the function is made or replaced')
-  assert.equal(failed('workload', 'workload_starting', true), false)
+  assert.equal(counts('function', new StartFailure('function_starting', 'x', 2)), true)
 })

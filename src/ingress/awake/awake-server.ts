@@ -12,7 +12,14 @@ import { NotWanted } from '#resources/instances.ts'
 import { createLastKnown, type LastKnown } from '#resources/last-known.ts'
 import type { HeldFor } from '#resources/resource.ts'
 import type { Queryable } from '#state/connect.ts'
-import { instanceOfPath, refusalLine, suspendedLine, unstarted, type WakeLine } from './awake.ts'
+import {
+  instanceOfPath,
+  refusalLine,
+  suspendedLine,
+  unlive,
+  unstarted,
+  type WakeLine,
+} from './awake.ts'
 
 export interface WakeServer {
   listen(agent: AgentSocket): Promise<void>
@@ -108,7 +115,8 @@ async function wake(
   // Before the live version is read: it may be another one since.
   const replacedBefore = replacements.get(id)
   const known = await resources.read(id)
-  if (known === undefined) return void response.destroy()
+  // It has just been deleted.
+  if (known === undefined) return endWith(response, REPLACED)
   if (known.wanted !== 'deployed') return endWith(response, unwanted(known))
   const kind = deps.kinds.get(known.kind)
   let isLoading = false
@@ -168,8 +176,10 @@ async function readAsked(state: Queryable, id: string): Promise<WakeableResource
   return rows.find(({ kind }) => isRoutedKind(kind))
 }
 
-const unwanted = (known: WakeableResource): WakeLine =>
-  known.wanted === 'suspended' ? suspendedLine(known, known.held) : unstarted(known)
+function unwanted(known: WakeableResource): WakeLine {
+  if (known.wanted === 'suspended') return suspendedLine(known, known.held)
+  return known.liveVersion === null ? unlive(known) : unstarted(known)
+}
 
 const endWith = (response: ServerResponse, line: WakeLine) =>
   void (isOpen(response) && response.end(lineOf(line)))

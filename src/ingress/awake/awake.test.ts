@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault, type Code } from '#contract/errors.ts'
-import { errorOfLine, refusalLine, suspendedLine, unstarted, type RefusedLine } from './awake.ts'
+import {
+  errorOfLine,
+  refusalLine,
+  suspendedLine,
+  unlive,
+  unstarted,
+  type RefusedLine,
+} from './awake.ts'
 
 const HELLO = { kind: 'function', name: 'hello' } as const
 const refusalOf = (code: Code) => refusalLine(fault(code, 'Could not: x'), HELLO)
@@ -35,5 +42,7 @@ test('a suspended function says why, and one that starts says when to come back'
   assert.equal(errorOf(suspendedLine(HELLO, 'deleting'))[0], 'account_deleting')
   assert.deepEqual(errorOf(suspendedLine(HELLO, null)), ['function_suspended', 503, undefined])
   assert.deepEqual(errorOf(unstarted(HELLO)), ['function_starting', 503, 2])
+  assert.deepEqual(errorOf(unlive(HELLO)), ['function_starting', 503, 2])
+  assert.match(unlive(HELLO).message, /no version of it is live yet/)
   assert.deepEqual(refusalLine(fault('state_unavailable', 'Could not: x'), HELLO)?.retryAfterS, 2)
 })

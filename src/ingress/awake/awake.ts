@@ -3,6 +3,7 @@
 import { ErgonError } from '#base/errors.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
+import { StartFailure } from '#ingress/start-failure.ts'
 import type { HeldFor } from '#resources/resource.ts'
 
 /** The group of the agent's socket. */
@@ -23,6 +24,8 @@ export type RefusedLine = {
   readonly refused: Code
   readonly message: string
   readonly retryAfterS?: number
+  /** The service has failed: see StartFailure. */
+  readonly isOurs?: true
 }
 
 /** The lines of the answer: where it listens, and the cell that it is; that it is loaded, where it was not yet; or, as the last one, why it must not be used. */
@@ -51,7 +54,7 @@ export function refusalLine(error: unknown, named: NamedResource): RefusedLine |
     case 'free_tier_exceeded':
       return lineOf(named, 'balance_depleted', 'its account cannot pay for its energy')
     case 'state_unavailable':
-      return lineOf(named, starting, 'its energy cannot be charged now')
+      return { ...lineOf(named, starting, 'its energy cannot be charged now'), isOurs: true }
     case busy:
       return { refused: busy, message: error.message, retryAfterS: AGAIN_S }
     default:
@@ -61,7 +64,14 @@ export function refusalLine(error: unknown, named: NamedResource): RefusedLine |
   }
 }
 
-/** An end that says nothing: the node stops, or the cell could not be made. */
+/** Its first version is being tried, or has failed: the account's code and its owner decide for how long. */
+export const unlive = (named: NamedResource): RefusedLine =>
+  lineOf(named, rulesOfKind(named.kind).refusals.starting, 'no version of it is live yet')
+
+/**
+ * An end that says nothing: the node stops, or the cell could not be made. Code can cause the latter, as by an answer in place
+ * of its runtime.
+ */
 export const unstarted = ({ kind, name }: NamedResource): RefusedLine => ({
   refused: rulesOfKind(kind).refusals.starting,
   message: `Could not start the ${kind} "${name}" now`,
@@ -83,5 +93,7 @@ export function suspendedLine(named: NamedResource, held: HeldFor): RefusedLine 
 }
 
 /** The error of a refusal. */
-export const errorOfLine = ({ refused, message, retryAfterS }: RefusedLine): ErgonError =>
-  fault(refused, message, retryAfterS === undefined ? {} : { retryAfterS })
+export const errorOfLine = ({ refused, message, retryAfterS, isOurs }: RefusedLine): ErgonError =>
+  isOurs === true
+    ? new StartFailure(refused, message, retryAfterS ?? AGAIN_S)
+    : fault(refused, message, retryAfterS === undefined ? {} : { retryAfterS })

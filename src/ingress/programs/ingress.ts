@@ -102,7 +102,7 @@ if (config.tlsPort !== undefined) {
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
   [CAUSED_PAGE]: () => caused.totals(),
-  [ROUTED_COUNTS_PAGE]: counter.take,
+  [ROUTED_COUNTS_PAGE]: counter.read,
 })
 
 process.once('SIGTERM', () => {

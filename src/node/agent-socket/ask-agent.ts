@@ -31,6 +31,8 @@ const AGAIN_MS = 500
 
 /** Why an answer of the agent has ended. */
 class AgentAway extends Error {}
+/** It has answered, or may yet, with no line in time. */
+export class AgentSilent extends Error {}
 
 /** Asks once. */
 export function askAgent({ socketPath, secret }: AgentSocket, question: AgentRequest): AgentAnswer {
@@ -45,7 +47,7 @@ export function askAgent({ socketPath, secret }: AgentSocket, question: AgentReq
     ...(signal && { signal }),
   })
   const late = startTimer(
-    () => sent.destroy(new AgentAway('the agent does not answer')),
+    () => sent.destroy(new AgentSilent('the agent does not answer')),
     firstLineMs,
   )
   const end = (reason: Error) => {

@@ -28,7 +28,6 @@ test('createCountsReader() leaves out what was counted before the first look, an
   const read = createCountsReader({
     gatewaySockets: [socket, join(folder, 'none.sock')],
     ingressSocket: join(folder, 'no-ingress.sock'),
-    accounts: { putBack: () => assert.fail('an ingress that is away has no accounts') },
   })
   const puts = (answered: number, failures: number) => [
     { operation: 'object.put', statuses: [answered, failures], failures } as never,

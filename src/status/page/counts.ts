@@ -1,6 +1,5 @@
 // Requests and failures of each part since the last scan: gateways and the ingress count them since their start
 // (src/http/request-counts.ts, src/ingress/routed-counts.ts), and this process takes the differences.
-import type { AccountCounts } from '#http/account-counts.ts'
 import {
   COUNTS_PAGE,
   ROUTED_COUNTS_PAGE,
@@ -19,18 +18,13 @@ export type CountsReader = (signal: AbortSignal) => Promise<ReadonlyMap<string, 
 export function createCountsReader(deps: {
   readonly gatewaySockets: readonly string[]
   readonly ingressSocket: string
-  /** Gets those of the ingress, which keeps none itself. */
-  readonly accounts: Pick<AccountCounts, 'putBack'>
 }): CountsReader {
-  const { gatewaySockets, ingressSocket, accounts } = deps
+  const { gatewaySockets, ingressSocket } = deps
   const seen = new Map<string, ReadonlyMap<string, RequestFailures>>()
   const ofGateway: CountsQuestion = async (socket, signal) =>
     totals(((await ask(socket, COUNTS_PAGE, signal)) as CountsPage).counts)
-  const ofIngress: CountsQuestion = async (socket, signal) => {
-    const routed = (await ask(socket, ROUTED_COUNTS_PAGE, signal)) as RoutedCounts
-    accounts.putBack(new Map(routed.accounts))
-    return new Map([[FUNCTIONS_PART, routed]])
-  }
+  const ofIngress: CountsQuestion = async (socket, signal) =>
+    new Map([[FUNCTIONS_PART, (await ask(socket, ROUTED_COUNTS_PAGE, signal)) as RoutedCounts]])
 
   async function look(socket: string, totalsOf: CountsQuestion, signal: AbortSignal) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)])

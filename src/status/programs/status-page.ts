@@ -7,8 +7,6 @@ import { giveWay } from '#base/priority.ts'
 import { ask } from '#node/cell-specs.ts'
 import { serveInside } from '#node/inside.ts'
 import { connectState, type StateAddress } from '#state/connect.ts'
-import { createAccountCounts } from '#http/account-counts.ts'
-import { keepAccountCounts } from '#status/error-rates/keep-counts.ts'
 import { createCountsReader } from '#status/page/counts.ts'
 import { PAYMENTS_PART } from '#status/page/parts.ts'
 import { httpProbe, postgresProbe, reachable } from '#status/page/probes.ts'
@@ -54,8 +52,6 @@ const api = { host, port: config.api.port }
 const state = connectState({ address: config.state, connections: CONNECTIONS, log })
 const server = await serveStatus({ folder, ...listen, headers: statusHeaders(STYLE) })
 const ending = new AbortController()
-const accounts = createAccountCounts()
-const keeper = keepAccountCounts({ state, accounts, periodMs: config.periodMs, log })
 const writing = keepWriting(
   {
     folder,
@@ -85,7 +81,7 @@ const writing = keepWriting(
           () => false,
         ),
     },
-    counts: createCountsReader({ gatewaySockets, ingressSocket: ingress.socket, accounts }),
+    counts: createCountsReader({ gatewaySockets, ingressSocket: ingress.socket }),
     missing: config.takesPayments ? [] : [PAYMENTS_PART],
     clock: systemClock,
     log,
@@ -97,8 +93,6 @@ const inside = await serveInside(config.socket, { '/readyz': () => ({ ready: tru
 process.once('SIGTERM', () => {
   ending.abort()
   void writing.then(async () => {
-    keeper.stop()
-    await keeper.flush()
     await inside.close()
     await server.close()
     await state[Symbol.asyncDispose]()
