@@ -70,7 +70,7 @@ const count = z.int().min(0)
 export const webhookReply = z.object({
   id: z.string(),
   object: z.literal('webhook'),
-  /** Whole at the creation, and of one webhook for tokens that may change it; else the values of its query are ***. */
+  /** Whole at the creation; afterwards the values of its query are ***. */
   url: z.string(),
   events: z.array(z.string()),
   description: z.string(),

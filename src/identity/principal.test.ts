@@ -60,3 +60,12 @@ test('a touch is fresh until its end, and a token needs none', () => {
   assert.throws(() => create({ ...owner, session }, 5000), { code: 'touch_required' })
   assert.doesNotThrow(() => create(owner, 5000))
 })
+
+test('a session replaces no password of a registry and no limits of a token without a fresh touch', () => {
+  const session = { ...atPortal, touchedUntilMs: 5000 }
+  const owner = { token: 'tok_1', role: 'owner', scope: 'billing-admin', session } as const
+  for (const operation of ['registry.login', 'token.update'] as const) {
+    assert.throws(() => ask(owner, operation, 'tok_other', 5000), { code: 'touch_required' })
+    assert.doesNotThrow(() => ask(owner, operation, 'tok_other', 4999))
+  }
+})

@@ -22,7 +22,7 @@ import { createWebhookRotate } from './operations/webhook-rotate.ts'
 import { createWebhookUpdate } from './operations/webhook-update.ts'
 import type { WebhooksGatewaySettings } from './settings.ts'
 
-const WEBHOOKS_OF = `select id as place, id, url, description, events, status, reason, created_at
+const WEBHOOKS_OF = `select id as place, id, masked_url(url) as url, description, events, status, reason, created_at
   from webhook_endpoints where account = $1 and id > $2 order by id limit $3`
 
 const LIVE_WEBHOOKS = `select json_agg(json_build_object('id', e.id, 'status', e.status, 'failures', e.failures,

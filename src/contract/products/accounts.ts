@@ -40,7 +40,8 @@ export const ACCOUNTS = defineProduct({
       remembered: true,
     },
     'token.list': token,
-    'token.update': { ...tokenChange, scope: 'billing-admin' },
+    /** It may remove the limits of a token. */
+    'token.update': { ...tokenChange, ...confirmed, scope: 'billing-admin' },
     'token.rotate': { ...tokenChange, ...ofMember, ...confirmed },
     'token.revoke': { ...tokenChange, ...ofMember, ofItself: 'token', answeredDeleting: true },
     'member.list': members,

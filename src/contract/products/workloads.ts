@@ -27,7 +27,8 @@ export const WORKLOADS = defineProduct({
     /** No request: the bytes that the volumes of a workload take. */
     'volume.standing': backgroundWork('workloads'),
     'registry.list': view,
-    'registry.login': change,
+    /** The password before is lost, and another one decides which images are pulled. */
+    'registry.login': { ...change, needsTouch: true },
     'registry.logout': change,
     /** No request: what the cells of a workload used for a minute. */
     'workload.standing': backgroundWork('workloads'),

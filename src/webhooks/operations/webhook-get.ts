@@ -1,5 +1,4 @@
 // GET /v1/webhooks and /v1/webhooks/{id}.
-import { permits } from '#contract/operation.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
 import { findWebhook, webhookReplyOf, webhooksOf } from './find-webhook.ts'
@@ -18,9 +17,6 @@ export const createWebhookList =
 export const createWebhookGet =
   ({ state }: Deps): Handler =>
   async ({ who, parameters }) => {
-    const { account, scope } = callerOf(who)
-    const row = await findWebhook(state, account, parameters['webhook'] ?? '')
-    // The whole url is for those who may change it.
-    const url = permits(scope, 'deploy') ? row.url : undefined
-    return { kind: 'known', status: 200, body: () => webhookReplyOf(row, url) }
+    const row = await findWebhook(state, callerOf(who).account, parameters['webhook'] ?? '')
+    return { kind: 'known', status: 200, body: () => webhookReplyOf(row) }
   }

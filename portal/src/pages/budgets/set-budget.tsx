@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { changed, read, readPages, rowsOf, useRest } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
 import { Select } from '#console/parts/choices.tsx'
 import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
 import { FormDialog } from '#console/parts/form-dialog.tsx'
@@ -38,7 +39,9 @@ function useLimited(): readonly Limited[] {
         title: `${name}, a token (${hint}…)`,
         budget: energy_budget,
         set: (next: string | null) =>
-          call('PATCH /v1/tokens/:token', { path: { token: id }, body: { energy_budget: next } }),
+          withTouch(() =>
+            call('PATCH /v1/tokens/:token', { path: { token: id }, body: { energy_budget: next } }),
+          ),
       })),
   ]
 }

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
+import { withTouch } from '#console/client/touch.ts'
 import { Field } from '#console/parts/field.tsx'
 import { FormDialog } from '#console/parts/form-dialog.tsx'
 
@@ -15,10 +16,10 @@ export function RegistryPassword(props: {
   const [username, setUsername] = useState(known?.username ?? '')
   const [password, setPassword] = useState('')
   const act = async () => {
-    await call('PUT /v1/registries/:registry', {
-      path: { registry: registry.trim() },
-      body: { username: username.trim(), password },
-    })
+    const body = { username: username.trim(), password }
+    await withTouch(() =>
+      call('PUT /v1/registries/:registry', { path: { registry: registry.trim() }, body }),
+    )
     await changed('GET /v1/registries')
     onClose()
   }
