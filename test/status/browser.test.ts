@@ -54,6 +54,15 @@ const BROKEN_WORDS = `[...document.querySelectorAll('.part h3')].flatMap((name) 
   })
 })`
 
+/** Measured times that have a second line, or no room. */
+const BROKEN_TIMES = `[...document.querySelectorAll('.part > .up')].flatMap((up) => {
+  if (up.firstChild === null) return []
+  const range = document.createRange()
+  range.selectNodeContents(up)
+  const isWide = up.scrollWidth > up.clientWidth
+  return range.getClientRects().length > 1 || isWide ? [up.textContent] : []
+})`
+
 type Found = { readonly id: string; readonly nodes: readonly { readonly html: string }[] }
 
 /** Rules that the page violates, with the first element of each. */
@@ -87,6 +96,7 @@ for (const { colorScheme, width, height } of VIEWS)
     )) as [number, number]
     assert.ok(wide <= shown, `${wide} px of content in ${shown}`)
     assert.deepEqual(await page.evaluate(BROKEN_WORDS), [])
+    assert.deepEqual(await page.evaluate(BROKEN_TIMES), [])
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
     assert.equal(
       background,

@@ -28,11 +28,11 @@ ul+.from,.note+table{margin-top:12px}
 section{border-top:2px solid var(--ink);padding-top:12px;margin-top:32px}
 .head{display:flex;justify-content:space-between;align-items:baseline;gap:4px 16px;flex-wrap:wrap;margin-bottom:8px}
 ul,ol{list-style:none;padding:0}
-.part{display:grid;grid-template-columns:minmax(0,3fr) 9.5rem minmax(0,6fr) 8.5rem;gap:4px 16px;align-items:center;padding:12px 0;border-bottom:1px solid var(--line)}
+.part{display:grid;grid-template-columns:minmax(0,3fr) 9.5rem minmax(0,6fr) 9.5rem;gap:4px 16px;align-items:center;padding:12px 0;border-bottom:1px solid var(--line)}
 .part h3{font-weight:400;overflow-wrap:anywhere}
 .part.sub h3{padding-left:16px;font-size:.9375rem;color:var(--ink-2)}
 .part>svg{width:100%;height:26px}
-.part>.up{text-align:right}
+.part>.up{text-align:right;font-size:.9375rem;white-space:nowrap}
 .state{font-weight:620;font-size:.9375rem;display:flex;gap:8px;align-items:center}
 .state svg{width:16px;height:16px;flex:none}
 .ok{color:var(--ok)}.degraded{color:var(--warn)}.down{color:var(--bad)}.unknown{color:var(--ink-3)}
