@@ -9,6 +9,7 @@ import { fault } from '#contract/errors.ts'
 import type { ServedKind } from '#node/ingress.ts'
 import { askAgent } from '#node/agent-socket/ask-agent.ts'
 import { quiet } from '#postgres/testing.ts'
+import { NotWanted } from '#resources/instances.ts'
 import type { State } from '#state/connect.ts'
 import { createWakeServer } from './awake-server.ts'
 
@@ -23,11 +24,15 @@ const ROW = {
   liveVersion: 1,
 }
 
-async function serve(t: TestContext, use: ServedKind['use'], row: () => object = () => ROW) {
+async function serve(
+  t: TestContext,
+  use: ServedKind['use'],
+  row: () => object | undefined = () => ROW,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-awake-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const server = createWakeServer({
-    state: { query: async () => ({ rows: [row()], rowCount: 1 }) } as unknown as State,
+    state: { query: async () => ({ rows: [row()].filter(Boolean) }) } as unknown as State,
     log: quiet,
     kinds: new Map([['function', { kind: 'function', use }]]),
     certificates: { follow: () => undefined },
@@ -94,4 +99,23 @@ test('an instance that was told and cannot be loaded is refused', async (t) => {
   await ended
   const [told, refused] = lines as [object, { readonly refused: string }]
   assert.deepEqual([told, refused.refused], [{ ...LOADING, isLoading: true }, 'function_failed'])
+})
+
+test('a function without a live version says so, and the service has not failed', async (t) => {
+  const use: ServedKind['use'] = async () => {
+    throw new NotWanted('No version is live')
+  }
+  const { first } = await serve(t, use, () => ({ ...ROW, liveVersion: null }))
+  assert.deepEqual(await first, {
+    refused: 'function_starting',
+    message: 'Could not run the function "hello": no version of it is live yet',
+    retryAfterS: 2,
+  })
+})
+
+test('a function that has just been deleted ends with a line, as an end without one is a failure of the service', async (t) => {
+  const use: ServedKind['use'] = () => assert.fail('it is not there')
+  const { lines, ended } = await serve(t, use, () => undefined)
+  await ended
+  assert.deepEqual(lines, [{ replaced: true }])
 })
