@@ -1,7 +1,7 @@
 // The tariff of a session: the agent publishes it with its windows, each tick returns it.
 import { fault } from '#contract/errors.ts'
 import type { CarbonFactor, EnergyBand, EnergyMethod } from '#contract/charge.ts'
-import { NO_RATES, type IndirectRates } from '#contract/indirect-rates.ts'
+import { NO_RATES, usableRates, type IndirectRates } from '#contract/indirect-rates.ts'
 
 export type Tariff = {
   readonly meter: string
@@ -47,7 +47,7 @@ export type TariffBody = {
   readonly indirect?: IndirectRates
 }
 
-/** Reads a published tariff; throws state_unavailable when there is none yet. */
+/** Reads a published tariff, without damaged rates; throws state_unavailable when there is none yet. */
 export function readTariff(body: unknown): Tariff {
   if (body === null || body === undefined)
     throw fault(
@@ -67,7 +67,7 @@ export function readTariff(body: unknown): Tariff {
     routedTo: raw.routed_to,
     factor: raw.factor,
     ...(raw.gpu === undefined ? {} : { gpu: gpuTariffOf(raw.gpu) }),
-    indirect: raw.indirect ?? NO_RATES,
+    indirect: usableRates(raw.indirect ?? NO_RATES),
   }
 }
 

@@ -16,3 +16,26 @@ export const NO_RATES: IndirectRates = {
   operations: {},
   rest: { value: 0, deviation: 0 },
 }
+
+/** Rates by which a request can be billed: `rates`, or none where one of them is no number that a rate can be. */
+export const usableRates = (rates: IndirectRates): IndirectRates =>
+  isUsable(rates) ? rates : NO_RATES
+
+const isRate = (rate: { value: number; deviation: number } | undefined): boolean =>
+  isNatural(rate?.value) && isNatural(rate?.deviation)
+const isNatural = (value: number | undefined): boolean =>
+  // In JSON a number that is none is null, which is above or equal to 0.
+  typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+
+// Without the schema of stored rates: programs that bill do not load zod.
+const isUsable = ({ levelMilli, activeSecond, operations, rest, allowedNs = {} }: IndirectRates) =>
+  isNatural(levelMilli) &&
+  isRate(activeSecond) &&
+  isRate(rest) &&
+  Object.values(operations).every(
+    (rate) =>
+      isRate(rate) &&
+      isRate(rate.own) &&
+      Object.values(rate.covariances).every((value) => Number.isFinite(value)),
+  ) &&
+  Object.values(allowedNs).every((value) => Number.isInteger(value))

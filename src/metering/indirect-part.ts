@@ -55,6 +55,6 @@ export function learnedPartOf(
     2 * units * seconds * covariances.unitActive
   const value = requests * rate.value + units * unit.value + ownMs * own.value + shareNs
   const deviation = Math.sqrt(Math.max(0, variance))
-  const least = deviation > value ? 0 : value - DEVIATIONS_BELOW * deviation
+  const least = deviation <= value ? value - DEVIATIONS_BELOW * deviation : 0
   return { value, deviation, least }
 }

@@ -35,6 +35,10 @@ export type RegressionOptions = {
 
 /** Standard deviations at which a further observation is cut off. */
 const DEVIATIONS_MAX = 3
+/** The part that covariances keep is found to a thousandth. */
+const SHRINK_STEPS = 10
+/** Of the variance of a rate: below this, rounding decides. */
+const PIVOT_MIN = 1e-9
 
 export function createRegression(options: RegressionOptions): Regression {
   const { deviationFirst, walk, noise } = options
@@ -50,9 +54,11 @@ export function createRegression(options: RegressionOptions): Regression {
       if (seen.length === 0) return
       for (const [place] of seen) {
         const row = present(covariance[place])
-        row[place] = Math.min(
-          deviationFirst ** 2,
-          present(row[place]) + (walk * present(rates[place])) ** 2,
+        const known = present(row[place])
+        // Never less than it was: its covariances stay.
+        row[place] = Math.max(
+          known,
+          Math.min(deviationFirst ** 2, known + (walk * present(rates[place])) ** 2),
         )
       }
       const expected = seen.reduce((sum, [place, count]) => sum + present(rates[place]) * count, 0)
@@ -61,10 +67,12 @@ export function createRegression(options: RegressionOptions): Regression {
         seen.reduce((sum, [place, count]) => sum + present(row[place]) * count, 0),
       )
       const size = Math.max(expected, Math.min(cost, expected * 2))
+      const noiseVariance = (noise.relative * size) ** 2 + noise.least ** 2
       const variance =
         seen.reduce((sum, [place, count]) => sum + present(shared[place]) * count, 0) +
-        (noise.relative * size) ** 2 +
-        noise.least ** 2
+        noiseVariance
+      // Rounding can leave a sum with a variance below zero: nothing can be learned from that.
+      if (!(variance >= noiseVariance && Number.isFinite(variance + cost))) return
       const limit = DEVIATIONS_MAX * Math.sqrt(variance)
       const surprise = Math.max(-limit, Math.min(limit, cost - expected))
       for (const [place, row] of covariance.entries()) {
@@ -113,10 +121,55 @@ function createEstimates(options: RegressionOptions) {
     const first = places.get(a)
     const second = places.get(b)
     if (first === undefined || second === undefined) continue
-    present(covariance[first])[second] = value
-    present(covariance[second])[first] = value
+    // A rate that is known exactly has no common errors.
+    const most = Math.sqrt(
+      present(covariance[first]?.[first]) * present(covariance[second]?.[second]),
+    )
+    const shared = Math.max(-most, Math.min(most, value))
+    present(covariance[first])[second] = shared
+    present(covariance[second])[first] = shared
   }
+  makeDefinite(covariance)
   return { places, rates, covariance, placeOf }
+}
+
+/**
+ * Makes covariances smaller until all of them can be true together. Those of rates that were kept leave out the pairs of
+ * different operations. Two operations with a correlation of -0.9 to one third rate are enough for a sum whose variance is
+ * below zero.
+ */
+function makeDefinite(covariance: number[][]): void {
+  if (isDefinite(covariance, 1)) return
+  let [part, above] = [0, 1]
+  for (let step = 0; step < SHRINK_STEPS; step++) {
+    const middle = (part + above) / 2
+    if (isDefinite(covariance, middle)) part = middle
+    else above = middle
+  }
+  for (const [place, row] of covariance.entries())
+    for (let other = 0; other < row.length; other++)
+      if (other !== place) row[other] = part * present(row[other])
+}
+
+/** Whether no sum of the rates has a variance below zero, when each covariance is this part of itself (Cholesky). */
+function isDefinite(covariance: readonly (readonly number[])[], part: number): boolean {
+  const left = covariance.map((row, place) =>
+    row.map((value, other) => (other === place ? value : part * value)),
+  )
+  // From the last to the first: the rates that all operations share come first, and taking these last keeps the rest sparse.
+  for (let place = left.length - 1; place >= 0; place--) {
+    const row = present(left[place])
+    const pivot = present(row[place])
+    const others: [other: number, factor: number][] = []
+    for (let other = 0; other < place; other++)
+      if (row[other] !== 0) others.push([other, present(row[other]) / pivot])
+    if (pivot < PIVOT_MIN * present(covariance[place]?.[place])) return false
+    if (pivot === 0 && others.length > 0) return false
+    for (const [other, factor] of others)
+      for (const [second] of others)
+        present(left[other])[second] = present(left[other]?.[second]) - factor * present(row[second])
+  }
+  return true
 }
 
 const present = <T>(value: T | undefined): T => found(value, 'a place of the regression')

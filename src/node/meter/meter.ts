@@ -7,7 +7,7 @@ import type { TariffBody } from '#charging/tariff.ts'
 import type { Config } from '#config/config.ts'
 import { factorOf } from '#metering/carbon.ts'
 import { createIndirectLearner } from '#metering/indirect.ts'
-import type { IndirectRates } from '#contract/indirect-rates.ts'
+import { usableRates, type IndirectRates } from '#contract/indirect-rates.ts'
 import { parseRates } from '#contract/stored-rates.ts'
 import { indirectStatus, type IndirectStatus } from '#metering/indirect-status.ts'
 import { createNodeMeter, type NodeMeter } from '#metering/node-meter.ts'
@@ -176,7 +176,10 @@ function bodyOf(
     routed_to: routedTo,
     factor: factorOf(carbon.current()),
     ...(gpu === undefined ? {} : { gpu: gpu.tariff() }),
-    indirect: { ...indirect.rates(), allowedNs: bills.allowedNs(indirect.creditNs) },
+    indirect: usableRates({
+      ...indirect.rates(),
+      allowedNs: bills.allowedNs(indirect.creditNs),
+    }),
   }
 }
 
