@@ -84,6 +84,28 @@ test('requests of a second share its cost, which is billed once', () => {
   assert.equal(bills.activity.activeSeconds, 101)
 })
 
+test('32 batches at once bill a second ahead of what the agent has seen, the debt included', () => {
+  const bills = new IndirectBills({ monotonicMs: () => 0 }, SESSION)
+  const operation = 'storage.delete-objects'
+  /** All of them bill a statement of a second. */
+  const billedMs = (allowedNs: number, seenAheadNs: number) => {
+    const operations = { [operation]: rateOf(1e6), [`${operation} unit`]: rateOf(1e6) }
+    const totals = { allowedNs: { [SESSION]: allowedNs }, seenAheadNs: { [SESSION]: seenAheadNs } }
+    const tariff = testTariff({ indirect: { ...NO_RATES, operations, ...totals } })
+    const done = { count: 1000, elapsedMs: 1000 }
+    let sum = 0n
+    for (let client = 0; client < 32; client++)
+      sum += bills.grow(tariff, operation, done, { ownNs: 0, units: 1000, takenNs: 0n })
+    return Number(sum) / 1e6
+  }
+  assert.equal(billedMs(0, 0), 1000)
+  assert.equal(billedMs(0, 0), 0)
+  assert.equal(billedMs(0, 700e6), 700)
+  // A debt of 400 ms.
+  assert.equal(billedMs(-400e6, 1700e6), 600)
+  assert.equal(billedMs(-2000e6, 2300e6), 0)
+})
+
 test('the part is on the charge, within the hold, and follows from the charge’s own bytes', async () => {
   await fc.assert(
     fc.asyncProperty(

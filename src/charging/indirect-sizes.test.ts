@@ -83,8 +83,9 @@ for (const everyS of [5, 20])
   test(`a batch each ${everyS} s pays for each of its units, and requests of one unit not for batches`, () => {
     const faults = [1, 2, 3, 4, 5].flatMap((seed) => {
       const { small, batch, all } = sharesOfBatches(seed, 1 / everyS)
-      // Others pay less beside a batch and never more: what was billed ahead is taken from the next credit.
-      const isRight = small > 75 && small < 101 && batch > 93 && batch < 101 && all <= 100
+      // Others pay less beside a batch and never more: what was billed ahead is taken from the next credit. A batch uses four
+      // seconds of CPU at once. What the gateway bills ahead is seen two seconds later here, so the operator pays a part.
+      const isRight = small > 75 && small < 101 && batch > 72 && batch < 101 && all <= 100
       const shares = [small, batch, all].map((share) => share.toFixed(1)).join(', ')
       return isRight ? [] : [`small, batch and all, seed ${seed}: ${shares} %`]
     })
@@ -98,7 +99,7 @@ test('planted: batches whose units are not counted are found', () => {
 
 // Units are billed ahead of the windows: where the windows then see less, no more is billed until that is made up for.
 for (const small of [10, 0])
-  test(`rates of units that are ten times too high are billed above their cause for seconds only, beside ${small} small ones a second`, () => {
+  test(`rates of units that are ten times too high are billed a second above their cause at most, beside ${small} small ones a second`, () => {
     for (const seed of [1, 2, 3]) {
       const known = new TestNode({ ...REST, truth: BATCHES, random: randomOf(seed) })
       known.run(20)
@@ -116,6 +117,6 @@ for (const small of [10, 0])
         beyondMs += (directNs + indirectNs - causedNs) / 1e6
         mostMs = Math.max(mostMs, beyondMs)
       }
-      assert.ok(mostMs < 15_000, `${mostMs.toFixed(0)} ms beyond the cause, seed ${seed}`)
+      assert.ok(mostMs < 1000, `${mostMs.toFixed(0)} ms beyond the cause, seed ${seed}`)
     }
   })

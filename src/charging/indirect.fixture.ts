@@ -8,7 +8,7 @@ import {
   type IndirectLearner,
   type IndirectWindow,
 } from '#metering/indirect.ts'
-import { NO_RATES } from '#contract/indirect-rates.ts'
+import { NO_RATES, type IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { NOTHING_BILLED } from '#metering/true-up.ts'
 import { createBills } from '#node/meter/gateway-bills.ts'
@@ -136,7 +136,7 @@ export class TestNode {
   costs = 1
   readonly #options: NodeOptions
   #nowMs = 0
-  #allowedNs: Readonly<Record<string, number>> = {}
+  #totals: Pick<IndirectRates, 'allowedNs' | 'seenAheadNs'> = {}
   #chargedNs = 0
   #revision = -1
   #long: LongRequest[] = []
@@ -158,11 +158,11 @@ export class TestNode {
 
   #second(load: SimulatedLoad): SimulatedBill {
     const { truth, restMs, activeMs } = this.#options
-    const tariff = testTariff({ indirect: { ...this.learner.rates(), allowedNs: this.#allowedNs } })
+    const tariff = testTariff({ indirect: { ...this.learner.rates(), ...this.#totals } })
     // The figures of a window reach the gateway a window later, where they are published.
     if (this.learner.revision !== this.#revision) {
       this.#revision = this.learner.revision
-      this.#allowedNs = this.#allow()
+      this.#totals = this.#divide()
     }
     let directNs = 0
     let billedNs = 0
@@ -226,7 +226,7 @@ export class TestNode {
   }
 
   /** The agent's division of the credit among all processes that bill. */
-  #allow(): Readonly<Record<string, number>> {
+  #divide(): Pick<IndirectRates, 'allowedNs' | 'seenAheadNs'> {
     const { idleProcesses = 0 } = this.#options
     const activities = new Map<string, Activity>([['gw-1', this.bills.activity]])
     for (let nth = 1; nth <= idleProcesses; nth++) activities.set(`idle-${nth}`, NO_ACTIVITY)
@@ -238,7 +238,10 @@ export class TestNode {
         activity,
       })
     this.#all.divide(new Set(activities.keys()))
-    return this.#all.allowedNs(this.learner.creditNs)
+    return {
+      allowedNs: this.#all.allowedNs(this.learner.creditNs),
+      seenAheadNs: this.#all.seenAheadNs(),
+    }
   }
 
   /** A second of a long request; its own CPU comes at its end. */

@@ -43,8 +43,8 @@ export type DoneUnits = {
 const POT_SECONDS_MAX = 4
 /** Active seconds over which the requests of a second are averaged. */
 const DECAY = 4
-/** Billed ahead and not seen by the windows: rates that are too high end there. */
-const DEBT_MAX_NS = 1_000_000_000n
+/** Billed ahead of the windows and not seen by the agent, with the debt: rates that are too high end there. */
+const AHEAD_MAX_NS = 1_000_000_000n
 const NS_PER_MS = 1_000_000
 /** Seconds without a request after which the next one is the first again. */
 const PAUSE_S = 10
@@ -112,12 +112,19 @@ export class IndirectBills {
     return seenNs + aheadNs
   }
 
-  /** One process of the state has used no more. Nothing while the windows have not seen much of what was billed ahead before. */
-  #aheadNsOf({ indirect: { allowedNs } }: Tariff, { elapsedMs }: DoneUnits): bigint {
-    const ownNs = allowedNs?.[this.#session]
-    if (ownNs === undefined) return 0n
-    if (this.#indirectNs - this.#aheadNs - BigInt(ownNs) > DEBT_MAX_NS) return 0n
-    return BigInt(Math.floor(elapsedMs * NS_PER_MS))
+  /**
+   * One process of the state has used no more. What the agent has not seen of this session's bills ahead, and its debt,
+   * are no more than a second together.
+   */
+  #aheadNsOf({ indirect }: Tariff, { elapsedMs }: DoneUnits): bigint {
+    const allowedNs = indirect.allowedNs?.[this.#session]
+    if (allowedNs === undefined) return 0n
+    const unseenNs = this.#aheadNs - BigInt(indirect.seenAheadNs?.[this.#session] ?? 0)
+    const debtNs = this.#indirectNs - this.#aheadNs - BigInt(allowedNs)
+    const leftNs = AHEAD_MAX_NS - unseenNs - (debtNs > 0n ? debtNs : 0n)
+    const elapsedNs = BigInt(Math.floor(elapsedMs * NS_PER_MS))
+    if (leftNs <= 0n) return 0n
+    return leftNs < elapsedNs ? leftNs : elapsedNs
   }
 
   /** The taken part stays; the rest is limited by the spent CPU. */

@@ -8,6 +8,8 @@ export type IndirectRates = StoredRates & {
    * began. Absent: none.
    */
   readonly allowedNs?: Readonly<Record<string, number>>
+  /** Of what each session has billed ahead of the windows, the total that windows have seen. Absent: nothing. */
+  readonly seenAheadNs?: Readonly<Record<string, number>>
 }
 
 export const NO_RATES: IndirectRates = {
@@ -28,7 +30,7 @@ const isNatural = (value: number | undefined): boolean =>
   typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 
 // Without the schema of stored rates: programs that bill do not load zod.
-const isUsable = ({ levelMilli, activeSecond, operations, rest, allowedNs = {} }: IndirectRates) =>
+const isUsable = ({ levelMilli, activeSecond, operations, rest, ...totals }: IndirectRates) =>
   isNatural(levelMilli) &&
   isRate(activeSecond) &&
   isRate(rest) &&
@@ -38,4 +40,6 @@ const isUsable = ({ levelMilli, activeSecond, operations, rest, allowedNs = {} }
       isRate(rate.own) &&
       Object.values(rate.covariances).every((value) => Number.isFinite(value)),
   ) &&
-  Object.values(allowedNs).every((value) => Number.isInteger(value))
+  Object.values(totals)
+    .flatMap((of) => Object.values(of))
+    .every((value) => Number.isInteger(value))

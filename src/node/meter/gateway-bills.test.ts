@@ -80,3 +80,11 @@ test('every session has the whole debt, also to one that has billed nothing else
   bills.divide(new Set(['gw-1', 'gw-2']))
   assert.deepEqual(bills.allowedNs(-100), { 'gw-1.1': -70, 'gw-2.1': -100 })
 })
+
+test('each session is told what is known of its bills ahead of the windows', () => {
+  const bills = createBills()
+  const { activity, ...rest } = bill('gw-1.1', 30n, 0n)
+  bills.take('gw-1', { ...rest, activity: { ...activity, aheadNs: 7n } })
+  bills.take('gw-2', bill('gw-2.1', 1n, 0n))
+  assert.deepEqual(bills.seenAheadNs(), { 'gw-1.1': 7, 'gw-2.1': 0 })
+})

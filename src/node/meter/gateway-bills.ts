@@ -69,6 +69,8 @@ export interface Bills {
    * more. With a debt they are below its totals, and below zero in a session that billed nothing else.
    */
   allowedNs(creditNs: number): Record<string, number>
+  /** The newest totals of sessions that were billed ahead of the windows: the next window has that CPU. */
+  seenAheadNs(): Record<string, number>
 }
 
 /** Shares are of the last two windows with requests, about, as the credit is. */
@@ -122,6 +124,10 @@ export function createBills(): Bills {
         }),
       )
     },
+    seenAheadNs: () =>
+      Object.fromEntries(
+        [...lives.values()].map(({ session, activity }) => [session, Number(activity.aheadNs)]),
+      ),
     activity: () =>
       lives.values().reduce((sum, { activity }) => addActivity(sum, activity), endedActivity),
   }

@@ -163,7 +163,7 @@ function bodyOf(
     readonly carbon: Pick<NodeCarbon, 'current'>
     readonly gpu: GpuMeter | undefined
     readonly indirect: ReturnType<typeof createIndirectLearner>
-    readonly bills: Pick<Bills, 'allowedNs'>
+    readonly bills: Pick<Bills, 'allowedNs' | 'seenAheadNs'>
   },
 ): TariffBody {
   const { meter, carbon, gpu, indirect, bills } = parts
@@ -179,6 +179,7 @@ function bodyOf(
     indirect: usableRates({
       ...indirect.rates(),
       allowedNs: bills.allowedNs(indirect.creditNs),
+      seenAheadNs: bills.seenAheadNs(),
     }),
   }
 }
