@@ -153,6 +153,37 @@ test('a rare caller who comes after heavy ones pays no more than it causes', () 
   assert.ok(share > 60 && share <= 100, `${share.toFixed(1)} %`)
 })
 
+// With a walk that is a part of the rate only, a rate near nothing rose too slowly: a put paid 111 % minutes later.
+test('neighbours do not pay long for an operation that begins to cost something elsewhere', () => {
+  const [get, put] = ['storage.get-object', 'storage.put-object'] as const
+  for (const seed of [5, 6, 7]) {
+    const random = randomOf(seed)
+    const truth = {
+      [get]: { directMs: 1, indirectMs: 0 },
+      [put]: { directMs: 4, indirectMs: 3 },
+    }
+    const node = new TestNode({ truth, ...REST, random })
+    node.run(MINUTE)
+    /** The billed percentage of a put in so many spans of ten seconds. */
+    const shareOfPut = (spans: number) => {
+      const sum = { causedNs: 0, billedNs: 0 }
+      for (let span = 0; span < spans; span++) {
+        const load = { [get]: 5 + 30 * random(), [put]: 5 + 30 * random() }
+        const { causedNs = 0, billedNs = 0 } = node.run(10, load).classes.get(put) ?? {}
+        sum.causedNs += causedNs
+        sum.billedNs += billedNs
+      }
+      return (100 * sum.billedNs) / sum.causedNs
+    }
+    shareOfPut(60)
+    truth[get].indirectMs = 5
+    const first = shareOfPut(6)
+    shareOfPut(24)
+    const later = shareOfPut(12)
+    assert.ok(first < 130 && later < 103, `${first.toFixed(1)} %, then ${later.toFixed(1)} %`)
+  }
+})
+
 test('a gateway that has rested bills no credit that the agent no longer has', () => {
   const put = 'storage.put-object'
   for (const seed of [1, 2, 3, 4]) {

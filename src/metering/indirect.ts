@@ -17,7 +17,7 @@
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
-import { unitOf } from './indirect-part.ts'
+import { isUnit, unitOf } from './indirect-part.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
 /** The settled requests of an operation, or units of work beyond them. */
@@ -82,7 +82,8 @@ const LEFT_WINDOWS = 25
 const REGRESSION = {
   // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
   deviationFirst: 30,
-  walk: 0.1,
+  // A request costs a hundred times a unit: a row that is read, a key that is removed.
+  walk: { relative: 0.1, leastOf: (name: string) => (isUnit(name) ? 0.003 : 0.3) },
   noise: { relative: 0.06, least: 15 },
   // Three names for each operation of the contract, at most. With 128 every operation after the 63rd was billed nothing.
   namesMax: 1024,

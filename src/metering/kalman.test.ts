@@ -5,7 +5,7 @@ import { createRegression } from './kalman.ts'
 
 const OPTIONS = {
   deviationFirst: 30,
-  walk: 0.1,
+  walk: { relative: 0.1, leastOf: () => 0.3 },
   noise: { relative: 0.06, least: 15 },
   namesMax: 8,
 }
@@ -54,6 +54,20 @@ test('a rate that changes is followed', () => {
   for (let turn = 0; turn < 100; turn++) learn(2, turn % 2 === 0 ? 200 : 0)
   for (let turn = 0; turn < 100; turn++) learn(6, turn % 2 === 0 ? 200 : 0)
   assert.ok(Math.abs((regression.rate('a')?.value ?? 0) - 6) < 0.5)
+})
+
+test('a rate of nothing rises', () => {
+  const regression = createRegression(OPTIONS)
+  const learn = (perRequest: number, turn: number) => {
+    const a = turn % 2 === 0 ? 100 : 20
+    const b = turn % 3 === 0 ? 100 : 20
+    const counts = new Map(Object.entries({ a, b, rest: 5 }))
+    regression.learn(counts, perRequest * a + 3 * b + 150)
+  }
+  for (let turn = 0; turn < 200; turn++) learn(0, turn)
+  for (let turn = 0; turn < 60; turn++) learn(5, turn)
+  const { value = 0 } = regression.rate('a') ?? {}
+  assert.ok(Math.abs(value - 5) < 0.5, `${value}`)
 })
 
 test('regressors have a limit, and begin with what was known', () => {

@@ -25,8 +25,8 @@ export type RegressionOptions = {
   readonly knownTogether?: readonly (readonly [a: string, b: string, covariance: number])[]
   /** Deviation of a rate before anything is known of it. */
   readonly deviationFirst: number
-  /** Random walk of a rate between two observations, as a part of the rate. */
-  readonly walk: number
+  /** Random walk of a rate between two observations: a part of the rate, or of `leastOf` its name where the rate is below that. */
+  readonly walk: { readonly relative: number; readonly leastOf: (name: string) => number }
   /** Standard deviation of a cost from its prediction: a part of the cost, and a least. */
   readonly noise: { readonly relative: number; readonly least: number }
   /** The greatest number of regressors: others than the first ones are left out. */
@@ -42,6 +42,9 @@ const PIVOT_MIN = 1e-9
 
 export function createRegression(options: RegressionOptions): Regression {
   const { deviationFirst, walk, noise } = options
+  // A rate of nothing would stay nothing.
+  const walkOf = (name: string, rate: number) =>
+    walk.relative * Math.max(rate, walk.leastOf(name))
   const { places, rates, covariance, placeOf } = createEstimates(options)
 
   return {
@@ -49,18 +52,15 @@ export function createRegression(options: RegressionOptions): Regression {
       const seen: [place: number, count: number][] = []
       for (const [name, count] of counts) {
         const place = count > 0 ? placeOf(name) : undefined
-        if (place !== undefined) seen.push([place, count])
-      }
-      if (seen.length === 0) return
-      for (const [place] of seen) {
+        if (place === undefined) continue
+        seen.push([place, count])
         const row = present(covariance[place])
         const known = present(row[place])
+        const walked = known + walkOf(name, present(rates[place])) ** 2
         // Never less than it was: its covariances stay.
-        row[place] = Math.max(
-          known,
-          Math.min(deviationFirst ** 2, known + (walk * present(rates[place])) ** 2),
-        )
+        row[place] = Math.max(known, Math.min(deviationFirst ** 2, walked))
       }
+      if (seen.length === 0) return
       const expected = seen.reduce((sum, [place, count]) => sum + present(rates[place]) * count, 0)
       // Covariance of each rate with the cost, and variance of the cost.
       const shared = covariance.map((row) =>
