@@ -21,6 +21,7 @@ export function createLevel(first: number) {
   let creditMs = 0
   let beforeMs = 0
   let mostMs = 0
+  let cutMs = 0
   return {
     get value() {
       return value
@@ -33,7 +34,11 @@ export function createLevel(first: number) {
       const most = OUTLIER * Math.max(predicted, predictedMs / DECAY)
       // Noise of rest adds nothing and takes nothing: an hour of it was a debt of 6 s.
       const least = predicted > 0 ? Number.NEGATIVE_INFINITY : -most
-      const own = Math.max(least, Math.min(spent, most))
+      // A claim can come a window after its CPU: the window before had too much, and this one has too little. What was cut
+      // there makes up for what is missing here, and raises nothing above the prediction.
+      const late = Math.max(0, Math.min(cutMs, predicted - spent))
+      cutMs = Math.max(0, spent - most)
+      const own = Math.max(least, Math.min(spent + late, most))
       creditMs += own - billed
       if (predicted > 0) {
         mostMs = Math.max(0, own + beforeMs)
