@@ -18,7 +18,7 @@ const ALLOW = { Effect: 'Allow', Principal: '*', Action: 's3:DeleteObject' }
 function asked(
   statements: readonly object[],
   keys: readonly string[],
-  { refused = false, who = undefined as object | undefined, blobs = 1 } = {},
+  { refused = false, who = undefined as object | undefined, blobs = 1, locked = 0 } = {},
 ) {
   const told = { read: 0, deleted: 0, admitted: 0, marks: 0, steps: 0, stepsAtOnce: 0, units: 0 }
   const policy = parsePolicy(
@@ -33,8 +33,13 @@ function asked(
   }
   const objects = {
     async delete(_: Bucket, deletions: readonly object[]) {
+      const before = told.deleted
       told.deleted += deletions.length
-      return deletions.map(() => ({ versionId: undefined, deleteMarker: false, blobs }))
+      return deletions.map((_one, nth) =>
+        before + nth < locked
+          ? { code: 'AccessDenied' }
+          : { versionId: undefined, deleteMarker: false, blobs },
+      )
     },
   }
   const access = createAccess({
@@ -171,8 +176,8 @@ test("DeleteObjects reads no stranger's keys where nobody could allow any", asyn
 
 test('DeleteObjects counts keys and further blobs as units, without the first one and without refused ones', async () => {
   const Resource = 'arn:aws:s3:::b/ours/*'
-  const unitsOf = async (keys: readonly string[], blobs = 1) => {
-    const { told, run } = asked([{ Resource }], keys, { blobs })
+  const unitsOf = async (keys: readonly string[], blobs = 1, locked = 0) => {
+    const { told, run } = asked([{ Resource }], keys, { blobs, locked })
     await run()
     return [told.deleted, told.units]
   }
@@ -183,4 +188,7 @@ test('DeleteObjects counts keys and further blobs as units, without the first on
   assert.deepEqual(await unitsOf(['theirs/0']), [0, 0])
   assert.deepEqual(await unitsOf(ours, 0), [150, 149])
   assert.deepEqual(await unitsOf(ours, 20), [150, 2999])
+  // Of a lock: their rows stay.
+  assert.deepEqual(await unitsOf(ours, 1, 30), [150, 119])
+  assert.deepEqual(await unitsOf(ours, 1, 120), [150, 29])
 })

@@ -50,18 +50,17 @@ export const createDeleteObjects =
     const { quiet, targets } = parseDelete(await receiver.document(request, XML_BYTES_MAX))
     const { byBypass, refused: failed } = await judge(access, request, { bucket, targets })
     const deleted: DeletedEntry[] = []
-    let isFirst = true
+    // The request itself has its first unit.
+    let own = 1
     for (const [bypassGovernance, some] of byBypass) {
       for (let at = 0; at < some.length; at += BATCH_KEYS) {
         const batch = some.slice(at, at + BATCH_KEYS)
-        // The request itself has its first unit.
-        const own = isFirst ? 1 : 0
-        isFirst = false
         const answers = await countedWork(
           request.spend,
           () => objects.delete(bucket, batch.map(deletionOf), { bypassGovernance }),
           (done) => removedUnits(done) - own,
         )
+        if (removedUnits(answers) > 0) own = 0
         for (const [index, answer] of answers.entries()) {
           const target = present(batch[index], 'each answer has its target')
           if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
