@@ -12,8 +12,9 @@
 // Rates are billed half a deviation below their value, and the level is the spent CPU by the sum of these bills. The sum of
 // their deviations is above the deviation of all, so a level by the rates of all would be too low.
 //
-// Never billed: rest, and CPU that was not spent. The bill is a little below the learned CPU: it may fall short of the
-// meter and must never exceed it.
+// Never billed: CPU that was not spent. Rest is not billed once it is known, after 30 quiet seconds. Upkeep that runs beside
+// requests cannot be told from them. The bill is a little below the learned CPU: it may fall short of the meter and
+// must never exceed it.
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
