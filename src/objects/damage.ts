@@ -38,7 +38,7 @@ export interface Damages {
 }
 
 /** SQLSTATE of a page whose checksum is wrong, or of an index that is. */
-const isOfPage = (error: unknown): boolean =>
+export const isOfPage = (error: unknown): boolean =>
   ['XX001', 'XX002'].includes(String((error as { code?: unknown }).code))
 
 export function createDamages({ state, log }: { state: Queryable; log: Logger }): Damages {

@@ -31,9 +31,10 @@ export function folderTools(storeOf: () => Store) {
       await state.query("delete from storage_upkeep where task like 'folders:%'")
       const wrong: WrongFolder[] = []
       const onDamage = async (found: readonly WrongFolder[]) => void wrong.push(...found)
+      const onUnreadable = async () => undefined
       // Rows of own keys are read 20 at a time: the tests of a file make some hundred.
       for (let call = 0; call < 30; call++)
-        await checkFolders(state, { rowsMax: 1, signal, onDamage })
+        await checkFolders(state, { rowsMax: 1, signal, onDamage, onUnreadable })
       return wrong
     },
   }

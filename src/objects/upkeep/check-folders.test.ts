@@ -181,6 +181,50 @@ for (const [what, text] of [
     },
   )
 
+test(
+  'a folder that cannot be mended is told, and stops the check of no other bucket',
+  { skip },
+  async () => {
+    await store.state.query("delete from storage_upkeep where task like 'folders:%'")
+    await store.state.query('truncate alarms')
+    const bad = await makeBucket(store, 'bad-page')
+    const good = await makeBucket(store, 'good-page')
+    for (const bucket of [bad, good]) {
+      await put(bucket, 'a/1')
+      await store.state.query('delete from object_folders where bucket = $1', [bucket.id])
+      // That no key lacks, so the second pass finds it.
+      await store.state.query("insert into object_folders values ($1, '', 'gone/')", [bucket.id])
+    }
+    const unreadable = Object.assign(new Error('invalid page in block 3'), { code: 'XX001' })
+    const query: Queryable['query'] = (statement, values) =>
+      statement.includes('storage_mend_folders') && values?.[0] === bad.id
+        ? Promise.reject(unreadable)
+        : store.state.query(statement, values)
+    const state = { ...store.state, query } as State
+    const log = createLogger('test', { write: () => undefined })
+    const cleanOf = (of: State) =>
+      createClean({ state: of, stores: createBlobStores([]), clock: systemClock, log })
+    const clean = cleanOf(state)
+    await assert.rejects(clean(signal), /invalid page in block 3/)
+    assert.deepEqual((await listed(good)).commonPrefixes, ['a/'])
+    const { rows } = await store.state.query<{ kind: string; detail: { task?: string } }>(
+      'select kind, detail from alarms order by kind',
+    )
+    assert.deepEqual(
+      rows.map(({ kind, detail: { task } }) => [kind, task]),
+      [
+        ['folders_wrong', undefined],
+        ['folders_wrong', undefined],
+        ['page_damaged', 'folders'],
+      ],
+    )
+    // The next round ends as well, and meets the same fault.
+    await assert.rejects(clean(signal), /invalid page in block 3/)
+    await cleanOf(store.state)(signal)
+    assert.deepEqual((await listed(bad)).commonPrefixes, ['a/'])
+  },
+)
+
 test('the upkeep tells the operator once for a bucket', { skip }, async () => {
   await store.state.query("delete from storage_upkeep where task like 'folders:%'")
   await store.state.query('truncate alarms')

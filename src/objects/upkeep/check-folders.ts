@@ -1,7 +1,7 @@
 // Compares the table of folders with the keys, both ways, and mends what differs. A key without its rows is missing in
 // listings by `/`. A row too many shows a folder that is none.
-import type { Queryable } from '#state/connect.ts'
-import { ROW_BYTES_MIN, type RowPass, scrubRows } from './scrub-rows.ts'
+import { isStateAway, type Queryable } from '#state/connect.ts'
+import { ROW_BYTES_MIN, type RowPass, type RowScrub, scrubRows } from './scrub-rows.ts'
 
 /** A folder with a row too many, or a key that lacks a row. */
 export type WrongFolder = { readonly bucket: number; readonly key: string }
@@ -73,36 +73,46 @@ order by f.bucket, f.parent`,
 
 /**
  * Checks about `rowsMax` keys and as many rows of folders, from where the last call ended. `onDamage` is awaited with the
- * wrong ones of a page, then they are mended, then the place moves on: whatever fails, the operator knows, and the rest is
- * found again.
+ * wrong ones of a page, then they are mended, then the place moves on: whatever fails, the operator knows. A mend that
+ * fails stops no other; `onUnreadable` is awaited with its error, and at the end the call throws the first of them.
  */
 export async function checkFolders(
   state: Queryable,
-  { rowsMax, signal, onDamage }: FolderCheck,
+  { rowsMax, signal, onDamage, onUnreadable }: FolderCheck,
 ): Promise<void> {
-  const limits = { bytesMax: rowsMax * ROW_BYTES_MIN, signal }
+  const limits = { bytesMax: rowsMax * ROW_BYTES_MIN, signal, onUnreadable }
+  const errors: unknown[] = []
   const change = async (wrong: readonly WrongFolder[], statement: string) => {
     for (const { bucket, key } of wrong) {
       signal.throwIfAborted()
-      await state.query(statement, [bucket, key])
+      await state.query(statement, [bucket, key]).catch(async (error: unknown) => {
+        if (isStateAway(error)) throw error
+        await onUnreadable(error)
+        errors.push(error)
+      })
     }
   }
+  const check = async (pass: RowPass, mend: RowScrub<WrongFolder>['onDamage']) => {
+    const [end] = await Promise.allSettled([
+      scrubRows<WrongFolder>(state, pass, { ...limits, onDamage: mend }),
+    ])
+    if (end.status === 'rejected') errors.push(end.reason)
+  }
   for (const pass of [ROWS_OF_KEYS, KEYS_OF_ROWS])
-    await scrubRows<WrongFolder>(state, pass, {
-      ...limits,
-      async onDamage(wrong) {
-        await onDamage(wrong)
-        await change(wrong, 'select storage_mend_folders($1, $2)')
-      },
+    await check(pass, async (wrong) => {
+      await onDamage(wrong)
+      await change(wrong, 'select storage_mend_folders($1, $2)')
     })
-  await scrubRows<WrongFolder>(state, WITHOUT_OWN_KEYS, {
-    ...limits,
-    onDamage: (found) => change(found, `select storage_forget_own_keys($1, $2, ${SEARCH_MAX})`),
-  })
+  await check(WITHOUT_OWN_KEYS, (found) =>
+    change(found, `select storage_forget_own_keys($1, $2, ${SEARCH_MAX})`),
+  )
+  if (errors.length > 0) throw errors[0]
 }
 
 type FolderCheck = {
   readonly rowsMax: number
   readonly signal: AbortSignal
   onDamage(wrong: readonly WrongFolder[]): Promise<void>
+  /** Also of a mend. An error that is of no page is not for the operator. */
+  onUnreadable(error: unknown): Promise<void>
 }

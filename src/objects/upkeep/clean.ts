@@ -68,9 +68,7 @@ export function createClean(deps: {
       async onDamage(damaged) {
         for (const damage of damaged) await damages.tellBody(damage)
       },
-    }).catch(async (cause: unknown) => {
-      await damages.tellPage(pass.task, cause)
-      throw cause
+      onUnreadable: (error) => damages.tellPage(pass.task, error),
     })
   }
 
@@ -90,7 +88,12 @@ export function createClean(deps: {
     )
     for (const pass of [BODIES, ANNOTATIONS])
       ends.push(...(await Promise.allSettled([scrubState(pass, signal)])))
-    const check = { rowsMax: FOLDERS_A_MINUTE, signal, onDamage: tellFolders }
+    const check = {
+      rowsMax: FOLDERS_A_MINUTE,
+      signal,
+      onDamage: tellFolders,
+      onUnreadable: (error: unknown) => damages.tellPage('folders', error),
+    }
     ends.push(...(await Promise.allSettled([checkFolders(state, check)])))
     await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })

@@ -1,7 +1,7 @@
 // Reads inline bodies and annotations again. PostgreSQL compares the checksum of each page that it reads from disk,
 // so reading finds a changed page (an error, which is logged). Bodies without encryption and parts are also compared
 // with their MD5, which finds changes above the disk.
-import type { RowDamage } from '#objects/damage.ts'
+import { isOfPage, type RowDamage } from '#objects/damage.ts'
 import type { Queryable, SqlRow } from '#state/connect.ts'
 import { loadPlace, savePlace } from './place.ts'
 
@@ -56,35 +56,101 @@ export type RowScrub<D> = {
   readonly signal: AbortSignal
   /** Awaited with the damage of each page, before the place moves on: a failure here finds the same damage again. */
   onDamage(damaged: readonly D[]): Promise<void>
+  /** Awaited with the error of a row that cannot be read, before the place moves on. */
+  onUnreadable(error: unknown): Promise<void>
 }
 
 /**
  * Reads about `bytesMax` bytes of bodies and rows, from where the last call ended; `done` says that a round over all
- * rows has ended. Throws PostgreSQL's error for an unreadable page.
+ * rows has ended. A row that cannot be read is stepped over; at the end the call throws PostgreSQL's error for it.
  */
 export async function scrubRows<D extends object = RowDamage>(
   state: Queryable,
-  { task, beginning, next, rowsMax }: RowPass,
-  { bytesMax, signal, onDamage }: RowScrub<D>,
+  pass: RowPass,
+  scrub: RowScrub<D>,
 ): Promise<{ read: number; done: boolean }> {
+  const { task, beginning, rowsMax } = pass
   const saved = await loadPlace(state, task)
   let place = saved === undefined ? beginning : (JSON.parse(saved) as RowPass['beginning'])
   let read = 0
-  let leftBytes = bytesMax
+  let leftBytes = scrub.bytesMax
+  const errors: unknown[] = []
   for (;;) {
-    signal.throwIfAborted()
-    const { rows } = await state.query<ReadRow<D>>(next, [...place, rowsMax])
+    scrub.signal.throwIfAborted()
+    const page = await readPage<D>(state, pass, { place, scrub, errors })
     const damaged: D[] = []
-    for (const { size, damage } of rows) {
+    for (const { size, damage } of page.rows) {
       read += size
       leftBytes -= Math.max(size, ROW_BYTES_MIN)
       if (damage !== null) damaged.push(damage)
     }
-    if (damaged.length > 0) await onDamage(damaged)
-    place = rows.at(-1)?.place ?? place
-    const done = rows.length < rowsMax
+    if (damaged.length > 0) await scrub.onDamage(damaged)
+    place = page.last
+    const done = page.count < rowsMax
     if (!done && leftBytes > 0) continue
     await savePlace(state, task, done ? undefined : JSON.stringify(place))
+    if (errors.length > 0) throw errors[0]
     return { read, done }
   }
+}
+
+/** `count` has the rows that were stepped over, too. */
+type Page<D> = {
+  readonly rows: readonly ReadRow<D>[]
+  readonly last: RowPass['beginning']
+  readonly count: number
+}
+
+type PageStart<D> = {
+  readonly place: RowPass['beginning']
+  readonly scrub: RowScrub<D>
+  readonly errors: unknown[]
+}
+
+async function readPage<D extends object>(
+  state: Queryable,
+  pass: RowPass,
+  start: PageStart<D>,
+): Promise<Page<D>> {
+  const { place } = start
+  try {
+    const { rows } = await state.query<ReadRow<D>>(pass.next, [...place, pass.rowsMax])
+    return { rows, last: rows.at(-1)?.place ?? place, count: rows.length }
+  } catch (error) {
+    if (!isOfPage(error)) throw error
+    return await readAlone(state, pass, start)
+  }
+}
+
+/** A page row by row: one damaged row must not hide those behind it. */
+async function readAlone<D extends object>(
+  state: Queryable,
+  { next, rowsMax }: RowPass,
+  { place, scrub, errors }: PageStart<D>,
+): Promise<Page<D>> {
+  const read: ReadRow<D>[] = []
+  let last = place
+  for (let count = 0; count < rowsMax; count++) {
+    scrub.signal.throwIfAborted()
+    try {
+      const { rows } = await state.query<ReadRow<D>>(next, [...last, 1])
+      const [row] = rows
+      if (row === undefined) return { rows: read, last, count }
+      read.push(row)
+      last = row.place
+    } catch (error) {
+      if (!isOfPage(error)) throw error
+      await scrub.onUnreadable(error)
+      errors.push(error)
+      // PostgreSQL computes no column that is not asked for, so this reads no body.
+      const { rows } = await state.query<Pick<ReadRow<D>, 'place'>>(
+        `select place from (${next}) unread`,
+        [...last, 1],
+      )
+      const [row] = rows
+      if (row === undefined) return { rows: read, last, count }
+      last = row.place
+    }
+  }
+  return { rows: read, last, count: rowsMax }
 }
