@@ -46,6 +46,10 @@ export const OPERATOR_ERRORS = {
     500,
     'The stored bytes of an object are not those that were written: restore them.',
   ),
+  page_damaged: operator(
+    500,
+    'A page of the state cannot be read: see `page_damaged` in the guide of operating.',
+  ),
   blob_location_unknown: operator(
     500,
     'Objects are in a store that is not configured: configure it again, or move them first.',

@@ -3,6 +3,7 @@ import type { TimerClock } from '#base/clock.ts'
 import { invariant, present } from '#base/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 import { storageFault } from '#contract/storage-errors.ts'
+import { isOfPage, type Damages } from './damage.ts'
 import { discardBlobs } from './discard-blobs.ts'
 import type { Documents } from './documents.ts'
 import type { Deleted, Deletion, Objects, ObjectTarget } from './objects.ts'
@@ -31,10 +32,12 @@ type Deps = {
   readonly puts: Queryable
   readonly documents: Documents
   readonly clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>
+  /** Told of a key that cannot be deleted. */
+  readonly damages?: Pick<Damages, 'tellPage'>
 }
 
 export function createObjects(deps: Deps): Objects {
-  const { state, documents } = deps
+  const { state, documents, damages } = deps
   const findRow = createFindObject(deps)
   const putRow = createVersionCommit(deps)
   return {
@@ -54,7 +57,7 @@ export function createObjects(deps: Deps): Objects {
       const answers: Deleted[] = []
       for (let at = 0; at < deletions.length; at += BATCH_MAX)
         answers.push(
-          ...(await deleteBatch(state, bucket, {
+          ...(await deleteEach({ state, damages }, bucket, {
             deletions: deletions.slice(at, at + BATCH_MAX),
             bypassGovernance,
           })),
@@ -96,10 +99,35 @@ async function find(
   return { bucket, found: { version: toVersion(target.key, version), body: toBody(version) } }
 }
 
+type DeletionBatch = { readonly deletions: readonly Deletion[]; readonly bypassGovernance: boolean }
+
+/** One key behind a damaged page keeps no other of its batch. Alone such a key throws the state's error. */
+async function deleteEach(
+  { state, damages }: Pick<Deps, 'state' | 'damages'>,
+  bucket: Bucket,
+  batch: DeletionBatch,
+): Promise<Deleted[]> {
+  try {
+    return await deleteBatch(state, bucket, batch)
+  } catch (error) {
+    if (!isOfPage(error) || batch.deletions.length === 1) throw error
+  }
+  const answers: Deleted[] = []
+  for (const deletion of batch.deletions)
+    try {
+      answers.push(...(await deleteBatch(state, bucket, { ...batch, deletions: [deletion] })))
+    } catch (error) {
+      if (!isOfPage(error)) throw error
+      await damages?.tellPage('request', error).catch(() => undefined)
+      answers.push({ key: deletion.key, code: 'InternalError' })
+    }
+  return answers
+}
+
 async function deleteBatch(
   state: Queryable,
   bucket: Bucket,
-  batch: { deletions: readonly Deletion[]; bypassGovernance: boolean },
+  batch: DeletionBatch,
 ): Promise<Deleted[]> {
   const { rows } = await state.query<{
     refused: string | null

@@ -3,7 +3,7 @@
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { BlobRef } from '#blobs/blob.ts'
-import { bodyDamaged } from '#blobs/faults.ts'
+import { fault } from '#contract/errors.ts'
 import type { AlarmKind } from '#contract/alarms.ts'
 import { raiseAlarm } from '#state/alarms.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -33,8 +33,8 @@ export interface Damages {
   tellBody(damage: RowDamage): Promise<void>
   /** Alarms of a page that cannot be read; `task` says who read. Other errors of the state are no damage. */
   tellPage(task: string, error: unknown): Promise<void>
-  /** Throws `blob_damaged` after the alarm for an error of a page, and any other error again. */
-  throwTold(task: string, error: unknown): Promise<never>
+  /** The same service, whose methods throw `page_damaged` for an error of a page, after the alarm. */
+  telling<S extends object>(service: S): S
 }
 
 /** SQLSTATE of a page whose checksum is wrong, or of an index that is. */
@@ -49,6 +49,14 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
     const damage = { task, found: messageOf(error) }
     if (await raiseOnce(state, 'page_damaged', damage))
       log.error('A page of the state cannot be read', { damage })
+  }
+  const throwTold = async (error: unknown): Promise<never> => {
+    if (!isOfPage(error)) throw error
+    // A state that is away ends the wait for the alarm.
+    await tellPage('request', error).catch(() => undefined)
+    throw fault('page_damaged', `Could not read a page of the state: ${messageOf(error)}`, {
+      cause: error,
+    })
   }
   return {
     met: () => met,
@@ -69,11 +77,14 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
         log.error('A stored body is damaged', { damage })
     },
     tellPage,
-    async throwTold(task, error) {
-      if (!isOfPage(error)) throw error
-      // A state that is away ends the wait for the alarm.
-      await tellPage(task, error).catch(() => undefined)
-      throw bodyDamaged(messageOf(error), error)
+    telling(service) {
+      const methods = Object.entries(service as Methods).map(([name, method]) => [
+        name,
+        (...given: readonly unknown[]) => method(...given).catch(throwTold),
+      ])
+      return Object.fromEntries(methods) as typeof service
     },
   }
 }
+
+type Methods = Readonly<Record<string, (...given: readonly unknown[]) => Promise<unknown>>>

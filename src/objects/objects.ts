@@ -73,7 +73,7 @@ export type Deleted =
       /** The number of blobs that the removed version named: one for each part. */
       readonly blobs: number
     }
-  /** `code` is AccessDenied (object lock), PreconditionFailed or NoSuchKey. */
+  /** `code` is AccessDenied (object lock), PreconditionFailed, NoSuchKey, or InternalError (a damaged page). */
   | { readonly key: string; readonly code: string }
 export type Deletion = ObjectTarget & { readonly conditions?: Conditions }
 

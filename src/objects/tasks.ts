@@ -7,6 +7,7 @@ import type { TasksCore, TasksPart, TasksProduct } from '#node/tasks-part.ts'
 import type { State } from '#state/connect.ts'
 import type { TaskHelp, Tasks } from '#tasks/task.ts'
 import { createObjects } from './create-objects.ts'
+import { createDamages } from './damage.ts'
 import { createDocuments } from './documents.ts'
 import type { Objects } from './objects.ts'
 import { createClean } from './upkeep/clean.ts'
@@ -74,6 +75,7 @@ async function open(core: TasksCore, settings: ObjectsTaskSettings): Promise<Tas
     puts: state,
     documents: createDocuments({ state }),
     clock,
+    damages: createDamages({ state, log: core.log }),
   })
   return {
     tasks: objectsTasks({ ...core, objects, stores, dayMs, keys: { secret: stateKey, keyIds } }),

@@ -72,12 +72,9 @@ export function createParts(options: StorageOptions) {
     bucketsMax: settings.bucketsMax,
   })
   const damages = createDamages({ state, log })
-  const stored = createObjects({ state, finds, puts: options.puts, documents, clock })
-  const objects: Objects = {
-    ...stored,
-    find: (bucket, target) =>
-      stored.find(bucket, target).catch((error: unknown) => damages.throwTold('read', error)),
-  }
+  const objects: Objects = damages.telling(
+    createObjects({ state, finds, puts: options.puts, documents, clock, damages }),
+  )
   const hashers = createHashers()
   const admitTransfer = createAdmitTransfer({ payerOf })
   const access = createAccess({ buckets, objects, clock, admitTransfer })
@@ -90,7 +87,7 @@ export function createParts(options: StorageOptions) {
   return {
     access,
     admitTransfer,
-    annotations: createAnnotations({ state }),
+    annotations: damages.telling(createAnnotations({ state })),
     attributesOf: (request: StorageRequest, bucket: Bucket) =>
       writtenAttributes(request, bucket, { access, directory, nowMs: clock.wallMs() }),
     blobs: createBlobReader({ stores: blobs.byLocation, finds, damages }),
@@ -102,7 +99,7 @@ export function createParts(options: StorageOptions) {
     encrypting: createEncrypting(vault),
     events: createEvents({ state }),
     hashers,
-    listings: createListings(options),
+    listings: damages.telling(createListings(options)),
     objects,
     ownerOf,
     pages: createEarlyPages({ access }),
@@ -113,7 +110,7 @@ export function createParts(options: StorageOptions) {
       sumThread: createSumThread({ marks, hashers, clock, log }),
     }),
     settings,
-    uploads: createUploads({ state, clock }),
+    uploads: damages.telling(createUploads({ state, clock })),
     verifier: createSignatureVerifier({ now: () => clock.wallMs() }),
   }
 }

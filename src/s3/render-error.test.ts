@@ -46,6 +46,13 @@ test('renderFault() says SlowDown with 503 where an account asks too much at onc
   assert.equal(renderFault(error, 'HEAD', PLACE).status, 503)
 })
 
+test('renderFault() advises nobody to write again what a damaged page does not let write', () => {
+  const { status, body } = renderFault(fault('page_damaged', 'block 7'), 'PUT', PLACE)
+  assert.match(body, /<Code>InternalError<.*An alarm has told the operator/)
+  assert.doesNotMatch(body, /Write the object again|try again|block 7/i)
+  assert.equal(status, 500)
+})
+
 test("renderFault() keeps what is the operator's to mend to itself", () => {
   const id = '0198c1b2-0000-7000-8000-000000000000'
   const blobs = { blob_damaged: blobDamaged(id, 'other bytes'), blob_missing: blobMissing(id) }

@@ -59,10 +59,14 @@ const DAMAGED = new Set(['blob_damaged', 'blob_missing'])
 const DAMAGED_TEXT =
   'The stored bytes of this object are damaged or missing. Another try gets the same answer. Write the object again, or ask the operator, whom an alarm has told, to restore it.'
 
+export const PAGE_DAMAGED_TEXT =
+  'A page of the storage of this object cannot be read. Another try, also to write or delete the object, gets the same answer. An alarm has told the operator.'
+
 /** The error that clients see. An operator's error is InternalError or ServiceUnavailable. */
 export function shownError(error: ErgonError): ErgonError {
   if (!isOfOperator(error.code)) return error
   if (DAMAGED.has(error.code)) return storageFault('InternalError', DAMAGED_TEXT)
+  if (error.code === 'page_damaged') return storageFault('InternalError', PAGE_DAMAGED_TEXT)
   return storageFault(error.status === 503 ? 'ServiceUnavailable' : 'InternalError')
 }
 

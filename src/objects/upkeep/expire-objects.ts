@@ -10,6 +10,7 @@ import {
   type At,
   type LifecycleVersion,
 } from '#objects/lifecycle/due.ts'
+import { isOfPage } from '#objects/damage.ts'
 import type { Deletion, Objects } from '#objects/objects.ts'
 import { BUCKET_COLUMNS, type BucketRow, toBucket } from '#objects/rows.ts'
 import type { Bucket } from '#objects/types.ts'
@@ -56,7 +57,15 @@ export async function expireObjects(
     if (lifecycleAction(lifecycle, toVersion(row), day) !== undefined)
       deletions.push(toDeletion(row))
     else changes.push(...changesOf(lifecycle, row, day))
-  const answers = await objects.delete(bucket, deletions, { bypassGovernance: false })
+  // A page that cannot be read must not hold up the versions behind it.
+  let unreadable: unknown
+  const answers = await objects
+    .delete(bucket, deletions, { bypassGovernance: false })
+    .catch((error: unknown) => {
+      if (!isOfPage(error)) throw error
+      unreadable = error
+      return []
+    })
   await transition(state, bucket, changes)
   const last = rows.at(-1)
   const next =
@@ -64,6 +73,7 @@ export async function expireObjects(
       ? { bucket: bucket.id, key: last.key, seq: last.seq }
       : { ...BEGINNING, bucket: bucket.id + 1 }
   await savePlace(state, TASK, JSON.stringify(next))
+  if (unreadable !== undefined) throw unreadable
   const deleted = answers.filter((answer) => !('code' in answer)).length
   return { examined: rows.length, deleted, done: false }
 }

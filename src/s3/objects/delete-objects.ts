@@ -21,6 +21,7 @@ import {
 import type { DeleteConditions } from './conditions.ts'
 import { bypassesGovernance } from '#s3/lock/governance.ts'
 import { removedUnits } from './removed-units.ts'
+import { PAGE_DAMAGED_TEXT } from '#s3/render-error.ts'
 import { xmlReply } from '#s3/reply.ts'
 import { isVersionId, MALFORMED_VERSION_ID } from '#s3/version-id.ts'
 import { XML_BYTES_MAX } from '#s3/xml/read.ts'
@@ -63,7 +64,7 @@ export const createDeleteObjects =
         if (removedUnits(answers) > 0) own = 0
         for (const [index, answer] of answers.entries()) {
           const target = present(batch[index], 'each answer has its target')
-          if ('code' in answer) failed.push(refused(target, answer.code as StorageCode))
+          if ('code' in answer) failed.push(notDeleted(target, answer.code as StorageCode))
           else deleted.push(told(target, answer))
         }
       }
@@ -78,6 +79,12 @@ export const createDeleteObjects =
     ]
     return xmlReply(deletedXml(deleted, failed, quiet))
   }
+
+/** Another try of a key behind a damaged page is of no use, and the text of the code asks for one. */
+const notDeleted = (target: DeleteTarget, code: StorageCode): NotDeletedYet => ({
+  ...refused(target, code),
+  ...(code === 'InternalError' && { message: PAGE_DAMAGED_TEXT }),
+})
 
 /** Keys of one statement: after each the bill has their cost in PostgreSQL, while that was just seen. */
 const BATCH_KEYS = 100
