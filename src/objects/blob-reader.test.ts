@@ -92,7 +92,7 @@ test('read() and check() tell the operator of a blob that is damaged, and of non
   const body = { kind: 'parts', parts: [PART] } as const
   const read = () => reader.read(storedOf(body, 3), { signal })[Symbol.asyncIterator]().next()
   await assert.rejects(read(), fault)
-  await assert.rejects(reader.check(body, signal), { code: 'blob_damaged' })
+  await assert.rejects(reader.check(storedOf(body, 3), signal), { code: 'blob_damaged' })
   fault = storageAway()
   await assert.rejects(read(), fault)
   // As a disk answers for a sector that it cannot read.
@@ -172,4 +172,44 @@ test('read() tells the operator of a body in a row that is damaged', async () =>
   const broken = { ...cipher, open: () => assert.fail('no such key') }
   await assert.rejects(read(sealed, 4, { cipher: broken }), /no such key/)
   assert.equal(told.length, 4)
+})
+
+test('a body in a row that was cut or that has another size is damaged, and no bytes of it leave', async () => {
+  const told: RowDamage[] = []
+  const damages = { ...untold, tellBody: async (damage: RowDamage) => void told.push(damage) }
+  const reader = createBlobReader({ stores: new Map(), finds: NO_STATE, damages })
+  const key = randomBytes(32)
+  const sealed = await buffer(sealFrames(key, Readable.from([Buffer.from('body')])))
+  const sealing = { cipher: { envelope: null, open: () => key } }
+  const cuts = Array.from({ length: sealed.length }, (_, length) => sealed.subarray(0, length))
+  const body = Buffer.from('body')
+  const damaged: [bytes: Buffer, size: number, options: object][] = [
+    ...cuts.map((bytes) => [bytes, 4, sealing] as [Buffer, number, object]),
+    [sealed, 1, sealing],
+    [sealed, 8, sealing],
+    [Buffer.alloc(0), 4, {}],
+    [body, 8, {}],
+    [body, 0, {}],
+  ]
+  for (const [at, [bytes, size, options]] of damaged.entries()) {
+    const sent: Buffer[] = []
+    const read = async () => {
+      const stored = storedOf({ kind: 'inline', bytes }, size)
+      for await (const chunk of reader.read(stored, { signal, ...options })) sent.push(chunk)
+    }
+    await assert.rejects(read, { code: 'blob_damaged' }, `${bytes.length} bytes for ${size}`)
+    assert.deepEqual([sent, told.length], [[], at + 1])
+  }
+})
+
+test('check() compares a body in a row, which a copy would share', async () => {
+  const told: RowDamage[] = []
+  const damages = { ...untold, tellBody: async (damage: RowDamage) => void told.push(damage) }
+  const reader = createBlobReader({ stores: new Map(), finds: NO_STATE, damages })
+  const check = (text: string) =>
+    reader.check(storedOf({ kind: 'inline', bytes: Buffer.from(text) }, 4), signal)
+  await check('body')
+  assert.deepEqual(told, [])
+  await assert.rejects(check('bodY'), { code: 'blob_damaged' })
+  assert.equal(told.length, 1)
 })

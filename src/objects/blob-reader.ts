@@ -4,7 +4,7 @@ import type { BlobRef, ByteRange, NewBlob } from '#blobs/blob.ts'
 import { blobDamaged, blobMissing, isOfBlob } from '#blobs/faults.ts'
 import { storeOf, type BlobStores } from '#blobs/stores.ts'
 import type { Queryable } from '#state/connect.ts'
-import type { ObjectBody, Part, PartBlob } from './types.ts'
+import type { Part, PartBlob } from './types.ts'
 import type { Damages } from './damage.ts'
 import { openFrames, sealedRange } from './encryption/frames.ts'
 import { createInlineReader, type Cipher, type StoredBody } from './inline-body.ts'
@@ -22,8 +22,11 @@ export interface BlobReader {
    * alarming the operator.
    */
   read(stored: StoredBody, options: ReadOptions): AsyncIterable<Buffer>
-  /** Checks that each blob of a body exists in its length. Throws what read() throws. */
-  check(body: ObjectBody, signal: AbortSignal): Promise<void>
+  /**
+   * Checks a body that is not encrypted: that each blob exists in its length, and all bytes of a body in a row. Throws
+   * what read() throws.
+   */
+  check(stored: StoredBody, signal: AbortSignal): Promise<void>
 }
 
 /** A body that is copied has at most 1024 parts of 5 MiB. */
@@ -35,7 +38,8 @@ type Deps = {
   readonly damages: Pick<Damages, 'tell' | 'tellBody'>
 }
 
-export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
+export function createBlobReader(deps: Deps): BlobReader {
+  const { stores, damages } = deps
   const readInline = createInlineReader({ damages })
 
   /** Throws the error again. The reader waits for the alarm; an unreachable state ends that wait. */
@@ -49,7 +53,7 @@ export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
   async function* readTold(part: Part, range: ByteRange, options: ReadOptions) {
     try {
       // One generator over the store's stream: each level more takes three turns of the promise queue for a chunk.
-      for await (const chunk of await openPart(part, range, options)) yield chunk
+      for await (const chunk of await openPart(deps, part, range, options)) yield chunk
     } catch (error) {
       await told(error, part.blob)
     }
@@ -64,33 +68,14 @@ export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
     }
   }
 
-  async function openPart(
-    part: Part,
-    range: ByteRange,
-    options: ReadOptions,
-  ): Promise<AsyncIterable<Buffer>> {
-    const { signal, cipher } = options
-    const { size } = part
-    // The key first: if unwrapping fails, no blob is open.
-    const key =
-      cipher === undefined || part.encryption === null ? undefined : cipher.open(part.encryption)
-    const blob = isSummed(part.blob) ? part.blob : await summed(finds, part.blob)
-    const store = storeOf(stores, blob)
-    if (key === undefined) {
-      const isWhole = range.first === 0 && range.last === size - 1
-      return await store.get(blob, { signal, ...(isWhole ? {} : { range }) })
-    }
-    const sealed = await store.get(blob, { signal, range: sealedRange(range, size) })
-    return openFrames(key, sealed, { range, size, blobId: blob.id })
-  }
-
   return {
     async *read(stored, options) {
       const { cipher } = options
       const { body, version } = stored
       const { size } = version
       const range = options.range ?? { first: 0, last: size - 1 }
-      if (size === 0) return
+      const isLonger = body.kind === 'inline' && cipher === undefined && body.bytes.length > 0
+      if (size === 0 && !isLonger) return
       if (body.kind === 'inline') return yield* readInline(stored, body.bytes, { range, cipher })
       let start = 0
       for (const part of body.parts) {
@@ -103,8 +88,12 @@ export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
         start = end + 1
       }
     },
-    async check(body, signal) {
-      if (body.kind === 'inline') return
+    async check(stored, signal) {
+      const { body } = stored
+      if (body.kind === 'inline') {
+        for await (const _ of this.read(stored, { signal }));
+        return
+      }
       const blobs = body.parts.map(({ blob }) => blob)
       for (let at = 0; at < blobs.length; at += CHECKS_AT_ONCE)
         await Promise.all(
@@ -112,6 +101,27 @@ export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
         )
     },
   }
+}
+
+async function openPart(
+  { stores, finds }: Pick<Deps, 'stores' | 'finds'>,
+  part: Part,
+  range: ByteRange,
+  options: ReadOptions,
+): Promise<AsyncIterable<Buffer>> {
+  const { signal, cipher } = options
+  const { size } = part
+  // The key first: if unwrapping fails, no blob is open.
+  const key =
+    cipher === undefined || part.encryption === null ? undefined : cipher.open(part.encryption)
+  const blob = isSummed(part.blob) ? part.blob : await summed(finds, part.blob)
+  const store = storeOf(stores, blob)
+  if (key === undefined) {
+    const isWhole = range.first === 0 && range.last === size - 1
+    return await store.get(blob, { signal, ...(isWhole ? {} : { range }) })
+  }
+  const sealed = await store.get(blob, { signal, range: sealedRange(range, size) })
+  return openFrames(key, sealed, { range, size, blobId: blob.id })
 }
 
 const isSummed = (blob: PartBlob): blob is NewBlob => blob.checksum !== undefined

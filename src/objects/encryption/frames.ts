@@ -34,9 +34,10 @@ type FramePosition = {
 }
 
 function open(key: Buffer, sealed: Buffer, { index, isLast, blobId }: FramePosition): Buffer {
-  const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index, isLast))
-  decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+  const nonce = nonceOf(index, isLast)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   try {
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
     return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()])
   } catch {
     const found = `frame ${index} cannot be decrypted`

@@ -5,6 +5,7 @@ import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { ErgonError, invariant, present } from '#base/errors.ts'
+import { isOfBlob } from '#blobs/faults.ts'
 import type { Damages } from '#objects/damage.ts'
 import { openText, sealText } from '#objects/encryption/sealed-text.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -148,6 +149,7 @@ export const createGetObjectAnnotation =
     if (kept === undefined) throw storageFault('NoSuchAnnotation')
     const { encryption, root } = encrypting.ofAnnotations(version)
     const bytes = await openText(root.key, name, kept).catch(async (error: unknown) => {
+      if (!isOfBlob(error)) throw error
       const { key, versionId } = version
       const place = { bucket: bucket.id, version: versionId, annotation: name, key }
       await damages.tellBody({ ...place, found: hash('md5', kept.sealed) }).catch(() => undefined)

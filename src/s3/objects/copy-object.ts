@@ -91,7 +91,7 @@ const createCopy =
     if (isItself && !sealing && !algorithm) refuseAsIs(request)
     const reading = encrypting.reading(request, version, 'copy-source')
     const isShared = !sealing && !reading.cipher && !algorithm
-    if (isShared) await deps.blobs.check(source.body, request.signal)
+    if (isShared) await deps.blobs.check(source, request.signal)
     const copy: Copied = isShared
       ? { body: source.body, encryption: null, partCount: version.partCount }
       : await rewritten(deps, { request, bucket, source, sealing, reading, algorithm })
