@@ -10,7 +10,7 @@ import { lineOf } from '#node/agent-socket/json-lines.ts'
 import { serveAgent } from '#node/agent-socket/serve-agent.ts'
 import { createCausedByCells } from '#node/meter/caused-by-cells.ts'
 import { RequestEnding } from './request-ending.ts'
-import { StartFailure } from './start-failure.ts'
+import { ServiceStartFault } from './start-failure.ts'
 import { createInstanceUses } from './uses.ts'
 import type { InstanceUse } from './fleet.ts'
 
@@ -178,7 +178,7 @@ test('an agent that breaks off, or is silent about a function, is a failure of t
     (await begun.then(
       () => assert.fail('it begins'),
       (error: unknown) => error,
-    )) instanceof StartFailure
+    )) instanceof ServiceStartFault
   const broken = await agentOf(t, (_, response) => response.destroy())
   assert.equal(await isOurs(broken.begin()), true)
   const replacing = await agentOf(t, (_, response) => response.end(lineOf({ replaced: true })))

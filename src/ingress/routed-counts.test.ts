@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fault, type Code } from '#contract/errors.ts'
 import { errorOfLine, refusalLine, unlive, unstarted } from './awake/awake.ts'
 import { createRoutedCounter } from './routed-counts.ts'
-import { StartFailure } from './start-failure.ts'
+import { ServiceStartFault } from './start-failure.ts'
 
 const counts = (kind: 'function' | 'workload', error: unknown) => {
   const counter = createRoutedCounter()
@@ -43,5 +43,5 @@ test('a first version that still loads or hangs is no failure of the service, an
 
 test('a state that is away, and a start that the service failed, are failures of the service', () => {
   assert.equal(failed('function', 'state_unavailable'), true)
-  assert.equal(counts('function', new StartFailure('function_starting', 'x', 2)), true)
+  assert.equal(counts('function', new ServiceStartFault('function_starting', 'x', 2)), true)
 })

@@ -6,7 +6,7 @@ import { rulesOfKind, type RoutedKind } from './kinds.ts'
 const AGAIN_S = 2
 
 /** A failure of the service on the public status page. */
-export class StartFailure extends ErgonError {
+export class ServiceStartFault extends ErgonError {
   constructor(code: Code, message: string, retryAfterS: number) {
     super({ code, status: ERRORS[code].status }, message, { retryAfterS })
   }
@@ -20,10 +20,14 @@ export function unstartedFault(kind: RoutedKind): ErgonError {
   const { hasOurRuntime, refusals } = rulesOfKind(kind)
   const why = `Could not start the ${kind} in time`
   return hasOurRuntime
-    ? new StartFailure(refusals.starting, why, AGAIN_S)
+    ? new ServiceStartFault(refusals.starting, why, AGAIN_S)
     : fault(refusals.starting, why, { retryAfterS: AGAIN_S })
 }
 
 /** The agent is away, or has broken off. */
 export const agentAwayFault = (kind: RoutedKind): ErgonError =>
-  new StartFailure(rulesOfKind(kind).refusals.starting, `Could not start the ${kind} now`, AGAIN_S)
+  new ServiceStartFault(
+    rulesOfKind(kind).refusals.starting,
+    `Could not start the ${kind} now`,
+    AGAIN_S,
+  )

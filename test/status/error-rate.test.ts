@@ -89,7 +89,7 @@ test('from 100 requests on the page has the rate, rounded, until the name is ren
   assert.equal((await owner.call('PUT', '/v1/account/public-name')).status, 403)
 })
 
-/** What the state counts for an account. */
+/** The count of requests of an account in the state. */
 const countedOf = async ({ account }: Owner): Promise<number> => {
   const [row] = await sharedErgon().sql(
     'select coalesce(sum(requests), 0)::int as n from account_hours where account = $1',
@@ -135,7 +135,7 @@ test('a first version that never ends its load is no failure of the service, who
     return answer?.status === 503 && (await answer.text()).includes('function_starting')
   }
   await until(isStarting, (is) => is)
-  const states = new Map<string, string | undefined>()
+  const states = new Map<string, ReturnType<typeof stateOf>>()
   await untilShown(
     ergon,
     (document) => states.set(document.written_at, stateOf(document, 'functions')).size >= 4,

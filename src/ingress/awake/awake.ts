@@ -3,7 +3,7 @@
 import { ErgonError } from '#base/errors.ts'
 import { fault, type Code } from '#contract/errors.ts'
 import { rulesOfKind, type RoutedKind } from '#ingress/kinds.ts'
-import { StartFailure } from '#ingress/start-failure.ts'
+import { ServiceStartFault } from '#ingress/start-failure.ts'
 import type { HeldFor } from '#resources/resource.ts'
 
 /** The group of the agent's socket. */
@@ -24,7 +24,7 @@ export type RefusedLine = {
   readonly refused: Code
   readonly message: string
   readonly retryAfterS?: number
-  /** The service has failed: see StartFailure. */
+  /** The service has failed: see ServiceStartFault. */
   readonly isOurs?: true
 }
 
@@ -95,5 +95,5 @@ export function suspendedLine(named: NamedResource, held: HeldFor): RefusedLine 
 /** The error of a refusal. */
 export const errorOfLine = ({ refused, message, retryAfterS, isOurs }: RefusedLine): ErgonError =>
   isOurs === true
-    ? new StartFailure(refused, message, retryAfterS ?? AGAIN_S)
+    ? new ServiceStartFault(refused, message, retryAfterS ?? AGAIN_S)
     : fault(refused, message, retryAfterS === undefined ? {} : { retryAfterS })

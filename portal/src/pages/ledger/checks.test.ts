@@ -115,7 +115,7 @@ test('another row of the ledger, and another history, each fail the line of the 
   ])
 })
 
-test('what could not be compared has no tick, and the reason in words', () => {
+test('a line that could not be compared has no tick, and the reason in words', () => {
   assert.deepEqual(told({ ...sound, row: undefined }), [
     'holds Signed by three of five signers, on one host',
     'unmade In the log: entry 4,182 leads to the signed head 4,190 in 7 steps. Not compared with the ledger, because your ledger has no row of this id',
