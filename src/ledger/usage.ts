@@ -43,9 +43,12 @@ export type UsageRow = {
 
 export type SummedUsage = {
   readonly rows: readonly UsageRow[]
-  /** Charges and kept sums that the rows of all pages were summed from; 0 where there are no rows. */
+  /** Charges and kept sums that were read, also those that the filter leaves out, and where the page has no rows. */
   readonly summed: number
 }
+
+/** A page without rows has one answer of nulls, with the size of the work. */
+const isRow = ({ requests }: { readonly requests: string | null }): boolean => requests !== null
 
 const chargesOf = (
   bands: boolean,
@@ -67,6 +70,38 @@ const unauditedOf = (charges: string) =>
 /** SQL of ours: charges count at their end, from a time to before another. */
 export const endsIn = (from: string, to: string): string => `to_at >= ${from} and to_at < ${to}`
 
+/** The groups of all matching sources, and one for those that the filter leaves out: these were read too. */
+const pageOf = (group: string, charges: string): string =>
+  `with grouped as materialized (
+    select matches, case when matches then date_trunc($9::text, at, 'UTC') end as step_at,
+      case when matches then ${group} end as name,
+      sum(requests) as requests, sum(energy_nj) as energy,
+      sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured,
+      case when $14::boolean and count(band_weight) = count(*) then sum(band_weight) end as weight,
+      count(*) as sources
+    from (
+      select *, ($10::text[] is null or operation = any ($10)) and ($11::text is null or model = $11)
+        and ($12::text is null or token = $12) and ($13::text is null or resource = $13) as matches
+      from (
+        select operation, model, token, resource, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj, band_weight
+        from usage_hours where account = $1 and hour >= $4 and hour < $5
+        union all
+        ${charges} where account = $1 and ${endsIn('$2', 'least($4, $3)')}
+        union all
+        ${charges} where account = $1 and ${endsIn('$5', '$3')}
+        union all
+        ${unauditedOf(charges)} where ${endsIn('$4', '$5')}
+        union all
+        select * from ${bundledRows('$8')} bundled
+      ) sources
+    ) used group by 1, 2, 3
+  )
+  select page.*, read.summed from (select coalesce(sum(sources), 0) as summed from grouped) read
+  left join (
+    select step_at as at, name as "group", requests, energy, carbon, charge, measured, weight
+    from grouped where matches order by step_at, energy desc, name offset $6 limit $7
+  ) page on true order by page.at, page.energy desc, page."group"`
+
 /**
  * The sums of [from, to) by step of time and group: the steps in their order, the most energy first. `group` is SQL of
  * ours over operation, model, token, resource and at; at most `limit` rows after the first `offset`. To be asked in one snapshot, as
@@ -86,26 +121,8 @@ export async function readUsage(
   // An hour of minutes is in no kept sum.
   const hours = step === 'minute' ? { first: span.to, last: span.to } : wholeHours(span)
   const bundled = await (step === 'minute' ? bundledMinutes : bundledSums)(state, span)
-  const charges = chargesOf(bands)
   const { rows } = await state.query<UsageRow & { summed: string }>(
-    `select date_trunc($9::text, at, 'UTC') as at, ${group} as group, sum(requests) as requests, sum(energy_nj) as energy,
-      sum(carbon_pg) as carbon, sum(charge_pusd) as charge, sum(measured_nj) as measured,
-      case when $14::boolean and count(band_weight) = count(*) then sum(band_weight) end as weight,
-      sum(count(*)) over () as summed
-    from (
-      select operation, model, token, resource, hour as at, requests, energy_nj, carbon_pg, charge_pusd, measured_nj, band_weight
-      from usage_hours where account = $1 and hour >= $4 and hour < $5
-      union all
-      ${charges} where account = $1 and ${endsIn('$2', 'least($4, $3)')}
-      union all
-      ${charges} where account = $1 and ${endsIn('$5', '$3')}
-      union all
-      ${unauditedOf(charges)} where ${endsIn('$4', '$5')}
-      union all
-      select * from ${bundledRows('$8')} bundled
-    ) used where ($10::text[] is null or operation = any ($10)) and ($11::text is null or model = $11)
-      and ($12::text is null or token = $12) and ($13::text is null or resource = $13)
-    group by 1, 2 order by 1, energy desc, 2 offset $6 limit $7`,
+    pageOf(group, chargesOf(bands)),
     [
       span.account,
       span.from,
@@ -124,16 +141,18 @@ export async function readUsage(
     ],
   )
   return {
-    rows: rows.map(({ at, group: of, requests, energy, carbon, charge, measured, weight }) => ({
-      at,
-      group: of,
-      requests,
-      energy,
-      carbon,
-      charge,
-      measured,
-      weight,
-    })),
+    rows: rows
+      .filter(isRow)
+      .map(({ at, group: of, requests, energy, carbon, charge, measured, weight }) => ({
+        at,
+        group: of,
+        requests,
+        energy,
+        carbon,
+        charge,
+        measured,
+        weight,
+      })),
     summed: Number(rows[0]?.summed ?? 0),
   }
 }
