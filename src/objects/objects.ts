@@ -70,7 +70,7 @@ export type Deleted =
       readonly versionId: string | undefined
       /** A marker was created or removed. */
       readonly deleteMarker: boolean
-      /** The number of blobs that the removed version named: one for each part. */
+      /** The number of blobs that the removed version named: one for each part, or 1 for bytes in its row. 0 where none was removed. */
       readonly blobs: number
     }
   /** `code` is AccessDenied (object lock), PreconditionFailed, NoSuchKey, or InternalError (a damaged page). */

@@ -1,5 +1,5 @@
--- Deletes keys and versions: [{key, versionId, conditions}]. Returns one answer for each, in the same order; `blobs` is the
--- number of blobs that the deleted version named.
+-- Deletes keys and versions: [{key, versionId, conditions}]. Returns one answer for each, in the same order. `blobs` is
+-- the number of blobs that the deleted version named: 1 for bytes in its row, 0 where nothing was removed.
 
 create or replace function storage_delete(bucket_id int, deletions jsonb, bypass boolean)
 returns table (refused text, version_id text, marker boolean, blobs int)
@@ -34,7 +34,8 @@ begin
         home, deletion.key, deletion.version, deletion.conditions, bypass);
     end if;
     freed := freed || answer.freed;
-    return query select answer.refused, answer.version_id, answer.marker, coalesce(cardinality(answer.freed), 0);
+    return query select answer.refused, answer.version_id, answer.marker,
+      case when answer.freed is null then 0 else greatest(1, cardinality(answer.freed)) end;
   end loop;
   if shows then
     perform storage_enter_folders(array_agg(bucket_id), array_agg(g.key), '[]')
@@ -88,7 +89,7 @@ begin
   end if;
   if home.versioning = 'off' then
     if latest.seq is not null then
-      freed := storage_remove(home.id, object_key, latest.seq);
+      freed := coalesce(storage_remove(home.id, object_key, latest.seq), '{}');
       perform storage_tell(home, 'ObjectRemoved:Delete', object_key, 'null', latest.size, latest.etag);
     end if;
     return query select null::text, null::text, false, freed;
@@ -133,7 +134,7 @@ begin
     return query select 'AccessDenied', null::text, false, null::uuid[];
     return;
   end if;
-  freed := storage_remove(home.id, object_key, found_seq);
+  freed := coalesce(storage_remove(home.id, object_key, found_seq), '{}');
   if victim.is_latest then
     update object_versions v set is_latest = true
     where v.bucket = home.id and v.key = object_key and v.seq = (
