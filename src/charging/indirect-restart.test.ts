@@ -20,7 +20,7 @@ import { readTariff } from './tariff.ts'
 const NAMES = Object.keys(OPERATIONS).slice(0, 12) as OperationName[]
 const SESSION = 'gw-1.1'
 
-/** What a restart reads; undefined where it is damaged. */
+/** The rates that a restart reads; undefined where they are damaged. */
 const kept = (node: TestNode) => parseRates(JSON.parse(JSON.stringify(node.learner.rates())))
 
 test('restarts at any second teach no rate that is no number, and bill no minute more than it causes', () => {

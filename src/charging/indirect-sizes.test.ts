@@ -84,7 +84,7 @@ for (const everyS of [5, 20])
     const faults = [1, 2, 3, 4, 5].flatMap((seed) => {
       const { small, batch, all } = sharesOfBatches(seed, 1 / everyS)
       // Others pay less beside a batch and never more: what was billed ahead is taken from the next credit. A batch uses four
-      // seconds of CPU at once. What the gateway bills ahead is seen two seconds later here, so the operator pays a part.
+      // seconds of CPU at once. The agent sees the bills ahead two seconds later here, so the operator pays a part.
       const isRight = small > 75 && small < 101 && batch > 72 && batch < 101 && all <= 100
       const shares = [small, batch, all].map((share) => share.toFixed(1)).join(', ')
       return isRight ? [] : [`small, batch and all, seed ${seed}: ${shares} %`]

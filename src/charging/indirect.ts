@@ -113,8 +113,8 @@ export class IndirectBills {
   }
 
   /**
-   * One process of the state has used no more. What the agent has not seen of this session's bills ahead, and its debt,
-   * are no more than a second together.
+   * One process of the state has used no more. Bills ahead that the agent has not seen, and the debt, are no more than a
+   * second together.
    */
   #aheadNsOf({ indirect }: Tariff, { elapsedMs }: DoneUnits): bigint {
     const allowedNs = indirect.allowedNs?.[this.#session]

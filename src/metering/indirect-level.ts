@@ -34,8 +34,8 @@ export function createLevel(first: number) {
       const most = OUTLIER * Math.max(predicted, predictedMs / DECAY)
       // Noise of rest adds nothing and takes nothing: an hour of it was a debt of 6 s.
       const least = predicted > 0 ? Number.NEGATIVE_INFINITY : -most
-      // A claim can come a window after its CPU: the window before had too much, and this one has too little. What was cut
-      // there makes up for what is missing here, and raises nothing above the prediction.
+      // A claim can come a window after its CPU: the window before had too much, and this one has too little. The cut part
+      // makes up for the missing one, and raises nothing above the prediction.
       const late = Math.max(0, Math.min(cutMs, predicted - spent))
       cutMs = Math.max(0, spent - most)
       const own = Math.max(least, Math.min(spent + late, most))

@@ -43,8 +43,7 @@ const PIVOT_MIN = 1e-9
 export function createRegression(options: RegressionOptions): Regression {
   const { deviationFirst, walk, noise } = options
   // A rate of nothing would stay nothing.
-  const walkOf = (name: string, rate: number) =>
-    walk.relative * Math.max(rate, walk.leastOf(name))
+  const walkOf = (name: string, rate: number) => walk.relative * Math.max(rate, walk.leastOf(name))
   const { places, rates, covariance, placeOf } = createEstimates(options)
 
   return {
@@ -151,7 +150,7 @@ function makeDefinite(covariance: number[][]): void {
       if (other !== place) row[other] = part * present(row[other])
 }
 
-/** Whether no sum of the rates has a variance below zero, when each covariance is this part of itself (Cholesky). */
+/** True when no sum of the rates has a variance below zero, with this part of each covariance (Cholesky). */
 function isDefinite(covariance: readonly (readonly number[])[], part: number): boolean {
   const left = covariance.map((row, place) =>
     row.map((value, other) => (other === place ? value : part * value)),
@@ -167,7 +166,8 @@ function isDefinite(covariance: readonly (readonly number[])[], part: number): b
     if (pivot === 0 && others.length > 0) return false
     for (const [other, factor] of others)
       for (const [second] of others)
-        present(left[other])[second] = present(left[other]?.[second]) - factor * present(row[second])
+        present(left[other])[second] =
+          present(left[other]?.[second]) - factor * present(row[second])
   }
   return true
 }

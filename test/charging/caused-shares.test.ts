@@ -192,7 +192,7 @@ async function measureRest(): Promise<RestCpu> {
   return restOf(windows.filter(({ k }) => k > fromK && k <= endK))
 }
 
-/** What is wrong with the bill of a load; undefined where nothing is. */
+/** The fault of the bill of a load; undefined where there is none. */
 function faultOf(load: Measured, rest: RestCpu, isRight: (share: Share) => boolean) {
   const share = shareOf(load.windows, rest)
   const { ms, errorMs } = causedBy(load.windows, rest)
@@ -204,30 +204,34 @@ function faultOf(load: Measured, rest: RestCpu, isRight: (share: Share) => boole
   return isRight(share) ? undefined : facts
 }
 
-test('CPU that requests cause in other cells is on their bills', { timeout: TIMEOUT_MS }, async (t) => {
-  const s3 = s3ClientOf(ergon)
-  await s3.send(new CreateBucketCommand({ Bucket }))
-  const asks = kinds()
-  for (let turn = 0; turn < KEYS; turn++) await asks['storage.put-object']?.(turn)
-  // In a product that has just begun all becomes cheaper by the second, and what was learned follows.
-  const [least, most] = IS_LONG ? [95, 100] : [40, 120]
-  const isRight = ({ pct, errorPct }: Share) => pct + errorPct >= least && pct - errorPct <= most
-  const loads = new Map<string, Measured>()
-  const before = await measureRest()
-  for (const [operation, ask] of Object.entries(asks).slice(0, IS_LONG ? undefined : 1))
-    for (const clients of IS_LONG ? [1, 8] : [1]) {
-      const name = `${operation}, ${clients} at once`
-      let share: Share = { pct: NaN, errorPct: NaN }
-      for (let span = 0; span < SPANS_MAX && !isRight(share); span++) {
-        const load = await measured({ clients, ask })
-        share = report(t, name, load, before)
-        loads.set(name, load)
+test(
+  'CPU that requests cause in other cells is on their bills',
+  { timeout: TIMEOUT_MS },
+  async (t) => {
+    const s3 = s3ClientOf(ergon)
+    await s3.send(new CreateBucketCommand({ Bucket }))
+    const asks = kinds()
+    for (let turn = 0; turn < KEYS; turn++) await asks['storage.put-object']?.(turn)
+    // In a product that has just begun all becomes cheaper by the second, and what was learned follows.
+    const [least, most] = IS_LONG ? [95, 100] : [40, 120]
+    const isRight = ({ pct, errorPct }: Share) => pct + errorPct >= least && pct - errorPct <= most
+    const loads = new Map<string, Measured>()
+    const before = await measureRest()
+    for (const [operation, ask] of Object.entries(asks).slice(0, IS_LONG ? undefined : 1))
+      for (const clients of IS_LONG ? [1, 8] : [1]) {
+        const name = `${operation}, ${clients} at once`
+        let share: Share = { pct: NaN, errorPct: NaN }
+        for (let span = 0; span < SPANS_MAX && !isRight(share); span++) {
+          const load = await measured({ clients, ask })
+          share = report(t, name, load, before)
+          loads.set(name, load)
+        }
       }
-    }
-  const rest = restBetween(before, await measureRest())
-  const faults = [...loads].flatMap(([name, load]) => {
-    const fault = faultOf(load, rest, isRight)
-    return fault === undefined ? [] : [`${name}: ${fault}`]
-  })
-  assert.deepEqual(faults, [])
-})
+    const rest = restBetween(before, await measureRest())
+    const faults = [...loads].flatMap(([name, load]) => {
+      const fault = faultOf(load, rest, isRight)
+      return fault === undefined ? [] : [`${name}: ${fault}`]
+    })
+    assert.deepEqual(faults, [])
+  },
+)
