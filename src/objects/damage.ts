@@ -6,7 +6,7 @@ import type { BlobRef } from '#blobs/blob.ts'
 import { fault } from '#contract/errors.ts'
 import type { AlarmKind } from '#contract/alarms.ts'
 import { raiseAlarm } from '#state/alarms.ts'
-import type { Queryable } from '#state/connect.ts'
+import { isUnreadablePage, type Queryable } from '#state/connect.ts'
 
 /** Raises an alarm unless the same alarm was ever raised. */
 export const raiseOnce = (
@@ -37,9 +37,9 @@ export interface Damages {
   telling<S extends object>(service: S): S
 }
 
-/** SQLSTATE of a page whose checksum is wrong, or of an index that is. */
+/** SQLSTATE of a page whose checksum is wrong, or of an index that is; or a page that the disk cannot read. */
 export const isOfPage = (error: unknown): boolean =>
-  ['XX001', 'XX002'].includes(String((error as { code?: unknown }).code))
+  ['XX001', 'XX002'].includes(String((error as { code?: unknown }).code)) || isUnreadablePage(error)
 
 export function createDamages({ state, log }: { state: Queryable; log: Logger }): Damages {
   let met = 0
@@ -71,9 +71,11 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
       if (rowCount > 0 && (await raiseAlarm(state, 'blob_damaged', damage, once)))
         log.error('A stored blob is damaged', { damage })
     },
-    async tellBody({ key, ...damage }) {
+    async tellBody({ key, annotation, ...damage }) {
       met++
-      if (await raiseOnce(state, 'body_damaged', { ...damage, key }))
+      // Names are the customer's: the alarm has them, the log has not.
+      const named = { ...damage, ...(annotation !== undefined && { annotation }), key }
+      if (await raiseOnce(state, 'body_damaged', named))
         log.error('A stored body is damaged', { damage })
     },
     tellPage,

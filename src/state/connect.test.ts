@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { sleep } from '#base/clock.ts'
 import { cachedInstall, quiet, startTestServer, whyNoServer } from '#postgres/testing.ts'
 import { ServerError } from '#wire/wire-errors.ts'
-import { connectState, isRefusedByState, type Queryable } from './connect.ts'
+import { connectState, isRefusedByState, serverAnswer, type Queryable } from './connect.ts'
 
 const LIMIT_MS = 30_000
 const OPTIONS = { skip: whyNoServer(), timeout: 120_000 }
@@ -38,6 +38,18 @@ test('an error that ends its connection says nothing of what was committed', () 
     assert.equal(isRefusedByState(new ServerError('refused', code, false)), true)
     assert.equal(isRefusedByState(new ServerError('ended', code, true)), false)
   }
+})
+
+test('a page that the disk cannot read leaves the state there, another fault of the disk does not', async () => {
+  const page = 'could not read block 3 in file "base/5/16384": Input/output error'
+  const codeOf = async (message: string, isFatal: boolean) =>
+    await serverAnswer(Promise.reject(new ServerError(message, '58030', isFatal))).catch(
+      (error: unknown) => (error as { code?: string }).code,
+    )
+  assert.equal(await codeOf(page, false), '58030')
+  assert.equal(await codeOf(page, true), 'state_unavailable')
+  const log = 'could not fsync file "pg_wal/0001": Input/output error'
+  assert.equal(await codeOf(log, false), 'state_unavailable')
 })
 
 test('the state outlives the death of its server', OPTIONS, async (t) => {

@@ -234,6 +234,15 @@ const endsConnection = (error: unknown): boolean =>
     ? error.isFatal
     : error instanceof pg.DatabaseError && /^(FATAL|PANIC)$/.test(error.severity ?? '')
 
+/**
+ * True where the disk cannot read a page of a table (an unreadable sector). The statement was rolled back, and others are
+ * served: unlike after a failed sync, which ends the server.
+ */
+export const isUnreadablePage = (error: unknown): boolean =>
+  sqlStateOf(error) === '58030' &&
+  !endsConnection(error) &&
+  messageOf(error).startsWith('could not read block')
+
 /** True for a statement that waited longer than its `lock_timeout` for another transaction. */
 export const isLocked = (error: unknown): boolean => sqlStateOf(error) === '55P03'
 
@@ -242,7 +251,7 @@ export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) 
 
 function isAway(error: unknown): boolean {
   const sqlState = sqlStateOf(error)
-  if (sqlState !== undefined) return AWAY.test(sqlState)
+  if (sqlState !== undefined) return AWAY.test(sqlState) && !isUnreadablePage(error)
   return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError)
 }
 
