@@ -1,9 +1,15 @@
-// Whose connection ends beyond the memory for replies that nobody reads.
+// The connection that ends beyond the memory for replies that nobody reads.
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { createUnsentReplies } from './unsent-replies.ts'
+
+type FakeReply = {
+  destroyed: boolean
+  writableLength: number
+  readonly socket: { readonly _handle: { writeQueueSize: number } }
+}
 
 /** A server whose clients read what a test says. */
 function startServer(bytesMax: number) {
@@ -14,7 +20,7 @@ function startServer(bytesMax: number) {
     ended,
     pass: (ms: number) => (nowMs += ms),
     reply(account: string, bytes: number, name = account) {
-      const response = Object.assign(new EventEmitter(), {
+      const response: EventEmitter & FakeReply = Object.assign(new EventEmitter(), {
         writableEnded: true,
         writableFinished: false,
         destroyed: false,
@@ -22,9 +28,9 @@ function startServer(bytesMax: number) {
         // Node keeps the whole of one large write until the kernel has its last byte.
         socket: { timeout: 1, setTimeout: () => undefined, _handle: { writeQueueSize: bytes } },
         destroy() {
-          this.destroyed = true
+          response.destroyed = true
           ended.push(name)
-          this.emit('close')
+          response.emit('close')
         },
       })
       void unsent.left(response as unknown as ServerResponse, account)

@@ -27,7 +27,7 @@ type UnsentReply = {
   readonly reader: Reader
   /** As Node counted them last. */
   bytes: number
-  /** What the kernel has not taken of the write that runs: this falls within one large write, `bytes` does not. */
+  /** Bytes of the running write that the kernel has not taken. Their number falls within one large write, `bytes` does not. */
   queued: number
   movedAtMs: number
 }

@@ -33,7 +33,7 @@ type Deps = {
   readonly documents: Documents
   readonly clock: Pick<TimerClock, 'monotonicMs' | 'setTimer'>
   /** Told of a key that cannot be deleted. */
-  readonly damages?: Pick<Damages, 'tellPage'>
+  readonly damages?: Pick<Damages, 'tellPage'> | undefined
 }
 
 export function createObjects(deps: Deps): Objects {

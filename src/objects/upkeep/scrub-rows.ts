@@ -95,7 +95,7 @@ export async function scrubRows<D extends object = RowDamage>(
 }
 
 /** `count` has the rows that were stepped over, too. */
-type Page<D> = {
+type RowPage<D> = {
   readonly rows: readonly ReadRow<D>[]
   readonly last: RowPass['beginning']
   readonly count: number
@@ -111,7 +111,7 @@ async function readPage<D extends object>(
   state: Queryable,
   pass: RowPass,
   start: PageStart<D>,
-): Promise<Page<D>> {
+): Promise<RowPage<D>> {
   const { place } = start
   try {
     const { rows } = await state.query<ReadRow<D>>(pass.next, [...place, pass.rowsMax])
@@ -127,7 +127,7 @@ async function readAlone<D extends object>(
   state: Queryable,
   { next, rowsMax }: RowPass,
   { place, scrub, errors }: PageStart<D>,
-): Promise<Page<D>> {
+): Promise<RowPage<D>> {
   const read: ReadRow<D>[] = []
   let last = place
   for (let count = 0; count < rowsMax; count++) {
