@@ -61,7 +61,11 @@ suite('the receipt of another charge', () => {
         out,
         new RegExp(`FAIL asked +This is the receipt of ${other}, and ${id} was asked for`),
       )
-      assert.doesNotMatch(out, /^ {5}(price|energy) /m, 'the figures of the other charge are not shown')
+      assert.doesNotMatch(
+        out,
+        /^ {5}(price|energy) /m,
+        'the figures of the other charge are not shown',
+      )
       assert.match(told, /was asked for/)
       assert.equal(heads(), 0)
     })
