@@ -4,7 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3'
 import { s3ClientOf } from '../s3-client.ts'
 import { IS_EXTERNAL, startErgon, type Ergon } from '../start-ergon.ts'
 
@@ -43,15 +49,31 @@ test(
     bytes.writeUInt8(bytes.readUInt8(at) ^ 0x10, at)
     writeFileSync(file, bytes)
     await ergon.restart()
-    await assert.rejects(read('changed'), {
+    const refused = {
       name: 'InternalError',
-      message: /^The stored bytes of this object are damaged/,
-    })
+      message:
+        /^A page of the storage of this object cannot be read.*An alarm has told the operator/,
+    }
+    const Key = 'changed'
+    await assert.rejects(read(Key), refused)
+    await assert.rejects(s3.send(new PutObjectCommand({ Bucket, Key, Body: 'y' })), refused)
+    await assert.rejects(s3.send(new DeleteObjectCommand({ Bucket, Key })), refused)
+    const Objects = [{ Key }, { Key: 'none' }]
+    const { Deleted, Errors } = await s3.send(
+      new DeleteObjectsCommand({ Bucket, Delete: { Objects } }),
+    )
+    assert.deepEqual(
+      [Deleted?.map((one) => one.Key), Errors?.map((one) => [one.Key, one.Code])],
+      [['none'], [[Key, 'InternalError']]],
+    )
+    assert.match(Errors?.[0]?.Message ?? '', refused.message)
     assert.deepEqual(await read('other'), new Uint8Array(Buffer.from('x')))
     const alarms = await ergon.sql<{ task: string; found: string }>(
       "select detail ->> 'task' as task, detail ->> 'found' as found from alarms where kind = 'page_damaged'",
     )
-    assert.ok(alarms.some(({ task, found }) => task === 'read' && found.startsWith('invalid page')))
+    assert.ok(
+      alarms.some(({ task, found }) => task === 'request' && found.startsWith('invalid page')),
+    )
     s3.destroy()
   },
 )
