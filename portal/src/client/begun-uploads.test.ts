@@ -7,10 +7,11 @@ const kept = new Map<string, string>()
 const localStorage = {
   getItem: (name: string) => kept.get(name) ?? null,
   setItem: (name: string, text: string) => void kept.set(name, text),
+  removeItem: (name: string) => void kept.delete(name),
 }
 Object.defineProperty(globalThis, 'localStorage', { value: localStorage, configurable: true })
 
-const PLACE = { bucket: 'b', key: 'film.mp4' }
+const PLACE = { bucket: 'films', key: 'film.mp4' }
 const BYTES = 300_000
 const fileOf = (change: { at?: number; bytes?: number; lastModified?: number } = {}) => {
   const { at, bytes = BYTES, lastModified = 1000 } = change

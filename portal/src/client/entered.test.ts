@@ -36,12 +36,12 @@ const { entered, left, tellOtherTabs } = await import('./entered.ts')
 const { begunUploads } = await import('./begun-uploads.ts')
 const { beginWith, savedCodes } = await import('#console/sign-up/progress.ts')
 
-const UPLOAD = { bucket: 'b', key: 'k', uploadId: 'u', bytes: 1, changedMs: 1, edges: 'e' }
+const UPLOAD = { bucket: 'entered', key: 'k', uploadId: 'u', bytes: 1, changedMs: 1, edges: 'e' }
 const keep = () => {
   beginWith(['k7q2-9m4x'])
   begunUploads.keep(UPLOAD)
 }
-const kept = () => [savedCodes().length, begunUploads.in('b').length]
+const kept = () => [savedCodes().length, begunUploads.in('entered').length]
 
 test('neither a sign-in nor a sign-out leaves codes or uploads of the member before', () => {
   for (const act of [entered, () => entered('/'), left, () => left('/')]) {
