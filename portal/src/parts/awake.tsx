@@ -79,7 +79,8 @@ const columnsOf = (nowMs: number, wakers: Wakers): readonly Column<Interval>[] =
     {
       title: 'Awake for',
       className: 'num',
-      cell: ({ from, to }) => left((to === null ? nowMs : Date.parse(to)) - Date.parse(from)),
+      cell: ({ from, to }) =>
+        left(Math.max(0, (to === null ? nowMs : Date.parse(to)) - Date.parse(from))),
     },
   ]
 }

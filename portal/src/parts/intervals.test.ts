@@ -41,6 +41,12 @@ suite('spansOf()', () => {
     assert.equal(lengthOf(spans), 3 * HOUR_MS)
   })
 
+  test('gives an interval that began after the last tick of the clock no time, never less', () => {
+    const begun = [interval(`${DAY}T06:00`, null)]
+    const spans = spansOf(begun, { dayMs, nowMs: dayMs + 6 * HOUR_MS - 5000, wakers })
+    assert.equal(lengthOf(spans), 0)
+  })
+
   test('shows the time in which it was suspended, which is not awake', () => {
     const intervals = [
       interval(`${DAY}T05:00`, `${DAY}T06:00`, { slept_by: 'balance' }),

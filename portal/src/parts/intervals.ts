@@ -41,7 +41,9 @@ export function spansOf(intervals: readonly Interval[], day: Day): readonly DayS
   const inDay = (time: string | null) =>
     (time === null ? nowMs : Math.max(dayMs, new Date(time).getTime())) - dayMs
   return joined(intervals).flatMap((one, nth, all) => {
-    const awake = { fromMs: inDay(one.from), toMs: inDay(one.to), cause: causeOf(one, wakers) }
+    const fromMs = inDay(one.from)
+    // The clock of a page ticks less often than resources begin.
+    const awake = { fromMs, toMs: Math.max(fromMs, inDay(one.to)), cause: causeOf(one, wakers) }
     if (!isShut(one)) return [awake]
     const next = all[nth + 1]
     const shut = { fromMs: awake.toMs, toMs: inDay(next?.from ?? null) }
