@@ -5,12 +5,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '#base/errors.ts'
 import { fromBase64, type Checkpoint } from '#tlog/checkpoint.ts'
-import type { LogReader } from '#tlog/history.ts'
+import { PartMissing, type LogReader } from '#tlog/history.ts'
 import { parseReceiptKeys, receiptKeysJson, type ReceiptKey } from '#tlog/keys.ts'
 import { vouchedKeys, type RefusedKey } from '#tlog/links.ts'
 import { tilePath } from '#tlog/tiles.ts'
 import type { TreeHead } from '#tlog/tree.ts'
-import { apiGet } from './client.ts'
+import { apiGet, ApiRefusal } from './client.ts'
 import { environment } from './environment.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 import { baseUrlOf, knownBaseUrl, type GlobalOptions } from './profile.ts'
@@ -92,7 +92,13 @@ export function keepHead(pinned: PinnedKeys, { origin, size, root }: Checkpoint)
 /** Reads the public log at the service. */
 export const logReader = (options: GlobalOptions): LogReader => {
   const get = (path: string) =>
-    apiGet(options, `/.well-known/ergon/logs/${path}`, { accept: '*/*', public: true })
+    apiGet(options, `/.well-known/ergon/logs/${path}`, { accept: '*/*', public: true }).catch(
+      (error: unknown) => {
+        if (error instanceof ApiRefusal && error.status === 404)
+          throw new PartMissing(error.message)
+        throw error
+      },
+    )
   return {
     checkpoint: async (origin) => (await get(`${origin}/checkpoint`)).text,
     tile: async (origin, id) => (await get(`${origin}/${tilePath(id, id.width)}`)).bytes,

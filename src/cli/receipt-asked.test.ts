@@ -24,7 +24,8 @@ suite('the receipt of another charge', () => {
     server = createServer(({ url = '' }, response) => {
       const isReceipt = url.startsWith('/v1/receipts/')
       response.setHeader('content-type', isReceipt ? 'text/plain' : 'application/json')
-      response.end(isReceipt ? other : JSON.stringify(receiptKeysJson([log.key])))
+      const page = url.startsWith('/v1/ledger') ? { data: [] } : receiptKeysJson([log.key])
+      response.end(isReceipt ? other : JSON.stringify(page))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
   })

@@ -1,11 +1,15 @@
 // Checks that two signed heads of one log belong to one history: the smaller tree must be the beginning of the
 // larger tree. Otherwise the holder of the key showed different logs to different readers, or went back to an old copy.
+import { messageOf } from '#base/errors.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { consistencyProof, TILE_WIDTH, type TileId, type TileReader } from './tiles.ts'
 import { isConsistent, type TreeHead } from './tree.ts'
 
 /** The service answered that it does not have a part of a log. */
 export class PartMissing extends Error {}
+
+/** The service could not be asked for a part of a log: nothing is known of the log. */
+export class UnreadableLog extends Error {}
 
 /**
  * Reads the published parts of a log. Rejects with PartMissing for parts that the service does not have, and with other
@@ -14,6 +18,19 @@ export class PartMissing extends Error {}
 export type LogReader = {
   checkpoint(origin: string): Promise<string>
   tile(origin: string, id: TileId & { readonly width: number }): Promise<Buffer>
+}
+
+/** The same reader, whose errors other than PartMissing are an UnreadableLog: they are no property of the log. */
+export function watchedReader(read: LogReader): LogReader {
+  const watched = <Part>(part: Promise<Part>): Promise<Part> =>
+    part.catch((error: unknown) => {
+      if (error instanceof PartMissing) throw error
+      throw new UnreadableLog(messageOf(error), { cause: error })
+    })
+  return {
+    checkpoint: (origin) => watched(read.checkpoint(origin)),
+    tile: (origin, id) => watched(read.tile(origin, id)),
+  }
 }
 
 /**

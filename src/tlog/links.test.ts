@@ -1,10 +1,10 @@
-import { equal, match, rejects, throws } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects, throws } from 'node:assert/strict'
 import { sign } from 'node:crypto'
 import { test } from 'node:test'
 import { formatNote, parseCheckpoint } from './checkpoint.ts'
 import { handoverBody } from './handover.ts'
-import { historyFault, type LogReader } from './history.ts'
-import { isHandedOver, isNewKey, linkFault } from './links.ts'
+import { historyFault, PartMissing, type LogReader } from './history.ts'
+import { isHandedOver, isNewKey, linkFault, vouchedKeys } from './links.ts'
 import { keyPair, makeShard, type Made } from './shard.fixture.ts'
 import type { TreeHead } from './tree.ts'
 
@@ -57,8 +57,35 @@ test('linkFault() says what is wrong with any other', async () => {
     checkpoint: async () => makeShard(keyPair(), '2026.1', { count: 9 }).note,
   }
   match((await faultOf(next, undefined, none)) ?? '', /not signed by its key/)
-  const away = { ...next.read, tile: async () => Promise.reject(new RangeError('no such tile')) }
-  match((await faultOf(next, undefined, away)) ?? '', /cannot be checked: no such tile/)
+  const missing = async () => Promise.reject(new PartMissing('no such tile'))
+  match(
+    (await faultOf(next, undefined, { ...next.read, tile: missing })) ?? '',
+    /cannot be checked: no such tile/,
+  )
+})
+
+test('linkFault() finds no fault in a log that cannot be read now, and does not vouch for it', async () => {
+  const next = makeShard(ours, '2026.1', { count: 9, link: old.body })
+  const silent = async () => Promise.reject(new TypeError('the log answered 503'))
+  const unread = { name: 'Error', message: 'the log answered 503' }
+  await rejects(faultOf(next, undefined, { ...next.read, tile: silent }), unread)
+  await rejects(faultOf(next, undefined, { ...next.read, checkpoint: silent }), unread)
+  // Tiles of the old log, which would show another history: a service must not hide them by its silence.
+  const beside = makeShard(ours, '2026.1', { count: 9, link: forked.body })
+  const hides: LogReader = {
+    ...beside.read,
+    tile: (...[of, id]) => (of === old.key.origin ? silent() : beside.read.tile(of, id)),
+  }
+  await rejects(faultOf(beside, older.head, hides), unread)
+  const pinned = { keys: [old.key], heads: new Map() }
+  for (const [tile, isUnread] of [
+    [silent, true],
+    [async () => Promise.reject(new PartMissing('gone')), false],
+  ] as const) {
+    const read = { ...next.read, tile }
+    const { added, refused } = await vouchedKeys([next.key], pinned, { acceptNewKey: false, read })
+    deepEqual([added, refused.map((key) => key.isUnread)], [[], [isUnread]])
+  }
 })
 
 test('isHandedOver() takes the word of the key whose log it follows, for that key alone', () => {

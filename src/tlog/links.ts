@@ -11,7 +11,7 @@ import {
 } from './checkpoint.ts'
 import type { ReceiptKey } from './keys.ts'
 import { isHandover } from './handover.ts'
-import { historyFault, tilesOf, type LogReader } from './history.ts'
+import { historyFault, tilesOf, UnreadableLog, watchedReader, type LogReader } from './history.ts'
 import { leafOf } from './leaf.ts'
 import { inclusionProof } from './tiles.ts'
 import { inclusionRoot, type TreeHead } from './tree.ts'
@@ -27,6 +27,8 @@ export type RefusedKey = {
   readonly origin: string
   readonly why: string
   readonly isNewKey: boolean
+  /** The log could not be read now: nothing speaks against its key, and a later try may vouch for the key. */
+  readonly isUnread: boolean
 }
 
 /**
@@ -47,22 +49,40 @@ export async function vouchedKeys(
     const { origin } = key
     const keys = [...pinned.keys, ...added]
     const isOther = isNewKey(key, keys)
-    const why =
+    const refusal =
       isOther && !acceptNewKey && !isHandedOver(key, keys)
-        ? `another key signs it: ${key.publicKey.toString('hex')}`
-        : await linkFault(key, { ...pinned, keys }, read)
-    if (why !== undefined) refused.push({ origin, why, isNewKey: isOther })
+        ? { why: `another key signs it: ${key.publicKey.toString('hex')}`, isUnread: false }
+        : await linkRefusal(key, { ...pinned, keys }, read)
+    if (refusal !== undefined) refused.push({ origin, isNewKey: isOther, ...refusal })
     else added.push(key)
   }
   return { added, refused }
 }
 
-/** Why a shard does not follow a pinned one, in words; undefined when it is proven that it does. */
-export async function linkFault(
+async function linkRefusal(
   key: ReceiptKey,
   pinned: Pinned,
   read: LogReader,
+): Promise<Pick<RefusedKey, 'why' | 'isUnread'> | undefined> {
+  try {
+    const why = await linkFault(key, pinned, read)
+    return why === undefined ? undefined : { why, isUnread: false }
+  } catch (error) {
+    if (error instanceof UnreadableLog) return { why: error.message, isUnread: true }
+    throw error
+  }
+}
+
+/**
+ * Why a shard does not follow a pinned one, in words; undefined when it is proven that it does. Rejects with
+ * UnreadableLog where the service could not be asked.
+ */
+export async function linkFault(
+  key: ReceiptKey,
+  pinned: Pinned,
+  reader: LogReader,
 ): Promise<string | undefined> {
+  const read = watchedReader(reader)
   try {
     if (key.link === undefined) return 'it names no log before it'
     const link = parseCheckpoint(key.link)
@@ -74,6 +94,7 @@ export async function linkFault(
       return `it follows ${link.size} leaves of ${before.origin}, of which other ${seen.size} were seen`
     return await inclusionFault(key, key.link, read)
   } catch (error) {
+    if (error instanceof UnreadableLog) throw error
     return `what it follows cannot be checked: ${messageOf(error)}`
   }
 }
@@ -82,8 +103,11 @@ export async function linkFault(
 async function isDenied(seen: TreeHead, later: Checkpoint, read: LogReader): Promise<boolean> {
   if (later.size < seen.size) return true
   // Leaves that a restore took away have no tiles any more: nobody can prove that they continued the seen log, and the
-  // new shard itself states that they are gone.
-  const fault = await historyFault(seen, later, read).catch(() => undefined)
+  // new shard itself states that they are gone. A service that could not be asked has taken nothing away.
+  const fault = await historyFault(seen, later, read).catch((error: unknown) => {
+    if (error instanceof UnreadableLog) throw error
+    return undefined
+  })
   return fault !== undefined
 }
 

@@ -10,8 +10,9 @@ import { parseReceipt, type Receipt } from './proof.ts'
 import { inclusionRoot } from './tree.ts'
 
 /**
- * In the order in which they are made; each needs the ones before it. The last two are made by clients: by one that
- * asked for an id (asked-charge.ts), and by one that keeps tree heads (history.ts).
+ * In the order in which they are made; each needs the ones before it. The last three are made by clients: by one that
+ * asked for an id (asked-charge.ts), by one that reads the ledger (ledger-row.ts), and by one that keeps tree heads
+ * (history.ts).
  */
 export type CheckName =
   | 'format'
@@ -20,6 +21,7 @@ export type CheckName =
   | 'inclusion'
   | 'charge'
   | 'asked'
+  | 'ledger'
   | 'history'
 /** `detail` is one sentence that may be shown as it is. */
 export type Check = { readonly name: CheckName; readonly ok: boolean; readonly detail: string }

@@ -117,6 +117,23 @@ test('a log that cannot be read is not compared, and is no other history', async
   assert.deepEqual(sizes(), [600])
 })
 
+test('a key whose log cannot be read is not checked, and is no refused key', async () => {
+  const { check, origins } = browser()
+  await check(log, [log.key])
+  const published = [log.key, next.key]
+  const fails = async (): Promise<never> => {
+    throw new TypeError('the log answered 503')
+  }
+  const away = { ...next, read: { ...next.read, tile: fails } }
+  const { isSound, failed, uncompared, refusedKey, charge } = await check(away, published)
+  assert.deepEqual(
+    [isSound, failed, uncompared, refusedKey, charge],
+    [false, undefined, 'the log answered 503', undefined, undefined],
+  )
+  assert.deepEqual(origins(), [log.key.origin], 'the key is not pinned')
+  assert.equal((await check(next, published)).isSound, true, 'when the log answers again')
+})
+
 test('the head of one log is forgotten alone: keys and other heads stay', async () => {
   const { check, origins, store } = browser()
   await check(log, [log.key])

@@ -36,14 +36,18 @@ export async function judge(asked: Asked, read: LogReader): Promise<Verdict> {
     checkpoint === undefined || seen === undefined || other !== undefined
       ? COMPARED
       : await compareHistory(seen, checkpoint, read)
+  const unread = refused.find(({ origin, isUnread }) => isUnread && receipt.includes(origin))?.why
+  const refusedCheck = checks.find((check) => !check.ok)
+  // A key that could not be checked has not failed: the log may vouch for it when it is read.
+  const isUnread = refusedCheck?.name === 'key' && unread !== undefined
   const failed =
-    checks.find((check) => !check.ok) ??
+    (isUnread ? undefined : refusedCheck) ??
     (other === undefined ? undefined : { name: 'asked', detail: other }) ??
     (fault === undefined ? undefined : { name: 'history', detail: fault })
   return {
-    isSound: failed === undefined && uncompared === undefined,
+    isSound: ok && failed === undefined && uncompared === undefined,
     failed: failed && { check: failed.name, why: failed.detail },
-    uncompared,
+    uncompared: isUnread ? unread : uncompared,
     pinned: added.map(({ origin }) => origin),
     refusedKey:
       failed?.name === 'key'

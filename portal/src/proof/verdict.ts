@@ -19,7 +19,10 @@ export type Verdict = {
   readonly isSound: boolean
   /** The first check that failed. */
   readonly failed: { readonly check: string; readonly why: string } | undefined
-  /** Why the head could not be compared with the one that was seen before: the log was not to be read. */
+  /**
+   * Why the log was not to be read, in words. With a charge, its head could not be compared with the seen one. Without a
+   * charge, the key of the log could not be checked, and so nothing else.
+   */
   readonly uncompared: string | undefined
   /** Logs that are trusted from now on. */
   readonly pinned: readonly string[]

@@ -130,6 +130,24 @@ test('a line that could not be compared has no tick, and the reason in words', (
   )
 })
 
+test('a key that could not be checked fails no line, and holds none', () => {
+  const unread = {
+    isSound: false,
+    charge: undefined,
+    accountSeq: undefined,
+    uncompared: 'the log answered 503',
+  }
+  assert.deepEqual(
+    told({ ...sound, before: undefined, verdict: { ...sound.verdict, ...unread } }),
+    [
+      'unmade Signed: not checked, because the log could not be read: the log answered 503. Ask again',
+      'unmade In the log: not checked',
+      'unmade Adds up: not checked',
+      'unmade Nothing hidden: not checked',
+    ],
+  )
+})
+
 test('the receipt of another charge fails its line', () => {
   const failed = { check: 'asked', why: 'This is the receipt of rcpt_1, and rcpt_2 was asked for' }
   assert.deepEqual(

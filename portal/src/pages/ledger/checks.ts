@@ -1,6 +1,6 @@
 // The four checks of a receipt as sentences: who signed, that it is in the log, that it adds up, that none is hidden.
-import type { Charge } from '#contract/charge.ts'
-import type { Checked, LedgerCharge } from '#console/proof/check-receipt.ts'
+import { otherRow } from '#tlog/ledger-row.ts'
+import type { Checked } from '#console/proof/check-receipt.ts'
 import { grouped, NBSP } from '#console/figures/digits.ts'
 
 export type CheckLine = {
@@ -26,6 +26,7 @@ const LINE_OF: Readonly<Record<string, CheckLine['name']>> = {
 
 export function checkLines(checked: Checked): readonly CheckLine[] {
   const { verdict } = checked
+  if (verdict.charge === undefined && verdict.failed === undefined) return unreadLines(verdict)
   const lines: readonly CheckLine[] = [
     { name: 'Signed', state: 'holds', rest: signedBy(checked) },
     inLog(checked),
@@ -47,6 +48,20 @@ export function checkLines(checked: Checked): readonly CheckLine[] {
       : { name: line.name, state: 'unmade', rest: ': not checked' }
   })
 }
+
+/** The key of the log could not be checked: nothing holds, and nothing fails. */
+const unreadLines = ({ uncompared = '' }: Checked['verdict']): readonly CheckLine[] => [
+  {
+    name: 'Signed',
+    state: 'unmade',
+    rest: `: not checked, because the log could not be read: ${uncompared}. Ask again`,
+  },
+  ...(['In the log', 'Adds up', 'Nothing hidden'] as const).map((name) => ({
+    name,
+    state: 'unmade' as const,
+    rest: ': not checked',
+  })),
+]
 
 function signedBy({ signers: { count, threshold, hosts } }: Checked): string {
   const where = hosts === 1 ? 'one host' : `${inWords(hosts)} hosts`
@@ -75,25 +90,6 @@ function inLog({ verdict, row }: Checked): CheckLine {
   const history = seenSize === undefined ? '' : `, of one history with ${seen} seen before`
   return { name, state: 'holds', rest: led + history }
 }
-
-/** Why the row of the ledger is not that of the charge, in words. */
-function otherRow(row: LedgerCharge, charge: Charge, leafHash: string): string | undefined {
-  const compared = [
-    ['the charge', row.id, charge.id],
-    ['the leaf', row.leaf_hash, leafHash],
-    ['the nanojoules', row.energy_nj, charge.energy_nj],
-    ['the pico-dollars', (-BigInt(row.amount_pusd)).toString(), charge.charge_pusd],
-  ] as const
-  for (const [what, ledger, receipt] of compared)
-    if (ledger !== receipt) {
-      const [its, own] =
-        what === 'the leaf' ? [brief(ledger ?? 'none'), brief(receipt)] : [ledger, receipt]
-      return `the ledger has ${what} ${its}, and this receipt ${what} ${own}`
-    }
-  return undefined
-}
-
-const brief = (hash: string): string => hash.slice(0, 8)
 
 function nothingHidden({ verdict: { accountSeq = '0' }, before }: Checked): CheckLine {
   const name = 'Nothing hidden'

@@ -44,6 +44,19 @@ function Opened({ id, checked }: { readonly id: string; readonly checked: Checke
   const { head } = verdict
   const lines = checkLines(checked)
   const fault = lines.find(({ state }) => state === 'fails')
+  if (verdict.charge === undefined && fault === undefined)
+    return (
+      <Plate label="Receipt that could not be checked">
+        <h2>This receipt could not be checked</h2>
+        <p className="small">
+          The log could not be read to check its key. Nothing speaks against the receipt: ask again
+          when the service answers.
+        </p>
+        <CheckList lines={lines} />
+        <AskAgain id={id} />
+        <Actions id={id} text={checked.text} />
+      </Plate>
+    )
   if (verdict.charge === undefined || fault !== undefined)
     return (
       <Plate label="Receipt that does not hold">
@@ -70,17 +83,19 @@ function Opened({ id, checked }: { readonly id: string; readonly checked: Checke
       </div>
       <ReceiptSum charge={verdict.charge} />
       <CheckList lines={lines} />
-      {verdict.uncompared !== undefined && (
-        <button type="button" className="btn small" onClick={() => void checkAgain(id)}>
-          Ask again
-        </button>
-      )}
+      {verdict.uncompared !== undefined && <AskAgain id={id} />}
       <Actions id={id} text={checked.text} />
     </Plate>
   )
 }
 
 const checkAgain = (id: string) => queryClient.refetchQueries({ queryKey: ['receipt', id] })
+
+const AskAgain = ({ id }: { readonly id: string }) => (
+  <button type="button" className="btn small" onClick={() => void checkAgain(id)}>
+    Ask again
+  </button>
+)
 
 const WHY_OTHER = {
   key: 'This browser knows another key of the service. A service that was set up anew has a new key, and so has one that somebody stands in for.',

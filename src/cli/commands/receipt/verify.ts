@@ -2,25 +2,15 @@
 // service: only keys that were pinned.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { messageOf } from '#base/errors.ts'
 import { nj, pg, printJoules, printMilligrams, printUsd, pusd } from '#base/units.ts'
 import type { CarbonFactor, Charge } from '#contract/charge.ts'
-import { otherCharge } from '#tlog/asked-charge.ts'
-import type { Checkpoint } from '#tlog/checkpoint.ts'
-import { historyFault } from '#tlog/history.ts'
-import { verifyReceipt, type Check, type Verified } from '#tlog/verify.ts'
-import { apiGet, Unreachable } from '#cli/client.ts'
-import { CommandError, EXIT, green, print, printJson, red, tell } from '#cli/output.ts'
-import {
-  isOfService,
-  keepHead,
-  logReader,
-  pinnedKeys,
-  signersOf,
-  type PinnedKeys,
-  type Signers,
-} from '#cli/pinned-keys.ts'
+import type { RefusedKey } from '#tlog/links.ts'
+import { verifyReceipt, type Verified } from '#tlog/verify.ts'
+import { apiGet } from '#cli/client.ts'
+import { CommandError, dim, EXIT, green, print, printJson, red, tell } from '#cli/output.ts'
+import { keepHead, pinnedKeys, signersOf, type PinnedKeys, type Signers } from '#cli/pinned-keys.ts'
 import { knownToken } from '#cli/profile.ts'
+import { checkAsked, checkHistory, checkLedger, unread } from '#cli/receipt-checks.ts'
 import type { CommandCall } from '#cli/call.ts'
 
 const UNSEALED_TRIES = 20
@@ -35,75 +25,41 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
   const acceptNewKey = options['acceptNewKey'] === true
   const pinned = await pinnedKeys(options, { keysFile, acceptNewKey })
   const held = checkAsked(id, verifyReceipt(text, pinned.keys))
-  const history = await historyOf(held.checkpoint, pinned, { options, isFile })
-  const checks = history === undefined ? held.checks : [...held.checks, history]
-  const verified: Verified = { ...held, checks, ok: held.ok && history?.ok !== false }
-  if (options.json) printJson(jsonOf(verified, pinned))
-  else show(verified, signersOf(pinned, held.checkpoint?.origin ?? ''))
+  const row = await checkLedger({ id, text, held }, options)
+  const history = await checkHistory(held.checkpoint, pinned, { options, isFile })
+  const made = [row, history].filter((each) => each !== undefined)
+  const checks = [...held.checks, ...made.map(({ check }) => check)]
+  const verified: Verified = { ...held, checks, ok: checks.every(({ ok }) => ok) }
+  const log = held.ok ? undefined : refusedLog(text, pinned)
+  const unmade = [
+    ...(log?.isUnread === true ? ['key'] : []),
+    ...made.filter(({ isMade }) => !isMade).map(({ check }) => check.name),
+  ]
+  if (options.json) printJson(jsonOf(verified, unmade, pinned))
+  else show(verified, unmade, signersOf(pinned, held.checkpoint?.origin ?? ''))
   for (const { origin, why } of pinned.refused) tell(`not pinned: ${origin}: ${why}`)
   const asked = held.checks.find(({ name }) => name === 'asked')
   if (asked?.ok === false) throw new CommandError(asked.detail, EXIT.receipt)
-  if (!held.ok || held.checkpoint === undefined) throw notHeld(text, pinned)
-  if (history?.ok === false) throw new CommandError(history.detail, EXIT.receipt, ANOTHER_HISTORY)
+  if (!held.ok || held.checkpoint === undefined) throw notHeld(log)
+  for (const { end } of made) if (end !== undefined) throw end
   // A history that could not be compared is not pinned for the next comparison.
   const isKept = history !== undefined || !pinned.heads.has(held.checkpoint.origin)
   if (keysFile === undefined && isKept) keepHead(pinned, held.checkpoint)
 }
 
-/** A service may answer with the sound receipt of another charge, whose figures are of no use to the reader then. */
-function checkAsked(id: string | undefined, held: Verified): Verified {
-  if (id === undefined || held.charge === undefined) return held
-  const other = otherCharge(id, held.charge)
-  const check = (ok: boolean, detail: string) => [
-    ...held.checks,
-    { name: 'asked' as const, ok, detail },
-  ]
-  if (other === undefined)
-    return { ...held, checks: check(true, `This is the receipt of ${id}, as was asked`) }
-  return { ok: false, checks: check(false, other) }
-}
-
-const ANOTHER_HISTORY =
-  'keep this receipt and receipt-keys.json: both heads are signed; ask the operator whether an old copy was put back'
-
-/**
- * Compares the receipt's tree head with the last tree head seen, by a consistency proof from the log's tiles. A
- * receipt that the service gave needs such a proof. A file may lack the proof where no service answers, or another
- * service does; the result then says so.
- */
-async function historyOf(
-  head: Checkpoint | undefined,
-  pinned: PinnedKeys,
-  { options, isFile }: { options: CommandCall['options']; isFile: boolean },
-): Promise<Check | undefined> {
-  const seen = head && pinned.heads.get(head.origin)
-  if (head === undefined || seen === undefined) return undefined
-  const name = 'history'
-  try {
-    const fault = await historyFault(seen, head, logReader(options))
-    if (fault !== undefined) return { name, ok: false, detail: fault }
-    const detail = `The tree heads of ${seen.size} leaves, seen before, and of ${head.size} are of one history`
-    return { name, ok: true, detail }
-  } catch (error) {
-    const what = `whether the ${head.size} leaves of ${head.origin} go with the ${seen.size} that were seen before`
-    const isAway = error instanceof Unreachable || !isOfService(pinned, options, head.origin)
-    if (!isFile || !isAway)
-      return { name, ok: false, detail: `Could not check ${what}: ${messageOf(error)}` }
-    tell(`not compared: ${what}: its service does not answer here`)
-    return undefined
-  }
-}
+/** The log of a receipt, where the service publishes the log and no pinned log vouches for it. */
+const refusedLog = (text: string, { refused }: PinnedKeys): RefusedKey | undefined =>
+  refused.find(({ origin }) => text.includes(`\n${origin}\n`) || text.includes(`"${origin}\\n`))
 
 /** A log of another key, or beside the one that is pinned, may be a log all the same: the caller decides. */
-function notHeld(text: string, { refused }: PinnedKeys): CommandError {
-  const its = refused.find(
-    ({ origin }) => text.includes(`\n${origin}\n`) || text.includes(`"${origin}\\n`),
-  )
-  if (its === undefined) return new CommandError('The receipt does not hold', EXIT.receipt)
+function notHeld(log: RefusedKey | undefined): CommandError {
+  if (log === undefined) return new CommandError('The receipt does not hold', EXIT.receipt)
+  const { origin, why, isNewKey, isUnread } = log
+  if (isUnread) return unread(`Could not check the key of the log ${origin}: ${why}`, 'the log')
   return new CommandError(
-    `The receipt is of a log that is not pinned: ${its.origin}: ${its.why}`,
+    `The receipt is of a log that is not pinned: ${origin}: ${why}`,
     EXIT.receipt,
-    its.isNewKey
+    isNewKey
       ? 'ask the operator, by another way than this service, whether that key is theirs; then --accept-new-key'
       : undefined,
   )
@@ -137,9 +93,11 @@ async function fetchReceipt(options: CommandCall['options'], id: string): Promis
   )
 }
 
-function show(verified: Verified, signers: Signers | undefined): void {
-  for (const check of verified.checks)
-    print(`${check.ok ? green('ok  ') : red('FAIL')} ${check.name.padEnd(9)} ${check.detail}`)
+function show(verified: Verified, unmade: readonly string[], signers: Signers | undefined): void {
+  for (const { name, ok, detail } of verified.checks) {
+    const mark = ok ? green('ok  ') : unmade.includes(name) ? dim('--  ') : red('FAIL')
+    print(`${mark} ${name.padEnd(9)} ${detail}`)
+  }
   if (verified.charge === undefined) return
   showCharge(verified.charge, signers)
   const { accountSeq, checkpoint } = verified
@@ -197,9 +155,10 @@ const signersText = (signers: Signers | undefined): string => {
   return `any ${threshold} of ${count} signers on ${hosts} host${hosts === 1 ? '' : 's'} (threshold Ed25519, RFC 9591)`
 }
 
-const jsonOf = (verified: Verified, { refused }: PinnedKeys) => ({
+const jsonOf = (verified: Verified, unmade: readonly string[], { refused }: PinnedKeys) => ({
   ok: verified.ok,
   checks: verified.checks,
+  not_checked: unmade,
   charge: verified.charge,
   account_seq: verified.accountSeq?.toString(),
   index: verified.index,
