@@ -350,6 +350,8 @@ export const ledgerEntry = z.object({
   energy_nj: wholeText.nullable(),
   /** The resource that the request was for, where the charge names it. */
   resource: z.string().nullable(),
+  /** The token that asked, where the charge names it. */
+  token: z.string().nullable(),
   /** Of a charge: the method of most of its energy, and its error band: of its parts, weighted by energy. */
   method: z.string().nullable(),
   band_pct: wholeText.nullable(),

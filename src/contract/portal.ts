@@ -139,7 +139,10 @@ export const credentialOptions = z.looseObject({ challenge: z.string() })
 
 /** The member that an invitation names, for the person to see before there is a passkey. */
 export const invitedMember = z.object({
+  account_id: z.string(),
   account_name: z.string().nullable(),
+  /** The name of the member who is its owner for longest; null while the account has none. */
+  account_owner: z.string().nullable(),
   name: z.string(),
   role: z.enum(ROLES),
   /** True: the link adds a passkey to a member that is active already. */

@@ -25,6 +25,7 @@ const COLUMNS: readonly (keyof LedgerEntry)[] = [
   'method',
   'band_pct',
   'leaf_hash',
+  'token',
 ]
 
 export const ledgerCsv = (entries: readonly LedgerEntry[]): string =>

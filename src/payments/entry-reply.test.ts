@@ -23,16 +23,17 @@ const row: LedgerRow = {
   charge: null,
 }
 
-test('ledgerEntryOf() has the leaf hash, the method and the band of a charge', () => {
-  const charge = chargeOf(1)
+test('ledgerEntryOf() has the leaf hash, the token, the method and the band of a charge', () => {
+  const charge = { ...chargeOf(1), token: 'tok_1' }
   const bytes = chargeBytes(charge)
   const entry = ledgerEntryOf({ ...row, charge: bytes })
   assert.equal(entry.leaf_hash, leafOf({ accountSeq: 7n, bytes }).toString('hex'))
   const known = bandOfParts(charge.parts)
   assert.deepEqual([entry.method, entry.band_pct], [known.method, String(known.bandPct)])
+  assert.equal(entry.token, 'tok_1')
   const transfer = ledgerEntryOf({ ...row, rank: 1, kind: 'topup', operation: null, energy: null })
   assert.deepEqual(
-    [transfer.leaf_hash, transfer.method, transfer.band_pct, transfer.resource],
-    [null, null, null, null],
+    [transfer.leaf_hash, transfer.method, transfer.band_pct, transfer.resource, transfer.token],
+    [null, null, null, null, null],
   )
 })

@@ -20,7 +20,7 @@ export const ledgerEntryOf = (row: LedgerRow): LedgerEntry => ({
   reference: row.reference,
 })
 
-const OF_TRANSFER = { resource: null, method: null, band_pct: null, leaf_hash: null }
+const OF_TRANSFER = { resource: null, token: null, method: null, band_pct: null, leaf_hash: null }
 
 /** The facts of a charge that are not in its row. */
 function ofCharge({
@@ -28,8 +28,8 @@ function ofCharge({
   number,
 }: LedgerRow): Record<keyof typeof OF_TRANSFER, string | null> {
   if (bytes === null) return OF_TRANSFER
-  const { resource = null, parts } = JSON.parse(bytes.toString('utf8')) as Charge
+  const { resource = null, token = null, parts } = JSON.parse(bytes.toString('utf8')) as Charge
   const { method, bandPct } = bandOfParts(parts)
   const leaf = leafOf({ accountSeq: BigInt(number), bytes })
-  return { resource, method, band_pct: String(bandPct), leaf_hash: leaf.toString('hex') }
+  return { resource, token, method, band_pct: String(bandPct), leaf_hash: leaf.toString('hex') }
 }

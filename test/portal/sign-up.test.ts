@@ -209,8 +209,15 @@ describe('the portal in a browser', { skip: withoutBrowser }, () => {
     )
     const invitation = String(invited['invitation_code'])
     const asked = done(await bob.ask('POST', '/v1/sign-up/options', { invitation }), 200)
-    const who = { account_name: 'inviting', name: 'Bob', role: 'developer', is_active: false }
-    assert.deepEqual(asked['invited'], who)
+    const { member } = done(await ada.ask('GET', '/v1/session'), 200)
+    assert.deepEqual(asked['invited'], {
+      account_id: account,
+      account_name: 'inviting',
+      account_owner: (member as { readonly name: string }).name,
+      name: 'Bob',
+      role: 'developer',
+      is_active: false,
+    })
     assert.equal((await signUp(bob, { invitation })).account_id, account)
     const again = await bob.ask('POST', '/v1/sign-up/options', { invitation })
     assert.deepEqual(code(again), [409, 'invitation_ended'])

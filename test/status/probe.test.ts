@@ -62,7 +62,7 @@ test('the token of the probe is in the list of the operator; a revoked one is re
   const ergon = sharedErgon()
   const mine = async () => {
     const tokens = await ergon.control('token.list')
-    return tokens.filter(({ name }) => name === "The installation's probe")
+    return tokens.filter(({ name }) => name === "The installation's own probe")
   }
   const [before] = await mine()
   assert.ok(before !== undefined)

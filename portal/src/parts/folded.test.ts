@@ -15,6 +15,7 @@ const row = (id: string, service: string, operation: string): Row => ({
   nj: 5n,
   how: null,
   leafHash: undefined,
+  token: null,
 })
 const shown = (rows: readonly Row[]) =>
   folded(rows).map((one) => (isFolded(one) ? `${one.id}: ${one.count}, ${one.nj}` : one.id))

@@ -1,7 +1,15 @@
 // The balance beside each row of the ledger, with charges that came after the page was read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { balanced, joined, rowOfCharge, rowOfEntry, type Row, subjectOf } from './ledger-row.ts'
+import {
+  balanced,
+  isOfProbe,
+  joined,
+  rowOfCharge,
+  rowOfEntry,
+  subjectOf,
+  type Row,
+} from './ledger-row.ts'
 
 const entry = {
   id: 'rcpt_1',
@@ -18,6 +26,7 @@ const entry = {
   band_pct: '40',
   leaf_hash: 'ab',
   reference: null,
+  token: 'tok_1',
 } as const
 
 const fresh = {
@@ -37,6 +46,17 @@ test('rowOfEntry() names the resource and how its energy is known', () => {
   assert.equal(row.subject, 'photos/cat.jpg')
   assert.deepEqual(row.how, { known: 'modelled', bandPct: 40 })
   assert.equal(rowOfEntry({ ...entry, resource: null, model: 'm' }).subject, 'm')
+})
+
+test('isOfProbe() finds what the token of the probe asked, and what its bucket keeps', () => {
+  const probe = { tokens: new Set(['tok_1']), bucket: 'probe-1' }
+  const of = (change: object) => isOfProbe(rowOfEntry({ ...entry, ...change }), probe)
+  assert.equal(of({}), true)
+  assert.equal(of({ token: 'tok_2' }), false)
+  assert.equal(of({ token: null, resource: 's3:probe-1' }), true)
+  assert.equal(of({ token: null, resource: 's3:probe-1/ping' }), true)
+  assert.equal(of({ token: null, resource: 's3:probe-10' }), false)
+  assert.equal(isOfProbe(rowOfEntry(entry), undefined), false)
 })
 
 test('rowOfCharge() knows its energy as the charge does', () => {

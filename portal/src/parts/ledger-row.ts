@@ -18,6 +18,8 @@ export type Row = {
   readonly nj: bigint | null
   readonly how: How | null
   readonly leafHash: string | undefined
+  /** The token that asked, where the entry tells it. */
+  readonly token: string | null
 }
 /** `after` is the balance once this was posted; undefined where it is not known. */
 export type BalancedRow = Row & { readonly after: bigint | undefined }
@@ -33,6 +35,7 @@ export const rowOfEntry = (entry: Entry): Row => ({
   nj: entry.energy_nj === null ? null : BigInt(entry.energy_nj),
   how: entry.method === null ? null : howOf(entry),
   leafHash: entry.leaf_hash ?? undefined,
+  token: entry.token,
 })
 
 /** A live charge has no hash yet: its receipt is being signed. */
@@ -47,6 +50,7 @@ export const rowOfCharge = (charge: LiveCharge): Row => ({
   nj: BigInt(charge.energy_nj),
   how: howOf(charge),
   leafHash: undefined,
+  token: null,
 })
 
 /** `s3:photos/cat.jpg` is photos/cat.jpg; ids of resources say nothing to people where there is a model. */
@@ -61,6 +65,17 @@ export const subjectOf = (
   { subject }: Pick<Row, 'subject'>,
   resources: ReadonlyMap<string, { readonly name: string }>,
 ): string | null => (subject === null ? null : (resources.get(subject)?.name ?? subject))
+
+/** True for charges of the installation's own probe: those of its token, and of what its bucket keeps. */
+export const isOfProbe = (
+  { token, subject }: Pick<Row, 'token' | 'subject'>,
+  probe: Probe | undefined,
+): boolean =>
+  probe !== undefined &&
+  ((token !== null && probe.tokens.has(token)) || subject?.split('/', 1)[0] === probe.bucket)
+
+/** Tokens and the bucket of the installation's own probe, which the operator's account has. */
+export type Probe = { readonly tokens: ReadonlySet<string>; readonly bucket: string }
 
 /**
  * Live charges before the entries that the API gave, none of them twice. The stream keeps charges that are older than

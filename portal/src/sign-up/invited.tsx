@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { call } from '#console/client/call.ts'
 import { Waiting } from '#console/parts/loaded.tsx'
 import { Refusal } from '#console/parts/refusal.tsx'
+import { accountWords } from './account-words.ts'
 
 /** `children` follow an invitation that holds. */
 export function Invited(props: { readonly invitation: string; readonly children: ReactNode }) {
@@ -25,8 +26,8 @@ export function Invited(props: { readonly invitation: string; readonly children:
       </>
     )
   if (data?.invited === undefined) return <Waiting what="the invitation" />
-  const { account_name: account, name, role, is_active: isActive } = data.invited
-  const where = account ?? 'an account without a name'
+  const { name, role, is_active: isActive } = data.invited
+  const where = accountWords(data.invited)
   return isActive ? (
     <>
       <h1>Add a passkey to {name}</h1>

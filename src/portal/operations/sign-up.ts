@@ -89,11 +89,20 @@ async function invitedOf(
   state: Queryable,
   { account, name, role, state: status }: AccountMember,
 ): Promise<InvitedMember> {
-  const { rows } = await state.query<{ name: string | null }>(
-    'select name from accounts where id = $1',
+  const { rows } = await state.query<{ name: string | null; owner: string | null }>(
+    `select name, (select m.name from members m where m.account = a.id and m.role = 'owner' and m.state = 'active'
+       order by m.joined_at, m.id limit 1) as owner
+     from accounts a where id = $1`,
     [account],
   )
-  return { account_name: rows[0]?.name ?? null, name, role, is_active: status === 'active' }
+  return {
+    account_id: account,
+    account_name: rows[0]?.name ?? null,
+    account_owner: rows[0]?.owner ?? null,
+    name,
+    role,
+    is_active: status === 'active',
+  }
 }
 
 /** The member that signs up; its account is locked. */

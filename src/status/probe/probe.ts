@@ -4,6 +4,7 @@ import { sleep, type Clock } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import { sum } from '#base/units.ts'
 import type { ProbedComponent } from '#contract/probe-components.ts'
+import { probeBucket } from '#contract/probe-names.ts'
 import type { ProbeState } from '#contract/probe.ts'
 import type { State } from '#state/connect.ts'
 import { createApi, type ProbeAnswer } from './api.ts'
@@ -31,7 +32,7 @@ export function createProbe(deps: {
     const token = await openProbeToken(state)
     if (token === undefined) return undefined
     const { account, text } = token
-    const bucket = `probe-${account.slice(-12)}`
+    const bucket = probeBucket(account)
     return { api: createApi(settings.api, text), state, account, bucket }
   }
   return async (signal) => {

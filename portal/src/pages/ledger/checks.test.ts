@@ -21,6 +21,7 @@ const row = {
   band_pct: '30',
   leaf_hash: 'ab',
   reference: null,
+  token: null,
 } as const
 const sound: Checked = {
   text: '',

@@ -13,7 +13,8 @@ import {
 } from 'react'
 import { TimeHead } from '#console/parts/when.tsx'
 import { useNow, useZone } from '#console/parts/zone.ts'
-import { subjectOf, type BalancedRow } from '#console/parts/ledger-row.ts'
+import { isOfProbe, subjectOf, type BalancedRow } from '#console/parts/ledger-row.ts'
+import { PROBE_WORDS, useProbe } from '#console/parts/use-probe.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { useUnit } from '#console/live/use-unit.ts'
 import { EntryRow } from './entry-row.tsx'
@@ -36,6 +37,7 @@ export function Rows(props: {
   const now = useNow('day')
   const unit = useUnit()
   const resources = useLive((state) => state.resources)
+  const probe = useProbe()
   const search = useRouterState({ select: ({ location }) => location.searchStr })
   const open = useOpenInPlace()
   const body = useRef<HTMLTableSectionElement>(null)
@@ -78,7 +80,7 @@ export function Rows(props: {
             <EntryRow
               key={row.id}
               row={row}
-              subject={subjectOf(row, resources)}
+              subject={isOfProbe(row, probe) ? PROBE_WORDS : subjectOf(row, resources)}
               index={index}
               isOpened={row.id === opened}
               search={search}

@@ -5,6 +5,7 @@ import { bytesExact, bytesShort } from '#console/figures/amounts.ts'
 import { energyExact, energyShort } from '#console/figures/energy.ts'
 import { Empty } from '#console/parts/empty.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
+import { PROBE_WORDS, useProbe } from '#console/parts/use-probe.ts'
 import { When } from '#console/parts/when.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { NewBucket } from './new-bucket.tsx'
@@ -12,6 +13,7 @@ import { useBuckets, useKeeping } from './use-storage.ts'
 
 export function Buckets() {
   const query = useBuckets()
+  const probe = useProbe()
   const [isMaking, setMaking] = useState(false)
   const make = (
     <button type="button" className="btn primary" onClick={() => setMaking(true)}>
@@ -49,7 +51,8 @@ export function Buckets() {
                       <td className="wrap-anywhere">
                         <Link to="/storage" search={{ bucket: name } as never}>
                           {name}
-                        </Link>
+                        </Link>{' '}
+                        {name === probe?.bucket && <span className="muted">{PROBE_WORDS}</span>}
                       </td>
                       <td className="num" title={bytesExact(BigInt(stored_bytes))}>
                         {bytesShort(BigInt(stored_bytes))}
