@@ -4,7 +4,7 @@ import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
 import { APP_FOLDER } from '#node/cell-specs.ts'
 import { ownPorts } from '#node/own-addresses.ts'
 import { PORTAL_PORT_OFFSET } from '#node/ports.ts'
-import { baseUrl, portalUrl } from '#node/report.ts'
+import { baseUrl, portalUrl, statusUrl } from '#node/report.ts'
 import { buildConsole } from './build-console.ts'
 import { recoverHandlers } from './control/recover.ts'
 import type { PortalSettings } from './settings.ts'
@@ -26,6 +26,7 @@ function open({ config, data, state, log }: AgentCore): AgentPart {
       signUp: signUpRuleOf(config, url),
       env: newAccountEnv(config, url),
       baseUrl: baseUrl({ config, data }),
+      statusUrl: statusUrl({ config, data }),
       pusdPerJ: config.pricePusdPerJ.toString(),
       freeJ: config.freeTierJ.toString(),
       ports: ownPorts({ config, data }),

@@ -68,6 +68,7 @@ const NO_SITE = {
   signUp: 'closed',
   env: 'live',
   baseUrl: 'http://localhost',
+  statusUrl: 'http://localhost',
   pusdPerJ: '0',
   freeJ: '0',
   ports: [],

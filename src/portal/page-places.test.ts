@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { placesOf } from './page-places.ts'
 
-const TERMS = { baseUrl: 'http://localhost:8080', signUp: 'open', pusdPerJ: '69444' } as const
+const TERMS = {
+  baseUrl: 'http://localhost:8080',
+  statusUrl: 'http://status.localhost:8084',
+  signUp: 'open',
+  pusdPerJ: '69444',
+} as const
 
 test('placesOf() tells the free joules of a day in the largest unit without a fraction', () => {
   const freeDay = (freeJ: string) => placesOf({ ...TERMS, freeJ })['free_day']
@@ -17,6 +22,11 @@ test('placesOf() tells the price of a megajoule, never below the true one', () =
     placesOf({ ...TERMS, freeJ: '0', pusdPerJ })['price_words']
   assert.equal(priceWords('69444'), 'A megajoule costs $0.0695.')
   assert.equal(priceWords('2500000'), 'A megajoule costs $2.5000.')
+})
+
+test('placesOf() has the address of the status page, for pages and their errors', () => {
+  const { status_url: url } = placesOf({ ...TERMS, freeJ: '0' })
+  assert.equal(url, 'http://status.localhost:8084')
 })
 
 test('placesOf() promises no free joules where there are none', () => {

@@ -1,9 +1,11 @@
-// The texts that the service writes into the pages of the console: the address of its API, and its terms.
+// The texts that the service writes into the pages of the console: the addresses of its API and its status page, and its
+// terms.
 import type { SignUpRule } from './settings.ts'
 
 export type Terms = {
   /** The address of the API. */
   readonly baseUrl: string
+  readonly statusUrl: string
   readonly signUp: SignUpRule
   /** The price in pico-dollars a joule, and the free joules of a day, as decimals. */
   readonly pusdPerJ: string
@@ -22,10 +24,11 @@ const UNITS = [
   ['kJ', 1000n],
 ] as const
 
-export function placesOf({ baseUrl, signUp, pusdPerJ, freeJ }: Terms): Places {
+export function placesOf({ baseUrl, statusUrl, signUp, pusdPerJ, freeJ }: Terms): Places {
   const free = BigInt(freeJ) === 0n ? '' : joules(BigInt(freeJ))
   return {
     base_url: baseUrl,
+    status_url: statusUrl,
     sign_up: signUp,
     pusd_per_j: pusdPerJ,
     free_day: free,

@@ -13,6 +13,8 @@ export type PortalSettings = {
     readonly env: 'live' | 'test'
     /** The address of the API and of storage: previews of pictures come from there. */
     readonly baseUrl: string
+    /** The address of the status page, which answers while the portal does not. */
+    readonly statusUrl: string
     /** The price in pico-dollars a joule, and the free joules of a day, which pages tell. */
     readonly pusdPerJ: string
     readonly freeJ: string

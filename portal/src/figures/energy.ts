@@ -15,6 +15,7 @@ const JOULE = 9
 /** From here on the register shows three decimals: nine would not fit, and none of them is known. */
 const REGISTER_SHORT_NJ = 100_000_000_000n
 const WATT = 1_000_000_000n
+const MILLIWATT = 1_000_000n
 
 /** For lists: 358 mJ. */
 export const energyShort = (nj: bigint): string =>
@@ -34,9 +35,10 @@ export const joules = (nj: bigint): string => decimal(nj, JOULE, 9)
 export const registerDigits = (nj: bigint): string =>
   decimal(nj, JOULE, nj >= REGISTER_SHORT_NJ ? 3 : 9)
 
-/** 0.874 W, 2.64 W, 1.2 kW. */
+/** 0.874 W, 2.64 W, 1.2 kW; it is 0 W only of nothing. */
 export function power(njPerS: bigint): string {
   if (njPerS === 0n) return `0${NBSP}W`
+  if (njPerS < MILLIWATT / 2n) return `under 0.001${NBSP}W`
   if (njPerS < WATT) return `${decimal(njPerS + 500_000n, JOULE, 3)}${NBSP}W`
   return threeDigits(njPerS, [
     { unit: 'MW', exponent: 15, decimalsMax: 1 },

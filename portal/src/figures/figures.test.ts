@@ -7,7 +7,7 @@ import { carbonExact, carbonShort } from './carbon.ts'
 import { energyExact, energyLeft, energyShort, power, registerDigits } from './energy.ts'
 import { bandWords, exactDigits, figureOf, figureOfSums, registerOf, spoken } from './known.ts'
 import { balanceExact, balanceShort, moneyExact, moneyShort } from './money.ts'
-import { ago, clockExact, day, daysLeft, lasting, left, tableTime } from './time.ts'
+import { ago, clockExact, day, dayAndClock, daysLeft, lasting, left, tableTime } from './time.ts'
 
 /** Checks a function by pairs of input and text; a space in the text stands for one that does not break. */
 function prints<Input>(
@@ -47,6 +47,8 @@ test('energyExact() always has nine decimals, the register three from 100 J on',
 test('power() is in watts, from a thousand on in kilowatts', () => {
   prints(power, [
     [0n, '0 W'],
+    [400_000n, 'under 0.001 W'],
+    [500_000n, '0.001 W'],
     [874_000_000n, '0.874 W'],
     [21_000_000n, '0.021 W'],
     [2_640_000_000n, '2.64 W'],
@@ -138,6 +140,7 @@ test('times are relative up to a day and exact in tables', () => {
     ],
   )
   prints((at: Date) => clockExact(at, 'UTC'), [[before(3), '09:41:07 UTC']])
+  prints(dayAndClock, [[before(3), '24 Nov 2026, 09:41:07 UTC']])
   prints((at: Date) => day(at, 'UTC', now), [[new Date('2025-11-22T09:41:07Z'), '22 Nov 2025']])
   prints(
     (at: Date) => tableTime(at, 'UTC', now),

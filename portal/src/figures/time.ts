@@ -24,6 +24,10 @@ function partsOf(at: Date, zone: Zone): Parts {
 export const clockExact = (at: Date, zone: Zone): string =>
   `${partsOf(at, zone).clock}${zone === 'UTC' ? `${NBSP}UTC` : ''}`
 
+/** 22 Nov 2026, 09:41:07 UTC: for a page without a setting of the zone. */
+export const dayAndClock = (at: Date): string =>
+  `${partsOf(at, 'UTC').day}${NBSP}${partsOf(at, 'UTC').year}, ${clockExact(at, 'UTC')}`
+
 /** 09:41:07, for columns whose head has the zone. */
 export const clock = (at: Date, zone: Zone): string => partsOf(at, zone).clock
 

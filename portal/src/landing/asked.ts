@@ -1,6 +1,7 @@
 // The register of the landing page: the energy of the installation's latest probe of itself.
 import type { ProbeReply } from '#contract/probe.ts'
 import { priceOf } from '#console/client/terms.ts'
+import { dayAndClock } from '#console/figures/time.ts'
 import { howOf, knownWords, registerOf, spoken } from '#console/figures/known.ts'
 
 const ASKED = 'inference'
@@ -23,7 +24,7 @@ export async function showAsked(): Promise<void> {
   const price = priceOf(figure.nj)
   how.textContent =
     (price === undefined ? '' : `That costs ${price}. `) +
-    `The last answer came after ${last.duration_ms} ms, on ${new Date(last.at).toUTCString()}: ` +
+    `The last answer came after ${last.duration_ms} ms, on ${dayAndClock(new Date(last.at))}: ` +
     `${knownWords(figure)}. This installation asks itself at a regular pace, and pays for it.`
 }
 

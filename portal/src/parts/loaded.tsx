@@ -2,6 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { Copy } from './copy.tsx'
+import { StatusLink } from './status-link.tsx'
 import { isCancelled, isProblem, type Problem } from '#console/client/problem.ts'
 
 const QUIET_MS = 200
@@ -73,6 +74,7 @@ function Failed({ query, what }: { readonly query: Failing; readonly what: strin
         {isProblem(error) && (
           <Copy className="btn small" label="Copy details" text={details(error)} />
         )}
+        {!isMissing(error) && <StatusLink className="btn small" />}
       </div>
     </div>
   )

@@ -7,6 +7,7 @@ import { useLive } from '#console/live/use-live.ts'
 import { addressOfPage, CIRCUITS, pagesOf, type PageEntry } from '#console/pages/list.ts'
 import { restOf } from './rest-of.ts'
 import { Logo } from '#console/parts/icons.tsx'
+import { StatusLink } from '#console/parts/status-link.tsx'
 import { SignOut } from './sign-out.tsx'
 
 export function Board({ session }: { readonly session: Session | undefined }) {
@@ -79,7 +80,12 @@ function Rest() {
 
 function AccountLine({ session }: { readonly session: Session | undefined }) {
   const isTest = useLive(({ balance }) => balance?.unit === 'tUSD')
-  if (session === undefined) return <p className="account tiny" />
+  if (session === undefined)
+    return (
+      <p className="account tiny">
+        <StatusLink />
+      </p>
+    )
   return (
     <p className="account tiny">
       {session.account_name}
@@ -90,7 +96,7 @@ function AccountLine({ session }: { readonly session: Session | undefined }) {
         </>
       )}
       <br />
-      <SignOut />
+      <StatusLink /> · <SignOut />
     </p>
   )
 }

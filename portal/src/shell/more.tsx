@@ -4,6 +4,7 @@ import { useIsOperator } from '#console/client/queries.ts'
 import { addressOfPage, CIRCUITS, pagesOf } from '#console/pages/list.ts'
 import { Section } from '#console/parts/section.tsx'
 import { Head } from './head.tsx'
+import { StatusLink } from '#console/parts/status-link.tsx'
 import { SignOut } from './sign-out.tsx'
 import './more.css'
 
@@ -35,7 +36,8 @@ export function Page() {
             </Section>
           )
         })}
-        <p>
+        <p className="tools">
+          <StatusLink />
           <SignOut />
         </p>
       </div>

@@ -4,6 +4,7 @@ import type { ErrorComponentProps } from '@tanstack/react-router'
 import { isProblem } from '#console/client/problem.ts'
 import { Copy } from '#console/parts/copy.tsx'
 import { ProblemNote } from '#console/parts/loaded.tsx'
+import { StatusLink } from '#console/parts/status-link.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import { Head } from './head.tsx'
 import { reloadOnceAnswering } from './load-page.ts'
@@ -29,6 +30,7 @@ function Away() {
           <button type="button" className="btn" disabled={action.isBusy} onClick={action.run}>
             Ask again
           </button>
+          <StatusLink className="btn" />
         </div>
       </div>
     </>

@@ -83,7 +83,7 @@ const partsSection = ({ parts }: StatusDocument): Markup =>
 <ul>
 ${parts.map(partItem)}
 </ul>
-<p class="from">Half a bar: 2 minutes of trouble or more. A full bar: down for 10 minutes or more. Hollow: not measured, and in no percentage. Time in which nothing was measured, as the whole node was off, counts as down.</p>
+<p class="from">Half a bar: 2 minutes of trouble or more. A full bar: down for 10 minutes or more. Hollow: a day on which the part was not in use, which is in no percentage. Once a part is in use, time in which the whole node was off counts as down.</p>
 </section>`
 
 function partItem(part: ShownPart): Markup {
