@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serviceAddress } from './profile.ts'
+import { loginStep, serviceAddress } from './profile.ts'
 
 test('addressOf() takes an address as people write one', () => {
   const addresses: [text: string, address: string][] = [
@@ -28,4 +28,12 @@ test('addressOf() refuses what is no address of a service', () => {
     'a b',
   ])
     assert.throws(() => serviceAddress(text), { message: /^Not an address of a service: / }, text)
+})
+
+test('loginStep() logs in at the service that the command was for', () => {
+  assert.equal(loginStep({}), 'ergon login, or set ERGON_TOKEN')
+  assert.equal(
+    loginStep({ baseUrl: 'http://localhost:9000' }),
+    'ergon login --base-url http://localhost:9000, or set ERGON_TOKEN',
+  )
 })

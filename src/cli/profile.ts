@@ -136,11 +136,16 @@ export function storedToken(baseUrl: string): string | undefined {
 /** The token, or a CommandError that says how to give one. */
 export function tokenOf(options: GlobalOptions): string {
   const found = knownToken(options)
-  if (found === undefined) throw new CommandError('No token is known', EXIT.login, LOGIN)
+  if (found === undefined)
+    throw new CommandError('No token is known', EXIT.login, loginStep(options))
   return found
 }
 
-/** The next step for a user without a token. */
+/** The next step for a user without a token, at the service that was asked. */
+export const loginStep = ({ baseUrl }: GlobalOptions): string =>
+  baseUrl === undefined ? LOGIN : `ergon login --base-url ${baseUrl}, or set ERGON_TOKEN`
+
+/** The next step for a user whose token is refused. */
 export const LOGIN = 'ergon login, or set ERGON_TOKEN'
 
 /** The folder of sockets of the service that is asked, where its data folder is on this machine. */

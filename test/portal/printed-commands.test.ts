@@ -1,11 +1,12 @@
 // Each command that a page of the console prints is one of the command line, with its words and options.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { SourceText } from '#hcl/source-text.ts'
 import { describeStack } from '#stack/describe.ts'
 import { createProgram } from '#cli/program.ts'
+import { commandPlace } from '../../portal/src/parts/command-place.ts'
 
 const SOURCES = ['portal/src/**/*.{ts,tsx}', 'portal/*.html']
 /** A literal that begins with the program's name, or a code element. */
@@ -41,6 +42,37 @@ const runs = (text: string) => idleProgram().parseAsync(wordsOf(text), { from: '
 test('every command that a page prints exists', async () => {
   assert.ok(printed.length > 10, `found ${printed.length}`)
   for (const { path, text } of printed) await assert.doesNotReject(runs(text), `${path}: ${text}`)
+})
+
+/** The module of a command: the words before its first option or argument are the path of its file. */
+function moduleOf(text: string): string {
+  const words = wordsOf(text).filter((word) => /^[a-z]+$/.test(word))
+  for (let count = Math.min(words.length, 3); count > 0; count--) {
+    const [first = '', ...rest] = words.slice(0, count)
+    const path = `src/cli/commands/${rest.length === 0 ? first : `${first}/${rest.join('-')}`}.ts`
+    if (existsSync(path)) return readFileSync(path, 'utf8')
+  }
+  assert.fail(`no module of ${text}`)
+}
+
+test('every command that a page offers says what a fresh terminal needs: a login, or the machine', () => {
+  for (const { path, text } of printed) {
+    if (text.startsWith('ergon login')) continue
+    const isOperators = /\bcontrol(Once)?\(/.test(moduleOf(text))
+    assert.equal(commandPlace(text), isOperators ? 'machine' : 'login', `${path}: ${text}`)
+  }
+  assert.equal(commandPlace(`cat > ergon.hcl <<'END'\nEND\nergon deploy`), 'login')
+  assert.equal(commandPlace('curl -i http://localhost:8080/v1/models'), undefined)
+})
+
+test('a command that a button copies unseen has the address of the service', () => {
+  const copied = globSync(SOURCES).flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/<Copy\s+text=\{`(ergon [^`]*)`/g)].map(
+      ([, text = '']) => text,
+    ),
+  )
+  assert.ok(copied.length > 0)
+  for (const text of copied) assert.match(text, /--base-url \$\{apiUrl\(\)\}/, text)
 })
 
 test('the description file that a page prints has no fault', () => {

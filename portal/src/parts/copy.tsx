@@ -1,5 +1,7 @@
 // Copying: the result stands where the button was, and a polite region says it.
 import { useEffect, useState, type ReactNode } from 'react'
+import { apiUrl } from '#console/client/api-url.ts'
+import { commandPlace } from './command-place.ts'
 
 const SHOWN_MS = 2_000
 
@@ -50,19 +52,36 @@ export function Copy(props: {
   )
 }
 
-/** A command or a secret, with Copy beside it. */
+/** A command or a secret, with Copy beside it. A command of `ergon` says what a fresh terminal needs. */
 export const Command = (props: {
   readonly text: string
   readonly label: string
   /** In place of the one button, which copies the text. */
   readonly children?: ReactNode
 }) => (
-  <div className="command">
-    {/* A keyboard scrolls what is wider than the box. */}
-    {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-    <pre tabIndex={0} aria-label={props.label}>
-      {props.text}
-    </pre>
-    {props.children ?? <Copy text={props.text} className="" />}
+  <div className="command-box">
+    <div className="command">
+      {/* A keyboard scrolls what is wider than the box. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <pre tabIndex={0} aria-label={props.label}>
+        {props.text}
+      </pre>
+      {props.children ?? <Copy text={props.text} className="" />}
+    </div>
+    <Needed place={commandPlace(props.text)} />
   </div>
 )
+
+export const loginCommand = (): string => `ergon login --base-url ${apiUrl()}`
+
+function Needed({ place }: { readonly place: ReturnType<typeof commandPlace> }) {
+  if (place === undefined) return null
+  return place === 'machine' ? (
+    <p className="small muted">On the machine of the service, in the folder where .ergon is.</p>
+  ) : (
+    <p className="small muted">
+      In a new terminal, once: <code className="wrap-anywhere">{loginCommand()}</code>{' '}
+      <Copy text={loginCommand()} label="Copy the login" className="linked" />
+    </p>
+  )
+}

@@ -5,7 +5,7 @@ import { Command } from './copy.tsx'
 export const Empty = (props: {
   readonly title: string
   readonly children: ReactNode
-  readonly command?: string
+  readonly command?: string | undefined
   readonly action?: ReactNode
 }) => (
   <div className="empty">

@@ -13,6 +13,11 @@ import { changesWords, STATES, type Listed } from './deployment.ts'
 import { useDeployments } from './use-deployments.ts'
 
 const DEPLOY = 'ergon deploy'
+/** A whole description file: it is deployed as it stands. */
+const FIRST = `cat > ergon.hcl <<'END'
+bucket "pictures" {}
+END
+${DEPLOY}`
 
 export function List() {
   const { stack } = useSearch({ strict: false }) as { readonly stack?: string }
@@ -24,7 +29,7 @@ export function List() {
       <Loaded query={query} what="the list of deployments">
         {() =>
           rows.length === 0 ? (
-            <Empty title="No deployments yet" command={DEPLOY}>
+            <Empty title="No deployments yet" command={FIRST}>
               A description file, <code>ergon.hcl</code>, names what shall be there. Each deployment
               compares it with what is there, and applies the differences.
             </Empty>

@@ -7,6 +7,7 @@ import { bandWords, figureOf } from '#console/figures/known.ts'
 import { clockExact } from '#console/figures/time.ts'
 import { checkReceipt, type Checked } from '#console/proof/check-receipt.ts'
 import { forgetHead, forgetPins } from '#console/proof/pins.ts'
+import { apiUrl } from '#console/client/api-url.ts'
 import { queryClient } from '#console/client/queries.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
 import { Copy } from '#console/parts/copy.tsx'
@@ -218,7 +219,11 @@ const Actions = ({ id, text }: { readonly id: string; readonly text: string }) =
       >
         Download proof
       </button>
-      <Copy text={`ergon receipt verify ${id}`} label="Copy verify command" className="btn small" />
+      <Copy
+        text={`ergon receipt verify ${id} --base-url ${apiUrl()}`}
+        label="Copy verify command"
+        className="btn small"
+      />
     </div>
     <p className="id tiny">{id}</p>
   </>

@@ -1,9 +1,8 @@
 // Tokens: which can what, when each was last used, what it used today.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { apiUrl } from '#console/client/api-url.ts'
 import { readPages, rowsOf } from '#console/client/queries.ts'
-import { Command } from '#console/parts/copy.tsx'
+import { Command, loginCommand } from '#console/parts/copy.tsx'
 import { Empty } from '#console/parts/empty.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
@@ -52,7 +51,7 @@ const CommandLine = () => (
           Signs a terminal in: it shows a code, you approve it here, and it takes a token of its own
           for 90 days.
         </p>
-        <Command text={`ergon login --base-url ${apiUrl()}`} label="Command" />
+        <Command text={loginCommand()} label="Command" />
       </div>
     </Section>
   </div>
