@@ -21,6 +21,12 @@ product(PLAIN, { ERGON_SIGN_UP: 'invite', ERGON_FREE_TIER_J: '0' })
 const painted = (page: Page, selector: string, property = 'backgroundColor'): Promise<string> =>
   page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`)
 
+/** Headings that are wider than their column. */
+const CUT_HEADINGS = `[...document.querySelectorAll('.entries th:not(:has(.spoken))')]
+  .filter(({ offsetWidth, clientWidth, scrollWidth }) => offsetWidth > 0 && scrollWidth > clientWidth)
+  .map(({ textContent }) => textContent)`
+const NAME_PX = "document.querySelector('.entries td.what').clientWidth"
+
 describe('looks of the console', { skip: withoutBrowser }, () => {
   let browser: Browser
   let owner: Person
@@ -84,6 +90,22 @@ describe('looks of the console', { skip: withoutBrowser }, () => {
     assert.ok(!(await page.locator('.ledger .list').isVisible()))
     assert.ok(!(await page.getByRole('button', { name: 'Download proof' }).isVisible()))
     await page.emulateMedia({ media: 'screen' })
+  })
+
+  test('beside a receipt the ledger shows whole headings, and names with room', async () => {
+    const { page } = owner
+    await page.emulateMedia({ media: 'screen' })
+    await page.goto(`${portal()}/ledger`)
+    const row = page.locator('[data-row] a').first()
+    await row.waitFor()
+    await page.goto(portal() + String(await row.getAttribute('href')))
+    await page.getByText('Nothing hidden').waitFor()
+    for (const width of [1440, 1280, 1120]) {
+      await page.setViewportSize({ width, height: 900 })
+      assert.deepEqual(await page.evaluate(CUT_HEADINGS), [], `${width} px`)
+      assert.ok(Number(await page.evaluate(NAME_PX)) >= 80, `${width} px`)
+    }
+    await page.setViewportSize({ width: 1280, height: 720 })
   })
 
   test('paper is light, whatever theme was chosen', async () => {

@@ -15,7 +15,7 @@ export function FirstToken(props: {
   const { token, onMade, onDone } = props
   const action = useAction(async () => {
     const made = await withTouch(() =>
-      call('POST /v1/tokens', { body: { name: 'first token', scope: 'read', expires_days: DAYS } }),
+      call('POST /v1/tokens', { body: { name: 'sign-up', scope: 'read', expires_days: DAYS } }),
     )
     onMade(made.token)
   })

@@ -117,7 +117,7 @@ function ByVoucher() {
         </p>
       )}
       <div className="tools">
-        <button type="submit" className="btn primary" disabled={action.isBusy}>
+        <button type="submit" className="btn" disabled={action.isBusy}>
           Redeem
         </button>
       </div>

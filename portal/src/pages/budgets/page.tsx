@@ -41,7 +41,7 @@ export function Page() {
           budgets.length === 0 ? (
             <Empty
               title="Nothing is limited"
-              command='ergon db budget notes "5 kJ/day"'
+              command='ergon tokens create my-laptop --energy-budget "5 kJ/day"'
               action={set}
             >
               A budget is the most energy that a token, a database, a function or a workload may use

@@ -1,73 +1,69 @@
-// Sets or removes the budget of a database or a token.
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+// Sets or removes the budget of a token, a database, a function or a workload.
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call } from '#console/client/call.ts'
-import { changed, read, readPages, rowsOf, useRest } from '#console/client/queries.ts'
-import { withTouch } from '#console/client/touch.ts'
+import { changed } from '#console/client/queries.ts'
 import { Select } from '#console/parts/choices.tsx'
 import { BudgetField, budgetOf, typedBudget } from '#console/parts/budget-field.tsx'
+import { Dialog } from '#console/parts/dialog.tsx'
 import { FormDialog } from '#console/parts/form-dialog.tsx'
+import { Waiting } from '#console/parts/loaded.tsx'
+import { useLimited, type Limited } from './limited.ts'
 
-/** Something that can have a budget, and its budget now. */
-type Limited = {
-  readonly id: string
-  readonly title: string
-  readonly budget: string | null
-  readonly set: (energy_budget: string | null) => Promise<unknown>
-}
+type Props = { readonly onClose: () => void }
 
-function useLimited(): readonly Limited[] {
-  const databases = useQuery(read('GET /v1/databases', {})).data?.data ?? []
-  const pages = useInfiniteQuery(readPages('GET /v1/tokens', {}))
-  useRest(pages)
-  const tokens = rowsOf(pages.data)
-  return [
-    ...databases.map(({ id, name, energy_budget }) => ({
-      id,
-      title: `${name}, a database`,
-      budget: energy_budget,
-      set: (next: string | null) =>
-        call('PATCH /v1/databases/:database', {
-          path: { database: id },
-          body: { energy_budget: next },
-        }),
-    })),
-    ...tokens
-      .filter(({ status }) => status === 'valid')
-      .map(({ id, name, hint, energy_budget }) => ({
-        id,
-        title: `${name}, a token (${hint}…)`,
-        budget: energy_budget,
-        set: (next: string | null) =>
-          withTouch(() =>
-            call('PATCH /v1/tokens/:token', { path: { token: id }, body: { energy_budget: next } }),
-          ),
-      })),
-  ]
-}
-
-export function SetBudget({ onClose }: { readonly onClose: () => void }) {
+export function SetBudget({ onClose }: Props) {
   const limited = useLimited()
+  const [first, ...others] = limited ?? []
+  return first === undefined ? (
+    <NothingToLimit isRead={limited !== undefined} onClose={onClose} />
+  ) : (
+    <BudgetForm first={first} others={others} onClose={onClose} />
+  )
+}
+
+const NothingToLimit = ({ isRead, onClose }: Props & { readonly isRead: boolean }) => (
+  <Dialog title="Set a budget" onClose={onClose}>
+    {isRead ? (
+      <p className="small">
+        There is nothing to limit yet. A budget is of a token, a database, a function or a workload:{' '}
+        <Link to="/tokens">make a token</Link>, <Link to="/databases">make a database</Link>, or
+        deploy <Link to="/functions">a function</Link> or <Link to="/workloads">a workload</Link>.
+      </p>
+    ) : (
+      <Waiting what="the list of what can be limited" />
+    )}
+    <div className="tools">
+      <button type="button" className="btn" onClick={onClose}>
+        Not now
+      </button>
+    </div>
+  </Dialog>
+)
+
+type FormProps = Props & { readonly first: Limited; readonly others: readonly Limited[] }
+
+function BudgetForm({ first, others, onClose }: FormProps) {
+  const limited = [first, ...others]
   const [chosen, setChosen] = useState<string>()
   const [budget, setBudget] = useState<string>()
-  const one = limited.find(({ id }) => id === chosen) ?? limited[0]
-  const text = budget ?? typedBudget(one?.budget ?? null)
+  const one = limited.find(({ id }) => id === chosen) ?? first
+  const text = budget ?? typedBudget(one.budget)
   const act = async () => {
-    await one?.set(budgetOf(text))
-    await changed('GET /v1/budgets', 'GET /v1/databases', 'GET /v1/tokens')
+    await one.set(budgetOf(text))
+    await changed(
+      'GET /v1/budgets',
+      'GET /v1/databases',
+      'GET /v1/functions',
+      'GET /v1/workloads',
+      'GET /v1/tokens',
+    )
     onClose()
   }
   return (
-    <FormDialog
-      title="Set a budget"
-      verb="Set it"
-      isReady={one !== undefined}
-      act={act}
-      onClose={onClose}
-    >
+    <FormDialog title="Set a budget" verb="Set it" act={act} onClose={onClose}>
       <Select
         label="Of"
-        value={one?.id ?? ''}
+        value={one.id}
         options={limited.map(({ id, title }) => [id, title])}
         onChange={(id) => {
           setChosen(id)
@@ -75,7 +71,7 @@ export function SetBudget({ onClose }: { readonly onClose: () => void }) {
         }}
       />
       <BudgetField
-        hint="It holds for today too. At the limit a token answers 429, and a database stops."
+        hint="The budget holds for today too. At the limit requests of a token answer 429, sessions of a database end, and callers of a function or a workload get 503."
         value={text}
         onChange={setBudget}
       />

@@ -10,29 +10,17 @@ import { Field } from '#console/parts/field.tsx'
 import { FormDialog } from '#console/parts/form-dialog.tsx'
 import { useNow } from '#console/parts/zone.ts'
 import { useUnit } from '#console/live/use-unit.ts'
+import { dayOf, offeredDays, spanOf } from './pack-days.ts'
 
-const DAY_MS = 86_400_000
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+type Props = { readonly madeAt: Date; readonly onClose: () => void }
 
-/** The month before the one of today. */
-function lastMonth(): { readonly from: string; readonly to: string } {
-  const now = new Date()
-  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
-  return { from: dayOf(Date.UTC(year, month - 1, 1)), to: dayOf(Date.UTC(year, month, 1) - DAY_MS) }
-}
-
-/** From the first moment of a day to the end of another, at most to now. */
-const bodyOf = ({ from, to }: { readonly from: string; readonly to: string }) => ({
-  from: `${from}T00:00:00Z`,
-  to: new Date(Math.min(new Date(`${to}T00:00:00Z`).getTime() + DAY_MS, Date.now())).toISOString(),
-})
-
-export function NewPack({ onClose }: { readonly onClose: () => void }) {
-  const [form, setForm] = useState(lastMonth)
+/** `madeAt` is when the account was made: there is nothing to prove of the time before. */
+export function NewPack({ madeAt, onClose }: Props) {
+  const [form, setForm] = useState(() => offeredDays(new Date(), madeAt))
   const today = dayOf(useNow('day').getTime())
   const [made, setMade] = useState<ReplyOf<'POST /v1/compliance/packs'>>()
   const act = async () => {
-    setMade(await call('POST /v1/compliance/packs', { body: bodyOf(form) }))
+    setMade(await call('POST /v1/compliance/packs', { body: spanOf(form, new Date()) }))
     await changed('GET /v1/compliance/packs')
   }
   if (made !== undefined) return <Begun pack={made} onClose={onClose} />
@@ -43,6 +31,7 @@ export function NewPack({ onClose }: { readonly onClose: () => void }) {
         name="from"
         type="date"
         required
+        min={dayOf(madeAt.getTime())}
         max={today}
         value={form.from}
         onChange={({ target }) => setForm({ ...form, from: target.value })}

@@ -1,18 +1,24 @@
 // Evidence packs: which there are, ready or not.
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { changed, readPages, rowsOf } from '#console/client/queries.ts'
+import { changed, read, readPages, rowsOf } from '#console/client/queries.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
 import { Empty } from '#console/parts/empty.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { MoreRows } from '#console/parts/more-rows.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { NewPack } from './new-pack.tsx'
+import { offeredDays, packCommand } from './pack-days.ts'
 import { PackTable } from './pack-table.tsx'
 import { isBeingMade, type Pack } from './pack.ts'
 
 const PROGRESS_MS = 2_000
+
+const commandOf = (madeAt: Date): string => {
+  const now = new Date()
+  return packCommand(offeredDays(now, madeAt), now)
+}
 
 export function Page() {
   const query = useInfiniteQuery({
@@ -20,24 +26,32 @@ export function Page() {
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ data }) => data.some(isBeingMade)) ? PROGRESS_MS : false,
   })
+  const account = useQuery(read('GET /v1/account', {}))
   const packs = rowsOf(query.data)
   const [isMaking, setMaking] = useState(false)
   const [removing, setRemoving] = useState<Pack>()
   const make = (
-    <button type="button" className="btn primary" onClick={() => setMaking(true)}>
+    <button
+      type="button"
+      className="btn primary"
+      disabled={account.data === undefined}
+      onClick={() => setMaking(true)}
+    >
       Make a pack
     </button>
   )
   return (
     <>
       <Head title="Evidence">{packs.length > 0 && make}</Head>
-      {isMaking && <NewPack onClose={() => setMaking(false)} />}
+      {isMaking && account.data !== undefined && (
+        <NewPack madeAt={new Date(account.data.created_at)} onClose={() => setMaking(false)} />
+      )}
       <Loaded query={query} what="the list of packs">
         {() =>
           packs.length === 0 ? (
             <Empty
               title="No packs yet"
-              command="ergon evidence create --from 2026-01-01 --to 2026-02-01 -o january.zip"
+              command={account.data && commandOf(new Date(account.data.created_at))}
               action={make}
             >
               A pack is a zip file with all that an auditor needs of a time: ledger, receipts,

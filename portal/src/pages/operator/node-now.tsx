@@ -72,7 +72,7 @@ function Meter({ facts: { meter, region } }: Props) {
       <div className="stack">
         <Facts
           facts={[
-            ['Tariff', `${meter.tariff_j_per_cpu_s} J`, 'for a second of CPU'],
+            ['Tariff', energyShort(njPerS(meter.tariff_j_per_cpu_s)), 'for a second of CPU'],
             ['Busy', Number(meter.busy_cpus).toFixed(2), `of ${meter.cpus} processors`],
             ['Overhead', meter.pue, 'of the building, PUE'],
             ['Region', region, meter.name],

@@ -24,7 +24,7 @@ export function Budgets() {
     <Section title="Budgets">
       {nearest.length === 0 ? (
         <p className="small">
-          Nothing is limited. <Link to="/tokens">Give a token a budget</Link>, and it stops there.
+          Nothing is limited. <Link to="/budgets">Set a budget</Link>, and the work stops there.
         </p>
       ) : (
         <div className="stack">

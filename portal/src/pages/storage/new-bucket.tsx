@@ -26,7 +26,7 @@ export function NewBucket({ onClose }: { readonly onClose: () => void }) {
         pattern="[a-z0-9][a-z0-9.\-]*"
         autoComplete="off"
         placeholder="pictures"
-        hint="3 to 63 of a-z, 0-9, - and . It is unique in the whole service."
+        hint="3 to 63 of a-z, 0-9, - and . with a letter or a digit first. The name is unique in the whole service."
         value={name}
         onChange={({ target }) => setName(target.value)}
       />

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { changed } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
+import { budgetUse } from '#console/parts/budget-words.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
 import { Energy } from '#console/parts/energy.tsx'
 import { useTokensToday } from '#console/parts/energy-today.tsx'
@@ -112,10 +113,4 @@ const LIMITS: readonly Column<Token>[] = [
 ]
 
 const Budget = ({ token }: { readonly token: Token }) =>
-  token.energy_budget === null ? (
-    <span className="muted">none</span>
-  ) : (
-    <>
-      {token.energy_budget_used_j ?? 0} J of {token.energy_budget}
-    </>
-  )
+  budgetUse(token) ?? <span className="muted">none</span>

@@ -35,6 +35,7 @@ export function WebhookForm(props: {
         required
         maxLength={2048}
         placeholder="https://example.com/events"
+        hint="Values behind the ? are masked once they are saved, and never shown again. A secret in the path stays visible."
         value={form.url}
         onChange={({ target }) => setForm({ ...form, url: target.value })}
       />

@@ -1,0 +1,77 @@
+// The console offers what works from here: commands with the login of this service, budgets of what there is, packs of the
+// time of the account, and the way to the status page.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { product, sharedErgon } from '../product.ts'
+import { PLAIN } from '../settings.ts'
+import { done, newPerson, openBrowser, signUp, withoutBrowser, type Person } from './browser.ts'
+import { buildConsole } from './console-build.ts'
+
+product(PLAIN)
+
+describe('offers of the console', { skip: withoutBrowser }, () => {
+  let browser: Browser
+  let ada: Person
+  let page: Page
+  const portal = () => String(sharedErgon().ready['portal_url'])
+  const statusUrl = () => `${String(sharedErgon().ready['status_url'])}/`
+  const hrefOf = (name: string) =>
+    page.getByRole('link', { name, exact: true }).first().evaluate('(link) => link.href')
+  before(async () => {
+    await buildConsole()
+    browser = await openBrowser()
+    ada = await newPerson(browser, portal())
+    page = ada.page
+  })
+  after(() => browser?.close())
+
+  test('the first page, the board and a failed read lead to the status page', async () => {
+    assert.equal(
+      await page.evaluate("document.querySelector('nav a[href^=http]').href"),
+      statusUrl(),
+    )
+    await signUp(ada, { name: 'offers' })
+    await page.route('**/v1/storage/buckets**', (route) =>
+      route.fulfill({ status: 503, headers: { 'retry-after': '0' }, body: '{}' }),
+    )
+    await page.goto(`${portal()}/storage`)
+    await page.getByText('The list of buckets does not answer').waitFor()
+    assert.equal(await page.locator('main a', { hasText: 'Status page' }).count(), 1)
+    assert.equal(await hrefOf('Status page'), statusUrl())
+    await page.unroute('**/v1/storage/buckets**')
+    await page.locator('.board a', { hasText: 'Status page' }).waitFor()
+  })
+
+  test('a command on a page says how a new terminal logs in here', async () => {
+    const { baseUrl } = sharedErgon()
+    for (const path of ['/storage', '/functions', '/deployments']) {
+      await page.goto(portal() + path)
+      await page.getByText(`ergon login --base-url ${baseUrl}`).waitFor()
+    }
+  })
+
+  test('a budget is offered of what there is, and where to make something', async () => {
+    await page.goto(`${portal()}/budgets`)
+    await page.getByRole('button', { name: 'Set a budget' }).click()
+    await page.getByText('There is nothing to limit yet').waitFor()
+    await page.getByRole('link', { name: 'make a token' }).click()
+    await page.getByRole('heading', { name: 'Tokens', exact: true }).waitFor()
+    done(await ada.ask('POST', '/v1/tokens', { name: 'website', scope: 'read' }), 201)
+    await page.goto(`${portal()}/budgets`)
+    await page.getByRole('button', { name: 'Set a budget' }).click()
+    await page.getByLabel('Of', { exact: true }).waitFor()
+    const offered = await page.getByLabel('Of', { exact: true }).locator('option').allTextContents()
+    assert.match(offered.join('\n'), /^website, a token \(svc_\w+…\)$/)
+  })
+
+  test('a pack is offered for no time before the account', async () => {
+    const { created_at: madeAt } = done(await ada.ask('GET', '/v1/account'), 200)
+    const made = String(madeAt).slice(0, 10)
+    await page.goto(`${portal()}/evidence`)
+    await page.getByText(`--from ${made}`).waitFor()
+    await page.getByRole('button', { name: 'Make a pack' }).click()
+    const from = page.getByLabel('From the day, UTC')
+    assert.deepEqual([await from.inputValue(), await from.getAttribute('min')], [made, made])
+  })
+})
