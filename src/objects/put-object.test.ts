@@ -2,70 +2,33 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sleep, systemClock } from '#base/clock.ts'
-import { present } from '#base/errors.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import type { Queryable, SqlRow } from '#state/connect.ts'
-import { createObjects } from './create-objects.ts'
 import {
   annotation,
-  askedOnce,
   attributes,
   brokenRules,
+  endsOf,
   inlineObject,
   makeBucket,
   ACCOUNT,
+  objectsOver,
   partsObject,
   variedAttributes,
   withStore,
   type Store,
 } from './store.fixture.ts'
 import type { Bucket } from './types.ts'
-import { patientState } from './when-free.ts'
 
 const skip = whyNoState()
 const LIST = { prefix: '', delimiter: '', after: '', limit: 1000 }
 const NO_BYPASS = { bypassGovernance: false }
 const RUNS = Number(process.env['ERGON_RUNS'] ?? 5)
-const ROUNDS_MAX = 50
 /** Every run begins with this list: chance alone may give short lists only. */
 const MANY = Array.from({ length: 40 }, (_, at) => (at % 3 === 0 ? undefined : at))
 let store: Store
 withStore(8, (opened) => (store = opened))
 
-/** Objects over a state that does something to what is asked, or to what is answered. */
-const openObjects = (
-  change: { values?(values: unknown[]): void; rows?(rows: SqlRow[]): void; failed?(): void } = {},
-) => {
-  const state: Queryable = {
-    async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {
-      const given = [...values]
-      change.values?.(given)
-      try {
-        const result = await askedOnce(store.state).query<R>(text, given)
-        change.rows?.(result.rows)
-        return result
-      } catch (error) {
-        change.failed?.()
-        throw error
-      }
-    },
-  }
-  return createObjects({
-    state,
-    finds: state,
-    puts: state,
-    documents: store.documents,
-    clock: systemClock,
-  })
-}
-
 const text = (body: { kind: string; bytes?: Buffer } | undefined) => body?.bytes?.toString()
-const ends = async (puts: readonly Promise<unknown>[]) =>
-  (await Promise.allSettled(puts)).map((end) =>
-    end.status === 'fulfilled' ? 'put' : String(end.reason.code),
-  )
-
 /** Puts many at once, and says what is not as it was put. */
 async function holds(objects: Store['objects'], bucket: Bucket): Promise<void> {
   const sizes = fc.array(fc.oneof(fc.constant(undefined), fc.nat(40)), {
@@ -99,7 +62,7 @@ test('versions that are put together are those that were put', { skip }, async (
   const bucket = await makeBucket(store, 'together')
   await store.buckets.setVersioning(bucket, 'enabled')
   let most = 0
-  await holds(openObjects({ rows: (rows) => (most = Math.max(most, rows.length)) }), bucket)
+  await holds(objectsOver(store, { rows: (rows) => (most = Math.max(most, rows.length)) }), bucket)
   // They are all asked for in one turn, so that nothing is sent before there are so many.
   assert.equal(most, 16)
   assert.deepEqual(await brokenRules(store.state), [])
@@ -107,7 +70,7 @@ test('versions that are put together are those that were put', { skip }, async (
     'puts in one query are told apart: a planted mix-up of bodies, of attributes or of answers is seen',
     async () => {
       const isPut = (values: unknown[]) => values.length === 6
-      const mixUps: Parameters<typeof openObjects>[0][] = [
+      const mixUps: Parameters<typeof objectsOver>[1][] = [
         { values: (all) => isPut(all) && (all[4] as number[]).reverse() },
         {
           values: (all) =>
@@ -115,7 +78,7 @@ test('versions that are put together are those that were put', { skip }, async (
         },
         { rows: (rows) => rows.forEach((row, at) => (row['n'] = rows.length - at)) },
       ]
-      for (const mixUp of mixUps) await assert.rejects(holds(openObjects(mixUp), bucket))
+      for (const mixUp of mixUps) await assert.rejects(holds(objectsOver(store, mixUp), bucket))
     },
   )
 })
@@ -124,7 +87,7 @@ test('puts whose answer is lost after the commit are not put again', { skip }, a
   const bucket = await makeBucket(store, 'answer-lost')
   await store.buckets.setVersioning(bucket, 'enabled')
   const lost = new RangeError('The answer has more than 64 MiB')
-  const objects = openObjects({
+  const objects = objectsOver(store, {
     rows() {
       throw lost
     },
@@ -146,8 +109,8 @@ test('each of several puts in one query meets its own refusal or error', { skip 
   const short = await makeBucket(store, 'own-errors-gone')
   await store.buckets.delete(short)
   const once = { conditions: { ifNoneMatch: '*' as const } }
-  const objects = openObjects()
-  const got = await ends([
+  const objects = objectsOver(store)
+  const got = await endsOf([
     objects.put(bucket, 'a', { ...inlineObject('first'), ...once }),
     objects.put(bucket, 'a', { ...inlineObject('second'), ...once }),
     objects.put(short, 'a', inlineObject('nowhere')),
@@ -263,14 +226,14 @@ test('puts that go together leave what puts alone leave', { skip }, async () => 
         key === 'nothing-2' || key === 'inline-2'
           ? { ...varied(key, seed + 7), conditions: { ifNoneMatch: '*' as const } }
           : varied(`new ${key}`, seed + 7)
-      const objects = openObjects()
-      const got = await ends(
+      const objects = objectsOver(store)
+      const got = await endsOf(
         together.keys.map((key, seed) => objects.put(together.bucket, key, made(key, seed))),
       )
       for (const [seed, key] of alone.keys.entries())
         assert.deepEqual(
           [got[seed]],
-          await ends([objects.put(alone.bucket, key, made(key, seed))]),
+          await endsOf([objects.put(alone.bucket, key, made(key, seed))]),
           key,
         )
       const left = await stateOf(together.bucket)
@@ -280,122 +243,4 @@ test('puts that go together leave what puts alone leave', { skip }, async () => 
       assert.equal(left.followed.length, hearer === 'a follower' ? told : 0)
       assert.deepEqual(await brokenRules(store.state), [])
     }
-})
-
-const LOCK = 'perform pg_advisory_xact_lock(4207711, s.stripe)'
-const ORDER = 'order by stripe, g.n'
-const KEYS = Array.from({ length: 12 }, (_, n) => `k${n}`)
-
-/** Two gateways put the same keys in opposite orders; true when a transaction of theirs failed. */
-async function meet(bucket: Bucket): Promise<boolean> {
-  let failures = 0
-  const gateways = [0, 1].map(() => openObjects({ failed: () => failures++ }))
-  await Promise.all(
-    gateways.flatMap((objects, at) =>
-      (at === 0 ? KEYS : KEYS.toReversed()).map((key) =>
-        objects.put(bucket, key, inlineObject('1')),
-      ),
-    ),
-  )
-  return failures > 0
-}
-
-test(
-  'gateways that put the same keys at once wait for each other, and no more',
-  { skip },
-  async (t) => {
-    const bucket = await makeBucket(store, 'meeting')
-    const { rows } = await store.state.query<{ text: string }>(
-      "select pg_get_functiondef('storage_put_all'::regproc) as text",
-    )
-    const sound = present(rows[0], 'there is such a function').text
-    assert.ok(sound.includes(LOCK) && sound.includes(ORDER))
-    // With a pause after each lock the two meet in most rounds.
-    const slow = sound.replace(LOCK, `${LOCK}, pg_sleep(0.002)`)
-    try {
-      await store.state.query(slow)
-      for (let round = 0; round < 10; round++) assert.equal(await meet(bucket), false)
-      await t.test('the order of locks matters: a planted other order is seen', async () => {
-        await store.state.query(slow.replace(ORDER, 'order by g.n'))
-        let met = false
-        for (let round = 0; round < ROUNDS_MAX && !met; round++) met = await meet(bucket)
-        assert.ok(met)
-      })
-    } finally {
-      await store.state.query(sound)
-    }
-  },
-)
-
-test(
-  'writes that wait for a stuck deletion of their bucket hold up nobody else',
-  { skip, timeout: 30_000 },
-  async () => {
-    const [bucket, other] = [await makeBucket(store, 'stuck'), await makeBucket(store, 'beside')]
-    const { objects } = store
-    const waiting: Promise<unknown>[] = []
-    await store.state.transaction(async (transaction) => {
-      await transaction.query('select pg_advisory_xact_lock(4207710, $1)', [bucket.id])
-      // More of each than there are connections, and puts for both buckets at once, which share a query.
-      for (let nth = 0; nth < 20; nth++) {
-        waiting.push(
-          objects.put(bucket, `k${nth}`, inlineObject('x')),
-          objects.delete(bucket, [{ key: `none${nth}` }], NO_BYPASS),
-        )
-        await Promise.all([
-          objects.put(other, `k${nth}`, inlineObject('x')),
-          objects.put(other, `l${nth}`, inlineObject('x')),
-          objects.put(other, `m${nth}`, partsObject('x', [3])),
-          objects.delete(other, [{ key: `l${nth - 1}` }], NO_BYPASS),
-        ])
-      }
-      assert.equal((await objects.find(bucket.name, { key: 'k0' })).found, undefined)
-      const { rows } = await transaction.query(
-        "select from pg_locks where not granted and locktype = 'advisory' and classid = 4207710",
-      )
-      assert.equal(rows.length, 0)
-    })
-    await Promise.all(waiting)
-    assert.equal((await store.listings.objects(other, LIST)).entries.length, 41)
-    assert.equal((await store.listings.objects(bucket, LIST)).entries.length, 20)
-  },
-)
-
-test('a write to a bucket whose deletion never ends is refused', { skip }, async () => {
-  const bucket = await makeBucket(store, 'never-free')
-  let nowMs = 0
-  const clock: Parameters<typeof patientState>[1] = {
-    monotonicMs: () => nowMs,
-    setTimer(ms, fire) {
-      nowMs += ms
-      return systemClock.setTimer(0, fire)
-    },
-  }
-  const state = patientState(store.state, clock)
-  const objects = createObjects({ ...store, state, finds: store.pipeline, clock })
-  await store.state.transaction(async (transaction) => {
-    await transaction.query('select pg_advisory_xact_lock(4207710, $1)', [bucket.id])
-    const writes = [
-      objects.put(bucket, 'k', inlineObject('x')),
-      objects.delete(bucket, [{ key: 'k' }], NO_BYPASS),
-    ]
-    assert.deepEqual(await ends(writes), ['OperationAborted', 'OperationAborted'])
-  })
-})
-
-test('a bucket goes when nobody writes to it any more', { skip }, async () => {
-  const bucket = await makeBucket(store, 'written')
-  let isDeleted = false
-  const deletion = await store.state.transaction(async (transaction) => {
-    await transaction.query('select storage_enter($1)', [bucket.id])
-    const ended = store.buckets.delete(bucket).then(() => (isDeleted = true))
-    await sleep(50)
-    assert.equal(isDeleted, false)
-    // The one who waits for the deletion holds up no other writer. An object that is there for a moment would have
-    // the deletion refused where it looks just then.
-    await store.objects.delete(bucket, [{ key: 'absent' }], NO_BYPASS)
-    return { ended }
-  })
-  await deletion.ended
-  await assert.rejects(store.objects.put(bucket, 'k', inlineObject('x')), { code: 'NoSuchBucket' })
 })

@@ -4,7 +4,7 @@ import { after, before } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { createLogger } from '#base/log.ts'
-import type { Queryable, State } from '#state/connect.ts'
+import type { Queryable, SqlRow, State } from '#state/connect.ts'
 import { connectPipeline } from '#state/pipeline.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { storageFault } from '#contract/storage-errors.ts'
@@ -223,3 +223,37 @@ export async function readVersion(
   if (found !== undefined) return found
   throw storageFault(target.versionId === undefined ? 'NoSuchKey' : 'NoSuchVersion')
 }
+
+/** Objects over a state that does something to what is asked, or to what is answered. */
+export const objectsOver = (
+  store: Store,
+  change: { values?(values: unknown[]): void; rows?(rows: SqlRow[]): void; failed?(): void } = {},
+) => {
+  const state: Queryable = {
+    async query<R extends SqlRow>(text: string, values: readonly unknown[] = []) {
+      const given = [...values]
+      change.values?.(given)
+      try {
+        const result = await askedOnce(store.state).query<R>(text, given)
+        change.rows?.(result.rows)
+        return result
+      } catch (error) {
+        change.failed?.()
+        throw error
+      }
+    },
+  }
+  return createObjects({
+    state,
+    finds: state,
+    puts: state,
+    documents: store.documents,
+    clock: systemClock,
+  })
+}
+
+/** The end of each put: `put`, or the code of its refusal. */
+export const endsOf = async (puts: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(puts)).map((end) =>
+    end.status === 'fulfilled' ? 'put' : String(end.reason.code),
+  )

@@ -7,7 +7,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -22,7 +21,8 @@ import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import { startCanary, type Canary } from './canary.ts'
 import { connectTo, endOf, makeDatabase, until, withClient } from './driver.ts'
-import { cellOf, ownProgram, withoutTls } from './programs.ts'
+import { grownBytes } from './grown-bytes.ts'
+import { cellOf, copy } from './programs.ts'
 
 product(PLAIN)
 
@@ -68,17 +68,6 @@ async function answerTo(socket: Socket, bytes: Buffer): Promise<string> {
   socket.write(bytes)
   await closed
   return Buffer.concat(said).toString('latin1')
-}
-
-/** The most memory of a process while work goes on, above what it had before. */
-async function grownBytes(pid: number, work: () => Promise<void>): Promise<number> {
-  const resident = () =>
-    1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-  const start = resident()
-  let most = start
-  const timer = setInterval(() => (most = Math.max(most, resident())), 20)
-  await work().finally(() => clearInterval(timer))
-  return Math.max(most, resident()) - start
 }
 
 /** Charges of an account for the CPU of the endpoint, by database. */
@@ -163,28 +152,6 @@ test(`${SESSIONS_MAX} of ${CONNECTIONS} connections at once are served, the othe
   await withClient(url, (client) => client.query('select 1'))
 })
 
-/** psql with a COPY; what it reads is written as fast as it takes it, what it writes is counted. */
-async function copy(sql: string, inBytes: number): Promise<number> {
-  const program = await ownProgram('psql')
-  const child = spawn(
-    program,
-    ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', sql, withoutTls(url.href)],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
-  )
-  let outBytes = 0
-  child.stdout.on('data', (chunk: Buffer) => (outBytes += chunk.length))
-  const ended = once(child, 'close') as Promise<[number]>
-  child.stdin.on('error', () => undefined)
-  const chunk = Buffer.from(`${'x'.repeat(999)}\n`.repeat(CHUNK_BYTES / 1000))
-  for (let left = inBytes; left > 0; left -= chunk.length)
-    if (!child.stdin.write(chunk)) await once(child.stdin, 'drain')
-  child.stdin.end()
-  assert.deepEqual((await ended)[0], 0)
-  return outBytes
-}
-
 test(
   `COPY of ${COPY_BYTES / 1e6} MB in and out takes no memory of the proxy`,
   { timeout },
@@ -192,10 +159,10 @@ test(
     await withClient(url, (client) => client.query('create table copied (line text)'))
     const grown = await grownBytes(await sharedErgon().pidOf(PROXY), async () => {
       // Read by the server as any other, and not stored.
-      await copy('copy copied from stdin where false', COPY_BYTES)
+      await copy(url, 'copy copied from stdin where false', COPY_BYTES)
       const rows = COPY_BYTES / CHUNK_BYTES
       const sql = `copy (select repeat('x', ${CHUNK_BYTES - 1}) from generate_series(1, ${rows})) to stdout`
-      assert.equal(await copy(sql, 0), COPY_BYTES)
+      assert.equal(await copy(url, sql, 0), COPY_BYTES)
     })
     t.diagnostic(`${Math.round(grown / 1024)} KiB more`)
     assert.ok(grown < GROWTH_MAX_BYTES, `${grown} bytes more`)

@@ -1,6 +1,7 @@
 // For tests of databases: a database of one's own, and programs that connect to it.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cachedInstall } from '#postgres/testing.ts'
@@ -9,6 +10,8 @@ import type { Ergon } from '../start-ergon.ts'
 const run = promisify(execFile)
 const RUN_MAX_MS = 120_000
 const OUTPUT_MAX_BYTES = 64 * 1024 * 1024
+/** Written at once by `copy`. */
+const COPY_CHUNK_BYTES = 1_000_000
 
 /** Makes a database by the command line; its connection string. */
 export async function makeDatabase(ergon: Ergon, name: string): Promise<string> {
@@ -45,4 +48,26 @@ export async function ownProgram(name: 'psql' | 'pg_dump' | 'pgbench'): Promise<
   const { clientTools } = await cachedInstall()
   assert.ok(clientTools !== undefined)
   return join(clientTools, name)
+}
+
+/** psql with a COPY; what it reads is written as fast as it takes it, what it writes is counted. */
+export async function copy(url: URL, sql: string, inBytes: number): Promise<number> {
+  const program = await ownProgram('psql')
+  const child = spawn(
+    program,
+    ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', sql, withoutTls(url.href)],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  )
+  let outBytes = 0
+  child.stdout.on('data', (chunk: Buffer) => (outBytes += chunk.length))
+  const ended = once(child, 'close') as Promise<[number]>
+  child.stdin.on('error', () => undefined)
+  const chunk = Buffer.from(`${'x'.repeat(999)}\n`.repeat(COPY_CHUNK_BYTES / 1000))
+  for (let left = inBytes; left > 0; left -= chunk.length)
+    if (!child.stdin.write(chunk)) await once(child.stdin, 'drain')
+  child.stdin.end()
+  assert.deepEqual((await ended)[0], 0)
+  return outBytes
 }

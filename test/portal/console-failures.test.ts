@@ -6,6 +6,14 @@ import { product, sharedErgon } from '../product.ts'
 import { MODELS } from '../settings.ts'
 import { done, newPerson, openBrowser, QUIET_PAGE, signUp, withoutBrowser } from './browser.ts'
 import { buildConsole } from './console-build.ts'
+import {
+  HELD_OFFERS,
+  HELD_PASSKEY,
+  LATE_STATE,
+  OFFER_SETTLED,
+  OFFERS_AS_BEFORE,
+  SHORT_SESSION,
+} from './delays.ts'
 import { pressButton, signUpByPages } from './walk.ts'
 
 const CHAT = '**/v1/chat/completions'
@@ -14,67 +22,6 @@ const LARGE_BYTES = 17 * 2 ** 20
 /** CompleteMultipartUpload may begin its answer as 200 before it knows the end. */
 const ERROR_IN_200 = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>InternalError</Code><Message>The parts could not be joined.</Message></Error>`
-/** The person takes their time at the browser's dialog. */
-const HELD_PASSKEY = `{
-  const real = navigator.credentials.create.bind(navigator.credentials)
-  const asked = Promise.withResolvers()
-  const made = Promise.withResolvers()
-  window.passkeyAsked = asked.promise
-  window.makePasskey = made.resolve
-  navigator.credentials.create = async (options) => {
-    asked.resolve()
-    await made.promise
-    return await real(options)
-  }
-}`
-/** An offer asks the browser whether it may be made, then ends what runs. */
-const OFFER_SETTLED = `(async () => {
-  for (let turn = 0; turn < 5; turn++)
-    await PublicKeyCredential.isConditionalMediationAvailable()
-})()`
-
-/** The service answers no offer while the table `offers_held` has a row. */
-const HELD_OFFERS = `create table offers_held as select true;
-  create function hold_offer() returns trigger language plpgsql as $$
-  begin
-    while exists (select from offers_held) loop
-      perform pg_sleep(0.02);
-    end loop;
-    return new;
-  end $$;
-  create trigger hold_offer before insert on passkey_challenges
-    for each row when (new.kind = 'sign-in') execute function hold_offer()`
-const OFFERS_AS_BEFORE = `drop trigger hold_offer on passkey_challenges;
-  drop function hold_offer; drop table offers_held`
-
-/** The state of the other tab comes this much later than its messages. */
-const LATE_STATE_MS = 8000
-const LATE_STATE = `{
-  const changed = Promise.withResolvers()
-  window.changed = changed.promise
-  const listen = BroadcastChannel.prototype.addEventListener
-  BroadcastChannel.prototype.addEventListener = function (type, listener) {
-    listen.call(this, type, (event) => {
-      if (event.data.type === 'message') changed.resolve()
-      setTimeout(() => listener(event), event.data.type === 'state' ? ${LATE_STATE_MS} : 0)
-    })
-  }
-}`
-
-/** A sign-in that ends 5 s after the time of its warning, by each read of the session. */
-const SHORT_SESSION = `{
-  window.reads = 0
-  window.leftMs = 125_000
-  const real = window.fetch
-  window.fetch = async (address, options) => {
-    const answer = await real(address, options)
-    if (address !== '/v1/session') return answer
-    reads++
-    const expires_at = new Date(Date.now() + leftMs).toISOString()
-    return Response.json({ ...(await answer.json()), expires_at })
-  }
-}`
-
 const isOffer = (request: Request): boolean => request.url().endsWith('/v1/sign-in/options')
 
 /** Resolves when the request of the next offer is answered or given up. */

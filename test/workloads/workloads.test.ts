@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { PROXY_VARIABLES } from '#node/egress.ts'
 import { bookFaults } from '../books.ts'
+import { BROKEN, REFUSED } from './failures.ts'
 import { writeServerImage } from './image.ts'
 import { ask, until, type ShownWorkload } from './workload-client.ts'
 import { workloadsOfFile, type TestWorkloads } from './workloads-of-file.ts'
@@ -109,30 +110,6 @@ test('another version takes over without a failed request, and a rollback brings
   assert.deepEqual([none.status, none.body.error?.code], [404, 'workload_version_not_found'])
 })
 
-const BROKEN: readonly (readonly [what: string, more: object, failure: RegExp])[] = [
-  ['ends', { env: { EXIT_AT_START: '7' } }, /exit code 7 before it was ready/],
-  ['has no such program', { command: ['/no/such'] }, /exit code 127 .*cannot run \/no\/such/],
-  [
-    'listens on another port',
-    { env: { LISTEN_ON: '3000' } },
-    /not ready after 4 s: port 3000 is open, and 8080 is configured/,
-  ],
-  [
-    'listens on none',
-    { command: ['/bin/sh', '-c', 'read x'] },
-    /exit code|nothing listens on port 8080/,
-  ],
-  [
-    'is sick',
-    { health: { path: '/healthz' }, env: { SICK: '1' } },
-    /GET \/healthz answers 500: sick/,
-  ],
-  [
-    'uses up its memory',
-    { memory: '16MB', command: ['/usr/bin/perl', '-e', 'my @a; push @a, "x" x 1e6 while 1'] },
-    /used up its memory/,
-  ],
-]
 test('a version that does not become ready says why, and the live one goes on', async () => {
   const good = { image, env: { VERSION: 'live' }, health: null, command: null, memory: '256MB' }
   const first = await client.deploy('broken', good)
@@ -161,13 +138,6 @@ test('a version that does not become ready says why, and the live one goes on', 
   )
 })
 
-const REFUSED: readonly (readonly [image: string, code: string])[] = [
-  ['oci:/etc/passwd', 'image_refused'],
-  ['docker-archive:/etc/shadow', 'image_refused'],
-  ['UPPER', 'invalid_request'],
-  ['a;rm -rf /', 'invalid_request'],
-  ['$(id)', 'invalid_request'],
-]
 test('names and paths that are none are refused before anything is done', async () => {
   for (const [wrong, code] of [...REFUSED, [`oci:${folder}/../passwd`, 'image_refused'] as const]) {
     const { status, body } = await client.api('POST', '', { name: 'refused', image: wrong })
