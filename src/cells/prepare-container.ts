@@ -63,14 +63,7 @@ function prepareAs(
         began(pid) {
           assertInGroup(pid, group, name)
           group.limitStarted()
-          let hasEnded = false
-          void life.exit.then(() => (hasEnded = true))
-          relay(pid).once('exit', () => {
-            if (hasEnded) return
-            life.kill()
-            // The engine only waits for its end.
-            group.kill()
-          })
+          endWithRelay(life, relay(pid), group)
         },
       })
       return life
@@ -92,6 +85,21 @@ function prepareAs(
     clock,
     log,
   }
+}
+
+function endWithRelay(
+  life: StartedLife,
+  relay: ReturnType<typeof startRelay>,
+  group: Cgroup,
+): void {
+  let hasEnded = false
+  void life.exit.then(() => (hasEnded = true))
+  relay.once('exit', () => {
+    if (hasEnded) return
+    life.kill()
+    // The engine only waits for its end.
+    group.kill()
+  })
 }
 
 /** Anywhere else it would run unmetered. */

@@ -72,30 +72,19 @@ export async function claimUids(deps: {
   const uses = new Map<string, number>()
   // Two cells started at once must not get the same number.
   const inTurn = createTurns()
-  const numberOf = async (names: Names, name: string, spare: () => string | undefined) => {
-    const known = Object.hasOwn(names, name) ? names[name] : undefined
-    if (known !== undefined) return known
-    // Numbers have no gaps: a name that is forgotten gives its number to another at once.
-    const count = Object.keys(names).length
-    const other = count < half ? undefined : spare()
-    const next = other === undefined ? count : (names[other] ?? half)
-    if (next >= half) throw baseFault('internal', `No number is left in the uid range for: ${name}`)
-    if (other !== undefined) {
-      delete names[other]
-      delete bare[other]
-    }
-    names[name] = next
-    return next
-  }
   const write = () => writeRecord(deps.recordPath, record)
-  const spare = () => Object.keys(bare).find((name) => !uses.has(name))
+  const spare = () => {
+    const name = Object.keys(bare).find((one) => !uses.has(one))
+    if (name !== undefined) delete bare[name]
+    return name
+  }
   return {
     range,
     uidOf: (name, owns) =>
       inTurn(async () => {
         const isNew = !Object.hasOwn(record.cells, name)
         const isBare = owns === 'nothing' && (isNew || bare[name] === true)
-        const number = await numberOf(record.cells, name, spare)
+        const number = numberOf(record.cells, name, half, spare)
         const isChanged = isNew || (bare[name] === true) !== isBare
         if (isBare) bare[name] = true
         else delete bare[name]
@@ -117,12 +106,30 @@ export async function claimUids(deps: {
     gidOf: (group) =>
       inTurn(async () => {
         const isNew = !Object.hasOwn(record.groups, group)
-        const number = await numberOf(record.groups, group, () => undefined)
+        const number = numberOf(record.groups, group, half, () => undefined)
         if (isNew) await write()
         return range.first + half + number
       }),
     release: () => lock.release(),
   }
+}
+
+/** The number of a name, below `most`. Numbers have no gaps: a spare name gives its number to another at once. */
+function numberOf(
+  names: Names,
+  name: string,
+  most: number,
+  spare: () => string | undefined,
+): number {
+  const known = Object.hasOwn(names, name) ? names[name] : undefined
+  if (known !== undefined) return known
+  const count = Object.keys(names).length
+  const other = count < most ? undefined : spare()
+  const next = other === undefined ? count : (names[other] ?? most)
+  if (next >= most) throw baseFault('internal', `No number is left in the uid range for: ${name}`)
+  if (other !== undefined) delete names[other]
+  names[name] = next
+  return next
 }
 
 /** Runs acts one after another; a failed one does not stop the next. */

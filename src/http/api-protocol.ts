@@ -31,27 +31,31 @@ export function createApiProtocol(deps: {
   refusalFacts?: RefusalFacts
   browser?: BrowserCredential
 }): ProtocolHandler {
-  const { refusalFacts = {}, browser } = deps
-  const router = routerOf(deps.endpoints)
-
-  function match(exchange: Exchange): Call {
-    if (exchange.method === 'OPTIONS') return optionsOf(exchange)
-    const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
-    const found = ROUTE_METHODS.some((known) => known === method)
-      ? router.find(method as 'GET', exchange.path)
-      : null
-    if (found === null) throw refuse(exchange)
-    const bound = found.store as BoundRoute | null
-    if (bound === null)
-      throw fault(
-        'not_implemented',
-        `Could not serve the path yet: "${exchange.path.slice(0, 200)}". ${OPENAI_SERVED}`,
-      )
-    if (browser === undefined && operationOf(bound.operation).onPortal === true)
-      throw fault('portal_only', `Could not call ${bound.operation}: only the portal answers it`)
-    return { ...bound, parameters: found.params as Record<string, string> }
+  const { refusalFacts = {}, browser, endpoints, baseUrl } = deps
+  return {
+    headers: browser?.headers ?? CORS_HEADERS,
+    match: createMatch({ endpoints, baseUrl, isPortal: browser !== undefined }),
+    identify(exchange, call) {
+      const { scope, tokenOptional } = operationOf(call.operation)
+      if (scope !== null && browser !== undefined)
+        return browser.identify(exchange, tokenOptional === true)
+      const authorization = exchange.header('authorization')
+      if (scope === null || (tokenOptional === true && authorization === undefined))
+        return undefined
+      return deps.identity.identify(authorization)
+    },
+    body: bodyOf,
+    render: (error, request) => renderProblem(error, request, refusalFacts[error.code as Code]),
   }
+}
 
+/** The function that finds the operation of a request. It throws not_found, method_not_allowed, not_implemented, portal_only. */
+function createMatch(deps: {
+  endpoints: Partial<Record<OperationName, Endpoint>>
+  baseUrl: string | undefined
+  isPortal: boolean
+}): ProtocolHandler['match'] {
+  const router = routerOf(deps.endpoints)
   const methodsOf = ({ path }: Exchange) =>
     ROUTE_METHODS.filter((method) => router.find(method, path) !== null)
 
@@ -65,32 +69,31 @@ export function createApiProtocol(deps: {
 
   function refuse(exchange: Exchange) {
     const allow = methodsOf(exchange)
-    if (allow.length === 0 && exchange.path.startsWith('/v1/v1'))
-      return wrongAddress(exchange, deps.baseUrl)
-    if (allow.length === 0)
-      return fault(
-        'not_found',
-        `Could not find the path: "${exchange.path.slice(0, 200)}". ${OPENAI_SERVED}`,
-      )
-    return fault('method_not_allowed', `Could not call the path with ${exchange.method}`, {
-      headers: { allow: allow.join(', ') },
-    })
+    if (allow.length > 0)
+      return fault('method_not_allowed', `Could not call the path with ${exchange.method}`, {
+        headers: { allow: allow.join(', ') },
+      })
+    if (exchange.path.startsWith('/v1/v1')) return wrongAddress(exchange, deps.baseUrl)
+    const path = exchange.path.slice(0, 200)
+    return fault('not_found', `Could not find the path: "${path}". ${OPENAI_SERVED}`)
   }
 
-  return {
-    headers: browser?.headers ?? CORS_HEADERS,
-    match,
-    identify(exchange, call) {
-      const { scope, tokenOptional } = operationOf(call.operation)
-      if (scope !== null && browser !== undefined)
-        return browser.identify(exchange, tokenOptional === true)
-      const authorization = exchange.header('authorization')
-      if (scope === null || (tokenOptional === true && authorization === undefined))
-        return undefined
-      return deps.identity.identify(authorization)
-    },
-    body: bodyOf,
-    render: (error, request) => renderProblem(error, request, refusalFacts[error.code as Code]),
+  return (exchange) => {
+    if (exchange.method === 'OPTIONS') return optionsOf(exchange)
+    const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+    const found = ROUTE_METHODS.some((known) => known === method)
+      ? router.find(method as 'GET', exchange.path)
+      : null
+    if (found === null) throw refuse(exchange)
+    const bound = found.store as BoundRoute | null
+    if (bound === null)
+      throw fault(
+        'not_implemented',
+        `Could not serve the path yet: "${exchange.path.slice(0, 200)}". ${OPENAI_SERVED}`,
+      )
+    if (!deps.isPortal && operationOf(bound.operation).onPortal === true)
+      throw fault('portal_only', `Could not call ${bound.operation}: only the portal answers it`)
+    return { ...bound, parameters: found.params as Record<string, string> }
   }
 }
 

@@ -41,34 +41,27 @@ const PARSER = {
   requireHostHeader: false,
 } as const
 
+type ListenDeps = PipelineDeps & {
+  readonly host: string
+  readonly port: number
+  readonly shared: boolean
+  readonly silenceMs?: number
+  readonly unreadMs?: number
+  readonly unsentBytesMax?: number
+  readonly bodyMemoryBytes?: number
+  readonly networkConnectionsMax?: number
+  readonly trusts?: Trusts
+}
+
 /** Listens; rejects when the address is taken. */
-export async function listen(
-  deps: PipelineDeps & {
-    host: string
-    port: number
-    shared: boolean
-    silenceMs?: number
-    unreadMs?: number
-    unsentBytesMax?: number
-    bodyMemoryBytes?: number
-    networkConnectionsMax?: number
-    trusts?: Trusts
-  },
-): Promise<HttpServer> {
+export async function listen(deps: ListenDeps): Promise<HttpServer> {
   const connections = createConnections((socket, refusal) => refuseRaw(socket, refusal, deps))
   const memory = createBodyMemory(deps.bodyMemoryBytes ?? BODY_MEMORY_BYTES)
   const { unsentBytesMax: bytesMax, unreadMs } = deps
   const answering = { ...deps, unsent: createUnsentReplies({ bytesMax, unreadMs }) }
   let draining = false
   const server = createServer(PARSER, accept)
-  server.maxHeadersCount = limits.HEADERS_MAX
-  server.maxConnections = limits.CONNECTIONS_MAX
-  limitAddresses(
-    server,
-    deps.networkConnectionsMax ?? limits.CONNECTIONS_OF_NETWORK_MAX,
-    deps.trusts,
-  )
-  server.timeout = deps.silenceMs ?? limits.SILENCE_MS_MAX
+  setLimits(server, deps)
   server.on('checkContinue', accept)
   server.on('checkExpectation', accept)
   server.on('clientError', (error: ParserError, socket: Socket) => {
@@ -114,16 +107,21 @@ export async function listen(
   }
 }
 
+function setLimits(server: Server, deps: ListenDeps): void {
+  server.maxHeadersCount = limits.HEADERS_MAX
+  server.maxConnections = limits.CONNECTIONS_MAX
+  server.timeout = deps.silenceMs ?? limits.SILENCE_MS_MAX
+  const ofNetwork = deps.networkConnectionsMax ?? limits.CONNECTIONS_OF_NETWORK_MAX
+  limitAddresses(server, ofNetwork, deps.trusts)
+}
+
 /** It keeps no process alive: while there is a connection to wait for, that does. */
 const late = (ms: number) => pause(ms, undefined, { ref: false })
 
-function bind(
-  server: Server,
-  deps: { host: string; port: number; shared: boolean },
-): Promise<void> {
+function bind(server: Server, { host, port, shared }: ListenDeps): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ host: deps.host, port: deps.port, reusePort: deps.shared }, () => {
+    server.listen({ host, port, reusePort: shared }, () => {
       server.off('error', reject)
       resolve()
     })

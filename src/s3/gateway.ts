@@ -78,18 +78,7 @@ async function open(
         },
       },
     ],
-    figures: [
-      {
-        name: 'blob_reads_damaged',
-        help: 'Reads that met a damaged or missing body',
-        read: () => protocols.damages.met(),
-      },
-      {
-        name: 'access_log_lines_lost',
-        help: 'Lines of access logs that no bucket got',
-        read: () => protocols.accessLog.lost,
-      },
-    ],
+    figures: figuresOf(protocols),
     account: storageAccount(readers),
     unready() {
       const fenced = stores.local.fenced()
@@ -101,3 +90,16 @@ async function open(
     close: () => versions.close(),
   }
 }
+
+const figuresOf = ({ damages, accessLog }: ReturnType<typeof createStorageProtocols>) => [
+  {
+    name: 'blob_reads_damaged',
+    help: 'Reads that met a damaged or missing body',
+    read: () => damages.met(),
+  },
+  {
+    name: 'access_log_lines_lost',
+    help: 'Lines of access logs that no bucket got',
+    read: () => accessLog.lost,
+  },
+]

@@ -76,19 +76,13 @@ export function Palette() {
       />
       <div role="listbox" id="palette-list" aria-label="Results">
         {entries.map((entry, nth) => (
-          <div
+          <Option
             key={entry.title}
-            id={`palette-${nth}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={nth === chosen}
-            onClick={() => void open(entry)}
-            onKeyDown={press}
-            onMouseMove={() => setChosen(nth)}
-          >
-            <span>{entry.title}</span>
-            <small>{entry.hint}</small>
-          </div>
+            {...{ entry, nth, press }}
+            isChosen={nth === chosen}
+            open={() => void open(entry)}
+            choose={() => setChosen(nth)}
+          />
         ))}
         {missing !== undefined && (
           <p className="small bad" role="status">
@@ -99,6 +93,31 @@ export function Palette() {
       </div>
       <Keys />
     </dialog>
+  )
+}
+
+function Option(props: {
+  readonly entry: Entry
+  readonly nth: number
+  readonly isChosen: boolean
+  readonly open: () => void
+  readonly choose: () => void
+  readonly press: (event: KeyboardEvent) => void
+}) {
+  const { entry, nth, isChosen, open, choose, press } = props
+  return (
+    <div
+      id={`palette-${nth}`}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isChosen}
+      onClick={open}
+      onKeyDown={press}
+      onMouseMove={choose}
+    >
+      <span>{entry.title}</span>
+      <small>{entry.hint}</small>
+    </div>
   )
 }
 

@@ -27,20 +27,6 @@ const kwh = (energy: bigint): string => printDecimal(energy / 3_600_000n, NJ_PER
 
 export function summaryOf({ pack, env, totals, ledger, range }: SummaryParts) {
   const { all } = totals
-  const parts = (elsewhere: boolean) => {
-    const those = totals.factors.values().filter((one) => one.elsewhere === elsewhere)
-    const sums = { energy: 0n, carbon: 0n }
-    for (const { energy, carbon } of those) {
-      sums.energy += energy
-      sums.carbon += carbon
-    }
-    return {
-      energy_kwh: kwh(sums.energy),
-      energy_nj: sums.energy.toString(),
-      carbon_mg: printMilligrams(pg(sums.carbon)),
-      carbon_pg: sums.carbon.toString(),
-    }
-  }
   return {
     v: '1',
     pack: pack.id,
@@ -62,30 +48,48 @@ export function summaryOf({ pack, env, totals, ledger, range }: SummaryParts) {
     charge: printUsd(pusd(all.money)),
     charge_pusd: all.money.toString(),
     ledger,
-    ghg: {
-      operator_scope_2_location_based: { source: SOURCES.scope2, ...parts(false) },
-      operator_scope_3_category_1: { source: SOURCES.scope3, ...parts(true) },
-      customer_scope_3_category_1: {
-        source: SOURCES.scope3,
-        carbon_mg: printMilligrams(pg(all.carbon)),
-        carbon_pg: all.carbon.toString(),
-      },
-      market_based: null,
-    },
-    sci: {
-      source: SOURCES.sci,
-      E_kwh: kwh(all.energy),
-      I_mg_per_kwh:
-        all.energy === 0n
-          ? null
-          : ((all.carbon * 3_600_000n + all.energy / 2n) / all.energy).toString(),
-      M: null,
-      R: { unit: 'request', count: all.requests.toString() },
-      operational_mg_per_R:
-        all.requests === 0n ? null : printMilligrams(pg(all.carbon / all.requests)),
-    },
+    ghg: emissionsOf(totals),
+    sci: carbonIntensityOf(all),
   }
 }
+
+/** By the GHG Protocol: the operator's emissions, here and elsewhere, are the customer's purchased ones. */
+const emissionsOf = (totals: Totals) => ({
+  operator_scope_2_location_based: { source: SOURCES.scope2, ...sumOf(totals, false) },
+  operator_scope_3_category_1: { source: SOURCES.scope3, ...sumOf(totals, true) },
+  customer_scope_3_category_1: {
+    source: SOURCES.scope3,
+    carbon_mg: printMilligrams(pg(totals.all.carbon)),
+    carbon_pg: totals.all.carbon.toString(),
+  },
+  market_based: null,
+})
+
+/** Energy and carbon of this machine, or of upstreams elsewhere. */
+function sumOf(totals: Totals, elsewhere: boolean) {
+  const sums = { energy: 0n, carbon: 0n }
+  for (const one of totals.factors.values()) {
+    if (one.elsewhere !== elsewhere) continue
+    sums.energy += one.energy
+    sums.carbon += one.carbon
+  }
+  return {
+    energy_kwh: kwh(sums.energy),
+    energy_nj: sums.energy.toString(),
+    carbon_mg: printMilligrams(pg(sums.carbon)),
+    carbon_pg: sums.carbon.toString(),
+  }
+}
+
+/** The names of ISO/IEC 21031:2024; a null has no divisor or no measurement. */
+const carbonIntensityOf = ({ energy, carbon, requests }: Totals['all']) => ({
+  source: SOURCES.sci,
+  E_kwh: kwh(energy),
+  I_mg_per_kwh: energy === 0n ? null : ((carbon * 3_600_000n + energy / 2n) / energy).toString(),
+  M: null,
+  R: { unit: 'request', count: requests.toString() },
+  operational_mg_per_R: requests === 0n ? null : printMilligrams(pg(carbon / requests)),
+})
 
 export type PackSummary = ReturnType<typeof summaryOf>
 

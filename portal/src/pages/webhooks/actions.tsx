@@ -1,18 +1,18 @@
 // What can be done to a webhook; its deletion comes last.
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '#console/client/call.ts'
 import { withTouch } from '#console/client/touch.ts'
-import { Confirm } from '#console/parts/confirm.tsx'
 import { ProblemNote } from '#console/parts/loaded.tsx'
 import { Secret } from '#console/parts/secret.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { useAction } from '#console/parts/use-action.ts'
+import { ChangeWebhook } from './change-webhook.tsx'
+import { DeleteWebhook } from './delete-webhook.tsx'
 import { ReplayWebhook } from './replay-webhook.tsx'
+import { RotateSecret } from './rotate-secret.tsx'
 import { TestWebhook } from './test-webhook.tsx'
-import { WebhookForm } from './webhook-form.tsx'
 import { webhooksChanged } from './use-webhooks.ts'
-import { webhookName, type Webhook } from './webhook.ts'
+import type { Webhook } from './webhook.ts'
 
 type Doing = 'test' | 'replay' | 'change' | 'rotate' | 'delete'
 const DIALOGS: readonly (readonly [Doing, string])[] = [
@@ -58,71 +58,21 @@ type DoingsProps = {
   readonly onClose: () => void
 }
 
-function Doings({ doing, webhook, onClose }: DoingsProps) {
-  const router = useRouter()
+function Doings({ doing, ...dialog }: DoingsProps) {
   const [secret, setSecret] = useState<string>()
-  const path = { webhook: webhook.id }
   if (secret !== undefined)
     return <Secret what="secret" secret={secret} onClose={() => setSecret(undefined)} />
   switch (doing) {
     case 'test':
-      return <TestWebhook webhook={webhook} onClose={onClose} />
+      return <TestWebhook {...dialog} />
     case 'replay':
-      return <ReplayWebhook webhook={webhook} onClose={onClose} />
+      return <ReplayWebhook {...dialog} />
     case 'change':
-      return (
-        <WebhookForm
-          title="Change the webhook"
-          verb="Change it"
-          start={webhook}
-          onClose={onClose}
-          save={async ({ url, events, description }) => {
-            // The url may be masked: it is sent where it was changed.
-            const body = {
-              ...(url !== webhook.url && { url }),
-              events: [...events],
-              description,
-            }
-            await withTouch(() => call('PATCH /v1/webhooks/:webhook', { path, body }))
-            await webhooksChanged()
-            onClose()
-          }}
-        />
-      )
+      return <ChangeWebhook {...dialog} />
     case 'rotate':
-      return (
-        <Confirm
-          title="Rotate the secret"
-          verb="Rotate it"
-          onClose={onClose}
-          act={async () => {
-            const { secret: made } = await withTouch(() =>
-              call('PUT /v1/webhooks/:webhook/secret', { path }),
-            )
-            setSecret(made)
-            await webhooksChanged()
-          }}
-        >
-          Requests are signed with both secrets for a day, so that the receiver can change in its
-          own time.
-        </Confirm>
-      )
+      return <RotateSecret {...dialog} onMade={setSecret} />
     case 'delete':
-      return (
-        <Confirm
-          title={`Delete ${webhookName(webhook)}`}
-          verb="Delete it"
-          onClose={onClose}
-          act={async () => {
-            await call('DELETE /v1/webhooks/:webhook', { path })
-            await webhooksChanged()
-            await router.navigate({ to: '/webhooks' })
-          }}
-        >
-          Nothing is sent any more, and deliveries that wait are dropped. Its events stay in the
-          list of events.
-        </Confirm>
-      )
+      return <DeleteWebhook {...dialog} />
     case undefined:
       return null
   }
