@@ -1,6 +1,7 @@
 // The S3 stores that have an address and a key of their own, as one setting: a JSON list.
 import { z } from 'zod'
 import { Secret } from '#base/log.ts'
+import { jsonList } from './json-list.ts'
 
 /** Where a store is; `fs` is none. */
 export const S3_ADDRESS = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]{1,200}){0,4}$/
@@ -23,17 +24,7 @@ const store = z.strictObject({
   key: s3Key,
 })
 
-/** Its faults name the place in the list, never a value: keys are in it. */
-export const s3Stores = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text)
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be a list in JSON' })
-      return z.NEVER
-    }
-  })
+export const s3Stores = jsonList
   .pipe(z.array(store).max(STORES_MAX))
   .refine((stores) => new Set(stores.map(({ store: name }) => name)).size === stores.length, {
     message: 'names a store twice',

@@ -2,6 +2,7 @@
 // unit is one US dollar.
 import { z } from 'zod'
 import { Secret } from '#base/log.ts'
+import { jsonList } from './json-list.ts'
 
 /** Chains whose tokens are worth nothing: they pay into test accounts alone, and all other chains into live ones. */
 const TEST_CHAINS: ReadonlySet<number> = new Set([
@@ -53,17 +54,7 @@ const token = z
   .transform((given) => ({ ...given, env: envOf(given.network) }))
 export type StablecoinSetting = z.infer<typeof token>
 
-/** Its faults name the place in the list, never a value: keys are in it. */
-export const stablecoins = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text)
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be a list in JSON' })
-      return z.NEVER
-    }
-  })
+export const stablecoins = jsonList
   .pipe(z.array(token).max(TOKENS_MAX))
   .refine((tokens) => new Set(tokens.map(({ network }) => network)).size === tokens.length, {
     message: 'names a chain twice',

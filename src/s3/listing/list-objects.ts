@@ -1,5 +1,6 @@
 // GET /bucket, versions 1 and 2 of listing, and the versions of objects.
 import type { Listings } from '#objects/objects.ts'
+import type { Bucket } from '#objects/types.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import type { EarlyPages } from './early-pages.ts'
 import type { OwnerOf } from './entries.ts'
@@ -7,17 +8,15 @@ import { objectsQuery, objectsV2Query, versionsQuery } from './parameters.ts'
 import { objectsV2Xml, objectsXml, versionsXml } from './xml.ts'
 import { xmlReply } from '#s3/reply.ts'
 
+type ListDeps = {
+  readonly pages: EarlyPages
+  readonly listings: Listings
+  readonly ownerOf: OwnerOf
+}
+
 /** ListObjects (version 1). Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjects =
-  ({
-    pages,
-    listings,
-    ownerOf,
-  }: {
-    pages: EarlyPages
-    listings: Listings
-    ownerOf: OwnerOf
-  }): StorageHandler =>
+  ({ pages, listings, ownerOf }: ListDeps): StorageHandler =>
   async (request) => {
     const { bucket, page: found } = await pages(request, async (place) => {
       const query = objectsQuery(request.body.target.query)
@@ -25,31 +24,12 @@ export const createListObjects =
       return { query, page: await listings.objects(place, { prefix, delimiter, after, limit }) }
     })
     const { query, page } = found
-    return xmlReply(
-      objectsXml(
-        {
-          bucket: bucket.name,
-          entries: page.entries,
-          prefixes: page.commonPrefixes,
-          next: page.truncated ? page.last : undefined,
-        },
-        query,
-        ownerOf,
-      ),
-    )
+    return xmlReply(objectsXml(listed(bucket, page), query, ownerOf))
   }
 
 /** ListObjectsV2. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjectsV2 =
-  ({
-    pages,
-    listings,
-    ownerOf,
-  }: {
-    pages: EarlyPages
-    listings: Listings
-    ownerOf: OwnerOf
-  }): StorageHandler =>
+  ({ pages, listings, ownerOf }: ListDeps): StorageHandler =>
   async (request) => {
     const { bucket, page: found } = await pages(request, async (place) => {
       const query = objectsV2Query(request.body.target.query)
@@ -57,31 +37,12 @@ export const createListObjectsV2 =
       return { query, page: await listings.objects(place, { prefix, delimiter, after, limit }) }
     })
     const { query, page } = found
-    return xmlReply(
-      objectsV2Xml(
-        {
-          bucket: bucket.name,
-          entries: page.entries,
-          prefixes: page.commonPrefixes,
-          next: page.truncated ? page.last : undefined,
-        },
-        query,
-        ownerOf,
-      ),
-    )
+    return xmlReply(objectsV2Xml(listed(bucket, page), query, ownerOf))
   }
 
 /** ListObjectVersions. Throws NoSuchBucket, AccessDenied, InvalidArgument. */
 export const createListObjectVersions =
-  ({
-    pages,
-    listings,
-    ownerOf,
-  }: {
-    pages: EarlyPages
-    listings: Listings
-    ownerOf: OwnerOf
-  }): StorageHandler =>
+  ({ pages, listings, ownerOf }: ListDeps): StorageHandler =>
   async (request) => {
     const { bucket, page: found } = await pages(request, async (place) => {
       const query = versionsQuery(request.body.target.query)
@@ -105,3 +66,10 @@ export const createListObjectVersions =
       ),
     )
   }
+
+const listed = ({ name }: Bucket, page: Awaited<ReturnType<Listings['objects']>>) => ({
+  bucket: name,
+  entries: page.entries,
+  prefixes: page.commonPrefixes,
+  next: page.truncated ? page.last : undefined,
+})
