@@ -1,8 +1,8 @@
 // Processes that wait for functions: isolated and started, without any code. Each runs one function, once, and ends with
 // it. The operator pays for a spare until the account of a function does.
 import { sleep } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
+import { repeatedFailuresOf } from '#base/repeated-failures.ts'
 import type { Cell, Cells, CellSpec } from '#cells/cell.ts'
 import { SPARE_CELLS } from './cell-name.ts'
 
@@ -35,6 +35,7 @@ export function createSpares(deps: SparesDeps): Spares {
   const { cells, log, count, specOf, retryMs = RETRY_MS } = deps
   const closing = new AbortController()
   const { signal } = closing
+  const tellFailed = repeatedFailuresOf(log)
   const ofSpares = () => cells.list().filter(({ spec }) => spec.user?.startsWith(SPARE_CELLS))
   const waiting = () => ofSpares().filter(({ spec }) => spec.isSpare === true)
   /** The names of cells are never used again: a caller that is late must not meet another function at its socket. */
@@ -52,7 +53,8 @@ export function createSpares(deps: SparesDeps): Spares {
         await start()
       } catch (error) {
         if (signal.aborted) return
-        log.warn('A spare for functions did not start', { error: messageOf(error) })
+        const message = 'A spare for functions did not start'
+        tellFailed({ level: 'warn', message, subject: 'spare', error })
         await sleep(retryMs, signal)
       }
     }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createLogger, type Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { ServedKind } from '#node/ingress.ts'
 import { askAgent } from '#node/agent-socket/ask-agent.ts'
@@ -28,12 +29,13 @@ async function serve(
   t: TestContext,
   use: ServedKind['use'],
   row: () => object | undefined = () => ROW,
+  log: Logger = quiet,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'ergon-awake-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const server = createWakeServer({
     state: { query: async () => ({ rows: [row()].filter(Boolean) }) } as unknown as State,
-    log: quiet,
+    log,
     kinds: new Map([['function', { kind: 'function', use }]]),
     certificates: { follow: () => undefined },
   })
@@ -46,9 +48,12 @@ async function serve(
     lines.push(line as object)
     told.resolve(line as object)
   }
-  const answer = askAgent(agent, { path: `/${ID}`, firstLineMs: 10_000, take })
-  t.after(() => answer.end())
-  return { server, lines, first: told.promise, ended: answer.ended }
+  const ask = () => {
+    const answer = askAgent(agent, { path: `/${ID}`, firstLineMs: 10_000, take })
+    t.after(() => answer.end())
+    return answer.ended
+  }
+  return { server, lines, first: told.promise, ended: ask(), ask }
 }
 
 test('a request that waits for the start of a version is answered by the one that has replaced it', async (t) => {
@@ -118,4 +123,15 @@ test('a function that has just been deleted ends with a line, as an end without 
   const { lines, ended } = await serve(t, use, () => undefined)
   await ended
   assert.deepEqual(lines, [{ replaced: true }])
+})
+
+test('requests whose start fails for the same reason are one line of the log', async (t) => {
+  const logged: string[] = []
+  const log = createLogger('test', { write: (line) => void logged.push(line) })
+  const use: ServedKind['use'] = () => Promise.reject(new TypeError('x'.repeat(5000)))
+  const { ended, ask } = await serve(t, use, () => ROW, log)
+  await ended
+  for (let times = 0; times < 5; times++) await ask()
+  assert.equal(logged.length, 1)
+  assert.match(logged[0] ?? '', /A resource did not start/)
 })

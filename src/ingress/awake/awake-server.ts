@@ -1,6 +1,7 @@
 // The agent's side of awake.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '#base/log.ts'
+import { repeatedFailuresOf, type RepeatedFailure } from '#base/repeated-failures.ts'
 import type { UnixServer } from '#base/unix-server.ts'
 import { CERTIFICATES_PATH, type ServedCertificates } from '#ingress/certificates/served.ts'
 import { isRoutedKind, type RoutedKind } from '#ingress/kinds.ts'
@@ -47,6 +48,7 @@ type WakeRequest = {
   readonly refusals: ReadonlyMap<string, WakeLine>
   readonly replacements: ReadonlyMap<string, number>
   readonly resources: LastKnown<WakeableResource | undefined>
+  readonly tellFailed: (failure: RepeatedFailure) => void
 }
 
 export function createWakeServer(deps: WakeServerDeps): WakeServer {
@@ -54,6 +56,7 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
   const refusals = new Map<string, WakeLine>()
   const replacements = new Map<string, number>()
   const resources = createLastKnown((id) => readAsked(deps.state, id))
+  const tellFailed = repeatedFailuresOf(deps.log)
   let server: UnixServer | undefined
   const end: WakeServer['end'] = (id, line) => {
     resources.forget(id)
@@ -77,12 +80,11 @@ export function createWakeServer(deps: WakeServerDeps): WakeServer {
     refuse: (id, line) => void (line ? refusals.set(id, line) : refusals.delete(id)),
     async listen(agent) {
       server = await serveAgent(agent, (request, response) => {
-        answer(deps, { request, response, keep, refusals, replacements, resources }).catch(
-          (error: unknown) => {
-            deps.log.error('The ingress got no answer', { error })
-            response.destroy()
-          },
-        )
+        const shared = { keep, refusals, replacements, resources, tellFailed }
+        answer(deps, { request, response, ...shared }).catch((error: unknown) => {
+          tellFailed({ level: 'error', message: 'The ingress got no answer', subject: '', error })
+          response.destroy()
+        })
       })
     },
     async close() {
@@ -146,19 +148,22 @@ async function wake(
     // Requests may be there already: they end, and later ones ask again.
     if (isReplaced) response.write(lineOf(REPLACED))
   } catch (error) {
-    if (!gone.aborted) endWith(response, await lineOfFailure(deps, known, error))
+    if (!gone.aborted) endWith(response, await lineOfFailure(deps, question, { known, error }))
   }
 }
 
 async function lineOfFailure(
-  { state, log }: WakeServerDeps,
-  known: WakeableResource,
-  error: unknown,
+  { state }: WakeServerDeps,
+  { tellFailed }: WakeRequest,
+  { known, error }: { readonly known: WakeableResource; readonly error: unknown },
 ): Promise<WakeLine> {
   const { id } = known
   if (error instanceof NotWanted) return unwanted((await readAsked(state, id)) ?? known)
   const line = refusalLine(error, known)
-  if (line === undefined) log.error('A resource did not start', { id, error })
+  if (line === undefined) {
+    const message = 'A resource did not start'
+    tellFailed({ level: 'error', message, subject: id, error, fields: { id } })
+  }
   return line ?? unstarted(known)
 }
 
