@@ -38,6 +38,7 @@ const untold = {
   async tellBody() {
     throw new TypeError('there is nothing to tell')
   },
+  telling: <S extends object>(service: S) => service,
 }
 const storedOf = (body: ObjectBody, size: number) => ({
   bucket: { id: 7 },
@@ -75,10 +76,10 @@ test('read() opens no blob whose key cannot be unwrapped, nor before somebody re
 test('read() and check() tell the operator of a blob that is damaged, and of none that is away', async () => {
   const told: [string, string][] = []
   const damages = {
+    ...untold,
     async tell({ id }: BlobRef, found: string) {
       told.push([id, found])
     },
-    tellBody: untold.tellBody,
   }
   let fault: Error = blobDamaged(BLOB.id, 'it ends at 2')
   const store = {

@@ -35,11 +35,11 @@ const CHECKS_AT_ONCE = 16
 type Deps = {
   readonly stores: BlobStores
   readonly finds: Queryable
-  readonly damages: Pick<Damages, 'tell' | 'tellBody'>
+  readonly damages: Pick<Damages, 'tell' | 'tellBody' | 'telling'>
 }
 
-export function createBlobReader(deps: Deps): BlobReader {
-  const { stores, damages } = deps
+export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
+  const deps = { stores, ...damages.telling({ summed: (blob: PartBlob) => summed(finds, blob) }) }
   const readInline = createInlineReader({ damages })
 
   /** Throws the error again. The reader waits for the alarm; an unreachable state ends that wait. */
@@ -104,7 +104,7 @@ export function createBlobReader(deps: Deps): BlobReader {
 }
 
 async function openPart(
-  { stores, finds }: Pick<Deps, 'stores' | 'finds'>,
+  deps: { readonly stores: BlobStores; readonly summed: (blob: PartBlob) => Promise<NewBlob> },
   part: Part,
   range: ByteRange,
   options: ReadOptions,
@@ -114,8 +114,8 @@ async function openPart(
   // The key first: if unwrapping fails, no blob is open.
   const key =
     cipher === undefined || part.encryption === null ? undefined : cipher.open(part.encryption)
-  const blob = isSummed(part.blob) ? part.blob : await summed(finds, part.blob)
-  const store = storeOf(stores, blob)
+  const blob = isSummed(part.blob) ? part.blob : await deps.summed(part.blob)
+  const store = storeOf(deps.stores, blob)
   if (key === undefined) {
     const isWhole = range.first === 0 && range.last === size - 1
     return await store.get(blob, { signal, ...(isWhole ? {} : { range }) })

@@ -101,24 +101,34 @@ async function find(
 
 type DeletionBatch = { readonly deletions: readonly Deletion[]; readonly bypassGovernance: boolean }
 
-/** One key behind a damaged page keeps no other of its batch. Alone such a key throws the state's error. */
+/** SQLSTATE of a statement in a transaction that an error before has ended. */
+const IN_FAILED_TRANSACTION = '25P02'
+
+/**
+ * One key behind a damaged page keeps no other of its batch. Alone such a key throws the state's error, and so does a
+ * batch in a transaction of its caller, which can do no more.
+ */
 async function deleteEach(
   { state, damages }: Pick<Deps, 'state' | 'damages'>,
   bucket: Bucket,
   batch: DeletionBatch,
 ): Promise<Deleted[]> {
+  let damage: unknown
   try {
     return await deleteBatch(state, bucket, batch)
   } catch (error) {
     if (!isOfPage(error) || batch.deletions.length === 1) throw error
+    damage = error
   }
   const answers: Deleted[] = []
   for (const deletion of batch.deletions)
     try {
       answers.push(...(await deleteBatch(state, bucket, { ...batch, deletions: [deletion] })))
     } catch (error) {
+      if ((error as { code?: unknown }).code === IN_FAILED_TRANSACTION) throw damage
       if (!isOfPage(error)) throw error
-      await damages?.tellPage('request', error).catch(() => undefined)
+      const place = { bucket: bucket.id, key: deletion.key }
+      await damages?.tellPage('request', error, place).catch(() => undefined)
       answers.push({ key: deletion.key, code: 'InternalError' })
     }
   return answers

@@ -25,16 +25,37 @@ export type RowDamage = {
   readonly found: string
 }
 
+/** The object that a page which cannot be read keeps from its reader, as far as that is known. */
+export type UnreadPlace = {
+  /** Its number, or its name where the request has that alone. */
+  readonly bucket?: number | string
+  readonly key?: string
+  readonly version?: string
+  /** The sheet and the name of an annotation. */
+  readonly sheet?: string
+  readonly annotation?: string
+}
+
+/** Tasks that read each body, and name the one that they could not read. */
+export const SCRUB = 'scrub:'
+
 export interface Damages {
   /** The number of reads that met a damaged body since the start. */
   met(): number
   /** Alarms of a damaged or missing blob. A blob that no row names any more was deleted: no alarm. */
   tell(blob: BlobRef, found: string): Promise<void>
   tellBody(damage: RowDamage): Promise<void>
-  /** Alarms of a page that cannot be read; `task` says who read. Other errors of the state are no damage. */
-  tellPage(task: string, error: unknown): Promise<void>
-  /** The same service, whose methods throw `page_damaged` for an error of a page, after the alarm. */
-  telling<S extends object>(service: S): S
+  /**
+   * Alarms of a page that cannot be read; `task` says who read. Other errors of the state are no damage. A body that the
+   * scrub cannot read is an alarm each. All others of a page are one, with the first place that met it: clients can name
+   * any number of keys.
+   */
+  tellPage(task: string, error: unknown, place?: UnreadPlace): Promise<void>
+  /**
+   * The same service, whose methods throw `page_damaged` for an error of a page, after the alarm. That has the place
+   * that `placeOf` finds in the arguments of the method.
+   */
+  telling<S extends object>(service: S, placeOf?: PlaceOf): S
 }
 
 /** SQLSTATE of a page whose checksum is wrong, or of an index that is; or a page that the disk cannot read. */
@@ -43,17 +64,19 @@ export const isOfPage = (error: unknown): boolean =>
 
 export function createDamages({ state, log }: { state: Queryable; log: Logger }): Damages {
   let met = 0
-  const tellPage: Damages['tellPage'] = async (task, error) => {
+  const tellPage: Damages['tellPage'] = async (task, error, place = {}) => {
     if (!isOfPage(error)) return
     met++
     const damage = { task, found: messageOf(error) }
-    if (await raiseOnce(state, 'page_damaged', damage))
+    const named = { ...damage, ...place }
+    const key = JSON.stringify(task.startsWith(SCRUB) ? named : damage)
+    if (await raiseAlarm(state, 'page_damaged', named, { key, lasts: true }))
       log.error('A page of the state cannot be read', { damage })
   }
-  const throwTold = async (error: unknown): Promise<never> => {
+  const throwTold = async (error: unknown, place: UnreadPlace): Promise<never> => {
     if (!isOfPage(error)) throw error
     // A state that is away ends the wait for the alarm.
-    await tellPage('request', error).catch(() => undefined)
+    await tellPage('request', error, place).catch(() => undefined)
     throw fault('page_damaged', `Could not read a page of the state: ${messageOf(error)}`, {
       cause: error,
     })
@@ -79,14 +102,34 @@ export function createDamages({ state, log }: { state: Queryable; log: Logger })
         log.error('A stored body is damaged', { damage })
     },
     tellPage,
-    telling(service) {
+    telling(service, placeOf = () => ({})) {
       const methods = Object.entries(service as Methods).map(([name, method]) => [
         name,
-        (...given: readonly unknown[]) => method(...given).catch(throwTold),
+        (...given: readonly unknown[]) =>
+          method(...given).catch((error: unknown) => throwTold(error, placeOf(given))),
       ])
       return Object.fromEntries(methods) as typeof service
     },
   }
 }
 
+type PlaceOf = (given: readonly unknown[]) => UnreadPlace
 type Methods = Readonly<Record<string, (...given: readonly unknown[]) => Promise<unknown>>>
+
+/** Of the arguments of a method that begin with a bucket or its name. */
+export function placeOfBucket([bucket]: readonly unknown[]): UnreadPlace {
+  if (typeof bucket === 'string') return { bucket }
+  const isBucket = typeof bucket === 'object' && bucket !== null && 'id' in bucket
+  return isBucket && typeof bucket.id === 'number' ? { bucket: bucket.id } : {}
+}
+
+/** Of the arguments of a method that go on with a key, a target, or a list of them; where they are many no key is named. */
+export function placeOfKey(given: readonly unknown[]): UnreadPlace {
+  const [, target] = given
+  const [only, ...others] = Array.isArray(target) ? (target as readonly unknown[]) : [target]
+  const isTarget = typeof only === 'object' && only !== null && 'key' in only
+  const key = isTarget ? only.key : only
+  const place = placeOfBucket(given)
+  const isNamed = place.bucket !== undefined && typeof key === 'string' && others.length === 0
+  return isNamed ? { ...place, key } : place
+}

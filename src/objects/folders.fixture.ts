@@ -25,14 +25,14 @@ export function folderTools(storeOf: () => Store) {
       )
       return rows.map(({ row }) => row)
     },
-    /** Calls of a page each that reach the end of every pass; the wrong ones. */
+    /** Calls of a query each that reach the end of every pass; the wrong ones. */
     async checkAll(): Promise<WrongFolder[]> {
       const { state } = storeOf()
       await state.query("delete from storage_upkeep where task like 'folders:%'")
       const wrong: WrongFolder[] = []
       const onDamage = async (found: readonly WrongFolder[]) => void wrong.push(...found)
       const onUnreadable = async () => undefined
-      // Rows of own keys are read 20 at a time: the tests of a file make some hundred.
+      // Rows of own keys are read a block at a time: the tests of a file make some twenty.
       for (let call = 0; call < 30; call++)
         await checkFolders(state, { rowsMax: 1, signal, onDamage, onUnreadable })
       return wrong

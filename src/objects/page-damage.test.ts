@@ -1,14 +1,12 @@
 // Bodies in a damaged page of PostgreSQL: the requests that meet it are refused with an alarm, and no others.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createLogger } from '#base/log.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
-import type { State } from '#state/connect.ts'
-import { createDamages } from './damage.ts'
+import { createDamages, placeOfKey } from './damage.ts'
+import { type PageAlarm, SPOILABLE, spoilPages } from './page-damage.fixture.ts'
 import { attributes, makeBucket, openStore } from './store.fixture.ts'
 
 const bodyOf = (bytes: Buffer) => ({
@@ -16,46 +14,20 @@ const bodyOf = (bytes: Buffer) => ({
   body: { kind: 'inline', bytes } as const,
 })
 
-/** Changes a bit of each body on the disk, and makes the server forget its pages. */
-async function damage(state: State, bodies: readonly Buffer[]) {
-  await state.query('select count(md5(inline)) from object_versions')
-  await state.query('checkpoint')
-  const { rows } = await state.query<{ folder: string; file: string }>(
-    `select current_setting('data_directory') as folder, pg_relation_filepath(reltoastrelid) as file
-     from pg_class where oid = 'object_versions'::regclass`,
-  )
-  const file = join(rows[0]?.folder ?? '', rows[0]?.file ?? '')
-  const bytes = readFileSync(file)
-  for (const body of bodies) {
-    const at = bytes.indexOf(body.subarray(0, 64))
-    assert.ok(at > 0)
-    bytes.writeUInt8(bytes.readUInt8(at) ^ 0x10, at)
-  }
-  writeFileSync(file, bytes)
-  // The server's memory of 128 pages takes these 10,000 in place of the damaged ones, however often those were used.
-  await state.query('create table filler (words text)')
-  await state.query("insert into filler select repeat('x', 2000) from generate_series(1, 40000)")
-  await state.query('drop table filler')
-}
-
 test(
   'an object behind a damaged page is refused with an alarm, and keeps no other from its deletion',
   { skip: whyNoState() },
   async () => {
-    await using server = await openTestUrl({
-      fsync: 'off',
-      shared_buffers: '1MB',
-      autovacuum: 'off',
-    })
+    await using server = await openTestUrl(SPOILABLE)
     await using store = await openStore(server.of, 4)
     const { state } = store
     const damages = createDamages({ state, log: createLogger('test', { write: () => undefined }) })
-    const objects = damages.telling(store.objects)
+    const objects = damages.telling(store.objects, placeOfKey)
     const bucket = await makeBucket(store, 'page')
     const bodies = [randomBytes(16_384), randomBytes(16_384)]
     for (const [nth, body] of bodies.entries()) await objects.put(bucket, `k${nth}`, bodyOf(body))
     await objects.put(bucket, 'sound', bodyOf(Buffer.from('x')))
-    await damage(state, bodies)
+    await spoilPages(state, 'bodies', bodies)
     const refused = { code: 'page_damaged' }
     await assert.rejects(objects.find(bucket.name, { key: 'k0' }), refused)
     await assert.rejects(objects.put(bucket, 'k0', bodyOf(randomBytes(10))), refused)
@@ -77,7 +49,7 @@ test(
       entries.map(({ key }) => key),
       ['k0', 'k1'],
     )
-    const { rows } = await state.query<{ detail: { task: string; found: string } }>(
+    const { rows } = await state.query<{ detail: PageAlarm }>(
       "select detail from alarms where kind = 'page_damaged'",
     )
     assert.ok(rows.length > 0)
@@ -85,6 +57,8 @@ test(
       assert.equal(detail.task, 'request')
       assert.match(detail.found, /invalid page in block/)
     }
+    const places = rows.map(({ detail: { bucket: of, key } }) => `${of} ${key}`)
+    assert.deepEqual(new Set(places), new Set([`${bucket.name} k0`, `${bucket.id} k1`]))
     // The operator's steps (docs/guide/operating.md).
     await state.query('alter system set zero_damaged_pages = on')
     await state.query('select pg_reload_conf()')

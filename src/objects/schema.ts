@@ -17,6 +17,7 @@ export const OBJECTS_SCHEMA: Schema = {
     'annotation',
     'upload',
     'standing',
+    'scrub',
     // Not a function: mends the order of events after a dump was restored into another cluster.
     'restored',
   ].map((name) => new URL(`./sql/${name}.sql`, import.meta.url)),

@@ -12,7 +12,7 @@ import { createEvents } from '#objects/create-events.ts'
 import { createListings } from '#objects/create-listings.ts'
 import { createObjects } from '#objects/create-objects.ts'
 import { createUploads } from '#objects/create-uploads.ts'
-import { createDamages } from '#objects/damage.ts'
+import { createDamages, placeOfBucket, placeOfKey } from '#objects/damage.ts'
 import { createDocuments } from '#objects/documents.ts'
 import { createVault } from '#objects/encryption/vault.ts'
 import type { Objects } from '#objects/objects.ts'
@@ -64,16 +64,15 @@ export function createParts(options: StorageOptions) {
   const { finds, blobs, identity, clock, settings, marks, log, directory, payerOf } = options
   const state = patientState(options.state, clock)
   const documents = createDocuments({ state })
-  const buckets = createBuckets({
-    state,
-    finds,
-    documents,
-    clock,
-    bucketsMax: settings.bucketsMax,
-  })
   const damages = createDamages({ state, log })
+  const { bucketsMax } = settings
+  const buckets = damages.telling(
+    createBuckets({ state, finds, documents, clock, bucketsMax }),
+    placeOfBucket,
+  )
   const objects: Objects = damages.telling(
     createObjects({ state, finds, puts: options.puts, documents, clock, damages }),
+    placeOfKey,
   )
   const hashers = createHashers()
   const admitTransfer = createAdmitTransfer({ payerOf })
@@ -87,7 +86,7 @@ export function createParts(options: StorageOptions) {
   return {
     access,
     admitTransfer,
-    annotations: damages.telling(createAnnotations({ state })),
+    annotations: damages.telling(createAnnotations({ state }), placeOfKey),
     attributesOf: (request: StorageRequest, bucket: Bucket) =>
       writtenAttributes(request, bucket, { access, directory, nowMs: clock.wallMs() }),
     blobs: createBlobReader({ stores: blobs.byLocation, finds, damages }),
@@ -97,9 +96,9 @@ export function createParts(options: StorageOptions) {
     damages,
     directory,
     encrypting: createEncrypting(vault),
-    events: createEvents({ state }),
+    events: damages.telling(createEvents({ state }), placeOfBucket),
     hashers,
-    listings: damages.telling(createListings(options)),
+    listings: damages.telling(createListings(options), placeOfBucket),
     objects,
     ownerOf,
     pages: createEarlyPages({ access }),
@@ -110,7 +109,7 @@ export function createParts(options: StorageOptions) {
       sumThread: createSumThread({ marks, hashers, clock, log }),
     }),
     settings,
-    uploads: damages.telling(createUploads({ state, clock })),
+    uploads: damages.telling(createUploads({ state, clock }), placeOfKey),
     verifier: createSignatureVerifier({ now: () => clock.wallMs() }),
   }
 }

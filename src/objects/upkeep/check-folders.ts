@@ -7,41 +7,48 @@ import { ROW_BYTES_MIN, type RowPass, type RowScrub, scrubRows } from './scrub-r
 export type WrongFolder = { readonly bucket: number; readonly key: string }
 
 /**
- * Keys that lack a row, by the first key of each run of keys of a folder. One statement sees a key with its rows, since a
- * transaction makes both.
+ * Keys that lack a row, by the first key of each run of keys of a folder in a piece. One statement sees a key with its
+ * rows, since a transaction makes both.
  */
 const ROWS_OF_KEYS: RowPass = {
   task: 'folders:keys',
-  beginning: [0, ''],
-  rowsMax: 200,
-  next: `select json_build_array(k.bucket, k.key) as place, 0 as size,
-  case when k.path is distinct from lag(k.path) over (partition by k.bucket order by k.key) and exists (
+  table: 'object_versions',
+  // Some 200 rows.
+  blocksMax: 8,
+  read: `with piece as materialized (
+    select v.bucket, v.key, v.is_latest and not v.delete_marker as is_object from object_versions v
+    where v.ctid >= $1 and v.ctid < $2
+  )
+  select json_build_object('size', 0, 'damage',
+    case when k.path is distinct from lag(k.path) over (partition by k.bucket order by k.key) and exists (
       select from storage_folders_of(k.key) f cross join unnest(f.parents, f.names) r (parent, name)
       where not exists (select from object_folders o
         where o.bucket = k.bucket and o.parent = r.parent and o.name = r.name))
-    then json_build_object('bucket', k.bucket, 'key', k.key) end as damage
-from (
-  select v.bucket, v.key, storage_folder_of(v.key) as path from object_versions v
-  where v.is_latest and not v.delete_marker and (v.bucket, v.key) > ($1, $2)
-  order by v.bucket, v.key limit $3
-) k
-order by k.bucket, k.key`,
+    then json_build_object('bucket', k.bucket, 'key', k.key) end)
+  from (select bucket, key, storage_folder_of(key) as path from piece where is_object) k
+  order by k.bucket, k.key`,
+  name: `select json_build_object('at', v.ctid, 'place', json_build_object('bucket', v.bucket, 'key', v.key))
+  from object_versions v where v.ctid >= $1 and v.ctid < $2`,
 }
+
+/** The names of a row of folders. */
+const FOLDER_NAME = `select json_build_object('at', f.ctid, 'place',
+    json_build_object('bucket', f.bucket, 'key', f.parent || f.name))
+  from object_folders f where f.ctid >= $1 and f.ctid < $2`
 
 /** Rows of folders without an object, also those that say that a folder has keys of its own. */
 const KEYS_OF_ROWS: RowPass = {
   task: 'folders:rows',
-  beginning: [0, '', ''],
-  rowsMax: 200,
-  next: `select json_build_array(f.bucket, f.parent, f.name) as place, 0 as size,
-  case when f.parent || f.name <> '' and not exists (select from object_versions v
+  table: 'object_folders',
+  // Some 200 rows.
+  blocksMax: 2,
+  read: `select json_build_object('size', 0, 'damage',
+    case when f.parent || f.name <> '' and not exists (select from object_versions v
       where v.bucket = f.bucket and v.is_latest and not v.delete_marker
         and v.key >= f.parent || f.name and v.key < storage_beyond(f.parent || f.name))
-    then json_build_object('bucket', f.bucket, 'key', f.parent || f.name) end as damage
-from (
-  select * from object_folders where (bucket, parent, name) > ($1, $2, $3) order by bucket, parent, name limit $4
-) f
-order by f.bucket, f.parent, f.name`,
+    then json_build_object('bucket', f.bucket, 'key', f.parent || f.name) end)
+  from object_folders f where f.ctid >= $1 and f.ctid < $2`,
+  name: FOLDER_NAME,
 }
 
 /**
@@ -58,17 +65,18 @@ const SEARCH_MAX = 1000
  */
 const WITHOUT_OWN_KEYS: RowPass = {
   task: 'folders:own-keys',
-  beginning: [0, ''],
-  rowsMax: 20,
-  next: `select json_build_array(f.bucket, f.parent) as place, 0 as size,
-  case when exists (select from object_folders o
+  table: 'object_folders',
+  blocksMax: 1,
+  read: `with piece as materialized (
+    select f.bucket, f.parent, f.name from object_folders f where f.ctid >= $1 and f.ctid < $2
+  )
+  select json_build_object('size', 0, 'damage',
+    case when exists (select from object_folders o
       where o.bucket = f.bucket and o.parent = f.parent and o.name <> '')
     and not storage_has_own_key(f.bucket, f.parent, ${SEARCH_MAX})
-    then json_build_object('bucket', f.bucket, 'key', f.parent) end as damage
-from (
-  select * from object_folders where name = '' and (bucket, parent) > ($1, $2) order by bucket, parent limit $3
-) f
-order by f.bucket, f.parent`,
+    then json_build_object('bucket', f.bucket, 'key', f.parent) end)
+  from piece f where f.name = ''`,
+  name: FOLDER_NAME,
 }
 
 /**
@@ -87,7 +95,7 @@ export async function checkFolders(
       signal.throwIfAborted()
       await state.query(statement, [bucket, key]).catch(async (error: unknown) => {
         if (isStateAway(error)) throw error
-        await onUnreadable(error)
+        await onUnreadable(error, { bucket, key })
         errors.push(error)
       })
     }
@@ -114,5 +122,5 @@ type FolderCheck = {
   readonly signal: AbortSignal
   onDamage(wrong: readonly WrongFolder[]): Promise<void>
   /** Also of a mend. An error that is of no page is not for the operator. */
-  onUnreadable(error: unknown): Promise<void>
+  onUnreadable: RowScrub<WrongFolder>['onUnreadable']
 }

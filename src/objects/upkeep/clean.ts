@@ -68,7 +68,7 @@ export function createClean(deps: {
       async onDamage(damaged) {
         for (const damage of damaged) await damages.tellBody(damage)
       },
-      onUnreadable: (error) => damages.tellPage(pass.task, error),
+      onUnreadable: (error, place) => damages.tellPage(pass.task, error, place),
     })
   }
 
@@ -88,13 +88,13 @@ export function createClean(deps: {
     )
     for (const pass of [BODIES, ANNOTATIONS])
       ends.push(...(await Promise.allSettled([scrubState(pass, signal)])))
-    const check = {
+    const checking = checkFolders(state, {
       rowsMax: FOLDERS_A_MINUTE,
       signal,
       onDamage: tellFolders,
-      onUnreadable: (error: unknown) => damages.tellPage('folders', error),
-    }
-    ends.push(...(await Promise.allSettled([checkFolders(state, check)])))
+      onUnreadable: (error, place) => damages.tellPage('folders', error, place),
+    })
+    ends.push(...(await Promise.allSettled([checking])))
     await collectAnnotations(state, { limit: VERSIONS_MAX, signal })
     const forgotten = await forgetEvents(state, { nowMs: clock.wallMs(), limit: EVENTS_MAX })
     if (forgotten > 0) log.info('Old events of buckets are kept no longer', { events: forgotten })

@@ -1,156 +1,167 @@
-// Reads inline bodies and annotations again. PostgreSQL compares the checksum of each page that it reads from disk,
-// so reading finds a changed page (an error, which is logged). Bodies without encryption and parts are also compared
-// with their MD5, which finds changes above the disk.
-import { isOfPage, type RowDamage } from '#objects/damage.ts'
-import type { Queryable, SqlRow } from '#state/connect.ts'
+// Reads tables block by block: small bodies and annotations again, and folders and keys for their check. PostgreSQL
+// compares the checksum of each page that it reads from disk, so reading finds a changed page. Bodies without encryption
+// and parts are also compared with their MD5, which finds changes above the disk.
+import { type UnreadPlace, isOfPage, type RowDamage, SCRUB } from '#objects/damage.ts'
+import type { Queryable } from '#state/connect.ts'
 import { loadPlace, savePlace } from './place.ts'
 
-/** A walk through a table: the query of the next rows, in order, and `damage` of each that has one. */
+/**
+ * A walk through a table. The bounds of both queries are `ctid >= $1 and ctid < $2`. Other conditions on the table are
+ * outside of a materialized part: for them the planner may take an index, which leads to blocks outside of the bounds.
+ */
 export type RowPass = {
   /** The name of its place, which is kept from one call to the next. */
   readonly task: string
-  readonly beginning: readonly (string | number)[]
-  /**
-   * The first parameters are the position, the next is the number of rows; each row has `place`, `size` in bytes, and
-   * `damage`.
-   */
-  readonly next: string
-  /** Rows of one query. */
-  readonly rowsMax: number
+  readonly table: 'object_versions' | 'object_annotations' | 'object_folders'
+  /** Blocks of one query. */
+  readonly blocksMax: number
+  /** An object of each row: `size` in bytes, and `damage`, null where there is none. */
+  readonly read: string
+  /** `at`, the place of the row in its table, and `place`, its names; reads nothing that lies outside of the row. */
+  readonly name: string
 }
 
-type ReadRow<D> = SqlRow & { place: RowPass['beginning']; size: number; damage: D | null }
+type ReadRow<D> = { readonly size: number; readonly damage: D | null }
+type NamedRow = { readonly at: string; readonly place: UnreadPlace }
 
-/** The bodies of versions, by bucket, key, and seq from the newest. */
+/** The bodies of versions. */
 export const BODIES: RowPass = {
-  task: 'scrub:rows',
-  // At most 32 KiB, or without a body in the row.
-  rowsMax: 200,
-  // Greater than any seq: all versions of the keys after ''.
-  beginning: [0, '', '9223372036854775807'],
-  next: `select json_build_array(bucket, key, seq::text) as place, coalesce(octet_length(inline), 0) as size,
-  case when encryption is null and part_count = 0 and etag not like '%-%' and etag <> md5(inline)
-    then json_build_object('bucket', bucket, 'key', key, 'version', version_id, 'found', md5(inline)) end as damage
-from object_versions
-where (bucket, key) >= ($1, $2) and ((bucket, key) > ($1, $2) or seq < $3)
-order by bucket, key, object_versions.seq desc limit $4`,
+  task: `${SCRUB}rows`,
+  table: 'object_versions',
+  // Some 200 rows of at most 32 KiB, or without a body in the row.
+  blocksMax: 8,
+  read: `select json_build_object('size', coalesce(octet_length(inline), 0), 'damage',
+    case when encryption is null and part_count = 0 and etag not like '%-%' and etag <> md5(inline)
+    then json_build_object('bucket', bucket, 'key', key, 'version', version_id, 'found', md5(inline)) end)
+  from object_versions where ctid >= $1 and ctid < $2`,
+  name: `select json_build_object('at', ctid, 'place',
+    json_build_object('bucket', bucket, 'key', key, 'version', version_id))
+  from object_versions where ctid >= $1 and ctid < $2`,
 }
 
-/** Annotations, by sheet and name. All are encrypted; only a digest reads them, as their length is known without. */
+/** Annotations. All are encrypted; only a digest reads them, as their length is known without. */
 export const ANNOTATIONS: RowPass = {
-  task: 'scrub:annotations',
-  // Of 1 MiB at most.
-  rowsMax: 16,
-  beginning: ['-9223372036854775808', ''],
-  next: `select json_build_array(sheet::text, name) as place,
-  case when md5(body) is not null then octet_length(body) end as size, null as damage
-from object_annotations
-where (sheet, name) > ($1, $2) order by sheet, name limit $3`,
+  task: `${SCRUB}annotations`,
+  table: 'object_annotations',
+  // Some 50 rows of 1 MiB at most.
+  blocksMax: 1,
+  read: `select json_build_object('size', case when md5(body) is not null then octet_length(body) end, 'damage', null)
+  from object_annotations where ctid >= $1 and ctid < $2`,
+  name: `select json_build_object('at', ctid, 'place', json_build_object('sheet', sheet::text, 'annotation', name))
+  from object_annotations where ctid >= $1 and ctid < $2`,
 }
 
 /** The least cost of a row: without it a million rows with bodies in blobs would be read each minute. */
 export const ROW_BYTES_MIN = 1024
+/** Of PostgreSQL: the least cost of a block, as many may have no rows any more. */
+const BLOCK_BYTES = 8192
 
 export type RowScrub<D> = {
   readonly bytesMax: number
   readonly signal: AbortSignal
-  /** Awaited with the damage of each page, before the place moves on: a failure here finds the same damage again. */
+  /** Awaited with the damage of each query, before the place moves on: a failure here finds the same damage again. */
   onDamage(damaged: readonly D[]): Promise<void>
-  /** Awaited with the error of a row that cannot be read, before the place moves on. */
-  onUnreadable(error: unknown): Promise<void>
+  /** Awaited with the error of a row or a block that cannot be read, before the place moves on. A row has its names. */
+  onUnreadable(error: unknown, place?: UnreadPlace): Promise<void>
 }
 
 /**
  * Reads about `bytesMax` bytes of bodies and rows, from where the last call ended; `done` says that a round over all
- * rows has ended. A row that cannot be read is stepped over; at the end the call throws PostgreSQL's error for it.
+ * blocks has ended. A row or a block that cannot be read is stepped over; at the end the call throws PostgreSQL's first
+ * error.
  */
 export async function scrubRows<D extends object = RowDamage>(
   state: Queryable,
   pass: RowPass,
   scrub: RowScrub<D>,
 ): Promise<{ read: number; done: boolean }> {
-  const { task, beginning, rowsMax } = pass
-  const saved = await loadPlace(state, task)
-  let place = saved === undefined ? beginning : (JSON.parse(saved) as RowPass['beginning'])
+  const { task, table, blocksMax } = pass
+  const walk = createWalk<D>(state, pass, scrub)
+  const blocks = await blocksOf(state, table)
+  let block = await savedBlock(state, task)
   let read = 0
   let leftBytes = scrub.bytesMax
-  const errors: unknown[] = []
   for (;;) {
-    scrub.signal.throwIfAborted()
-    const page = await readPage<D>(state, pass, { place, scrub, errors })
+    const end = Math.min(block + blocksMax, blocks)
+    let bytes = 0
     const damaged: D[] = []
-    for (const { size, damage } of page.rows) {
+    for (const { size, damage } of await walk.rowsOf(block, end)) {
       read += size
-      leftBytes -= Math.max(size, ROW_BYTES_MIN)
+      bytes += Math.max(size, ROW_BYTES_MIN)
       if (damage !== null) damaged.push(damage)
     }
+    leftBytes -= Math.max(bytes, (end - block) * BLOCK_BYTES)
     if (damaged.length > 0) await scrub.onDamage(damaged)
-    place = page.last
-    const done = page.count < rowsMax
+    block = end
+    const done = block >= blocks
     if (!done && leftBytes > 0) continue
-    await savePlace(state, task, done ? undefined : JSON.stringify(place))
-    if (errors.length > 0) throw errors[0]
+    await savePlace(state, task, done ? undefined : String(block))
+    walk.throwFirst()
     return { read, done }
   }
 }
 
-/** `count` has the rows that were stepped over, too. */
-type RowPage<D> = {
-  readonly rows: readonly ReadRow<D>[]
-  readonly last: RowPass['beginning']
-  readonly count: number
+/** The place of a version before blocks was a row: a round begins anew. */
+async function savedBlock(state: Queryable, task: string): Promise<number> {
+  const block = Number((await loadPlace(state, task)) ?? 0)
+  return Number.isInteger(block) ? block : 0
 }
 
-type PageStart<D> = {
-  readonly place: RowPass['beginning']
-  readonly scrub: RowScrub<D>
-  readonly errors: unknown[]
+async function blocksOf(state: Queryable, table: RowPass['table']): Promise<number> {
+  const { rows } = await state.query<{ blocks: number }>(
+    `select (pg_relation_size($1::regclass) / current_setting('block_size')::int)::int as blocks`,
+    [table],
+  )
+  return rows[0]?.blocks ?? 0
 }
 
-async function readPage<D extends object>(
-  state: Queryable,
-  pass: RowPass,
-  start: PageStart<D>,
-): Promise<RowPage<D>> {
-  const { place } = start
-  try {
-    const { rows } = await state.query<ReadRow<D>>(pass.next, [...place, pass.rowsMax])
-    return { rows, last: rows.at(-1)?.place ?? place, count: rows.length }
-  } catch (error) {
-    if (!isOfPage(error)) throw error
-    return await readAlone(state, pass, start)
-  }
-}
-
-/** A page row by row: one damaged row must not hide those behind it. */
-async function readAlone<D extends object>(
-  state: Queryable,
-  { next, rowsMax }: RowPass,
-  { place, scrub, errors }: PageStart<D>,
-): Promise<RowPage<D>> {
-  const read: ReadRow<D>[] = []
-  let last = place
-  for (let count = 0; count < rowsMax; count++) {
+/** Reads the rows of blocks: all together, and where that fails block by block, then row by row. */
+function createWalk<D>(state: Queryable, pass: RowPass, scrub: RowScrub<D>) {
+  let first: unknown
+  const between = async <R>(query: string, low: string, high: string): Promise<R[]> => {
     scrub.signal.throwIfAborted()
-    try {
-      const { rows } = await state.query<ReadRow<D>>(next, [...last, 1])
-      const [row] = rows
-      if (row === undefined) return { rows: read, last, count }
-      read.push(row)
-      last = row.place
-    } catch (error) {
-      if (!isOfPage(error)) throw error
-      await scrub.onUnreadable(error)
-      errors.push(error)
-      // PostgreSQL computes no column that is not asked for, so this reads no body.
-      const { rows } = await state.query<Pick<ReadRow<D>, 'place'>>(
-        `select place from (${next}) unread`,
-        [...last, 1],
-      )
-      const [row] = rows
-      if (row === undefined) return { rows: read, last, count }
-      last = row.place
-    }
+    const { rows } = await state.query<{ row: R }>(
+      'select storage_rows_between($1, $2::text::tid, $3::text::tid) as row',
+      [query, low, high],
+    )
+    return rows.map(({ row }) => row)
   }
-  return { rows: read, last, count: rowsMax }
+  const told = async (error: unknown, place?: UnreadPlace): Promise<never[]> => {
+    if (!isOfPage(error)) throw error
+    await scrub.onUnreadable(error, place)
+    first ??= error
+    return []
+  }
+  const alone = async (block: number): Promise<ReadRow<D>[]> => {
+    const named = await between<NamedRow>(pass.name, startOf(block), startOf(block + 1)).catch(told)
+    const rows: ReadRow<D>[] = []
+    for (const { at, place } of named) {
+      const read = between<ReadRow<D>>(pass.read, at, afterRow(at))
+      rows.push(...(await read.catch((error: unknown) => told(error, place))))
+    }
+    return rows
+  }
+  return {
+    /** Awaits `onUnreadable` for each block and row that cannot be read. */
+    async rowsOf(block: number, end: number): Promise<ReadRow<D>[]> {
+      if (block >= end) return []
+      try {
+        return await between(pass.read, startOf(block), startOf(end))
+      } catch (error) {
+        if (!isOfPage(error)) throw error
+      }
+      const rows: ReadRow<D>[] = []
+      for (let one = block; one < end; one++) rows.push(...(await alone(one)))
+      return rows
+    },
+    throwFirst(): void {
+      if (first !== undefined) throw first
+    },
+  }
 }
+
+const startOf = (block: number): string => `(${block},0)`
+
+/** The place behind a row, of the text of its own. */
+const afterRow = (at: string): string =>
+  at.replace(/\d+(?=\)$)/, (offset) => `${Number(offset) + 1}`)

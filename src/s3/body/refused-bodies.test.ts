@@ -10,6 +10,7 @@ import { fault } from '#contract/errors.ts'
 import { S3_OPERATIONS } from '#contract/s3-operations.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { createBlobReader } from '#objects/blob-reader.ts'
+import { createDamages } from '#objects/damage.ts'
 import { createVault } from '#objects/encryption/vault.ts'
 import {
   ACCOUNT,
@@ -89,7 +90,7 @@ function depsOf(bucket: Bucket, receiver: Receiver, more: object = {}): Parts {
     blobs: createBlobReader({
       stores: stores(),
       finds: store.pipeline,
-      damages: { tell: async () => undefined, tellBody: async () => undefined },
+      damages: createDamages({ state: store.state, log: silent }),
     }),
     admitTransfer: async () => undefined,
     attributesOf: async () => attributes('', 0),
