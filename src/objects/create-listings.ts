@@ -16,7 +16,7 @@ export function createListings(deps: { lists: Queryable }): Listings {
   }
 }
 
-/** A key with its entry, or a common prefix without one. */
+/** A key with its entry, or a common prefix without one; of objects also the row of unpacked(). */
 type EntryRow = { key: string; entry: string | null }
 
 const OBJECTS = 'select * from storage_list_objects($1, $2, $3, $4, $5)'
@@ -29,8 +29,17 @@ async function listObjects(
   query: ListQuery,
 ): ReturnType<Listings['objects']> {
   const { rows } = await state.query<EntryRow>(OBJECTS, [...given(bucket, query), query.limit + 1])
-  const { page, last } = paged(rows, query.limit, entryReader())
+  const { page, last } = paged(unpacked(rows), query.limit, entryReader())
   return { ...page, last: last?.key ?? query.after }
+}
+
+/** The common prefixes of a page that has nothing else: one row has their names and, behind a slash, their parent. */
+function unpacked(rows: readonly EntryRow[]): readonly EntryRow[] {
+  const [first] = rows
+  if (first?.entry?.startsWith('/') !== true) return rows
+  const parent = first.entry.slice(1)
+  const names = first.key.split('/').slice(0, -1)
+  return names.map((name) => ({ key: `${parent}${name}/`, entry: null }))
 }
 
 /** Reads entries of storage_entry(). Neighbours with the same traits share an object. */

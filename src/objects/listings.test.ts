@@ -110,3 +110,32 @@ test('a listing goes on where versions were deleted in between', { skip }, async
     refused('InvalidArgument'),
   )
 })
+
+test('a page of folders alone has each of them once, whatever their names', { skip }, async () => {
+  const bucket = await makeBucket(store, 'folders-alone')
+  const keys = ['//x', '/b/c', 'a/1', 'a/b/1', 'é\t/1', '\u{1F40A}/1', 'a\n/1']
+  for (const key of keys) await store.objects.put(bucket, key, inlineObject(key))
+  const all = ['/', 'a\n/', 'a/', 'é\t/', '\u{1F40A}/']
+  const listed = async (asked: Partial<ListQuery>) => {
+    const { entries, commonPrefixes, truncated, last } = await store.listings.objects(bucket, {
+      ...LIST,
+      delimiter: '/',
+      ...asked,
+    })
+    return [entries.map(({ key }) => key), commonPrefixes, truncated, last]
+  }
+  assert.deepEqual(await listed({}), [[], all, false, '\u{1F40A}/'])
+  assert.deepEqual(await listed({ limit: 5 }), [[], all, false, '\u{1F40A}/'])
+  assert.deepEqual(await listed({ limit: 2 }), [[], all.slice(0, 2), true, 'a\n/'])
+  assert.deepEqual(await listed({ limit: 0 }), [[], [], false, ''])
+  assert.deepEqual(await listed({ after: 'a\n/', limit: 1 }), [[], ['a/'], true, 'a/'])
+  assert.deepEqual(await listed({ after: 'a/b/1' }), [[], all.slice(3), false, '\u{1F40A}/'])
+  assert.deepEqual(await listed({ after: '\u{1F40A}/' }), [[], [], false, '\u{1F40A}/'])
+  assert.deepEqual(await listed({ prefix: '/' }), [[], ['//', '/b/'], false, '/b/'])
+  assert.deepEqual(await listed({ prefix: 'a' }), [[], ['a\n/', 'a/'], false, 'a/'])
+  assert.deepEqual(await listed({ prefix: 'none/' }), [[], [], false, ''])
+  // Keys beside folders, and keys alone, are rows of their own.
+  assert.deepEqual(await listed({ prefix: 'a/' }), [['a/1'], ['a/b/'], false, 'a/b/'])
+  assert.deepEqual(await listed({ prefix: 'a/b/' }), [['a/b/1'], [], false, 'a/b/1'])
+  assert.deepEqual(await listed({ prefix: 'a/', after: 'a/1' }), [[], ['a/b/'], false, 'a/b/'])
+})

@@ -59,7 +59,9 @@ create or replace function storage_version_entry(v object_versions) returns text
     || case when v.is_latest then 'l' else '' end || case when v.delete_marker then 'd' else '' end
 $$;
 
--- A key with its entry, or a common prefix without one: only the index is read for it.
+-- A key with its entry, or a common prefix without one: only the index is read for it. A page of folders alone is one
+-- row: the names below the parent, each of which ends with its only slash, and the parent behind a slash as the entry.
+-- As rows, 200 folders took the server and its reader a quarter more.
 create or replace function storage_list_objects(bucket_id int, prefix text, delimiter text, after text, most int)
 returns table (key text, entry text)
 language plpgsql stable set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -70,17 +72,26 @@ declare
   from_name constant text := substr(low, length(base) + 1);
   to_name constant text := storage_beyond(substr(prefix, length(base) + 1));
   is_plain boolean := delimiter = '';
+  has_own_keys boolean;
 begin
   if delimiter = '/' and starts_with(low, base) and storage_keeps_folders(base) then
-    if not exists (select from object_folders f where f.bucket = bucket_id and f.parent = base and f.name = '') then
-      return query select base || f.name, null::text
-      from object_folders f
+    -- Elsewhere the row of own keys is the first of the range.
+    if from_name <> '' then
+      has_own_keys := exists (
+        select from object_folders f where f.bucket = bucket_id and f.parent = base and f.name = '');
+    end if;
+    select string_agg(n.name, ''), coalesce(has_own_keys, bool_or(n.name = ''), false) into key, has_own_keys
+    from (
+      select f.name from object_folders f
       where f.bucket = bucket_id and f.parent = base and f.name >= from_name and f.name < to_name
-      order by f.name limit most;
+      order by f.name limit most
+    ) n;
+    if not has_own_keys then
+      entry := '/' || base;
+      if key is not null then return next; end if;
       return;
     end if;
-    is_plain := not exists (select from object_folders f where f.bucket = bucket_id and f.parent = base
-      and f.name <> '' and f.name >= from_name and f.name < to_name);
+    is_plain := coalesce(key, '') = '';
   end if;
   if is_plain then
     return query select v.key, storage_entry(v)
