@@ -1,18 +1,22 @@
 -- The state machine of resources. These functions are the only writers of the table.
 
--- Adds a resource; null when the account has one of that kind and name, or `most` of that kind.
+-- Adds a resource; null when the account has one of that kind and name. Raises EG020 where it has `most` of that kind, with the
+-- names of those that never started as the detail.
 create or replace function add_resource(of_kind text, of_account text, of_name text, in_region text, most int)
 returns text language plpgsql as $$
 declare
   now_at constant timestamptz := ledger_now();
   made text;
+  unstarted text;
 begin
   -- Not the account's row: a tick has locked log_head when it comes to that row, and a budget in this transaction would
   -- wait for log_head.
   perform pg_advisory_xact_lock(4207714, hashtext(of_account));
   if (select count(*) from resources
       where account = of_account and kind = of_kind and desired <> 'deleted') >= most then
-    raise exception 'there are % already', most using errcode = 'EG020';
+    select coalesce(string_agg(name, ' ' order by name), '') into unstarted from resources
+      where account = of_account and kind = of_kind and actual = 'failed' and desired <> 'deleted';
+    raise exception 'there are % already', most using errcode = 'EG020', detail = unstarted;
   end if;
   insert into resources (id, kind, account, name, region, created_at, changed_at)
   values (new_id(case of_kind when 'database' then 'db' when 'function' then 'fn' when 'workload' then 'wl' else of_kind end,

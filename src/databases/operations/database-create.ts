@@ -9,6 +9,7 @@ import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
+import { tooManyFault } from '#resources/too-many.ts'
 import { LIMITED } from '#databases/operations/limited-operations.ts'
 import { SHOWN_DATABASES, type DatabaseRow } from '#databases/operations/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
@@ -18,8 +19,6 @@ import type { Handler } from '#http/reply.ts'
 import { createResourceDeploy } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { findOrigin } from './find-origin.ts'
-
-const TOO_MANY = 'EG020'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
@@ -47,11 +46,12 @@ export async function createDatabase(
       { param: 'region' },
     )
   const id = await addDatabase(transaction, account, given).catch((error: unknown) => {
-    if ((error as { code?: string }).code !== TOO_MANY) throw error
-    throw fault(
-      'too_many_databases',
-      `Could not create "${name}": an account has at most ${DATABASES_MAX} databases`,
-    )
+    const tooMany = tooManyFault(error, {
+      code: 'too_many_databases',
+      what: `Could not create "${name}"`,
+      most: `${DATABASES_MAX} databases`,
+    })
+    throw tooMany ?? error
   })
   await setEnergyBudget(transaction, { id, account, budget, operations: LIMITED })
   const details = { ...request, region: settings.region }

@@ -254,7 +254,13 @@ test(
     await assert.rejects(deploy({ name: 'other', route: '/kept' }), { code: 'route_taken' })
     const { rows } = await state.query('select from resources')
     for (let nth = rows.length; nth < FUNCTIONS_MAX; nth++) await deploy({ name: `f${nth}` })
-    await assert.rejects(deploy({ name: 'more' }), { code: 'too_many_functions', status: 409 })
+    const refused = { code: 'too_many_functions', status: 409 }
+    await assert.rejects(deploy({ name: 'more' }), refused)
+    await state.query("select move_resource(id, 'failed') from resources where name like 'f__'")
+    await assert.rejects(deploy({ name: 'more' }), {
+      ...refused,
+      message: /50 functions; these never started, and can be deleted: f\d+, .*, \d+ more$/,
+    })
     // A further version of one that is there is no further function.
     assert.equal((await deploy({ name: `f${rows.length}` })).version, 2)
   },

@@ -9,12 +9,12 @@ import { chooseRuntime } from '#functions/runtimes.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
+import { tooManyFault } from '#resources/too-many.ts'
 import { sealVariables } from '#resources/variables.ts'
 import type { Queryable } from '#state/connect.ts'
 import { SHOWN_FUNCTIONS, type FunctionRow } from './find-function.ts'
 import { asRouteTaken } from './route-taken.ts'
 
-const TOO_MANY = 'EG020'
 const bytesOf = (memory: string) => bytesOfSize(memory, limits.FUNCTION_MEMORIES)
 
 /** Writes a version down, with its entry in the audit log. Throws what the operation refuses. */
@@ -30,12 +30,12 @@ export async function deployFunction(
   if (given.settings.address === undefined)
     throw fault('functions_off', `Could not deploy "${name}"`)
   const id = await addVersion(transaction, who, given).catch((error: unknown) => {
-    if ((error as { code?: string }).code === TOO_MANY)
-      throw fault(
-        'too_many_functions',
-        `Could not deploy "${name}": an account has at most ${limits.FUNCTIONS_MAX} functions`,
-      )
-    throw asRouteTaken(error)
+    const tooMany = tooManyFault(error, {
+      code: 'too_many_functions',
+      what: `Could not deploy "${name}"`,
+      most: `${limits.FUNCTIONS_MAX} functions`,
+    })
+    throw tooMany ?? asRouteTaken(error)
   })
   await setEnergyBudget(transaction, { id, account, budget, operations: FUNCTION_LIMITED })
   const shown = { name, route, energy_budget: budget, ...more }

@@ -83,7 +83,19 @@ test('a further deployment makes a version, and keeps what it leaves out', { ski
 test('an account has so many workloads, and a workload so many versions', { skip }, async () => {
   const account = 'acct_many'
   for (let nth = 0; nth < WORKLOADS_MAX; nth++) await deploy({ name: `many-${nth}` }, { account })
-  await assert.rejects(deploy({ name: 'more' }, { account }), { code: 'too_many_workloads' })
+  const refused = { code: 'too_many_workloads', status: 409 }
+  await assert.rejects(deploy({ name: 'more' }, { account }), {
+    ...refused,
+    message: 'Could not deploy "more": an account has at most 20 workloads',
+  })
+  await query(
+    "select move_resource(id, 'failed') from resources where account = $1 and name > 'many-6'",
+    account,
+  )
+  await assert.rejects(deploy({ name: 'more' }, { account }), {
+    ...refused,
+    message: /20 workloads; these never started, and can be deleted: many-7, many-8, many-9$/,
+  })
   for (let nth = 0; nth < WORKLOAD_VERSIONS_MAX + 3; nth++) await deploy({ name: 'versions' })
   assert.equal((await deploy({ name: 'versions' })).versions.length, WORKLOAD_VERSIONS_MAX)
 })

@@ -9,6 +9,7 @@ import {
 import type { WorkloadChange, WorkloadRequest } from '#contract/workloads.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
+import { tooManyFault } from '#resources/too-many.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { SHOWN_WORKLOADS, type WorkloadRow } from './find-workload.ts'
@@ -16,7 +17,6 @@ import { WORKLOAD_LIMITED } from './limited-operations.ts'
 import { volumeQuota } from './volume-quota.ts'
 import { defaultsOf, hostTaken, wantedWorkload } from './wanted-of.ts'
 
-const TOO_MANY = 'EG020'
 const UNIQUE = '23505'
 const CHECK = '23514'
 const OTHERS_HOST = 'EG023'
@@ -131,11 +131,12 @@ const shownOf = ({
 
 export function workloadRefusal(error: unknown, name: string): unknown {
   const { code, message } = error as { readonly code?: string; readonly message: string }
-  if (code === TOO_MANY)
-    return fault(
-      'too_many_workloads',
-      `Could not deploy "${name}": an account has at most ${WORKLOADS_MAX} workloads`,
-    )
+  const tooMany = tooManyFault(error, {
+    code: 'too_many_workloads',
+    what: `Could not deploy "${name}"`,
+    most: `${WORKLOADS_MAX} workloads`,
+  })
+  if (tooMany !== undefined) return tooMany
   const ofVolumes = volumeRefusal(code, message)
   if (ofVolumes !== undefined) return ofVolumes
   if (code === CHECK)
