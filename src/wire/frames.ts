@@ -3,6 +3,8 @@
 const HEAD_BYTES = 5
 /** PostgreSQL's own: one byte less than the most memory that it allocates at once. */
 const LENGTH_MAX = 0x3fff_fffe
+/** Most pieces begin with a header and end with a message. */
+const NO_HEAD: Buffer = Buffer.alloc(0)
 
 /**
  * Follows the messages of one direction. `scan()` takes the bytes as they come and returns those that may be sent
@@ -10,7 +12,7 @@ const LENGTH_MAX = 0x3fff_fffe
  */
 export class FrameScanner {
   #bodyLeft = 0
-  #head: Buffer = Buffer.alloc(0)
+  #head = NO_HEAD
   readonly #onMessage: (type: number, bodyByte: number | undefined) => boolean
 
   /**
@@ -29,7 +31,7 @@ export class FrameScanner {
   /** Throws a RangeError for a length that no message has. */
   scan(chunk: Buffer): Buffer {
     const bytes = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk])
-    this.#head = Buffer.alloc(0)
+    this.#head = NO_HEAD
     let at = Math.min(this.#bodyLeft, bytes.length)
     this.#bodyLeft -= at
     while (at < bytes.length) {
