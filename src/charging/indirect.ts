@@ -4,7 +4,7 @@
 // An active second costs the same for one request as for a hundred: each takes its share of a pot, which gets
 // the cost of a second when one begins. So no more is ever billed than there were active seconds.
 import type { Clock } from '#base/clock.ts'
-import { learnedPartOf, unitOf, type CausingSize } from '#metering/indirect-part.ts'
+import { learnedPartOf, UNATTRIBUTED, unitOf, type CausingSize } from '#metering/indirect-part.ts'
 import type { Activity } from '#metering/indirect.ts'
 import type { OperationName } from '#contract/operations.ts'
 import type { Tariff } from './tariff.ts'
@@ -153,7 +153,7 @@ export class IndirectBills {
     usage.ownNs += ownNs
     this.#requests++
     this.#potNs -= shareNs
-    this.#rateNs += rateNs
+    if (operation !== UNATTRIBUTED) this.#rateNs += rateNs
     this.#indirectNs += billedNs
   }
 

@@ -6,6 +6,9 @@ import type { IndirectRates } from '#contract/indirect-rates.ts'
 export const unitOf = (operation: string) => `${operation} unit`
 export const isUnit = (name: string): boolean => name.endsWith(' unit')
 
+/** Requests that no account pays for. They are learned, and no bill is compared with them. */
+export const UNATTRIBUTED = 'service.nobody'
+
 /** Work of one operation: of one request, or of all in a window. */
 export type CausingSize = {
   readonly requests: number

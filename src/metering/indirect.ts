@@ -18,7 +18,7 @@
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
-import { isUnit, unitOf } from './indirect-part.ts'
+import { isUnit, UNATTRIBUTED, unitOf } from './indirect-part.ts'
 import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
 
 /** The settled requests of an operation, or units of work beyond them. */
@@ -84,7 +84,7 @@ const REGRESSION = {
   // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
   deviationFirst: 30,
   // A request costs a hundred times a unit: a row that is read, a key that is removed.
-  walk: { relative: 0.1, leastOf: (name: string) => (isUnit(name) ? 0.003 : 0.3) },
+  walk: { relativeOf: () => 0.1, leastOf: (name: string) => (isUnit(name) ? 0.003 : 0.3) },
   noise: { relative: 0.06, least: 15 },
   // Three names for each operation of the contract, at most. With 128 every operation after the 63rd was billed nothing.
   namesMax: 1024,
@@ -106,6 +106,8 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
   /** The credit at the last revision. */
   let revisedMs = 0
   const valueOf = (name: string) => regression.rate(name)?.value ?? 0
+  const sumOf = (counts: ReadonlyMap<string, number>, names: readonly string[]) =>
+    names.reduce((sum, name) => sum + valueOf(name) * (counts.get(name) ?? 0), 0)
   const inNs = (name: string, unit = MS): Rate => {
     const { value, deviation } = regression.rate(name) ?? { value: 0, deviation: 0 }
     return { value: Math.round(value * unit), deviation: Math.round(deviation * unit) }
@@ -148,7 +150,11 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       // Below zero where a claim comes a window after its CPU: the window before had too much then.
       const beyondRestMs = costMs - valueOf(REST) * seconds
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
-      level.follow({ spent, predicted, billed })
+      const unattributedMs = sumOf(counts, [UNATTRIBUTED, ownOf(UNATTRIBUTED)])
+      // Rates of rare requests have the cost of their second: a storm of them says nothing of the others.
+      const isStorm = unattributedMs > predicted
+      const paying = isStorm ? Math.min(spent, predicted * level.value) : spent - unattributedMs
+      level.follow({ spent: paying, predicted, billed })
       const isMoved = counts.size > 0 || Math.abs(level.creditMs - revisedMs) >= CREDIT_STEP_MS
       const isLearned = learn(counts.set(REST, seconds), costMs)
       if (!isMoved && !isLearned) return

@@ -26,7 +26,10 @@ export type RegressionOptions = {
   /** Deviation of a rate before anything is known of it. */
   readonly deviationFirst: number
   /** Random walk of a rate between two observations: a part of the rate, or of `leastOf` its name where the rate is below that. */
-  readonly walk: { readonly relative: number; readonly leastOf: (name: string) => number }
+  readonly walk: {
+    readonly relativeOf: (name: string) => number
+    readonly leastOf: (name: string) => number
+  }
   /** Standard deviation of a cost from its prediction: a part of the cost, and a least. */
   readonly noise: { readonly relative: number; readonly least: number }
   /** The greatest number of regressors: others than the first ones are left out. */
@@ -35,6 +38,8 @@ export type RegressionOptions = {
 
 /** Standard deviations at which a further observation is cut off. */
 const DEVIATIONS_MAX = 3
+/** One rate at a time becomes 0, and others may become negative by that. */
+const POSITIVE_STEPS = 10
 /** The part that covariances keep is found to a thousandth. */
 const SHRINK_STEPS = 10
 /** Of the variance of a rate: below this, rounding decides. */
@@ -43,12 +48,14 @@ const PIVOT_MIN = 1e-9
 export function createRegression(options: RegressionOptions): Regression {
   const { deviationFirst, walk, noise } = options
   // A rate of nothing would stay nothing.
-  const walkOf = (name: string, rate: number) => walk.relative * Math.max(rate, walk.leastOf(name))
+  const walkOf = (name: string, rate: number) =>
+    walk.relativeOf(name) * Math.max(rate, walk.leastOf(name))
   const { places, rates, covariance, placeOf } = createEstimates(options)
 
   return {
     learn(counts, cost) {
       const seen: [place: number, count: number][] = []
+      const knownBefore = rates.length
       for (const [name, count] of counts) {
         const place = count > 0 ? placeOf(name) : undefined
         if (place === undefined) continue
@@ -61,6 +68,15 @@ export function createRegression(options: RegressionOptions): Regression {
       }
       if (seen.length === 0) return
       const expected = seen.reduce((sum, [place, count]) => sum + present(rates[place]) * count, 0)
+      // All of a new regressor together cost no more than what nothing else explains.
+      const unexplained =
+        Math.max(0, cost - expected) +
+        DEVIATIONS_MAX * Math.hypot(noise.relative * cost, noise.least)
+      for (const [place, count] of seen)
+        if (place >= knownBefore) {
+          const row = present(covariance[place])
+          row[place] = Math.min(present(row[place]), unexplained ** 2 / (12 * count ** 2))
+        }
       // Covariance of each rate with the cost, and variance of the cost.
       const shared = covariance.map((row) =>
         seen.reduce((sum, [place, count]) => sum + present(row[place]) * count, 0),
@@ -76,12 +92,13 @@ export function createRegression(options: RegressionOptions): Regression {
       const surprise = Math.max(-limit, Math.min(limit, cost - expected))
       for (const [place, row] of covariance.entries()) {
         const gain = present(shared[place]) / variance
-        rates[place] = Math.max(0, present(rates[place]) + gain * surprise)
+        rates[place] = present(rates[place]) + gain * surprise
         // All pairs of names: an iterator here took most of a learner's CPU at 400 names.
         for (let other = 0; other < row.length; other++)
           row[other] = present(row[other]) - gain * present(shared[other])
         row[place] = Math.max(present(row[place]), Number.MIN_VALUE)
       }
+      makePositive(rates, covariance)
     },
     rate(name) {
       const place = places.get(name)
@@ -94,6 +111,25 @@ export function createRegression(options: RegressionOptions): Regression {
       return places.keys()
     },
   }
+}
+
+/**
+ * Moves negative rates to 0, and the others with them, by their covariance: the most probable rates of which that one is 0
+ * (Simon and Chia, "Kalman Filtering with State Equality Constraints"). Without the others the sum that was just
+ * observed would be far off: of two operations that come together one rate went to 0, and both were predicted four times their CPU.
+ */
+function makePositive(rates: number[], covariance: readonly (readonly number[])[]): void {
+  for (let step = 0; step < POSITIVE_STEPS; step++) {
+    const least = rates.reduce((low, rate, place) => (rate < present(rates[low]) ? place : low), 0)
+    const below = present(rates[least])
+    if (below >= 0) return
+    const row = present(covariance[least])
+    const variance = present(row[least])
+    for (const place of rates.keys())
+      rates[place] = present(rates[place]) - (present(row[place]) / variance) * below
+    rates[least] = 0
+  }
+  for (const [place, rate] of rates.entries()) rates[place] = Math.max(0, rate)
 }
 
 /** The estimates, by the place of each regressor: rates, and their covariance, symmetric. */
