@@ -71,6 +71,8 @@ export type CellSpec = {
   readonly bills?: true
   /** True where it works for cells of accounts, and says how much on a page of its socket (node/meter/caused-cpu.ts). */
   readonly worksForCells?: true
+  /** True where it does upkeep, and says how much on a page of its socket (node/meter/upkeep.ts). */
+  readonly doesUpkeep?: true
   /** True where it works on a GPU, and says how long on a page of its socket (node/meter/gpu-time.ts). */
   readonly usesGpu?: true
   /** The supervisor's test that a ready cell still works; absent: while the process lives. */

@@ -11,6 +11,7 @@ import {
 import { NO_RATES, type IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { NOTHING_BILLED } from '#metering/true-up.ts'
+import type { UpkeepWork } from '#metering/upkeep.ts'
 import { createBills } from '#node/meter/gateway-bills.ts'
 import { IndirectBills } from './indirect.ts'
 import type { Tariff } from './tariff.ts'
@@ -45,6 +46,16 @@ export type NodeOptions = {
   readonly idleProcesses?: number
   /** Units that a request does in a second: a longer request runs for several. */
   readonly unitsPerS?: number
+  /** Planted: the agent does not know of upkeep. */
+  readonly isUpkeepHidden?: boolean
+}
+
+/** Upkeep of each second, in milliseconds. */
+export type SimulatedUpkeep = {
+  readonly ownMs: number
+  readonly statementMs: number
+  /** Of its statements, in the state. */
+  readonly cpuMs: number
 }
 
 const UNITS_PER_S = 250
@@ -134,6 +145,8 @@ export class TestNode {
   readonly #all = createBills()
   /** A factor on all that operations cost elsewhere. */
   costs = 1
+  /** Asked for each second that is run. */
+  upkeep: () => SimulatedUpkeep = () => ({ ownMs: 0, statementMs: 0, cpuMs: 0 })
   readonly #options: NodeOptions
   #nowMs = 0
   #totals: Pick<IndirectRates, 'allowedNs' | 'seenAheadNs'> = {}
@@ -214,13 +227,15 @@ export class TestNode {
     const now = caused * 0.8 + this.#late + (causedByUnits && causedByUnits * this.#noise(0.1))
     this.#late = caused * 0.2
     const causedNs = Math.round(directNs + now)
-    const cpuNs = causedNs + Math.round(restMs * MS * this.#noise(0.2))
+    const upkeep = this.#upkeep()
+    const cpuNs = causedNs + Math.round(restMs * MS * this.#noise(0.2) + upkeep.cpuNs)
     this.#chargedNs = directNs + billedNs
     this.#observe({
       elapsedNs: 1_000_000_000n,
       cpuNs: BigInt(cpuNs),
       chargedNs: BigInt(Math.round(this.#chargedNs)),
       activity: this.bills.activity,
+      ...(this.#options.isUpkeepHidden === true ? {} : { upkeep: upkeep.told }),
     })
     return { cpuNs, causedNs, directNs, indirectNs: billedNs, classes }
   }
@@ -269,6 +284,12 @@ export class TestNode {
     const bill = this.bills.of(tariff, operation, workOf(ownNs))
     this.bills.settled(operation, bill, bill.cpuNs - one.takenNs)
     return { causedNs, ownNs, billedNs: Number(bill.cpuNs - before) }
+  }
+
+  #upkeep(): { readonly cpuNs: number; readonly told: UpkeepWork } {
+    const { ownMs, statementMs, cpuMs } = this.upkeep()
+    const cpuNs = (ownMs + (cpuMs && cpuMs * this.#noise(0.1))) * MS
+    return { cpuNs, told: { ownNs: ownMs * MS, statementMs } }
   }
 
   #observe(window: IndirectWindow): void {

@@ -30,10 +30,18 @@ const isNatural = (value: number | undefined): boolean =>
   typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 
 // Without the schema of stored rates: programs that bill do not load zod.
-const isUsable = ({ levelMilli, activeSecond, operations, rest, ...totals }: IndirectRates) =>
+const isUsable = ({
+  levelMilli,
+  activeSecond,
+  operations,
+  rest,
+  upkeep,
+  ...totals
+}: IndirectRates) =>
   isNatural(levelMilli) &&
   isRate(activeSecond) &&
   isRate(rest) &&
+  (upkeep === undefined || isRate(upkeep)) &&
   Object.values(operations).every(
     (rate) =>
       isRate(rate) &&

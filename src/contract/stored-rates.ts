@@ -34,6 +34,8 @@ const rates = z
     operations: z.record(z.string(), operationRate).readonly(),
     /** A second of rest: never billed. */
     rest: rate,
+    /** 100 ms of statements of upkeep: never billed; absent in rates that were stored before. */
+    upkeep: rate.optional(),
   })
   .readonly()
 

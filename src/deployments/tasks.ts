@@ -6,6 +6,7 @@ import { deploymentKeyOf } from './sealed-input.ts'
 
 export const DEPLOYMENTS_TASKS: TasksProduct = {
   name: 'deployments',
+  isCaused: true,
   open: (core) => ({
     async run(signal) {
       const turns = turnsOf(core)

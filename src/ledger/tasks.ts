@@ -41,6 +41,8 @@ type Deps = {
 /** The background half of the ledger (`TasksProduct`, which is above this folder). */
 export const LEDGER_TASKS = {
   name: 'ledger',
+  // It reads the charges of requests.
+  isCaused: true as const,
   open: (core: Omit<Deps, 'windowsDays'>, { windowsDays }: Pick<Deps, 'windowsDays'>) => ({
     tasks: ledgerTasks({ ...core, windowsDays }),
   }),

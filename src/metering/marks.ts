@@ -298,7 +298,8 @@ export function createOperatorMarks(): Marks {
   }
 }
 
-function processCpuNs(): number {
+/** CPU of this process with all its threads. */
+export function processCpuNs(): number {
   const usage = process.cpuUsage()
   return (usage.user + usage.system) * 1000
 }

@@ -48,5 +48,7 @@ export type TasksPart = {
 /** The background half of a product. `Settings` is what its agent half gives (`AgentPart.tasks`). */
 export type TasksProduct<Settings = never> = {
   readonly name: string
+  /** True where requests cause its statements in the state, or accounts pay for them. Those of all others are upkeep. */
+  readonly isCaused?: true
   open(core: TasksCore, settings: Settings): Promise<TasksPart> | TasksPart
 }

@@ -19,6 +19,8 @@ const AHEAD_NJ = nj(500_000_000n)
 export type OpenPaidWork = PaidWork & {
   /** For the meter. */
   page(): ReturnType<typeof billedPage>
+  /** CPU of this process that accounts pay. */
+  ownNs(): number
   close(): Promise<void>
 }
 
@@ -49,6 +51,8 @@ export async function openPaidWork(
     markOwn,
     bills: (operation) => createWorkBills({ operation, charging, clock, payerOf, markOwn }),
     page: () => billedPage(session.id, charging),
+    // The learned part of their bills was spent in other cells.
+    ownNs: () => Number(charging.billed().chargedNs - charging.activity.indirectNs),
     close,
   }
 }

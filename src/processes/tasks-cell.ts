@@ -44,6 +44,7 @@ export async function startTasks(
       config: settings,
       socketGroup: TASKS_CELL,
       bills: true,
+      doesUpkeep: true,
       writes: [
         journalFolder,
         paidJournalFolder,

@@ -8,14 +8,17 @@ import { onParentGone, readConfig } from '#base/parent.ts'
 import { giveWay } from '#base/priority.ts'
 import { nj } from '#base/units.ts'
 import { createPayers } from '#identity/payers.ts'
-import { createOperatorMarks } from '#metering/marks.ts'
+import { createOperatorMarks, processCpuNs } from '#metering/marks.ts'
 import { connectState } from '#state/connect.ts'
+import { timeStatements } from '#state/timed-state.ts'
 import { openBackgroundAccounting, type AccountingConfig } from '#node/background-accounting.ts'
 import { serveInside } from '#node/inside.ts'
 import type { TasksCore, TasksPart } from '#node/tasks-part.ts'
 import { createTaskRunner } from '#tasks/runner.ts'
 import type { Tasks } from '#tasks/task.ts'
 import { BILLED_PAGE } from '#node/meter/gateway-bills.ts'
+import { UPKEEP_PAGE } from '#node/meter/upkeep.ts'
+import type { UpkeepWork } from '#metering/upkeep.ts'
 import { hasEarlierWork, openPaidWork, type OpenPaidWork } from './paid-work.ts'
 import { TASKS_PRODUCTS } from './products/tasks.ts'
 import type { StackConfig } from './stack-parts.ts'
@@ -70,8 +73,11 @@ const core: TasksCore = {
 // Opened for the first deployment as a rule. The next one may be far away, and accounts wait for charges and leases.
 if (await hasEarlierWork(state)) await core.paidWork()
 const parts: { readonly name: string; readonly part: TasksPart }[] = []
-for (const { name, open } of TASKS_PRODUCTS)
-  parts.push({ name, part: await open(core, (config.products[name] ?? {}) as never) })
+const upkeep = timeStatements(state, systemClock)
+for (const { name, isCaused, open } of TASKS_PRODUCTS) {
+  const own = isCaused === true ? core : { ...core, state: upkeep.state }
+  parts.push({ name, part: await open(own, (config.products[name] ?? {}) as never) })
+}
 const tasks = Object.assign({}, ...parts.map(({ part }) => part.tasks)) as Tasks
 const runner = createTaskRunner({ state, address: config.state, tasks, log })
 const ending = new AbortController()
@@ -81,6 +87,10 @@ const running = Promise.all(
 const inside = await serveInside(config.socket, {
   '/readyz': () => ({ ready: true }),
   [BILLED_PAGE]: () => paid?.page() ?? null,
+  [UPKEEP_PAGE]: (): UpkeepWork => ({
+    ownNs: processCpuNs() - (paid?.ownNs() ?? 0),
+    statementMs: upkeep.statementMs,
+  }),
 })
 
 process.once('SIGTERM', () => {

@@ -27,6 +27,7 @@ import { askGateways, createBills, type Bills } from './gateway-bills.ts'
 import { createGpuMeter, openGpuSource, type GpuMeter } from './gpu.ts'
 import { openModel } from './model.ts'
 import { openSensors } from './sources.ts'
+import { askUpkeep, createNodeUpkeep } from './upkeep.ts'
 
 export type Meter = {
   /** Reads the totals that the gateways have billed, and the payers that cells worked for; before each window. */
@@ -88,6 +89,7 @@ export async function createMeter(deps: {
   const bills = createBills()
   const indirect = createIndirectLearner(deps.learned)
   const caused = createCausedCpu()
+  const upkeep = createNodeUpkeep()
   const asking = opened.adopt(openAsk(), (one) => one.close())
   const gpuSource = await openGpuSource(config, deps)
   opened.defer(() => gpuSource?.close())
@@ -114,11 +116,11 @@ export async function createMeter(deps: {
   const all = opened.move()
   const body = () => bodyOf(deps, { meter, carbon, gpu, indirect, bills })
   return {
-    refresh: refreshOf({ bills, caused, cells, ask: asking.ask, gpu, log }),
+    refresh: refreshOf({ bills, caused, upkeep, cells, ask: asking.ask, gpu, log }),
     async closeWindow(signal) {
       const window = await meter.closeWindow(signal)
       const cpuNs = cpuOf(window, answering(cells))
-      indirect.observe({ ...window, cpuNs, activity: bills.activity() })
+      indirect.observe({ ...window, cpuNs, activity: bills.activity(), upkeep: upkeep.next() })
       return window
     },
     closeGpuWindow: async (signal) => gpu?.closeWindow(signal),
@@ -185,7 +187,9 @@ function bodyOf(
 }
 
 type RefreshDeps = Omit<
-  Parameters<typeof askGateways>[0] & Parameters<typeof askCaused>[0],
+  Parameters<typeof askGateways>[0] &
+    Parameters<typeof askCaused>[0] &
+    Parameters<typeof askUpkeep>[0],
   'signal'
 > & { readonly gpu: GpuMeter | undefined }
 
@@ -195,6 +199,7 @@ const refreshOf =
     void (await Promise.all([
       askGateways({ ...deps, signal }),
       askCaused({ ...deps, signal }),
+      askUpkeep({ ...deps, signal }),
       deps.gpu?.refresh(signal),
     ]))
 

@@ -1,0 +1,51 @@
+// The upkeep of a node, of the cells that do it: before each window the agent asks them for their totals (metering/upkeep.ts).
+import type { Cell } from '#cells/cell.ts'
+import { addUpkeep, NO_UPKEEP, type UpkeepWork } from '#metering/upkeep.ts'
+import { askCells, type AskCellsDeps } from './ask-cells.ts'
+
+/** The page of such a cell's inside: its totals. */
+export const UPKEEP_PAGE = '/upkeep'
+
+export interface NodeUpkeep {
+  /** The newest totals of a cell. */
+  take(cell: object, totals: UpkeepWork): void
+  /** All that cells have told since the call before. */
+  next(): UpkeepWork
+}
+
+export function createNodeUpkeep(): NodeUpkeep {
+  const last = new WeakMap<object, UpkeepWork>()
+  let told = NO_UPKEEP
+  return {
+    take(cell, totals) {
+      const known = last.get(cell)
+      last.set(cell, totals)
+      // A life begins with the CPU of its start, which no window of a ready cell has. Its totals are below those of the life before.
+      const before = known === undefined || totals.statementMs < known.statementMs ? totals : known
+      told = addUpkeep(told, {
+        // CPU that an account pays is known a moment later than the CPU of the process.
+        ownNs: Math.max(0, totals.ownNs - before.ownNs),
+        statementMs: totals.statementMs - before.statementMs,
+      })
+    },
+    next() {
+      const all = told
+      told = NO_UPKEEP
+      return all
+    },
+  }
+}
+
+/** Asks every cell that does upkeep; the next answer has the work of a silent one. */
+export async function askUpkeep({
+  upkeep,
+  ...deps
+}: AskCellsDeps & { readonly upkeep: Pick<NodeUpkeep, 'take'> }): Promise<void> {
+  await askCells(deps, {
+    page: UPKEEP_PAGE,
+    isOn: ({ doesUpkeep }) => doesUpkeep === true,
+    async take(cell: Cell, answer) {
+      upkeep.take(cell, (await answer()) as UpkeepWork)
+    },
+  })
+}
