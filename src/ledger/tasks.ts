@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Tasks } from '#tasks/task.ts'
+import { auditCharges } from './audit.ts'
 
 const EVERY_MS = 60_000
 const ATTEMPTS = 5
@@ -45,6 +46,7 @@ export const LEDGER_TASKS = {
   isCaused: true as const,
   open: (core: Omit<Deps, 'windowsDays'>, { windowsDays }: Pick<Deps, 'windowsDays'>) => ({
     tasks: ledgerTasks({ ...core, windowsDays }),
+    run: (signal: AbortSignal) => auditCharges(core, signal),
   }),
 }
 
