@@ -77,18 +77,33 @@ test('take() gives each reading once', () => {
   assert.equal(take().kind, 'unavailable')
 })
 
-test('the idle power is the least at first, then that of the third quiet second', () => {
+test('the idle power is the least at first, then that of a second ago once quiet seconds were before it', () => {
   const { rounds, pass } = rig()
   pass(1, '78.00')
   pass(10, '300.00', '90')
   assert.equal(rounds.idleMilliwatts, 78_000n)
   pass(10, '121.00')
+  pass(5, '120.00')
   assert.equal(rounds.idleMilliwatts, 78_000n)
-  pass(1, '120.00')
+  pass(1, '119.00')
   assert.equal(rounds.idleMilliwatts, 120_000n)
   // Under load the last quiet one stays.
   pass(50, '650.00', '100')
   assert.equal(rounds.idleMilliwatts, 120_000n)
+})
+
+test('the idle power has no first moment of a load, whose use is reported a reading late', () => {
+  // Two starts of a load on an H200, on 2026-11-27: 122.50 W and 127.09 W are partly of the load, with 0 %.
+  for (const [idle, late] of [
+    ['122.40', '122.50'],
+    ['122.70', '127.09'],
+  ] as const) {
+    const { rounds, pass } = rig()
+    pass(20, idle)
+    pass(1, late)
+    pass(1, '190.43', '39')
+    assert.equal(rounds.idleMilliwatts, BigInt(idle.replace('.', '')) * 10n)
+  }
 })
 
 test('behind the start of a model all power is idle power, until the cards are quiet', () => {
@@ -99,7 +114,7 @@ test('behind the start of a model all power is idle power, until the cards are q
   rounds.forgetIdle()
   pass(5, '119.61', '1')
   assert.equal(rounds.idleMilliwatts, 119_610n)
-  pass(11, '117.57')
+  pass(16, '117.57')
   assert.equal(rounds.idleMilliwatts, 117_570n)
   pass(5, '125.25', '20')
   assert.equal(rounds.idleMilliwatts, 117_570n)

@@ -43,6 +43,11 @@ const MEAN_MS = 1000
  * up for a while after work: that makes the figure too high rather than too low, and the operator pays for idle power.
  */
 const QUIET_MS = 2000
+/**
+ * The driver reports use up to a second late (`nvidia-smi --help-query-gpu` on utilization.gpu): a quiet reading counts
+ * when the cards were quiet for that long behind it. An H200 of 123 W idle began a load with a reading of 127 W and 0 %.
+ */
+const USE_LATE_MS = 1000
 /** Busy time between two rounds that are further apart than this is not known. */
 const GAP_MS_MAX = 3000
 /**
@@ -116,15 +121,32 @@ export function createCardRounds(cards: ReadonlySet<string>, staleMs = 2000): Ca
 function createIdlePower() {
   let isForgotten = false
   let quietFromMs: number | undefined
+  /** Quiet rounds that a late use may still belong to. */
+  let doubtful: CardRound[] = []
   let unknownFromMs: number | undefined
   let leastMilliwatts: bigint | undefined
   let quietMilliwatts: bigint | undefined
+  const endQuiet = () => {
+    quietFromMs = undefined
+    doubtful = []
+  }
+  const learnQuiet = (round: CardRound) => {
+    const { atMs } = round
+    quietFromMs ??= atMs
+    if (atMs - quietFromMs >= QUIET_MS) doubtful.push(round)
+    const sure = doubtful.findLastIndex((one) => atMs - one.atMs >= USE_LATE_MS)
+    if (sure < 0) return
+    quietMilliwatts = doubtful[sure]?.milliwatts
+    doubtful = doubtful.slice(sure + 1)
+    unknownFromMs = undefined
+  }
   return {
-    learn({ atMs, milliwatts, busyPercent }: CardRound) {
+    learn(round: CardRound) {
+      const { atMs, milliwatts, busyPercent } = round
       if (isForgotten) {
         isForgotten = false
         unknownFromMs = atMs
-        quietFromMs = undefined
+        endQuiet()
         leastMilliwatts = undefined
         quietMilliwatts = undefined
       }
@@ -132,13 +154,10 @@ function createIdlePower() {
       const isMixed = unknownFromMs !== undefined && atMs - unknownFromMs < MEAN_MS
       if (!isMixed && (leastMilliwatts === undefined || milliwatts < leastMilliwatts))
         leastMilliwatts = milliwatts
-      if (busyPercent !== 0n) quietFromMs = undefined
-      else if (atMs - (quietFromMs ??= atMs) >= QUIET_MS) {
-        quietMilliwatts = milliwatts
-        unknownFromMs = undefined
-      }
+      if (busyPercent === 0n) learnQuiet(round)
+      else endQuiet()
     },
-    restart: () => void (quietFromMs = undefined),
+    restart: endQuiet,
     // Takes effect with the next round: while the program of the lines is away, there is none.
     forget: () => void (isForgotten = true),
     milliwatts(newest: CardRound | undefined): bigint | undefined {
