@@ -98,6 +98,16 @@ test('over-billing is taken off the next ten seconds, under-billing is the opera
   assert.ok(tariff.carriedNj < S / 2n, `${tariff.carriedNj} nJ still carried`)
 })
 
+test('a credit waits through seconds without work: the tariff stays', () => {
+  const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
+  const window = { elapsedNs: S, capacityNs: CPUS * S, proportional: false, ...PLUG }
+  const [dynamicNj, trueUpNj] = [nj(10n * S), nj(20n * S)]
+  tariff.observe({ ...window, busyNs: S, dynamicNj, chargedNs: S, trueUpNj })
+  const nothing = { busyNs: 0n, dynamicNj: nj(0n), chargedNs: 0n, trueUpNj: nj(0n) }
+  for (let second = 0; second < 10; second++) tariff.observe({ ...window, ...nothing })
+  assert.deepEqual([tariff.njPerCpuS, tariff.carriedNj], [8n * S, 20n * S])
+})
+
 test('the tariff never falls below a fifth of the model’s, whatever is carried', () => {
   const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
   tariff.observe({

@@ -76,6 +76,13 @@ export function createTariff(deps: {
   }
   // At a limit it is the model that says how much.
   const isLimited = () => average() !== measured()
+  // A second without charged work does not say how much work pays a credit back. On an H200 a credit of 33 J made the
+  // tariff 0 within five such seconds: ten seconds of work that took 1.4 kJ were free.
+  const expect = (chargedNow: bigint) => {
+    if (chargedNow === 0n) return
+    chargedNsPerS =
+      chargedNsPerS === 0n ? chargedNow : chargedNsPerS + (chargedNow - chargedNsPerS) / DECAY
+  }
   const discount = () => {
     const expectedNs = (chargedNsPerS * REPAY_NS) / NS_PER_S
     return carried === 0n || expectedNs === 0n ? 0n : (carried * NS_PER_S) / expectedNs
@@ -99,9 +106,7 @@ export function createTariff(deps: {
       if (!follows || window.elapsedNs <= 0n) return
       if (window.busyNs * 1000n >= window.capacityNs * BUSY_LEAST_PERMILLE && window.busyNs > 0n)
         learn(window)
-      const chargedNow = (window.chargedNs * NS_PER_S) / window.elapsedNs
-      chargedNsPerS =
-        chargedNsPerS === 0n ? chargedNow : chargedNsPerS + (chargedNow - chargedNsPerS) / DECAY
+      expect((window.chargedNs * NS_PER_S) / window.elapsedNs)
       // Under-billing is the operator's and is never carried: it must not be billed to later requests.
       carried = carried + window.trueUpNj > 0n ? carried + window.trueUpNj : 0n
       const reduced = average() - discount()
