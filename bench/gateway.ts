@@ -246,8 +246,8 @@ function sectionOf(measured: ReadonlyMap<string, ReadonlyMap<string, readonly Ru
     bars,
     tables: [...measured].map(table),
     notes: [
-      `${CONNECTIONS} keep-alive connections in a closed loop, ${ROUNDS.whole} rounds of ${SECONDS} s per target, targets by turns (LiteLLM after them), each after ${WARM_UP_REQUESTS} requests of the kind (or ${WARM_UPS_MAX * WARM_UP_SECONDS} s of them); the median over the rounds. A ratio is the median of the ratios within a round. Load, target and upstream share the machine.`,
-      'The proxies, Portkey and TensorZero neither check a token nor count anything; LiteLLM, without its database, checks one key and counts nothing that lasts. Ergon authenticates, admits against a lease, checks and meters the answer, writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log; the last CPU column holds all of that, for every process, until the product is at rest again.',
+      `${CONNECTIONS} keep-alive connections in a closed loop, ${ROUNDS.whole} rounds of ${SECONDS} s per target, targets by turns (LiteLLM after them). Each round begins after ${WARM_UP_REQUESTS} requests of the kind (or ${WARM_UPS_MAX * WARM_UP_SECONDS} s of them). Figures are medians over the rounds. A ratio is the median of the ratios within a round. Load, target and upstream share the machine.`,
+      'The proxies, Portkey and TensorZero neither check a token nor count anything. LiteLLM, without its database, checks one key and counts nothing that lasts. Ergon authenticates, admits against a lease, checks and meters the answer, writes the charge to its journal before the figures leave, posts it to the ledger and seals it into the log. The last CPU column holds all of that, for every process, until the product is at rest again.',
     ],
   }
 }
