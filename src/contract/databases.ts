@@ -163,18 +163,22 @@ export const databaseEnergy = z.object({
   data: z.array(z.object({ at: time, ...energyFigures })),
 })
 
-/** The queries of a database by the time that they took; half a minute old, or of the time before it fell asleep. */
+/** The queries of a database by the time that they took; half a minute old, or of the time before the server slept. */
 export const databaseQueries = z.object({
   object: z.literal('database.queries'),
   /** Says that `energy_j` is an estimate: nothing is billed by query. */
-  basis: z.literal('the energy of the server, apportioned by execution time; not billed'),
+  basis: z.literal(
+    'the time of each at one processor, at most the energy of the server; not billed by query',
+  ),
   /** The time of the figures; null before the first. */
   from: time.nullable(),
   to: time.nullable(),
   /** Of the server in that time, as charged. */
   energy_j: z.number().min(0),
-  /** The part of queries that are not listed. */
+  /** The part of statements that are not listed: the service's own, and those after the first 100. */
   other_j: z.number().min(0),
+  /** The part without a statement: starts, sessions and upkeep of the server, and its part of the idle machine. */
+  rest_j: z.number().min(0),
   /** The longest first, at most 100. */
   data: z.array(
     z.object({

@@ -61,7 +61,7 @@ function open({ readers: state, session }: GatewayCore, settings: GatewaySetting
       'database.intervals': {
         handle: createIntervalList(SHOWN_DATABASES, { state, now: Date.now }),
       },
-      'database.queries': { handle: createDatabaseQueries({ state }) },
+      'database.queries': { handle: createDatabaseQueries({ state, rates }) },
       'database.query': {
         parse: parseDatabaseQuery,
         handle: createDatabaseQuery({ ...deps, rates }),

@@ -297,6 +297,7 @@ test('a raised budget goes on by itself, and events tell of each budget', async 
 type Queries = {
   readonly energy_j: number
   readonly other_j: number
+  readonly rest_j: number
   readonly data: readonly { readonly query: string; readonly energy_j: number }[]
 }
 
@@ -304,6 +305,7 @@ test('the energy of a database is what it was charged, and its queries have part
   // The statements of a server are read 3 s after its start, and then each 30 s.
   for (const verb of ['suspend', 'resume'])
     assert.equal((await ergon.cli('db', verb, 'capped')).code, 0)
+  assert.equal((await ergon.cli('db', 'query', 'capped', 'select 7 as of_the_box')).code, 0)
   const client = await until('a session', () => connect().catch(() => undefined))
   await client.query('select max(wanted) from generate_series(1, 2000000) wanted')
   // Customers read no statements of others: the extension is the service's.
@@ -322,16 +324,21 @@ test('the energy of a database is what it was charged, and its queries have part
     COMMAND_REST_MS,
   )
   await client.end()
+  const { stdout } = await ergon.cli('db', 'energy', 'capped', '--queries')
+  assert.match(stdout, /Ergon's own among them/)
+  assert.match(stdout, /\(the server at rest between queries\)/)
   assert.ok(
     queries.data.every(({ query }) => !query.includes('2000000')),
     'without constants',
   )
   // lookInside() reads these a second before the statements.
   assert.ok(
-    queries.data.every(({ query }) => !query.includes('pg_extension')),
+    queries.data.every(({ query }) => !/pg_extension|format_type/.test(query)),
     'without those of the service',
   )
-  const parts = queries.data.reduce((sum, one) => sum + one.energy_j, queries.other_j)
+  assert.ok(queries.data.some(({ query }) => query.includes('of_the_box')))
+  const { other_j: otherJ, rest_j: restJ } = queries
+  const parts = queries.data.reduce((sum, one) => sum + one.energy_j, otherJ + restJ)
   assert.ok(Math.abs(parts - queries.energy_j) < 1e-6, String(parts))
   // A charge may be posted between the two readings.
   const energy = await until(

@@ -157,7 +157,8 @@ test('no statement changes the database, reads files, or leaves its role and its
   await withClient(owner, async () => {
     for (const [sql, sqlstate] of ATTACKS) {
       const { status, code, sqlstate: got, detail } = await ask(sql)
-      assert.deepEqual([status, code], [400, 'database_query_failed'], `${sql}: ${detail}`)
+      const refused = got === '25006' ? 'database_query_read_only' : 'database_query_failed'
+      assert.deepEqual([status, code], [400, refused], `${sql}: ${detail}`)
       if (sqlstate !== undefined) assert.equal(got, sqlstate, `${sql}: ${detail}`)
     }
   })
@@ -253,7 +254,10 @@ test('ergon db query prints a table, JSON or CSV', async () => {
   const shown = await ergon.cli('db', 'query', NAME, sql)
   assert.equal(shown.code, 0, shown.stderr)
   assert.match(shown.stdout, /^id +text\n1 +a "b",1\n$/)
-  assert.match(shown.stderr, /^1 row, [\d.]+ ms, [\d.]+ J and at most [\d.]+ J of the server$/m)
+  assert.match(
+    shown.stderr,
+    /^1 row, [\d.]+ ms, [\d.]+ J and at most [\d.]+ J of the server while it ran$/m,
+  )
   const csv = await ergon.cli('db', 'query', NAME, sql, '--csv')
   assert.equal(csv.stdout, 'id,text\n1,"a ""b"",1"\n')
   const json = await ergon.cli(

@@ -202,6 +202,14 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await page.getByLabel('SQL').fill('delete from nothing')
     await press('Run')
     await page.getByText('relation "nothing" does not exist').waitFor()
+    await page.getByLabel('SQL').fill('create table written (n int)')
+    await press('Run')
+    await page.getByText('To write, connect to the address of the database').waitFor()
+    // The list is of the last reading of the server.
+    await page
+      .getByText(/They are read 3 s after|first minute of the server|at rest between queries/)
+      .first()
+      .waitFor()
     await checkPage(page, 'a database')
     await ada.context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await endTouch(sharedErgon(), await memberOf(ada))

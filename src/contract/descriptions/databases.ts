@@ -69,6 +69,7 @@ export const DATABASES_DESCRIPTIONS: Descriptions<typeof DATABASES> = {
       'database_not_ready',
       'database_suspended',
       'database_query_failed',
+      'database_query_read_only',
       'too_many_requests',
       'database_result_too_large',
       'databases_off',

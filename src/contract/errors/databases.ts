@@ -9,6 +9,10 @@ export const DATABASES_ERRORS = {
   database_not_ready: caller(409, 'Wait until the database is deployed: `ergon db show`.'),
   database_suspended: caller(409, 'Resume the database first: `ergon db resume`.'),
   database_query_failed: caller(400, 'Correct the statement; `sqlstate` and `position` say where.'),
+  database_query_read_only: caller(
+    400,
+    'A query by the API or the portal only reads. To write, connect to the address of the database: `psql "$(ergon db url NAME)"`.',
+  ),
   database_result_too_large: caller(
     400,
     'Select fewer columns, or parts of long values: left(column, 1000).',

@@ -1,7 +1,7 @@
 // POST /v1/databases/{id or name}/query: one statement that reads, as any client of the endpoint sends it. The server is
 // charged by the minute and the session by the proxy, so the request itself costs its own CPU alone.
 import pg from 'pg'
-import { nj, priceOf, printJoules, type Nj } from '#base/units.ts'
+import { priceOf, printJoules } from '#base/units.ts'
 import { databaseQueryReply, QUERY_MS_MAX, type DatabaseQueryRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import { rawNumber } from '#contract/raw-json.ts'
@@ -12,6 +12,7 @@ import {
   type DatabaseRow,
 } from '#databases/operations/find-database.ts'
 import { askDatabase, type QueryAnswer } from '#databases/query/ask-database.ts'
+import { energyOfMs } from '#databases/query/energy-of-ms.ts'
 import { queryRefusal } from '#databases/query/query-refusal.ts'
 import { wantQueryRole } from '#databases/query/query-role.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
@@ -20,7 +21,7 @@ import type { Handled, Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import type { State } from '#state/connect.ts'
 
-type QueryRates = () => { readonly njPerCpuS: bigint; readonly pusdPerJ: bigint }
+export type QueryRates = () => { readonly njPerCpuS: bigint; readonly pusdPerJ: bigint }
 
 /** Queries of a gateway that run at once, each of which may keep 8 MB, and those of one account. */
 const RUNNING_MAX = 24
@@ -73,7 +74,7 @@ export const createQueryCeiling =
       ceiling_j: rawNumber(printJoules(spend.ceilingNj)),
       ceiling_nj: spend.ceilingNj.toString(),
       ceiling_pusd: priceOf(spend.ceilingNj, rates().pusdPerJ).toString(),
-      server_j: rawNumber(printJoules(energyOfMs(QUERY_MS_MAX, rates))),
+      server_j: rawNumber(printJoules(energyOfMs(QUERY_MS_MAX, rates().njPerCpuS))),
       time_limit_ms: QUERY_MS_MAX,
     }
     return { kind: 'known', status: 200, body: () => JSON.stringify(reply) }
@@ -120,14 +121,8 @@ function replyOf(answer: QueryAnswer, rates: QueryRates) {
     row_count: rows.length,
     cut: isCut,
     duration_ms: Number(durationMs.toFixed(3)),
-    server_j: rawNumber(printJoules(energyOfMs(durationMs, rates))),
+    server_j: rawNumber(printJoules(energyOfMs(durationMs, rates().njPerCpuS))),
     basis: databaseQueryReply.shape.basis.value,
   }
   return { kind: 'known', status: 200, body: () => JSON.stringify(reply) } as const
 }
-
-const NS_PER_MS = 1e6
-const NS_PER_S = 1_000_000_000n
-
-const energyOfMs = (ms: number, rates: QueryRates): Nj =>
-  nj((BigInt(Math.round(ms * NS_PER_MS)) * rates().njPerCpuS) / NS_PER_S)

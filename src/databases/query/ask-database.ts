@@ -6,6 +6,7 @@ import pg from 'pg'
 import { sleep } from '#base/clock.ts'
 import { QUERY_MS_MAX } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
+import { COLUMN_TYPES } from './column-types.ts'
 import { LimitedQuery, type QueryColumn } from './limited-query.ts'
 
 export type QueryLogin = {
@@ -154,13 +155,9 @@ function clientOf(
 
 /** The columns with the names of their types. */
 async function columnsOf(client: pg.Client, fields: readonly QueryColumn[]) {
-  const { rows } = await client.query<{ type: string }>(
-    `select pg_catalog.format_type(id, modifier) as type
-     from rows from (pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) with ordinality as asked (id, modifier, place) order by place`,
-    [
-      fields.map(({ dataTypeID }) => dataTypeID),
-      fields.map(({ dataTypeModifier }) => dataTypeModifier),
-    ],
-  )
+  const { rows } = await client.query<{ type: string }>(COLUMN_TYPES, [
+    fields.map(({ dataTypeID }) => dataTypeID),
+    fields.map(({ dataTypeModifier }) => dataTypeModifier),
+  ])
   return fields.map(({ name }, place) => ({ name, type: rows[place]?.type ?? '' }))
 }

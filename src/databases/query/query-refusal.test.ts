@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { energyWords } from '#databases/agent-socket/energy-words.ts'
 import { STARTING } from '#databases/agent-socket/state-words.ts'
-import { fault } from '#contract/errors.ts'
+import { advised, fault } from '#contract/errors.ts'
 import { queryRefusal } from './query-refusal.ts'
 
 const said = (severity: string, { code, message }: { code: string; message: string }) =>
@@ -24,4 +24,11 @@ test('a session that ends for want of energy or a server is no fault of the stat
     assert.equal(queryRefusal(said('FATAL', words)).details['sqlstate'], words.code)
     assert.equal(queryRefusal(said('ERROR', words)).code, 'database_query_failed', 'raised by SQL')
   }
+})
+
+test('queryRefusal() of a write says that the query only reads, and how to write', () => {
+  const message = 'cannot execute INSERT in a read-only transaction'
+  const refusal = queryRefusal(said('ERROR', { code: '25006', message }))
+  assert.equal(refusal.code, 'database_query_read_only')
+  assert.match(advised(refusal), /INSERT in a read-only transaction\. .*only reads.*psql/)
 })

@@ -10,6 +10,8 @@ const ENDS: Readonly<Record<string, 'budget_exhausted' | 'database_not_ready' | 
   '53400': 'budget_exhausted',
   '57P03': 'database_not_ready',
 }
+/** The SQLSTATE of a write in a transaction that only reads, as that of each query is. */
+const WRITE = '25006'
 const RETRY_S = 1
 
 /** With the place in the statement. */
@@ -29,7 +31,8 @@ export function queryRefusal(error: pg.DatabaseError): ErgonError {
 
 /** A statement may raise any SQLSTATE, but not end its session with one. */
 function refusalOf({ severity, code = '', message }: pg.DatabaseError) {
-  if (severity !== 'FATAL') return 'database_query_failed'
+  if (severity !== 'FATAL')
+    return code === WRITE ? 'database_query_read_only' : 'database_query_failed'
   if (message === UNPAID.message) return 'balance_depleted'
   return ENDS[code] ?? 'database_query_failed'
 }

@@ -5,6 +5,7 @@ import { sleep } from '#base/clock.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { COLUMN_TYPES } from '#databases/query/column-types.ts'
 
 type CountedStatement = {
   /** Without its constants. */
@@ -41,7 +42,8 @@ export const STATEMENTS_LIBRARY = 'pg_stat_statements.so'
 
 const READ = `with all_of as (
     select left(s.query, ${QUERY_CHARACTERS_MAX}) as query, s.calls, s.rows, s.total_exec_time as ms,
-      d.datname = $1 and not coalesce(r.rolsuper, false) as is_own
+      d.datname = $1 and not coalesce(r.rolsuper, false)
+        and left(s.query, ${QUERY_CHARACTERS_MAX}) <> $2 as is_own
     from public.pg_stat_statements s left join pg_database d on d.oid = s.dbid left join pg_roles r on r.oid = s.userid
   ), listed as (
     select query, calls, rows, round(ms::numeric, 6) as ms from all_of where is_own order by ms desc limit ${STATEMENTS_MAX}
@@ -76,7 +78,10 @@ export async function keepStatements(
     try {
       await using server = connect()
       await server.query('create extension if not exists pg_stat_statements schema public')
-      const { rows } = await server.query<Omit<Statements, 'sampled_at'>>(READ, [database.name])
+      const { rows } = await server.query<Omit<Statements, 'sampled_at'>>(READ, [
+        database.name,
+        COLUMN_TYPES,
+      ])
       for (const { since, other_ms: otherMs, statements } of rows)
         await state.query(WRITE, [database.id, since, otherMs, JSON.stringify(statements)])
       await server.query(RESET)

@@ -3,16 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { useRef, useState, type KeyboardEvent } from 'react'
 import { costOf, type Cost } from '#console/chat/cost.ts'
 import { send } from '#console/client/call.ts'
-import { read } from '#console/client/queries.ts'
-import { energyShort } from '#console/figures/energy.ts'
+import { changed, read } from '#console/client/queries.ts'
 import { ProblemNote } from '#console/parts/loaded.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import type { Database } from './database.ts'
+import { costWords, mostWords } from './query-words.ts'
 import { QueryRows, type QueryResult } from './query-rows.tsx'
 
 const ROWS_MAX = 1000
-const NJ_PER_J = 1e9
 const EXAMPLE = 'select * from information_schema.tables'
 
 export function QueryBox({ database }: { readonly database: Database }) {
@@ -30,6 +29,7 @@ export function QueryBox({ database }: { readonly database: Database }) {
     const cost = costOf(response.headers)
     const result = (await response.json()) as QueryResult
     setAnswer({ result, ...(cost !== undefined && { cost }) })
+    void changed('GET /v1/databases/:database/queries')
   })
   const canRun = sql.trim() !== '' && database.status === 'deployed' && !action.isBusy
   const onKeyDown = (event: KeyboardEvent) => {
@@ -74,27 +74,21 @@ function Most({ database }: { readonly database: Database }) {
   const { data } = useQuery(
     read('GET /v1/databases/:database/query/ceiling', { path: { database: database.id } }),
   )
-  if (data === undefined) return <span className="small">Ctrl+Enter runs it.</span>
   return (
     <span className="small">
-      At most {energyShort(BigInt(data.ceiling_nj))} for the request, and at most{' '}
-      {energyShort(inNj(data.server_j))} of its server. Ctrl+Enter runs it.
+      {data === undefined ? '' : `${mostWords(data)} `}Ctrl+Enter runs it.
     </span>
   )
 }
 
 function After({ result, cost }: { readonly result: QueryResult; readonly cost?: Cost }) {
-  const { row_count: count, cut, duration_ms: ms, server_j: server } = result
+  const { row_count: count } = result
   return (
     <p className="small" role="status">
       <b>
         {count} {count === 1 ? 'row' : 'rows'}
       </b>{' '}
-      in {ms.toFixed(1)} ms
-      {cost !== undefined && ` for ${energyShort(cost.figure.nj)}`}, and at most{' '}
-      {energyShort(inNj(server))} of its server{cut && '. There are more rows'}.
+      {costWords(result, cost)}
     </p>
   )
 }
-
-const inNj = (joules: number): bigint => BigInt(Math.round(joules * NJ_PER_J))

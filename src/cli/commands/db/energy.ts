@@ -18,6 +18,7 @@ type Queries = {
   readonly to: string | null
   readonly energy_j: number
   readonly other_j: number
+  readonly rest_j: number
   readonly data: readonly {
     readonly query: string
     readonly calls: number
@@ -56,7 +57,8 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
 const shortMs = (ms: number): string =>
   ms < 100 ? String(Number(ms.toPrecision(3))) : ms.toFixed(1)
 
-function printQueries({ basis, from, to, energy_j, other_j, data }: Queries, name: string): void {
+function printQueries(queries: Queries, name: string): void {
+  const { basis, from, to, energy_j, other_j, rest_j, data } = queries
   if (to === null) return tell(`${name} has not been awake for half a minute yet`)
   const rows = data.map((one) => [
     String(one.energy_j),
@@ -64,6 +66,10 @@ function printQueries({ basis, from, to, energy_j, other_j, data }: Queries, nam
     shortMs(one.execution_ms),
     one.query.replaceAll(/\s+/g, ' ').slice(0, QUERY_WIDTH),
   ])
-  print(table(['JOULES', 'CALLS', 'MS', 'QUERY'], [...rows, [String(other_j), '', '', '(others)']]))
+  const others = [
+    [String(other_j), '', '', "(other statements, Ergon's own among them)"],
+    [String(rest_j), '', '', '(the server at rest between queries)'],
+  ]
+  print(table(['JOULES', 'CALLS', 'MS', 'QUERY'], [...rows, ...others]))
   tell(`${energy_j} J from ${from} to ${to}: ${basis}`)
 }

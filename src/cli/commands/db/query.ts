@@ -38,7 +38,7 @@ function tellCost(
 ) {
   const rows = `${count} ${count === 1 ? 'row' : 'rows'}`
   tell(
-    `${rows}, ${ms.toFixed(1)} ms, ${String(own ?? '?')} J and at most ${server} J of the server`,
+    `${rows}, ${ms.toFixed(1)} ms, ${String(own ?? '?')} J and at most ${server} J of the server while it ran`,
   )
   if (cut) tell('There are more rows: ask for more with --max-rows, or for less with a condition')
 }
