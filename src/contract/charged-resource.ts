@@ -2,6 +2,7 @@
 
 /** The kinds that ids abbreviate. */
 const KINDS: Readonly<Record<string, string>> = {
+  acct: 'account',
   db: 'database',
   dep: 'deployment',
   fn: 'function',
@@ -13,6 +14,9 @@ export function chargedResource(id: string): string {
   const [prefix = ''] = id.split('_', 1)
   return `${KINDS[prefix] ?? prefix}:${id}`
 }
+
+/** The kind of the resource of an id: `database` of `db_x`. */
+export const kindOfResource = (id: string): string => chargedResource(id).split(':', 1)[0] ?? ''
 
 /** The id in the name of a charged resource. */
 export const chargedId = (resource: string): string => resource.slice(resource.indexOf(':') + 1)

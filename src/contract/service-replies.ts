@@ -40,7 +40,12 @@ export const usageList = z.object({
       at: time.optional(),
       /** Null is what has none: with `group_by=model` all that no model served, with `token` what runs and is stored. */
       group: z.string().nullable(),
-      /** Of `group_by=resource`: the name of the resource; null is what no resource used. */
+      /**
+       * Of `group_by=token` and `resource`: `token`, or `session` for a sign-in at the portal; `database`, `function` and so
+       * on, or `account` for deliveries of its webhooks. Null is what has neither.
+       */
+      kind: z.string().nullable().optional(),
+      /** Of the same: the name that the token or the resource has or had; null where there is none. */
       name: z.string().nullable().optional(),
       requests: count,
       energy_j: z.number().min(0),

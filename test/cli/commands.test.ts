@@ -106,6 +106,8 @@ test('usage says the band of the energy, and how much of it a sensor read', asyn
   assert.ok(data.length > 0 && data.every(({ energy_nj: energy }) => BigInt(energy) > 0n))
   assert.ok(data.every((row) => BigInt(row.measured_nj) <= BigInt(row.energy_nj)))
   assert.match((await run(['usage'])).stdout, /BAND +MEASURED.*\n.* ±\d+ % +\d+ % /)
+  const byToken = await run(['usage', '--group-by', 'token'])
+  assert.match(byToken.stdout, /^KIND +TOKEN .*\n(.*\n)*token +\S/, 'no token is its id alone')
 })
 
 test('a token is minted, shown once alone on stdout, used, and revoked', async () => {

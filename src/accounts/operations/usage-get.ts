@@ -9,8 +9,8 @@ import { readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import { readUsage, type UsageRow } from '#ledger/usage.ts'
 import { callerOf } from '#identity/principal.ts'
+import { namedGroups, type GroupNames } from '#accounts/group-names.ts'
 import { readUsageQuery } from '#accounts/usage-query.ts'
-import { resourceNames } from '#resources/resource-names.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
 
@@ -37,10 +37,7 @@ export function createUsageGet(deps: {
       () => inSnapshot(deps.state, (snapshot) => readUsage(snapshot, span, group, rows)),
       ({ summed }) => summed - 1,
     )
-    const names =
-      groupBy === 'resource'
-        ? await resourceNames(deps.state, span.account, idsOf(page.of(found)))
-        : undefined
+    const named = await namedGroups(deps.state, { account, groupBy, ids: idsOf(page.of(found)) })
     const next = page.next(found, () => asked.cursorAt(offset + page.limit))
     return {
       kind: 'known',
@@ -53,7 +50,7 @@ export function createUsageGet(deps: {
           group_by: groupBy,
           unit: env === 'test' ? 'tUSD' : 'USD',
           ...(step !== undefined && { step }),
-          data: page.of(found).map((row) => toEntry(row, { names, bands })),
+          data: page.of(found).map((row) => toEntry(row, { named, bands })),
           has_more: next !== null,
           next_cursor: next,
         }),
@@ -65,14 +62,14 @@ const idsOf = (rows: readonly UsageRow[]): string[] =>
   rows.flatMap(({ group }) => (group === null ? [] : [group]))
 
 type EntryOptions = {
-  readonly names: ReadonlyMap<string, string> | undefined
+  readonly named: GroupNames | undefined
   readonly bands: boolean
 }
 
-const toEntry = (row: UsageRow, { names, bands }: EntryOptions) => ({
+const toEntry = (row: UsageRow, { named, bands }: EntryOptions) => ({
   ...(row.at !== null && { at: row.at.toISOString() }),
   group: row.group,
-  ...(names !== undefined && { name: names.get(row.group ?? '') ?? null }),
+  ...named?.(row.group),
   requests: Number(row.requests),
   energy_j: rawNumber(printJoules(nj(BigInt(row.energy)))),
   carbon_mg: rawNumber(printMilligrams(pg(BigInt(row.carbon)))),

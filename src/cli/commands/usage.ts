@@ -1,6 +1,5 @@
 // ergon usage: what the account used over a period, grouped; or the last request of this token.
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
-import { chargedResource } from '#contract/charged-resource.ts'
 import { apiGet } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
@@ -13,6 +12,7 @@ const EXAMPLE = 'ergon usage --from 2026-11-01 --to 2026-12-01'
 type UsageEntry = {
   at?: string
   group: string | null
+  kind?: string | null
   name?: string | null
   requests: number
   energy_nj: string
@@ -31,8 +31,8 @@ export async function run({ options }: CommandCall): Promise<void> {
   const words = [...span, `group_by=${encodeURIComponent(group)}`, ...step]
   const list = await allOf(options, words.join('&'))
   if (options.json) return printJson(list)
-  // A function and a database may have one name.
-  const isOfKinds = group === 'resource'
+  // A function and a database may have one name, and a sign-in at the portal has none of its own.
+  const isOfKinds = group === 'resource' || group === 'token'
   print(
     table(
       [
@@ -48,7 +48,8 @@ export async function run({ options }: CommandCall): Promise<void> {
       ],
       list.data.map((row) => [
         ...(row.at === undefined ? [] : [row.at]),
-        ...(isOfKinds ? kindAndName(row) : [row.name ?? row.group ?? `(no ${group})`]),
+        ...(isOfKinds ? [row.kind ?? ''] : []),
+        nameOf(row, group),
         String(row.requests),
         printJoules(nj(BigInt(row.energy_nj))),
         ...(step.length === 0 ? [bandWords(row)] : []),
@@ -71,11 +72,9 @@ function printSums({ data, unit }: List): void {
   print(`${sum((row) => row.requests)} requests: ${energy} J, ${carbon} mg CO2e, ${charge} ${unit}`)
 }
 
-/** Of the id of a resource: its kind, and its name. */
-function kindAndName({ group, name }: UsageEntry): [string, string] {
-  if (group === null) return ['', '(no resource)']
-  const [kind = ''] = chargedResource(group).split(':', 1)
-  return [kind, name ?? group]
+function nameOf({ group, kind, name }: UsageEntry, groupBy: string): string {
+  if (group === null) return `(no ${groupBy})`
+  return kind === 'account' ? '(the account itself)' : (name ?? group)
 }
 
 /** The measured part of the energy, in whole percent: at 100 nothing was estimated. */

@@ -24,9 +24,11 @@ test('csvOf() quotes, and takes the force from formulas', () => {
     measured_nj: '0',
     band_pct: 40,
     charge_pusd: '1',
+    kind: 'token',
+    name: 'website',
   }
   assert.equal(
     csvOf([row]),
-    'group,requests,energy_nj,band_pct,measured_nj,carbon_pg,charge_pusd\r\n"\'=cmd|""x"",1",3,5,40,0,7,1\r\n',
+    'group,requests,energy_nj,band_pct,measured_nj,carbon_pg,charge_pusd,kind,name\r\n"\'=cmd|""x"",1",3,5,40,0,7,1,token,website\r\n',
   )
 })

@@ -20,6 +20,8 @@ const COLUMNS = [
   'measured_nj',
   'carbon_pg',
   'charge_pusd',
+  'kind',
+  'name',
 ] as const
 
 /** RFC 4180. Text that a spreadsheet would take for a formula begins with an apostrophe. */

@@ -3,32 +3,20 @@ import { share } from '#console/figures/amounts.ts'
 import { grouped } from '#console/figures/digits.ts'
 import { energyExact, energyShort } from '#console/figures/energy.ts'
 import { moneyExact, moneyShort } from '#console/figures/money.ts'
-import { drawnAs, operationName, serviceName, type ServiceName } from '#console/parts/services.ts'
+import { drawnAs, type ServiceName } from '#console/parts/services.ts'
 import { useUnit } from '#console/live/use-unit.ts'
-import { energyOf, useTokenNames, type GroupBy, type UsageRow } from './use-usage.ts'
-
-/** Names of what is in no group. */
-const WITHOUT: Partial<Record<GroupBy, string>> = {
-  model: 'without a model',
-  token: 'without a token: what runs and is stored',
-  resource: 'requests and buckets',
-}
+import { groupName, withOneSignIn, type SummedRow } from './groups.ts'
+import { energyOf, type GroupBy, type UsageRow } from './use-usage.ts'
 
 export function GroupTable(props: {
   readonly rows: readonly UsageRow[]
   readonly past: readonly UsageRow[] | undefined
   readonly by: GroupBy
 }) {
-  const { rows, past, by } = props
-  const tokens = useTokenNames()
+  const { by } = props
+  const rows = withOneSignIn(props.rows)
+  const past = props.past && withOneSignIn(props.past)
   const whole = energyOf(rows)
-  const nameOf = ({ group, name }: UsageRow): string => {
-    if (group === null) return WITHOUT[by] ?? 'other'
-    if (by === 'resource') return name ?? group
-    if (by === 'service') return serviceName(group)
-    if (by === 'operation') return operationName(group)
-    return by === 'token' ? (tokens.get(group) ?? group) : group
-  }
   if (rows.length === 0) return <p className="small">Nothing was used in this time.</p>
   return (
     <table>
@@ -58,7 +46,7 @@ export function GroupTable(props: {
             key={row.group ?? ''}
             row={row}
             whole={whole}
-            name={nameOf(row)}
+            name={groupName(row, by)}
             mark={by === 'service' ? drawnAs(row.group ?? 'other') : undefined}
             before={past?.find(({ group }) => group === row.group)}
           />
@@ -69,12 +57,12 @@ export function GroupTable(props: {
 }
 
 function GroupRow(props: {
-  readonly row: UsageRow
+  readonly row: SummedRow
   readonly whole: bigint
   readonly name: string
   /** The colour of the chart: the table names its bars. */
   readonly mark: ServiceName | undefined
-  readonly before: UsageRow | undefined
+  readonly before: SummedRow | undefined
 }) {
   const { row, whole, name, mark, before } = props
   const nj = BigInt(row.energy_nj)

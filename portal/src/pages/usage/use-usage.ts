@@ -1,7 +1,7 @@
 // The usage of a range: by step for the chart, by group for the table, and by group of the range before.
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { read, readPages, rowsOf, useRest } from '#console/client/queries.ts'
+import { readPages, rowsOf, useRest } from '#console/client/queries.ts'
 import type { Range } from '#console/parts/range.ts'
 import { before } from './range.ts'
 
@@ -38,11 +38,5 @@ export function useUsage(range: Range, groupBy: GroupBy, nowMs: number) {
   }
 }
 
-/** Names of tokens by their ids. */
-export function useTokenNames(): ReadonlyMap<string, string> {
-  const tokens = useQuery(read('GET /v1/tokens', { query: { limit: LIMIT } }))
-  return new Map(tokens.data?.data.map(({ id, name }) => [id, name]))
-}
-
-export const energyOf = (rows: readonly UsageRow[]): bigint =>
+export const energyOf = (rows: readonly Pick<UsageRow, 'energy_nj'>[]): bigint =>
   rows.reduce((sum, { energy_nj }) => sum + BigInt(energy_nj), 0n)
