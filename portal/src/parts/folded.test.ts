@@ -1,4 +1,4 @@
-// Reads of the account in a short list of charges.
+// The price of looking in a short list of charges.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { folded, isFolded } from './folded.ts'
@@ -17,26 +17,35 @@ const row = (id: string, service: string, operation: string): Row => ({
   leafHash: undefined,
   token: null,
 })
-const shown = (rows: readonly Row[]) =>
-  folded(rows).map((one) => (isFolded(one) ? `${one.id}: ${one.count}, ${one.nj}` : one.id))
+const shown = (rows: readonly Row[], most = 7) =>
+  folded(rows, most).map((one) => (isFolded(one) ? `${one.id}: ${one.count}, ${one.nj}` : one.id))
 
-test('neighbouring reads are one row with their sum, and what was asked for keeps its place', () => {
+test('folded() has the reads of a walk through pages in one line at the end, after all work', () => {
   const rows = [
-    row('a', 'other', 'usage.get'),
+    row('a', 'usage', 'usage.get'),
     row('b', 'databases', 'database.list'),
     row('c', 'inference', 'chat.create'),
     row('d', 'workloads', 'workload.logs'),
-    row('e', 'storage', 'object.get'),
+    row('e', 'storage', 'storage.get-object'),
     row('f', 'workloads', 'workload.standing'),
-    row('g', 'other', 'live.get'),
-    row('h', 'other', 'ledger.list'),
-    row('i', 'other', 'token.create'),
+    row('g', 'databases', 'database-query.ceiling'),
+    row('h', 'inference', 'chat.ceiling'),
+    row('i', 'storage', 'storage.list-objects-v2'),
+    row('j', 'storage', 'storage.buckets'),
+    row('k', 'webhooks', 'webhook.log'),
+    row('l', 'tokens', 'token.create'),
   ]
-  assert.deepEqual(shown(rows), ['a: 2, 10', 'c', 'd', 'e', 'f', 'g: 2, 10', 'i'])
+  assert.deepEqual(shown(rows), ['c', 'e', 'f', 'l', 'a: 8, 40'])
 })
 
-test('a row that is no charge is never a read', () => {
-  const topup: Row = { ...row('a', 'other', 'usage.get'), kind: 'topup' }
+test('folded() keeps a place for the reads in a full list, and gives the place to work without them', () => {
+  const work = ['a', 'b', 'c'].map((id) => row(id, 'inference', 'chat.create'))
+  assert.deepEqual(shown([row('r', 'usage', 'usage.get'), ...work], 3), ['a', 'b', 'r: 1, 5'])
+  assert.deepEqual(shown(work, 3), ['a', 'b', 'c'])
+})
+
+test('folded() never takes a row that is no charge for a read', () => {
+  const topup: Row = { ...row('a', 'usage', 'usage.get'), kind: 'topup' }
   assert.deepEqual(shown([topup, topup]), ['a', 'a'])
   assert.deepEqual(shown([]), [])
 })

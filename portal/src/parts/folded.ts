@@ -1,39 +1,34 @@
-// Reads of the account, which the console makes itself, stand in one line of a short list, so that they push nothing else
-// out of it. The ledger has each of them.
+// The price of looking, which the console itself causes, stands in one line at the end of a short list: the customer's own
+// work comes before. The ledger has each of the charges.
 import type { Row } from './ledger-row.ts'
 
 export type Reads = { readonly id: string; readonly count: number; readonly nj: bigint }
 export type FoldedRow = Row | Reads
 
-const READ = /\.(get|list|logs|energy|failures|intervals|queries)$/
-/** Services whose requests are never folded: somebody asked for each. */
-const ASKED: ReadonlySet<string | null> = new Set(['inference', 'storage'])
+const READ = /\.(get|list|logs?|last|energy|failures|intervals|queries)$/
+/** A dry run, of any service. */
+const DRY_RUN = /\.ceiling$/
+/** Lists of buckets and files, and settings of buckets. */
+const STORAGE_READ = /^storage\.(buckets$|list-|head-bucket$|get-bucket-)/
+/** A service whose reads are somebody's work. */
+const INFERENCE = 'inference'
 
-const isRead = ({ kind, service, operation }: Row): boolean =>
-  kind === 'charge' && !ASKED.has(service) && operation !== null && READ.test(operation)
+/** True for a charge of looking. Reads of a file and answers of a model are work. */
+export function isLook({ kind, service, operation }: Row): boolean {
+  if (kind !== 'charge' || operation === null) return false
+  if (DRY_RUN.test(operation)) return true
+  if (service === 'storage') return STORAGE_READ.test(operation)
+  return service !== INFERENCE && READ.test(operation)
+}
 
 export const isFolded = (row: FoldedRow): row is Reads => 'count' in row
 
-/** Neighbouring reads become one row, with their number and their sum; one alone stays what it is. */
-export function folded(rows: readonly Row[]): readonly FoldedRow[] {
-  const all: FoldedRow[] = []
-  let reads: Row[] = []
-  const close = () => {
-    const [first, second] = reads
-    if (first !== undefined)
-      all.push(
-        second === undefined ? first : { id: first.id, count: reads.length, nj: sumOf(reads) },
-      )
-    reads = []
-  }
-  for (const row of rows)
-    if (isRead(row)) reads.push(row)
-    else {
-      close()
-      all.push(row)
-    }
-  close()
-  return all
+/** At most `most` rows in their order; the last has all reads, with their number and their sum. */
+export function folded(rows: readonly Row[], most: number): readonly FoldedRow[] {
+  const own = rows.filter((row) => !isLook(row))
+  const reads = rows.filter(isLook)
+  const [newest] = reads
+  if (newest === undefined) return own.slice(0, most)
+  const nj = reads.reduce((sum, row) => sum + (row.nj ?? 0n), 0n)
+  return [...own.slice(0, most - 1), { id: newest.id, count: reads.length, nj }]
 }
-
-const sumOf = (rows: readonly Row[]): bigint => rows.reduce((sum, { nj }) => sum + (nj ?? 0n), 0n)

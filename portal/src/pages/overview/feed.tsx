@@ -1,8 +1,8 @@
 // The newest charges, each a link to its receipt.
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { firstCommand } from '#console/chat/first-question.ts'
-import { read } from '#console/client/queries.ts'
+import { call } from '#console/client/call.ts'
 import { energyShort } from '#console/figures/energy.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { Command } from '#console/parts/copy.tsx'
@@ -11,22 +11,35 @@ import { SmallSeal } from '#console/parts/seal.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { operationName } from '#console/parts/services.ts'
 import { folded, isFolded, type Reads as ReadsRow } from '#console/parts/folded.ts'
-import { joined, rowOfCharge, rowOfEntry, subjectOf, type Row } from '#console/parts/ledger-row.ts'
+import { joined, rowOfCharge, subjectOf, type Row } from '#console/parts/ledger-row.ts'
+import { newestCharges } from './newest-charges.ts'
 
 const SHOWN = 7
-/** Most of them may be reads, which stand in one line. */
-const READ = 40
+const PAGE = '50'
+/** A change of the ledger has these read again. */
+const NEWEST = queryOptions({
+  queryKey: ['GET /v1/ledger', 'feed'],
+  queryFn: ({ signal }) =>
+    newestCharges(
+      (cursor) =>
+        call('GET /v1/ledger', {
+          query: { kind: 'charge', limit: PAGE, ...(cursor !== undefined && { cursor }) },
+          signal,
+        }),
+      SHOWN - 1,
+    ),
+})
 
 export function Feed() {
-  const known = useQuery(read('GET /v1/ledger', { query: { kind: 'charge', limit: String(READ) } }))
+  const known = useQuery(NEWEST)
   const live = useLive(({ charges }) => charges)
   const resources = useLive((state) => state.resources)
   const named = (row: Row): Row => ({ ...row, subject: subjectOf(row, resources) })
   return (
     <Section title="What requests cost" aside={<Link to="/ledger">all</Link>}>
       <Loaded query={known} what="the ledger">
-        {({ data }) => {
-          const rows = folded(joined(live.map(rowOfCharge), data.map(rowOfEntry))).slice(0, SHOWN)
+        {(newest) => {
+          const rows = folded(joined(live.map(rowOfCharge), newest), SHOWN)
           return rows.length === 0 ? (
             <FirstRequest />
           ) : (
@@ -58,7 +71,8 @@ const Reads = ({ row: { count, nj } }: { readonly row: ReadsRow }) => (
   <Link to="/ledger">
     <span />
     <span>
-      {count} reads <span className="muted">of the account, by its pages and programs</span>
+      {count === 1 ? '1 read' : `${count} reads`}{' '}
+      <span className="muted">of the account, by its pages and programs</span>
     </span>
     <b>{energyShort(nj)}</b>
   </Link>
