@@ -59,6 +59,11 @@ export const ceilingReply = z.object({
   ceiling_pusd: whole,
   /** The prompt takes at least this; with less left the request is refused. */
   least_nj: whole,
+  /**
+   * Of an answer that can be streamed: the most that is billed beyond what was measured until its first piece. The head of
+   * the stream says both together, or `ceiling_nj` where that is less.
+   */
+  stream_rest_nj: whole.optional(),
   prompt_tokens_max: count,
   completion_tokens_max: count,
 })
@@ -139,6 +144,7 @@ export const modelEntry = z.object({
   class: z.string(),
   modalities: z.array(z.string()),
   context_length: count,
+  /** Of prompt and answer together, in the mixture that callers send. */
   energy_j_per_1k_tokens: z.object({ p50: z.number(), p95: z.number(), samples: count }),
   /** weak: it calls tools, but was not trained to choose when. */
   tools: z.enum(['none', 'weak', 'trained']),

@@ -17,7 +17,7 @@ import { createCeiling, type RouteRequest } from './ceiling.ts'
 import { createChatCreate, routeChat } from './chat-create.ts'
 import { createCompletionCreate, routeCompletion } from './completion-create.ts'
 import { createEmbeddingCreate, routeEmbedding } from './embedding-create.ts'
-import { ask, known, withCell } from './generation.fixture.ts'
+import { ask, known, streamText, withCell } from './generation.fixture.ts'
 
 let upstream: ScriptedUpstream
 let provider: Provider
@@ -52,8 +52,10 @@ async function ceilingsOf<Body>(
   assert.equal(dry.spend.admissions.length, 1, 'it costs its reading alone')
   const real = admitted()
   // The model need not answer: what is admitted comes first.
-  await Promise.resolve(create(deps)(real)).catch(() => undefined)
-  return { told, admitted: real.spend.admissions.at(-1), least: real.spend.leasts.at(-1) }
+  const answer = await Promise.resolve(create(deps)(real)).catch(() => undefined)
+  if (answer?.kind === 'streamed') await streamText(answer, real.spend)
+  const { admissions, leasts, rests } = real.spend
+  return { told, admitted: admissions.at(-1), least: leasts.at(-1), rest: rests.at(-1) }
 }
 
 test('the ceiling of a request is the one that it is admitted with, and no model is asked', async () => {
@@ -88,4 +90,26 @@ test('the ceiling of a request is the one that it is admitted with, and no model
   }
   assert.equal(new Set(all.map(({ told }) => told.ceiling_nj)).size, all.length)
   assert.equal(upstream.asked.length - before, all.length, 'only the requests themselves')
+})
+
+test('the ceiling of a request says what its stream may still take from the first piece on', async () => {
+  upstream.script = streaming(...cellHello)
+  const deps = depsOf([offerOf()], [provider])
+  const chat = { operation: 'chat.create', route: routeChat, create: createChatCreate } as const
+  const body = ask({ stream: true, max_tokens: 64 })
+  const { told, rest } = await ceilingsOf(deps, { ...chat, body })
+  assert.ok(rest !== undefined)
+  assert.equal(told.stream_rest_nj, String(rest), 'as the head of the stream is bound')
+  assert.ok(rest < BigInt(told.ceiling_nj))
+})
+
+test('the ceiling of embeddings has no rest, as they are never streamed', async () => {
+  const offer = offerOf({ id: 'mini', modalities: ['embedding'], embeddingDimensions: 4 })
+  const { told } = await ceilingsOf(depsOf([offer], [provider]), {
+    operation: 'embedding.create',
+    body: parseEmbeddingRequest({ model: 'mini', input: 'Hello' }),
+    route: routeEmbedding,
+    create: createEmbeddingCreate,
+  })
+  assert.equal(told.stream_rest_nj, undefined)
 })

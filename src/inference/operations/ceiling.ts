@@ -1,9 +1,9 @@
-// POST …/ceiling: the most that a request of this body would be billed. It is read, judged and routed like the request
-// itself, and no model is asked.
+// POST …/ceiling: the most that a request of this body would be billed, and of a stream what is left of that from its first
+// piece on. The body is read, judged and routed like the request itself, and no model is asked.
 import { add, priceOf, printJoules } from '#base/units.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import type { Handler } from '#http/reply.ts'
-import { boundsOf, type WorkSize } from '#inference/admission.ts'
+import { boundsOf, restOf, type WorkSize } from '#inference/admission.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
 import type { Choice } from '#inference/router/choose.ts'
 
@@ -32,6 +32,9 @@ export const createCeiling =
       ceiling_nj: ceilingNj.toString(),
       ceiling_pusd: priceOf(ceilingNj, deps.pusdPerJ()).toString(),
       least_nj: bounds.leastNj.toString(),
+      ...(!offer.modalities.includes('embedding') && {
+        stream_rest_nj: restOf(offer, work, bounds, deps.learned).toString(),
+      }),
       prompt_tokens_max: bounds.promptTokensMax,
       completion_tokens_max: bounds.tokensMax,
     }

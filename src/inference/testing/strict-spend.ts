@@ -13,6 +13,8 @@ export type StrictSpend = Spend & {
   readonly admissions: readonly Nj[]
   /** The least hold of each admission. */
   readonly leasts: readonly Nj[]
+  /** The rest of a stream from its first piece on. */
+  readonly rests: readonly Nj[]
   readonly settled: Charge | undefined
   /** Absorbed energy. */
   readonly absorbed: readonly Claim[]
@@ -41,16 +43,23 @@ const SERVED = {
 
 const refuse = () =>
   invariant(false, 'models only claim: mark(), claimThread() and countUnits() are not theirs')
-/** Equal fields of all. */
-const ALIKE = {
-  requestId: 'req_01arz3ndektsv4rrffq69g5fav',
-  receiptId: 'rcpt_01arz3ndektsv4rrffq69g5fav',
-  mark: refuse,
-  claimThread: refuse,
-  countUnits: refuse,
-  recorded: (tell: Recorded) => tell(),
-  onCut: refuse,
-  bound: (rest: Nj) => invariant(rest > 0n, 'bound to nothing more'),
+/** The fields that have nothing to do with the charge. */
+function alike() {
+  const rests: Nj[] = []
+  return {
+    requestId: 'req_01arz3ndektsv4rrffq69g5fav',
+    receiptId: 'rcpt_01arz3ndektsv4rrffq69g5fav',
+    mark: refuse,
+    claimThread: refuse,
+    countUnits: refuse,
+    recorded: (tell: Recorded) => tell(),
+    onCut: refuse,
+    rests,
+    bound(rest: Nj) {
+      invariant(rest > 0n, 'bound to nothing more')
+      rests.push(rest)
+    },
+  }
 }
 
 /** `holdNj`: where `cut` fires; none by default. */
@@ -109,7 +118,7 @@ export function createStrictSpend(options: { holdNj?: bigint; ownNj?: bigint } =
       leasts.push(least)
     },
     cover: () => options.holdNj === undefined,
-    ...ALIKE,
+    ...alike(),
     claim(used) {
       take(used)
       if (options.holdNj === undefined || energy() <= options.holdNj || cutReason) return

@@ -1,4 +1,4 @@
-// Models: which answer, their tier, and the joules of a thousand tokens.
+// Models: which answer, their tier, and the joules of a thousand tokens of prompt and answer together.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReplyOf } from '#console/client/operations.ts'
@@ -74,7 +74,7 @@ const COLUMNS: readonly Column<Model>[] = [
     cell: ({ context_length }) => context_length.toLocaleString('en-US'),
   },
   {
-    title: '1k tokens',
+    title: '1k tokens, prompt and answer',
     className: 'num',
     cell: ({ energy_j_per_1k_tokens: energy }) => (
       <span title={`95 of 100 took at most ${njText(energy.p95)}`}>

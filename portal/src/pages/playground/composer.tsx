@@ -1,10 +1,9 @@
 // The message, and beside the button that spends the most that its answer can cost.
 import { useEffect, type KeyboardEvent } from 'react'
 import type { ChatBody } from '#console/chat/stream.ts'
-import { energyShort } from '#console/figures/energy.ts'
-import { moneyShort, type MoneyUnit } from '#console/figures/money.ts'
 import { useUnit } from '#console/live/use-unit.ts'
-import { useCeiling, type Ceiling } from './use-ceiling.ts'
+import { ceilingWords } from './ceiling-words.ts'
+import { useCeiling } from './use-ceiling.ts'
 
 export function Composer(props: {
   readonly isRunning: boolean
@@ -67,16 +66,9 @@ export function Composer(props: {
           </button>
         )}
         <span className="small muted">
-          {isRunning ? 'Stop now and you pay for what came.' : wordsOf(ceiling, unit)}
+          {isRunning ? 'Stop now and you pay for what came.' : ceilingWords(ceiling, unit)}
         </span>
       </div>
     </form>
   )
-}
-
-function wordsOf(ceiling: Ceiling | undefined, unit: MoneyUnit): string {
-  if (ceiling === undefined) return 'The most that an answer can cost stands here before you send.'
-  const most = energyShort(BigInt(ceiling.ceiling_nj))
-  const money = moneyShort(BigInt(ceiling.ceiling_pusd), unit)
-  return `An answer to this can cost at most ${most} (${money}), by ${ceiling.model}.`
 }

@@ -1,6 +1,5 @@
 // The meter of an answer: joules so far, at most, and the settings that bound them.
 import type { ChatBody } from '#console/chat/stream.ts'
-import { energyShort, power } from '#console/figures/energy.ts'
 import type { Figure, How } from '#console/figures/known.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { Known } from '#console/parts/known.tsx'
@@ -10,6 +9,7 @@ import { CodeButtons } from './code-buttons.tsx'
 import { Ramp } from './ramp.tsx'
 import { Settings } from './settings.tsx'
 import { billed, isAwaited, rateOf, type Turn } from './turn.ts'
+import { turnFacts } from './turn-facts.ts'
 import type { ChatSettings } from './use-chat.ts'
 import { useCharge } from './use-charge.ts'
 
@@ -46,7 +46,7 @@ export function Meter(props: {
             <Known figure={how} />.{' '}
           </>
         )}
-        You can never pay more than the ceiling.
+        You can never pay more than the ceiling, which falls with the first word.
       </p>
       <Settings settings={settings} onSettings={onSettings} />
       <CodeButtons body={next} />
@@ -81,22 +81,9 @@ export function AnswerStrip(props: {
 }
 
 function Facts({ turn }: { readonly turn: Turn }) {
-  const { tokens, tokensMax, startedMs, endedMs, points, nj } = turn
-  const lastMs = endedMs ?? points.at(-1)?.atMs
-  const perS = lastMs === undefined ? undefined : Math.round(tokens / ((lastMs - startedMs) / 1000))
-  const rate = endedMs === undefined ? rateOf(turn) : undefined
-  const rows: readonly (readonly [string, string | undefined])[] = [
-    ['Now', rate === undefined ? undefined : power(rate)],
-    ['Ceiling', turn.ceilingNj === undefined ? undefined : energyShort(turn.ceilingNj)],
-    [
-      'Tokens',
-      `${tokens} of at most ${tokensMax}${perS === undefined ? '' : `, ${perS} a second`}`,
-    ],
-    ['Each token', nj === undefined || tokens === 0 ? undefined : energyShort(nj / BigInt(tokens))],
-  ]
   return (
     <dl className="pairs">
-      {rows.map(([name, value]) =>
+      {turnFacts(turn).map(([name, value]) =>
         value === undefined
           ? null
           : [<dt key={`${name}:`}>{name}</dt>, <dd key={name}>{value}</dd>],

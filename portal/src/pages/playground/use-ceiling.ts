@@ -2,12 +2,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call } from '#console/client/call.ts'
-import type { ReplyOf } from '#console/client/operations.ts'
 import type { ChatBody } from '#console/chat/stream.ts'
+import type { Ceiling } from './ceiling-words.ts'
 
 const PAUSE_MS = 600
-
-export type Ceiling = ReplyOf<'POST /v1/chat/completions/ceiling'>
 
 /** Undefined without a message, while one is typed, and where the service does not say. */
 export function useCeiling(body: ChatBody | undefined): Ceiling | undefined {
