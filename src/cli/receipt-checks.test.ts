@@ -22,6 +22,7 @@ const LOGS = '/.well-known/ergon/logs/'
 const keys = keyPair()
 const small = makeShard(keys, '2026', { count: 300 })
 const large = makeShard(keys, '2026', { count: 600 })
+const forked = makeShard(keys, '2026', { count: 600, first: 'another beginning' })
 const later = makeShard(keys, '2027', { count: 9, link: large.body })
 
 const charge = chargeOf(0)
@@ -119,6 +120,14 @@ suite('ergon receipt verify', () => {
     const again = await verify({ log: large })
     assert.equal(again.code, 0, again.out + again.told)
     assert.match(again.out, /^ok +history/m)
+    removed()
+  })
+
+  test('another history counts more than a ledger that cannot be read', async () => {
+    assert.equal((await verify()).code, 0)
+    const { code, out, told } = await verify({ log: forked, published: [forked], ledger: 503 })
+    assert.equal(code, 6, out + told)
+    assert.match(told, /two histories/)
     removed()
   })
 

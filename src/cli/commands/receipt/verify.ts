@@ -41,7 +41,10 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
   const asked = held.checks.find(({ name }) => name === 'asked')
   if (asked?.ok === false) throw new CommandError(asked.detail, EXIT.receipt)
   if (!held.ok || held.checkpoint === undefined) throw notHeld(log)
-  for (const { end } of made) if (end !== undefined) throw end
+  const ends = made.filter(({ end }) => end !== undefined)
+  // A check that fails counts more than one that could not be made.
+  const last = ends.find(({ isMade }) => isMade) ?? ends[0]
+  if (last?.end !== undefined) throw last.end
   // A history that could not be compared is not pinned for the next comparison.
   const isKept = history !== undefined || !pinned.heads.has(held.checkpoint.origin)
   if (keysFile === undefined && isKept) keepHead(pinned, held.checkpoint)
