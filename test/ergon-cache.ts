@@ -24,8 +24,10 @@ import type { Program } from '#node/program-flags.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
 
 const CACHE = join(import.meta.dirname, '..', '.cache')
-/** Where hard links lead to: the cache, or its copy on the file system of a run in memory (scripts/test-memory.ts). */
-const LINKED = process.env['ERGON_TEST_CACHE'] ?? CACHE
+/** Where copies of caches are in a run in memory (scripts/test-memory.ts): the toy's tree has a cache of its own. */
+const COPIES = process.env['ERGON_TEST_CACHE']
+/** Where hard links lead to. */
+const LINKED = COPIES === undefined ? CACHE : join(COPIES, CACHE)
 const SIGNERS = join(CACHE, 'signers')
 const VERSION_DIGITS = 16
 const FETCH_MAX_MS = 600_000
@@ -136,13 +138,15 @@ async function cacheModels(): Promise<void> {
 
 /** Copies to the place of hard links what is not there yet. */
 async function copyCache(): Promise<void> {
-  if (LINKED === CACHE) return
-  await using _ = await lockFile(`${LINKED}.lock`, AbortSignal.timeout(FETCH_MAX_MS))
+  if (COPIES === undefined) return
   mkdirSync(LINKED, { recursive: true })
+  await using _ = await lockFile(join(COPIES, 'lock'), AbortSignal.timeout(FETCH_MAX_MS))
   const made = FOLDERS.filter((name) => name !== COMPILED_FOLDER)
     .map((name) => join(CACHE, name))
     .filter((folder) => existsSync(folder))
-  execFileSync('cp', ['-R', '-p', '-u', ...made, LINKED], { stdio: 'pipe' })
+  // Never into a file that is there: a running PostgreSQL may have it by a hard link, and would crash.
+  const flags = ['-R', '-p', '-u', '--remove-destination']
+  execFileSync('cp', [...flags, ...made, LINKED], { stdio: 'pipe' })
 }
 
 const copyCacheWithModels = () => copyCache()

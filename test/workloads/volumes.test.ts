@@ -129,8 +129,10 @@ test('a volume goes with its workload, and what is due of it is charged', NEEDS_
   const { id } = await client.show('kept')
   assert.ok(volumeFiles().includes(id), volumeFiles().join())
   const { stderr } = await ergon.cli('delete', 'kept')
-  assert.match(stderr, /kept would be deleted, with the data of its volumes: data \(4\.\d MB\)/)
-  assert.match((await ergon.cli('workloads', 'show', 'kept')).stdout, /4\.\d MB of 32MB, at \/data/)
+  // The journal of its file system has 4 MB of blocks on a disk, and none in memory.
+  assert.match(stderr, /kept would be deleted, with the data of its volumes: data \([04]\.\d MB\)/)
+  const { stdout } = await ergon.cli('workloads', 'show', 'kept')
+  assert.match(stdout, /[04]\.\d MB of 32MB, at \/data/)
   // Worth less than a charge by itself.
   await ergon.sql("update standing_samples set due_zj = 2e12 where kind = 'workload' and id = $1", [
     id,
