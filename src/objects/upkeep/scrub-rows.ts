@@ -78,7 +78,9 @@ export async function scrubRows<D extends object = RowDamage>(
   const { task, table, blocksMax } = pass
   const walk = createWalk<D>(state, pass, scrub)
   const blocks = await blocksOf(state, table)
-  let block = await savedBlock(state, task)
+  // Versions before blocks have their places under the names of the tasks, and cannot read a block as one.
+  const placeName = `${task}:blocks`
+  let block = Number((await loadPlace(state, placeName)) ?? 0)
   let read = 0
   let leftBytes = scrub.bytesMax
   for (;;) {
@@ -95,16 +97,10 @@ export async function scrubRows<D extends object = RowDamage>(
     block = end
     const done = block >= blocks
     if (!done && leftBytes > 0) continue
-    await savePlace(state, task, done ? undefined : String(block))
+    await savePlace(state, placeName, done ? undefined : String(block))
     walk.throwFirst()
     return { read, done }
   }
-}
-
-/** The place of a version before blocks was a row: a round begins anew. */
-async function savedBlock(state: Queryable, task: string): Promise<number> {
-  const block = Number((await loadPlace(state, task)) ?? 0)
-  return Number.isInteger(block) ? block : 0
 }
 
 async function blocksOf(state: Queryable, table: RowPass['table']): Promise<number> {
