@@ -1,6 +1,7 @@
 // The buckets of an account that is being deleted: every version, then the bucket. Object lock that still holds is waited
-// for; governance mode yields, as it does to the owner.
+// for; governance mode yields, as it does to the owner. A version behind a page that cannot be read keeps no other bucket.
 import type { Leave } from '#node/tasks-part.ts'
+import { isOfPage } from '#objects/damage.ts'
 import type { Objects } from '#objects/objects.ts'
 import { BUCKET_COLUMNS, toBucket, type BucketRow } from '#objects/rows.ts'
 import type { Bucket } from '#objects/types.ts'
@@ -16,19 +17,25 @@ const UNLOCKED = `select key, version_id from object_versions
 export const createStorageLeave =
   ({ state, objects }: { readonly state: Queryable; readonly objects: Objects }): Leave =>
   async (account, signal) => {
-    const locked: string[] = []
+    const kept: string[] = []
     let last = 0
     for (let pieces = 0; pieces < PIECES_MAX; pieces++) {
       signal.throwIfAborted()
       const bucket = await nextBucket(state, account, last)
       if (bucket === undefined)
-        return locked.length === 0 ? undefined : `object lock still holds in ${locked.join(', ')}`
-      if (await emptySome(state, objects, bucket)) continue
+        return kept.length === 0
+          ? undefined
+          : `object lock still holds, or a page cannot be read, in ${kept.join(', ')}`
+      const isLess = await emptySome(state, objects, bucket).catch((error: unknown) => {
+        if (isOfPage(error)) return false
+        throw error
+      })
+      if (isLess) continue
       const { rows } = await state.query<{ refused: string | null }>(
         'select refused from storage_delete_bucket($1)',
         [bucket.id],
       )
-      if (rows[0]?.refused === 'BucketNotEmpty') locked.push(bucket.name)
+      if (rows[0]?.refused === 'BucketNotEmpty') kept.push(bucket.name)
       last = bucket.id
     }
     return 'objects are being removed'
@@ -46,7 +53,7 @@ async function nextBucket(
   return rows.map((row) => toBucket(row, {}))[0]
 }
 
-/** Deletes up to a thousand versions that no lock holds. True where there was something to delete. */
+/** Deletes up to a thousand versions that no lock holds. True where one of them could be deleted. */
 export async function emptySome(
   state: Queryable,
   objects: Objects,
@@ -54,6 +61,7 @@ export async function emptySome(
 ): Promise<boolean> {
   const { rows } = await state.query<{ key: string; version_id: string }>(UNLOCKED, [bucket.id])
   const deletions = rows.map(({ key, version_id: versionId }) => ({ key, versionId }))
-  if (deletions.length > 0) await objects.delete(bucket, deletions, { bypassGovernance: true })
-  return deletions.length > 0
+  if (deletions.length === 0) return false
+  const answers = await objects.delete(bucket, deletions, { bypassGovernance: true })
+  return answers.some((answer) => !('code' in answer))
 }
