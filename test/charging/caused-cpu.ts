@@ -1,5 +1,5 @@
 // The reference of caused-shares.test.ts: CPU of all cells that a load causes, from the counters of the kernel. Rest is
-// measured before and after each load. In the first half minute of a product the rest was 22 ms/s, and 13 ms/s later. That
+// measured before all loads and after all. In the first half minute of a product the rest was 22 ms/s, and 13 ms/s later. That
 // alone made the bill of the first load 4 % too large a part of its cause.
 import { REST, type MeterWindow } from '#metering/window.ts'
 
@@ -30,11 +30,12 @@ export function restOf(windows: readonly MeterWindow[]): RestCpu {
   return { msPerS, errorMsPerS: DEVIATIONS * Math.sqrt(squares / (count - 1) / count) }
 }
 
-/** Rest during a load: between that before and that after, wherever there. */
+/** Rest during a load: between that before and that after, wherever there. The errors of the two are independent. */
 export const restBetween = (before: RestCpu, after: RestCpu): RestCpu => ({
   msPerS: (before.msPerS + after.msPerS) / 2,
   errorMsPerS:
-    Math.abs(before.msPerS - after.msPerS) / 2 + Math.max(before.errorMsPerS, after.errorMsPerS),
+    Math.abs(before.msPerS - after.msPerS) / 2 +
+    Math.hypot(before.errorMsPerS, after.errorMsPerS) / 2,
 })
 
 export function causedBy(windows: readonly MeterWindow[], rest: RestCpu): CausedCpu {
