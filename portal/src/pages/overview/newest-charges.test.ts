@@ -20,6 +20,7 @@ const entry = (id: string, operation: string): Entry => ({
   method: null,
   band_pct: null,
   leaf_hash: null,
+  token: null,
 })
 /** Pages of reads with one answer of a model in that of the number `at`. */
 const pagesWith =
