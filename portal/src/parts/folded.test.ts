@@ -34,8 +34,9 @@ test('folded() has the reads of a walk through pages in one line at the end, aft
     row('j', 'storage', 'storage.buckets'),
     row('k', 'webhooks', 'webhook.log'),
     row('l', 'tokens', 'token.create'),
+    row('m', 'inference', 'model.list'),
   ]
-  assert.deepEqual(shown(rows), ['c', 'e', 'f', 'l', 'a: 8, 40'])
+  assert.deepEqual(shown(rows), ['c', 'e', 'f', 'l', 'a: 9, 45'])
 })
 
 test('folded() keeps a place for the reads in a full list, and gives the place to work without them', () => {

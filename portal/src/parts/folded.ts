@@ -10,15 +10,13 @@ const READ = /\.(get|list|logs?|last|energy|failures|intervals|queries)$/
 const DRY_RUN = /\.ceiling$/
 /** Lists of buckets and files, and settings of buckets. */
 const STORAGE_READ = /^storage\.(buckets$|list-|head-bucket$|get-bucket-)/
-/** A service whose reads are somebody's work. */
-const INFERENCE = 'inference'
 
 /** True for a charge of looking. Reads of a file and answers of a model are work. */
 export function isLook({ kind, service, operation }: Row): boolean {
   if (kind !== 'charge' || operation === null) return false
   if (DRY_RUN.test(operation)) return true
   if (service === 'storage') return STORAGE_READ.test(operation)
-  return service !== INFERENCE && READ.test(operation)
+  return READ.test(operation)
 }
 
 export const isFolded = (row: FoldedRow): row is Reads => 'count' in row

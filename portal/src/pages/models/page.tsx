@@ -74,7 +74,12 @@ const COLUMNS: readonly Column<Model>[] = [
     cell: ({ context_length }) => context_length.toLocaleString('en-US'),
   },
   {
-    title: '1k tokens, prompt and answer',
+    title: (
+      <>
+        1k tokens<span className="under">read and written</span>
+        <span className="wide-only">, read and written</span>
+      </>
+    ),
     className: 'num',
     cell: ({ energy_j_per_1k_tokens: energy }) => (
       <span title={`95 of 100 took at most ${njText(energy.p95)}`}>

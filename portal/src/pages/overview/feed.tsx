@@ -72,7 +72,7 @@ const Reads = ({ row: { count, nj } }: { readonly row: ReadsRow }) => (
     <span />
     <span>
       {count === 1 ? '1 read' : `${count} reads`}{' '}
-      <span className="muted">of the account, by its pages and programs</span>
+      <span className="muted">by pages and programs</span>
     </span>
     <b>{energyShort(nj)}</b>
   </Link>

@@ -14,11 +14,11 @@ export function turnFacts(turn: Turn): readonly TurnFact[] {
     ['Now', rate === undefined ? undefined : power(rate)],
     ['Ceiling', ceilingNj === undefined ? undefined : energyShort(ceilingNj)],
     [
-      'Tokens of the answer',
+      'Tokens written',
       `${tokens} of at most ${tokensMax}${perS === undefined ? '' : `, ${perS} a second`}`,
     ],
     [
-      'Each token of the answer',
+      'Each token written',
       nj === undefined || tokens === 0 ? undefined : energyShort(nj / BigInt(tokens)),
     ],
   ]
