@@ -24,7 +24,7 @@ export function Queries({ database }: { readonly database: Database }) {
       aside={
         from && to ? (
           <>
-            estimated, not billed by query; from <When at={from} /> to <When at={to} />
+            estimated by execution time, not billed; from <When at={from} /> to <When at={to} />
           </>
         ) : undefined
       }
