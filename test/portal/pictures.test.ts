@@ -50,6 +50,12 @@ const ACTS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.keyboard.press('Enter')
     await page.locator('.cost .figure').waitFor()
   },
+  databases: async (page) => {
+    await page.getByLabel('SQL').fill('select version()')
+    // The button waits until the database is made.
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByText('of its server while it ran').waitFor()
+  },
 }
 
 const images = skip === false ? mkdtempSync(join(tmpdir(), 'images-')) : ''
