@@ -2,7 +2,7 @@
 // each commit of a state waits for a sync, and each removed file costs the kernel time. Kills lose nothing in either place;
 // what a power cut loses is simulated (test/durability).
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmdirSync, statfsSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
@@ -49,9 +49,10 @@ function availableBytes(): number {
 
 const isOwn = (folder: string): boolean => basename(folder).startsWith(OWN)
 
-/** The folder itself is on the disk. A run that is killed leaves it, empty. */
+/** The folder itself is on the disk, and so are the files where nothing could be mounted. A run that is killed leaves it. */
 function removeAtEnd(folder: string): void {
   process.on('exit', () => {
-    if (spawnSync('umount', ['--lazy', folder]).status === 0) rmdirSync(folder)
+    spawnSync('umount', ['--lazy', folder])
+    rmSync(folder, { recursive: true, force: true })
   })
 }
