@@ -17,7 +17,6 @@ import { formatReceipt } from '#tlog/proof.ts'
 import { edgeFrontier, extendTiles, readEdge } from '#tlog/tiles.ts'
 import { frontierRoot } from '#tlog/tree.ts'
 import { verifyReceipt } from '#tlog/verify.ts'
-import { createLeadership } from './leader.ts'
 import type { Receipts } from './prove.ts'
 import {
   alarmsOf,
@@ -25,11 +24,10 @@ import {
   dropShard,
   loseShares,
   postCharges,
+  runSealer,
   until,
-  log,
   openReceipts,
 } from './receipts.fixture.ts'
-import { createSealer } from './sealer.ts'
 import type { SignerStore } from './signer-store.ts'
 import type { ReceiptStore, SealedCheckpoint, Shard } from './store.ts'
 
@@ -59,17 +57,10 @@ after(() => world?.[Symbol.asyncDispose]())
 async function sealMore(count: number, others = 0): Promise<void> {
   await postCharges(state, posted, posted + count, others)
   posted += count
-  const leadership = createLeadership(state)
-  const { lead } = leadership
-  const { mayMakeKey } = signerStore
-  const sealer = createSealer({ store, signers: quorum, clock, log, lead, mayMakeKey })
-  const stopping = new AbortController()
-  const done = sealer.run(stopping.signal)
+  const sealing = runSealer(state, { store, signers: quorum, clock })
   stop = async () => {
     stop = undefined
-    stopping.abort()
-    await done
-    await leadership[Symbol.asyncDispose]()
+    await sealing.stop()
   }
   const newest = `rcpt_${posted - 1}`
   await until(async () => (await receipts.find(newest)).state === 'sealed')

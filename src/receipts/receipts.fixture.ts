@@ -8,7 +8,9 @@ import { fiveSigners, type FiveSigners } from '#signers/five-signers.fixture.ts'
 import type { State } from '#state/connect.ts'
 import { openTestState } from '#state/test-database.fixture.ts'
 import { leavesOf } from '#tlog/charge.fixture.ts'
+import { createLeadership } from './leader.ts'
 import { createReceipts } from './prove.ts'
+import { createSealer, type Sealer } from './sealer.ts'
 import { createSignerStore } from './signer-store.ts'
 import { createSqlReceiptStore } from './sql-store.ts'
 
@@ -39,6 +41,28 @@ export async function openReceipts(opening: Promise<Server>) {
       await five.stop()
       await state[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+type SealerDeps = Pick<Parameters<typeof createSealer>[0], 'store' | 'signers' | 'clock'>
+
+export type RunningSealer = { readonly sealer: Sealer; stop(): Promise<void> }
+
+/** Begins to seal as a leader of the state. */
+export function runSealer(state: State, deps: SealerDeps): RunningSealer {
+  const leadership = createLeadership(state)
+  const { lead } = leadership
+  const { mayMakeKey } = createSignerStore(state)
+  const sealer = createSealer({ ...deps, log, lead, mayMakeKey })
+  const stopping = new AbortController()
+  const done = sealer.run(stopping.signal)
+  return {
+    sealer,
+    async stop() {
+      stopping.abort()
+      await done
+      await leadership[Symbol.asyncDispose]()
     },
   }
 }

@@ -22,9 +22,10 @@ import {
   loseShares,
   openReceipts,
   postCharges,
+  runSealer,
+  type RunningSealer,
   until as untilHolds,
 } from './receipts.fixture.ts'
-import { createSealer, type Sealer } from './sealer.ts'
 import type { SignerStore } from './signer-store.ts'
 import { createSignerWatch } from './signer-watch.ts'
 import { readLeaves, type ReceiptStore } from './store.ts'
@@ -56,29 +57,21 @@ async function post(count: number): Promise<void> {
   posted += count
 }
 
-type Running = { sealer: Sealer; stop(): Promise<void> }
 // A test that fails leaves its sealer leading.
-const running = new Set<Running>()
+const running = new Set<RunningSealer>()
 afterEach(() => Promise.all([...running].map((one) => one.stop())))
 
-function seal(through: ReceiptStore = store, signers: Quorum = quorum): Running {
-  const leadership = createLeadership(state)
-  const { lead } = leadership
-  const { mayMakeKey } = signerStore
-  const sealer = createSealer({ store: through, signers, clock, log, lead, mayMakeKey })
-  const stopping = new AbortController()
-  const done = sealer.run(stopping.signal)
-  const one: Running = {
-    sealer,
+function seal(through: ReceiptStore = store, signers: Quorum = quorum): RunningSealer {
+  const one = runSealer(state, { store: through, signers, clock })
+  const kept: RunningSealer = {
+    ...one,
     async stop() {
-      running.delete(one)
-      stopping.abort()
-      await done
-      await leadership[Symbol.asyncDispose]()
+      running.delete(kept)
+      await one.stop()
     },
   }
-  running.add(one)
-  return one
+  running.add(kept)
+  return kept
 }
 
 /** Waits; the error of a wait that takes too long has what the sealers and the signers say. */
