@@ -19,6 +19,7 @@ import pg from 'pg'
 import { startUpstream, type UpstreamDouble } from '#blobs/upstream.fixture.ts'
 import { bookFaults } from '../books.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
+import { backUpNightly } from './driver.ts'
 import { damagePage, openForge } from './forged-backups.ts'
 
 const WAIT_MS = 60_000
@@ -44,6 +45,7 @@ before(async () => {
     },
   })
   await done('db', 'create', 'notes')
+  await backUpNightly(ergon, await idOf('notes'))
 })
 after(async () => {
   await ergon?.stop()
@@ -159,8 +161,7 @@ test('a restore to a time is between two rows', async () => {
 
 test('a sleeping database has its whole log in the backups', async () => {
   const id = await idOf('notes')
-  await until('it sleeps', () => isAsleep(id))
-  await until('its log is stored', () => isArchived(id))
+  await until('it sleeps and its log is stored', async () => isAsleep(id) && (await isArchived(id)))
   await done('db', 'clone', 'notes', 'asleep')
   assert.ok(isAsleep(id), 'the clone woke it up')
   assert.deepEqual(await numbersOf('asleep', 'timed'), [1, 2])
@@ -194,17 +195,7 @@ async function createFrom(moment: object): Promise<[number, string]> {
 }
 
 test('a nightly backup is not deleted by hand, and no other one follows it while nobody writes', async () => {
-  const [asked] = await ergon.sql<{ id: string }>("select want_backup($1, 'nightly') as id", [
-    await idOf('notes'),
-  ])
-  const id = asked?.id ?? ''
-  await until('it is done', async () => {
-    const rows = await ergon.sql<{ status: string }>(
-      'select status from database_backups where id = $1',
-      [id],
-    )
-    return rows[0]?.status === 'done'
-  })
+  const id = await backUpNightly(ergon, await idOf('notes'))
   assert.match(
     await refused('db', 'backup', 'delete', 'notes', id, '--json'),
     /"backup_not_deletable".*nightly ones end with the retention/,

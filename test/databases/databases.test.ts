@@ -12,7 +12,7 @@ import { intervalList, type AwakeInterval } from '#contract/intervals.ts'
 import { bookFaults } from '../books.ts'
 import { EMBEDDING } from '../settings.ts'
 import { startErgon, type Ergon } from '../start-ergon.ts'
-import { connectTo, until, withClient as clientOf } from './driver.ts'
+import { backUpNightly, connectTo, until, withClient as clientOf } from './driver.ts'
 
 const run = promisify(execFile)
 const DIMENSIONS = 1536
@@ -55,6 +55,7 @@ test('db create makes a database, and db url is its connection string', async ()
   assert.deepEqual([database.status, database.size_bytes], ['deployed', 1_000_000_000])
   assert.deepEqual([ergon.ready['db_host'], ergon.ready['db_port']], ['localhost', database.port])
   url = new URL((await ergon.cli('db', 'url', 'notes')).stdout.trim())
+  await backUpNightly(ergon, idOf())
   assert.equal(url.searchParams.get('sslmode'), 'require')
   const { stdout } = await ergon.cli('db', 'list')
   assert.match(stdout, /^notes +deployed +local +1000 +- +-$/m)

@@ -60,3 +60,19 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
     await pause(50)
   }
 }
+
+/**
+ * Has the nightly backup of a database made now, and returns its id. Else the service makes that at any minute, and wakes
+ * the database.
+ */
+export async function backUpNightly(ergon: Ergon, database: string): Promise<string> {
+  const [asked] = await ergon.sql<{ id: string }>("select want_backup($1, 'nightly') as id", [
+    database,
+  ])
+  const id = asked?.id ?? assert.fail()
+  await until('the nightly backup is done', async () => {
+    const made = "select from database_backups where id = $1 and status = 'done'"
+    return (await ergon.sql(made, [id])).length > 0
+  })
+  return id
+}
