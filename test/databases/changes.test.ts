@@ -12,7 +12,7 @@ const WAITS = /open transaction/
 let owner: URL
 
 before(async () => {
-  owner = await makeDatabase(sharedErgon(), NAME, '--size', '64MB')
+  owner = await makeDatabase(sharedErgon(), NAME, '--size', '256MB')
 })
 
 const role = async (...words: string[]): Promise<void> => {

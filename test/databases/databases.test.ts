@@ -69,7 +69,7 @@ test('a name is taken once, and a bad one is refused', async () => {
   assert.match(again.stderr, /Could not create the database: "notes" exists already/)
   for (const name of ['postgres', 'Notes', '1a', 'a"b', 'db_01m89xar98ey5845tkg6v4pzfn'])
     assert.match((await ergon.cli('db', 'create', name)).stderr, /Could not accept name/, name)
-  assert.match((await ergon.cli('db', 'create', 'a', '--size', '1')).stderr, /64MB to 1TB/)
+  assert.match((await ergon.cli('db', 'create', 'a', '--size', '1')).stderr, /256MB to 1TB/)
   assert.match(
     (await ergon.cli('db', 'create', 'a', '--region', 'moon')).stderr,
     /no region "moon"/,
@@ -193,7 +193,7 @@ test('a full database ends its writers, goes on to be read, can be cleaned up, a
       stored_bytes: number
       full: boolean
     }
-  assert.equal((await ergon.cli('db', 'create', 'small', '--size', '64MB')).code, 0)
+  assert.equal((await ergon.cli('db', 'create', 'small', '--size', '256MB')).code, 0)
   const whole = url
   t.after(() => (url = whole))
   url = new URL((await ergon.cli('db', 'url', 'small')).stdout.trim())
@@ -205,7 +205,7 @@ test('a full database ends its writers, goes on to be read, can be cleaned up, a
   await assert.rejects(client.query(fill), { code: '53100', severity: 'FATAL', hint: /db resize/ })
   await ended
   // A fast writer is ended ahead of the limit; slower ones fill what is left.
-  const drop = "insert into filler select n, repeat('x', 1300) from generate_series(1, 500) n"
+  const drop = "insert into filler select n, repeat('x', 1300) from generate_series(1, 2000) n"
   await until('it is full', async () => {
     if ((await shown()).full) return true
     await withClient((writer) => writer.query(drop)).catch(() => undefined)
@@ -234,14 +234,14 @@ test('a full database ends its writers, goes on to be read, can be cleaned up, a
   await withClient((writer) => writer.query("insert into filler values (1, '')"))
   assert.match(
     (await ergon.cli('db', 'resize', 'small', '1MB')).stderr,
-    /Could not accept size: must be from 64MB/,
+    /Could not accept size: must be from 256MB/,
   )
-  assert.equal((await ergon.cli('db', 'resize', 'small', '128MB')).code, 0)
-  assert.equal((await shown()).size_bytes, 128_000_000)
+  assert.equal((await ergon.cli('db', 'resize', 'small', '512MB')).code, 0)
+  assert.equal((await shown()).size_bytes, 512_000_000)
   await until('the size is known', () =>
     withClient(async (writer) => {
       await writer.query(`truncate filler; insert into filler
-        select n, repeat(md5(n::text), 40) from generate_series(1, 55000) n`)
+        select n, repeat(md5(n::text), 40) from generate_series(1, 220000) n`)
       return true
     }).catch(() => false),
   )

@@ -37,8 +37,8 @@ const MADE = [
   {
     what: 'a database',
     path: '',
-    body: { name: 'repeated', size: '100MB' },
-    other: { name: 'repeated', size: '200MB' },
+    body: { name: 'repeated', size: '256MB' },
+    other: { name: 'repeated', size: '300MB' },
     there: () => count("resources where kind = 'database' and name = $1", 'repeated'),
   },
   {

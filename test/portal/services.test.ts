@@ -232,7 +232,7 @@ describe('pages of services', { skip: withoutBrowser }, () => {
 
   test('roles of a database are made, renewed and deleted; a backup is made, restored, deleted', async () => {
     const { page } = ada
-    done(await ada.ask('POST', '/v1/databases', { name: 'with-roles', size: '100MB' }), 201)
+    done(await ada.ask('POST', '/v1/databases', { name: 'with-roles', size: '256MB' }), 201)
     await page.setViewportSize({ width: 1280, height: 800 })
     await go('/databases/with-roles')
     await ready()

@@ -49,7 +49,7 @@ const BYTES_PER_MS = 2_500_000
 const REST_MIN_MS = 5
 /**
  * Near the limit, while they are not: 0.8 ms of CPU each is 3 % of a processor. A write ends the rest, because the
- * fastest writer does 30 MB in it, half of the smallest database.
+ * fastest writer does 30 MB in it, an eighth of the smallest database.
  */
 const REST_QUIET_MS = 25
 const REST_MAX_MS = 2000

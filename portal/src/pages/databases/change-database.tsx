@@ -35,7 +35,7 @@ export function ChangeDatabase(props: {
         label="Room"
         name="size"
         required
-        hint="From 64MB to 1TB, such as 2GB."
+        hint="From 256MB to 1TB, such as 2GB."
         value={size}
         onChange={({ target }) => setSize(target.value)}
       />

@@ -9,7 +9,7 @@ import { FormDialog } from '#console/parts/form-dialog.tsx'
 import { databasesChanged } from './use-databases.ts'
 
 const SIZES: readonly (readonly [string, string])[] = [
-  ['100MB', '100 MB'],
+  ['256MB', '256 MB'],
   ['1GB', '1 GB'],
   ['10GB', '10 GB'],
   ['100GB', '100 GB'],
