@@ -27,7 +27,7 @@ import { createSpares, type Spares } from './spares.ts'
 export const FUNCTIONS_AGENT: AgentProduct = { name: 'functions', open }
 
 async function open(core: AgentCore): Promise<AgentPart> {
-  const { config, data, state, log, cells, place, accountCells, ingress, egress } = core
+  const { config, data, state, wakes, log, cells, place, accountCells, ingress, egress } = core
   const address = cells.isolation.admitsTenants ? functionsAddress(core) : undefined
   const environmentKey = environmentKeyOf(data.secrets.state)
   const runtimes = findRuntimes()
@@ -51,6 +51,7 @@ async function open(core: AgentCore): Promise<AgentPart> {
   })
   const functions: Functions = createFunctions({
     state,
+    wakes,
     log,
     driver,
     environmentKey,

@@ -35,6 +35,7 @@ async function functionsOn(state: State, given: Pick<FunctionsDeps, 'state' | 'd
   let replacedCount = 0
   const functions = createFunctions({
     ...given,
+    wakes: given.state,
     log: quiet,
     environmentKey: key,
     idleMs: 60_000,

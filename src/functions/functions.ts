@@ -39,6 +39,8 @@ export interface Functions {
 
 export type FunctionsDeps = {
   readonly state: Queryable
+  /** For the reads of a start. */
+  readonly wakes: Queryable
   readonly log: Logger
   readonly driver: FunctionDriver
   readonly environmentKey: string
@@ -57,16 +59,17 @@ type CodeRow = Omit<FunctionSpec, 'env' | 'memoryBytes'> & {
 const keyOf = ({ id, version }: Pick<FunctionVersion, 'id' | 'version'>) => `${id} ${version}`
 
 export function createFunctions(deps: FunctionsDeps): Functions {
-  const { state, log, driver, idleMs, replaced } = deps
+  const { state, wakes, log, driver, idleMs, replaced } = deps
   const trials = createTrials()
   const instances = createInstances<FunctionVersion, RunningFunction>({
     state,
+    wishes: wakes,
     log,
     idleMs,
     keyOf,
     async prepare(version) {
       // Side by side, as each asks the state. A start that is not wanted gives back its hold after seconds.
-      const [code] = await Promise.all([readCode(state, version), driver.admit(version)])
+      const [code] = await Promise.all([readCode(wakes, version), driver.admit(version)])
       const spec = specOf(deps, code)
       return () => driver.start(spec)
     },

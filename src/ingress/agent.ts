@@ -35,12 +35,12 @@ export const INGRESS_AGENT: AgentProduct = {
 }
 
 export function createIngress(core: Omit<AgentCore, 'ingress' | 'egress'>): NodeIngress {
-  const { state, log, data, config } = core
+  const { state, wakes, log, data, config } = core
   const ending = new AbortController()
   let watching: Promise<void> | undefined
   const kinds = new Map<string, ServedKind>()
   const certificates = createServedCertificates({ folders: foldersOf(core), state, log })
-  const server = createWakeServer({ state, log, kinds, certificates })
+  const server = createWakeServer({ state: wakes, log, kinds, certificates })
   const folder = join(data.runFolder, INGRESS_AGENT_SOCKETS)
   const agent = {
     socketPath: join(folder, 'awake.sock'),

@@ -105,9 +105,9 @@ export function createAccountCells(
           await sleep(restMs, AbortSignal.any([signal, resting.signal])).catch(() => undefined)
         }
       }
-      // Little is held for a start.
+      // Little is held for a start. In the next turn: a request waits for the line that says where the cell listens.
       cells.onChange(({ spec }) => {
-        if (spec.payer.kind === 'account') resting.abort()
+        if (spec.payer.kind === 'account') setImmediate(() => resting.abort())
       })
       await Promise.all([guarding(), keepPayers(deps, signal)])
     },

@@ -3,7 +3,7 @@ import type { Artifacts } from '#artifacts/fetch.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cells } from '#cells/cell.ts'
 import type { Config } from '#config/config.ts'
-import type { State, StateAddress } from '#state/connect.ts'
+import type { Queryable, State, StateAddress } from '#state/connect.ts'
 import type { AccountCells } from './account-cells.ts'
 import type { ProgramPlace } from './cell-specs.ts'
 import type { ControlPart } from './control/control.ts'
@@ -22,6 +22,8 @@ export type AgentCore = {
   readonly data: DataFolder
   readonly cells: Cells
   readonly state: State
+  /** The state for the reads of a start that a request waits for: one connection, always open from the first such start on. */
+  readonly wakes: Queryable
   /** The address of the state for cells. */
   readonly address: StateAddress
   readonly place: ProgramPlace

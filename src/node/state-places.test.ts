@@ -23,7 +23,8 @@ const calls = (name: string) => new RegExp(`(?<!function )\\b${name}\\(`, 'g')
 
 /** The connections of the pools that a file opens. */
 function poolsOf(text: string): number {
-  if (count(text, /\b(connectState|openPool|core\.connect|pools)\b/g) === 0) return 0
+  if (count(text, /\b(connectState|connectPipeline|openPool|core\.connect|pools)\b/g) === 0)
+    return 0
   const sizes = text.matchAll(/^(?:const \w*CONNECTIONS =|.*\bconnections:) (\d+)\b/gm)
   return [...sizes].reduce((sum, [, size]) => sum + Number(size), 0)
 }

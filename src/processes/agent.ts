@@ -48,6 +48,7 @@ import { refuseNewerJobs } from '#tasks/jobs-schema.ts'
 import { ownerLink } from '#portal/owner-link.ts'
 import { createStopBudget } from '#node/stop-budget.ts'
 import type { State } from '#state/connect.ts'
+import { connectPipeline } from '#state/pipeline.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { openAgentParts } from './agent-parts.ts'
 import { openCellCharging } from './cell-charging.ts'
@@ -71,6 +72,8 @@ type Surroundings = {
 const AGENT = 'agent'
 const JOURNALS = 'journals'
 const METER = 'node'
+/** One: a second one would be closed at rest, or wait with cold plans. */
+const WAKE_CONNECTIONS = 1
 const EXIT_LOST = 74
 
 /**
@@ -99,6 +102,8 @@ export async function startAgent(
   started.defer(() => budget.within('accounting', running.close))
   await compiling
   const { state, address } = running
+  const wakes = connectPipeline({ address, connections: WAKE_CONNECTIONS, log })
+  started.defer(() => wakes[Symbol.asyncDispose]())
   await refuseNewerJobs(state)
   if (await setPrice(state, config)) report.newPrice(config)
 
@@ -112,7 +117,8 @@ export async function startAgent(
   const accounting = await openAgentAccounting({ data, state, log })
   started.defer(() => budget.within('accounting', accounting.close))
   const names = { meter: METER, process: AGENT }
-  const cellCharging = await openCellCharging({ accounting, meter, names, cells, state, log })
+  const charged = { accounting, meter, cells, state, log }
+  const cellCharging = await openCellCharging({ ...charged, names, wakes })
   const { minutes, accountCells } = cellCharging
   const loop = startMeterLoop({ meter, session: accounting.session, minutes, state, log })
   started.defer(() => loop.stop())
@@ -120,7 +126,8 @@ export async function startAgent(
 
   const products = AGENT_PRODUCTS.flatMap(({ journals }) => journals?.(config) ?? [])
   const journals = createKeptJournals({ ...left, running: [...own, PAID_WORK, ...products] })
-  const core = coreOf({ ...node, logTail, state, address, meter, routedTo, journals, accountCells })
+  const paid = { meter, routedTo, journals, accountCells }
+  const core = coreOf({ ...node, logTail, state, wakes, address, ...paid })
   const parts = await openAgentParts(AGENT_PRODUCTS, core, signal)
   started.defer(() => parts.stop(budget))
   const shared = { config, data, logTail, cells, address, meter: METER }
@@ -150,7 +157,7 @@ function coreOf(
     AgentCore,
     'config' | 'data' | 'cells' | 'state' | 'address' | 'meter' | 'routedTo' | 'journals'
   > &
-    Pick<AgentCore, 'report' | 'log' | 'accountCells'> &
+    Pick<AgentCore, 'report' | 'log' | 'accountCells' | 'wakes'> &
     Pick<Surroundings, 'logTail'>,
 ): AgentCore {
   const { config, data, log, logTail } = given

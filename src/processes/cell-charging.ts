@@ -12,7 +12,7 @@ import { createAccountCells, type AccountCells } from '#node/account-cells.ts'
 import type { Accounting } from '#node/accounting.ts'
 import { createLimitedPayers } from '#node/limited-payers.ts'
 import type { Meter } from '#node/meter/meter.ts'
-import type { State } from '#state/connect.ts'
+import type { Queryable, State } from '#state/connect.ts'
 
 export type CellCharging = {
   readonly minutes: CellMinutes
@@ -30,11 +30,13 @@ export async function openCellCharging(deps: {
   readonly names: { readonly meter: string; readonly process: string }
   readonly cells: Cells
   readonly state: State
+  /** For the payers of starts. */
+  readonly wakes: Queryable
   readonly log: Logger
 }): Promise<CellCharging> {
-  const { accounting, meter, names, cells, state, log } = deps
+  const { accounting, meter, names, cells, state, wakes, log } = deps
   const { charging, session } = accounting
-  const limited = createLimitedPayers(state)
+  const limited = createLimitedPayers(wakes)
   const holds = new Map<string, CellHold>()
   const minutes = createCellMinutes({
     charging,

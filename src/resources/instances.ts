@@ -2,6 +2,7 @@
 // an instance, and it ends when nobody has used it for a while. Instances of other keys of a resource, such as versions,
 // run beside it. Nothing else starts or ends one. So none runs, and none
 // starts, for a resource that its account does not want deployed, or during work that needs its files at rest.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import type { SleepCause } from '#contract/intervals.ts'
@@ -55,6 +56,8 @@ export interface Instances<R extends Resource, I extends Instance> {
 
 export type InstancesDeps<R extends Resource, I extends Instance> = {
   readonly state: Queryable
+  /** For the wish of the account at a start; by default the state. */
+  readonly wishes?: Queryable
   readonly log: Logger
   /** The time without a user after which an instance ends. */
   readonly idleMs: number | ((resource: R) => number)
@@ -82,7 +85,7 @@ type InstanceEntry<I> = {
   /** The time without a user after which it ends. */
   idleMs: number
   /** The number of the interval that begins with it; undefined where it was not recorded. */
-  interval?: Promise<string | undefined>
+  interval: Promise<string | undefined>
   isReady?: true
   /** Its end was tried: it may be half gone, so nobody uses it any more. */
   ending?: SleepCause
@@ -119,7 +122,11 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
     const release = this.#releaseOf(key, one)
     try {
       const instance = await one.instance
-      if (one.isReady !== true) begun?.(instance)
+      if (one.isReady !== true) {
+        begun?.(instance)
+        // A line about it leaves at the end of this turn: 2 ms of other work were before it.
+        await nextTurn()
+      }
       await instance.ready(
         AbortSignal.any([signal, AbortSignal.timeout(this.#deps.readyMs ?? READY_MAX_MS)]),
       )
@@ -191,13 +198,20 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
       instance,
       users: 0,
       idleMs: this.#idleMs(resource),
+      interval: this.#interval(instance, id, waker),
     }
-    const begun = () => this.#recorded(() => beginInterval(this.#deps.state, id, waker))
-    void instance.then(
-      () => (one.interval = begun()),
-      () => undefined,
-    )
     return one
+  }
+
+  /** Begun a turn behind the start: a line to those who wait for it leaves at the end of the turn, and is first. */
+  async #interval(instance: Promise<I>, id: string, waker: Waker): Promise<string | undefined> {
+    try {
+      await instance
+    } catch {
+      return undefined
+    }
+    await nextTurn()
+    return await this.#recorded(() => beginInterval(this.#deps.state, id, waker))
   }
 
   /** A record that fails does not stop what runs. */
@@ -275,12 +289,12 @@ class OwnInstances<R extends Resource, I extends Instance> implements Instances<
  * the reconciler ends what has started. A resource that is not wanted is NotWanted, whatever else fails.
  */
 async function startWanted<R extends Resource, I extends Instance>(
-  { state, prepare }: InstancesDeps<R, I>,
+  { state, wishes = state, prepare }: InstancesDeps<R, I>,
   resource: R,
 ): Promise<I> {
   // The caller registers the start before this goes on.
   await Promise.resolve()
-  const wish = state.query("select from resources where id = $1 and wanted = 'deployed'", [
+  const wish = wishes.query("select from resources where id = $1 and wanted = 'deployed'", [
     resource.id,
   ])
   const preparing = prepare(resource)
