@@ -8,6 +8,7 @@ import {
 import { bytesOfSize } from '#contract/sizes.ts'
 import { invariant } from '#base/errors.ts'
 import type { AgentCore, AgentPart, AgentProduct } from '#node/agent-part.ts'
+import { askTenant } from '#node/cell-specs.ts'
 import { functionsAddress } from '#node/functions-address.ts'
 import type { ServedResources } from '#node/ingress.ts'
 import { reconcile } from '#resources/reconciler.ts'
@@ -129,6 +130,7 @@ function sparesOf({ cells, place, log, config, egress }: AgentCore): Spares {
       const outlet = await egress.outletOf(undefined)
       return spareCell(node24(memoryBytes), place, { name, user, memoryBytes, outlet })
     },
+    ask: ({ socket }, signal) => askTenant(socket, '/-/ready', signal),
   })
 }
 

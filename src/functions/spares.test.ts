@@ -8,7 +8,7 @@ import { createSpares } from './spares.ts'
 const LOOKS = 400
 
 /** Cells of which the first starts fail. */
-function machine(failures: number) {
+function machine(failures: number, ask: (spare: Cell) => Promise<unknown> = async () => undefined) {
   const cells: Cell[] = []
   let starts = 0
   const spares = createSpares({
@@ -24,6 +24,7 @@ function machine(failures: number) {
     },
     log: quiet,
     count: 2,
+    ask,
     specOf: async (name, user) => ({ name, user, isSpare: true }) as unknown as CellSpec,
     retryMs: 5,
   })
@@ -46,4 +47,20 @@ test('no spare starts after the end', async () => {
   const begun = starts()
   await sleep(50)
   assert.equal(starts(), begun)
+})
+
+test('spares are asked for pages before a function comes, until a function takes them', async (t) => {
+  const asked = new Map<string, number>()
+  const { spares, cells } = machine(0, async (spare) => {
+    const { name } = spare.spec
+    asked.set(name, (asked.get(name) ?? 0) + 1)
+    // The first one is taken at its third page, and the other one answers none.
+    if (name === cells[0]?.spec.name && asked.get(name) === 3)
+      Object.assign(spare, { state: 'stopped' })
+    if (name === cells[1]?.spec.name) throw new TypeError('no page')
+  })
+  t.after(spares.close)
+  spares.fill()
+  for (let look = 0; look < LOOKS && (asked.get('spare-2') ?? 0) < 16; look++) await sleep(20)
+  assert.deepEqual([...asked.values()].slice(0, 2), [3, 16])
 })
