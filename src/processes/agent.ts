@@ -103,7 +103,8 @@ export async function startAgent(
   await compiling
   const { state, address } = running
   const wakes = connectPipeline({ address, connections: WAKE_CONNECTIONS, log })
-  started.defer(() => wakes[Symbol.asyncDispose]())
+  // A state that is silent would hold up the stop for its longest answer.
+  started.defer(() => budget.within('accounting', async () => await wakes[Symbol.asyncDispose]()))
   await refuseNewerJobs(state)
   if (await setPrice(state, config)) report.newPrice(config)
 
