@@ -19,7 +19,8 @@ import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
 import { isUnit, UNATTRIBUTED, unitOf } from './indirect-part.ts'
-import { createRegression, type Rate, type Regression, type RegressionOptions } from './kalman.ts'
+import { createSums, REST_SECOND } from './indirect-sums.ts'
+import { createRegression, type Rate, type RegressionOptions } from './kalman.ts'
 import { NO_UPKEEP, UPKEEP, UPKEEP_FIRST, UPKEEP_UNIT_MS, type UpkeepWork } from './upkeep.ts'
 
 /** The settled requests of an operation, or units of work beyond them. */
@@ -73,22 +74,17 @@ export interface IndirectLearner {
 }
 
 const MS = 1e6
-/** Names of regressors that are no operation: operations have a dot. */
-const REST = 'rest'
+/** The regressor of seconds with requests. Names of operations have a dot. */
 const ACTIVE = 'active'
 /** The regressor of the own CPU of an operation's requests, counted in units of this number of milliseconds. */
 const ownOf = (operation: string) => `${operation} own`
 const isOwn = (name: string) => name.endsWith(' own')
 const OWN_UNIT_MS = 10
-const WINDOWS_PER_SUM = 5
-/** Quiet windows after which the work that requests have left is done: commits, a seal, audits and bundles of charges, a vacuum. */
-const LEFT_WINDOWS = 25
 const REGRESSION = {
   // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
   deviationFirst: 30,
   // A request costs a hundred times a unit: a row that is read, a key that is removed.
-  // Upkeep that runs in each second cannot be told from requests that do: with the walk of others its rate went to nothing in
-  // one of twenty simulations, and requests paid up to 170 %.
+  // Upkeep in each second cannot be told from rest. With the walk of others, small loads beside 300 ms of it were billed 26 %.
   walk: {
     relativeOf: (name: string) => (name === UPKEEP ? 0.01 : 0.1),
     leastOf: (name: string) => (isUnit(name) ? 0.003 : 0.3),
@@ -101,8 +97,6 @@ const REGRESSION = {
 const MARGIN = { indirect: 0.02, direct: 0.01 }
 /** Credit that falls at rest is published anew in such steps. */
 const CREDIT_STEP_MS = 1
-/** A deviation of the cost of rest below which that is known. */
-const REST_KNOWN_MS = 10
 
 /** Begins with the rates of an earlier life, where there are any. */
 export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner {
@@ -141,7 +135,7 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       levelMilli: Math.round(level.value * 1000),
       activeSecond: inNs(ACTIVE),
       operations: Object.fromEntries(names.map((name) => [name, rateOf(name)])),
-      rest: inNs(REST),
+      rest: inNs(REST_SECOND),
       upkeep: inNs(UPKEEP),
     }
   }
@@ -158,7 +152,7 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       const upkeepUnits = upkeep.statementMs / UPKEEP_UNIT_MS
       const directMs = Number(chargedNs) / MS - billed
       // Below zero where a claim comes a window after its CPU: the window before had too much then.
-      const beyondRestMs = costMs - valueOf(REST) * seconds - valueOf(UPKEEP) * upkeepUnits
+      const beyondRestMs = costMs - valueOf(REST_SECOND) * seconds - valueOf(UPKEEP) * upkeepUnits
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
       const unattributedMs = sumOf(counts, [UNATTRIBUTED, ownOf(UNATTRIBUTED)])
       // Rates of rare requests have the cost of their second: a storm of them says nothing of the others.
@@ -167,7 +161,7 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       level.follow({ spent: paying, predicted, billed })
       const isMoved = counts.size > 0 || Math.abs(level.creditMs - revisedMs) >= CREDIT_STEP_MS
       if (upkeepUnits > 0) counts.set(UPKEEP, upkeepUnits)
-      const isLearned = learn(counts.set(REST, seconds), costMs)
+      const isLearned = learn(counts.set(REST_SECOND, seconds), costMs)
       if (!isMoved && !isLearned) return
       revision++
       revisedMs = level.creditMs
@@ -180,37 +174,6 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
     },
   }
 }
-
-/** Gives the regression sums over some windows; says whether requests were learned from. */
-function createSums(regression: Regression) {
-  let counts = new Map<string, number>()
-  let costMs = 0
-  let windows = 0
-  let quietWindows = LEFT_WINDOWS
-  return (more: ReadonlyMap<string, number>, moreMs: number): boolean => {
-    quietWindows = countsRequests(more) ? 0 : quietWindows + 1
-    for (const [name, count] of more) counts.set(name, (counts.get(name) ?? 0) + count)
-    costMs += moreMs
-    if (++windows < WINDOWS_PER_SUM) return false
-    const { value = 0, deviation = Infinity } = regression.rate(REST) ?? {}
-    const hasRequests = countsRequests(counts)
-    // Under load the cost of rest cannot be separated from that of requests: it is learned from windows without
-    // requests.
-    if (hasRequests && deviation < REST_KNOWN_MS) {
-      costMs -= value * (counts.get(REST) ?? 0)
-      counts.delete(REST)
-    }
-    if (hasRequests || quietWindows >= LEFT_WINDOWS + WINDOWS_PER_SUM)
-      regression.learn(counts, costMs)
-    counts = new Map()
-    costMs = 0
-    windows = 0
-    return hasRequests
-  }
-}
-
-const countsRequests = (counts: ReadonlyMap<string, number>): boolean =>
-  counts.keys().some((name) => name !== REST && name !== UPKEEP)
 
 /** The totals of two processes. */
 export function addActivity(a: Activity, b: Activity): Activity {
@@ -250,7 +213,7 @@ function knownOf(
     deviation: deviation / unit,
   })
   const known: Record<string, Rate> = {
-    [REST]: inMs(earlier.rest),
+    [REST_SECOND]: inMs(earlier.rest),
     [ACTIVE]: inMs(earlier.activeSecond),
     [UPKEEP]: earlier.upkeep === undefined ? UPKEEP_FIRST : inMs(earlier.upkeep),
   }
