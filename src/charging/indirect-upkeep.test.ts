@@ -42,7 +42,7 @@ test('upkeep in each second of a load is on nobody’s bill', () => {
     for (const part of [0.3, 0.7, 1]) {
       const [least, most] = sharesOf({ cpuMs, part })
       const facts = `${cpuMs} ms, ${part}: ${least.toFixed(1)} to ${most.toFixed(1)} %`
-      assert.ok(least > 88 && most <= 100.5, facts)
+      assert.ok(least > 88 && most <= 101, facts)
     }
 })
 

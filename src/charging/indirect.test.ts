@@ -254,6 +254,16 @@ test('a cold load of several operations is billed 65 to 100 % from its 13th seco
   }
 })
 
+test('an operation that nobody has seen is billed 78 to 100 % of its first 12 seconds', () => {
+  const truth = { 'storage.put-object': { directMs: 4, indirectMs: 2 } }
+  for (let seed = 1; seed <= 10; seed++) {
+    const node = new TestNode({ ...REST, truth, random: randomOf(seed) })
+    node.run(20 + (seed % 5))
+    const share = shareOf(node.run(12, { 'storage.put-object': 100 }))
+    assert.ok(share > 78 && share <= 100, `${share.toFixed(1)} %, seed ${seed}`)
+  }
+})
+
 // Each must be found by the first test.
 const PLANTED: Readonly<Record<string, (real: IndirectLearner) => Partial<IndirectLearner>>> = {
   'bills the rest of the machine': (real) => ({

@@ -6,6 +6,8 @@ import { UPKEEP } from './upkeep.ts'
 /** The regressor of seconds, whatever happens in them. */
 export const REST_SECOND = 'rest'
 const WINDOWS_PER_SUM = 5
+/** Of a sum with an operation that was never seen: until it is learned, the operator pays what it causes. */
+const WINDOWS_FIRST = 2
 /** Quiet windows after which the work that requests have left is done: commits, a seal, audits and bundles of charges, a vacuum. */
 const LEFT_WINDOWS = 25
 /** A deviation of the cost of rest below which that is known. */
@@ -21,7 +23,9 @@ export function createSums(regression: Regression) {
     quietWindows = countsRequests(more) ? 0 : quietWindows + 1
     for (const [name, count] of more) counts.set(name, (counts.get(name) ?? 0) + count)
     costMs += moreMs
-    if (++windows < WINDOWS_PER_SUM) return false
+    // Units come a window after their operation, whose first sum would be divided without them.
+    const isNew = counts.keys().some((name) => isOperation(name) && !regression.rate(name))
+    if (++windows < (isNew ? WINDOWS_FIRST : WINDOWS_PER_SUM)) return false
     const { value = 0, deviation = Infinity } = regression.rate(REST_SECOND) ?? {}
     const hasRequests = countsRequests(counts)
     // Under load the cost of rest cannot be separated from that of requests: it is learned from windows without
@@ -39,5 +43,7 @@ export function createSums(regression: Regression) {
   }
 }
 
+/** Units and own CPU of an operation have longer names. */
+const isOperation = (name: string): boolean => name.includes('.') && !name.includes(' ')
 const countsRequests = (counts: ReadonlyMap<string, number>): boolean =>
   counts.keys().some((name) => name !== REST_SECOND && name !== UPKEEP)
