@@ -193,7 +193,10 @@ describe('an account in a browser', { skip: withoutBrowser }, () => {
     assert.equal(made.status, 201, JSON.stringify(made.body))
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto(`${portal()}/tokens`)
-    await page.locator('tr', { hasText: 'of a test' }).getByText('0 J of 123456.123456789 MJ').waitFor()
+    await page
+      .locator('tr', { hasText: 'of a test' })
+      .getByText('0 J of 123456.123456789 MJ')
+      .waitFor()
     const room = 'innerWidth - document.documentElement.scrollWidth'
     assert.equal(await page.evaluate(room), 0)
   })
