@@ -1,7 +1,7 @@
 // Each rule of the tree holds, and turns red on a planted violation.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { SETTINGS } from '#config/settings.ts'
 import { EVENTS } from '#contract/events.ts'
@@ -192,6 +192,36 @@ test('sqlFaults() finds an exception that nothing needs', () => {
 test('every folder that a package is confined to is in the direction table', () => {
   for (const [name, homes] of Object.entries(CONFINED))
     for (const home of homes) assert.ok(DIRECTIONS[home], `${name}: ${home}`)
+})
+
+test('the direction table has no folder that is not there, and no package that is not installed', () => {
+  for (const folder of Object.keys(DIRECTIONS)) assert.ok(existsSync(`src/${folder}`), folder)
+  const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+    'dependencies' | 'devDependencies',
+    Record<string, string>
+  >
+  for (const name of Object.keys(CONFINED))
+    assert.ok(Object.hasOwn({ ...dependencies, ...devDependencies }, name), name)
+})
+
+test('the table of folders in ARCHITECTURE.md has each folder below those that import it', () => {
+  const page = read('ARCHITECTURE.md')
+  const table = page.slice(page.indexOf('| Folder | Content |')).split('\n\n', 1)[0] ?? ''
+  const names = table
+    .split('\n')
+    .slice(2)
+    .flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`([\w-]+)`/g)].map(([, name]) => name),
+    )
+  assert.deepEqual(
+    names.toSorted(),
+    Object.keys(DIRECTIONS)
+      .filter((folder) => folder !== 'main.ts')
+      .toSorted(),
+  )
+  for (const [at, name = ''] of names.entries())
+    for (const below of DIRECTIONS[name] ?? [])
+      assert.ok(names.indexOf(below) < at, `${name} imports ${below}`)
 })
 
 test('contractFaults() finds none in this tree', () => {

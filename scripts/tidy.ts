@@ -22,7 +22,6 @@ const PRODUCTS = [
   'compliance',
   'deployments',
   'live',
-  'mesh',
   'portal',
   'status',
 ]
@@ -44,11 +43,11 @@ const LOWER = [
   'identity',
   'ledger',
   'charging',
+  'resources',
   'node',
   'signers',
   'receipts',
   'objects',
-  'resources',
   'http',
   'ingress',
   'egress',
@@ -77,6 +76,7 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
   identity: ['base', 'contract', 'state'],
   ledger: ['base', 'contract', 'state', 'tasks'],
   charging: ['base', 'contract', 'metering', 'ledger'],
+  resources: ['base', 'contract', 'stack', 'state', 'identity', 'ledger'],
   node: [
     'base',
     'contract',
@@ -109,7 +109,6 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
     'node',
     'tasks',
   ],
-  resources: ['base', 'contract', 'stack', 'state', 'identity', 'ledger'],
   http: ['base', 'contract', 'metering', 'state', 'identity', 'charging', 'resources'],
   ingress: [
     'base',
@@ -132,7 +131,6 @@ export const DIRECTIONS: Record<string, readonly string[]> = {
 export const CONFINED: Record<string, readonly string[]> = {
   zod: ['contract', 'config'],
   pg: ['state', 'databases'],
-  kysely: ['state'],
   'graphile-worker': ['tasks'],
   '@noble/curves': ['signers', 'payments'],
   '@noble/hashes': ['payments'],

@@ -7,7 +7,7 @@ import type { ProtocolHandler } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import { createFrontPage, isVisitor } from './front-page.ts'
 import type { Protocol } from './gateway-part.ts'
-import { HEALTH_PATHS, hostOf } from './limits.ts'
+import { HEALTH_PATHS, hostOf } from './request-form.ts'
 import { createHintingHandler } from './wrong-address.ts'
 
 /** First path segments that never name a bucket (DESIGN §9, "Host"). */

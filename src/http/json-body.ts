@@ -8,10 +8,10 @@ import {
   DISCARD_MS_MAX,
   JSON_BODY_BYTES_MAX,
   JSON_DEPTH_MAX,
-  malformed,
   PIECE_BYTES_MIN,
   PIECES_BYTES_FREE,
 } from './limits.ts'
+import { malformed } from './request-form.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 

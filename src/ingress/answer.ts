@@ -7,7 +7,7 @@ import type { Logger } from '#base/log.ts'
 import { ServerResponse } from '#base/node-http.ts'
 import { unlessAborted } from '#base/unless-aborted.ts'
 import { fault } from '#contract/errors.ts'
-import { checkForm } from '#http/limits.ts'
+import { checkForm } from '#http/request-form.ts'
 import type { CausedByCells } from '#node/meter/caused-by-cells.ts'
 import type { ChallengePages } from './acme/challenge-pages.ts'
 import {

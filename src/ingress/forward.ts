@@ -1,7 +1,7 @@
 // One request to a running instance, and its answer: both are streamed. The figure of energy is of the runtime's own count of
 // its CPU: a readout, which no bill is made of.
 import type { Duplex } from 'node:stream'
-import { malformed } from '#http/limits.ts'
+import { malformed } from '#http/request-form.ts'
 import { shareHeaders, SHARE_TRAILERS } from './energy-figures.ts'
 import {
   cutOff,

@@ -1,5 +1,5 @@
 // A request of a client as an instance gets it.
-import { malformed } from '#http/limits.ts'
+import { malformed } from '#http/request-form.ts'
 import type { IngressRequest } from './exchange.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { headersTo } from './headers.ts'

@@ -11,7 +11,8 @@ import type {
   RenderedError,
 } from '#http/protocol-handler.ts'
 import type { Exchange } from '#http/exchange.ts'
-import { hostOf, TRANSFER_DEADLINE_MS } from '#http/limits.ts'
+import { TRANSFER_DEADLINE_MS } from '#http/limits.ts'
+import { hostOf } from '#http/request-form.ts'
 import type { Handler, ReplyHeaders } from '#http/reply.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { RecordAccess, Trace } from './logging/record.ts'

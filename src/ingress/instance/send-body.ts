@@ -2,7 +2,7 @@
 // before the instance has taken the connection: another one may be asked until then.
 import type { Socket } from 'node:net'
 import { fault } from '#contract/errors.ts'
-import { malformed } from '#http/limits.ts'
+import { malformed } from '#http/request-form.ts'
 import type { IngressRequest } from '#ingress/exchange.ts'
 import { FRAMING_PER_DATA_MAX, isTooMuchFraming } from './framing-limits.ts'
 import { NotHttp } from './heads.ts'
