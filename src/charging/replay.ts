@@ -1,6 +1,6 @@
 // Posts the journals of earlier lives of a process, under their own sessions. The caller holds the lock of the
 // journal: those lives are over, and their leases return only now.
-import { OVERTAKEN, type KnownSession, type Ledger } from '#ledger/tick.ts'
+import { isOvertaken, type KnownSession, type Ledger } from '#ledger/tick.ts'
 import { parseCharge } from '#contract/charge.ts'
 import { chargeText } from './charge-text.ts'
 import type { LeftBehind } from './journal.ts'
@@ -31,6 +31,7 @@ export async function replay(
   const unknown: string[] = []
   for (const life of leftBehind) {
     const posted = await replayLife(ledger, life, meter).catch(async (error: unknown) => {
+      // PostgreSQL may have got the last tick of a dead life before it got our look at that life.
       if (!isOvertaken(error)) throw error
       return await replayLife(ledger, life, meter)
     })
@@ -51,10 +52,6 @@ export async function replay(
   }
   return { records, lost, done, unknown }
 }
-
-/** PostgreSQL may have got the last tick of a dead life before it got our look at that life. */
-const isOvertaken = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === OVERTAKEN
 
 async function replayLife(
   ledger: Ledger,

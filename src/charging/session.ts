@@ -5,8 +5,8 @@ import type { TimerClock } from '#base/clock.ts'
 import { invariant, InvariantError, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import {
-  LEFT_OUT,
-  SESSION_LOST,
+  isLeftOut,
+  isSessionLost,
   type CredentialChange,
   type Debit,
   type Ledger,
@@ -236,7 +236,7 @@ export class Session {
 
   /** True when the ledger misses only records of our journal: a standby that took over was a moment behind. */
   async #isMended(error: unknown): Promise<boolean> {
-    if (codeOf(error) !== LEFT_OUT) return false
+    if (!isLeftOut(error)) return false
     const known = await this.#deps.ledger.findSession(this.id).catch(() => undefined)
     if (known === undefined || !known.open) return false
     // It has forgotten changes of credentials too, and will give their numbers to others.
@@ -335,10 +335,7 @@ export class Session {
 }
 
 // The ledger knows better, or our own bookkeeping is broken: neither gets well by asking again.
-const isLost = (error: unknown): boolean =>
-  error instanceof InvariantError || SESSION_LOST.includes(codeOf(error))
-
-const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
+const isLost = (error: unknown): boolean => error instanceof InvariantError || isSessionLost(error)
 
 export const debitsOf = (records: readonly JournalRecord[]) =>
   records.flatMap((record) => record.debits.map((debit) => ({ seq: record.seq, ...debit })))

@@ -1,6 +1,7 @@
 // The messages of a tick, up and down. The SQL function of tick.sql and the oracle in reference/tick.ts both take and return
 // them.
 import type { AlarmKind } from '#contract/alarms.ts'
+import { hasSqlState } from '#state/sql-states.ts'
 
 export type TickRecord = {
   readonly seq: bigint
@@ -84,16 +85,19 @@ export interface Ledger {
   posted(ids: readonly string[]): Promise<ReadonlySet<string>>
   /**
    * Posts records as lost: those from `first`, which comes after the last posted one, to `last`. Leaves an
-   * alarm. Throws EG001 and EG004 as a tick does.
+   * alarm. Throws `sessionOver` and `overtaken` of SQL_STATES, as a tick does.
    */
   lose(session: string, first: bigint, last: bigint): Promise<void>
   /** Raises an alarm about a loss, for the operator. */
   alarm(kind: AlarmKind, detail: Readonly<Record<string, string>>): Promise<void>
 }
 
-/** SQLSTATE of a tick that left out a record, as far as the ledger knows. */
-export const LEFT_OUT = 'EG003'
-/** SQLSTATEs of the tick: the session is over, or its journal contradicts the ledger. Not retried. */
-export const SESSION_LOST: readonly string[] = ['EG001', 'EG002', LEFT_OUT]
-/** SQLSTATE of a tick whose session has ticked with its number, or a greater one. */
-export const OVERTAKEN = 'EG004'
+/** A tick left out a record, as far as the ledger knows. */
+export const isLeftOut = (error: unknown): boolean => hasSqlState(error, 'recordLeftOut')
+
+/** The session is over, or its journal contradicts the ledger. Not retried. */
+export const isSessionLost = (error: unknown): boolean =>
+  hasSqlState(error, 'sessionOver', 'recordChanged', 'recordLeftOut')
+
+/** The session has ticked with the number of the tick, or a greater one. */
+export const isOvertaken = (error: unknown): boolean => hasSqlState(error, 'overtaken')

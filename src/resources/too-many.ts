@@ -2,21 +2,17 @@
 // logs and versions: the refusal names them, because nothing is lost with them.
 import type { ErgonError } from '#base/errors.ts'
 import { fault, type Code } from '#contract/errors.ts'
+import { hasSqlState } from '#state/sql-states.ts'
 
-/** Raised by add_resource(), with the names of those that never started as its detail. */
-const TOO_MANY = 'EG020'
 const NAMES_MAX = 5
 
-/** Undefined for another error. */
+/** Undefined for another error. add_resource() names those that never started in the detail. */
 export function tooManyFault(
   error: unknown,
   { code, what, most }: { readonly code: Code; readonly what: string; readonly most: string },
 ): ErgonError | undefined {
-  const { code: sqlState, detail = '' } = error as {
-    readonly code?: string
-    readonly detail?: string
-  }
-  if (sqlState !== TOO_MANY) return undefined
+  if (!hasSqlState(error, 'tooManyOfKind')) return undefined
+  const { detail = '' } = error as { readonly detail?: string }
   return fault(code, `${what}: an account has at most ${most}${neverStarted(detail)}`)
 }
 

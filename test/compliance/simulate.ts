@@ -13,6 +13,7 @@ import { PACKS_OPEN_MAX } from '#contract/compliance.ts'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import type { TasksCore, TasksPart } from '#node/tasks-part.ts'
 import type { State } from '#state/connect.ts'
+import { hasSqlState } from '#state/sql-states.ts'
 import { Schedule } from '../sim/schedule.ts'
 import { anyOf, judgePacks, sweepFiles, type AskedPack, type SimTransfer } from './judge-packs.ts'
 import { lieOf, type PackPlant } from './pack-plants.ts'
@@ -33,7 +34,6 @@ const TURNS_MAX = 14
 /** Turns and waits of the end. */
 const ROUNDS_MAX = 6000
 const TICK_ROUNDS = 30
-const REFUSALS = ['EG022', 'EG029']
 
 export type PackHistory = {
   readonly faults: readonly string[]
@@ -248,7 +248,7 @@ class History {
         PACKS_OPEN_MAX,
       ])
     } catch (error) {
-      if (REFUSALS.includes(String((error as { code?: unknown }).code))) return
+      if (hasSqlState(error, 'tooManyPacks', 'accountDeleting')) return
       throw error
     }
     const askedMs = schedule.wallMs

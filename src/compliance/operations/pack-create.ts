@@ -11,6 +11,7 @@ import { sumUsage } from '#ledger/usage.ts'
 import { ceilingOfPack } from '#compliance/build/ceiling.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
+import { hasSqlState } from '#state/sql-states.ts'
 import { findPack } from './find-pack.ts'
 
 export type PackDeps = {
@@ -20,9 +21,6 @@ export type PackDeps = {
 }
 
 const DAY_MS = 86_400_000
-/** Errors of add_pack(). */
-const TOO_MANY = 'EG022'
-const DELETING = 'EG029'
 
 export const createPackCreate =
   (deps: PackDeps): Handler<PackRequest> =>
@@ -53,13 +51,12 @@ export const createPackCreate =
   }
 
 function refusalOf(error: unknown): unknown {
-  const { code } = error as { code?: string }
-  if (code === DELETING)
+  if (hasSqlState(error, 'accountDeleting'))
     return fault(
       'account_deleting',
       'Could not make the evidence pack: the account is being deleted',
     )
-  if (code !== TOO_MANY) return error
+  if (!hasSqlState(error, 'tooManyPacks')) return error
   return fault(
     'too_many_packs',
     `Could not make the evidence pack: an account has at most ${PACKS_OPEN_MAX} that wait`,

@@ -16,15 +16,19 @@ import {
 import { countUnlimited, loweredBudgets, noteBudget, openBudgetDays } from './budgets.ts'
 import { burnLots, noteBalance } from './funds.ts'
 import { drawReserves } from './reserves.ts'
+import { SQL_STATES, type SqlStateName } from '#state/sql-states.ts'
 import type { LeaseGrant, TickInput, TickRecord, TickResult } from '#ledger/tick.ts'
+
+/** unique_violation. */
+const UNIQUE = '23505'
 
 const SESSION_MS = 2000
 const SHORTAGE_MS = 1000
 
-/** Throws EG001 to EG004 as tick() does. */
+/** Throws the SQLSTATEs that tick() raises. */
 export function tick(books: Books, input: TickInput, nowMs: number): TickResult {
   const session = openOf(books, input.session)
-  if (input.number <= session.lastTick) throw refused('EG004', 'has ticked since')
+  if (input.number <= session.lastTick) throw refused('overtaken', 'has ticked since')
   const fresh = freshRecords(books, session, input)
   openDay(books, input, nowMs)
   const wanted = input.wants.map(({ wallet }) => wallet)
@@ -58,7 +62,7 @@ export function openSession(
   { lifeMin = 1, draws }: { readonly lifeMin?: number; readonly draws?: string | undefined } = {},
 ): string {
   const lives = [...books.sessions.values()].filter((one) => one.process === process)
-  if (lives.some((one) => one.open)) throw refused('23505', 'has an open life')
+  if (lives.some((one) => one.open)) throw refusedAs(UNIQUE, 'has an open life')
   const life = Math.max(lifeMin, ...lives.map((one) => one.life + 1))
   const id = `${process}.${life}`
   books.sessions.set(id, {
@@ -74,14 +78,14 @@ export function openSession(
   return id
 }
 
-/** Throws EG001 and EG004 as lose_records() does. */
+/** Throws the SQLSTATEs that lose_records() raises. */
 export function loseRecords(
   books: Books,
   lost: { session: string; first: bigint; last: bigint },
 ): void {
   const { session: id, first, last } = lost
   const session = openOf(books, id)
-  if (first !== session.lastSeq + 1n || last < first) throw refused('EG004', 'has posted since')
+  if (first !== session.lastSeq + 1n || last < first) throw refused('overtaken', 'has posted since')
   const count = last - first + 1n
   const records = books.records.get(id) ?? []
   books.records.set(id, [...records, ...Array.from({ length: Number(count) }, () => '')])
@@ -101,7 +105,7 @@ export function closeSession(books: Books, id: string): void {
 
 export function writeOffSession(books: Books, id: string, reason: string, nowMs: number): void {
   const session = openOf(books, id)
-  if (session.untilMs > nowMs) throw refused('EG005', 'is alive')
+  if (session.untilMs > nowMs) throw refused('sessionAlive', 'is alive')
   const leases = [...leasesOf(books, id)].map(([wallet, amount]) => [wallet, amount.toString()])
   const detail = { session: id, reason, leases: Object.fromEntries(leases) }
   books.alarms.push({
@@ -124,23 +128,25 @@ const isFreeWant = (want: string) => /^free:[^:]*$/.test(want)
 
 function openOf(books: Books, id: string): ReferenceSession {
   const session = books.sessions.get(id)
-  if (session === undefined || !session.open) throw refused('EG001', 'is not open')
+  if (session === undefined || !session.open) throw refused('sessionOver', 'is not open')
   return session
 }
 
-const refused = (code: string, what: string) =>
+const refused = (name: SqlStateName, what: string) => refusedAs(SQL_STATES[name].code, what)
+
+const refusedAs = (code: string, what: string) =>
   new ErgonError({ code, status: 500 }, `The session ${what}`)
 
 function freshRecords(books: Books, session: ReferenceSession, input: TickInput): TickRecord[] {
   const posted = books.records.get(input.session) ?? []
   for (const record of input.records)
     if (record.seq <= session.lastSeq && posted[Number(record.seq) - 1] !== textOf(record))
-      throw refused('EG002', 'sent another record under a posted number')
+      throw refused('recordChanged', 'sent another record under a posted number')
   const known = input.records.filter((record) => record.seq <= session.lastSeq).length
   const fresh = input.records.slice(known)
   for (const [index, record] of fresh.entries())
     if (record.seq !== session.lastSeq + BigInt(index + 1))
-      throw refused('EG003', 'left out a record')
+      throw refused('recordLeftOut', 'left out a record')
   return fresh
 }
 

@@ -9,6 +9,7 @@ import { WEBHOOKS_MAX, type WebhookRequest } from '#contract/webhooks.ts'
 import type { Handler } from '#http/reply.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Queryable, State } from '#state/connect.ts'
+import { hasSqlState } from '#state/sql-states.ts'
 import type { AddressRule } from '#egress/addresses.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { maskedUrl, readTarget } from '#webhooks/delivery/target.ts'
@@ -22,8 +23,6 @@ export type WebhookRules = {
   readonly isOn: boolean
 }
 export type WebhookDeps = WebhookRules & { readonly state: State }
-
-const TOO_MANY = 'EG021'
 
 export const createWebhookCreate =
   (deps: WebhookDeps): Handler<WebhookRequest> =>
@@ -63,7 +62,7 @@ export async function createWebhook(
       WEBHOOKS_MAX,
     ])
     .catch((error: unknown) => {
-      if ((error as { code?: string }).code !== TOO_MANY) throw error
+      if (!hasSqlState(error, 'tooManyWebhooks')) throw error
       throw fault(
         'too_many_webhooks',
         `Could not create the webhook: an account has at most ${WEBHOOKS_MAX} webhooks`,

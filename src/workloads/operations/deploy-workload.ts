@@ -11,6 +11,7 @@ import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'
 import type { Queryable } from '#state/connect.ts'
+import { hasSqlState } from '#state/sql-states.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { SHOWN_WORKLOADS, type WorkloadRow } from './find-workload.ts'
 import { WORKLOAD_LIMITED } from './limited-operations.ts'
@@ -19,10 +20,6 @@ import { defaultsOf, hostTaken, wantedWorkload } from './wanted-of.ts'
 
 const UNIQUE = '23505'
 const CHECK = '23514'
-const OTHERS_HOST = 'EG023'
-const SMALLER_VOLUME = 'EG026'
-const LEFT_OUT_VOLUME = 'EG027'
-const SEVERAL_INSTANCES = 'EG028'
 const AUTO = 'auto'
 
 /** Writes a version down, with its entry in the audit log. Throws what the operation refuses. */
@@ -137,23 +134,24 @@ export function workloadRefusal(error: unknown, name: string): unknown {
     most: `${WORKLOADS_MAX} workloads`,
   })
   if (tooMany !== undefined) return tooMany
-  const ofVolumes = volumeRefusal(code, message)
+  const ofVolumes = volumeRefusal(error, message)
   if (ofVolumes !== undefined) return ofVolumes
   if (code === CHECK)
     return fault('invalid_request', 'Could not scale: min is more than max', { param: 'scale' })
-  return code === UNIQUE || code === OTHERS_HOST ? hostTaken('one of its routes') : error
+  const isTaken = code === UNIQUE || hasSqlState(error, 'hostOfAnother')
+  return isTaken ? hostTaken('one of its routes') : error
 }
 
-/** Of an error whose message is the name of the volume. */
-function volumeRefusal(code: string | undefined, name: string): ErgonError | undefined {
-  if (code === SMALLER_VOLUME) return smallerVolume(name)
-  if (code === LEFT_OUT_VOLUME)
+/** The refusal of an error whose message is the name of the volume. */
+function volumeRefusal(error: unknown, name: string): ErgonError | undefined {
+  if (hasSqlState(error, 'volumeSmaller')) return smallerVolume(name)
+  if (hasSqlState(error, 'volumeLeftOut'))
     return fault(
       'volume_left_out',
       `Could not leave out the volume "${name}": its data would be deleted`,
       { param: 'volumes' },
     )
-  if (code !== SEVERAL_INSTANCES) return undefined
+  if (!hasSqlState(error, 'volumeShared')) return undefined
   const why = 'a workload with a volume has one instance at most'
   return fault('invalid_request', `Could not scale: ${why}`, { param: 'scale' })
 }

@@ -9,6 +9,7 @@ import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { State } from '#state/connect.ts'
+import { hasSqlState } from '#state/sql-states.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
 import { registryNamed, registryPurpose } from './passwords.ts'
 import { registriesOf } from './registry-list.ts'
@@ -17,8 +18,6 @@ type Deps = {
   readonly state: State
   readonly settings: Pick<WorkloadGatewaySettings, 'environmentKey'>
 }
-
-const TOO_MANY = 'EG020'
 
 /** The registry is not called: the first pull reports a wrong password. */
 export const createRegistryLogin =
@@ -47,7 +46,7 @@ export const createRegistryLogin =
   }
 
 const refusalOf = (error: unknown, registry: string): unknown =>
-  (error as { readonly code?: string }).code === TOO_MANY
+  hasSqlState(error, 'tooManyOfKind')
     ? fault(
         'too_many_registries',
         `Could not keep the password of ${registry}: an account has those of ${REGISTRY_PASSWORDS_MAX} registries at most`,
