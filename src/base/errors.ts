@@ -37,6 +37,11 @@ export class ErgonError extends Error {
   }
 }
 
+/** An expected failure that no caller tells apart from others: its message says why, and it has no code. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+}
+
 /** A broken promise of our own code: never the caller's fault. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'

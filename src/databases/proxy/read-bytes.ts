@@ -1,7 +1,6 @@
 // Reads of a known length from a socket that is not flowing: what is not asked for stays in the socket.
 import type { Socket } from 'node:net'
-
-export class ConnectionClosed extends Error {}
+import { Failure } from '#base/errors.ts'
 
 /** The work that waits for bytes: its deadline, and the payer of its CPU until then. */
 export type ByteWait = {
@@ -53,7 +52,7 @@ function readLater(socket: Socket, count: number, signal: AbortSignal): Promise<
   })
 }
 
-const closed = () => new ConnectionClosed('the connection was closed')
+const closed = () => new Failure('the connection was closed')
 
 /** A message's type and body. Throws a RangeError for one of more than `bytesMax`. */
 export async function readMessage(

@@ -1,7 +1,7 @@
 // Requests to the agent on its socket. An answer stays open, and has a line of JSON for each news.
 import { setTimeout as startTimer } from 'node:timers'
 import { sleep } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
+import { Failure, messageOf } from '#base/errors.ts'
 import type { Logger } from '#base/log.ts'
 import { request } from '#base/node-http.ts'
 import { lineOf, onLines } from './json-lines.ts'
@@ -29,9 +29,7 @@ export const SECRET_HEADER = 'x-ergon-proxy'
 const FIRST_LINE_MS = 10_000
 const AGAIN_MS = 500
 
-/** Why an answer of the agent has ended. */
-class AgentAway extends Error {}
-/** It has answered, or may yet, with no line in time. */
+/** The agent has answered, or may yet, with no line in time. */
 export class AgentSilent extends Error {}
 
 /** Asks once. */
@@ -57,15 +55,15 @@ export function askAgent({ socketPath, secret }: AgentSocket, question: AgentReq
   sent.on('error', end)
   sent.once('response', (response) => {
     response.on('error', end)
-    response.on('close', () => end(new AgentAway('the answer has ended')))
+    response.on('close', () => end(new Failure('the answer has ended')))
     if (response.statusCode !== 200)
-      return void response.destroy(new AgentAway(`the agent answers with ${response.statusCode}`))
+      return void response.destroy(new Failure(`the agent answers with ${response.statusCode}`))
     onLines(response, (line) => {
       clearTimeout(late)
       take(line)
     })
   })
-  sent.on('close', () => end(new AgentAway('the question has ended')))
+  sent.on('close', () => end(new Failure('the question has ended')))
   sent.flushHeaders()
   return {
     say: (line) => void (sent.destroyed || sent.write(lineOf(line))),

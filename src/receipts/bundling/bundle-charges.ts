@@ -1,6 +1,6 @@
 // Bundles old charges of an account: one transaction writes a bundle, reads it back, compares it with the log and with the
 // rows, and takes the rows away. Nothing of it is seen before its end, so a kill at any moment changes nothing.
-import { invariant, present } from '#base/errors.ts'
+import { Failure, invariant, present } from '#base/errors.ts'
 import { writeBundle } from '#ledger/bundles/bundle.ts'
 import type { BundledCharge } from '#ledger/bundles/bundled-charge.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
@@ -14,14 +14,9 @@ export const BUNDLE_CHARGES = 2000
 /** Fewer wait: what a bundle says once would be most of it. */
 export const BUNDLE_CHARGES_MIN = 128
 
-/** A bundle that differs from its charges; nothing was changed. */
-export class BundleError extends Error {
-  readonly account: string
-  constructor(account: string, why: string) {
-    super(`Could not bundle charges of ${account}: ${why}`)
-    this.account = account
-  }
-}
+/** The error of a bundle that differs from its charges; nothing was changed. */
+export const notBundled = (account: string, why: string) =>
+  new Failure(`Could not bundle charges of ${account}: ${why}`)
 
 type ChargeRow = SqlRow & {
   account_seq: string
@@ -57,13 +52,13 @@ export async function bundleOldest(
     )
     const row = await insertBundle(transaction, account, rows)
     const fault = bundleFault(row, bundleCharges(row), hashes)
-    if (fault !== undefined) throw new BundleError(account, fault)
+    if (fault !== undefined) throw notBundled(account, fault)
     const moved = await transaction.query<{ gone: string }>(
       'select move_into_bundle($1, $2, $3) as gone',
       [account, row.first_seq, row.last_seq],
     )
     if (Number(moved.rows[0]?.gone) !== rows.length)
-      throw new BundleError(account, `${moved.rows[0]?.gone} rows went in place of ${rows.length}`)
+      throw notBundled(account, `${moved.rows[0]?.gone} rows went in place of ${rows.length}`)
     return rows.length
   })
 }
@@ -93,7 +88,7 @@ async function insertBundle(
   const firstSeq = present(rows[0], 'a bundle of nothing').account_seq
   const charges = bundleCharges({ account, first_seq: firstSeq, body })
   const fault = rowFault(rows, charges)
-  if (fault !== undefined) throw new BundleError(account, fault)
+  if (fault !== undefined) throw notBundled(account, fault)
   const facts = factsOf(charges)
   const columns = { account, ...facts, sums: JSON.stringify(facts.sums), body }
   const inserted = await transaction.query<BundleRow>(

@@ -12,7 +12,7 @@ import type { State } from '#state/connect.ts'
 import { booksFigures } from '#status/metrics/books-figures.ts'
 import { createSqlReceiptStore } from '#receipts/sql-store.ts'
 import { receiptsTasks } from '#receipts/tasks.ts'
-import { BundleError, bundleOldest } from './bundle-charges.ts'
+import { bundleOldest, notBundled } from './bundle-charges.ts'
 import { postOld, type OldCharge, type PostedCharge } from './bundled-ledger.fixture.ts'
 import { proveNext } from './prove-bundles.ts'
 
@@ -316,7 +316,7 @@ test(
       ...charges(127, 'acct_small', 'gw-2'),
       ...charges(200, 'acct_bad', 'gw-3'),
       ...charges(200, 'acct_read', 'gw-4'),
-      // The first that is bundled, with a fault that is no BundleError.
+      // The first that is bundled, with a fault that is no notBundled().
       ...charges(400, 'acct_gap', 'gw-5'),
     ]
     await using ledger = await openOld(list)
@@ -359,7 +359,7 @@ test(
         ['charges_not_bundled', 'rows and bundles of an account have a gap'],
         [
           'charges_not_bundled',
-          new BundleError('acct_bad', 'status of charge 9 differs from its bytes').message,
+          notBundled('acct_bad', 'status of charge 9 differs from its bytes').message,
         ],
       ],
     )

@@ -2,6 +2,7 @@
 // there or the caller may not ask, any other error where the service failed.
 import { randomBytes } from 'node:crypto'
 import { sleep } from '#base/clock.ts'
+import { Failure } from '#base/errors.ts'
 import type { ProbedComponent } from '#contract/probe-components.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { Api, ApiRequest, ProbeAnswer } from './api.ts'
@@ -12,10 +13,8 @@ const RECEIPT_MS_MAX = 60_000
 const RECEIPT_AGAIN_MS = 500
 const DATABASE = 'probe'
 
-/** It was not asked, or the answer says nothing of the service. The message is the reason. */
+/** The component was not asked, or the answer says nothing of the service. The message is the reason. */
 export class NotProbed extends Error {}
-/** The service did not answer as it must. */
-class Failed extends Error {}
 
 export type ProbeContext = {
   readonly api: Api
@@ -88,7 +87,7 @@ async function askStorage(by: ProbeContext): Promise<readonly ProbeAnswer[]> {
     stored = await ask(by, put)
   }
   const read = await ask(by, { method: 'GET', path })
-  if (read.text !== body.toString()) throw new Failed('the object came back with other bytes')
+  if (read.text !== body.toString()) throw new Failure('the object came back with other bytes')
   return [stored, read, await ask(by, { method: 'DELETE', path })]
 }
 
@@ -114,7 +113,7 @@ async function ask(
   const { status, text } = answer
   if (status < 400 || others.includes(status)) return answer
   const words = `${asked.method} ${asked.path} was answered with ${status} ${codeOf(text)}`.trim()
-  throw status < 500 ? new NotProbed(words) : new Failed(words)
+  throw status < 500 ? new NotProbed(words) : new Failure(words)
 }
 
 /** The code of a problem document, or of an error of S3. */
