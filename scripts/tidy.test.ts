@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { test } from 'node:test'
 import { SETTINGS } from '#config/settings.ts'
 import { EVENTS } from '#contract/events.ts'
@@ -254,6 +255,18 @@ test('contractFaults() finds a setting that nothing reads, and one that is read 
   assert.deepEqual(contractRules({ settings: wrong }), [
     'ERGON_HOST is read: its help says it is not',
   ])
+})
+
+test('each event is in the file of the area whose SQL emits it', () => {
+  for (const path of listed.split('\n').filter((one) => one.startsWith('src/contract/events/'))) {
+    const area = basename(path, '.ts')
+    const emitted = sources
+      .filter((one) => one.startsWith(`src/${area}/`) && one.endsWith('.sql'))
+      .flatMap((one) => [...read(one).matchAll(/emit_event\([^']*?'([\w.]+)'/g)])
+      .map(([, type]) => type)
+    const inFile = [...read(path).matchAll(/^  '([\w.]+)': eventOf/gm)].map(([, type]) => type)
+    for (const type of inFile) assert.ok(emitted.includes(type), `${path}: ${type}`)
+  }
 })
 
 test('contractFaults() finds an event that nothing emits, and one that the contract does not have', () => {

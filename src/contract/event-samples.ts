@@ -1,19 +1,17 @@
 // Samples of the data of each event type, for synthetic events: made from the schemas, so each type has one.
 import { z } from 'zod'
 import { EVENTS } from './events.ts'
-
-/** The rest of a type: `bucket/<bucket>/object-created` asks for the objects of one bucket. */
-const BUCKET = /^bucket\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/object-created$/
+import { bucketOfWord, OBJECT_CREATED, objectsOf } from './object-created.ts'
 
 /** The type that a word of an endpoint asks for; undefined where it is none. */
 export function typeOfWanted(wanted: string): string | undefined {
-  if (BUCKET.test(wanted)) return 'object.created'
+  if (bucketOfWord(wanted) !== undefined) return OBJECT_CREATED
   return Object.hasOwn(EVENTS, wanted) ? wanted : undefined
 }
 
 /** Why the word asks for nothing, with the words that do. */
 export const noType = (wanted: string): string =>
-  `there is no type "${wanted.slice(0, 100)}": ${Object.keys(EVENTS).join(', ')}, bucket/<bucket>/object-created`
+  `there is no type "${wanted.slice(0, 100)}": ${Object.keys(EVENTS).join(', ')}, ${objectsOf('<bucket>')}`
 
 /** Data of a synthetic event, without its account and sequence; undefined for an unknown type. */
 export function sampleOf(type: string): Record<string, unknown> | undefined {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { parseCron } from './cron.ts'
 import { energyBudget } from './energy-budget.ts'
 import * as limits from './function-limits.ts'
+import { OBJECTS_OF_BUCKET, objectsOf, RUN_FOR_OBJECT } from './object-created.ts'
 import { ownObject } from './own-object.ts'
 import { parseWith } from './parse.ts'
 import { bytesOfSize } from './sizes.ts'
@@ -25,8 +26,6 @@ const environment = z
     (variables) => Object.entries(variables).join('').length <= limits.FUNCTION_ENVIRONMENT_MAX,
     `must have at most ${limits.FUNCTION_ENVIRONMENT_MAX} characters`,
   )
-
-const TRIGGER = /^bucket\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/object-created$/
 
 /** Members that a further deployment leaves out stay as they were. */
 export const functionRequest = ownObject({
@@ -74,7 +73,7 @@ export const functionRequest = ownObject({
   energy_budget: energyBudget.optional(),
   /** Runs it for each new object of a bucket of the account: `bucket/<bucket>/object-created`. */
   on: z
-    .array(z.string().regex(TRIGGER, 'must be a trigger such as bucket/photos/object-created'))
+    .array(z.string().regex(OBJECTS_OF_BUCKET, `must be a trigger such as ${objectsOf('photos')}`))
     .max(limits.FUNCTION_BUCKETS_MAX)
     .optional(),
   /** Runs it at times of UTC, in five fields of cron; null removes the schedule. */
@@ -211,7 +210,7 @@ export const functionFailures = z.object({
   data: z.array(
     z.object({
       id: z.string(),
-      event: z.enum(['bucket.object-created', 'schedule']),
+      event: z.enum([RUN_FOR_OBJECT, 'schedule']),
       /** {bucket, key, version_id}, or {scheduled_at}. */
       data: z.record(z.string(), z.string()),
       attempts: z.int(),

@@ -4,6 +4,7 @@ import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
 import { parseFunctionRequest, type FunctionRequest } from '#contract/functions.ts'
+import { objectsOf } from '#contract/object-created.ts'
 import { sizeText } from '#contract/sizes.ts'
 import { removeOf } from '#resources/delete-resource.ts'
 import {
@@ -191,7 +192,7 @@ function attributesOf(
     memory: sizeText(Number(row.memory_bytes)),
     timeout: `${row.timeout_s}s`,
     route: row.route,
-    on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`).join(', ') || NONE,
+    on: row.buckets.map(objectsOf).join(', ') || NONE,
     schedule: row.schedule ?? NONE,
     ...(row.concurrency !== null && { concurrency: String(row.concurrency) }),
     ...variableAttributes('env', env),

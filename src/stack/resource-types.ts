@@ -9,6 +9,7 @@ import {
 import { DATABASE_SIZES } from '#contract/databases.ts'
 import * as workloads from '#contract/workload-limits.ts'
 import { typeOfWanted } from '#contract/event-samples.ts'
+import { OBJECTS_OF_BUCKET, objectsOf } from '#contract/object-created.ts'
 import type { BlockType, ResourceType, SpecOf } from './block-type.ts'
 import {
   environmentField,
@@ -168,8 +169,8 @@ const route = {
 
 const trigger = textField({
   help: 'Runs it for each new object of a bucket',
-  expected: 'a trigger such as "bucket/photos/object-created"',
-  pattern: /^bucket\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/object-created$/,
+  expected: `a trigger such as "${objectsOf('photos')}"`,
+  pattern: OBJECTS_OF_BUCKET,
 })
 
 const lambda = {
@@ -243,7 +244,7 @@ const webhook = {
     events: required(
       textsField(
         {
-          help: 'Types of events, or bucket/<bucket>/object-created',
+          help: `Types of events, or ${objectsOf('<bucket>')}`,
           expected: 'a list of event types, such as ["workload.deployed"]',
         },
         (text) => typeOfWanted(text) !== undefined,

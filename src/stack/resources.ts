@@ -1,5 +1,6 @@
 // The resources of a file in the order of their needs. A trigger needs the bucket that it names.
 import type { BlockNode } from '#hcl/syntax/nodes.ts'
+import { bucketOfWord } from '#contract/object-created.ts'
 import type { BlockReader, StackSpec } from './block-reader.ts'
 import { ordered } from './ordered.ts'
 import { RESOURCE_TYPES, type ResourceTypeName } from './resource-types.ts'
@@ -38,12 +39,10 @@ export function readResources(names: StackNames, reader: BlockReader): StackReso
 /** The caller has only blocks of these types. */
 const typeOf = ({ type }: BlockNode): ResourceTypeName => type.text as ResourceTypeName
 
-const TRIGGER = /^bucket\/([^/]+)\/object-created$/
-
 function bucketsOf(spec: StackSpec, { resources }: StackNames): string[] {
   const words = [spec['on'], spec['events']].flat()
   return words.flatMap((word) => {
-    const bucket = typeof word === 'string' ? TRIGGER.exec(word)?.[1] : undefined
+    const bucket = typeof word === 'string' ? bucketOfWord(word) : undefined
     const address = `bucket.${bucket}`
     return resources.has(address) ? [address] : []
   })

@@ -1,6 +1,7 @@
-// The events that webhooks make themselves: of charges, of objects and of endpoints.
+// The events that src/webhooks emits: those of endpoints, and of receipts and objects, which it reads in batches.
 import { z } from 'zod'
 import { eventOf, type EventTable } from '#contract/event.ts'
+import { OBJECT_CREATED } from '#contract/object-created.ts'
 
 const whole = z.string().regex(/^\d+$/)
 
@@ -24,7 +25,7 @@ export const WEBHOOKS_EVENTS = {
         .max(100),
     },
   ),
-  'object.created': eventOf(
+  [OBJECT_CREATED]: eventOf(
     'An object was written in a bucket whose notification rules ask for it.',
     {
       bucket: z.string(),

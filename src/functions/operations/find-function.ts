@@ -2,6 +2,7 @@
 import { FUNCTION_CONCURRENCY } from '#contract/function-limits.ts'
 import type { FunctionReply } from '#contract/functions.ts'
 import { urlOfAccount } from '#contract/functions-address.ts'
+import { objectsOf } from '#contract/object-created.ts'
 import type { FunctionGatewaySettings } from '#functions/settings.ts'
 import { versionsColumn } from '#resources/versions.ts'
 import {
@@ -52,7 +53,7 @@ export const SHOWN_FUNCTIONS = shownResources<FunctionRow, FunctionGatewaySettin
     memory_bytes: Number(row.memory_bytes),
     timeout_s: row.timeout_s,
     env: row.env_names,
-    on: row.buckets.map((bucket) => `bucket/${bucket}/object-created`),
+    on: row.buckets.map(objectsOf),
     schedule: row.schedule,
     concurrency: row.concurrency ?? FUNCTION_CONCURRENCY,
     runs_waiting: row.runs_waiting,

@@ -3,6 +3,7 @@ import { present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import * as limits from '#contract/function-limits.ts'
 import type { FunctionRequest } from '#contract/functions.ts'
+import { bucketOfWord } from '#contract/object-created.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import { FUNCTION_LIMITED } from '#functions/operations/limited-operations.ts'
 import { chooseRuntime } from '#functions/runtimes.ts'
@@ -128,9 +129,9 @@ const settingsOf = ({
   ...(concurrency !== undefined && { concurrency }),
 })
 
-/** The buckets of triggers: `bucket/<bucket>/object-created`. */
+/** The buckets of triggers. */
 const bucketsOf = ({ on = [] }: Pick<FunctionRequest, 'on'>): string[] => [
-  ...new Set(on.map((trigger) => trigger.split('/')[1] ?? '')),
+  ...new Set(on.map((trigger) => bucketOfWord(trigger) ?? '')),
 ]
 
 async function assertBuckets(

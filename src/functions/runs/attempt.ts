@@ -5,6 +5,7 @@ import { newId } from '#base/ids.ts'
 import { request } from '#base/node-http.ts'
 import { fault } from '#contract/errors.ts'
 import type { SleepCause } from '#contract/intervals.ts'
+import type { RUN_FOR_OBJECT } from '#contract/object-created.ts'
 import type { RunningFunction } from '#functions/driver.ts'
 import type { Functions } from '#functions/functions.ts'
 import { abortUnlessWaiting } from '#ingress/time-limit.ts'
@@ -16,7 +17,7 @@ export type DueRun = {
   readonly function: string
   readonly account: string
   readonly name: string
-  readonly event: 'bucket.object-created' | 'schedule'
+  readonly event: typeof RUN_FOR_OBJECT | 'schedule'
   readonly data: Readonly<Record<string, string>>
   readonly attempts: number
   readonly route: string
