@@ -4,7 +4,7 @@ import { DEPTH_MAX, STEPS_MAX } from '#inference/engine/grammar/budget.ts'
 import { WAYS_MAX, WORK_MAX } from '#inference/engine/grammar/deterministic-grammar.ts'
 import { SYMBOLS_MAX } from '#inference/engine/grammar/grammar-rules.ts'
 import { PROMPTS_MAX } from '#inference/engine/prompt-limit.ts'
-import { TIMEOUTS, UPSTREAM_CONNECTIONS_MAX } from '#inference/providers/upstream.ts'
+import { TIMEOUTS, UPSTREAM_CONNECTIONS_MAX } from '#inference/providers/openai/upstream.ts'
 import { code, count, seconds, type LimitSection } from './limit.ts'
 
 export const INFERENCE: LimitSection = {

@@ -8,7 +8,7 @@ import { fault } from '#contract/errors.ts'
 import { parseChatRequest, parseEmbeddingRequest } from '#contract/inference.ts'
 import { createChatCreate } from './operations/chat-create.ts'
 import { createEmbeddingCreate } from './operations/embedding-create.ts'
-import { createOpenaiProvider } from './providers/openai-provider.ts'
+import { createOpenaiProvider } from './providers/openai/openai-provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from './testing/offers.ts'
 import {
   answering,

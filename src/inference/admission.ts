@@ -6,7 +6,7 @@ import type { Payer } from '#charging/spend.ts'
 import { invariant } from '#base/errors.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import type { Learned, Tokens } from '#inference/learned.ts'
-import { BYTES_PER_TOKEN, catalogueEnergy } from '#inference/providers/meter.ts'
+import { BYTES_PER_TOKEN, catalogueEnergy } from '#inference/providers/openai/meter.ts'
 import type { Principal } from '#identity/principal.ts'
 
 export type WorkSize = {

@@ -15,7 +15,7 @@ import { createCompletionCreate, routeCompletion } from './operations/completion
 import { createEmbeddingCreate, routeEmbedding } from './operations/embedding-create.ts'
 import { createModelGet } from './operations/model-get.ts'
 import { createModelList } from './operations/model-list.ts'
-import { UPSTREAM_CONNECTIONS_MAX } from './providers/upstream.ts'
+import { UPSTREAM_CONNECTIONS_MAX } from './providers/openai/upstream.ts'
 import { createShares } from './shares.ts'
 import { createWholeRule } from './whole.ts'
 

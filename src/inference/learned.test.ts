@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { nj } from '#base/units.ts'
 import { boundsOf, tokensAtMost, type WorkSize } from './admission.ts'
 import { createLearned } from './learned.ts'
-import { catalogueEnergy } from './providers/meter.ts'
+import { catalogueEnergy } from './providers/openai/meter.ts'
 import { createQuantiles } from './quantiles.ts'
 import { offerOf } from './testing/offers.ts'
 

@@ -2,7 +2,7 @@
 // them have come. Feeds the choice of the cheapest, the ceilings and the model list.
 import { nj, type Nj } from '#base/units.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
-import { catalogueEnergy } from '#inference/providers/meter.ts'
+import { catalogueEnergy } from '#inference/providers/openai/meter.ts'
 import { createQuantiles, type Quantiles, type SavedQuantiles } from './quantiles.ts'
 
 export type Tokens = { readonly prompt: number; readonly completion: number }

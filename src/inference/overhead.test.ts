@@ -9,7 +9,7 @@ import type { KnownReply } from '#http/reply.ts'
 import { boundsOf } from './admission.ts'
 import { createChatCreate } from './operations/chat-create.ts'
 import { createEmbeddingCreate } from './operations/embedding-create.ts'
-import { createOpenaiProvider } from './providers/openai-provider.ts'
+import { createOpenaiProvider } from './providers/openai/openai-provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from './testing/offers.ts'
 import {
   cellChunk,

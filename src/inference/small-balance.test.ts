@@ -17,7 +17,7 @@ import { parseChatRequest } from '#contract/inference.ts'
 import { assertStands, type Reply } from '#http/reply.ts'
 import { brokenInvariants } from '#ledger/reference/books.ts'
 import { createChatCreate } from './operations/chat-create.ts'
-import { createOpenaiProvider } from './providers/openai-provider.ts'
+import { createOpenaiProvider } from './providers/openai/openai-provider.ts'
 import type { Provider } from './providers/provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from './testing/offers.ts'
 import {

@@ -5,7 +5,7 @@ import { chatCompletion } from '#contract/inference-replies.ts'
 import { parseChatRequest } from '#contract/inference.ts'
 import type { KnownReply } from '#http/reply.ts'
 import { createChatCreate } from './operations/chat-create.ts'
-import { createOpenaiProvider } from './providers/openai-provider.ts'
+import { createOpenaiProvider } from './providers/openai/openai-provider.ts'
 import type { Provider } from './providers/provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from './testing/offers.ts'
 import {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { ErgonError } from '#base/errors.ts'
 import { ERRORS, fault } from '#contract/errors.ts'
-import { createOpenaiProvider } from '#inference/providers/openai-provider.ts'
+import { createOpenaiProvider } from '#inference/providers/openai/openai-provider.ts'
 import type { Provider } from '#inference/providers/provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from '#inference/testing/offers.ts'
 import {

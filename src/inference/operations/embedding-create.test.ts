@@ -6,7 +6,7 @@ import { printJoules } from '#base/units.ts'
 import { chargeEnergy } from '#contract/charge.ts'
 import { embeddingList } from '#contract/inference-replies.ts'
 import { parseEmbeddingRequest } from '#contract/inference.ts'
-import { createOpenaiProvider } from '#inference/providers/openai-provider.ts'
+import { createOpenaiProvider } from '#inference/providers/openai/openai-provider.ts'
 import type { Provider } from '#inference/providers/provider.ts'
 import { callOf, depsOf, offerOf, quietLog } from '#inference/testing/offers.ts'
 import {

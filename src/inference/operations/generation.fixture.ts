@@ -4,7 +4,7 @@ import { after, before } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { parseChatRequest } from '#contract/inference.ts'
 import type { KnownReply, Reply, StreamedReply } from '#http/reply.ts'
-import { createOpenaiProvider } from '#inference/providers/openai-provider.ts'
+import { createOpenaiProvider } from '#inference/providers/openai/openai-provider.ts'
 import type { Provider } from '#inference/providers/provider.ts'
 import { quietLog } from '#inference/testing/offers.ts'
 import {

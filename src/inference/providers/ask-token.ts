@@ -1,7 +1,7 @@
 // Probes an upstream, with its key, by one token of a model (an encoder by one embedding). The list of models says too
 // little: it may be public, or missing, where the model itself needs a key. The operator pays for the token.
 import { askServer, type UpstreamServer } from './ask-server.ts'
-import { errorOf } from './upstream-error.ts'
+import { errorOf } from './openai/upstream-error.ts'
 
 export type TokenAnswer =
   | { readonly kind: 'served' }

@@ -1,8 +1,37 @@
 // The interface to the server of a model: one of our cells, or an upstream on another machine.
+import type { Secret } from '#base/log.ts'
 import type { Steps } from '#base/steps.ts'
+import type { CarbonFactor } from '#contract/charge.ts'
 import type { EnergyElsewhere, Claim } from '#charging/spend.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import type { Breaker } from './breaker.ts'
+
+/** A provider as the operator configured it. */
+export type ProviderConfig = {
+  readonly name: string
+  /** A model cell of ours on a unix socket, which meters itself, or an address that ends in /v1. */
+  readonly at:
+    | { readonly kind: 'cell'; readonly socketPath: string }
+    | {
+        readonly kind: 'upstream'
+        readonly baseUrl: string
+        readonly bandPct: number
+        /** Of the zone that it is in. */
+        readonly factor?: CarbonFactor
+      }
+  readonly apiKey?: Secret
+  readonly timeouts?: Partial<Timeouts>
+  readonly connectionsMax?: number
+  /** Newer OpenAI models know only max_completion_tokens, many servers only max_tokens. */
+  readonly limitField?: 'max_tokens' | 'max_completion_tokens'
+}
+export type Timeouts = {
+  readonly connectMs: number
+  /** Until the head: a queue and, at servers that answer late, the prefill. */
+  readonly headersMs: number
+  /** Between two pieces of the body. */
+  readonly idleMs: number
+}
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 

@@ -4,7 +4,7 @@ import { systemClock } from '#base/clock.ts'
 import { Secret } from '#base/log.ts'
 import { offerOf, quietLog } from '#inference/testing/offers.ts'
 import { plainChunk, DONE, startScriptedUpstream } from '#inference/testing/scripted-upstream.ts'
-import type { ProviderConfig } from './openai-provider.ts'
+import type { ProviderConfig } from './provider.ts'
 import { createProviders } from './providers.ts'
 
 const config = (name: string, key: string): ProviderConfig => ({

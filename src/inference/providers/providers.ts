@@ -1,9 +1,9 @@
 // The providers of the moment: one per config, kept while its config stays the same, so that breakers
 // and connections outlive a refresh of the catalogue.
 import { isDeepStrictEqual } from 'node:util'
-import { createOpenaiProvider, type ProviderConfig } from './openai-provider.ts'
-import type { Provider, Providers } from './provider.ts'
-import type { UpstreamDeps } from './upstream.ts'
+import { createOpenaiProvider } from './openai/openai-provider.ts'
+import type { Provider, ProviderConfig, Providers } from './provider.ts'
+import type { UpstreamDeps } from './openai/upstream.ts'
 
 export type ProviderSet = Providers & {
   /**

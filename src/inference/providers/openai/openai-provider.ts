@@ -5,29 +5,30 @@ import { ErgonError, present } from '#base/errors.ts'
 import { Steps } from '#base/steps.ts'
 import { fault } from '#contract/errors.ts'
 import type { EnergyElsewhere } from '#charging/spend.ts'
-import { createBreaker, type Pass } from './breaker.ts'
+import { createBreaker, type Pass } from '#inference/providers/breaker.ts'
 import { createCalls, type Calls } from './calls.ts'
 import { createEmbeddingReader, embeddingBody } from './embeddings.ts'
 import { createGenerationReader } from './generation-reader.ts'
 import { cellMeter, tokenMeter, type AnswerMeter } from './meter.ts'
 import { createWholeReader } from './whole-reader.ts'
-import type { AnswerReader, EmbeddingCall, GenerationCall, Provider, Usage } from './provider.ts'
+import type {
+  AnswerReader,
+  EmbeddingCall,
+  GenerationCall,
+  Provider,
+  ProviderConfig,
+  Usage,
+} from '#inference/providers/provider.ts'
 import {
   UPSTREAM_CONNECTIONS_MAX,
   createUpstream,
   type ServerRequest,
   type ServerRefusal,
   type Upstream,
-  type UpstreamConfig,
   type UpstreamDeps,
 } from './upstream.ts'
 import { figuresIn } from './upstream-error.ts'
 import type { UpstreamReply } from './upstream-http.ts'
-
-export type ProviderConfig = UpstreamConfig & {
-  /** Newer OpenAI models know only max_completion_tokens, many servers only max_tokens. */
-  readonly limitField?: 'max_tokens' | 'max_completion_tokens'
-}
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 

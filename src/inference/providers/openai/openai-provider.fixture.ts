@@ -10,7 +10,7 @@ import {
   type ScriptedUpstream,
 } from '#inference/testing/scripted-upstream.ts'
 import { createOpenaiProvider } from './openai-provider.ts'
-import type { GenerationCall, GenerationEvent, Provider } from './provider.ts'
+import type { GenerationCall, GenerationEvent, Provider } from '#inference/providers/provider.ts'
 
 type Upstreams = {
   readonly server: ScriptedUpstream

@@ -7,7 +7,7 @@ import type { EnergyElsewhere } from '#charging/spend.ts'
 import { fault } from '#contract/errors.ts'
 import type { ModelOffer } from '#inference/catalogue.ts'
 import { isCount } from './chunk.ts'
-import type { TokenUsage, Usage } from './provider.ts'
+import type { TokenUsage, Usage } from '#inference/providers/provider.ts'
 
 export type AnswerMeter = {
   /** The member `ergon` of a chunk or comment of our cell. */

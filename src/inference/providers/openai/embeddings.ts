@@ -5,7 +5,12 @@ import { isCount, parseObject, usageOf } from './chunk.ts'
 import type { AnswerMeter } from './meter.ts'
 import { createLineReader } from './lines.ts'
 import { streamFault } from './upstream-error.ts'
-import type { AnswerReader, EmbeddingCall, EmbeddingEvent, Usage } from './provider.ts'
+import type {
+  AnswerReader,
+  EmbeddingCall,
+  EmbeddingEvent,
+  Usage,
+} from '#inference/providers/provider.ts'
 
 const LINE_BYTES_MAX = 1024 * 1024
 

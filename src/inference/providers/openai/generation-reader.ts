@@ -12,7 +12,7 @@ import type {
   GenerationEvent,
   TokenUsage,
   Usage,
-} from './provider.ts'
+} from '#inference/providers/provider.ts'
 import { streamFault } from './upstream-error.ts'
 
 const EVENT_BYTES_MAX = 1024 * 1024

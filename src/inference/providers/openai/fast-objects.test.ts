@@ -7,7 +7,7 @@ import { createChunkTemplate } from './chunk-template.ts'
 import { createEmbeddingReader } from './embeddings.ts'
 import { createGenerationReader } from './generation-reader.ts'
 import { cellMeter } from './meter.ts'
-import type { EmbeddingCall, GenerationCall } from './provider.ts'
+import type { EmbeddingCall, GenerationCall } from '#inference/providers/provider.ts'
 import { createWholeReader } from './whole-reader.ts'
 
 const offer = offerOf()

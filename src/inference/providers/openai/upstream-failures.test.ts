@@ -14,7 +14,7 @@ import {
 } from '#inference/testing/scripted-upstream.ts'
 import { callOf, energies, read, textOf, withUpstreams } from './openai-provider.fixture.ts'
 import { createOpenaiProvider } from './openai-provider.ts'
-import type { GenerationEvent, Provider } from './provider.ts'
+import type { GenerationEvent, Provider } from '#inference/providers/provider.ts'
 
 let server: ScriptedUpstream
 let remote: Provider

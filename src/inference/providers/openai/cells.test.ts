@@ -15,7 +15,7 @@ import {
 } from '#inference/testing/scripted-upstream.ts'
 import { callOf, read, withUpstreams } from './openai-provider.fixture.ts'
 import { createOpenaiProvider } from './openai-provider.ts'
-import type { Provider } from './provider.ts'
+import type { Provider } from '#inference/providers/provider.ts'
 
 let cell: ScriptedUpstream
 let local: Provider

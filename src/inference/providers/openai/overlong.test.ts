@@ -13,7 +13,7 @@ import {
   type ScriptedUpstream,
 } from '#inference/testing/scripted-upstream.ts'
 import { callOf, energies, read, textOf, withUpstreams } from './openai-provider.fixture.ts'
-import type { GenerationEvent, Provider } from './provider.ts'
+import type { GenerationEvent, Provider } from '#inference/providers/provider.ts'
 
 let server: ScriptedUpstream
 let remote: Provider

@@ -2,7 +2,12 @@
 // of the upstream (502), never passed on for the caller's SDK to trip over.
 import { fault } from '#contract/errors.ts'
 import { CHOICES_MAX, INPUTS_MAX } from '#contract/inference-limits.ts'
-import type { Delta, FinishReason, TokenUsage, ToolCallDelta } from './provider.ts'
+import type {
+  Delta,
+  FinishReason,
+  TokenUsage,
+  ToolCallDelta,
+} from '#inference/providers/provider.ts'
 
 export type Chunk = {
   readonly choices: readonly ChunkChoice[]

@@ -13,7 +13,7 @@ import {
 } from '#inference/testing/scripted-upstream.ts'
 import { callOf, read, textOf, withUpstreams } from './openai-provider.fixture.ts'
 import { createOpenaiProvider } from './openai-provider.ts'
-import type { Provider } from './provider.ts'
+import type { Provider } from '#inference/providers/provider.ts'
 
 let server: ScriptedUpstream
 let remote: Provider

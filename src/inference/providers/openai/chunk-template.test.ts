@@ -6,7 +6,7 @@ import { parseChunk } from './chunk.ts'
 import { createChunkTemplate } from './chunk-template.ts'
 import { createGenerationReader } from './generation-reader.ts'
 import { tokenMeter } from './meter.ts'
-import type { GenerationCall, GenerationEvent } from './provider.ts'
+import type { GenerationCall, GenerationEvent } from '#inference/providers/provider.ts'
 
 /** Texts that look like parts of a chunk, so that wrong matches would be found. */
 const piece = fc.oneof(

@@ -2,7 +2,7 @@
 // the last finish. The rest of an engine's answer is neither passed on nor billed.
 import { fault } from '#contract/errors.ts'
 import type { ChunkChoice } from './chunk.ts'
-import type { FinishReason, GenerationEvent } from './provider.ts'
+import type { FinishReason, GenerationEvent } from '#inference/providers/provider.ts'
 
 export class FollowedChoices {
   readonly #asked: number

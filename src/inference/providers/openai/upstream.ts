@@ -2,10 +2,10 @@
 // address is the operator's; nothing of it comes from a caller.
 import type { Pool as UpstreamPool } from 'undici'
 import { sleep, type Clock } from '#base/clock.ts'
-import type { Logger, Secret } from '#base/log.ts'
-import type { CarbonFactor } from '#contract/charge.ts'
+import type { Logger } from '#base/log.ts'
 import { chain } from '#base/steps.ts'
 import { fault } from '#contract/errors.ts'
+import type { ProviderConfig, Timeouts } from '#inference/providers/provider.ts'
 import { endableCall } from './call-end.ts'
 import { ERROR_BYTES_MAX, refusalFault, retryAfterOf } from './upstream-error.ts'
 import {
@@ -16,29 +16,6 @@ import {
   type UpstreamRequest,
 } from './upstream-http.ts'
 
-export type UpstreamConfig = {
-  readonly name: string
-  /** A model cell of ours on a unix socket, which meters itself, or an address that ends in /v1. */
-  readonly at:
-    | { readonly kind: 'cell'; readonly socketPath: string }
-    | {
-        readonly kind: 'upstream'
-        readonly baseUrl: string
-        readonly bandPct: number
-        /** Of the zone that it is in. */
-        readonly factor?: CarbonFactor
-      }
-  readonly apiKey?: Secret
-  readonly timeouts?: Partial<Timeouts>
-  readonly connectionsMax?: number
-}
-export type Timeouts = {
-  readonly connectMs: number
-  /** Until the head: a queue and, at servers that answer late, the prefill. */
-  readonly headersMs: number
-  /** Between two pieces of the body. */
-  readonly idleMs: number
-}
 export type UpstreamDeps = {
   readonly clock: Clock
   readonly log: Logger
@@ -76,7 +53,7 @@ const RETRY_WAIT_MS_MAX = 2_000
 const RESTART_S = 2
 const RETRIED = new Set([429, 502, 503])
 
-export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upstream {
+export function createUpstream(config: ProviderConfig, deps: UpstreamDeps): Upstream {
   const timeouts = { ...TIMEOUTS, ...config.timeouts }
   const { prefix } = addressOf(config)
   let pool: UpstreamPool | undefined
@@ -141,7 +118,7 @@ export function createUpstream(config: UpstreamConfig, deps: UpstreamDeps): Upst
   }
 }
 
-async function openConnections(config: UpstreamConfig, connectMs: number): Promise<UpstreamPool> {
+async function openConnections(config: ProviderConfig, connectMs: number): Promise<UpstreamPool> {
   const { origin, connect } = addressOf(config)
   // Loading it takes 180 ms of CPU: not in a gateway that has no model.
   const { Pool } = await import('undici')
@@ -164,7 +141,7 @@ const restarting = (name: string, cause: unknown) =>
 /** A failed try: the limit of tries for its cause, and the wait before the next one. */
 type Failed = ServerRefusal & { readonly triesMax: number; readonly waitMs: number }
 
-function addressOf({ name, at }: UpstreamConfig) {
+function addressOf({ name, at }: ProviderConfig) {
   if (at.kind === 'cell')
     return { origin: 'http://localhost', prefix: '/v1', connect: { socketPath: at.socketPath } }
   const url = new URL(at.baseUrl)

@@ -9,7 +9,7 @@ import {
   type ScriptedUpstream,
 } from '#inference/testing/scripted-upstream.ts'
 import { energies, read, textOf, withUpstreams } from './openai-provider.fixture.ts'
-import type { Provider } from './provider.ts'
+import type { Provider } from '#inference/providers/provider.ts'
 
 let server: ScriptedUpstream
 let remote: Provider

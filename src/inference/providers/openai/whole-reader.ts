@@ -3,7 +3,11 @@ import { fault } from '#contract/errors.ts'
 import { parseChunk, type ChunkChoice } from './chunk.ts'
 import { hasToken } from './followed-choices.ts'
 import type { AnswerMeter } from './meter.ts'
-import type { AnswerReader, GenerationCall, GenerationEvent } from './provider.ts'
+import type {
+  AnswerReader,
+  GenerationCall,
+  GenerationEvent,
+} from '#inference/providers/provider.ts'
 import { streamFault } from './upstream-error.ts'
 
 /** `uncounted` is called when the answer has no usage that can be believed. */
