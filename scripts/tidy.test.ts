@@ -67,6 +67,8 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
   ],
   ['docs/finding.md', '`src/databases/gone.ts`', /names no file: src\/databases\/gone.ts/],
   ['docs/guide/a.md', 'see [this](gone.md)', /links to nothing: gone.md/],
+  ['docs/guide/a.md', '# A b\n\n[this](#a-b), [that](#gone)', /links to no heading: #gone/],
+  ['docs/decisions/a.md', 'word '.repeat(121), /a paragraph of 12\d words/],
 ]
 
 for (const [path, text, rule] of PLANTED)
@@ -81,7 +83,7 @@ test('tidy() lets pass what the rules allow', () => {
   assert.deepEqual(rules('src/http/a.ts', `${HEADER}fault('internal', 'Could not: \${x}')`), [])
   assert.deepEqual(rules('src/base/a.test.ts', "import a from '#http/server.ts'"), [])
   assert.deepEqual(
-    rules('docs/a.md', '[a](b.md#c) [d](https://e.example)', () => true),
+    rules('docs/a.md', '# C\n\n[a](b.md#c) [d](https://e.example)', () => true),
     [],
   )
 })

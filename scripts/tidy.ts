@@ -2,11 +2,11 @@
 // package lives where, and what may not be in a committed file. See ARCHITECTURE.md, "Folders".
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
 import { nameFaults } from './tidy-names.ts'
+import { pageFaults } from './tidy-pages.ts'
 import { sqlFaults } from './tidy-sql.ts'
 import { testNameFaults } from './tidy-tests.ts'
 
@@ -188,8 +188,7 @@ export function tidy(
       if (!isTest(path)) faults.push(...headerFaults(path, text), ...messageFaults(path, text))
     }
     if (/^portal\/.*\.tsx?$/.test(path) && !isTest(path)) faults.push(...headerFaults(path, text))
-    if (path.endsWith('.md')) faults.push(...linkFaults(path, text, exists))
-    if (PAGES_OF_FILES.has(path)) faults.push(...fileFaults(path, text, exists))
+    if (path.endsWith('.md')) faults.push(...pageFaults(path, text, { exists, read }))
   }
   return faults
 }
@@ -338,36 +337,6 @@ function messageFaults(path: string, text: string): Fault[] {
       faults.push({ path, line, rule: 'a message begins with a small letter' })
   }
   return faults
-}
-
-/** Links of a page to files of this tree; addresses and places within a page are not followed. */
-function linkFaults(path: string, text: string, exists: (path: string) => boolean): Fault[] {
-  const faults: Fault[] = []
-  for (const found of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
-    const target = found[1] ?? ''
-    if (/^[a-z]+:/.test(target)) continue
-    if (!exists(normalize(`${dirname(path)}/${target}`)))
-      faults.push({ path, line: lineOf(text, found.index), rule: `links to nothing: ${target}` })
-  }
-  return faults
-}
-
-/** Pages that tell readers the files of a subject. */
-const PAGES_OF_FILES: ReadonlySet<string> = new Set([
-  'acceptance/COVERAGE.md',
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
-  'docs/finding.md',
-])
-
-/** Files that the page names without a link, from the root of the tree. */
-function fileFaults(path: string, text: string, exists: (path: string) => boolean): Fault[] {
-  return [...text.matchAll(/(?<![\w./])(?:test|acceptance|src|scripts)\/[\w./-]*\w/g)].flatMap(
-    (found) =>
-      exists(found[0])
-        ? []
-        : [{ path, line: lineOf(text, found.index), rule: `names no file: ${found[0]}` }],
-  )
 }
 
 function main(): void {

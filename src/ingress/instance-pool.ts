@@ -1,5 +1,5 @@
 // The connections to one running instance: kept while requests follow each other, so that a request mostly finds one open.
-// The reader is our own: docs/decisions.md, "Ingress".
+// The reader is our own: docs/decisions/ingress.md.
 import type { CausedWork } from '#node/meter/caused-by-cells.ts'
 import { createGrpcSessions, type GrpcSessions } from './grpc/grpc-session.ts'
 import {
