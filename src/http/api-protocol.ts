@@ -7,7 +7,12 @@ import { ROUTE_METHODS } from '#contract/product.ts'
 import { ROUTES, UNSERVED_ROUTES } from '#contract/routes.ts'
 import type { Identity } from '#identity/identity.ts'
 import { CORS_HEADERS, isPreflight, optionsHandler } from './cors.ts'
-import type { BrowserCredential, Call, ProtocolHandler, Endpoint } from './protocol-handler.ts'
+import type {
+  BrowserCredential,
+  MatchedOperation,
+  ProtocolHandler,
+  Endpoint,
+} from './protocol-handler.ts'
 import type { RefusalFacts } from './gateway-part.ts'
 import type { Exchange } from './exchange.ts'
 import { readBody, readJson } from './json-body.ts'
@@ -35,8 +40,8 @@ export function createApiProtocol(deps: {
   return {
     headers: browser?.headers ?? CORS_HEADERS,
     match: createMatch({ endpoints, baseUrl, isPortal: browser !== undefined }),
-    identify(exchange, call) {
-      const { scope, tokenOptional } = operationOf(call.operation)
+    identify(exchange, matched) {
+      const { scope, tokenOptional } = operationOf(matched.operation)
       if (scope !== null && browser !== undefined)
         return browser.identify(exchange, tokenOptional === true)
       const authorization = exchange.header('authorization')
@@ -60,7 +65,7 @@ function createMatch(deps: {
     ROUTE_METHODS.filter((method) => router.find(method, path) !== null)
 
   /** A page may ask for a path that there is not, so that it can read the refusal. */
-  function optionsOf(exchange: Exchange): Call {
+  function optionsOf(exchange: Exchange): MatchedOperation {
     const known = methodsOf(exchange)
     if (known.length === 0 && !isPreflight(exchange)) throw refuse(exchange)
     const handle = optionsHandler(known.length === 0 ? ROUTE_METHODS : known)
@@ -111,7 +116,10 @@ function routerOf(endpoints: Partial<Record<OperationName, Endpoint>>) {
   return router
 }
 
-async function bodyOf(exchange: Exchange, { operation, endpoint }: Call): Promise<unknown> {
+async function bodyOf(
+  exchange: Exchange,
+  { operation, endpoint }: MatchedOperation,
+): Promise<unknown> {
   checkTarget(exchange, operation)
   if (endpoint.bytesMax !== undefined) return await readBody(exchange, endpoint.bytesMax)
   if (endpoint.parse === undefined) return undefined

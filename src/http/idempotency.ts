@@ -17,7 +17,7 @@ import type { Principal } from '#identity/principal.ts'
 import { tailClassOf } from '#metering/tail.ts'
 import type { Queryable } from '#state/connect.ts'
 import { begunOf, keyIsReused, keyIsRunning } from './begun-key.ts'
-import type { Call } from './protocol-handler.ts'
+import type { MatchedOperation } from './protocol-handler.ts'
 import type { Exchange } from './exchange.ts'
 import {
   answerKey,
@@ -52,7 +52,7 @@ export type IdempotencyDeps = {
 }
 export type KeyedRequest = {
   readonly exchange: Exchange
-  readonly call: Call
+  readonly matched: MatchedOperation
   readonly who: Principal | undefined
   readonly spend: Spend
 }
@@ -75,9 +75,9 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   const { state, session, clock, log } = deps
   let forgottenMs = clock.monotonicMs()
 
-  function claimOf({ exchange, call, who, spend }: KeyedRequest): KeyClaim | undefined {
+  function claimOf({ exchange, matched, who, spend }: KeyedRequest): KeyClaim | undefined {
     const key = exchange.header(HEADER)
-    if (key === undefined || who === undefined || !operationOf(call.operation).idempotent)
+    if (key === undefined || who === undefined || !operationOf(matched.operation).idempotent)
       return undefined
     if (!KEY.test(key))
       throw fault('invalid_request', 'Could not use the Idempotency-Key: 1 to 255 ASCII characters')

@@ -1,14 +1,14 @@
 // A request begins its work once for its Idempotency-Key, whatever becomes of the request: a client that leaves, a
 // killed gateway, a processor that does not answer. The fact and the key's note of it are one transaction.
 import type { Queryable, State } from '#state/connect.ts'
-import type { Handled } from './reply.ts'
+import type { OperationCall } from './reply.ts'
 
 /**
  * The result of the transaction that `prepare` gives, or of that of an earlier request with the same key; then nothing is
  * prepared. The result is plain JSON. Each repetition does again all that follows, which must do nothing twice.
  */
 export async function once<Made extends object>(
-  { begun }: Pick<Handled, 'begun'>,
+  { begun }: Pick<OperationCall, 'begun'>,
   state: Pick<State, 'transaction'>,
   prepare: () => Begin<Made> | Promise<Begin<Made>>,
 ): Promise<Made> {

@@ -67,8 +67,8 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
     protocol = deps.protocolOf(exchange)
     exchange.protocolHeaders = protocol.headers ?? []
     if (protocol.ignoresExpectations !== true) checkExpectation(exchange.request)
-    const call = protocol.match(exchange)
-    ;({ operation } = call)
+    const matched = protocol.match(exchange)
+    ;({ operation } = matched)
     // Callers are not known while the ledger's answer is late; what needs no caller is answered meanwhile.
     if (operationOf(operation).scope !== null) {
       const late = deps.charging.untilFresh(exchange.signal)
@@ -78,15 +78,15 @@ async function conduct(exchange: Exchange, deps: AnswerDeps): Promise<void> {
       }
     }
     // A known principal is not awaited: an await costs a turn of the promise queue.
-    const known = protocol.identify(exchange, call)
+    const known = protocol.identify(exchange, matched)
     const who = known instanceof Promise ? await known : known
     if (who !== undefined) {
-      caller.arrive(call, who)
-      const paid = isPaid(spend, who, call.operation)
+      caller.arrive(matched, who)
+      const paid = isPaid(spend, who, matched.operation)
       if (!(paid instanceof Promise ? await paid : paid)) caller.enterUnpaid(who.account)
     }
-    const body = await protocol.body(exchange, call)
-    const work = { exchange, call, who, caller, body, spend, deps }
+    const body = await protocol.body(exchange, matched)
+    const work = { exchange, matched, who, caller, body, spend, deps }
     const claimed = deps.idempotency.claim(work)
     await (claimed === undefined ? serve(work) : serveOnce(work, claimed))
   } catch (thrown) {

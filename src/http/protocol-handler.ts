@@ -16,7 +16,7 @@ export type Endpoint = {
   readonly handle: Handler<never>
 }
 
-export type Call = {
+export type MatchedOperation = {
   readonly operation: OperationName
   readonly endpoint: Endpoint
   readonly parameters: Readonly<Record<string, string>>
@@ -36,10 +36,13 @@ export interface ProtocolHandler {
   /** Clients of the protocol send Expect headers that mean nothing, and are answered all the same. */
   readonly ignoresExpectations?: boolean
   /** Throws not_found, method_not_allowed. */
-  match(exchange: Exchange): Call
+  match(exchange: Exchange): MatchedOperation
   /** Undefined for operations that need no token. Throws the 401 family. */
-  identify(exchange: Exchange, call: Call): Principal | undefined | Promise<Principal | undefined>
-  body(exchange: Exchange, call: Call): Promise<unknown>
+  identify(
+    exchange: Exchange,
+    matched: MatchedOperation,
+  ): Principal | undefined | Promise<Principal | undefined>
+  body(exchange: Exchange, matched: MatchedOperation): Promise<unknown>
   /** `exchange` is absent where the request could not be read. */
   render(error: ErgonError, request: { requestId: string; exchange?: Exchange }): RenderedError
 }

@@ -78,7 +78,7 @@ export interface BegunKey {
 }
 
 /** The input of a handler. `body` is the parsed and checked body. */
-export type Handled<Body = unknown> = {
+export type OperationCall<Body = unknown> = {
   readonly who: Principal | undefined
   /**
    * Judges and counts a caller whom only the body names, as the pipeline does those whom the head names.
@@ -104,4 +104,4 @@ export type Handled<Body = unknown> = {
   readonly begun?: BegunKey | undefined
 }
 
-export type Handler<Body = unknown> = (handled: Handled<Body>) => Reply | Promise<Reply>
+export type Handler<Body = unknown> = (call: OperationCall<Body>) => Reply | Promise<Reply>

@@ -5,7 +5,7 @@ import { operationOf } from '#contract/operations.ts'
 import { demandScope, type Principal } from '#identity/principal.ts'
 import type { AccountLoad } from './account-load.ts'
 import type { Exchange } from './exchange.ts'
-import type { Call } from './protocol-handler.ts'
+import type { MatchedOperation } from './protocol-handler.ts'
 import type { RequestRates } from './request-rates.ts'
 
 export type RequestCallerDeps = {
@@ -30,7 +30,7 @@ export class RequestCaller {
   }
 
   /** Judges each name, and counts the first. Throws scope_missing, rate_limit_exceeded, too_many_requests. */
-  arrive({ operation, parameters }: Call, who: Principal): void {
+  arrive({ operation, parameters }: MatchedOperation, who: Principal): void {
     const { clock, rates, accounts } = this.#deps
     demandScope(who, operation, operationOf(operation), { parameters, nowMs: clock.wallMs() })
     this.reader ??= who.account

@@ -5,7 +5,7 @@ import { deleteResource } from '#resources/delete-resource.ts'
 import type { ShownResource, ShownResources } from '#resources/shown-resources.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { once } from './once.ts'
-import { known, type Handled, type Handler } from './reply.ts'
+import { known, type OperationCall, type Handler } from './reply.ts'
 
 type Deps<Settings> = { readonly state: State; readonly settings: Settings }
 type ReadDeps<Settings> = { readonly state: Queryable; readonly settings: Settings }
@@ -14,7 +14,7 @@ type ReadDeps<Settings> = { readonly state: Queryable; readonly settings: Settin
 export const askedResource = <Row, Settings>(
   { kind, find }: Pick<ShownResources<Row, Settings>, 'kind' | 'find'>,
   state: Queryable,
-  { who, parameters }: Pick<Handled, 'who' | 'parameters'>,
+  { who, parameters }: Pick<OperationCall, 'who' | 'parameters'>,
 ): Promise<Row> => find(state, callerOf(who).account, parameters[kind] ?? '')
 
 export const createResourceList =

@@ -8,9 +8,9 @@ import type { RequestCaller } from './request-caller.ts'
 import type { Exchange } from './exchange.ts'
 import type { HeldKey } from './idempotency.ts'
 import { toErgonError } from './problem.ts'
-import type { Call, ProtocolHandler } from './protocol-handler.ts'
+import type { MatchedOperation, ProtocolHandler } from './protocol-handler.ts'
 import type { Refusals } from './refusals.ts'
-import { assertStands, type BegunKey, type Handled, type Reply } from './reply.ts'
+import { assertStands, type BegunKey, type OperationCall, type Reply } from './reply.ts'
 import { sendError, sendKnown, sendStreamed } from './send.ts'
 
 export type ServeDeps = {
@@ -23,7 +23,7 @@ export type ServeDeps = {
 /** A request whose body is parsed: its handler runs. */
 export type BegunRequest = {
   readonly exchange: Exchange
-  readonly call: Call
+  readonly matched: MatchedOperation
   readonly who: Principal | undefined
   readonly caller: RequestCaller
   readonly body: unknown
@@ -46,12 +46,12 @@ export async function serveOnce(work: BegunRequest, claimed: Promise<HeldKey>): 
 }
 
 function handle(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {
-  const { exchange, call, caller, who, body, spend } = work
-  const handled: Handled<never> = {
+  const { exchange, matched, caller, who, body, spend } = work
+  const call: OperationCall<never> = {
     who,
-    arrive: (one) => caller.arrive(call, one),
+    arrive: (one) => caller.arrive(matched, one),
     arriveAsStranger: (account) => caller.arriveAsStranger(account),
-    parameters: call.parameters,
+    parameters: matched.parameters,
     query: () => exchange.query,
     headers: exchange.request.headers as Readonly<Record<string, string | undefined>>,
     socket: exchange.request.socket,
@@ -60,7 +60,7 @@ function handle(work: BegunRequest, begun?: BegunKey): Reply | Promise<Reply> {
     signal: exchange.signal,
     begun,
   }
-  return call.endpoint.handle(handled)
+  return matched.endpoint.handle(call)
 }
 
 function reply(work: BegunRequest, made: Reply): Promise<void> {

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { hasFastProperties } from '#base/fast-objects.fixture.ts'
 import { JSON_BODY_BYTES_MAX } from './limits.ts'
-import type { Handled, Handler, StreamedReply } from './reply.ts'
+import type { OperationCall, Handler, StreamedReply } from './reply.ts'
 import { startTestHttp, type TestHttp } from './test-server.fixture.ts'
 
 const OPTIONS = { timeout: 30_000 }
@@ -230,11 +230,11 @@ test('after a body that is too large by one byte the connection goes on', OPTION
 })
 
 test('requests reach their handlers in objects that V8 reads fast', OPTIONS, async () => {
-  const seen: Handled[] = []
+  const seen: OperationCall[] = []
   await using http = await startTestHttp({
-    '/ping': (handled) => {
-      seen.push(handled)
-      return pong(handled)
+    '/ping': (call) => {
+      seen.push(call)
+      return pong(call)
     },
   })
   await answers(http)

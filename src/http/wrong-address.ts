@@ -22,8 +22,10 @@ export function createHintingHandler(deps: {
   return {
     ...storage,
     match(exchange) {
-      const call = storage.match(exchange)
-      return mayAskForApi(exchange) ? { ...call, endpoint: orPreflight(call.endpoint, cors) } : call
+      const matched = storage.match(exchange)
+      return mayAskForApi(exchange)
+        ? { ...matched, endpoint: orPreflight(matched.endpoint, cors) }
+        : matched
     },
     render(error, request) {
       const { exchange } = request
@@ -48,12 +50,12 @@ const mayAskForApi = (exchange: Exchange): boolean =>
  */
 function orPreflight(own: Endpoint, cors: ReplyHeaders): Endpoint {
   const allow = optionsHandler(ROUTE_METHODS)
-  const handle: Handler<never> = async (handled) => {
+  const handle: Handler<never> = async (call) => {
     try {
-      return await own.handle(handled)
+      return await own.handle(call)
     } catch (error) {
       if (!(error instanceof ErgonError) || !NO_BUCKET.has(error.code)) throw error
-      const reply = await allow(handled)
+      const reply = await allow(call)
       return { ...reply, headers: { ...reply.headers, ...cors } }
     }
   }

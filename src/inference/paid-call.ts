@@ -5,7 +5,7 @@ import type { Tier } from '#contract/charge.ts'
 import { fault, isServiceFault } from '#contract/errors.ts'
 import type { OperationName } from '#contract/operations.ts'
 import { isUnpayable } from '#charging/faults.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { boundsOf, payerOf, type Bounds, type WorkSize } from './admission.ts'
 import type { Catalogue, ModelOffer } from './catalogue.ts'
 import type { RequestClaims } from './claims.ts'
@@ -22,7 +22,7 @@ export type PaidCallDeps = {
   readonly failures: Failures
 }
 
-export type Caller = Pick<Handled, 'who' | 'spend' | 'signal'>
+export type Caller = Pick<OperationCall, 'who' | 'spend' | 'signal'>
 
 export type AskedOffer = {
   readonly operation: OperationName

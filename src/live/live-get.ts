@@ -9,7 +9,7 @@ import type { Session } from '#charging/session.ts'
 import type { Charge } from '#contract/charge.ts'
 import { fault } from '#contract/errors.ts'
 import { LIVE_SECONDS_MAX } from '#contract/live.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import type { OperationCall, Handler } from '#http/reply.ts'
 import { callerOf, type Principal } from '#identity/principal.ts'
 import { liveMessageOf, type SeenByClient } from './message.ts'
 import type { Watcher } from './watcher.ts'
@@ -50,7 +50,7 @@ export const createLiveGet =
 
 async function* messages(
   { watcher, session, clock }: Deps,
-  { spend, signal }: Handled,
+  { spend, signal }: OperationCall,
   { account }: Principal,
   { seconds, after }: LiveRequest,
 ): AsyncGenerator<string> {
@@ -81,7 +81,7 @@ async function* messages(
   }
 }
 
-function readAsked({ query: queryOf, headers }: Handled): LiveRequest {
+function readAsked({ query: queryOf, headers }: OperationCall): LiveRequest {
   const query = queryOf()
   const seconds = Number(query.get('seconds') ?? LIVE_SECONDS_MAX)
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > LIVE_SECONDS_MAX)

@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts'
 import { networkOf } from '#base/subnets.ts'
 import type { ClientOf } from '#http/client-of.ts'
 import { createRates } from '#http/request-rates.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { networkAsker, type WaitingAsker } from './waiting.ts'
 
 /** Requests of a network in a minute, by the kind of request. */
@@ -20,11 +20,11 @@ export const PACE_PER_MINUTE = {
 
 export type StrangerPace = {
   /** Throws rate_limit_exceeded. */
-  take(call: Pick<Handled, 'socket' | 'headers'>, what: keyof typeof PACE_PER_MINUTE): void
+  take(call: Pick<OperationCall, 'socket' | 'headers'>, what: keyof typeof PACE_PER_MINUTE): void
   /** The network address that asks. */
-  addressOf(call: Pick<Handled, 'socket' | 'headers'>): string
+  addressOf(call: Pick<OperationCall, 'socket' | 'headers'>): string
   /** The asking network, by which waiting entries are counted. */
-  askerOf(call: Pick<Handled, 'socket' | 'headers'>): WaitingAsker
+  askerOf(call: Pick<OperationCall, 'socket' | 'headers'>): WaitingAsker
 }
 
 export function createPace(deps: {

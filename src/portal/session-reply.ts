@@ -2,7 +2,7 @@
 import { present } from '#base/errors.ts'
 import type { SessionReply } from '#contract/portal.ts'
 import type { MemberRole } from '#contract/roles.ts'
-import type { Handled, KnownReply } from '#http/reply.ts'
+import type { OperationCall, KnownReply } from '#http/reply.ts'
 import { untilHeard } from '#identity/credential-changes.ts'
 import { OPERATOR_ACCOUNT } from '#identity/operator-account.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -20,7 +20,7 @@ export const clientOf = (headers: Readonly<Record<string, string | undefined>>):
  */
 export async function openedReply(
   { state, cookies }: Pick<PortalParts, 'state' | 'cookies'>,
-  { signal }: Pick<Handled, 'signal'>,
+  { signal }: Pick<OperationCall, 'signal'>,
   opened: { readonly text: string; readonly epoch: string | undefined; readonly reply: object },
   status = 200,
 ): Promise<KnownReply> {

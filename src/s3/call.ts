@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ServedOperation } from '#contract/s3-operations.ts'
 import type { RemoteClient } from '#http/client-of.ts'
-import type { Handled, Reply } from '#http/reply.ts'
+import type { OperationCall, Reply } from '#http/reply.ts'
 import type { Trace } from './logging/record.ts'
 import type { Judging } from './policy/judging.ts'
 import type { Match } from './match.ts'
@@ -24,7 +24,7 @@ export type StorageCall = {
   readonly client: RemoteClient
 }
 
-export type StorageRequest = Handled<StorageCall>
+export type StorageRequest = OperationCall<StorageCall>
 export type StorageHandler = (request: StorageRequest) => Promise<Reply>
 
 /** A handler for each served operation of the contract: a missing one is a type error. */

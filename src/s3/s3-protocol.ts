@@ -5,7 +5,7 @@ import type { ErgonError } from '#base/errors.ts'
 import type { ClientOf } from '#http/client-of.ts'
 import type {
   BrowserCredential,
-  Call,
+  MatchedOperation,
   Endpoint,
   ProtocolHandler,
   RenderedError,
@@ -35,8 +35,8 @@ import type { CredentialV2 } from './authentication/version-two.ts'
 import { onSite } from './site-headers.ts'
 import { parsePlace, targetAt, type BaseHosts, type S3Target } from './target.ts'
 
-/** A call of this protocol: the match, and later the verified signature. */
-type S3Call = Call & {
+/** An operation of this protocol, with its target, and later the verified signature. */
+type StorageMatch = MatchedOperation & {
   readonly match: Match
   readonly target: S3Target
   /** With the headers in a presigned address, which count once its signature is verified. */
@@ -75,17 +75,17 @@ export function createS3Protocol(deps: {
     return { handle: identified(handler, ownOf) as Handler<never> }
   }
 
-  async function identify(exchange: Exchange, call: S3Call): Promise<Principal | undefined> {
+  async function identify(exchange: Exchange, found: StorageMatch): Promise<Principal | undefined> {
     const { request, method } = exchange
     if (site !== undefined) return await site.credential.identify(exchange, false)
-    const credential = parseCredential(call.target, request.headers)
+    const credential = parseCredential(found.target, request.headers)
     if (credential.kind === 'anonymous') return undefined
     if (credential.kind === 'bearer') return await callers.ofToken(credential.token)
-    call.trace.signing = SIGNINGS[credential.kind]
-    const { bucket, key } = call.target
+    found.trace.signing = SIGNINGS[credential.kind]
+    const { bucket, key } = found.target
     const { who, secret } = await callers.ofSignature(credential, { method, bucket, key })
-    call.verified = verifier.verify(credential, secret, {
-      ...call.target,
+    found.verified = verifier.verify(credential, secret, {
+      ...found.target,
       method,
       rawHeaders: request.rawHeaders,
     })
@@ -117,16 +117,16 @@ export function createS3Protocol(deps: {
         target,
         headers,
         trace,
-      } satisfies S3Call
+      } satisfies StorageMatch
     },
-    async identify(exchange, call) {
-      const { match: found, trace } = call as S3Call
+    async identify(exchange, matched) {
+      const { match: found, trace } = matched as StorageMatch
       if (found.row.scope === null) return undefined
-      const who = await identify(exchange, call as S3Call)
+      const who = await identify(exchange, matched as StorageMatch)
       if (who !== undefined) trace.account = who.account
       return who
     },
-    body: async (exchange, call) => callOf(exchange, call as S3Call),
+    body: async (exchange, matched) => callOf(exchange, matched as StorageMatch),
     render: (error, request) => render(error, request, ownOf),
   }
 }
@@ -160,7 +160,7 @@ const identified =
 /** The input of handlers; its payload is unread. */
 function callOf(
   exchange: Exchange,
-  { match: found, target, headers, trace, verified }: S3Call,
+  { match: found, target, headers, trace, verified }: StorageMatch,
 ): StorageCall {
   const { headers: sent } = exchange.request
   return {

@@ -1,7 +1,7 @@
 // The role of the member that asks is that of the state: a gateway may know an older one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Handled, Handler } from '#http/reply.ts'
+import type { OperationCall, Handler } from '#http/reply.ts'
 import { addTestAccount } from '#ledger/test-state.fixture.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
@@ -15,7 +15,7 @@ ledgerOfFile(2, (opened) => {
 
 const { signal } = new AbortController()
 /** A request of a gateway that takes the member for an owner. */
-const asked = (body: object): Handled<never> =>
+const asked = (body: object): OperationCall<never> =>
   ({
     who: { account: 'left', token: 'tok_left', member: 'mem_left', role: 'owner', env: 'test' },
     body,

@@ -3,7 +3,7 @@
 import { fault } from '#contract/errors.ts'
 import type { AccountDeletion, Obstacle } from '#contract/account-life.ts'
 import type { AccountPart } from '#http/gateway-part.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import type { OperationCall, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, demandRole } from '#identity/members.ts'
 import { callerOf, demandOwner } from '#identity/principal.ts'
@@ -79,8 +79,11 @@ export const createAccountRestore =
   }
 
 /** Locks the account. A gateway may not have heard yet that the member is no owner any more. */
-const demandOwnerNow = async (transaction: Queryable, call: Handled, what: string): Promise<void> =>
-  demandRole(await askingMember(transaction, call), ['owner'], what)
+const demandOwnerNow = async (
+  transaction: Queryable,
+  call: OperationCall,
+  what: string,
+): Promise<void> => demandRole(await askingMember(transaction, call), ['owner'], what)
 
 const wrong = (param: string, why: string) =>
   fault('invalid_request', `Could not delete the account: ${param}: ${why}`, { param })

@@ -4,7 +4,7 @@ import { nj } from '#base/units.ts'
 import { isDepleted } from '#charging/faults.ts'
 import type { Records } from '#http/account-records.ts'
 import type { AccountPart } from '#http/gateway-part.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import type { OperationCall, Handler } from '#http/reply.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { Posted } from '#ledger/posted.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -72,7 +72,7 @@ async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 /** The ceiling follows the number of postings. An account that cannot pay is answered all the same. */
-async function admit(state: Queryable, { who, spend }: Handled): Promise<void> {
+async function admit(state: Queryable, { who, spend }: OperationCall): Promise<void> {
   if (who === undefined) return
   const { rows } = await state.query<{ lines: string }>(
     'select (charge_count + event_count)::text as lines from accounts where id = $1',

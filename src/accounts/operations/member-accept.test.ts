@@ -1,7 +1,7 @@
 // The pace of acceptances: by network, and at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
 import { ACCEPTANCES_MAX, ACCEPTANCES_PER_MINUTE, createMemberAccept } from './member-accept.ts'
 
@@ -22,7 +22,7 @@ function acceptance(begun: Promise<void> = Promise.resolve()) {
   })
   const codeOf = async (from: string): Promise<string> => {
     try {
-      await accept({ body, headers: { from } } as unknown as Handled<typeof body>)
+      await accept({ body, headers: { from } } as unknown as OperationCall<typeof body>)
       return 'accepted'
     } catch (error) {
       return (error as { code: string }).code

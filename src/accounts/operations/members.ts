@@ -8,7 +8,7 @@ import {
 } from '#contract/members.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'
 import { fault } from '#contract/errors.ts'
-import { known, type Handled, type Handler } from '#http/reply.ts'
+import { known, type OperationCall, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import {
   changeMember,
@@ -52,12 +52,12 @@ export const memberReplyOf = (row: AccountMember, current: string): MemberReply 
 })
 
 /** The member that a path names. */
-function idOf(call: Handled): string {
+function idOf(call: OperationCall): string {
   const id = call.parameters['member'] ?? ''
   return id === 'me' ? callerOf(call.who).member : id
 }
 
-async function replyOf(state: Queryable, call: Handled, id: string): Promise<MemberReply> {
+async function replyOf(state: Queryable, call: OperationCall, id: string): Promise<MemberReply> {
   const { account, member } = callerOf(call.who)
   return memberReplyOf(await findMember(state, account, id), member)
 }
@@ -116,7 +116,7 @@ export const createMemberReinvite =
 
 const invitedReplyOf = async (
   state: Queryable,
-  call: Handled,
+  call: OperationCall,
   { id, code }: { readonly id: string; readonly code: string },
 ): Promise<InvitedReply> => ({ ...(await replyOf(state, call, id)), invitation_code: code })
 
@@ -160,7 +160,7 @@ export const createMemberRemove =
  */
 async function memberToChange(
   transaction: Queryable,
-  call: Handled,
+  call: OperationCall,
 ): Promise<{ readonly asking: AskingMember; readonly member: AccountMember }> {
   const asking = await askingMember(transaction, call)
   const member = await findMember(transaction, asking.account, idOf(call))

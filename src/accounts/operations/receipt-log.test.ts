@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
-import type { Handled, KnownReply } from '#http/reply.ts'
+import type { OperationCall, KnownReply } from '#http/reply.ts'
 import { createReceiptGet } from './receipt-log.ts'
 
 test('strangers who ask for what is not there make few waits for the state, and the others one each', async () => {
@@ -25,7 +25,7 @@ test('strangers who ask for what is not there make few waits for the state, and 
       signal,
     }
     try {
-      return await get(asked as unknown as Handled)
+      return await get(asked as unknown as OperationCall)
     } catch (error) {
       return (error as { code: string }).code
     }
@@ -54,7 +54,12 @@ test('a receipt whose charge may not be posted yet is 202, and 404 when it is no
   const ask = (ageMs: number) => {
     const { signal } = new AbortController()
     const parameters = { receipt: newId('rcpt', nowMs - ageMs) }
-    return get({ who: { account: 'a' }, parameters, headers: {}, signal } as unknown as Handled)
+    return get({
+      who: { account: 'a' },
+      parameters,
+      headers: {},
+      signal,
+    } as unknown as OperationCall)
   }
   for (const ageMs of [0, 2000, -500]) {
     const { status, headers } = (await ask(ageMs)) as KnownReply

@@ -11,7 +11,7 @@ import {
 } from '#contract/tokens.ts'
 import { setTokenLimits } from '#accounts/token-limits.ts'
 import { idCursor, readListPage } from '#http/list-page.ts'
-import { known, type Handled, type Handler } from '#http/reply.ts'
+import { known, type OperationCall, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, demandUnbound, type AskingMember } from '#identity/members.ts'
 import { callerOf, scopeMissing, type Principal } from '#identity/principal.ts'
@@ -158,7 +158,7 @@ export const createTokenList =
     )
   }
 
-const endingOf = (call: Handled, afterS: number) => ({
+const endingOf = (call: OperationCall, afterS: number) => ({
   id: call.parameters['token'] ?? '',
   afterS,
   asker: call,

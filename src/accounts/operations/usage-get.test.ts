@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { createUsageGet } from './usage-get.ts'
@@ -42,7 +42,9 @@ test(
         signal: new AbortController().signal,
         spend: { countUnits: (count: number) => void (units += count) },
       }
-      const reply = (await get(asked as unknown as Handled)) as unknown as { body: () => string }
+      const reply = (await get(asked as unknown as OperationCall)) as unknown as {
+        body: () => string
+      }
       return JSON.parse(reply.body()) as Page
     }
     const first = await ask({ group_by: 'token', limit: '1000' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chargeBytes } from '#contract/charge.ts'
 import { usageLast } from '#contract/service-replies.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import { chargeOf } from '#tlog/charge.fixture.ts'
@@ -45,7 +45,9 @@ test(
     const get = createUsageLast({ state, posted: async () => undefined })
     const record = async () => {
       const asked = { who: { token: TOKEN }, signal: new AbortController().signal }
-      const reply = (await get(asked as unknown as Handled)) as unknown as { body: () => string }
+      const reply = (await get(asked as unknown as OperationCall)) as unknown as {
+        body: () => string
+      }
       return usageLast.parse(JSON.parse(reply.body()))
     }
     const last = async () => (await record()).request_id

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
@@ -34,7 +34,7 @@ test(
       },
       parameters: { pack: 'pack_1' },
       spend: { requestId: 'req_1' },
-    } as unknown as Handled<never>
+    } as unknown as OperationCall<never>
     // All of them have found the pack before the first deletes it.
     let asked: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([])
     await state.transaction(async (transaction) => {

@@ -6,7 +6,7 @@ import { backupsOf, findBackedUp, findBackup } from '#databases/operations/find-
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
 import { once } from '#http/once.ts'
-import { known, type Handled, type Handler } from '#http/reply.ts'
+import { known, type OperationCall, type Handler } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import { callerOf } from '#identity/principal.ts'
 
@@ -14,7 +14,7 @@ type Deps = { readonly state: State; readonly settings: GatewaySettings }
 
 const databaseOf = (
   { state, settings }: Deps,
-  { who, parameters }: Pick<Handled, 'who' | 'parameters'>,
+  { who, parameters }: Pick<OperationCall, 'who' | 'parameters'>,
 ) =>
   findBackedUp(state, {
     account: callerOf(who).account,

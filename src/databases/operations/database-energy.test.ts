@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chargedResource } from '#contract/charged-resource.ts'
 import { chargeBytes } from '#contract/charge.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { sumUsage } from '#ledger/usage.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
@@ -71,7 +71,9 @@ test(
     const ask = async (from: number, to: number): Promise<Energy> => {
       const query = () => new URLSearchParams({ from: at(from), to: at(to), by: 'hour' })
       const asked = { who: { account: ACCOUNT }, parameters: { database: 'notes' }, query }
-      const reply = (await get(asked as unknown as Handled)) as unknown as { body: () => string }
+      const reply = (await get(asked as unknown as OperationCall)) as unknown as {
+        body: () => string
+      }
       return JSON.parse(reply.body()) as Energy
     }
     const lastMs = FIRST_MS + HOUR_MS

@@ -17,7 +17,7 @@ import { queryRefusal } from '#databases/query/query-refusal.ts'
 import { wantQueryRole } from '#databases/query/query-role.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import type { OperationCall, Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import type { State } from '#state/connect.ts'
 
@@ -97,7 +97,7 @@ function demandRunnable(database: DatabaseRow, settings: GatewaySettings): void 
 const loginOf = (
   { state, settings }: { readonly state: State; readonly settings: GatewaySettings },
   { id, name, role: owner }: DatabaseRow,
-  call: Pick<Handled, 'who' | 'spend'>,
+  call: Pick<OperationCall, 'who' | 'spend'>,
 ) =>
   state.transaction(async (transaction) => {
     const key = settings.passwordKey

@@ -9,7 +9,7 @@ import { deploymentReplyOf, findDeployment, deploymentSteps, CHANGING } from '#d
 import { sealInput } from '#deployments/sealed-input.ts'
 import { createAccountLoad } from '#http/account-load.ts'
 import { once } from '#http/once.ts'
-import { known, type Handled, type Handler } from '#http/reply.ts'
+import { known, type OperationCall, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
 import type { StackParts } from '#resources/stack-part.ts'
@@ -57,7 +57,7 @@ export function createDeploymentCreate({ state, parts, key }: Deps): Handler<Dep
 
 async function addDeployment(
   transaction: Queryable,
-  call: Handled & { readonly body: DeploymentRequest },
+  call: OperationCall & { readonly body: DeploymentRequest },
   { plan, key }: { readonly plan: StackPlan; readonly key: string },
 ): Promise<string> {
   const { account, token } = callerOf(call.who)

@@ -4,7 +4,7 @@ import { systemClock } from '#base/clock.ts'
 import { createLogger } from '#base/log.ts'
 import { nj } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { createCatalogue, type ModelOffer } from '#inference/catalogue.ts'
 import type { InferenceDeps } from '#inference/generation.ts'
 import { createFailures } from '#inference/failures.ts'
@@ -56,7 +56,7 @@ export function depsOf(
 export function callOf<Body>(
   body: Body,
   spend: StrictSpend = createStrictSpend(),
-): Handled<Body> & { readonly spend: StrictSpend; leave(): void } {
+): OperationCall<Body> & { readonly spend: StrictSpend; leave(): void } {
   const gone = new AbortController()
   return {
     who: {

@@ -14,11 +14,11 @@ import { createStrictSpend, type StrictSpend } from './strict-spend.ts'
 export type Binding = {
   readonly parse: (value: unknown) => unknown
   /** Handlers are contravariant in their body: the binding's own parse gives the right one. */
-  readonly handle: (handled: Parameters<Handler>[0]) => ReturnType<Handler>
+  readonly handle: (call: Parameters<Handler>[0]) => ReturnType<Handler>
 }
 export const bind = <Body>(parse: (value: unknown) => Body, handler: Handler<Body>): Binding => ({
   parse,
-  handle: (handled) => handler({ ...handled, body: parse(handled.body) }),
+  handle: (call) => handler({ ...call, body: parse(call.body) }),
 })
 
 export type TestProtocol = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { fault } from '#contract/errors.ts'
 import type { MethodRequest } from '#contract/payments.ts'
-import type { BegunKey, Handled } from '#http/reply.ts'
+import type { BegunKey, OperationCall } from '#http/reply.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
@@ -55,7 +55,7 @@ const create = async (with_: Partial<PaymentAdapter> = {}, begun?: BegunKey) =>
     body: { type: 'card' },
     spend: { requestId: 'req_1' },
     begun,
-  } as unknown as Handled<MethodRequest>)
+  } as unknown as OperationCall<MethodRequest>)
 const stateOf = async (id: string) =>
   (
     await state.query<{ state: string }>(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { ledgerOfFile } from '#ledger/ledger-of-file.fixture.ts'
 import { addTestAccount, addTestMember } from '#ledger/test-state.fixture.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
@@ -30,7 +30,7 @@ const call = {
   who: { account: 'owner', token: 'tok_owner', member: 'mem_owner', role: 'owner', env: 'test' },
   parameters: { method: 'card_1' },
   spend: { requestId: 'req_1' },
-} as unknown as Handled<never>
+} as unknown as OperationCall<never>
 const removal = (forget: () => Promise<void>) => {
   const adapter = { name: 'card-test', forget } as Partial<PaymentAdapter> as PaymentAdapter
   const remove = createMethodDelete({ state, adapters: [adapter] })

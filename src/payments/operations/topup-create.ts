@@ -5,7 +5,7 @@ import { pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { HOLD_USD, pusdOfAmount, type TopupRequest } from '#contract/payments.ts'
 import { once } from '#http/once.ts'
-import type { Handled, Handler, Reply } from '#http/reply.ts'
+import type { OperationCall, Handler, Reply } from '#http/reply.ts'
 import type { PaymentAdapter } from '#payments/adapter.ts'
 import { beginPayment } from '#payments/begin-payment.ts'
 import { declined } from '#payments/decline.ts'
@@ -37,7 +37,7 @@ export function createTopupCreate(
 
 async function topUpByCard(
   { state, adapters }: { readonly state: State; readonly adapters: readonly PaymentAdapter[] },
-  call: Handled<TopupRequest>,
+  call: OperationCall<TopupRequest>,
 ): Promise<Reply> {
   const { who, body } = call
   const { account, env } = callerOf(who)

@@ -2,7 +2,7 @@
 import { PUSD_PER_USD, type Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { AMOUNT_USD_MIN, type TransferClaim } from '#contract/payments.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { atClaimPace } from './claim-pace.ts'
 import { pusdOfUnits, type TokenChain } from './chains.ts'
 import { inspectChain, type FoundTransfer } from './inspect-chain.ts'
@@ -18,7 +18,7 @@ import { callerOf } from '#identity/principal.ts'
  */
 export async function claimTransfer(
   { state, chains }: StablecoinDeps,
-  call: Handled,
+  call: OperationCall,
   { network, transaction, signature }: TransferClaim,
 ): Promise<string> {
   const { account } = callerOf(call.who)

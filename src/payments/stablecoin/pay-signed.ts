@@ -9,7 +9,7 @@ import {
   PAYMENT_SIGNATURE,
   type SettlementResponse,
 } from '#contract/x402.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { demandPaymentPace } from '#payments/pace.ts'
 import type { State } from '#state/connect.ts'
 import type { TokenChain } from './chains.ts'
@@ -39,7 +39,7 @@ export type SignedTopup = {
  */
 export async function paySigned(
   { state, chains, url }: StablecoinDeps,
-  call: Handled,
+  call: OperationCall,
   wanted: { readonly kind: 'hold' | 'topup'; readonly amount: Pusd },
 ): Promise<SignedTopup> {
   const { who, headers, signal } = call

@@ -4,7 +4,7 @@ import { newId } from '#base/ids.ts'
 import type { Pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { once } from '#http/once.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import { beginPayment } from '#payments/begin-payment.ts'
 import type { Queryable, State } from '#state/connect.ts'
@@ -52,7 +52,7 @@ export async function claimPayment(
 const isClaimed = (error: unknown): boolean =>
   error instanceof ErgonError && error.code === 'transfer_claimed'
 
-type KeyedAsker = Asker & Pick<Handled, 'begun'>
+type KeyedAsker = Asker & Pick<OperationCall, 'begun'>
 
 async function makePayment(
   state: State,

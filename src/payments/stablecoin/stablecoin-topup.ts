@@ -3,7 +3,7 @@ import { present } from '#base/errors.ts'
 import { pusd } from '#base/units.ts'
 import { fault } from '#contract/errors.ts'
 import { HOLD_USD, pusdOfAmount, type TopupRequest } from '#contract/payments.ts'
-import type { Handled, Reply } from '#http/reply.ts'
+import type { OperationCall, Reply } from '#http/reply.ts'
 import { findTopup } from '#payments/operations/find-topup.ts'
 import { claimTransfer } from './claim-transfer.ts'
 import { inspectPayment } from './inspect-now.ts'
@@ -13,7 +13,7 @@ import { callerOf } from '#identity/principal.ts'
 
 export async function topUpByStablecoin(
   deps: StablecoinDeps,
-  call: Handled<TopupRequest>,
+  call: OperationCall<TopupRequest>,
 ): Promise<Reply> {
   const { who } = call
   const chains = deps.chains.filter(({ env }) => env === callerOf(who).env)
@@ -28,7 +28,10 @@ export async function topUpByStablecoin(
   return { kind: 'known', status: 201, headers, body: () => reply }
 }
 
-async function begin(deps: StablecoinDeps, call: Handled<TopupRequest>): Promise<SignedTopup> {
+async function begin(
+  deps: StablecoinDeps,
+  call: OperationCall<TopupRequest>,
+): Promise<SignedTopup> {
   const { transfer, hold, amount } = call.body
   if (transfer !== undefined) return { id: await claimTransfer(deps, call, transfer), headers: {} }
   return await paySigned(deps, call, {
@@ -40,7 +43,7 @@ async function begin(deps: StablecoinDeps, call: Handled<TopupRequest>): Promise
 /** A repetition: its authorisation may have ended meanwhile, and its transfer is on its way. The watch does the rest. */
 async function goOn(
   { state, chains }: StablecoinDeps,
-  { signal }: Handled,
+  { signal }: OperationCall,
   id: string,
 ): Promise<SignedTopup> {
   const watched = await watchedPayment(state, id)

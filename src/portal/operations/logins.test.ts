@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#base/clock.ts'
-import type { Handled } from '#http/reply.ts'
+import type { OperationCall } from '#http/reply.ts'
 import type { LoginRequest } from '#contract/portal.ts'
 import type { State } from '#state/connect.ts'
 import { networkAsker } from '#portal/waiting.ts'
@@ -19,7 +19,7 @@ test('login.begin refuses where the service has no portal, and asks the state no
     portalUrl: undefined,
     ownPorts: [],
   })
-  await assert.rejects(async () => await handle({} as Handled<LoginRequest>), {
+  await assert.rejects(async () => await handle({} as OperationCall<LoginRequest>), {
     code: 'portal_off',
   })
 })

@@ -14,7 +14,7 @@ import {
   type LoginRequest,
 } from '#contract/portal.ts'
 import { RIGHTS } from '#contract/roles.ts'
-import { known, type Handled, type Handler } from '#http/reply.ts'
+import { known, type OperationCall, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { askingMember, findMember } from '#identity/members.ts'
 import { callerOf } from '#identity/principal.ts'
@@ -137,7 +137,7 @@ export const createLoginFinish =
 /** Makes the token of a login. Throws too_many_tokens, account_deleting, and login_not_found where the role allows it no more. */
 async function tokenOf(
   transaction: Queryable,
-  { spend }: Pick<Handled, 'spend'>,
+  { spend }: Pick<OperationCall, 'spend'>,
   { account, member, ...login }: ApprovedLogin,
   nowMs: number,
 ): Promise<LoginFinished> {

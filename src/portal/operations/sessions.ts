@@ -2,7 +2,7 @@
 import { ErgonError, present } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import type { SessionList, SignIn, TouchReply } from '#contract/portal.ts'
-import { known, type Handled, type Handler, type KnownReply } from '#http/reply.ts'
+import { known, type OperationCall, type Handler, type KnownReply } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { endSessions, renewSession, sessionsOf } from '#identity/browser-sessions.ts'
 import { askingMember } from '#identity/members.ts'
@@ -85,7 +85,7 @@ export const createSessionRemove =
   }
 
 /** The end of a session cuts all that runs under it, and so the request itself, which is answered. */
-function inSpite({ signal }: Handled, body: object): KnownReply {
+function inSpite({ signal }: OperationCall, body: object): KnownReply {
   const { reason } = signal
   const isOwnEnd = reason instanceof ErgonError && reason.code === 'token_revoked'
   return { ...known(body), ...(isOwnEnd && { despite: reason }) }
@@ -94,7 +94,7 @@ function inSpite({ signal }: Handled, body: object): KnownReply {
 /** Ends a session of the member that asks and waits until no gateway accepts it. Throws session_not_found. */
 async function end(
   { state }: PortalParts,
-  call: Handled,
+  call: OperationCall,
   { id, action }: { readonly id: string; readonly action: string },
 ): Promise<void> {
   const { token, account } = callerOf(call.who)

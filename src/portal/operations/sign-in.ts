@@ -2,7 +2,7 @@
 // recovery code opens one that may add a passkey, and nothing else.
 import { fault } from '#contract/errors.ts'
 import type { Recovery, SignIn } from '#contract/portal.ts'
-import type { Handled, Handler } from '#http/reply.ts'
+import type { OperationCall, Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { openBrowserSession } from '#identity/browser-sessions.ts'
 import { findMember, lockAccount } from '#identity/members.ts'
@@ -61,7 +61,7 @@ type SessionOpening = {
 /** Opens a session of a member as it is now. Throws passkey_refused for one that was removed meanwhile. */
 async function open(
   transaction: Queryable,
-  call: Pick<Handled, 'headers' | 'spend'>,
+  call: Pick<OperationCall, 'headers' | 'spend'>,
   { id: of, account, passkey, action }: SessionOpening,
 ) {
   await lockAccount(transaction, account)

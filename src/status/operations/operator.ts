@@ -13,7 +13,7 @@ import {
 } from '#contract/operator.ts'
 import type { OPERATOR } from '#contract/products/operator.ts'
 import type { Endpoint } from '#http/protocol-handler.ts'
-import { known, type Handled, type Handler, type Reply } from '#http/reply.ts'
+import { known, type OperationCall, type Handler, type Reply } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { demandOperator } from '#identity/operator-account.ts'
 import { changeSuspension } from '#identity/suspensions.ts'
@@ -30,7 +30,7 @@ import { readLogTail, readNodeFacts, type FactsDeps } from '#status/operator/rea
 type OperatorName = keyof (typeof OPERATOR)['operations']
 type Deps = FactsDeps & { readonly state: State; readonly region: string }
 /** Resolves with the answer, for JSON. */
-type OperatorRead<Body = unknown> = (call: Handled<Body>) => Promise<object>
+type OperatorRead<Body = unknown> = (call: OperationCall<Body>) => Promise<object>
 
 /** All of them, each for the operator's account alone. */
 export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
@@ -67,7 +67,7 @@ export function operatorEndpoints(deps: Deps): Record<OperatorName, Endpoint> {
 type Only = <Body>(look: OperatorRead<Body>) => Handler<Body>
 
 const suspensionEndpoints = (state: State, only: Only) => {
-  const change = async (call: Handled, reason: string | undefined, action: OperatorName) => {
+  const change = async (call: OperationCall, reason: string | undefined, action: OperatorName) => {
     const account = present(call.parameters['account'], 'the path has the account')
     const details = reason === undefined ? {} : { reason }
     await changeSuspension(state, { account, reason }, call.signal, (transaction) =>
@@ -78,7 +78,7 @@ const suspensionEndpoints = (state: State, only: Only) => {
   return {
     'operator-account.suspend': {
       parse: parseAccountSuspension,
-      handle: only((call: Handled<AccountSuspension>) =>
+      handle: only((call: OperationCall<AccountSuspension>) =>
         change(call, call.body.reason, 'operator-account.suspend'),
       ),
     },
@@ -94,38 +94,38 @@ const incidentEndpoints = (incidents: Incidents, only: Only) => ({
   },
   'operator-incident.open': {
     parse: parseIncidentOpening,
-    handle: only((call: Handled<IncidentOpening>) =>
+    handle: only((call: OperationCall<IncidentOpening>) =>
       incidents.open(call.body, recordOf(call, 'operator-incident.open')),
     ),
   },
   'operator-incident.update': {
     parse: parseIncidentTelling,
-    handle: only((call: Handled<IncidentTelling>) =>
+    handle: only((call: OperationCall<IncidentTelling>) =>
       incidents.update(tellingOf(call), recordOf(call, 'operator-incident.update')),
     ),
   },
   'operator-incident.close': {
     parse: parseIncidentTelling,
-    handle: only((call: Handled<IncidentTelling>) =>
+    handle: only((call: OperationCall<IncidentTelling>) =>
       incidents.close(tellingOf(call), recordOf(call, 'operator-incident.close')),
     ),
   },
 })
 
-const tellingOf = ({ body, parameters }: Handled<IncidentTelling>) => ({
+const tellingOf = ({ body, parameters }: OperationCall<IncidentTelling>) => ({
   ...body,
   incident: present(parameters['incident'], 'the path has the incident'),
 })
 
 /** The texts are public, so the audit log may have them. */
 const recordOf =
-  (call: Handled<IncidentOpening | IncidentTelling>, action: OperatorName): RecordChange =>
+  (call: OperationCall<IncidentOpening | IncidentTelling>, action: OperatorName): RecordChange =>
   async (transaction, target) => {
     const { preview: _, ...details } = call.body
     await recordAct(transaction, call, { action, target, details })
   }
 
-async function acknowledge(state: State, call: Handled): Promise<object> {
+async function acknowledge(state: State, call: OperationCall): Promise<object> {
   const id = present(call.parameters['alarm'], 'the path has the alarm')
   return await state.transaction(async (transaction) => {
     const made = await acknowledgeAlarm(transaction, id)
