@@ -9,6 +9,7 @@ import { EVENTS } from '#contract/events.ts'
 import { OPERATIONS } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { contractFaults } from './tidy-contract.ts'
+import { figureFaults } from './tidy-figure.ts'
 import { sqlFaults } from './tidy-sql.ts'
 import { CONFINED, DIRECTIONS, tidy } from './tidy.ts'
 
@@ -278,4 +279,17 @@ test('contractFaults() finds an event that nothing emits, and one that the contr
   assert.deepEqual(contractRules({ events: others }), [
     'contract/events.ts has no event token.exposed',
   ])
+})
+
+test('figureFaults() finds none in this tree, a step that the page lacks, and a pipeline without a figure', () => {
+  const [code, page] = ['src/http/pipeline.ts', 'ARCHITECTURE.md']
+  const of = (path: string, text: string) =>
+    figureFaults([code, page], (each) => (each === path ? text : read(each))).map(
+      ({ rule }) => rule,
+    )
+  assert.deepEqual(of('', ''), [])
+  assert.deepEqual(of(page, read(page).replace(/^claim .*\n/m, '')), [
+    `has another figure of a request's steps than ${code}`,
+  ])
+  assert.deepEqual(of(code, HEADER), ["has no figure of a request's steps"])
 })

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
+import { figureFaults } from './tidy-figure.ts'
 import { nameFaults } from './tidy-names.ts'
 import { pageFaults } from './tidy-pages.ts'
 import { sqlFaults } from './tidy-sql.ts'
@@ -351,6 +352,7 @@ function main(): void {
     ...tidy(paths, read),
     ...contractFaults(paths, read),
     ...sqlFaults(paths, read, DIRECTIONS),
+    ...figureFaults(paths, read),
     ...testNameFaults(paths, read),
     ...proseRatchet(paths, read, storedCounts()),
   ]

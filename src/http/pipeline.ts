@@ -1,7 +1,22 @@
 // The life of a request:
 //
-//   limits → match → identify → admit → body → handle → settle → reply  ⇒ tick: post ⇒ sealer: seal
-//   431 400  404 405  401 403   429 402  400 413  409 422 4xx 5xx
+//   step      in                      refused with (a step of the API)
+//   parse     http/server             400 408 431
+//   form      http/limits             400 414
+//   host      http/host-rule          421
+//   expect    http/limits             417
+//   match     http/api-protocol       404 405 421 501
+//   fresh     charging/session        waits up to 1 s for a late ledger, refuses nothing
+//   identify  identity/identity       401 503
+//   arrive    http/request-caller     403 409 429
+//   admit     charging/open-spend     402 429 503
+//   body      http/json-body          400 408 413 415 503
+//   claim     http/idempotency        400 409 422 503
+//   handle    the product's operation 4xx 5xx
+//   settle    charging/open-spend     writes the journal
+//   reply     http/send               carries the figures
+//   post      ledger/tick.sql         later, by the session
+//   seal      receipts/sealer         later, by the sealer
 //
 // Every request of every protocol is answered here. Any throw becomes one ErgonError: the answer with all energy
 // headers before the head was sent, the last part of the stream after that. In every case the spend is settled once,
