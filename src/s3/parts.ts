@@ -32,7 +32,7 @@ import { createEarlyPages } from './listing/early-pages.ts'
 import type { OwnerOf } from './listing/entries.ts'
 import { writtenAttributes } from './objects/written-attributes.ts'
 import type { Directory } from './policy/acl-drafts.ts'
-import { createAccess } from './policy/judge.ts'
+import { createAccess } from './policy/access.ts'
 import type { StorageSettings } from './settings.ts'
 
 export type StorageOptions = {

@@ -1,6 +1,6 @@
 // The configurations of a bucket with the types of their documents, and the defaults.
 import type { Bucket, ConfigurationKind, Tags } from '#objects/types.ts'
-import type { AccessBucket } from '#s3/policy/access.ts'
+import type { AccessBucket } from '#s3/policy/access-rules.ts'
 import type { Acl } from '#s3/policy/acl.ts'
 import type { Cors } from '#s3/cors/cors.ts'
 import type { BucketEncryption } from '#s3/encryption/encryption.ts'

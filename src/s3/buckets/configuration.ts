@@ -3,7 +3,7 @@
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Buckets } from '#objects/objects.ts'
 import type { Directory } from '#s3/policy/acl-drafts.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { storageFault, type StorageCode } from '#contract/storage-errors.ts'
 import type { Bucket, ConfigurationKind, Json } from '#objects/types.ts'
 import type { StorageHandler } from '#s3/call.ts'

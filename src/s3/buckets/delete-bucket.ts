@@ -1,7 +1,7 @@
 // DELETE /bucket.
 import { countedWork } from '#charging/counted-work.ts'
 import type { Buckets } from '#objects/objects.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply } from '#s3/reply.ts'
 

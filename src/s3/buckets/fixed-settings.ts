@@ -1,7 +1,7 @@
 // Settings with one possible value: a read answers with that value, a write of it is accepted and changes nothing, and
 // a write of another value is refused.
 import type { Receiver } from '#s3/body/receive.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageHandler } from '#s3/call.ts'

@@ -1,5 +1,5 @@
 // GET /bucket?location: the region of a bucket.
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { xmlReply } from '#s3/reply.ts'
 import { writeXml } from '#s3/xml/write.ts'

@@ -1,5 +1,5 @@
 // HEAD /bucket: whether the bucket exists and may be listed.
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply } from '#s3/reply.ts'
 

@@ -1,7 +1,7 @@
 // The versioning of a bucket.
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Buckets } from '#objects/objects.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { emptyReply, xmlReply } from '#s3/reply.ts'

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { ErgonError } from '#base/errors.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { emptyReply } from '#s3/reply.ts'
 import { corsHeaders, preflightHeaders, type CorsRequest } from './cors.ts'
 

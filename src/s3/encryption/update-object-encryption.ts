@@ -3,7 +3,7 @@
 import type { Encrypting } from './encrypting.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Objects } from '#objects/objects.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { ErgonError, present } from '#base/errors.ts'
 import { sealsOf } from '#objects/encryption/seals.ts'
 import { storageFault } from '#contract/storage-errors.ts'

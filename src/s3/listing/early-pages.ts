@@ -3,7 +3,7 @@
 // work for nothing once at most.
 import type { Bucket, BucketId } from '#objects/types.ts'
 import type { StorageRequest } from '#s3/call.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 
 /**
  * The bucket of an allowed request and the page that `ask` reads; `ask` may be called twice. Throws what `access.bucket`

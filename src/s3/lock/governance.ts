@@ -1,7 +1,7 @@
 // Object lock in GOVERNANCE mode yields to callers with the permission to bypass it who ask for it (Amazon S3 User
 // Guide, "Object Lock").
 import type { Bucket } from '#objects/types.ts'
-import type { Access, BodySays } from '#s3/policy/judge.ts'
+import type { Access, BodySays } from '#s3/policy/access.ts'
 import type { StorageRequest } from '#s3/call.ts'
 import { lockAsHeaders } from './object-lock.ts'
 

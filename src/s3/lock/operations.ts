@@ -3,7 +3,7 @@
 import type { Clock } from '#base/clock.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Buckets, Objects } from '#objects/objects.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Bucket, Json, Retention } from '#objects/types.ts'
 import { documentOf } from '#s3/buckets/bucket-view.ts'

@@ -1,6 +1,6 @@
 // The logging configuration of a bucket.
 import type { Receiver } from '#s3/body/receive.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Buckets } from '#objects/objects.ts'
 import type { Bucket } from '#objects/types.ts'

@@ -5,7 +5,7 @@ import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { FoundUpload, Uploads } from '#objects/objects.ts'
 import type { Bucket, Upload, UploadAttributes } from '#objects/types.ts'
-import { checkStranger, type BodySays, type Access } from '#s3/policy/judge.ts'
+import { checkStranger, type BodySays, type Access } from '#s3/policy/access.ts'
 import type { StorageRequest } from '#s3/call.ts'
 
 const SAID = [

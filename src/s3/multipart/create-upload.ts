@@ -2,7 +2,7 @@
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import type { AttributesOf } from '#s3/objects/written-attributes.ts'
 import type { Uploads } from '#objects/objects.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { present } from '#base/errors.ts'
 import { saidAtBeginning } from './begun-upload.ts'
 import type { StorageHandler } from '#s3/call.ts'

@@ -2,7 +2,7 @@
 import { countedWork } from '#charging/counted-work.ts'
 import type { OwnerOf } from '#s3/listing/entries.ts'
 import type { Uploads, Listings } from '#objects/objects.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import type { Bucket, Upload } from '#objects/types.ts'
 import { uploadNameOf } from './begun-upload.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'

@@ -3,7 +3,7 @@
 import type { Events } from '#objects/create-events.ts'
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Buckets } from '#objects/objects.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import { randomUUID } from 'node:crypto'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Json } from '#objects/types.ts'

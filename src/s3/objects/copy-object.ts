@@ -15,7 +15,7 @@ import type {
   Sheet,
   Version,
 } from '#objects/types.ts'
-import type { FoundObject, Access } from '#s3/policy/judge.ts'
+import type { FoundObject, Access } from '#s3/policy/access.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import type { ChecksumAlgorithm } from '#s3/checksums/algorithms.ts'
 import { askedAlgorithm } from '#s3/checksums/request.ts'

@@ -8,7 +8,7 @@ import { STORAGE_ERRORS, type StorageCode } from '#contract/storage-errors.ts'
 import type { Deletion, Objects } from '#objects/objects.ts'
 import type { BatchKey } from '#s3/logging/record.ts'
 import type { Bucket } from '#objects/types.ts'
-import { checkStranger, type Access } from '#s3/policy/judge.ts'
+import { checkStranger, type Access } from '#s3/policy/access.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { deleteConditions } from './write-conditions.ts'
 import {

@@ -2,7 +2,7 @@
 import type { Encrypting } from '#s3/encryption/encrypting.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { ObjectBody } from '#objects/types.ts'
-import type { Access, FoundObject } from '#s3/policy/judge.ts'
+import type { Access, FoundObject } from '#s3/policy/access.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import { attributesPage, type PartsPage } from '#s3/listing/parameters.ts'
 import { xmlReply } from '#s3/reply.ts'

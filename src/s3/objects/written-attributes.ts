@@ -4,7 +4,7 @@ import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Attributes, Bucket, Json } from '#objects/types.ts'
 import { documentOf, ownershipOf } from '#s3/buckets/bucket-view.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import type { StorageRequest } from '#s3/call.ts'
 import {
   parseAclHeaders,

@@ -1,149 +1,276 @@
-// Decides whether a request is allowed, by the bucket's policy, ACLs, public access block and ownership. A Deny wins,
-// except over the policy itself; then the owner's account; then any Allow (IAM, "Policy evaluation logic"; S3, "How
-// Amazon S3 authorizes a request").
+// Every operation gets its bucket or version here, after access-rules.ts has judged the request by all rules of the bucket.
+// No other part decides about rights.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '#base/clock.ts'
+import { present, type ErgonError } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
-import { permissionOf } from './acl-actions.ts'
-import { aclAllows, type Acl } from './acl.ts'
-import type { Judging } from './judging.ts'
-import type { Ownership } from './ownership.ts'
-import { evaluatePolicy, mayAllow, type Policy } from './policy.ts'
-import type { Context } from './policy-context.ts'
-import { isPublicPolicy } from './policy-public.ts'
-import type { PublicAccessBlock } from './public-access.ts'
+import type { Buckets, FoundVersion, Objects, ObjectTarget } from '#objects/objects.ts'
+import type { Bucket, Version, Tags } from '#objects/types.ts'
+import type { AdmitTransfer } from '#s3/body/admit-transfer.ts'
+import { accessBucket, privateAcl } from '#s3/buckets/bucket-view.ts'
+import type { StorageRequest } from '#s3/call.ts'
+import type { CopySource } from '#s3/objects/copy-source.ts'
+import { checkRoom } from '#s3/read-only.ts'
+import { parseTaggingHeader } from '#s3/tagging/tagging.ts'
+import { allowedBy, mayAllowStranger, type AccessReason } from './access-rules.ts'
+import type { Acl } from './acl.ts'
+import { policyContext } from './policy-context.ts'
 
-export type AccessCheck = {
-  /** The caller's account, `service:<name>`, undefined for an anonymous caller. */
-  readonly caller: string | undefined
-  /** `s3:GetObject` */
+export type FoundObject = FoundVersion & { readonly bucket: Bucket }
+
+export interface Access {
+  /**
+   * The bucket of an allowed request. Throws NoSuchBucket, AccessDenied, balance_depleted (the operation adds bytes,
+   * and the bucket is read-only). `initiatorIn` finds the creator of the upload in the request.
+   */
+  bucket(
+    request: StorageRequest,
+    initiatorIn?: (bucket: Bucket) => Promise<string | undefined>,
+  ): Promise<Bucket>
+  /**
+   * The bucket of an allowed request about an existing upload. `saysIn` finds the headers of its creation, which the
+   * request is judged by; undefined: there is no such upload, which only an allowed caller learns.
+   */
+  bucketOfUpload(
+    request: StorageRequest,
+    saysIn: (bucket: Bucket) => Promise<BodySays | undefined>,
+  ): Promise<Bucket>
+  /**
+   * The version of an allowed request. Throws what `bucket` throws, NoSuchKey, NoSuchVersion (AccessDenied for
+   * callers that may not list), MethodNotAllowed (a delete marker by its version), and what `read` throws. `read`
+   * reads what the body sets; it is called only when the request could be allowed, and its result is judged.
+   */
+  version(request: StorageRequest, read?: () => Promise<BodySays>): Promise<FoundObject>
+  /** The version that a copy reads. */
+  source(request: StorageRequest, place: CopySource): Promise<FoundObject>
+  /** The bucket, without judging. Throws NoSuchBucket. */
+  find(request: StorageRequest): Promise<Bucket>
+  /** True when the caller could do another action. */
+  allows(request: StorageRequest, bucket: Bucket, question: AccessRequest): boolean
+}
+
+/** The attributes that a body or the creation of an upload sets, judged instead of the request's headers. */
+export type BodySays = {
+  readonly requestTags?: Tags
+  /** As headers of a write; undefined means absent. */
+  readonly headers?: IncomingHttpHeaders
+}
+
+export type AccessRequest = BodySays & {
   readonly action: string
-  readonly bucket: AccessBucket
-  /** Undefined for actions on the bucket. */
-  readonly key: string | undefined
-  /** The existing object of the action; undefined when there is none. */
-  readonly object: { readonly owner: string; readonly acl: Acl } | undefined
-  readonly context: Context
-  /** True when the action could be allowed under some conditions: the body is not read yet. */
+  readonly key?: string
+  /** The version id in the request; copies and batches have theirs outside the query. */
+  readonly versionId?: string | undefined
+  /** The version of the action, where it exists. */
+  readonly version?: Version
+  /** The prefix of a listing, where the request is none. */
+  readonly prefix?: string
+  /** The body is not read yet. */
   readonly isForesight?: boolean
+  /** For the source of a copy. */
+  readonly isSource?: boolean
   /** The creator of the upload. */
   readonly initiator?: string | undefined
-  readonly judging: Judging
 }
 
-export type AccessBucket = {
-  readonly name: string
-  readonly owner: string
-  readonly acl: Acl
-  readonly policy: Policy | undefined
-  readonly block: PublicAccessBlock | undefined
-  readonly ownership: Ownership
+export function createAccess(deps: {
+  buckets: Buckets
+  objects: Objects
+  clock: Clock
+  admitTransfer: AdmitTransfer
+}): Access {
+  const { buckets, objects, clock, admitTransfer } = deps
+
+  const reasonFor = createReasonFor(clock)
+  const judge = createJudge(reasonFor, admitTransfer)
+  const allows: Access['allows'] = (...asked) => reasonFor(...asked) !== undefined
+
+  async function find(request: StorageRequest): Promise<Bucket> {
+    const bucket = await buckets.get(
+      present(request.body.target.bucket, 'the operation has a bucket'),
+    )
+    note(request, bucket)
+    checkOwner(request, bucket)
+    return bucket
+  }
+
+  async function read(
+    request: StorageRequest,
+    place: CopySource & { readonly action: string; readonly isSource: boolean },
+    readBody?: () => Promise<BodySays>,
+  ): Promise<FoundObject> {
+    const { key, versionId, action, isSource } = place
+    const target = { key, ...(versionId === undefined ? {} : { versionId }) }
+    const { bucket, found } = await objects.find(place.bucket, target)
+    // The access log is that of the bucket in the address, not of the copy's source.
+    if (!isSource) note(request, bucket)
+    checkOwner(request, bucket, isSource ? SOURCE_OWNER : EXPECTED_OWNER)
+    if (found === undefined) {
+      const question = { action: 's3:ListBucket', prefix: key }
+      throw allows(request, bucket, question) ? absent(target) : storageFault('AccessDenied')
+    }
+    const question = { action, key, versionId, version: found.version, isSource }
+    if (readBody !== undefined && !allows(request, bucket, { ...question, isForesight: true }))
+      throw storageFault('AccessDenied')
+    await judge(request, bucket, { ...question, ...(await readBody?.()) })
+    if (found.version.deleteMarker) throw refuseMarker(found.version, versionId)
+    return { bucket, ...found }
+  }
+
+  async function enter(
+    request: StorageRequest,
+    learn: (bucket: Bucket) => Promise<Partial<AccessRequest> | undefined>,
+  ): Promise<Bucket> {
+    const bucket = await find(request)
+    await judge(request, bucket, { ...questionOf(request), ...(await learn(bucket)) })
+    checkRoom(request.body.match.row, bucket)
+    return bucket
+  }
+
+  return {
+    find,
+    allows,
+    bucket: (request, initiatorIn) =>
+      enter(request, async (bucket) => ({ initiator: await initiatorIn?.(bucket) })),
+    bucketOfUpload: enter,
+    async version(request, readBody) {
+      const { match, trace } = request.body
+      const found = await read(request, placeOf(request), readBody)
+      // Only writes need to know whether the bucket is read-only.
+      if (match.row.effect === 'store') checkRoom(match.row, await find(request))
+      trace.version = found.version
+      return found
+    },
+    source: async (request, place) =>
+      await read(request, {
+        ...place,
+        action: place.versionId === undefined ? 's3:GetObject' : 's3:GetObjectVersion',
+        isSource: true,
+      }),
+  }
 }
 
-/** The rule that allows a request. */
-export type AccessReason = 'policy' | 'owner' | 'acl'
-
-/**
- * Always allowed to the owner, so that an account cannot lock itself out of a bucket that it pays for, and never to
- * others (S3, "PutBucketPolicy": 405).
- */
-const OF_OWNER_ALONE: ReadonlySet<string> = new Set([
-  's3:GetBucketPolicy',
-  's3:PutBucketPolicy',
-  's3:DeleteBucketPolicy',
-])
-
-/**
- * The rule that allows the request; undefined: denied. Throws what evaluatePolicy() throws, and MethodNotAllowed when
- * the policy gives other accounts an action of the owner alone.
- */
-export function allowedBy(question: AccessCheck): AccessReason | undefined {
-  const { caller, action, bucket } = question
-  if (!OF_OWNER_ALONE.has(action)) return allowedByAny(question)
-  if (caller === bucket.owner) return 'owner'
-  if (allowedByAny(question) === undefined) return undefined
-  throw storageFault('MethodNotAllowed', undefined, {}, { allow: 'OPTIONS' })
-}
-
-function allowedByAny(question: AccessCheck): AccessReason | undefined {
-  const { caller, action, bucket, key, context, judging, isForesight = false } = question
-  const resource = key === undefined ? bucket.name : `${bucket.name}/${key}`
-  const policy = bucket.policy && (isForesight ? atBest(bucket.policy) : bucket.policy)
-  const verdict = policy && evaluatePolicy(policy, { caller, action, resource, context, judging })
-  if (verdict === 'deny') return undefined
-  if (verdict === 'allow' && !isRestricted(question)) return 'policy'
-  if (ownsTarget(question)) return 'owner'
-  return aclGives(question) ? 'acl' : undefined
-}
-
-/** The policy as if all its conditions held for the caller. */
-const atBest = ({ statements }: Policy): Pick<Policy, 'statements'> => ({
-  statements: statements
-    .filter(({ effect, conditions }) => effect === 'Allow' || conditions.length === 0)
-    .map((statement) => ({ ...statement, conditions: [] })),
+const questionOf = ({ body: { match, target } }: StorageRequest): AccessRequest => ({
+  action: match.action,
+  ...(target.key === undefined ? {} : { key: target.key, versionId: versionOf(target) }),
 })
 
-/** True when an anonymous caller could be allowed the action for some key. If not, the request need not be read. */
-export function mayAllowStranger(
-  asked: Pick<AccessCheck, 'action' | 'bucket' | 'judging'>,
-): boolean {
-  const question = { ...asked, caller: undefined, object: undefined }
-  const { policy } = asked.bucket
-  if (policy !== undefined && mayAllow(policy, question) && !isRestricted(question)) return true
-  return aclGives(question)
+const placeOf = ({ body: { match, target } }: StorageRequest) => ({
+  bucket: present(target.bucket, 'the operation has a bucket'),
+  key: present(target.key, 'the operation has a key'),
+  versionId: versionOf(target),
+  action: match.action,
+  isSource: false,
+})
+
+const versionOf = ({ query }: StorageRequest['body']['target']) => query.get('versionId')
+
+/** Records the bucket for its access log. */
+function note({ body: { trace } }: StorageRequest, bucket: Bucket): void {
+  trace.bucket ??= bucket
 }
 
-/** RestrictPublicBuckets: a public policy then applies only to the owner and to services. */
-function isRestricted({
-  caller,
-  bucket,
-  judging,
-}: Pick<AccessCheck, 'caller' | 'bucket' | 'judging'>): boolean {
-  const { block, policy, owner } = bucket
-  if (block?.restrictPublicBuckets !== true || policy === undefined) return false
-  if (caller === owner || caller?.startsWith('service:') === true) return false
-  return judging.once(policy, [], () => isPublicPolicy(policy))
+/**
+ * Called before a body is read: throws AccessDenied for an anonymous caller when none of the actions could be allowed
+ * to everyone, for any key.
+ */
+export function checkStranger(
+  { who, body: { judging } }: StorageRequest,
+  bucket: Bucket,
+  actions: readonly string[],
+): void {
+  if (who !== undefined) return
+  const asked = { bucket: accessBucket(bucket), judging }
+  if (!actions.some((action) => mayAllowStranger({ ...asked, action })))
+    throw storageFault('AccessDenied')
 }
 
-/** Actions of the bucket's owner on objects of other accounts: delete and lock. */
-const TO_FOREIGN_OBJECTS: ReadonlySet<string> = new Set([
-  's3:DeleteObject',
-  's3:DeleteObjectVersion',
-  's3:BypassGovernanceRetention',
-  's3:GetObjectRetention',
-  's3:PutObjectRetention',
-  's3:GetObjectLegalHold',
-  's3:PutObjectLegalHold',
+/** Operations that write parts and not the object. */
+const OF_PARTS: ReadonlySet<string> = new Set([
+  'create-multipart-upload',
+  'upload-part',
+  'upload-part-copy',
 ])
 
-/** Actions that no ACL gives: on an object of another account they belong to that account. */
-const OF_OBJECT_OWNER = /^s3:(Get|Put|Delete|List)Object(Version)?(Tagging|Annotations?)$/
+/** Judges an action by all rules of the bucket and the version. */
+const createReasonFor =
+  (clock: Clock) =>
+  (request: StorageRequest, bucket: Bucket, question: AccessRequest): AccessReason | undefined => {
+    const { headers, match, target, client, judging, trace } = request.body
+    judging.question()
+    const { action, key, versionId, version, prefix, isForesight = false } = question
+    const caller = request.who?.account
+    const requestTags = question.requestTags ?? taggedBy(request)
+    return allowedBy({
+      judging,
+      caller,
+      action,
+      key,
+      initiator: question.initiator,
+      isForesight,
+      bucket: accessBucket(bucket),
+      object: version && { owner: version.owner, acl: aclOf(version) },
+      context: policyContext({
+        action,
+        createsObject: action === 's3:PutObject' && !OF_PARTS.has(match.operation),
+        headers: question.headers === undefined ? headers : { ...headers, ...question.headers },
+        query: target.query,
+        sourceIp: client.address,
+        secure: client.isSecure,
+        nowMs: clock.wallMs(),
+        account: caller,
+        signing: trace.signing,
+        versionId,
+        ...(prefix === undefined ? {} : { prefix }),
+        ...(version === undefined ? {} : { existingTags: version.tags }),
+        ...(requestTags && { requestTags }),
+      }),
+    })
+  }
 
-/** The creator of an upload may list its parts and abort it, as at AWS, in a bucket of any owner. */
-function ownsTarget({ caller, action, bucket, object, initiator }: AccessCheck): boolean {
-  if (initiator !== undefined && initiator === caller) return true
-  const isKept = object !== undefined && bucket.ownership !== 'BucketOwnerEnforced'
-  if (isKept && object.owner === caller && OF_OBJECT_OWNER.test(action)) return true
-  if (caller !== bucket.owner) return false
-  return !isKept || object.owner === caller || TO_FOREIGN_OBJECTS.has(action)
+/** The tags in the headers; a copy that keeps its source's tags sets none. */
+function taggedBy({ body }: StorageRequest): Tags | undefined {
+  const { 'x-amz-tagging': tagging, 'x-amz-tagging-directive': directive } = body.headers
+  if (typeof tagging !== 'string') return undefined
+  const areKept = body.match.operation === 'copy-object' && directive !== 'REPLACE'
+  return areKept ? undefined : parseTaggingHeader(tagging)
 }
 
-/** Attributes that a writer by ACL may set on its own new object. */
-const OF_A_WRITE: ReadonlySet<string> = new Set(['s3:PutObjectAcl', 's3:PutObjectTagging'])
+/**
+ * Throws AccessDenied. The bucket's owner pays for anonymous callers; for copies it is the owner of the destination.
+ */
+const createJudge =
+  (reasonFor: ReturnType<typeof createReasonFor>, admitTransfer: AdmitTransfer) =>
+  async (request: StorageRequest, bucket: Bucket, question: AccessRequest): Promise<void> => {
+    const by = reasonFor(request, bucket, question)
+    request.body.trace.neededAcl = by === 'acl'
+    if (by === undefined) throw storageFault('AccessDenied')
+    if (request.who === undefined && question.isSource !== true)
+      await admitTransfer(request, bucket, 0)
+  }
 
-function aclGives({
-  caller,
-  action,
-  bucket,
-  object,
-}: Pick<AccessCheck, 'caller' | 'action' | 'bucket' | 'object'>): boolean {
-  const isOfWrite = object === undefined && OF_A_WRITE.has(action)
-  const found = permissionOf(isOfWrite ? 's3:PutObject' : action)
-  if (found === undefined || bucket.ownership === 'BucketOwnerEnforced') return false
-  const target = found.of === 'bucket' ? bucket : object
-  if (target === undefined) return false
-  return aclAllows(target.acl, {
-    permission: found.permission,
-    caller,
-    owner: target.owner,
-    ignorePublic: bucket.block?.ignorePublicAcls === true,
-  })
+/** The ACL of a version: its own, or the default, which gives its owner everything. */
+export const aclOf = (version: Version): Acl =>
+  (version.acl as Acl | null) ?? privateAcl(version.owner)
+
+const EXPECTED_OWNER = 'x-amz-expected-bucket-owner'
+const SOURCE_OWNER = 'x-amz-source-expected-bucket-owner'
+
+/** Throws AccessDenied when the bucket's owner is not the expected one. */
+function checkOwner({ body }: StorageRequest, bucket: Bucket, header = EXPECTED_OWNER): void {
+  const expected = body.headers[header]
+  if (expected !== undefined && expected !== bucket.account) throw storageFault('AccessDenied')
+}
+
+const absent = ({ key, versionId }: ObjectTarget): ErgonError =>
+  versionId === undefined
+    ? storageFault('NoSuchKey', undefined, { Key: key })
+    : storageFault('NoSuchVersion', undefined, { Key: key, VersionId: versionId })
+
+/** A delete marker has no body: by key it is 404, by version 405. */
+function refuseMarker(marker: Version, versionId: string | undefined): ErgonError {
+  const headers = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': marker.versionId }
+  return versionId === undefined
+    ? storageFault('NoSuchKey', undefined, {}, headers)
+    : storageFault('MethodNotAllowed', undefined, {}, { ...headers, allow: 'DELETE' })
 }

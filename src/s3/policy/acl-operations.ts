@@ -5,7 +5,7 @@ import type { OwnerOf } from '#s3/listing/entries.ts'
 import { present } from '#base/errors.ts'
 import { storageFault } from '#contract/storage-errors.ts'
 import type { Bucket, Json } from '#objects/types.ts'
-import { aclOf, type Access } from './judge.ts'
+import { aclOf, type Access } from './access.ts'
 import { accessBucket, documentOf, ownershipOf, privateAcl } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler, StorageRequest } from '#s3/call.ts'
 import {

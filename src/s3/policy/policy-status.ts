@@ -1,5 +1,5 @@
 // The public status of a bucket, from its policy and its ACL.
-import type { Access } from './judge.ts'
+import type { Access } from './access.ts'
 import { accessBucket } from '#s3/buckets/bucket-view.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { xmlReply } from '#s3/reply.ts'

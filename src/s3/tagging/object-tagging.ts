@@ -2,7 +2,7 @@
 // the caller is judged.
 import type { Receiver } from '#s3/body/receive.ts'
 import type { Objects } from '#objects/objects.ts'
-import type { Access } from '#s3/policy/judge.ts'
+import type { Access } from '#s3/policy/access.ts'
 import type { Tags } from '#objects/types.ts'
 import type { StorageHandler } from '#s3/call.ts'
 import { versionIdHeader } from '#s3/objects/version-headers.ts'
