@@ -14,7 +14,13 @@ import { sourceOf } from './log-source.ts'
 import { mountedVolumes, readWorkloadVersion, type WorkloadVersion } from './read-version.ts'
 import { knownOf, pulledOf } from './pulled.ts'
 import { replaceBy } from './replace.ts'
-import { instancesOf, keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
+import {
+  instanceOfKey,
+  instancesOf,
+  keyOfInstance,
+  type Versioned,
+  type VersionedInstance,
+} from './versioned.ts'
 import { keepVolumes } from './volumes/volume-rows.ts'
 
 export type DeployParts = {
@@ -61,7 +67,7 @@ export async function deployWanted(
 
 /** So many of their numbers differ: while a version replaces another, instances of both have the same. */
 export const countInstances = (running: readonly { readonly key: string }[]): number =>
-  new Set(running.map(({ key }) => key.split(' ').at(-1))).size
+  new Set(running.map(({ key }) => instanceOfKey(key))).size
 
 /** Throws NotWanted where no version is live. */
 export async function liveOf(

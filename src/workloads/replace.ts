@@ -5,7 +5,12 @@ import { ErgonError } from '#base/errors.ts'
 import type { Instances, UsedInstance } from '#resources/instances.ts'
 import type { RunningWorkload } from './driver.ts'
 import type { KeptInstances } from './keep-running.ts'
-import { keyOfInstance, type Versioned, type VersionedInstance } from './versioned.ts'
+import {
+  instanceOfKey,
+  keysOfVersion,
+  type Versioned,
+  type VersionedInstance,
+} from './versioned.ts'
 
 /** The time between two tries, where room must come from other workloads. */
 const AGAIN_MS = 2000
@@ -28,12 +33,12 @@ export async function replaceBy(
 ): Promise<UsedInstance<RunningWorkload>> {
   const untilMs = performance.now() + parts.readyMs
   for (;;) {
-    const busy = await parts.instances
+    const outcome = await parts.instances
       .use({ ...version, instance: 1 }, { cause: 'change' }, signal)
       .catch(orBusy)
-    if (!(busy instanceof ErgonError)) return busy
+    if (!(outcome instanceof ErgonError)) return outcome
     const leftMs = untilMs - performance.now()
-    if (leftMs <= 0) throw busy
+    if (leftMs <= 0) throw outcome
     if (!(await endOlder(parts, version))) await sleep(Math.min(leftMs, AGAIN_MS), signal)
   }
 }
@@ -45,15 +50,13 @@ function orBusy(error: unknown): ErgonError {
 
 /** Ends the last instance of other versions; false where none runs. */
 async function endOlder({ instances, kept }: ReplaceParts, version: Versioned): Promise<boolean> {
-  const own = keyOfInstance({ ...version, instance: 1 }).replace(/1$/, '')
+  const own = keysOfVersion(version)
   const keys = instances
     .running()
     .flatMap(({ id, key }) => (id === version.id && !key.startsWith(own) ? [key] : []))
-  const last = keys.toSorted((one, other) => numberOf(one) - numberOf(other)).at(-1)
+  const last = keys.toSorted((one, other) => instanceOfKey(one) - instanceOfKey(other)).at(-1)
   if (last === undefined) return false
   kept.letGo(last)
   await instances.stop(last, 'change')
   return true
 }
-
-const numberOf = (key: string): number => Number(key.split(' ').at(-1))

@@ -9,7 +9,15 @@ export const keyOfInstance = ({
   id,
   version,
   instance,
-}: Pick<VersionedInstance, 'id' | 'version' | 'instance'>): string => `${id} ${version} ${instance}`
+}: Pick<VersionedInstance, 'id' | 'version' | 'instance'>): string =>
+  `${keysOfVersion({ id, version })}${instance}`
+
+/** The text that the keys of all instances of a version begin with. */
+export const keysOfVersion = ({ id, version }: Pick<VersionedInstance, 'id' | 'version'>): string =>
+  `${id} ${version} `
+
+/** The number of the instance that a key names. */
+export const instanceOfKey = (key: string): number => Number(key.slice(key.lastIndexOf(' ') + 1))
 
 /** The instances of a version from the first to the `count`-th. */
 export const instancesOf = <V extends Pick<Versioned, 'id' | 'version'>>(
