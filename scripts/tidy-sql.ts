@@ -18,7 +18,7 @@ const EXCEPTIONS: ReadonlySet<string> = new Set([
   'status database_backups',
   'status models',
   'status webhook_endpoints',
-  'status webhooks_due',
+  'status webhook_backlog',
 ])
 
 const MADE =

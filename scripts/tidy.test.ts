@@ -189,7 +189,7 @@ test('sqlFaults() finds SQL that names a table or a function of an area above, a
 
 test('sqlFaults() finds an exception that nothing needs', () => {
   assert.deepEqual(sqlRules('src/status/metrics/webhook-figures.ts', ''), [
-    'nothing needs the exception status webhooks_due',
+    'nothing needs the exception status webhook_backlog',
   ])
 })
 

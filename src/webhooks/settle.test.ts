@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { addTestAccount, openLedgerState } from '#ledger/test-state.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
+import { FAILURES_BEFORE_REST } from './delivery/lane.ts'
 
 const attempt = (id: string, ok: boolean, restMs: number | null) => ({
   id: Number(id),
@@ -58,3 +59,16 @@ test('an attempt that is recorded twice counts once', { skip: whyNoState() }, as
   )
   assert.deepEqual(rows, [{ attempts: 1, failed: 1, failures: 1 }])
 })
+
+test(
+  'webhook_failures_before_rest() is the number of the lanes too',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 1)
+    const { rows } = await state.query<{ most: number }>(
+      'select webhook_failures_before_rest() as most',
+    )
+    assert.equal(rows[0]?.most, FAILURES_BEFORE_REST)
+  },
+)

@@ -14,7 +14,7 @@ const COUNTED_MAX = 100_000
 
 export async function webhookFigures(state: Pick<State, 'query'>): Promise<WebhookFigures> {
   const { rows } = await state.query<{ waiting: string; age_s: number }>(
-    'select waiting, age_s from webhooks_due($1)',
+    'select waiting, age_s from webhook_backlog($1)',
     [COUNTED_MAX],
   )
   const { waiting, age_s: ageS } = present(rows[0], 'a row of sums')

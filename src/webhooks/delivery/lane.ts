@@ -6,8 +6,8 @@ import type { AddressRule } from '#egress/addresses.ts'
 
 const AT_ONCE_FIRST = 8
 export const AT_ONCE_MAX = 64
-/** Failures in a row after which the state lets an endpoint rest (sql/deliveries.sql). */
-const REST_AFTER = 10
+/** Failures in a row after which the state lets an endpoint rest: `webhook_failures_before_rest()`. */
+export const FAILURES_BEFORE_REST = 10
 
 export class Lane {
   readonly account: string
@@ -90,7 +90,7 @@ export class Lane {
 
   /** True when the endpoint rests after its failures. */
   get isFailing(): boolean {
-    return this.#failures >= REST_AFTER
+    return this.#failures >= FAILURES_BEFORE_REST
   }
 
   /** Takes back what waits here. */

@@ -70,7 +70,7 @@ export const createQueue = ({ state, key }: { state: Queryable; key: Secret }): 
   async due({ endpoints, each, most, known }) {
     const { rows } = await state.query<Row>(
       `select endpoint, account, url, secret, old_secrets, id::text, event, event_type, attempts, body
-       from webhook_due($1, $2, $3, $4)`,
+       from due_webhook_deliveries($1, $2, $3, $4)`,
       [endpoints ?? null, each, most, known],
     )
     return [...Map.groupBy(rows, ({ endpoint }) => endpoint)].map(([id, some]) =>
@@ -81,7 +81,9 @@ export const createQueue = ({ state, key }: { state: Queryable; key: Secret }): 
     await state.query('select webhook_settle($1)', [JSON.stringify(attempts.map(toResult))])
   },
   async nextMs() {
-    const { rows } = await state.query<{ ms: number | null }>('select webhook_next_ms() as ms')
+    const { rows } = await state.query<{ ms: number | null }>(
+      'select next_webhook_delivery_ms() as ms',
+    )
     return rows[0]?.ms ?? undefined
   },
 })

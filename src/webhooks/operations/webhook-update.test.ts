@@ -34,7 +34,7 @@ async function dueAfter(state: State, change: WebhookChange, account = 'acct_a')
   const given = { id: 'we_1', change, rule: createAddressRule([]) }
   await state.transaction((transaction) => updateWebhook(transaction, askerOf(account), given))
   const { rows } = await state.query<{ event: string; attempts: number }>(
-    'select event, attempts from webhook_due(null, 10, 10, $1)',
+    'select event, attempts from due_webhook_deliveries(null, 10, 10, $1)',
     [[]],
   )
   return rows
@@ -58,7 +58,7 @@ test(
     await assert.rejects(dueAfter(state, { paused: false }, 'acct_b'), {
       code: 'webhook_not_found',
     })
-    const { rows } = await state.query('select from webhook_due(null, 10, 10, $1)', [[]])
+    const { rows } = await state.query('select from due_webhook_deliveries(null, 10, 10, $1)', [[]])
     assert.equal(rows.length, 0)
   },
 )

@@ -1,8 +1,13 @@
+-- Failures in a row after which an endpoint rests between two attempts, and gets one delivery at a time.
+create or replace function webhook_failures_before_rest() returns int language sql immutable parallel safe as $$
+  select 10
+$$;
+
 -- The next due deliveries of endpoints that may be sent to, of all or of the given ones. A failing endpoint gets one
 -- at a time. Only one process asks, so nothing is marked as taken: that process knows its unsettled attempts. At most
 -- `each_max` of an endpoint and `most` altogether, those of each account in turn. The known ones are left out, but of
 -- a failing endpoint, where another one would be the second at a time.
-create or replace function webhook_due(of_endpoints text[], each_max int, most int, known bigint[])
+create or replace function due_webhook_deliveries(of_endpoints text[], each_max int, most int, known bigint[])
 returns table (endpoint text, account text, url text, secret text, old_secrets text[], id bigint, event text,
   event_type text, attempts int, body text) language plpgsql stable as $$
 declare
@@ -22,8 +27,9 @@ begin
     from webhook_endpoints e cross join lateral (
       select * from webhook_deliveries w
       where w.endpoint = e.id and w.state = 'pending' and w.next_at <= now_at
-        and (e.failures >= 10 or w.id not in (select unnest(known)))
-      order by w.next_at, w.id limit case when e.failures >= 10 then 1 else each_max end) w
+        and (e.failures >= webhook_failures_before_rest() or w.id not in (select unnest(known)))
+      order by w.next_at, w.id
+      limit case when e.failures >= webhook_failures_before_rest() then 1 else each_max end) w
     where e.status = 'active' and (e.rest_until is null or e.rest_until <= now_at)
       and (of_endpoints is null or e.id = any (of_endpoints))
     order by row_number() over (partition by e.account order by w.next_at, w.id), w.id limit most) due
@@ -36,7 +42,7 @@ begin
 end $$;
 
 -- Milliseconds until the next delivery is due; null without one.
-create or replace function webhook_next_ms() returns float8 language sql stable as $$
+create or replace function next_webhook_delivery_ms() returns float8 language sql stable as $$
   select extract(epoch from min(greatest(d.next_at, e.rest_until)) - ledger_now()) * 1000
   from webhook_endpoints e cross join lateral (
     select next_at from webhook_deliveries w where w.endpoint = e.id and w.state = 'pending'
@@ -46,7 +52,7 @@ $$;
 
 -- Deliveries that are due and not sent, at most `most` of them, and the seconds since the oldest was due. Deliveries
 -- to endpoints that are paused, disabled or at rest are not due.
-create or replace function webhooks_due(most int) returns table (waiting bigint, age_s float8) language sql stable as $$
+create or replace function webhook_backlog(most int) returns table (waiting bigint, age_s float8) language sql stable as $$
   select count(*), coalesce(extract(epoch from ledger_now() - min(next_at)), 0)::float8 from (
     select d.next_at from webhook_endpoints e cross join lateral (
       select next_at from webhook_deliveries w
@@ -66,13 +72,14 @@ language sql stable as $$
     and greatest(d.next_at, e.rest_until, e.succeeded_at, e.failed_at) <= ledger_now() - wait
 $$;
 
--- Records attempts: {id, endpoint, attempts, ok, status, error, took_ms, answer, delay_ms, rest_ms} each, once: `attempts`
--- is the number before this one. Without a delay a failed delivery is dead. An endpoint that failed ten times in a row rests for a minute between two attempts. One that answers
--- 410, or that has failed for five days, is disabled, with an event.
+-- Records attempts, once each: {id, endpoint, attempts, ok, status, error, took_ms, answer, delay_ms, rest_ms}, where
+-- `attempts` is the number before this attempt. A failed delivery without a delay is dead. A failing endpoint rests for
+-- a minute between two attempts. An endpoint that answers 410, or that has failed for five days, is disabled, with an
+-- event.
 create or replace function webhook_settle(results jsonb) returns void language plpgsql as $$
 declare
   now_at constant timestamptz := ledger_now();
-  probe_after constant int := 10;
+  failures_before_rest constant int := webhook_failures_before_rest();
   recorded bigint[];
   ended record;
 begin
@@ -107,14 +114,15 @@ begin
         last_error = coalesce(error, last_error),
         -- An answer to an earlier attempt does not end a rest that was asked for.
         rest_until = greatest(e.rest_until, now_at + rest_ms * interval '1 millisecond',
-          case when not any_ok and failures + failed >= probe_after then now_at + interval '1 minute' end)
+          case when not any_ok and failures + failed >= failures_before_rest
+            then now_at + interval '1 minute' end)
       from sums where e.id = sums.endpoint
       returning e.id, e.account, e.url, e.status, e.failures, e.failing_since, is_gone
     )
     select id, account, url, case when is_gone then 'it answered 410' else 'it failed for five days' end as reason
     from counted
     where status = 'active'
-      and (is_gone or failures >= probe_after and failing_since <= now_at - interval '5 days')
+      and (is_gone or failures >= failures_before_rest and failing_since <= now_at - interval '5 days')
     order by account, id
   loop
     update webhook_endpoints set status = 'disabled', reason = ended.reason where id = ended.id;
