@@ -19,7 +19,7 @@ import {
   createBackupGet,
   createBackupList,
 } from './operations/database-backups.ts'
-import { SHOWN_DATABASES } from './operations/find-database.ts'
+import { SHOWN_DATABASES } from './find-database.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
 import { createDatabaseEnergy } from './operations/database-energy.ts'

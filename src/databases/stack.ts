@@ -15,7 +15,7 @@ import {
 import { createDatabase } from './operations/database-create.ts'
 import { connectionUrl } from './operations/database-url.ts'
 import { updateDatabase } from './operations/database-update.ts'
-import { SHOWN_DATABASES, type DatabaseRow } from './operations/find-database.ts'
+import { SHOWN_DATABASES, type DatabaseRow } from './find-database.ts'
 import type { GatewaySettings } from './settings.ts'
 
 export const DATABASES_STACK: StackProduct<GatewaySettings> = {

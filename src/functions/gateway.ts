@@ -17,7 +17,7 @@ import {
   createResourceGet,
   createResourceList,
 } from '#http/resource-operations.ts'
-import { SHOWN_FUNCTIONS } from './operations/find-function.ts'
+import { SHOWN_FUNCTIONS } from './find-function.ts'
 import { deployFunction } from './operations/function-deploy.ts'
 import {
   createFunctionDiscard,

@@ -12,13 +12,13 @@ import {
   createResourceGet,
   createResourceList,
 } from '#http/resource-operations.ts'
-import { deployWorkload } from './operations/deploy-workload.ts'
-import { SHOWN_WORKLOADS } from './operations/find-workload.ts'
+import { deployWorkload } from './operations/workload-deploy.ts'
+import { SHOWN_WORKLOADS } from './find-workload.ts'
 import { createWorkloadEnergy } from './operations/workload-energy.ts'
 import { createWorkloadLogs } from './operations/workload-logs.ts'
 import { createWorkloadRollBack } from './operations/workload-rollback.ts'
 import { createWorkloadScale, createWorkloadUpdate } from './operations/workload-update.ts'
-import { wishWorkload } from './operations/workload-wish.ts'
+import { wishWorkload } from './operations/workload-suspend.ts'
 import { createRegistryList } from './registries/registry-list.ts'
 import { createRegistryLogin } from './registries/registry-login.ts'
 import { createRegistryLogout } from './registries/registry-logout.ts'

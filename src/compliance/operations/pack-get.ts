@@ -3,7 +3,7 @@ import { readListPage } from '#http/list-page.ts'
 import { known, type Handler } from '#http/reply.ts'
 import { recordAct } from '#identity/audit.ts'
 import { callerOf } from '#identity/principal.ts'
-import { findPack, packNotFound, packsOf } from './find-pack.ts'
+import { findPack, packNotFound, packsOf } from '#compliance/find-pack.ts'
 import type { PackDeps } from './pack-create.ts'
 
 const CURSOR = /^pack_\w{1,40}$/

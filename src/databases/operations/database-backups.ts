@@ -1,8 +1,8 @@
 // /v1/databases/{id or name}/backups: create, list, get, delete. The process of backups makes them.
-import { databaseStatusOf } from './find-database.ts'
+import { databaseStatusOf } from '#databases/find-database.ts'
 import type { BackupRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { backupsOf, findBackedUp, findBackup } from '#databases/operations/find-backup.ts'
+import { backupsOf, findBackedUp, findBackup } from '#databases/backups/find-backup.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { recordAct } from '#identity/audit.ts'
 import { once } from '#http/once.ts'

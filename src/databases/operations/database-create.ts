@@ -10,15 +10,15 @@ import { fault } from '#contract/errors.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import { tooManyFault } from '#resources/too-many.ts'
-import { LIMITED } from '#databases/operations/limited-operations.ts'
-import { SHOWN_DATABASES, type DatabaseRow } from '#databases/operations/find-database.ts'
+import { LIMITED } from '#databases/limited-operations.ts'
+import { SHOWN_DATABASES, type DatabaseRow } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { newPassword } from '#databases/logins/new-password.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { createResourceDeploy } from '#http/resource-operations.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { findOrigin } from './find-origin.ts'
+import { findOrigin } from '#databases/find-origin.ts'
 
 type Deps = { readonly state: State; readonly settings: GatewaySettings }
 

@@ -1,7 +1,7 @@
 // DELETE /v1/databases/{id or name}: nobody can connect any more; the agent's reconciler removes the files. The backups
 // and the log stay for some days.
-import { findBackedUp } from '#databases/operations/find-backup.ts'
-import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
+import { findBackedUp } from '#databases/backups/find-backup.ts'
+import { SHOWN_DATABASES } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import type { Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'

@@ -2,9 +2,9 @@
 // backups and its stored bytes, summed.
 import { DATABASE_ENERGY_DAYS_MAX, ENERGY_STEPS } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES } from '#databases/find-database.ts'
 import { readTime } from '#http/read-time.ts'
-import { LIMITED } from '#databases/operations/limited-operations.ts'
+import { LIMITED } from '#databases/limited-operations.ts'
 import type { Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import {

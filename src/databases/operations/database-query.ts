@@ -6,11 +6,7 @@ import { databaseQueryReply, QUERY_MS_MAX, type DatabaseQueryRequest } from '#co
 import { fault } from '#contract/errors.ts'
 import { rawNumber } from '#contract/raw-json.ts'
 import { passwordOf } from '#databases/logins/passwords.ts'
-import {
-  SHOWN_DATABASES,
-  databaseStatusOf,
-  type DatabaseRow,
-} from '#databases/operations/find-database.ts'
+import { SHOWN_DATABASES, databaseStatusOf, type DatabaseRow } from '#databases/find-database.ts'
 import { askDatabase, type QueryAnswer } from '#databases/query/ask-database.ts'
 import { energyOfMs } from '#databases/query/energy-of-ms.ts'
 import { queryRefusal } from '#databases/query/query-refusal.ts'

@@ -5,8 +5,8 @@ import {
   type DatabaseRoleRequest,
 } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
-import { findRole, rolesOf, type RoleRow } from '#databases/operations/find-role.ts'
+import { SHOWN_DATABASES } from '#databases/find-database.ts'
+import { findRole, rolesOf, type RoleRow } from '#databases/logins/find-role.ts'
 import { makeRole } from '#databases/logins/make-role.ts'
 import { newPassword } from '#databases/logins/new-password.ts'
 import { OWNER_LABEL } from '#databases/logins/owner-label.ts'

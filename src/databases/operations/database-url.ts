@@ -1,9 +1,9 @@
 // GET /v1/databases/{id or name}/url: the connection string of a database.
 import { fault } from '#contract/errors.ts'
 import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
-import { findRole } from '#databases/operations/find-role.ts'
-import { findCertificate } from '#databases/operations/find-certificate.ts'
-import { SHOWN_DATABASES } from '#databases/operations/find-database.ts'
+import { findRole } from '#databases/logins/find-role.ts'
+import { findCertificate } from '#databases/certificate/find-certificate.ts'
+import { SHOWN_DATABASES } from '#databases/find-database.ts'
 import type { GatewaySettings } from '#databases/settings.ts'
 import { passwordOf } from '#databases/logins/passwords.ts'
 import type { Handler } from '#http/reply.ts'

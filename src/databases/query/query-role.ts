@@ -1,6 +1,6 @@
 // The login of queries that come by the API: a role of the database that only reads, made with the first query.
 import { makeRole } from '#databases/logins/make-role.ts'
-import { findRole, rolesOf, type RoleRow } from '#databases/operations/find-role.ts'
+import { findRole, rolesOf, type RoleRow } from '#databases/logins/find-role.ts'
 import type { Queryable } from '#state/connect.ts'
 
 /** No role of an account has such a name. */

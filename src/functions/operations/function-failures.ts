@@ -6,7 +6,7 @@ import { known, type Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { SHOWN_FUNCTIONS } from './find-function.ts'
+import { SHOWN_FUNCTIONS } from '#functions/find-function.ts'
 
 type RunRow = {
   readonly id: string

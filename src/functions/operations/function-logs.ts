@@ -4,7 +4,7 @@ import { known, type Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import { readResourceLog } from '#resources/read-log.ts'
 import type { Queryable } from '#state/connect.ts'
-import { SHOWN_FUNCTIONS } from './find-function.ts'
+import { SHOWN_FUNCTIONS } from '#functions/find-function.ts'
 
 const LINES = 200
 

@@ -11,8 +11,8 @@ import { choose } from '#inference/router/choose.ts'
 import { hardest, scoreConversation, contentText } from '#inference/router/conversation.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
 import type { Score } from '#inference/router/scorer.ts'
-import type { RoutedRequest } from './ceiling.ts'
-import { expectedOf, presentFields, streamOptionsOf } from './fields.ts'
+import type { RoutedRequest } from './chat-ceiling.ts'
+import { expectedOf, presentFields, streamOptionsOf } from '#inference/fields.ts'
 
 /** Generates an answer to a conversation: a JSON body, or SSE chunks with `stream: true`. */
 export const createChatCreate =

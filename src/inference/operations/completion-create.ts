@@ -9,9 +9,9 @@ import { TEXT } from '#inference/replies/shape.ts'
 import { choose } from '#inference/router/choose.ts'
 import type { RequestFacts } from '#inference/router/rules.ts'
 import { scoreText } from '#inference/router/scorer.ts'
-import type { RoutedRequest } from './ceiling.ts'
-import { expectedOf, presentFields, streamOptionsOf } from './fields.ts'
-import { textsOf, textBytes } from './texts.ts'
+import type { RoutedRequest } from './chat-ceiling.ts'
+import { expectedOf, presentFields, streamOptionsOf } from '#inference/fields.ts'
+import { textsOf, textBytes } from '#inference/texts.ts'
 
 /** OpenAI's default, which chat does not have. */
 const MAX_TOKENS_DEFAULT = 16

@@ -9,9 +9,9 @@ import type { InferenceDeps } from '#inference/generation.ts'
 import { PaidCall } from '#inference/paid-call.ts'
 import { usageText } from '#inference/replies/figures.ts'
 import { choose } from '#inference/router/choose.ts'
-import type { RoutedRequest } from './ceiling.ts'
-import { expectedOf } from './fields.ts'
-import { textBytes, textsOf, type InputText } from './texts.ts'
+import type { RoutedRequest } from './chat-ceiling.ts'
+import { expectedOf } from '#inference/fields.ts'
+import { textBytes, textsOf, type InputText } from '#inference/texts.ts'
 
 /**
  * An upstream tells nothing before the whole list: what a batch costs is known at its end, and of a caller who

@@ -2,7 +2,7 @@
 import type { Handler } from '#http/reply.ts'
 import { AUTO } from '#inference/catalogue.ts'
 import { unknownModel } from '#inference/router/choose.ts'
-import { aliasEntry, autoEntry, entryOfOffer, type EntryDeps } from './model-entry.ts'
+import { aliasEntry, autoEntry, entryOfOffer, type EntryDeps } from '#inference/model-entry.ts'
 
 /** One model; a failed one too, as its state says why it is not in the list. */
 export const createModelGet =

@@ -1,7 +1,7 @@
 // GET /v1/models.
 import type { Handler } from '#http/reply.ts'
 import { AUTO } from '#inference/catalogue.ts'
-import { aliasEntry, autoEntry, entryOfOffer, type EntryDeps } from './model-entry.ts'
+import { aliasEntry, autoEntry, entryOfOffer, type EntryDeps } from '#inference/model-entry.ts'
 
 /**
  * Every model that answers or is loading, in OpenAI's list form, then `auto` while there is a model, then their aliases:

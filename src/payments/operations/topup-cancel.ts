@@ -9,7 +9,7 @@ import type { PaymentAdapter } from '#payments/adapter.ts'
 import { applyFacts } from '#payments/start-payment.ts'
 import { stateWords } from '#payments/state-words.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { findTopup } from './find-topup.ts'
+import { findTopup } from '#payments/find-topup.ts'
 
 export function createTopupCancel(deps: {
   readonly state: State

@@ -16,7 +16,7 @@ import type { StablecoinDeps } from '#payments/stablecoin/pay-signed.ts'
 import { topUpByStablecoin } from '#payments/stablecoin/stablecoin-topup.ts'
 import { startPayment } from '#payments/start-payment.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { findTopup } from './find-topup.ts'
+import { findTopup } from '#payments/find-topup.ts'
 import { callerOf } from '#identity/principal.ts'
 
 export function createTopupCreate(

@@ -2,7 +2,7 @@
 import { idCursor, readListPage } from '#http/list-page.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
-import { findTopup, listTopups } from './find-topup.ts'
+import { findTopup, listTopups } from '#payments/find-topup.ts'
 import { callerOf } from '#identity/principal.ts'
 
 const CURSOR = idCursor('pay')

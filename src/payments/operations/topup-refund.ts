@@ -13,7 +13,7 @@ import type { PaymentAdapter } from '#payments/adapter.ts'
 import { startRefund } from '#payments/start-payment.ts'
 import { stateWords } from '#payments/state-words.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { findTopup } from './find-topup.ts'
+import { findTopup } from '#payments/find-topup.ts'
 import { callerOf } from '#identity/principal.ts'
 
 export function createTopupRefund(deps: {

@@ -13,7 +13,7 @@ import { hasSqlState } from '#state/sql-states.ts'
 import type { AddressRule } from '#egress/addresses.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'
 import { maskedUrl, readTarget } from '#webhooks/delivery/target.ts'
-import { findWebhook, webhookReplyOf } from './find-webhook.ts'
+import { findWebhook, webhookReplyOf } from '#webhooks/find-webhook.ts'
 import { callerOf } from '#identity/principal.ts'
 
 export type WebhookRules = {

@@ -3,7 +3,7 @@ import { present } from '#base/errors.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { changeWebhook } from './find-webhook.ts'
+import { changeWebhook } from '#webhooks/find-webhook.ts'
 
 const DELETE = 'delete from webhook_endpoints where id = $1 and account = $2'
 

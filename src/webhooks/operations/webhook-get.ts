@@ -1,7 +1,7 @@
 // GET /v1/webhooks and /v1/webhooks/{id}.
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
-import { findWebhook, webhookReplyOf, webhooksOf } from './find-webhook.ts'
+import { findWebhook, webhookReplyOf, webhooksOf } from '#webhooks/find-webhook.ts'
 import { callerOf } from '#identity/principal.ts'
 
 type Deps = { readonly state: Queryable }

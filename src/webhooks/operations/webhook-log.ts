@@ -4,8 +4,8 @@ import { readListPage } from '#http/list-page.ts'
 import { readTime } from '#http/read-time.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable } from '#state/connect.ts'
-import { DELIVERY_COLUMNS, deliveryReplyOf, type DeliveryRow } from './find-delivery.ts'
-import { findWebhook } from './find-webhook.ts'
+import { DELIVERY_COLUMNS, deliveryReplyOf, type DeliveryRow } from '#webhooks/find-delivery.ts'
+import { findWebhook } from '#webhooks/find-webhook.ts'
 import { callerOf } from '#identity/principal.ts'
 
 /** The number of an entry. */

@@ -6,7 +6,7 @@ import { recordAct } from '#identity/audit.ts'
 import { once } from '#http/once.ts'
 import type { Handler } from '#http/reply.ts'
 import type { Queryable, State } from '#state/connect.ts'
-import { findWebhook } from './find-webhook.ts'
+import { findWebhook } from '#webhooks/find-webhook.ts'
 import { callerOf } from '#identity/principal.ts'
 
 type KnownEvent = { readonly id: string; readonly occurred_at: Date }

@@ -4,7 +4,7 @@ import { newSigningSecret } from '#contract/webhook-signature.ts'
 import { recordAct } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { sealSecret } from '#webhooks/delivery/secrets.ts'
-import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
+import { changeWebhook, findWebhook, webhookReplyOf } from '#webhooks/find-webhook.ts'
 import type { WebhookDeps } from './webhook-create.ts'
 import { callerOf } from '#identity/principal.ts'
 

@@ -4,7 +4,7 @@ import type { WebhookChange } from '#contract/webhooks.ts'
 import { recordAct, type Asker } from '#identity/audit.ts'
 import type { Handler } from '#http/reply.ts'
 import { readTarget } from '#webhooks/delivery/target.ts'
-import { changeWebhook, findWebhook, webhookReplyOf } from './find-webhook.ts'
+import { changeWebhook, findWebhook, webhookReplyOf } from '#webhooks/find-webhook.ts'
 import {
   checkEvents,
   maskedDetails,

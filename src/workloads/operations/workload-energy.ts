@@ -6,8 +6,8 @@ import { askedResource } from '#http/resource-operations.ts'
 import { shownEnergy, sumResource } from '#ledger/resource-energy.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
-import { SHOWN_WORKLOADS } from './find-workload.ts'
-import { WORKLOAD_LIMITED } from './limited-operations.ts'
+import { SHOWN_WORKLOADS } from '#workloads/find-workload.ts'
+import { WORKLOAD_LIMITED } from '#workloads/limited-operations.ts'
 
 const OPERATIONS = [...WORKLOAD_LIMITED, 'volume.standing'] as const
 

@@ -4,7 +4,7 @@ import { known, type Handler } from '#http/reply.ts'
 import { askedResource } from '#http/resource-operations.ts'
 import { readResourceLog } from '#resources/read-log.ts'
 import type { Queryable } from '#state/connect.ts'
-import { SHOWN_WORKLOADS } from './find-workload.ts'
+import { SHOWN_WORKLOADS } from '#workloads/find-workload.ts'
 import { writerOf } from '#workloads/log-source.ts'
 
 const LINES = 200

@@ -2,8 +2,8 @@
 import { present } from '#base/errors.ts'
 import { rollBackOf, type RollBack } from '#resources/roll-back.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
-import { workloadRefusal } from './deploy-workload.ts'
-import { volumeQuota } from './volume-quota.ts'
+import { workloadRefusal } from './workload-deploy.ts'
+import { volumeQuota } from '#workloads/volumes/volume-quota.ts'
 
 const rollBack = rollBackOf({
   kind: 'workload',

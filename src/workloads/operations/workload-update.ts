@@ -3,8 +3,8 @@ import type { WorkloadChange, WorkloadScale } from '#contract/workloads.ts'
 import { known, type Handler, type Reply } from '#http/reply.ts'
 import type { State } from '#state/connect.ts'
 import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
-import { changeWorkload } from './deploy-workload.ts'
-import { SHOWN_WORKLOADS } from './find-workload.ts'
+import { changeWorkload } from './workload-deploy.ts'
+import { SHOWN_WORKLOADS } from '#workloads/find-workload.ts'
 
 type Deps = { readonly state: State; readonly settings: WorkloadGatewaySettings }
 

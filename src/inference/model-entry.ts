@@ -2,10 +2,10 @@
 import { larger, printJoules, smaller } from '#base/units.ts'
 import { TIERS } from '#contract/charge.ts'
 import { rawNumber } from '#contract/raw-json.ts'
-import { AUTO, type ModelOffer } from '#inference/catalogue.ts'
-import type { InferenceDeps } from '#inference/generation.ts'
-import type { Learned } from '#inference/learned.ts'
-import type { ServerFault } from '#inference/providers/server-states.ts'
+import { AUTO, type ModelOffer } from './catalogue.ts'
+import type { InferenceDeps } from './generation.ts'
+import type { Learned } from './learned.ts'
+import type { ServerFault } from './providers/server-states.ts'
 
 export type EntryDeps = Pick<InferenceDeps, 'catalogue' | 'learned' | 'failures'>
 type OfferState = ModelOffer['state'] | ServerFault

@@ -8,10 +8,10 @@ import {
   shownResources,
   type ShownResource,
 } from '#resources/shown-resources.ts'
-import type { WorkloadHealth } from '#workloads/driver.ts'
-import type { VolumeRow } from '#workloads/read-version.ts'
-import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
-import { workloadUrl } from '#workloads/workload-url.ts'
+import type { WorkloadHealth } from './driver.ts'
+import type { VolumeRow } from './read-version.ts'
+import type { WorkloadGatewaySettings } from './settings.ts'
+import { workloadUrl } from './workload-url.ts'
 
 export type WorkloadRow = ShownResource & {
   readonly host: string

@@ -13,7 +13,7 @@ import {
   streaming,
   type ScriptedUpstream,
 } from '#inference/testing/scripted-upstream.ts'
-import { createCeiling, type RouteRequest } from './ceiling.ts'
+import { createCeiling, type RouteRequest } from './chat-ceiling.ts'
 import { createChatCreate, routeChat } from './chat-create.ts'
 import { createCompletionCreate, routeCompletion } from './completion-create.ts'
 import { createEmbeddingCreate, routeEmbedding } from './embedding-create.ts'

@@ -1,7 +1,7 @@
 // The backups that a new database is made from.
 import type { DatabaseRequest } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
-import { findBackedUp, findBackup, type BackedUp } from '#databases/operations/find-backup.ts'
+import { findBackedUp, findBackup, type BackedUp } from './backups/find-backup.ts'
 import type { Queryable } from '#state/connect.ts'
 
 type BackupOrigin = {

@@ -8,10 +8,10 @@ import {
 } from '#contract/workload-limits.ts'
 import { createResourceChange, createResourceDelete } from '#http/resource-operations.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
-import { SHOWN_WORKLOADS } from './find-workload.ts'
+import { SHOWN_WORKLOADS } from '#workloads/find-workload.ts'
 import { callOf, replyOf, settings, workloadsOfAccounts } from './workload-calls.fixture.ts'
 import { createWorkloadScale } from './workload-update.ts'
-import { wishWorkload } from './workload-wish.ts'
+import { wishWorkload } from './workload-suspend.ts'
 
 const skip = whyNoState()
 const world = workloadsOfAccounts()

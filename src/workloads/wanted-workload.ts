@@ -6,8 +6,8 @@ import * as limits from '#contract/workload-limits.ts'
 import type { WorkloadChange, WorkloadScale } from '#contract/workloads.ts'
 import { isOwnHost } from '#ingress/own-hosts.ts'
 import { sealVariables } from '#resources/variables.ts'
-import { allowedImage } from '#workloads/image-rule.ts'
-import type { WorkloadGatewaySettings } from '#workloads/settings.ts'
+import { allowedImage } from './image-rule.ts'
+import type { WorkloadGatewaySettings } from './settings.ts'
 
 const MILLI = 1000
 const ms = (text: string | undefined, range: DurationRange & { readonly byDefault: string }) =>

@@ -5,9 +5,13 @@ import type { WorkloadReply } from '#contract/workload-replies.ts'
 import { whyNoState } from '#postgres/testing-url.ts'
 import { NotWanted } from '#resources/instances.ts'
 import { mountedVolumes, readWorkloadVersion } from '#workloads/read-version.ts'
-import { wholeBlocks } from '#workloads/volumes/volume-images.ts'
-import { openVolumes } from '#workloads/volumes/volume-rows.ts'
-import { BYTES_PER_MB, replyOf, workloadsOfAccounts } from './workload-calls.fixture.ts'
+import { wholeBlocks } from './volume-images.ts'
+import { openVolumes } from './volume-rows.ts'
+import {
+  BYTES_PER_MB,
+  replyOf,
+  workloadsOfAccounts,
+} from '#workloads/operations/workload-calls.fixture.ts'
 
 const skip = whyNoState()
 const VOLUME = { name: 'data', path: '/data', size: '32MB' }

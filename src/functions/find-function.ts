@@ -2,8 +2,7 @@
 import { FUNCTION_CONCURRENCY } from '#contract/function-limits.ts'
 import type { FunctionReply } from '#contract/functions.ts'
 import { urlOfAccount } from '#contract/functions-address.ts'
-import { objectsOf } from '#contract/object-created.ts'
-import type { FunctionGatewaySettings } from '#functions/settings.ts'
+import type { FunctionGatewaySettings } from './settings.ts'
 import { versionsColumn } from '#resources/versions.ts'
 import {
   failedVersion,

@@ -1,5 +1,5 @@
 // Backups of a database as the API shows them, also those of a deleted one.
-import type { DatabaseRow } from './find-database.ts'
+import type { DatabaseRow } from '#databases/find-database.ts'
 import type { BackupReply } from '#contract/databases.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'

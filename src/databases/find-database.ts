@@ -3,7 +3,7 @@ import type { DatabaseReply } from '#contract/databases.ts'
 import type { AwakeInterval, SleepCause, WakeCause } from '#contract/intervals.ts'
 import { intervalOf } from '#resources/intervals.ts'
 import { sharedMembers, shownResources, type ShownResource } from '#resources/shown-resources.ts'
-import type { GatewaySettings } from '#databases/settings.ts'
+import type { GatewaySettings } from './settings.ts'
 
 export type DatabaseRow = ShownResource & {
   readonly size_bytes: string

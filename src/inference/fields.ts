@@ -1,8 +1,8 @@
 // Reading of the request fields that all generating operations share.
 import type { ChatRequest } from '#contract/inference.ts'
-import type { AskedOfStream } from '#inference/replies/reply.ts'
-import type { WorkSize } from '#inference/admission.ts'
-import type { RoutingRequest } from '#inference/router/choose.ts'
+import type { AskedOfStream } from './replies/reply.ts'
+import type { WorkSize } from './admission.ts'
+import type { RoutingRequest } from './router/choose.ts'
 
 /** The named fields that are present; null is absent, as in OpenAI's API. */
 export function presentFields<T extends object>(

@@ -1,5 +1,5 @@
 // Roles of a database, by the names that the account gave them.
-import { OWNER_LABEL } from '#databases/logins/owner-label.ts'
+import { OWNER_LABEL } from './owner-label.ts'
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 

@@ -2,7 +2,7 @@
 import { fault } from '#contract/errors.ts'
 import type { WebhookReply } from '#contract/webhooks.ts'
 import type { Queryable } from '#state/connect.ts'
-import { maskedUrl } from '#webhooks/delivery/target.ts'
+import { maskedUrl } from './delivery/target.ts'
 
 export type WebhookRow = {
   readonly id: string
