@@ -18,14 +18,12 @@ import { createAccountExport } from './operations/account-export.ts'
 import { createBudgetList } from './operations/budget-list.ts'
 import { createLookupGet } from './operations/lookup-get.ts'
 import { createMemberAccept } from './operations/member-accept.ts'
-import {
-  createMemberGet,
-  createMemberInvite,
-  createMemberList,
-  createMemberReinvite,
-  createMemberRemove,
-  createMemberUpdate,
-} from './operations/members.ts'
+import { createMemberGet } from './operations/member-get.ts'
+import { createMemberInvite } from './operations/member-invite.ts'
+import { createMemberList } from './operations/member-list.ts'
+import { createMemberReinvite } from './operations/member-reinvite.ts'
+import { createMemberRemove } from './operations/member-remove.ts'
+import { createMemberUpdate } from './operations/member-update.ts'
 import { createAuditList } from './operations/audit-list.ts'
 import { createReceiptList } from './operations/receipt-list.ts'
 import {
@@ -35,13 +33,11 @@ import {
   createReceiptTile,
   type SignersLabel,
 } from './operations/receipt-log.ts'
-import {
-  createTokenCreate,
-  createTokenList,
-  createTokenRevoke,
-  createTokenRotate,
-  createTokenUpdate,
-} from './operations/tokens.ts'
+import { createTokenCreate } from './operations/token-create.ts'
+import { createTokenList } from './operations/token-list.ts'
+import { createTokenRevoke } from './operations/token-revoke.ts'
+import { createTokenRotate } from './operations/token-rotate.ts'
+import { createTokenUpdate } from './operations/token-update.ts'
 import { createUsageGet } from './operations/usage-get.ts'
 import { createUsageLast } from './operations/usage-last.ts'
 import { createPosted } from '#ledger/posted.ts'

@@ -13,12 +13,10 @@ import { createIntervalList } from '#http/interval-list.ts'
 import { recordsOf } from '#http/account-records.ts'
 import type { GatewayCore, GatewayPart, GatewayProduct } from '#http/gateway-part.ts'
 import { createResourceGet, createResourceList } from '#http/resource-operations.ts'
-import {
-  createBackupCreate,
-  createBackupDelete,
-  createBackupGet,
-  createBackupList,
-} from './operations/database-backups.ts'
+import { createBackupCreate } from './operations/database-backup-create.ts'
+import { createBackupDelete } from './operations/database-backup-delete.ts'
+import { createBackupGet } from './operations/database-backup-get.ts'
+import { createBackupList } from './operations/database-backup-list.ts'
 import { SHOWN_DATABASES } from './find-database.ts'
 import { createDatabaseCreate } from './operations/database-create.ts'
 import { createDatabaseDelete } from './operations/database-delete.ts'
@@ -26,12 +24,10 @@ import { createDatabaseEnergy } from './operations/database-energy.ts'
 import { createDatabaseUrl } from './operations/database-url.ts'
 import { createDatabaseQuery, createQueryCeiling } from './operations/database-query.ts'
 import { createDatabaseQueries } from './operations/database-queries.ts'
-import {
-  createDatabaseRoleCreate,
-  createDatabaseRoleDelete,
-  createDatabaseRoleList,
-  createDatabaseRoleRotate,
-} from './operations/database-roles.ts'
+import { createDatabaseRoleCreate } from './operations/database-role-create.ts'
+import { createDatabaseRoleDelete } from './operations/database-role-delete.ts'
+import { createDatabaseRoleList } from './operations/database-role-list.ts'
+import { createDatabaseRoleRotate } from './operations/database-role-rotate.ts'
 import { createDatabaseUpdate } from './operations/database-update.ts'
 import type { GatewaySettings } from './settings.ts'
 

@@ -11,8 +11,8 @@ import { acceptInvitation } from '#identity/accept-invitation.ts'
 import { recordAct } from '#identity/audit.ts'
 import { findMember } from '#identity/members.ts'
 import type { State } from '#state/connect.ts'
-import { memberReplyOf } from './members.ts'
-import { tokenReplyOf } from './tokens.ts'
+import { memberReplyOf } from '#accounts/asked-member.ts'
+import { tokenReplyOf } from '#accounts/token-reply.ts'
 
 /** Acceptances that a gateway works on at once. */
 export const ACCEPTANCES_MAX = 4
