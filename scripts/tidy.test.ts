@@ -10,6 +10,7 @@ import { OPERATIONS } from '#contract/operations.ts'
 import { ROUTES } from '#contract/routes.ts'
 import { contractFaults } from './tidy-contract.ts'
 import { figureFaults } from './tidy-figure.ts'
+import { operationFileFaults } from './tidy-operations.ts'
 import { sqlFaults } from './tidy-sql.ts'
 import { CONFINED, DIRECTIONS, tidy } from './tidy.ts'
 
@@ -292,4 +293,18 @@ test('figureFaults() finds none in this tree, a step that the page lacks, and a 
     `has another figure of a request's steps than ${code}`,
   ])
   assert.deepEqual(of(code, HEADER), ["has no figure of a request's steps"])
+})
+
+test('operationFileFaults() finds none in this tree, a file of no operation, and an exception that is gone', () => {
+  assert.deepEqual(operationFileFaults(sources), [])
+  const [folder, gone] = ['src/accounts/operations', 'src/portal/operations/logins.ts']
+  const planted = ['find-token.ts', 'token-create.ts', 'tokens.ts', 'audit-actors.test.ts']
+  const paths = [
+    ...sources.filter((path) => path !== gone),
+    ...planted.map((file) => `${folder}/${file}`),
+  ]
+  assert.deepEqual(
+    operationFileFaults(paths).map(({ path }) => path),
+    [`${folder}/find-token.ts`, `${folder}/tokens.ts`, gone],
+  )
 })

@@ -7,7 +7,7 @@ import { proseRatchet, storedCounts } from './prose.ts'
 import { contractFaults, type Fault } from './tidy-contract.ts'
 import { figureFaults } from './tidy-figure.ts'
 import { nameFaults } from './tidy-names.ts'
-import { pageFaults } from './tidy-pages.ts'
+import { operationFileFaults } from './tidy-operations.ts'
 import { sqlFaults } from './tidy-sql.ts'
 import { testNameFaults } from './tidy-tests.ts'
 
@@ -353,6 +353,7 @@ function main(): void {
     ...contractFaults(paths, read),
     ...sqlFaults(paths, read, DIRECTIONS),
     ...figureFaults(paths, read),
+    ...operationFileFaults(paths),
     ...testNameFaults(paths, read),
     ...proseRatchet(paths, read, storedCounts()),
   ]

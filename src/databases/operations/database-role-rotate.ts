@@ -1,4 +1,4 @@
-// POST /v1/databases/{id or name}/roles/{role}/password: a new password.
+// PUT /v1/databases/{id or name}/roles/{role}/password: a new password.
 import { recordRole, roleReplyOf } from '#databases/logins/asked-role.ts'
 import { fault } from '#contract/errors.ts'
 import { SHOWN_DATABASES } from '#databases/find-database.ts'
