@@ -8,6 +8,7 @@ import { contractFaults, type Fault } from './tidy-contract.ts'
 import { figureFaults } from './tidy-figure.ts'
 import { nameFaults } from './tidy-names.ts'
 import { operationFileFaults } from './tidy-operations.ts'
+import { pageFaults } from './tidy-pages.ts'
 import { sqlFaults } from './tidy-sql.ts'
 import { testNameFaults } from './tidy-tests.ts'
 

@@ -11,6 +11,7 @@ import { sumUsage } from '#ledger/usage.ts'
 import { ceilingOfPack } from '#compliance/build/ceiling.ts'
 import type { State } from '#state/connect.ts'
 import { inSnapshot } from '#state/snapshot.ts'
+import { hasSqlState } from '#state/sql-states.ts'
 import { findPack } from '#compliance/find-pack.ts'
 
 export type PackDeps = {
