@@ -18,7 +18,7 @@ export type CommandOptions = {
   readonly dieWithParent?: boolean
 }
 
-/** The result of a command; `output` is its last 64 KiB. `code` is null when a signal ended the command. */
+/** The result of a command: the last 64 KiB of each output. `code` is null when a signal ended the command. */
 export type CommandResult = {
   readonly code: number | null
   readonly stdout: string

@@ -12,13 +12,13 @@ import type { Tariff } from './tariff.ts'
 /** Indirect CPU on the bill of one piece of work. */
 export type Indirect = {
   readonly cpuNs: bigint
-  /** With the band of the tariff. */
+  /** The error band of `cpuNs`, which includes that of the tariff. */
   readonly bandPct: number
-  /** Of the pot, before the level. */
+  /** The share of an active second, of the pot at most; no level has limited it. */
   readonly shareNs: number
-  /** The own CPU of the work. */
+  /** CPU of the work in its own process. */
   readonly ownNs: number
-  /** By the rates alone, without the units that were counted before. */
+  /** The least that the rates of the operation give, without its units. */
   readonly rateNs: bigint
 }
 

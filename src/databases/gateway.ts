@@ -1,4 +1,4 @@
-// Databases in a gateway: the API that creates, lists and deletes them. No byte of a database passes here.
+// The API of databases in a gateway: databases, roles, backups, queries, energy. SQL clients connect to the proxy instead.
 import {
   parseBackupRequest,
   parseDatabaseChange,
@@ -31,7 +31,7 @@ import { createDatabaseRoleRotate } from './operations/database-role-rotate.ts'
 import { createDatabaseUpdate } from './operations/database-update.ts'
 import type { GatewaySettings } from './settings.ts'
 
-/** With the command that fetches the rows. */
+/** Databases in the export of an account: their figures, and in `fetch` the command that downloads the data. */
 const DATABASES_OF = `select id as place, id, name, region, case actual when 'crash_loop' then 'failed' else actual end as status, size_bytes::text, stored_bytes::text,
     backup_bytes::text, created_at, 'ergon db export ' || name || ' ' || name || '.dump' as fetch
   from resources n join databases d using (id)

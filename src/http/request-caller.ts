@@ -44,12 +44,12 @@ export class RequestCaller {
     this.#leave ??= this.#deps.accounts.enterStranger(account)
   }
 
-  /** The account cannot pay, and is answered all the same. Throws too_many_requests. */
+  /** Counts a request that the operator pays because the account cannot, until the reply has left. Throws too_many_requests. */
   enterUnpaid(account: string): void {
     this.#leaveUnpaid = this.#deps.accounts.enterUnpaid(account)
   }
 
-  /** The reply has left. */
+  /** Ends the counts; called once the reply has left. */
   leave(): void {
     this.#leave?.()
     this.#leaveUnpaid?.()

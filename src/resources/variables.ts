@@ -7,7 +7,7 @@ type Owner = { readonly kind: string; readonly account: string; readonly environ
 export const sealVariables = (variables: Readonly<Record<string, string>>, owner: Owner): string =>
   encrypt(new Secret(JSON.stringify(variables)), new Secret(owner.environmentKey), purposeOf(owner))
 
-/** Sealed variables by name. */
+/** The variables by name, in clear text. Throws undecipherable where the key or the owner is another. */
 export const openVariables = (sealed: string, owner: Owner): Readonly<Record<string, string>> =>
   JSON.parse(
     decrypt(sealed, new Secret(owner.environmentKey), purposeOf(owner)).reveal(),

@@ -10,11 +10,11 @@ export type Row = {
   readonly others?: { readonly path: () => string; readonly code: string }
   /** A path of a public resource, where the operation can be called without a token. */
   readonly nobodys?: () => string
-  /** A path of the account that was billed until it could not pay, where that is another one. */
+  /** A path of the account that cannot pay, in place of `path()`: what it was billed for before. */
   readonly depleteds?: () => string
   /** A credential of its own kind, in place of an account's token. */
   readonly credential?: string
-  /** Nothing of this account is remembered yet, or a proof is not sealed yet. */
+  /** The statuses that an honest call may get, in place of 200 alone: where nothing is there yet, 404 is one. */
   readonly statuses?: readonly number[]
   /** An account may run few of them at once: the tests of the operation take turns. */
   readonly isOneByOne?: true

@@ -19,7 +19,7 @@ export type DerivedId = { readonly kind: 'presigned' | 'pair'; readonly token: s
 export type AccessPair = { readonly id: string; readonly secret: string }
 
 export interface DerivedKeys {
-  /** The input of a derived access key; undefined for any other text. */
+  /** The kind and the token of a derived access key; undefined for any other text. */
   read(accessKey: string): DerivedId | undefined
   /** The key of one address. */
   presigned(token: string, purpose: Purpose): AccessPair
