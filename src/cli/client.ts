@@ -6,6 +6,7 @@ import { buffer as bytesOf } from 'node:stream/consumers'
 import * as http from '#base/node-http.ts'
 import { callUnix } from '#base/unix-client.ts'
 import type { ControlAnswer, ControlLine, ControlName, ControlRequest } from '#contract/control.ts'
+import type { ReplyOf, ReplySchema } from '#contract/reply-of.ts'
 import { askOnce } from './ask-once.ts'
 import { CommandError, EXIT } from './output.ts'
 import {
@@ -38,6 +39,19 @@ export const apiGet = (
   path: string,
   more: { accept?: string; public?: boolean; token?: string } = {},
 ): Promise<ApiAnswer> => ask(options, path, more)
+
+/**
+ * The reply in an answer, typed by its schema in the contract: `replyOf<typeof topupList>(answer)`. The service has checked
+ * the members; here the text must be an object. Throws a CommandError.
+ */
+export function replyOf<Schema extends ReplySchema>({
+  text,
+}: Pick<ApiAnswer, 'text'>): ReplyOf<Schema> {
+  const reply: unknown = parse(text, undefined)
+  if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
+    throw new CommandError(`Could not read the answer: ${text.slice(0, 100)}`)
+  return reply as ReplyOf<Schema>
+}
 
 /** POSTs a JSON body; throws the same. */
 export const apiPost = (
@@ -241,11 +255,11 @@ function scopeHelp({ scope, roles }: { scope?: string; roles?: string }): string
     : 'ergon members list'
 }
 
-function parse(text: string): unknown {
+function parse(text: string, otherwise: unknown = {}): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return {}
+    return otherwise
   }
 }
 

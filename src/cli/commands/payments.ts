@@ -1,25 +1,12 @@
 // ergon payments: the payments of the account, the newest first.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
-
-type ListedPayment = {
-  id: string
-  kind: string
-  status: string
-  amount_pusd: string
-  refunded_pusd: string
-  unit: string
-  transfer: { confirmations: number; confirmations_needed: number } | null
-  reason: string | null
-  created_at: string
-}
+import type { topupList, TopupReply } from '#contract/payments.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const list = JSON.parse((await apiGet(options, '/v1/topups?limit=100')).text) as {
-    data: ListedPayment[]
-  }
+  const list = replyOf<typeof topupList>(await apiGet(options, '/v1/topups?limit=100'))
   if (options.json) return printJson(list)
   print(
     table(
@@ -37,8 +24,8 @@ export async function run({ options }: CommandCall): Promise<void> {
   )
 }
 
-/** Of a payment that waits for them. */
-const confirmationsOf = ({ status, transfer }: ListedPayment): string =>
+/** The confirmations of a payment that waits for them. */
+const confirmationsOf = ({ status, transfer }: TopupReply): string =>
   status !== 'created' || transfer === null
     ? ''
     : `${transfer.confirmations} of ${transfer.confirmations_needed} confirmations`

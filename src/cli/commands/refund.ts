@@ -1,21 +1,22 @@
 // ergon refund: gives back what is not spent of a payment.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiGet, apiPostOnce } from '#cli/client.ts'
+import { apiGet, apiPostOnce, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, tell } from '#cli/output.ts'
+import type { refundReply, topupReply } from '#contract/payments.ts'
 
 export async function run({ options, words: [payment = ''] }: CommandCall): Promise<void> {
   const amount = textOption(options, 'amount')
   const path = `/v1/topups/${encodeURIComponent(payment)}`
-  const { text } = await apiPostOnce(
+  const answer = await apiPostOnce(
     options,
     `${path}/refunds`,
     amount === undefined ? {} : { amount },
     { look: 'ergon payments' },
   )
-  if (options.json) return print(text)
-  const made = JSON.parse(text) as { id: string; amount_pusd: string; unit: string }
-  const { transfer } = JSON.parse((await apiGet(options, path)).text) as { transfer: object | null }
+  if (options.json) return print(answer.text)
+  const made = replyOf<typeof refundReply>(answer)
+  const { transfer } = replyOf<typeof topupReply>(await apiGet(options, path))
   const next =
     transfer === null
       ? 'The bank may still refuse'

@@ -1,11 +1,13 @@
 // ergon account restore.
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import type { CommandCall } from '#cli/call.ts'
 import { printJson, tell } from '#cli/output.ts'
+import type { accountDeletionReply } from '#contract/account-life.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const { text } = await apiPost(options, '/v1/account/restore', {})
-  const status = JSON.parse(text) as { readonly id: string }
+  const status = replyOf<typeof accountDeletionReply>(
+    await apiPost(options, '/v1/account/restore', {}),
+  )
   if (options.json) return printJson(status)
   tell(`${status.id} is as before`)
 }

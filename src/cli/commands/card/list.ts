@@ -1,12 +1,11 @@
 // ergon card list.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-
-type Card = { id: string; label: string; status: string; processor: string; created_at: string }
+import type { methodList } from '#contract/payments.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const list = JSON.parse((await apiGet(options, '/v1/payment-methods')).text) as { data: Card[] }
+  const list = replyOf<typeof methodList>(await apiGet(options, '/v1/payment-methods'))
   if (options.json) return printJson(list)
   print(
     table(

@@ -1,17 +1,14 @@
 // ergon db backup list.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { backupsPath, type Backup } from '#cli/databases.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
+import type { backupList } from '#contract/databases.ts'
 
 const MB = 1_000_000
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const list = JSON.parse((await apiGet(options, backupsPath(name))).text) as {
-    readonly data: readonly Backup[]
-    readonly restorable_from: string | null
-    readonly stored_bytes: number
-  }
+  const list = replyOf<typeof backupList>(await apiGet(options, backupsPath(name)))
   if (options.json) return printJson(list)
   const rows = list.data.map((backup) => [
     backup.id,

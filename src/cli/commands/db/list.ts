@@ -1,13 +1,13 @@
 // ergon db list.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
-import type { Database } from '#cli/databases.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
+import type { databaseList } from '#contract/databases.ts'
 
 const MB = 1_000_000
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const list = JSON.parse((await apiGet(options, '/v1/databases')).text) as { data: Database[] }
+  const list = replyOf<typeof databaseList>(await apiGet(options, '/v1/databases'))
   if (options.json) return printJson(list)
   if (list.data.length === 0) return tell('There are no databases yet: ergon db create <name>')
   const rows = list.data.map((one) => [

@@ -1,10 +1,11 @@
 // ergon storage presign: an address for one object that the service signs, alone on stdout.
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
 import { EXPIRES_MAX_S } from '#contract/presign.ts'
 import { objectPlaceOf } from '#cli/storage/place.ts'
 import type { CommandCall } from '#cli/call.ts'
+import type { presignReply } from '#contract/presign.ts'
 
 const METHODS = ['GET', 'PUT']
 
@@ -20,10 +21,7 @@ export async function run({ options, words: [address = ''] }: CommandCall): Prom
   if (expires_s > EXPIRES_MAX_S)
     throw new CommandError(`--expires is at most 7d: "${expires}"`, EXIT.usage, '--expires 7d')
   const body = { bucket, key, method, expires_s }
-  const made = JSON.parse((await apiPost(options, '/v1/storage/presigned', body)).text) as {
-    url: string
-    expires_at: string
-  }
+  const made = replyOf<typeof presignReply>(await apiPost(options, '/v1/storage/presigned', body))
   if (options.json) return printJson(made)
   tell(`${method} until ${made.expires_at}, or until the token is revoked:`)
   print(made.url)

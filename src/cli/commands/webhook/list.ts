@@ -1,11 +1,12 @@
 // ergon webhook list.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { WebhookEntry } from '#cli/webhooks.ts'
+import type { webhookList } from '#contract/webhooks.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const list = JSON.parse((await apiGet(options, '/v1/webhooks')).text) as { data: WebhookEntry[] }
+  const list = replyOf<typeof webhookList>(await apiGet(options, '/v1/webhooks'))
   if (options.json) return printJson(list)
   const rows = list.data.map((one) => [
     one.id,
