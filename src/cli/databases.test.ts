@@ -7,11 +7,15 @@ import {
   TRIED_AGAIN,
   UNPAID_WORDS,
 } from '#contract/passing-reasons.ts'
-import { stillWaiting, whyNot } from './databases.ts'
+import { stillWaiting, whyNot, type Database } from './databases.ts'
 import { EXIT } from './output.ts'
 
 const FULL = 'Could not start the server of "notes": the disk of the service is full'
-const of = (status: string, reason: string | null = null) => ({ name: 'notes', status, reason })
+const of = (status: Database['status'], reason: string | null = null) => ({
+  name: 'notes',
+  status,
+  reason,
+})
 
 test('a database that may still get its status is waited for', () => {
   for (const one of [

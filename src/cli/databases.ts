@@ -1,66 +1,22 @@
 // Functions that the commands of databases share.
 import { sleep } from '#base/clock.ts'
 import { CHANGE_UNDER_WAY, isUnpaidReason } from '#contract/passing-reasons.ts'
-import { apiGet, apiPatch } from './client.ts'
+import { apiGet, apiPatch, replyOf } from './client.ts'
 import { CommandError, EXIT, printLabelled, type LabelledText } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
+import type { backupReply, databaseReply, databaseUrl } from '#contract/databases.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
-export type Database = {
-  readonly id: string
-  readonly name: string
-  readonly status: string
-  readonly reason: string | null
-  readonly region: string
-  readonly size_bytes: number
-  readonly stored_bytes: number
-  readonly wal_bytes: number
-  readonly full: boolean
-  readonly energy_budget: string | null
-  readonly energy_budget_used_j: number | null
-  readonly upgrading: boolean
-  readonly last_awake: {
-    readonly from: string
-    readonly to: string | null
-    readonly woken_by: string
-    readonly role: string | null
-    readonly slept_by: string | null
-  } | null
-  readonly postgres_version: string | null
-  readonly vector_version: string | null
-  readonly extensions: readonly { readonly name: string; readonly version: string }[]
-  readonly restore: {
-    readonly step: keyof typeof RESTORE_STEPS
-    readonly done_bytes: number
-    readonly total_bytes: number | null
-  } | null
-  readonly role: string
-  readonly host: string
-  readonly port: number
-  readonly created_at: string
-}
+export type Database = ReplyOf<typeof databaseReply>
 
-export type Backup = {
-  readonly id: string
-  readonly kind: string
-  readonly status: string
-  readonly reason: string | null
-  readonly done_bytes: number
-  readonly total_bytes: number | null
-  readonly stored_bytes: number
-  readonly created_at: string
-  readonly ended_at: string | null
-}
+export type Backup = ReplyOf<typeof backupReply>
 
 export const databasePath = (name: string): string => `/v1/databases/${encodeURIComponent(name)}`
 
 export const getDatabase = async (options: GlobalOptions, name: string): Promise<Database> =>
-  JSON.parse((await apiGet(options, databasePath(name))).text) as Database
+  replyOf<typeof databaseReply>(await apiGet(options, databasePath(name)))
 
-export type DatabaseAddress = {
-  readonly url: string
-  readonly certificate_sha256: string | null
-  readonly ca: string | null
-}
+export type DatabaseAddress = ReplyOf<typeof databaseUrl>
 
 /** The connection string of the owner, or of another role, and the certificate of the endpoint. */
 export async function connectionOf(
@@ -69,18 +25,11 @@ export async function connectionOf(
   role?: string,
 ): Promise<DatabaseAddress> {
   const query = role === undefined ? '' : `?role=${encodeURIComponent(role)}`
-  const { text } = await apiGet(options, `${databasePath(name)}/url${query}`)
-  return JSON.parse(text) as DatabaseAddress
+  return replyOf<typeof databaseUrl>(await apiGet(options, `${databasePath(name)}/url${query}`))
 }
 
 export const backupsPath = (name: string, backup?: string): string =>
   `${databasePath(name)}/backups${backup === undefined ? '' : `/${encodeURIComponent(backup)}`}`
-
-export type DatabaseRole = {
-  readonly name: string
-  readonly login: string
-  readonly read_only: boolean
-}
 
 export const rolesPath = (name: string, role?: string): string =>
   `${databasePath(name)}/roles${role === undefined ? '' : `/${encodeURIComponent(role)}`}`
@@ -96,7 +45,7 @@ export const changeDatabase = async (
     readonly upgrade?: true
   },
 ): Promise<Database> =>
-  JSON.parse((await apiPatch(options, databasePath(name), change)).text) as Database
+  replyOf<typeof databaseReply>(await apiPatch(options, databasePath(name), change))
 
 const WAIT_MS = 120_000
 const LOOK_MS = 200

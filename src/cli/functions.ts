@@ -1,40 +1,12 @@
 // Functions that the commands of functions share.
-import { apiGet, apiPatch } from './client.ts'
+import { apiGet, apiPatch, replyOf } from './client.ts'
 import { mbText, printLabelled } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import { answeringText, budgetText, statusText, versionTexts, waitForVersion } from './versions.ts'
+import type { functionList, functionReply } from '#contract/functions.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
-export type DeployedFunction = {
-  readonly id: string
-  readonly name: string
-  readonly region: string
-  readonly url: string
-  readonly route: string
-  readonly runtime: string
-  readonly memory_bytes: number
-  readonly timeout_s: number
-  readonly env: readonly string[]
-  readonly energy_budget: string | null
-  readonly energy_budget_used_j: number | null
-  readonly on: readonly string[]
-  readonly schedule: string | null
-  readonly concurrency: number
-  readonly runs_waiting: number
-  readonly runs_failed: number
-  readonly status: string
-  readonly reason: string | null
-  readonly version: number
-  readonly live_version: number | null
-  readonly versions: readonly {
-    readonly version: number
-    readonly file: string
-    readonly runtime: string
-    readonly memory_bytes: number
-    readonly created_at: string
-    readonly failure: string | null
-  }[]
-  readonly created_at: string
-}
+export type DeployedFunction = ReplyOf<typeof functionReply>
 
 export const functionPath = (name: string): string => `/v1/functions/${encodeURIComponent(name)}`
 
@@ -42,19 +14,19 @@ export const getFunction = async (
   options: GlobalOptions,
   name: string,
 ): Promise<DeployedFunction> =>
-  JSON.parse((await apiGet(options, functionPath(name))).text) as DeployedFunction
+  replyOf<typeof functionReply>(await apiGet(options, functionPath(name)))
 
 export const listFunctions = async (
   options: GlobalOptions,
 ): Promise<{ readonly data: readonly DeployedFunction[] }> =>
-  JSON.parse((await apiGet(options, '/v1/functions')).text) as { data: DeployedFunction[] }
+  replyOf<typeof functionList>(await apiGet(options, '/v1/functions'))
 
 export const changeFunction = async (
   options: GlobalOptions,
   name: string,
   change: { readonly suspended?: boolean; readonly energy_budget?: string | null },
 ): Promise<DeployedFunction> =>
-  JSON.parse((await apiPatch(options, functionPath(name), change)).text) as DeployedFunction
+  replyOf<typeof functionReply>(await apiPatch(options, functionPath(name), change))
 
 /** Waits until a version answers; without one, until any does. Throws a CommandError with why it cannot. */
 export const waitForFunction = (

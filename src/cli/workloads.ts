@@ -1,59 +1,23 @@
 // Functions that the commands of workloads share.
-import { apiGet, apiPost } from './client.ts'
+import { apiGet, apiPost, replyOf } from './client.ts'
 import { mbText, printLabelled } from './output.ts'
 import { sizeText } from '#contract/sizes.ts'
 import type { GlobalOptions } from './profile.ts'
 import { answeringText, budgetText, statusText, versionTexts, waitForVersion } from './versions.ts'
+import type { workloadList, workloadReply } from '#contract/workload-replies.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
-export type Workload = {
-  readonly id: string
-  readonly name: string
-  readonly region: string
-  readonly url: string
-  readonly routes: readonly string[]
-  readonly image: string
-  readonly digest: string | null
-  readonly port: number | null
-  readonly env: readonly string[]
-  readonly secrets: readonly string[]
-  readonly cpu: number
-  readonly memory_bytes: number
-  readonly health: { readonly path: string } | null
-  readonly volumes: readonly {
-    readonly name: string
-    readonly path: string | null
-    readonly size_bytes: number
-    readonly used_bytes: number
-  }[]
-  readonly scale: { readonly min: number; readonly max: number; readonly target_requests: number }
-  readonly scale_to_zero_after: string
-  readonly instances: number
-  readonly energy_budget: string | null
-  readonly energy_budget_used_j: number | null
-  readonly status: string
-  readonly reason: string | null
-  readonly pull: { readonly done_bytes: number; readonly total_bytes: number } | null
-  readonly version: number
-  readonly live_version: number | null
-  readonly versions: readonly {
-    readonly version: number
-    readonly image: string
-    readonly digest: string | null
-    readonly created_at: string
-    readonly failure: string | null
-  }[]
-  readonly created_at: string
-}
+export type Workload = ReplyOf<typeof workloadReply>
 
 export const workloadPath = (name: string): string => `/v1/workloads/${encodeURIComponent(name)}`
 
 export const getWorkload = async (options: GlobalOptions, name: string): Promise<Workload> =>
-  JSON.parse((await apiGet(options, workloadPath(name))).text) as Workload
+  replyOf<typeof workloadReply>(await apiGet(options, workloadPath(name)))
 
 export const listWorkloads = async (
   options: GlobalOptions,
 ): Promise<{ readonly data: readonly Workload[] }> =>
-  JSON.parse((await apiGet(options, '/v1/workloads')).text) as { data: Workload[] }
+  replyOf<typeof workloadList>(await apiGet(options, '/v1/workloads'))
 
 /** POST of one of its verbs. */
 export const askWorkload = async (
@@ -62,7 +26,7 @@ export const askWorkload = async (
   verb: 'scale' | 'suspend' | 'resume' | 'rollback',
   body: object = {},
 ): Promise<Workload> =>
-  JSON.parse((await apiPost(options, `${workloadPath(name)}/${verb}`, body)).text) as Workload
+  replyOf<typeof workloadReply>(await apiPost(options, `${workloadPath(name)}/${verb}`, body))
 
 /** Waits until a version answers. Throws a CommandError with why it does not. */
 export const waitForWorkload = (

@@ -1,27 +1,10 @@
 // ergon account: the marks of the account, and their change.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiGet, apiPatch } from '#cli/client.ts'
+import { apiGet, apiPatch, replyOf } from '#cli/client.ts'
 import { deletionWords } from '#cli/deletion-words.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson } from '#cli/output.ts'
-
-type Account = {
-  id: string
-  member: { id: string; name: string; role: string }
-  env: string
-  unit: string
-  status: string
-  deletes_at: string | null
-  funded: boolean
-  low_water_pusd: string
-  auto_topup: {
-    amount_pusd: string
-    below_pusd: string
-    month_max_pusd: string
-    month_pusd: string
-    stopped: boolean
-  } | null
-}
+import type { accountReply } from '#contract/payments.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const change = changeOf(options)
@@ -29,7 +12,7 @@ export async function run({ options }: CommandCall): Promise<void> {
     change === undefined
       ? await apiGet(options, '/v1/account')
       : await apiPatch(options, '/v1/account', change)
-  const account = JSON.parse(text) as Account
+  const account = replyOf<typeof accountReply>({ text })
   if (options.json) return printJson(account)
   const { unit, auto_topup: automatic } = account
   print(`account    ${account.id} (${account.env}, ${unit})`)

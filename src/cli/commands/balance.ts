@@ -1,29 +1,12 @@
 // ergon balance.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
-
-type Balance = {
-  unit: string
-  balance_pusd: string
-  reserved_pusd: string
-  grace_pusd: string
-  retention_pusd: string
-  available_pusd: string
-  depleted_since: string | null
-  funded: boolean
-  low_water_pusd: string
-  lots: {
-    kind: string
-    remaining_pusd: string
-    expires_at: string | null
-    reference: string | null
-  }[]
-}
+import type { balanceReply } from '#contract/payments.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const balance = JSON.parse((await apiGet(options, '/v1/balance')).text) as Balance
+  const balance = replyOf<typeof balanceReply>(await apiGet(options, '/v1/balance'))
   if (options.json) return printJson(balance)
   const { unit } = balance
   print(

@@ -1,32 +1,19 @@
 // ergon ledger: each posting of the account's money, as a table, JSON or CSV.
 import { nj, printJoules } from '#base/units.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson, table } from '#cli/output.ts'
 import { spanOf } from '#cli/span.ts'
+import type { ledgerList } from '#contract/payments.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 const PAGE_MAX = 1000
 const LIMIT = 100
 const EXAMPLE = 'ergon ledger --csv --from 2026-11-01 --to 2026-12-01'
 
-type Entry = {
-  id: string
-  at: string
-  kind: string
-  amount_pusd: string
-  energy_nj: string | null
-  operation: string | null
-  model: string | null
-  reference: string | null
-}
-type LedgerTotals = { entries: number; in_pusd: string; out_pusd: string; energy_nj: string }
-type LedgerPage = {
-  unit: string
-  data: Entry[]
-  next_cursor: string | null
-  sums: LedgerTotals | null
-}
+type Entry = LedgerPage['data'][number]
+type LedgerPage = ReplyOf<typeof ledgerList>
 
 export async function run({ options }: CommandCall): Promise<void> {
   const isCsv = options['csv'] === true
@@ -39,7 +26,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   let left = limit ?? LIMIT
   for (let cursor: string | null | undefined; left > 0 && cursor !== null;) {
     const path = pathOf(query, Math.min(left, PAGE_MAX), cursor)
-    const page = JSON.parse((await apiGet(options, path)).text) as LedgerPage
+    const page = replyOf<typeof ledgerList>(await apiGet(options, path))
     pages.push(page)
     left -= page.data.length
     cursor = page.next_cursor

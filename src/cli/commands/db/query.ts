@@ -1,24 +1,19 @@
 // ergon db query: one statement that reads, and its rows as a table, JSON or CSV.
 import type { CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import { databasePath } from '#cli/databases.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
+import type { databaseQueryReply } from '#contract/databases.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 type Row = readonly (string | null)[]
-type Result = {
-  readonly columns: readonly { readonly name: string }[]
-  readonly rows: readonly Row[]
-  readonly row_count: number
-  readonly cut: boolean
-  readonly duration_ms: number
-  readonly server_j: number
-}
+type Result = ReplyOf<typeof databaseQueryReply>
 
 export async function run({ options, words: [name = '', sql = ''] }: CommandCall): Promise<void> {
   const rows = options['maxRows']
   const body = { sql, ...(rows !== undefined && { max_rows: Number(rows) }) }
   const { text, headers } = await apiPost(options, `${databasePath(name)}/query`, body)
-  const result = JSON.parse(text) as Result
+  const result = replyOf<typeof databaseQueryReply>({ text })
   if (options.json) return printJson(result)
   const names = result.columns.map((column) => column.name)
   if (options['csv'] === true) [names, ...result.rows].forEach((row) => print(csvLine(row)))

@@ -1,24 +1,13 @@
 // ergon fn failures: the runs that failed for good.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { functionPath } from '#cli/functions.ts'
 import { print, printJson, tell } from '#cli/output.ts'
-
-type FailedRuns = {
-  readonly data: readonly {
-    readonly id: string
-    readonly event: string
-    readonly data: Readonly<Record<string, string>>
-    readonly attempts: number
-    readonly error: string | null
-    readonly request_id: string | null
-    readonly attempted_at: string | null
-  }[]
-}
+import type { functionFailures } from '#contract/functions.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const { text } = await apiGet(options, `${functionPath(name)}/failures`)
-  const failures = JSON.parse(text) as FailedRuns
+  const failures = replyOf<typeof functionFailures>({ text })
   if (options.json) return printJson(failures)
   for (const { id, event, data, error, request_id: request, attempted_at: at } of failures.data) {
     const subject = data['scheduled_at'] ?? `${data['bucket']}/${data['key']}`

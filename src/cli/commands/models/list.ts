@@ -1,20 +1,11 @@
 // ergon models list: what GET /v1/models says, and to the operator what failed.
-import { apiGet, control } from '#cli/client.ts'
+import { apiGet, control, replyOf } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
-
-type ModelEntry = {
-  id: string
-  class: string
-  tiers: string[]
-  modalities: string[]
-  context_length: number
-  state: string
-  energy_j_per_1k_tokens: { p50: number; samples: number }
-}
+import type { modelList } from '#contract/inference-replies.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const list = JSON.parse((await apiGet(options, '/v1/models')).text) as { data: ModelEntry[] }
+  const list = replyOf<typeof modelList>(await apiGet(options, '/v1/models'))
   if (options.json) return printJson(list.data)
   print(
     table(
