@@ -13,6 +13,7 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
   ['src/a/a.ts', '// A bill goes to who signs.', /write the caller/],
   ['src/a/a.ts', '// What only the owner may read.', /begins with a clause/],
   ['src/a/a.ts', '/**\n * Parses a path. Whether the bucket exists is not known.\n */', /clause/],
+  ['src/a/a.ts', '/** Of the pot, before the level. */', /has no verb: "Of the pot/],
   ['src/a/a.ts', `// ${'word '.repeat(36)}`.trim(), /a sentence of 36 words/],
 ]
 

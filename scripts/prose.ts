@@ -34,6 +34,11 @@ export const BANNED: readonly (readonly [pattern: RegExp, replacement: string])[
 /** A relative clause in the place of a noun: `What a caller may send`. Real questions pass. */
 const CLAUSE = /^(?:What|Whether|Whose|Who|Whom|How)\b(?!.*\?$)/s
 
+/** A comment that is the rest of a phrase: `Of the pot, before the level.` The rule knows auxiliary verbs only. */
+const FRAGMENT = /^(?:Of|With|By) /
+const VERB =
+  /\b(?:am|is|are|was|were|has|have|had|do|does|did|can|cannot|may|might|must|should|would|will|could)\b/
+
 type Sentence = { readonly line: number; readonly text: string }
 
 /** Faults of the sentences of one file. */
@@ -46,6 +51,8 @@ export function proseFaults(path: string, text: string): Fault[] {
     }
     if (CLAUSE.test(sentence))
       faults.push({ path, line, rule: `begins with a clause: "${sentence.slice(0, 40)}"` })
+    if (!path.endsWith('.md') && FRAGMENT.test(sentence) && !VERB.test(sentence))
+      faults.push({ path, line, rule: `has no verb: "${sentence.slice(0, 40)}"` })
     const words = sentence.split(/\s+/).length
     if (words > WORDS_MAX) faults.push({ path, line, rule: `a sentence of ${words} words` })
   }

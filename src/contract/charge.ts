@@ -58,7 +58,7 @@ export type CarbonFactor = {
 export type Charge = {
   readonly v: '1'
   readonly id: string
-  /** Of those that share the charge the first. */
+  /** The first request of those that share the charge. */
   readonly request: string
   /** Number of requests in the charge; absent for a single one. Only unattributed requests share a charge. */
   readonly requests?: string

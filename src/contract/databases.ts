@@ -161,7 +161,7 @@ export const databaseEnergy = z.object({
   from: time,
   to: time,
   by: z.enum(ENERGY_STEPS),
-  /** Of the whole time. */
+  /** Sums of the whole time. */
   ...energyFigures,
   /** The steps in which anything was charged, the oldest first. */
   data: z.array(z.object({ at: time, ...energyFigures })),
@@ -177,7 +177,7 @@ export const databaseQueries = z.object({
   /** The time of the figures; null before the first. */
   from: time.nullable(),
   to: time.nullable(),
-  /** Of the server in that time, as charged. */
+  /** Energy of the server in that time, as charged. */
   energy_j: z.number().min(0),
   /** The part of statements that are not listed: the service's own, and those after the first 100. */
   other_j: z.number().min(0),
@@ -236,7 +236,7 @@ export const databaseQueryReply = z.object({
 
 export const databaseQueryCeiling = z.object({
   object: z.literal('ceiling'),
-  /** Of the request. */
+  /** The most that the request itself is charged. */
   ceiling_j: z.number().min(0),
   ceiling_nj: wholeText,
   ceiling_pusd: wholeText,

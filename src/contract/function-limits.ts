@@ -22,7 +22,7 @@ export const FUNCTION_CONCURRENCY = 20
 /** Requests of a function that wait for their turn. */
 export const FUNCTION_WAITING_MAX = 200
 export const FUNCTION_BODY_BYTES_MAX = 16 * 1024 * 1024
-/** Of the setting. */
+/** The greatest value of the setting. */
 export const FUNCTION_CONCURRENCY_MAX = 1000
 /** Buckets whose new objects a function runs for. */
 export const FUNCTION_BUCKETS_MAX = 10

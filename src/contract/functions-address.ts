@@ -6,7 +6,7 @@ export type FunctionsAddress = {
   readonly host: string
   /** For paths that begin with the account; undefined off loopback. */
   readonly origin: string | undefined
-  /** With a name of the account in the place of `*`. */
+  /** The address with a name of the account in the place of `*`. */
   readonly named: string
 }
 

@@ -108,7 +108,7 @@ export const parseFunctionChange = (json: unknown): FunctionChange =>
   parseWith(functionChange, json)
 
 export const rollbackRequest = ownObject({
-  /** By default the version before the live one. */
+  /** The version before the live one is the default. */
   version: z.int().min(1).max(2_147_483_647).optional(),
 })
 export type RollbackRequest = z.infer<typeof rollbackRequest>

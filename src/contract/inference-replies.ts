@@ -68,7 +68,7 @@ export const ceilingReply = z.object({
   completion_tokens_max: count,
 })
 
-/** With `stream_options.include_energy`, on some chunks. The figures of the end are in `usage`. */
+/** Energy so far, on some chunks with `stream_options.include_energy`. The figures of the end are in `usage`. */
 const runningEnergy = z
   .object({
     /** Measured so far. */
@@ -144,7 +144,7 @@ export const modelEntry = z.object({
   class: z.string(),
   modalities: z.array(z.string()),
   context_length: count,
-  /** Of prompt and answer together, in the mixture that callers send. */
+  /** Energy of prompt and answer together, in the mixture that callers send. */
   energy_j_per_1k_tokens: z.object({ p50: z.number(), p95: z.number(), samples: count }),
   /** weak: it calls tools, but was not trained to choose when. */
   tools: z.enum(['none', 'weak', 'trained']),
@@ -154,7 +154,7 @@ export const modelEntry = z.object({
    * that the operator gave.
    */
   state: z.enum(['ready', 'loading', 'failed', 'unreachable', 'unauthorized']),
-  /** Of an alias: the model that serves it. Answers name that model. */
+  /** The model that serves an alias. Answers name that model. */
   alias_of: z.string().optional(),
 })
 

@@ -25,7 +25,7 @@ export const liveQuery = z.object({
   after: wholeText.optional(),
 })
 
-/** Of a charge, by bandOfParts(); of the power, that of the node's meter. */
+/** The method of a charge is that of bandOfParts(); the method of the power is that of the node's meter. */
 const method = z.enum(ENERGY_METHODS)
 const bandPct = z.int().min(0)
 
@@ -72,7 +72,7 @@ export const liveMessage = z.object({
     energy_nj: wholeText,
     carbon_pg: wholeText,
     charge_pusd: wholeText,
-    /** Of the energy, what a sensor read. */
+    /** The part of the energy that a sensor read. */
     measured_nj: wholeText,
     /** Null where charges from before bands were kept are in the sums. */
     band_pct: bandPct.nullable(),

@@ -22,7 +22,7 @@ const role = z.enum(ROLES)
 const expiresDays = z.number().gt(0).max(INVITATION_DAYS_MAX).default(7)
 
 export const memberInvitation = ownObject({
-  /** By which people recognise the member. */
+  /** The name by which people recognise the member. */
   name: words,
   role,
   /** Words by which the member is reached. Nothing is sent there. */

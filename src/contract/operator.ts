@@ -20,7 +20,7 @@ const operatorCell = z.object({
   name: z.string(),
   state: z.enum(['starting', 'ready', 'waiting', 'stopping', 'stopped']),
   pid: z.int().nullable(),
-  /** Of all its lives and processes. */
+  /** CPU of all its lives and processes. */
   cpu_ns: wholeText,
   /** Resident memory of its program; null where it does not run. */
   memory_bytes: count.nullable(),
@@ -110,7 +110,7 @@ export const operatorBooks = z.object({
     databases: count,
     last_done_at: time.nullable(),
     waiting: count,
-    /** Of the last seven days. */
+    /** The runs of the last seven days that failed. */
     failed: count,
   }),
 })
@@ -158,7 +158,7 @@ export type LogLine = z.infer<typeof logLine>
 
 export const operatorLog = z.object({
   object: z.literal('operator_log'),
-  /** Of all lines that the agent keeps. */
+  /** The subsystems of all lines that the agent keeps. */
   subsystems: z.array(z.string()),
   /** The oldest first; null where the agent does not answer. */
   lines: z.array(logLine).nullable(),

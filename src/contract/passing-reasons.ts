@@ -1,7 +1,7 @@
 // Words that programs without schemas know too: the reasons of resources that go by themselves. Others are the account's
 // to act on.
 
-/** Of a resource whose last change failed for a fault of the service. */
+/** The reason of a resource whose last change failed for a fault of the service. */
 export const TRIED_AGAIN = 'the last change failed; it is tried again every 15 seconds'
 
 /** Of a resource whose state is not yet what its account wants. */
@@ -9,7 +9,7 @@ export const CHANGE_UNDER_WAY = 'a change is under way'
 
 export const PASSING_REASONS: ReadonlySet<string> = new Set([CHANGE_UNDER_WAY, TRIED_AGAIN])
 
-/** Of a resource that the service holds suspended. */
+/** The reason of a resource that the service holds suspended. */
 export const HELD_WORDS = {
   budget: "today's energy budget is used up",
   balance: 'the account cannot pay',

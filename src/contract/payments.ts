@@ -72,7 +72,7 @@ const amount = z
 const methodId = z.string().max(100)
 
 export const transferClaim = ownObject({
-  /** By CAIP-2, such as eip155:8453. */
+  /** The network in the form of CAIP-2, such as eip155:8453. */
   network: z.string().max(60),
   transaction: hexText(64),
   /** By the sender of the transfer, of the text that `claim_text` of 402 payment_required has (EIP-191). */
@@ -285,7 +285,7 @@ export const voucherReply = z.object({
   id: z.string(),
   amount_pusd: wholeText,
   unit,
-  /** Of the money that it brought; null: never. */
+  /** The end of the money that it brought; null: never. */
   expires_at: time.nullable(),
 })
 
@@ -342,7 +342,7 @@ export const ledgerEntry = z.object({
   kind: z.enum(LEDGER_KINDS),
   /** The gain of the balance; below zero a loss. */
   amount_pusd: wholeText,
-  /** Of a charge. */
+  /** The request of a charge. */
   request_id: z.string().nullable(),
   service: z.string().nullable(),
   operation: z.string().nullable(),
@@ -352,7 +352,7 @@ export const ledgerEntry = z.object({
   resource: z.string().nullable(),
   /** The token that asked, where the charge names it. */
   token: z.string().nullable(),
-  /** Of a charge: the method of most of its energy, and its error band: of its parts, weighted by energy. */
+  /** The method of most of a charge's energy, and its error band: those of its parts, weighted by energy. */
   method: z.string().nullable(),
   band_pct: wholeText.nullable(),
   /** The hash of its leaf in the log of receipts, in hex. */
@@ -372,7 +372,7 @@ export const ledgerList = z.object({
   next_cursor: z.string().nullable(),
   /** The balance at the moment of the entries, on the first page; null on others. */
   balance_pusd: wholeText.nullable(),
-  /** Of all entries that the filters leave, on the first page; null on others. */
+  /** Sums of all entries that the filters leave, on the first page; null on others. */
   sums: z
     .object({
       entries: z.int().min(0),

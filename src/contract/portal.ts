@@ -58,7 +58,7 @@ export type Registration = z.infer<typeof registration>
 export type Assertion = z.infer<typeof assertion>
 
 export const signUpOptions = ownObject({
-  /** Of the new account; not asked for with an invitation. */
+  /** The name of the new account; not asked for with an invitation. */
   name: name.optional(),
   /** The code of an invitation, or of a link for a member that exists. */
   invitation: z
@@ -73,7 +73,7 @@ export type SignUpOptions = z.infer<typeof signUpOptions>
 
 export const signUp = ownObject({
   response: registration,
-  /** Of the passkey, by which people recognise it. */
+  /** The name by which people recognise the passkey. */
   passkey_name: name.default('first passkey'),
 })
 export type SignUp = z.infer<typeof signUp>
@@ -109,7 +109,7 @@ export const loginRequest = ownObject({
 export type LoginRequest = z.infer<typeof loginRequest>
 
 export const loginApproval = ownObject({
-  /** Of the token: at most the greatest scope of the member's role. */
+  /** The scope of the token: at most the greatest one of the member's role. */
   scope: z.enum(SCOPES),
 })
 export type LoginApproval = z.infer<typeof loginApproval>
@@ -150,7 +150,7 @@ export const invitedMember = z.object({
 })
 export type InvitedMember = z.infer<typeof invitedMember>
 export const signUpChallenge = credentialOptions.extend({
-  /** With an invitation. */
+  /** The member of an invitation. */
   invited: invitedMember.optional(),
 })
 

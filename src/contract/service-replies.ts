@@ -31,12 +31,12 @@ export const usageList = z.object({
   from: time,
   to: time,
   group_by: z.string(),
-  /** Of `charge_pusd`. */
+  /** The unit of `charge_pusd`. */
   unit: z.enum(['USD', 'tUSD']),
   step: z.string().optional(),
   data: z.array(
     z.object({
-      /** With a step: its begin. */
+      /** The begin of a step, where the request has a step. */
       at: time.optional(),
       /** Null is what has none: with `group_by=model` all that no model served, with `token` what runs and is stored. */
       group: z.string().nullable(),

@@ -17,5 +17,5 @@ export type StoredBucket = z.infer<typeof storedBucket>
 
 export const storedBucketsQuery = z.object(pageQuery)
 
-/** By name. */
+/** Buckets in the order of their names. */
 export const storedBuckets = listPageOf(storedBucket)

@@ -6,10 +6,10 @@ const rate = z.object({ value: natural, deviation: natural }).readonly()
 
 const operationRate = z
   .object({
-    /** Of each request, whatever its size. */
+    /** The rate of each request, whatever its size. */
     value: natural,
     deviation: natural,
-    /** Of each millisecond of the requests' own CPU. */
+    /** The rate of each millisecond of the requests' own CPU. */
     own: rate,
     /** Common errors of two estimates, of the unit of the one times the unit of the other. */
     covariances: z

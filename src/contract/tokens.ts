@@ -17,7 +17,7 @@ const time = z.iso.datetime()
 const requestsPerMinute = z.int().min(1).max(TOKEN_RATE_MAX)
 
 export const tokenRequest = ownObject({
-  /** By which people recognise the token. */
+  /** The name by which people recognise the token. */
   name,
   scope: z.enum(SCOPES).default('read'),
   /** Without it the token is valid until it is revoked. */
@@ -75,7 +75,7 @@ export const tokenReply = z.object({
   exposed_at: time.nullable(),
   requests_per_minute: z.int().nullable(),
   energy_budget: z.string().nullable(),
-  /** Of the budget, today (UTC); null without one. */
+  /** The used part of the budget, today (UTC); null without one. */
   energy_budget_used_j: z.number().min(0).nullable(),
 })
 export type TokenReply = z.infer<typeof tokenReply>

@@ -115,7 +115,7 @@ export const webhookDelivery = z.object({
   attempts: count,
   /** Null also of a pending one whose endpoint is paused or disabled: it waits for the resume. */
   next_attempt_at: time.nullable(),
-  /** Of the last attempt. */
+  /** The time of the last attempt. */
   attempted_at: time.nullable(),
   http_status: z.int().nullable(),
   error: z.string().nullable(),

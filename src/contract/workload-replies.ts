@@ -152,7 +152,7 @@ export const workloadEnergy = z.object({
   object: z.literal('workload.energy'),
   from: time,
   to: time,
-  /** Of the whole time. */
+  /** Sums of the whole time. */
   ...energyFigures,
   /** The hours in which anything was charged, the oldest first. */
   data: z.array(z.object({ at: time, ...energyFigures })),

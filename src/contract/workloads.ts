@@ -47,7 +47,7 @@ const environment = z
 const instances = z.int().min(0).max(limits.WORKLOAD_INSTANCES_MAX)
 const port = z.int().min(1).max(65_535)
 
-/** Of `scale`: with `min` 0 it sleeps while no request comes. */
+/** The value of `scale`: with `min` 0 it sleeps while no request comes. */
 export const workloadScale = ownObject({
   min: instances.optional(),
   max: instances.min(1).optional(),
@@ -184,7 +184,7 @@ export const nothingToChoose = ownObject({})
 export const parseNothing = (json: unknown): object => parseWith(nothingToChoose, json)
 
 export const workloadRollback = ownObject({
-  /** By default the version before the live one. */
+  /** The version before the live one is the default. */
   version: z.int().min(1).max(2_147_483_647).optional(),
 })
 export type WorkloadRollback = z.infer<typeof workloadRollback>

@@ -12,7 +12,7 @@ const whole = z
 /** A payment that we take, as PAYMENT-REQUIRED lists it. */
 export type PaymentRequirements = {
   readonly scheme: 'exact'
-  /** By CAIP-2. */
+  /** The network in the form of CAIP-2. */
   readonly network: string
   /** In the token's own units. */
   readonly amount: string
@@ -62,7 +62,7 @@ export const paymentPayload = z.looseObject({
 })
 export type PaymentPayload = z.infer<typeof paymentPayload>
 
-/** Of a settlement, in PAYMENT-RESPONSE. */
+/** The outcome of a settlement, in PAYMENT-RESPONSE. */
 export type SettlementResponse = {
   readonly success: boolean
   readonly errorReason?: string

@@ -70,7 +70,7 @@ const status = z.strictObject({
   ledger: z
     .strictObject({
       charges: z.string(),
-      /** Of them those in bundles, and the bytes of the bundles. */
+      /** The charges in bundles, and the bytes of the bundles. */
       bundled_charges: z.string(),
       bundled_bytes: z.string(),
       leaves: z.string(),
@@ -110,7 +110,7 @@ const meterNow = z.strictObject({
         name: z.string(),
         payer: z.string(),
         watts: z.string(),
-        /** Of the watts: its part of the idle power. */
+        /** The part of the watts that is idle power. */
         idle_watts: z.string(),
       }),
     )
@@ -138,7 +138,7 @@ const ownMeter = z.strictObject({
   windows_fallback: z.string(),
   reading_nj: z.string(),
   true_up: z.strictObject({
-    /** Of open and settled work. */
+    /** The energy of open and settled work. */
     accrued_nj: z.string(),
     share_nj: z.string(),
     true_up_nj: z.string(),
@@ -272,7 +272,7 @@ const task = z.strictObject({
   name: z.string(),
   every_ms: z.number().nullable(),
   last_run: time,
-  /** Of the schedule, or of a retry that comes sooner. */
+  /** The next time of the schedule, or of a retry that comes sooner. */
   next_run: time,
   running: z.boolean(),
   /** Attempts of the job that runs or waits for a retry. */

@@ -65,7 +65,7 @@ export const PAYMENTS_CONTROL = {
     request: ownObject({ account: z.string(), ...points, ...operatorKeyed }),
     answer: z.strictObject({ id: z.string(), account: z.string(), pusd: z.string() }),
   },
-  /** Of stablecoin payments, that wait for the operator to send the tokens; the oldest first, at most a thousand. */
+  /** Refunds of stablecoin payments that wait for the operator to send the tokens; the oldest first, at most a thousand. */
   'refund.list': { request: ownObject({}), answer: z.array(waitingRefund) },
   /** The tokens were sent from our wallet, or `from` another one: the chain is asked. */
   'refund.settle': {

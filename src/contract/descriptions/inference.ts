@@ -5,7 +5,7 @@ import { chatRequest, completionRequest, embeddingRequest } from '#contract/infe
 import * as inference from '#contract/inference-replies.ts'
 import type { INFERENCE } from '#contract/products/inference.ts'
 
-/** Of an operation that a model answers. */
+/** Refusals of an operation that a model answers. */
 const refusals: readonly Code[] = [
   'context_length_exceeded',
   'unsupported_parameter',
@@ -17,7 +17,7 @@ const refusals: readonly Code[] = [
   'upstream_timeout',
 ]
 
-/** Of an operation that only routes. */
+/** Refusals of an operation that only routes. */
 const ceilingRefusals: readonly Code[] = [
   'context_length_exceeded',
   'unsupported_parameter',

@@ -4,7 +4,7 @@ import { eventOf, type EventTable } from '#contract/event.ts'
 
 const pusd = z.string().regex(/^-?\d+$/)
 const nj = z.string().regex(/^\d+$/)
-/** Of a day of UTC. `resource_id` is a resource, or the first token that has the budget. */
+/** Energy of a day of UTC. `resource_id` is a resource, or the first token that has the budget. */
 const budget = { resource_id: z.string(), budget_nj: nj, used_nj: nj }
 const unit = z.enum(['USD', 'tUSD'])
 

@@ -17,7 +17,7 @@ const invitation = {
   service: 'members',
   remembered: true,
 } as const
-/** Of the account as a whole. */
+/** Operations on the account as a whole. */
 const life = { ...change, service: 'accounts' } as const
 
 const ofMember = { scope: 'billing-admin', ofMember: true } as const
