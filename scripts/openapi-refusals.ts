@@ -16,7 +16,7 @@ export type Facts = Pick<
 > & {
   readonly hasBody: boolean
   readonly hasQuery: boolean
-  /** Of the description. */
+  /** The refusals that the description names. */
   readonly refusals: readonly Code[]
 }
 type When = (facts: Facts) => boolean

@@ -147,7 +147,7 @@ const PROBLEM = {
   'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
 }
 
-/** By status; many operations share one. */
+/** Refusals by status; many operations share one. */
 const refusals = (facts: Facts): Record<string, object> =>
   Object.fromEntries(
     [...refusalsOf(facts)].map(([status, codes]) => [

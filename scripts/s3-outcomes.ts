@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 const PLUGINS = join(import.meta.dirname, '../test/s3')
 const MARKERS =
   'not (s3select or sns or test_of_sts or webidentity_test or iam_account or iam_user or iam_role or iam_tenant or user_policy or bucket_logging or bucket_logging_cleanup or cloud_transition or cloud_restore or target_by_bucket or (fails_on_rgw and not auth_aws2))'
-/** Of one test with its clean-up: the longest sleeps for 140 s of lifecycle days, beside three others. */
+/** The longest time of one test with its clean-up: one sleeps for 140 s of lifecycle days, beside three others. */
 const TEST_S_MAX = 600
 const NAMES = 'not (account_usage or head_bucket_usage or bucket_head_extended or unordered)'
 

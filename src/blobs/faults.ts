@@ -41,7 +41,7 @@ export const blobDamaged = (id: string, found: string, cause?: unknown) =>
     ...(cause !== undefined && { cause }),
   })
 
-/** Of bytes in a row of the state. */
+/** The fault of bytes in a row of the state. */
 export const bodyDamaged = (found: string, cause?: unknown) =>
   fault('blob_damaged', `Could not trust the bytes in a row: ${found}`, {
     ...(cause !== undefined && { cause }),

@@ -23,7 +23,7 @@ export type Tree = {
   /** Thousandths of a processor; undefined lifts the limit. Nothing where only a group can be limited. */
   limitCpu(cause: CpuCause, milli: number | undefined): void
 }
-/** Of a running cell. */
+/** The processes of a running cell. */
 export type CellTree = Tree & { processes(): readonly ProcessEntry[] }
 
 const EMPTY_TIMEOUT_MS = 10_000

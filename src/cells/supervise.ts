@@ -38,7 +38,7 @@ export type Observed = {
 }
 
 const EXITS_MAX = 20
-/** Of the output of a life, for the words about its end. */
+/** Lines of the output of a life that are kept for the words about its end. */
 const LAST_LINES = 20
 
 /** The process of a spare, and the CPU of its group until it became another cell's. */

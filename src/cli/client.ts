@@ -186,7 +186,7 @@ export async function apiBytes(
   return response
 }
 
-/** By node:http: undici takes 0.1 s of CPU to load, half of a command's; fetch refuses ports such as 10080. */
+/** Opens a request by node:http: undici takes 0.1 s of CPU to load, half of a command's; fetch refuses ports such as 10080. */
 async function open(url: string, asked: SentRequest): Promise<IncomingMessage> {
   const { method, headers, body } = asked
   const { request } = url.startsWith('https:') ? await import('node:https') : http

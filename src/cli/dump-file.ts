@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { CommandError, EXIT } from './output.ts'
 
-/** Of pg_dump's formats custom and tar: pg_restore knows them apart. */
+/** The first bytes of pg_dump's formats custom and tar: pg_restore knows them apart. */
 const ARCHIVE = /^(PGDMP|toc\.dat\0)/
 const HEAD_BYTES = 4096
 const TAIL_BYTES = 512

@@ -21,7 +21,7 @@ const PAUSE_MS_MAX = 30_000
 /** Says where the person approves, and with which code; opens the page, where that is wanted. */
 export type OnBegun = (begun: LoginBegun) => void
 
-/** By the browser of this machine. Throws a CommandError when nobody approves it in time. */
+/** Logs in by the browser of this machine. Throws a CommandError when nobody approves it in time. */
 export async function loginByBrowser(
   options: GlobalOptions,
   tell: OnBegun,

@@ -22,7 +22,7 @@ export type EgressDeps = {
   readonly caused: CausedByCells
   /** Tells the owner of a cell. */
   readonly tell: (line: EgressLine) => void
-  /** Of both directions, until a connection ends. */
+  /** Silence of both directions after which a connection ends. */
   readonly silenceMs?: number
 }
 

@@ -18,7 +18,7 @@ export type ConnectionDeps = {
   readonly ca?: string
 }
 
-/** Of a request over such a connection: `ending` ends it while it opens, too. Node keeps its own `signal` from agents. */
+/** A request over such a connection: `ending` ends it while it opens, too. Node keeps its own `signal` from agents. */
 export type CheckedRequest = http.RequestOptions & { readonly ending: AbortSignal }
 
 export interface CheckedConnections {

@@ -31,7 +31,7 @@ type TokenRow = {
   /** The removal of its account has begun: no reader may keep that from its end. */
   is_removed: boolean
   suspended_for: string | null
-  /** Of a session of the portal alone. */
+  /** The end of a session of the portal; null for other tokens. */
   session_ends_at: Date | null
   touched_until: Date | null
   is_limited: boolean | null

@@ -18,9 +18,9 @@ export type AskingMember = {
   readonly id: string
   readonly account: string
   readonly role: MemberRole
-  /** Of the token of the request. */
+  /** The scope of the token of the request. */
   readonly scope: Scope
-  /** Of the token of the request. */
+  /** The end of the token of the request. */
   readonly expires_at: Date | null
   /** True of a token below billing-admin, or with limits, but of no session: what it makes is bound as it is. */
   readonly is_bound: boolean

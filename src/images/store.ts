@@ -36,7 +36,7 @@ export type ImageStoreOptions = {
 }
 
 export type PulledImage = {
-  /** Of its manifest for this machine. */
+  /** The digest of its manifest for this machine. */
   readonly digest: string
   readonly config: ImageConfig
   /** The root folder, read-only for its cells. */

@@ -8,7 +8,7 @@ const LISTED_MAX = 100
 /** The readings of all accounts are one after the other. */
 const CONNECTIONS = 1
 
-/** Of the tables that no product owns. */
+/** The states of the tables that no product owns. */
 const CORE_STATES: LiveStates = {
   resources: `select json_agg(json_build_object('id', r.id, 'kind', r.kind, 'name', r.name, 'status', r.actual,
       'wanted', r.wanted, 'reason', r.reason, 'awake', exists (

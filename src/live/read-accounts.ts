@@ -13,7 +13,7 @@ export type DaySums = {
   readonly energyNj: bigint
   readonly carbonPg: bigint
   readonly chargePusd: bigint
-  /** Of the energy, what a sensor read. */
+  /** The part of the energy that a sensor read. */
   readonly measuredNj: bigint
   /** The energy times the band of each part; undefined where the day has charges from before bands were kept. */
   readonly bandWeight: bigint | undefined

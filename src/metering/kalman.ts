@@ -42,7 +42,7 @@ const DEVIATIONS_MAX = 3
 const POSITIVE_STEPS = 10
 /** The part that covariances keep is found to a thousandth. */
 const SHRINK_STEPS = 10
-/** Of the variance of a rate: below this, rounding decides. */
+/** The least pivot, as a part of the variance of a rate: below this, rounding decides. */
 const PIVOT_MIN = 1e-9
 
 export function createRegression(options: RegressionOptions): Regression {

@@ -3,7 +3,7 @@
 // a second of these statements is learned (indirect.ts), so that requests of the same seconds do not pay for upkeep.
 import type { Rate } from './kalman.ts'
 
-/** Of a window, or totals of a process. */
+/** The upkeep of a window, or totals of a process. */
 export type UpkeepWork = {
   /** CPU of the process itself that no account pays. */
   readonly ownNs: number

@@ -23,7 +23,7 @@ const SOCKET = 'http.sock'
 /** The longest silence of a cell after a request. */
 const SILENT_MS_MAX = 5000
 const TENANT_BYTES_MAX = 16_384
-/** Of what a cell says of itself, which goes into alarms. */
+/** The longest text that a cell says of itself, which goes into alarms. */
 const WORDS_MAX = 200
 /** In the data folder: what compilePrograms() makes. */
 export const COMPILED_FOLDER = 'compiled'

@@ -16,7 +16,7 @@ import type { FirstAccount } from './first-start.ts'
 import { functionsUrl } from './functions-address.ts'
 import { PORTAL_PORT_OFFSET, STATUS_PORT_OFFSET } from './ports.ts'
 
-/** Of a download or an assembly. */
+/** The progress of a download or an assembly. */
 export type Progress = {
   readonly phase?: 'download' | 'unpack'
   readonly doneBytes: number

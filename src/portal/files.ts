@@ -12,7 +12,7 @@ import type { Places } from './page-places.ts'
 /** Written last by a build. */
 export const BUILT_FILE = '.built'
 const LOOK_EVERY_MS = 1000
-/** Of a build, compressed forms included. */
+/** The greatest size of a build, compressed forms included. */
 const BYTES_MAX = 64 * 1024 * 1024
 const FILES_MAX = 4000
 
@@ -38,7 +38,7 @@ export type SiteFile = {
   readonly gz: Buffer | undefined
 }
 
-/** By their path below the site, from a slash on. */
+/** The files by their path below the site, from a slash on. */
 export type SiteFiles = ReadonlyMap<string, SiteFile>
 
 /** The newest build; undefined before the first one. Looks for a newer one once a second. */

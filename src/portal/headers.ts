@@ -4,7 +4,7 @@ import type { PortalOrigin } from './origin.ts'
 
 const YEAR_S = 31_536_000
 
-/** Of uploads: no browser runs one as a page of this origin, or keeps one, whatever the upload says. */
+/** Headers of uploads: no browser runs one as a page of this origin, or keeps one, whatever the upload says. */
 export const DATA_HEADERS: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; sandbox; frame-ancestors 'none'",

@@ -127,7 +127,7 @@ export type ApprovedLogin = {
   readonly account: string
   readonly member: string
   readonly scope: Scope | null
-  /** Of the machine. */
+  /** The name of the machine. */
   readonly name: string
 }
 

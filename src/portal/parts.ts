@@ -17,6 +17,6 @@ export type PortalParts = {
   readonly webauthn: WebAuthn
   readonly pace: StrangerPace
   readonly signUp: SignUpRule
-  /** Of new accounts. */
+  /** The kind of money of new accounts. */
   readonly env: 'live' | 'test'
 }

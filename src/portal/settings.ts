@@ -9,7 +9,7 @@ export type PortalSettings = {
     /** The public address, without a slash at its end. */
     readonly url: string
     readonly signUp: SignUpRule
-    /** Of new accounts. */
+    /** The kind of money of new accounts. */
     readonly env: 'live' | 'test'
     /** The address of the API and of storage: previews of pictures come from there. */
     readonly baseUrl: string

@@ -3,7 +3,7 @@
 import { fault } from '#contract/errors.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** Of a network, in a day of UTC. Each account has free joules of its own. */
+/** Sign-ups of a network in a day of UTC. Each account has free joules of its own. */
 export const SIGN_UPS_PER_DAY = 20
 
 const TODAY = `(now() at time zone 'UTC')::date`

@@ -69,7 +69,7 @@ export function createSite(deps: {
   }
 }
 
-/** By the first segment of the path. */
+/** Protocols by the first segment of the path. */
 const dataProtocols = (
   protocols: readonly Protocol[],
   credential: BrowserCredential,

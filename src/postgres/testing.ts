@@ -25,7 +25,7 @@ const CACHE = join(ROOT, '.cache')
 const FIRST_UID = 1_900_000_000
 const READY_MAX_MS = 60_000
 const FETCH_MAX_MS = 600_000
-/** Of the superuser, in every cluster of a test. */
+/** The password of the superuser, in every cluster of a test. */
 export const PASSWORD = 'not a secret: of a test'
 
 export const quiet = createLogger('test', { level: 'error' })

@@ -184,7 +184,7 @@ function coreOf(
   return { ...core, ingress: createIngress(core), egress: createEgress(core, ownAddresses(given)) }
 }
 
-/** Of the API, and of products. */
+/** The addresses of the API, and of products. */
 const ownAddresses = (node: AddressedNode): readonly OwnAddress[] => [
   ownHttpAddress(baseUrl(node), listenOf(node, 0)),
   ...AGENT_PRODUCTS.flatMap(({ addresses }) => addresses?.(node) ?? []),

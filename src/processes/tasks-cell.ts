@@ -11,7 +11,7 @@ export const TASKS_PROGRAM: Program = { file: 'processes/tasks.ts', flags: [ONE_
 export const TASKS_CELL = 'tasks'
 
 type TasksNeeds = {
-  /** By the product's name. */
+  /** The parts by the product's name. */
   readonly parts: Readonly<Record<string, NonNullable<AgentPart['tasks']>>>
   /** Settings of the parts of description files. */
   readonly stack: StackConfig['settings']

@@ -25,7 +25,7 @@ import type { StackConfig } from './stack-parts.ts'
 
 export type TasksConfig = AccountingConfig & {
   readonly stack: StackConfig
-  /** Of the work that accounts pay. */
+  /** The journal of the work that accounts pay. */
   readonly paidJournalFolder: string
   /** The settings of each product, by its name. */
   readonly products: Readonly<Record<string, object>>

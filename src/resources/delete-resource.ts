@@ -11,7 +11,7 @@ export const removeOf =
     return 'removed'
   }
 
-/** With its entry in the audit log. */
+/** Deletes a resource, with an entry in the audit log. */
 export async function deleteResource(
   transaction: Queryable,
   asker: Asker,

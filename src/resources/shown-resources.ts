@@ -23,7 +23,7 @@ export type ShownResource = {
 export interface ShownResources<Row, Settings, Reply extends object = object> {
   readonly kind: string
   of(state: Queryable, account: string): Promise<Row[]>
-  /** By its id or its name. */
+  /** The row of a resource by its id or its name. */
   named(state: Queryable, account: string, wanted: string): Promise<Row | undefined>
   /** Throws the error of a resource that is not there. */
   find(state: Queryable, account: string, wanted: string): Promise<Row>

@@ -170,7 +170,7 @@ export function openPool(options: PoolOptions): pg.Pool {
   return pool
 }
 
-/** Of the driver, for one connection or a pool. */
+/** The config of the driver, for one connection or a pool. */
 export const configOf = (options: PoolOptions): pg.PoolConfig => ({
   ...('url' in options.address ? urlConfig(options.address) : options.address),
   max: options.connections,

@@ -4,7 +4,7 @@ import type { Queryable, State } from './connect.ts'
 
 export interface TimedState {
   readonly state: State
-  /** Of all statements so far, those that run included. Statements that run side by side have their time each. */
+  /** Time of all statements so far, those that run included. Statements that run side by side have their time each. */
   readonly statementMs: number
 }
 

@@ -23,7 +23,7 @@ export type TaskHelp = {
   progress(done: number, total: number): void
 }
 
-/** By name, such as `ledger.books`. */
+/** Tasks by name, such as `ledger.books`. */
 export type Tasks = Readonly<Record<string, Task>>
 
 /** graphile-worker takes a job that is locked for 4 hours as abandoned, and gives the job out again. */

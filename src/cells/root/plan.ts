@@ -8,7 +8,7 @@ import type { CellRoot, CellVolume } from '#cells/cell.ts'
 
 const MIB = 1_048_576
 const LINKS_MAX = 40
-/** Of path_resolution(7). */
+/** The limit of path_resolution(7). */
 const PATH_BYTES_MAX = 4095
 const NAME_BYTES_MAX = 255
 /** Parts of a path with those of its links: each is a call of the disk, for which the whole agent waits. */

@@ -16,7 +16,7 @@ const JUMP_GREATER = 0x25
 const JUMP_AT_LEAST = 0x35
 const RETURN = 0x06
 
-/** Of struct seccomp_data. */
+/** Offsets in struct seccomp_data. */
 const OFFSET = { number: 0, architecture: 4, argument: (nth: number) => 16 + 8 * nth }
 
 const ALLOW = 0x7fff0000

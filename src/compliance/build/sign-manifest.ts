@@ -9,7 +9,7 @@ import { PackFault, type DuePack, type PackWork } from './pack-work.ts'
 
 export type SignedManifest = { readonly sha256: string; readonly receipt: string }
 
-/** Of the ceiling of a pack, for its signature: that takes some microseconds. */
+/** The part of the ceiling of a pack for its signature, which takes some microseconds. */
 export const SIGNING_NJ = nj(NJ_PER_J)
 const POLL_MS = 200
 /** Signers that are away for longer make the work fail. */

@@ -10,7 +10,7 @@ import type { DeploymentTurn } from './turn.ts'
 
 export type ReadDescribed = { readonly input: DeploymentInput; readonly described: Described }
 
-/** With the outputs of these addresses. Throws description_invalid. */
+/** Reads a description with the outputs of these addresses. Throws description_invalid. */
 export async function readDescribed(
   turn: DeploymentTurn,
   needed: ReadonlySet<string>,

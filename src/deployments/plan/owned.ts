@@ -17,7 +17,7 @@ export type OwnedResource = {
 
 export type StackId = { readonly account: string; readonly stack: string }
 
-/** By address. */
+/** The resources that the stack owns, by address. */
 export async function ownedBy(
   state: Queryable,
   { account, stack }: StackId,

@@ -20,7 +20,7 @@ export type StackPlan = {
 export type PlanDeps = {
   readonly state: Queryable
   readonly parts: StackParts
-  /** Of digests. */
+  /** The key that digests are made with. */
   readonly key: string
   /** Bills what was read of the description until now. */
   readonly mark: () => void

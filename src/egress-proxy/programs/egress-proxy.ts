@@ -16,7 +16,7 @@ import { createConnectionTurns } from '#egress-proxy/turns.ts'
 import { createTeller } from '#egress-proxy/unreached.ts'
 
 export type EgressProxyConfig = {
-  /** Of tickets. */
+  /** The key of tickets. */
   readonly key: string
   readonly own: readonly OwnAddress[]
   /** Addresses that are permitted although they are not public. */

@@ -6,7 +6,7 @@ import { recordAct, type Asker } from '#identity/audit.ts'
 import { setEnergyBudget } from '#resources/set-energy-budget.ts'
 import type { Queryable } from '#state/connect.ts'
 
-/** With its entry in the audit log. */
+/** Changes a function, with an entry in the audit log. */
 export async function updateFunction(
   transaction: Queryable,
   asker: Asker,

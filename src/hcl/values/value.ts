@@ -73,7 +73,7 @@ export function asFlag(value: HclValue): boolean | undefined {
   return value === 'true' ? true : value === 'false' ? false : undefined
 }
 
-/** Of the same type and the same content: 1 and "1" differ, as in every HCL. */
+/** True for the same type and the same content: 1 and "1" differ, as in every HCL. */
 export function equalValues(one: HclValue, other: HclValue): boolean {
   if (one instanceof Numeric) return other instanceof Numeric && one.equals(other)
   if (one === null || typeof one !== 'object') return one === other

@@ -2,7 +2,7 @@
 // of a window, the idle power and the busy time.
 import type { CardReading } from './card-line.ts'
 
-/** Of the whole machine: the sums of its cards. */
+/** A round of the whole machine: the sums of its cards. */
 type CardRound = {
   readonly atMs: number
   readonly milliwatts: bigint
@@ -23,7 +23,7 @@ export interface CardRounds {
   take(nowMs: number): RoundsPower
   /** A program came to the cards or left them: their idle power is another one from now on. */
   forgetIdle(): void
-  /** Of the newest round. */
+  /** The power of the newest round. */
   readonly milliwatts: bigint | undefined
   /**
    * The power of the cards while nothing runs on them: see QUIET_MS. After forgetIdle() all power counts as idle until

@@ -87,7 +87,7 @@ async function readComponents(state: Queryable): Promise<Components> {
   })
 }
 
-/** By component. */
+/** Rows by component. */
 async function rowsOf<Row extends object>(
   state: Queryable,
   query: string,

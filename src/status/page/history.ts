@@ -20,7 +20,7 @@ export type PartHistory = {
   readonly sinceMs?: number
   readonly days: Readonly<Record<string, DaySeconds>>
 }
-/** By the part's id. */
+/** The history by the part's id. */
 export type StatusHistory = {
   /** Wall time of the newest measurement; 0 before the first. */
   readonly atMs: number

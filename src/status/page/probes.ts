@@ -7,7 +7,7 @@ import { request } from '#base/node-http.ts'
 const PROBE_MS_MAX = 5000
 /** A connection that was lost once says little. */
 const AGAIN_MS = 500
-/** Of the protocol of PostgreSQL 16: length 8, then 80877103. */
+/** The request for TLS in the protocol of PostgreSQL 16: length 8, then 80877103. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '[::]'])
 

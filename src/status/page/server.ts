@@ -17,7 +17,7 @@ const CONNECTIONS_MAX = 1000
 /** Behind a proxy all readers have one address. */
 const CONNECTIONS_OF_ADDRESS_MAX = 200
 const REQUESTS_OF_CONNECTION_MAX = 100
-/** Of the period of a minute: a cache shows no page for longer. */
+/** Seconds that a cache may show a page: a third of the period of a minute. */
 const CACHE_S = 20
 
 /** `style` is the text of the style element of the page. */

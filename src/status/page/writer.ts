@@ -140,7 +140,7 @@ type Looks = {
   readonly missing: WriterDeps['missing']
 }
 
-/** By part; the models as the state last named them. */
+/** The measures by part; the models as the state last named them. */
 export function measuresOf({
   facts,
   last,
