@@ -36,7 +36,7 @@ export function errorsPage(): string {
 
 ## Of the API
 
-\`application/problem+json\` (RFC 9457): \`type\` is \`urn:ergon:error:<code>\`, \`instance\` the request id; the member \`error\` is OpenAI's error object, so SDKs raise their own class. Whose fault it is: of the caller, of the account (money, limits) or of the service.
+\`application/problem+json\` (RFC 9457): \`type\` is \`urn:ergon:error:<code>\`, \`instance\` the request id; the field \`error\` is OpenAI's error object, so SDKs raise their own class. Whose fault it is: of the caller, of the account (money, limits) or of the service.
 
 ${table(['Status', 'Code', 'Fault of', 'OpenAI type', 'What to do'], rows)}
 
@@ -48,11 +48,11 @@ ${table(['Code', 'What it means and what to do'], operator)}
 `
 }
 
-type Member = { readonly type?: string; readonly enum?: readonly string[] }
+type Field = { readonly type?: string; readonly enum?: readonly string[] }
 
-/** The members of an object, by their JSON types. */
-function membersOf(schema: z.ZodObject): string[][] {
-  const { properties = {} } = z.toJSONSchema(schema) as { properties?: Record<string, Member> }
+/** The fields of an object, by their JSON types. */
+function subschemasOf(schema: z.ZodObject): string[][] {
+  const { properties = {} } = z.toJSONSchema(schema) as { properties?: Record<string, Field> }
   return Object.entries(properties).map(([name, { type = '', enum: words }]) => [
     code(name),
     words === undefined ? type : words.map(code).join(', '),
@@ -65,7 +65,7 @@ export function eventsPage(): string {
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(
         ([type, { help, data }]) =>
-          `## ${type}\n\n${help}\n\n${table(['Member', 'Type'], membersOf(data))}\n`,
+          `## ${type}\n\n${help}\n\n${table(['Field', 'Type'], subschemasOf(data))}\n`,
       )
       .join('\n')
   return `${NOTE('src/contract/events.ts')}

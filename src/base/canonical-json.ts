@@ -25,10 +25,10 @@ export function canonicalJson(value: Canonical): string {
   }
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   const object = value as { readonly [key: string]: Canonical | undefined }
-  const members: string[] = []
+  const fields: string[] = []
   for (const key of Object.keys(object).toSorted()) {
-    const member = object[key]
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`)
+    const field = object[key]
+    if (field !== undefined) fields.push(`${JSON.stringify(key)}:${canonicalJson(field)}`)
   }
-  return `{${members.join(',')}}`
+  return `{${fields.join(',')}}`
 }

@@ -6,7 +6,7 @@ export type ErrorDetails = Readonly<Record<string, string | number | boolean | n
 export type OperatorEntry = { readonly status: number; readonly help: string }
 
 export type FaultOptions = {
-  /** The member of the request that is wrong. */
+  /** The field of the request that is wrong. */
   readonly param?: string
   readonly retryAfterS?: number
   /** Facts for programs, in the body of the answer. */

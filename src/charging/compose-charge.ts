@@ -63,7 +63,7 @@ export function composeCharge(finished: FinishedWork): Charge {
     env: payer.env,
     salt: takeRandom(16).toString('base64url'),
   }
-  // Members that may be absent, one by one: spreading five objects took longer than all the rest.
+  // Fields that may be absent, one by one: spreading five objects took longer than all the rest.
   if (finished.requests !== undefined && finished.requests > 1)
     charge.requests = String(finished.requests)
   if (payer.token !== undefined) charge.token = printable(payer.token)

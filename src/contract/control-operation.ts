@@ -3,11 +3,11 @@
 import type { z } from 'zod'
 
 export type ControlOperation = {
-  /** All parameters; a member that is not listed is refused. */
+  /** All parameters; a field that is not listed is refused. */
   readonly request: z.ZodObject
-  /** The member `result` of the answer. */
+  /** The field `result` of the answer. */
   readonly answer: z.ZodType
-  /** The member `progress` of each line before the answer, where the operation tells how far it is. */
+  /** The field `progress` of each line before the answer, where the operation tells how far it is. */
   readonly progress?: z.ZodType
 }
 

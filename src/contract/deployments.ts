@@ -79,7 +79,7 @@ const planStep = {
 export const deploymentPlan = z.object({
   object: z.literal('deployment.plan'),
   stack: z.string(),
-  /** The member `plan` of a request that applies this plan. */
+  /** The field `plan` of a request that applies this plan. */
   plan: z.string(),
   /** Steps that change something. */
   changes: z.int().min(0),

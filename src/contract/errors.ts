@@ -165,7 +165,7 @@ export function advised(error: ErgonError): string {
 }
 
 /**
- * The OpenAI error object, which is the member `error` of our problem+json bodies and SSE errors. Its message has the
+ * The OpenAI error object, which is the field `error` of our problem+json bodies and SSE errors. Its message has the
  * advice too: the SDKs show nothing else.
  */
 export function openaiError(error: ErgonError): {

@@ -12,7 +12,7 @@ export type EventEntry = {
 export type EventTable = Readonly<Record<string, EventEntry>>
 
 /** An event; every event also has its account and its number among the account's events. */
-export const eventOf = (help: string, members: z.core.$ZodLooseShape): EventEntry => ({
+export const eventOf = (help: string, fields: z.core.$ZodLooseShape): EventEntry => ({
   help,
-  data: z.strictObject({ ...members, account_id: z.string(), sequence: z.int().min(1) }),
+  data: z.strictObject({ ...fields, account_id: z.string(), sequence: z.int().min(1) }),
 })

@@ -191,7 +191,7 @@ for (const [words, param, more] of WORDS)
     assert.throws(() => chat(more), { message: `Could not accept ${param}: ${words}`, param })
   })
 
-test('each member of the contract that is missing is said to be missing', () => {
+test('each field of the contract that is missing is said to be missing', () => {
   for (const [parse, name] of [
     [parseChatRequest, 'model'],
     [parseCompletionRequest, 'model'],

@@ -246,7 +246,7 @@ export const parseCompletionRequest = (value: unknown): CompletionRequest =>
 export const parseEmbeddingRequest = (value: unknown): EmbeddingRequest =>
   parseWith(embeddingRequest, value)
 
-/** Members whose names are the caller's, as paths; `*` is any item. */
+/** Fields whose names are the caller's, as paths; `*` is any item. */
 const FREE_NAMES = [
   ['logit_bias'],
   ['metadata'],
@@ -274,9 +274,9 @@ function refuseLostName(
     })
   }
   if (next !== '*') {
-    const member = memberOf(value, next)
+    const field = fieldOf(value, next)
     // Most requests have none of them.
-    return member === undefined ? undefined : refuseLostName(member, rest, [...above, next])
+    return field === undefined ? undefined : refuseLostName(field, rest, [...above, next])
   }
   if (!Array.isArray(value)) return
   for (const [index, item] of value.slice(0, TOOLS_MAX).entries())
@@ -285,5 +285,5 @@ function refuseLostName(
 
 const LOST_NAME = '__proto__'
 
-const memberOf = (value: object, key: string): unknown =>
+const fieldOf = (value: object, key: string): unknown =>
   Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined

@@ -1,7 +1,7 @@
 // The key of an operation of the operator that makes money.
 import { z } from 'zod'
 
-/** Repetitions with the same key and the same members are answered as the first request, for a day. */
+/** Repetitions with the same key and the same fields are answered as the first request, for a day. */
 export const operatorKeyed = {
   idempotency_key: z
     .string()

@@ -151,7 +151,7 @@ const logLine = z.object({
   level: z.enum(LOG_LEVELS),
   subsystem: z.string(),
   message: z.string(),
-  /** The other members of the line, as JSON. */
+  /** The other fields of the line, as JSON. */
   fields: z.string(),
 })
 export type LogLine = z.infer<typeof logLine>

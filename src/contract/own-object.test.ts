@@ -6,7 +6,7 @@ import { parseWith } from './parse.ts'
 
 const schema = ownObject({ name: z.string(), image: z.string(), port: z.int().optional() })
 
-test('a misspelt member is told before the one that is missing, with the name that was meant', () => {
+test('a misspelt field is told before the one that is missing, with the name that was meant', () => {
   assert.throws(() => parseWith(schema, { name: 'api', imge: 'x' }), {
     message:
       /Could not accept imge: it is not known here: did you mean image\? There are name, image, port$/,

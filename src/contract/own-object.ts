@@ -1,9 +1,9 @@
-// Bodies that are ours alone. OpenAI's clients send members of their own, which change nothing; where the operation
-// is ours, a member that nobody knows is a mistake: `expires_in: 60` gave an address of an hour.
+// Bodies that are ours alone. OpenAI's clients send fields of their own, which change nothing; where the operation
+// is ours, a field that nobody knows is a mistake: `expires_in: 60` gave an address of an hour.
 import { z } from 'zod'
 import { nearest } from '#base/nearest.ts'
 
-/** An object that refuses unknown members, and names those that it knows. Its texts are for the state: none has a NUL. */
+/** An object that refuses unknown fields, and names those that it knows. Its texts are for the state: none has a NUL. */
 export const ownObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z
     .strictObject(shape, {
@@ -11,20 +11,20 @@ export const ownObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
         issue.code === 'unrecognized_keys' ? unknown(issue.keys, Object.keys(shape)) : undefined,
     })
     .check(({ value, issues }) => {
-      for (const [member, one] of Object.entries(value))
+      for (const [field, one] of Object.entries(value))
         if ([one].flat().some((text) => typeof text === 'string' && text.includes('\0')))
           issues.push({
             code: 'custom',
             message: 'it has a NUL character',
-            path: [member],
+            path: [field],
             input: one,
           })
     })
 
 function unknown([sent = '']: readonly string[], known: readonly string[]): string {
   const meant = nearest(sent, known)
-  const members = known.join(', ') || 'none'
+  const fields = known.join(', ') || 'none'
   return meant === undefined
-    ? `it is not known here; there are ${members}`
-    : `it is not known here: did you mean ${meant}? There are ${members}`
+    ? `it is not known here; there are ${fields}`
+    : `it is not known here: did you mean ${meant}? There are ${fields}`
 }

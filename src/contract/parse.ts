@@ -11,7 +11,7 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value, { error: plainWords })
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
-  // A misspelt member is missing too, which would lead away from it.
+  // A misspelt field is missing too, which would lead away from it.
   const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   if (first === undefined) throw fault('invalid_request', 'Could not accept the body')
   const { path, message } = deepest(first, [])
@@ -34,7 +34,7 @@ const OF_TYPE: ReadonlySet<string> = new Set(['invalid_type', 'invalid_value', '
 
 /** Unions hide the fault in their branches: the one whose types fit was meant, else the furthest. */
 function deepest(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): BodyFault {
-  // Of a member that is not known the path is that of its object.
+  // Of a field that is not known the path is that of its object.
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
   const path = [...above, ...issue.path, ...unknown]
   const here = { path, message: issue.message, fits: !OF_TYPE.has(issue.code) }

@@ -46,7 +46,7 @@ function kindOf({ expected, input }: Issue<'invalid_type'>): string {
 
 type NoMatch = { readonly discriminator?: string; readonly options?: readonly unknown[] }
 
-/** Of a union whose member `discriminator` says which of its forms an object has. */
+/** Of a union whose field `discriminator` says which of its forms an object has. */
 function noForm({ input, ...issue }: Issue<'invalid_union'>): string | undefined {
   const { discriminator = '', options } = issue as NoMatch
   if (options === undefined) return undefined

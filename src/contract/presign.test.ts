@@ -4,7 +4,7 @@ import { parsePresignRequest } from './presign.ts'
 
 const ASKED = { bucket: 'photos', key: 'a' }
 
-test('an unknown member of a presign request is refused, and the known ones are named', () => {
+test('an unknown field of a presign request is refused, and the known ones are named', () => {
   assert.equal(parsePresignRequest({ ...ASKED, expires_s: 60 }).expires_s, 60)
   for (const name of ['expires_in', 'Method', 'constructor', '__proto__'])
     assert.throws(

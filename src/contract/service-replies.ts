@@ -170,7 +170,7 @@ export const receiptKeys = z.object({
 export const health = z.object({ status: z.literal('ok') })
 export const ready = z.object({ status: z.literal('ready') })
 
-/** Every refusal: RFC 9457 with the OpenAI error object as its member `error`. */
+/** Every refusal: RFC 9457 with the OpenAI error object as its field `error`. */
 export const problem = z.looseObject({
   type: z.string().startsWith('urn:ergon:error:'),
   title: z.string(),

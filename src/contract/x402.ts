@@ -37,7 +37,7 @@ export type PaymentRequired = {
   readonly accepts: readonly PaymentRequirements[]
 }
 
-/** PAYMENT-SIGNATURE; members beside these go to the facilitator as they came. */
+/** PAYMENT-SIGNATURE; fields beside these go to the facilitator as they came. */
 export const paymentPayload = z.looseObject({
   x402Version: z.literal(2),
   accepted: z.looseObject({

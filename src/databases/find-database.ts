@@ -2,7 +2,7 @@
 import type { DatabaseReply } from '#contract/databases.ts'
 import type { AwakeInterval, SleepCause, WakeCause } from '#contract/intervals.ts'
 import { intervalOf } from '#resources/intervals.ts'
-import { sharedMembers, shownResources, type ShownResource } from '#resources/shown-resources.ts'
+import { sharedFields, shownResources, type ShownResource } from '#resources/shown-resources.ts'
 import type { GatewaySettings } from './settings.ts'
 
 export type DatabaseRow = ShownResource & {
@@ -40,7 +40,7 @@ export const SHOWN_DATABASES = shownResources<DatabaseRow, GatewaySettings, Data
     left join lateral (select * from resource_intervals where resource = n.id
       order by id desc limit 1) i on true`,
   replyOf: (row, { host, port }) => ({
-    ...sharedMembers(row),
+    ...sharedFields(row),
     object: 'database',
     size_bytes: Number(row.size_bytes),
     stored_bytes: Number(row.stored_bytes),

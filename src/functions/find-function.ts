@@ -7,7 +7,7 @@ import type { FunctionGatewaySettings } from './settings.ts'
 import { versionsColumn } from '#resources/versions.ts'
 import {
   failedVersion,
-  sharedMembers,
+  sharedFields,
   shownResources,
   type ShownResource,
 } from '#resources/shown-resources.ts'
@@ -40,11 +40,11 @@ export const SHOWN_FUNCTIONS = shownResources<FunctionRow, FunctionGatewaySettin
     n.version, n.live_version, ${versionsColumn({
       table: 'function_versions',
       key: 'function',
-      members: "'file', v.file, 'runtime', v.runtime, 'memory_bytes', v.memory_bytes",
+      fields: "'file', v.file, 'runtime', v.runtime, 'memory_bytes', v.memory_bytes",
     })}`,
   joins: `join function_versions v on v.function = n.id and v.version = coalesce(n.live_version, n.version)`,
   replyOf: (row, { address }) => ({
-    ...sharedMembers(row),
+    ...sharedFields(row),
     ...failedVersion(row, 'cannot be started'),
     object: 'function',
     url: address === undefined ? row.route : `${urlOfAccount(address, row.account)}${row.route}`,

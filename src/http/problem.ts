@@ -1,10 +1,10 @@
-// Refusals of the JSON API: application/problem+json (RFC 9457) whose extension member `error` is the OpenAI error
-// object, so that both kinds of client find their members.
+// Refusals of the JSON API: application/problem+json (RFC 9457) whose extension field `error` is the OpenAI error
+// object, so that both kinds of client find their fields.
 import { ErgonError, messageOf, type ErrorDetails } from '#base/errors.ts'
 import { advised, entryOf, fault, openaiError } from '#contract/errors.ts'
 import type { RenderedError } from './protocol-handler.ts'
 
-/** `facts` are members beside those of the error. */
+/** `facts` are fields beside those of the error. */
 export function renderProblem(
   error: ErgonError,
   ids: { requestId: string },

@@ -22,7 +22,7 @@ type StreamOptions = ChatRequest['stream_options']
 const BYTES_PER_TOKEN = 4
 const ANSWER_TOKENS = 256
 
-/** Members of `stream_options` that a stream obeys. */
+/** Fields of `stream_options` that a stream obeys. */
 export const streamOptionsOf = (options: StreamOptions): AskedOfStream => ({
   includeUsage: options?.include_usage === true,
   includeEnergy: options?.include_energy === true,

@@ -251,7 +251,7 @@ test('tokens that a server adds are known in the next life', () => {
   assert.equal(learned.overheadTokens(offer), 382)
   const saved: ReturnType<typeof learned.changes> = JSON.parse(JSON.stringify(learned.changes()))
   assert.equal(createLearned(saved).overheadTokens(offer), 382)
-  // The saved costs of an older version have no such member.
+  // The saved costs of an older version have no such field.
   const older = saved.map(({ model, declared, ratio, njPerToken }) => ({
     model,
     declared,

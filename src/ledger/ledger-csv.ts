@@ -1,4 +1,4 @@
-// The ledger as CSV (RFC 4180): members of the JSON entries.
+// The ledger as CSV (RFC 4180): fields of the JSON entries.
 import type { LedgerEntry } from '#contract/payments.ts'
 
 /** Those of evidence packs, whose verifier knows them by their places: they stay as they are. */
@@ -18,7 +18,7 @@ export const PACK_COLUMNS = [
 /** An entry as far as evidence packs have it: they have the receipt of each charge, which tells the rest. */
 export type PackLine = Pick<LedgerEntry, (typeof PACK_COLUMNS)[number]>
 
-/** All members of an entry. Further ones come last: programs read columns by their places. */
+/** All fields of an entry. Further ones come last: programs read columns by their places. */
 const COLUMNS: readonly (keyof LedgerEntry)[] = [
   ...PACK_COLUMNS,
   'resource',

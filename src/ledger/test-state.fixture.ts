@@ -57,7 +57,7 @@ export type TestCharge = {
   readonly resource?: string | undefined
 }
 
-/** A record with the members of a charge that the ledger reads. */
+/** A record with the fields of a charge that the ledger reads. */
 export function testCharge(one: TestCharge): TickRecord {
   const parts = [
     { meter: 'm1', method: 'model', band_pct: '30', energy_nj: one.ownNj.toString() },

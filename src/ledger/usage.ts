@@ -5,7 +5,7 @@ import { bundledMinutes, bundledRows, bundledSums, wholeHours } from './bundles/
 
 export type UsageSpan = { readonly account: string; readonly from: Date; readonly to: Date }
 
-/** Charges that count: all where a member is absent. */
+/** Charges that count: all where a field is absent. */
 export type UsageFilter = {
   readonly operations?: readonly string[]
   readonly model?: string

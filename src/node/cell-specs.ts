@@ -44,7 +44,7 @@ type ProgramSpec = Partial<Omit<CellSpec, 'argv' | 'socket' | 'config'>> &
 
 /**
  * A program of ours as a cell; fields given override the defaults. Its config gets the
- * members `socket`, the path to listen on in the folder that the launcher makes, and `logLevel`.
+ * fields `socket`, the path to listen on in the folder that the launcher makes, and `logLevel`.
  */
 export function programCell(program: Program, spec: ProgramSpec): CellSpec {
   const { place, config, ...given } = spec

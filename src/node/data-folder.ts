@@ -198,7 +198,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 function readKnown(file: string): Decided {
   const { format, created, port, pgPort, runFolder, stateId } = readObject(file)
   if (!isWhole(format)) throw damaged(file, 'format')
-  // A newer version may have renamed the other members.
+  // A newer version may have renamed the other fields.
   if (format <= FORMAT) {
     if (!isText(created)) throw damaged(file, 'created')
     if (!isWhole(port)) throw damaged(file, 'port')
@@ -238,10 +238,10 @@ function readObject(file: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-const damaged = (file: string, member?: string, cause?: unknown) =>
+const damaged = (file: string, field?: string, cause?: unknown) =>
   fault(
     'data_damaged',
-    `Could not read ${file}${member === undefined ? '' : `: its member "${member}"`}`,
+    `Could not read ${file}${field === undefined ? '' : `: its field "${field}"`}`,
     { cause },
   )
 

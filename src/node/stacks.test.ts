@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import './stacks.ts'
 
-test("a stack is there whatever its error's members do, and begins as Node writes it", () => {
+test("a stack is there whatever its error's fields do, and begins as Node writes it", () => {
   class Odd extends Error {
     override toString(): string {
       throw new Error('never asked')

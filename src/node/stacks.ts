@@ -19,7 +19,7 @@ function headOf(error: Error): string {
       return `${error.name} [${code}]: ${error.message}`
     return Error.prototype.toString.call(error)
   } catch {
-    // No error, or one whose members throw: its stack is wanted all the same.
+    // No error, or one whose fields throw: its stack is wanted all the same.
     return '<error>'
   }
 }

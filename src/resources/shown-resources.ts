@@ -1,4 +1,4 @@
-// Resources of one kind as the API shows them: the rows of an account, and the members that all kinds have.
+// Resources of one kind as the API shows them: the rows of an account, and the fields that all kinds have.
 import { nj, printJoules } from '#base/units.ts'
 import { printEnergyPerDay } from '#contract/energy-budget.ts'
 import { fault, type Code } from '#contract/errors.ts'
@@ -30,7 +30,7 @@ export interface ShownResources<Row, Settings, Reply extends object = object> {
   readonly replyOf: (row: Row, settings: Settings) => Reply
 }
 
-/** `columns` and `joins` are SQL of the product's own members; the resource is `n`. */
+/** `columns` and `joins` are SQL of the product's own fields; the resource is `n`. */
 export function shownResources<Row extends ShownResource, Settings, Reply extends object>(given: {
   readonly kind: string
   readonly notFound: Code
@@ -67,8 +67,8 @@ export function shownResources<Row extends ShownResource, Settings, Reply extend
 
 /** Statuses that do not say by themselves that there is work. */
 const IS_MADE: ReadonlySet<string> = new Set(['deployed', 'crash_loop', 'suspended'])
-/** The members that all kinds have, except the status. */
-export const sharedMembers = (row: ShownResource) => ({
+/** The fields that all kinds have, except the status. */
+export const sharedFields = (row: ShownResource) => ({
   id: row.id,
   name: row.name,
   region: row.region,

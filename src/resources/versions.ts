@@ -22,12 +22,12 @@ export async function readVersions(
   return rows[0]
 }
 
-/** SQL of the versions of the resource `n`, the newest first; `members` are those of the product's table `v`. */
+/** SQL of the versions of the resource `n`, the newest first; `fields` are those of the product's table `v`. */
 export const versionsColumn = (given: {
   readonly table: string
   readonly key: string
-  readonly members: string
+  readonly fields: string
 }): string => `(select jsonb_agg(jsonb_build_object('version', o.version, 'failure', o.failure, 'created_at',
-    to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ${given.members}) order by o.version desc)
+    to_char(o.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ${given.fields}) order by o.version desc)
   from resource_versions o join ${given.table} v on v.${given.key} = o.resource and v.version = o.version
   where o.resource = n.id) as versions`

@@ -2,7 +2,7 @@
 // nothing of what the balance paid.
 import type { Charge } from '#contract/charge.ts'
 
-/** The members of a row of `GET /v1/ledger` that a receipt is compared with. */
+/** The fields of a row of `GET /v1/ledger` that a receipt is compared with. */
 export type RowFigures = {
   readonly id: string
   readonly leaf_hash: string | null

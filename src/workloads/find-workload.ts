@@ -4,7 +4,7 @@ import type { WorkloadReply } from '#contract/workload-replies.ts'
 import { versionsColumn } from '#resources/versions.ts'
 import {
   failedVersion,
-  sharedMembers,
+  sharedFields,
   shownResources,
   type ShownResource,
 } from '#resources/shown-resources.ts'
@@ -49,14 +49,14 @@ export const SHOWN_WORKLOADS = shownResources<WorkloadRow, WorkloadGatewaySettin
       {
         table: 'workload_versions',
         key: 'workload',
-        members: "'image', v.image, 'digest', v.digest",
+        fields: "'image', v.image, 'digest', v.digest",
       },
     )}`,
   joins: `join workloads w using (id)
     join workload_versions p on p.workload = w.id and p.version = n.version
     join workload_versions v on v.workload = w.id and v.version = coalesce(n.live_version, n.version)`,
   replyOf: (row, { address }) => ({
-    ...sharedMembers(row),
+    ...sharedFields(row),
     ...failedVersion(row, 'is not ready'),
     object: 'workload',
     url: address === undefined ? `http://${row.host}` : workloadUrl(address, row.host),

@@ -55,7 +55,7 @@ begin
   return held;
 end $$;
 
--- Sets the sizes of volumes that have those of one member of `held` to those of another.
+-- Sets the sizes of volumes that have those of one field of `held` to those of another.
 create or replace function set_volume_sizes(held jsonb, was text, becomes text) returns void language sql as $$
   update workload_volumes o set size_bytes = (h ->> becomes)::bigint from jsonb_array_elements(held) as h
   where o.id = h ->> 'id' and o.size_bytes = (h ->> was)::bigint and h ->> was <> h ->> becomes

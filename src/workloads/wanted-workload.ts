@@ -1,4 +1,4 @@
-// The members of a request, as deploy_workload() and change_workload() take them.
+// The fields of a request, as deploy_workload() and change_workload() take them.
 import { msOfDuration, type DurationRange } from '#contract/durations.ts'
 import { fault } from '#contract/errors.ts'
 import { bytesOfSize } from '#contract/sizes.ts'
@@ -14,7 +14,7 @@ const ms = (text: string | undefined, range: DurationRange & { readonly byDefaul
   msOfDuration(text ?? range.byDefault, range)
 const cpu = (cores: number) => Math.round(cores * MILLI)
 
-/** The members that a change names. Throws image_refused, host_taken and volumes_off. */
+/** The fields that a change names. Throws image_refused, host_taken and volumes_off. */
 export function wantedWorkload(
   change: WorkloadChange,
   account: string,
@@ -60,7 +60,7 @@ export function wantedWorkload(
   }
 }
 
-/** The members of a new workload that its request leaves out. */
+/** The fields of a new workload that its request leaves out. */
 export function defaultsOf(
   account: string,
   settings: WorkloadGatewaySettings,

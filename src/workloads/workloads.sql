@@ -7,7 +7,7 @@ create or replace function host_workload(of_id text) returns void language sql a
     from unnest(array_prepend(w.host, w.hosts)) as h)) from workloads w where w.id = of_id
 $$;
 
--- Adds a version: the members of the last one, and above them those that are wanted.
+-- Adds a version: the fields of the last one, and above them those that are wanted.
 create or replace function add_workload_version(of_id text, given jsonb, kept_versions int) returns void
 language plpgsql as $$
 declare
@@ -23,7 +23,7 @@ begin
   end if;
 end $$;
 
--- Changes a workload: `wanted` has members of a version, which make another one, and those of the workload itself.
+-- Changes a workload: `wanted` has fields of a version, which make another one, and those of the workload itself.
 create or replace function change_workload(of_id text, wanted jsonb, kept_versions int) returns void language plpgsql as $$
 declare
   of_version constant jsonb := wanted - array['scale_min', 'scale_max', 'target_requests', 'sleep_after_ms', 'hosts'];

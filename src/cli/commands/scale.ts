@@ -4,10 +4,10 @@ import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { askWorkload } from '#cli/workloads.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
-  const given = Object.entries(MEMBERS).flatMap(([option, member]) => {
+  const given = Object.entries(FIELDS).flatMap(([option, field]) => {
     const text = textOption(options, option)
     if (text === undefined) return []
-    if (/^\d{1,3}$/.test(text)) return [[member, Number(text)]]
+    if (/^\d{1,3}$/.test(text)) return [[field, Number(text)]]
     throw new CommandError(
       `Not a number for --${option}: ${text}`,
       EXIT.usage,
@@ -24,5 +24,5 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
     )
 }
 
-/** The members of a scale by the names of options. */
-const MEMBERS = { min: 'min', max: 'max', 'target-requests': 'target_requests' }
+/** The fields of a scale by the names of options. */
+const FIELDS = { min: 'min', max: 'max', 'target-requests': 'target_requests' }

@@ -47,8 +47,8 @@ const OF_SERVERS = {
   silicon: z.string().optional(),
 }
 
-export const FILE_MEMBERS = Object.keys(OF_FILES) as readonly (keyof typeof OF_FILES)[]
-export const SERVER_MEMBERS = Object.keys(OF_SERVERS) as readonly (keyof typeof OF_SERVERS)[]
+export const FILE_FIELDS = Object.keys(OF_FILES) as readonly (keyof typeof OF_FILES)[]
+export const SERVER_FIELDS = Object.keys(OF_SERVERS) as readonly (keyof typeof OF_SERVERS)[]
 
 const newModel = ownObject({ ...SOURCES, ...OF_FILES, ...OF_SERVERS })
 export type NewModelRequest = z.output<typeof newModel>

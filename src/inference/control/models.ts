@@ -7,8 +7,8 @@ import { Secret } from '#base/log.ts'
 import { larger, nj } from '#base/units.ts'
 import { WORD, WORD_IN_WORDS } from '#config/checks.ts'
 import {
-  FILE_MEMBERS,
-  SERVER_MEMBERS,
+  FILE_FIELDS,
+  SERVER_FIELDS,
   type INFERENCE_CONTROL,
   type NewModelRequest,
 } from '#contract/control/inference.ts'
@@ -83,17 +83,17 @@ async function newModel(body: Body, deps: Deps, call: AddCall): Promise<NewModel
   if (body.upstream !== undefined) return upstreamModel(body, body.upstream, deps)
   // The model's existence is checked first: other fields of an unknown model are not the fault.
   const known = body.default === undefined ? undefined : defaultModel(body.default)
-  // Accepted for another kind of model, such a member would do nothing.
-  demandAbsent(body, SERVER_MEMBERS, 'is for servers; what is served here is measured')
+  // Accepted for another kind of model, such a field would do nothing.
+  demandAbsent(body, SERVER_FIELDS, 'is for servers; what is served here is measured')
   if (known !== undefined) {
-    demandAbsent(body, FILE_MEMBERS, 'is for files and servers; a default model is served as it is')
+    demandAbsent(body, FILE_FIELDS, 'is for files and servers; a default model is served as it is')
     return known
   }
   if (body.pull !== undefined) return fileModel(body, await pulled(body, deps.modelsFolder, call))
   return fileModel(body, needed(body, 'file'))
 }
 
-/** A member that this kind of model needs. Throws invalid_request when it is absent. */
+/** A field that this kind of model needs. Throws invalid_request when it is absent. */
 function needed(body: Body, name: 'file' | 'sha256' | 'upstream_model'): string {
   const value = body[name]
   if (value !== undefined) return value

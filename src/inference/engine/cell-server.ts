@@ -13,7 +13,7 @@ import { isFields, refuse, type BodyFields } from './fields.ts'
 import { EVENT_STREAM } from './sse.ts'
 import type { CpuAccount } from './step-clock.ts'
 import { Stuck } from './step-watch.ts'
-import { usageMember, type CellUsage } from './usage.ts'
+import { usageField, type CellUsage } from './usage.ts'
 
 const BODY_BYTES_MAX = 8 << 20
 const CONNECTIONS_MAX = 512
@@ -197,7 +197,7 @@ function fail(
   const known = error instanceof ErgonError ? error : fault('internal', 'The model could not go on')
   if (known !== error) cell.log.error('A request failed', { error, detail: messageOf(error) })
   if (response.destroyed) return
-  const spent = usage === undefined ? {} : { ergon: usageMember(usage) }
+  const spent = usage === undefined ? {} : { ergon: usageField(usage) }
   // The gateway adds the advice, as the code may become another there.
   const body = { error: { ...openaiError(known), message: known.message }, ...spent }
   if (!response.headersSent) {

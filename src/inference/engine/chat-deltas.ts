@@ -24,12 +24,12 @@ export function createChoiceWriter(request: CellChatRequest) {
   /** Of tokens whose text is held back, as a tool call that is not complete. */
   let logprobs: TokenLogprob[] = []
   const takeLogprobs = () => logprobsOf(logprobs.splice(0))
-  const delta = (members: object): object => {
+  const delta = (fields: object): object => {
     const first = started ? {} : { role: 'assistant' }
     started = true
-    return { ...first, ...members }
+    return { ...first, ...fields }
   }
-  const memberOf = (part: ToolCallPart): object => {
+  const fieldOf = (part: ToolCallPart): object => {
     switch (part.kind) {
       case 'text':
         return { content: part.text }
@@ -48,7 +48,7 @@ export function createChoiceWriter(request: CellChatRequest) {
       const parts = reader.push(event.text)
       if (event.kind === 'end') parts.push(...reader.end())
       const written: CellChoice[] = parts.map((part) => ({
-        delta: delta(memberOf(part)),
+        delta: delta(fieldOf(part)),
         logprobs: takeLogprobs(),
         finish_reason: null,
       }))

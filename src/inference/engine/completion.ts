@@ -5,7 +5,7 @@ import type { CellAnswer, CellWork } from './cell-engine.ts'
 import type { ChatModel } from './chat-model.ts'
 import type { TokenLogprob } from './choice.ts'
 import { runChoices, type ChoicePlan } from './choices.ts'
-import { booleanOf, memberOf, numberOf, refuse, unsupported, type BodyFields } from './fields.ts'
+import { booleanOf, fieldOf, numberOf, refuse, unsupported, type BodyFields } from './fields.ts'
 import { assertCharacters, PROMPTS_MAX, tokensLeft } from './prompt-limit.ts'
 import { CHOICES_MAX } from '#contract/inference-limits.ts'
 import { readGenerating, withSeed } from './read-sampling.ts'
@@ -33,7 +33,7 @@ export function answerCompletion(
 }
 
 function readPlans(model: ChatModel, body: BodyFields): Plan[] {
-  if (memberOf(body, 'suffix') !== undefined)
+  if (fieldOf(body, 'suffix') !== undefined)
     throw unsupported('suffix', 'this model does not fill in the middle')
   const alternatives = numberOf(body, 'logprobs', {
     least: 0,
@@ -47,7 +47,7 @@ function readPlans(model: ChatModel, body: BodyFields): Plan[] {
   const echo = booleanOf(body, 'echo') === true
   if (echo && alternatives !== undefined)
     throw unsupported('echo', 'the prompt has no logprobs here')
-  const prompts = readInputs(memberOf(body, 'prompt'), 'prompt', PROMPTS_MAX)
+  const prompts = readInputs(fieldOf(body, 'prompt'), 'prompt', PROMPTS_MAX)
   const wanted = { maxTokens: maxTokens ?? MAX_TOKENS_DEFAULT, param: 'prompt' }
   return prompts.flatMap((input) => {
     const prompt = readPrompt(model, input)

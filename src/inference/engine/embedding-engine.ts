@@ -4,7 +4,7 @@ import type { LlamaEmbeddingContext, LlamaModel, Token } from 'node-llama-cpp'
 import type { Logger } from '#base/log.ts'
 import { fault } from '#contract/errors.ts'
 import type { CellAnswer, CellEngine, CellWork } from './cell-engine.ts'
-import { memberOf, numberOf, refuse, type BodyFields } from './fields.ts'
+import { fieldOf, numberOf, refuse, type BodyFields } from './fields.ts'
 import { createGpuTimer, NO_GPU, type GpuTimer } from './gpu-timer.ts'
 import { loadModel } from './load-model.ts'
 import type { ModelConfig } from './model-config.ts'
@@ -12,7 +12,7 @@ import { assertCharacters } from './prompt-limit.ts'
 import { createPool, type Pool } from './sequences.ts'
 import { createStepClock, processClocks, type StepShare, type StepClock } from './step-clock.ts'
 import { readInputs, tokensOf } from './token-input.ts'
-import { usageMember } from './usage.ts'
+import { usageField } from './usage.ts'
 
 const INPUTS_MAX = 2048
 
@@ -77,7 +77,7 @@ function readDimensions({ model, config }: EmbeddingModel, body: BodyFields): nu
 }
 
 function readTokens({ model, config, framingTokens }: EmbeddingModel, body: BodyFields): Token[][] {
-  const inputs = readInputs(memberOf(body, 'input'), 'input', INPUTS_MAX)
+  const inputs = readInputs(fieldOf(body, 'input'), 'input', INPUTS_MAX)
   return inputs.map((input) => {
     if (typeof input === 'string') assertCharacters(input.length, config.contextSize, 'input')
     const tokens = tokensOf(model, input, 'input')
@@ -104,10 +104,10 @@ async function* frames(
     const vector = await embed(embedding, tokens, work)
     usage.promptTokens += tokens.length + embedding.framingTokens
     const bytes = normalised(vector, dimensions).toString('base64')
-    yield `${JSON.stringify({ index, embedding: bytes, ergon: usageMember(usage) })}\n`
+    yield `${JSON.stringify({ index, embedding: bytes, ergon: usageField(usage) })}\n`
   }
   const total = { prompt_tokens: usage.promptTokens, total_tokens: usage.promptTokens }
-  const last = { model: embedding.config.id, usage: total, ergon: usageMember(usage) }
+  const last = { model: embedding.config.id, usage: total, ergon: usageField(usage) }
   yield `${JSON.stringify(last)}\n`
 }
 

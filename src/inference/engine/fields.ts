@@ -1,4 +1,4 @@
-// Reads members of a parsed JSON body. The gateway has checked the shape by schema; here every value is
+// Reads fields of a parsed JSON body. The gateway has checked the shape by schema; here every value is
 // bounded once more, for a cell is a process of its own and may have other callers.
 import type { ErgonError } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
@@ -22,8 +22,8 @@ export function fieldsOf(value: unknown, param: string): BodyFields {
   return value
 }
 
-/** The member, where null means absent, as in OpenAI's interface. */
-export const memberOf = (fields: BodyFields, key: string): unknown => fields[key] ?? undefined
+/** The field, where null means absent, as in OpenAI's interface. */
+export const fieldOf = (fields: BodyFields, key: string): unknown => fields[key] ?? undefined
 
 type NumberBounds = { readonly least: number; readonly most: number; readonly integer?: boolean }
 
@@ -32,7 +32,7 @@ export function numberOf(
   key: string,
   bounds: NumberBounds,
 ): number | undefined {
-  const value = memberOf(fields, key)
+  const value = fieldOf(fields, key)
   if (value === undefined) return undefined
   const fits =
     typeof value === 'number' &&
@@ -47,7 +47,7 @@ export function numberOf(
 }
 
 export function booleanOf(fields: BodyFields, key: string): boolean | undefined {
-  const value = memberOf(fields, key)
+  const value = fieldOf(fields, key)
   if (value === undefined || typeof value === 'boolean') return value
   throw refuse(key, 'it must be true or false')
 }

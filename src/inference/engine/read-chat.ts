@@ -1,5 +1,5 @@
 // The body of a chat request.
-import { booleanOf, fieldsOf, isFields, memberOf, numberOf, refuse, unsupported } from './fields.ts'
+import { booleanOf, fieldsOf, isFields, fieldOf, numberOf, refuse, unsupported } from './fields.ts'
 import type { BodyFields } from './fields.ts'
 import type { Grammar } from './grammar/grammar.ts'
 import { formatGrammar } from './grammar/request-grammar.ts'
@@ -20,13 +20,13 @@ export type CellChatRequest = Generating & {
   readonly isJson: boolean
 }
 
-/** Throws `invalid_request` or `unsupported_parameter`, naming the member. */
+/** Throws `invalid_request` or `unsupported_parameter`, naming the field. */
 export function readChat(body: BodyFields, config: ModelConfig): CellChatRequest {
   refuseModalities(body)
   const tools = readToolUse(body, config)
   // Tools that the model may call or not call leave no room for a format of the whole text.
-  const grammar = tools?.grammar ?? readFormat(memberOf(body, 'response_format'))
-  const turns = readTurns(memberOf(body, 'messages'))
+  const grammar = tools?.grammar ?? readFormat(fieldOf(body, 'response_format'))
+  const turns = readTurns(fieldOf(body, 'messages'))
   return {
     ...readGenerating(body, config, readAlternatives(body)),
     turns: tools === undefined ? turns : tools.place(turns),
@@ -37,12 +37,11 @@ export function readChat(body: BodyFields, config: ModelConfig): CellChatRequest
 }
 
 function refuseModalities(body: BodyFields): void {
-  const modalities = memberOf(body, 'modalities')
+  const modalities = fieldOf(body, 'modalities')
   const other = Array.isArray(modalities) ? modalities.find((each) => each !== 'text') : undefined
   if (other !== undefined) throw unsupported('modalities', `this model writes text, not ${other}`)
-  for (const member of ['audio', 'web_search_options', 'prediction'])
-    if (memberOf(body, member) !== undefined)
-      throw unsupported(member, 'this model has no such part')
+  for (const field of ['audio', 'web_search_options', 'prediction'])
+    if (fieldOf(body, field) !== undefined) throw unsupported(field, 'this model has no such part')
 }
 
 function readAlternatives(body: BodyFields): number | undefined {

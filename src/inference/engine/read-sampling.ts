@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { CHOICES_MAX } from '#contract/inference-limits.ts'
 import type { Sampling } from './generation.ts'
-import { fieldsOf, listOf, memberOf, numberOf, refuse, textOf, type BodyFields } from './fields.ts'
+import { fieldsOf, listOf, fieldOf, numberOf, refuse, textOf, type BodyFields } from './fields.ts'
 import type { ModelConfig } from './model-config.ts'
 
 const STOPS_MAX = 4
@@ -39,10 +39,10 @@ export function readGenerating(
       seed: seed === undefined ? randomInt(SEEDS) : seed >>> 0,
       presencePenalty: numberOf(fields, 'presence_penalty', penalty) ?? 0,
       frequencyPenalty: numberOf(fields, 'frequency_penalty', penalty) ?? 0,
-      bias: readBias(memberOf(fields, 'logit_bias')),
+      bias: readBias(fieldOf(fields, 'logit_bias')),
       ...(alternatives === undefined ? {} : { alternatives }),
     },
-    stops: readStops(memberOf(fields, 'stop')),
+    stops: readStops(fieldOf(fields, 'stop')),
     choices: numberOf(fields, 'n', { least: 1, most: CHOICES_MAX, integer: true }) ?? 1,
     maxTokens: readMaxTokens(fields),
   }

@@ -4,7 +4,7 @@ import {
   fieldsOf,
   isFields,
   listOf,
-  memberOf,
+  fieldOf,
   refuse,
   textOf,
   unsupported,
@@ -43,10 +43,10 @@ type Tool = CallableTool & {
 /** The use of tools in this request; absent when none can be called. */
 export function readToolUse(fields: BodyFields, config: ModelConfig): ToolUse | undefined {
   for (const old of ['functions', 'function_call'])
-    if (memberOf(fields, old) !== undefined)
+    if (fieldOf(fields, old) !== undefined)
       throw unsupported(old, 'it was replaced by tools and tool_choice')
-  const tools = readTools(memberOf(fields, 'tools'))
-  const choice = memberOf(fields, 'tool_choice') ?? (tools.length > 0 ? 'auto' : 'none')
+  const tools = readTools(fieldOf(fields, 'tools'))
+  const choice = fieldOf(fields, 'tool_choice') ?? (tools.length > 0 ? 'auto' : 'none')
   if (choice === 'none') return undefined
   if (tools.length === 0) throw refuse('tool_choice', 'there are no tools')
   const parallel = booleanOf(fields, 'parallel_tool_calls')
@@ -86,7 +86,7 @@ const WEAK_CALLS_MAX = 8
  * does best without any word of tools before it.
  */
 function endsWithResult(fields: BodyFields): boolean {
-  const messages = memberOf(fields, 'messages')
+  const messages = fieldOf(fields, 'messages')
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined
   return isFields(last) && last['role'] === 'tool'
 }
@@ -100,8 +100,8 @@ function readTools(value: unknown): Tool[] {
     const described = fieldsOf(entry['function'], `${param}.function`)
     const name = textOf(described['name'], `${param}.function.name`, 64)
     if (!NAME.test(name)) throw refuse(`${param}.function.name`, `it must match ${NAME.source}`)
-    const description = memberOf(described, 'description') ?? ''
-    const parameters = memberOf(described, 'parameters')
+    const description = fieldOf(described, 'description') ?? ''
+    const parameters = fieldOf(described, 'parameters')
     return {
       name,
       strict: described['strict'] === true,

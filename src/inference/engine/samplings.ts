@@ -7,7 +7,7 @@ export const TOKEN_CPU_NS_MAX = 1_000_000_000n
 
 /** One generation's; at most one token of it is being chosen at a time. */
 export type TokenTimer = {
-  /** `param`: the member of the request that its grammar came from. */
+  /** `param`: the field of the request that its grammar came from. */
   begin(param: string): void
   /** Throws `invalid_request` when that token took too long. */
   end(): void

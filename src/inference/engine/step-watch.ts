@@ -25,7 +25,7 @@ const LOOK_MS = 250
 
 /** The reason of a stuck cell's AbortSignal. */
 export class Stuck extends Error {
-  /** The accounts whose grammars it is, and the member of each request that the grammar came from. */
+  /** The accounts whose grammars it is, and the field of each request that the grammar came from. */
   readonly blamed: ReadonlyMap<CpuAccount, string>
 
   constructor(message: string, blamed: ReadonlyMap<CpuAccount, string>) {

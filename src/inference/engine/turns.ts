@@ -1,6 +1,6 @@
 // A conversation as the model is to see it: turns of plain text. Tool calls and their results are
 // written in the Hermes form, which most open models with tools were trained on.
-import { fieldsOf, isFields, listOf, memberOf, refuse, textOf, unsupported } from './fields.ts'
+import { fieldsOf, isFields, listOf, fieldOf, refuse, textOf, unsupported } from './fields.ts'
 import type { BodyFields } from './fields.ts'
 import { CALL_CLOSE, CALL_OPEN } from './tool-calls.ts'
 
@@ -11,7 +11,7 @@ const PARTS_MAX = 1024
 const CALLS_MAX = 128
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool'] as const
 
-/** Reads the member `messages` of a chat request. */
+/** Reads the field `messages` of a chat request. */
 export function readTurns(value: unknown): Turn[] {
   const messages = listOf(value, 'messages', MESSAGES_MAX)
   if (messages.length === 0) throw refuse('messages', 'it is empty')
@@ -23,7 +23,7 @@ export function readTurns(value: unknown): Turn[] {
 function readTurn(message: BodyFields, param: string): Turn {
   const role = ROLES.find((known) => known === message['role'])
   if (role === undefined) throw refuse(`${param}.role`, `it must be one of ${ROLES.join(', ')}`)
-  const text = readContent(memberOf(message, 'content'), `${param}.content`)
+  const text = readContent(fieldOf(message, 'content'), `${param}.content`)
   switch (role) {
     case 'developer':
     case 'system':
@@ -32,7 +32,7 @@ function readTurn(message: BodyFields, param: string): Turn {
       if (text === undefined) throw refuse(`${param}.content`, 'it is missing')
       return { role, text }
     case 'assistant': {
-      const calls = readCalls(memberOf(message, 'tool_calls'), param)
+      const calls = readCalls(fieldOf(message, 'tool_calls'), param)
       if (text === undefined && calls === '') throw refuse(`${param}.content`, 'it is missing')
       return { role, text: [text ?? '', calls].filter((part) => part !== '').join('\n') }
     }

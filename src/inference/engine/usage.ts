@@ -9,8 +9,8 @@ export type CellUsage = {
   completionTokens: number
 }
 
-/** The member `ergon` of every chunk: cumulative CPU and time on a GPU in nanoseconds as text, and tokens. */
-export type UsageMember = {
+/** The field `ergon` of every chunk: cumulative CPU and time on a GPU in nanoseconds as text, and tokens. */
+export type UsageField = {
   readonly cpu_ns: string
   /** Absent until a step ran on a GPU. */
   readonly gpu_ns?: string
@@ -18,7 +18,7 @@ export type UsageMember = {
   readonly completion_tokens: number
 }
 
-export const usageMember = (usage: CellUsage): UsageMember => ({
+export const usageField = (usage: CellUsage): UsageField => ({
   cpu_ns: usage.account.cpuNs.toString(),
   ...(usage.account.gpuNs === 0n ? {} : { gpu_ns: usage.account.gpuNs.toString() }),
   prompt_tokens: usage.promptTokens,

@@ -48,7 +48,7 @@ export function routeChat(deps: InferenceDeps, request: ChatRequest): RoutedRequ
   return { choice, work }
 }
 
-/** Throws unsupported_parameter for members of OpenAI's shape that no model here serves. */
+/** Throws unsupported_parameter for fields of OpenAI's shape that no model here serves. */
 function refuseUnserved(request: ChatRequest): void {
   for (const [param, isSent, why] of UNSERVED)
     if (isSent(request))

@@ -43,7 +43,7 @@ function wholeReply(
 
 /**
  * Deltas are sent as they come. The last writes have the figures of the settled charge: the chunks with the finish
- * reasons, and the usage. The usage has a chunk of its own where `include_usage` is set, and is a member of the last
+ * reasons, and the usage. The usage has a chunk of its own where `include_usage` is set, and is a field of the last
  * finish otherwise. Never a named event: openai and the AI SDK break on it.
  */
 export function streamedReply(
@@ -85,7 +85,7 @@ export function streamedReply(
 const DONE = 'data: [DONE]\n\n'
 const NOTHING_USED: TokenUsage = { promptTokens: 0, completionTokens: 0 }
 
-/** Members of a chunk that a caller asks for. */
+/** Fields of a chunk that a caller asks for. */
 export type AskedOfStream = { readonly includeUsage: boolean; readonly includeEnergy: boolean }
 
 type StreamState = { readonly finishes: Map<number, FinishReason>; usage: TokenUsage | undefined }
@@ -182,7 +182,7 @@ function chunkPrinter({ shape, write, state }: Chunks): (event: AnswerEvent) => 
   }
 }
 
-/** All four stream clients raise this properly (an `error` member in an unnamed event). */
+/** All four stream clients raise this properly (an `error` field in an unnamed event). */
 const errorChunk = (error: ErgonError): string =>
   `data: ${JSON.stringify({ error: openaiError(error) })}\n\n`
 

@@ -84,7 +84,7 @@ export const TEXT: ReplyShape = {
   }),
 }
 
-/** The first members of every body of one reply. */
+/** The first fields of every body of one reply. */
 export const envelope = (object: string, head: AnswerHead) => ({
   id: head.id,
   object,

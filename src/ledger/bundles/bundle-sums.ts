@@ -59,7 +59,7 @@ export function sumCharges(
   )
 }
 
-/** The members of a sum before bands were kept. */
+/** The fields of a sum before bands were kept. */
 const UNBANDED = 10
 
 /** Sums as a bundle of that time would keep them. */

@@ -49,14 +49,14 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any
 
-test('charges of any members come back from a bundle byte for byte', () => {
-  const member = fc.dictionary(key, value, { maxKeys: 6 })
+test('charges of any fields come back from a bundle byte for byte', () => {
+  const field = fc.dictionary(key, value, { maxKeys: 6 })
   const charge = fc
-    .tuple(fc.nat(50), member)
-    .map(([nth, members]) => Buffer.from(JSON.stringify({ ...chargeOf(nth), ...members })))
+    .tuple(fc.nat(50), field)
+    .map(([nth, fields]) => Buffer.from(JSON.stringify({ ...chargeOf(nth), ...fields })))
   const any = fc.oneof(
     charge,
-    member.map((members) => Buffer.from(JSON.stringify(members))),
+    field.map((fields) => Buffer.from(JSON.stringify(fields))),
     fc.string({ unit: 'binary' }).map((one) => Buffer.from(one)),
     fc.uint8Array(),
   )
@@ -66,7 +66,7 @@ test('charges of any members come back from a bundle byte for byte', () => {
   )
 })
 
-test('members of the oldest charges and of charges to come are read by their keys', () => {
+test('fields of the oldest charges and of charges to come are read by their keys', () => {
   const { model: _, ...plain } = { ...chargeOf(1), model: '' }
   const list = [
     plain,

@@ -1,10 +1,10 @@
-// A charge in a bundle, with the members that a row of `charges` has.
+// A charge in a bundle, with the fields that a row of `charges` has.
 import { MEASURED_METHODS } from '#contract/known.ts'
 import type { Queryable } from '#state/connect.ts'
 import type { DamagedBundle } from './damage.ts'
 import { readBundles, type BundleFilter, type ReadBundle } from './read-bundles.ts'
 
-/** Members that need the whole charge, or are seldom asked for, are getters. */
+/** Fields that need the whole charge, or are seldom asked for, are getters. */
 export class BundledCharge {
   readonly account: string
   readonly accountSeq: bigint
@@ -69,7 +69,7 @@ export class BundledCharge {
       : (resource.split(':')[1] ?? '')
   }
 
-  /** A member by its key; undefined where the charge has none. */
+  /** A field by its key; undefined where the charge has none. */
   value(name: string): string | undefined {
     return this.#bundle.value(name, this.#nth)
   }

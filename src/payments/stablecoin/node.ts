@@ -31,15 +31,15 @@ export const openNode = (address: Secret, name: string): RpcNode => ({
 export const nodeFault = (what: string, reason: string) =>
   fault('payment_processor_away', `Could not ask ${what}: ${reason}`)
 
-/** A member of an object that is a hexadecimal quantity, data or hash. Throws payment_processor_away. */
-export function hexOf(value: unknown, member: string): string {
-  const hex = (value as Readonly<Record<string, unknown>> | null)?.[member]
+/** A field of an object that is a hexadecimal quantity, data or hash. Throws payment_processor_away. */
+export function hexOf(value: unknown, field: string): string {
+  const hex = (value as Readonly<Record<string, unknown>> | null)?.[field]
   if (typeof hex !== 'string' || !/^0x[0-9a-f]*$/i.test(hex))
-    throw nodeFault('a node', `no ${member} in hexadecimal`)
+    throw nodeFault('a node', `no ${field} in hexadecimal`)
   return hex.toLowerCase()
 }
 
-export const quantityOf = (value: unknown, member: string): bigint => {
-  const hex = hexOf(value, member)
+export const quantityOf = (value: unknown, field: string): bigint => {
+  const hex = hexOf(value, field)
   return hex === '0x' ? 0n : BigInt(hex)
 }

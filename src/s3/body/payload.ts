@@ -4,7 +4,7 @@ import { storageFault } from '#contract/storage-errors.ts'
 import type { VerifiedSignature, Seed } from '#s3/authentication/verify.ts'
 
 export type Payload = {
-  /** The signed parts of the body; members are undefined without a signature. */
+  /** The signed parts of the body; fields are undefined without a signature. */
   readonly signed: { readonly payload: string | undefined; readonly seed: Seed | undefined }
   /** The bytes as received, with framing; can be read once. Throws the exchange's own end. */
   source(): AsyncIterable<Buffer>

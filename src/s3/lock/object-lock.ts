@@ -151,7 +151,7 @@ export function lockHeaders(
   }
 }
 
-/** The lock of a document as headers of a write; absent members are undefined. */
+/** The lock of a document as headers of a write; absent fields are undefined. */
 export const lockAsHeaders = (
   retention: Retention | null,
   legalHold?: boolean,

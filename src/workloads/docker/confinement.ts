@@ -5,7 +5,7 @@ import { MASKED_IN_PROC } from '#cells/root/plan.ts'
 import { OWN_ARCHITECTURE } from '#cells/syscalls/numbers.ts'
 import { seccompProfile } from '#cells/syscalls/profile.ts'
 
-/** Members of the Engine API's HostConfig. */
+/** Fields of the Engine API's HostConfig. */
 export type Confinement = {
   readonly CapDrop: readonly string[]
   readonly CgroupnsMode: 'private'

@@ -33,7 +33,7 @@ const workOn = (model: string, isServer: boolean) =>
 const tellAdded = ({ id, warning }: ControlAnswer<'model.add'>) =>
   tell(warning === undefined ? `${id} is being served` : `${id} is added, but ${warning}`)
 
-/** The members of a request that the options of a command name. */
+/** The fields of a request that the options of a command name. */
 export const modelFields = (options: CommandCall['options']) => {
   const text = (name: string) => textOption(options, name)
   const number = (name: string) => {

@@ -10,7 +10,7 @@ type Own = <T>(work: () => T) => T
 
 export type RequestGrammar = {
   readonly grammar: LlamaGrammar
-  /** The member of the request that it came from. */
+  /** The field of the request that it came from. */
   readonly param: string
 }
 

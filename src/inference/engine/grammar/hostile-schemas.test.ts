@@ -41,7 +41,7 @@ const HOSTILE: Readonly<Record<string, object>> = {
   },
 }
 
-/** The same value, which counts each read of a member. */
+/** The same value, which counts each read of a field. */
 function watched<T extends object>(value: T, count: () => void): T {
   const known = new WeakMap<object, object>()
   const watch = (one: unknown): unknown => {
@@ -65,7 +65,7 @@ function watched<T extends object>(value: T, count: () => void): T {
   return watch(value) as T
 }
 
-/** Spreading, mapping and checking look at a member several times for each step. */
+/** Spreading, mapping and checking look at a field several times for each step. */
 const LOOKS_A_STEP = 8
 
 function looksAt(schema: object): number {

@@ -29,7 +29,7 @@ const NOT_HELD = words(
 
 export type SchemaSource = {
   readonly root: BodyFields
-  /** The member of the request that it came in. */
+  /** The field of the request that it came in. */
   readonly param: string
   /** Names that JSON Schema does not know are refused too. */
   readonly strict: boolean
@@ -115,9 +115,9 @@ function weightOf(key: string, value: unknown): number {
   if (key === 'enum' || key === 'const') return JSON.stringify(value).length / STEP_CHARACTERS
   if (Array.isArray(value)) return value.length
   if (!isFields(value)) return 0
-  const members = Object.values(value)
-  const listed = members.map((each) => (Array.isArray(each) ? each.length : 0))
-  return listed.reduce((sum, length) => sum + length, members.length)
+  const fields = Object.values(value)
+  const listed = fields.map((each) => (Array.isArray(each) ? each.length : 0))
+  return listed.reduce((sum, length) => sum + length, fields.length)
 }
 
 function listOf(schema: BodyFields, key: string, param: string): readonly unknown[] {

@@ -1,6 +1,6 @@
 // A JSON Schema as a grammar of the JSON texts that are valid by it. Every property is written, optional
 // ones too: left to choose, small models answer {}. Objects are closed unless the schema opens them, as a
-// grammar left open invites endless made-up members. So less is written than would be valid, never more.
+// grammar left open invites endless made-up fields. So less is written than would be valid, never more.
 import { refuse } from '#inference/engine/fields.ts'
 import { DEPTH_MAX } from './budget.ts'
 import { oneOfTexts, or, EMPTY, text, type Expr } from './grammar.ts'
@@ -67,7 +67,7 @@ function createParts(document: SchemaDocument, writing: GrammarWriting): SchemaP
       entry.expr = bodies.length === 0 ? undefined : rules.set(name, or(bodies))
       return entry.expr
     },
-    member(schemas, depth) {
+    field(schemas, depth) {
       const before = looped
       looped = false
       const value = parts.value(schemas, depth)

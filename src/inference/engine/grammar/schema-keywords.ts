@@ -37,17 +37,17 @@ export function writtenExactly(value: unknown, param: string): string {
   const check = (text: string) => {
     if (!text.isWellFormed()) throw refuse(param, `${shown(text)} is not Unicode: half of a pair`)
   }
-  return JSON.stringify(value, (name, member: unknown) => {
+  return JSON.stringify(value, (name, field: unknown) => {
     check(name)
-    if (typeof member === 'string') check(member)
-    if (typeof member === 'number' && !Number.isFinite(member))
+    if (typeof field === 'string') check(field)
+    if (typeof field === 'number' && !Number.isFinite(field))
       throw refuse(param, 'an enumerated number is beyond what JSON readers hold')
-    return member
+    return field
   })
 }
 
-/** Members of a keyword that is an object of schemas. */
-export function membersOf(schema: BodyFields, key: string, param: string): BodyFields {
+/** Fields of a keyword that is an object of schemas. */
+export function subschemasOf(schema: BodyFields, key: string, param: string): BodyFields {
   const value = schema[key]
   if (value === undefined) return {}
   if (!isFields(value)) throw refuse(param, `${key} must be an object`)

@@ -4,7 +4,7 @@ import { accepts, automatonOf, difference, intersection, type Automaton } from '
 import { EMPTY, or, seq, sequence, text, times, type Expr } from './grammar.ts'
 import { assertPatternText, patternAutomaton } from './pattern.ts'
 import { either, literal } from './regex.ts'
-import { countOf, membersOf, numbersOf, stringsOf, writtenExactly } from './schema-keywords.ts'
+import { countOf, subschemasOf, numbersOf, stringsOf, writtenExactly } from './schema-keywords.ts'
 import type { Conjunction, SchemaDocument } from './schema-document.ts'
 import type { SchemaParts } from './schema-parts.ts'
 import { quoted, stringAutomaton, stringExpr, stringLimits } from './schema-strings.ts'
@@ -35,7 +35,7 @@ export function objectExpr(
   for (const [name, isRequired] of names) {
     parts.budget.spend(PROPERTY_STEPS + name.length + schemas.length, param)
     const key = text(writtenExactly(name, param))
-    const { value, loops } = parts.member(propertySchemas(name, schemas, parts.document), depth + 1)
+    const { value, loops } = parts.field(propertySchemas(name, schemas, parts.document), depth + 1)
     if (value === undefined && isRequired) return undefined
     if (value === undefined) continue
     const expr = seq(key, parts.colon, value)
@@ -44,22 +44,24 @@ export function objectExpr(
   const kept = withinCount(properties, most)
   if (kept === undefined) return undefined
   const sure = kept.filter(({ mayLack }) => !mayLack).length
-  const others = otherMembers(schemas, [...names.keys()], parts, depth)
+  const others = otherFields(schemas, [...names.keys()], parts, depth)
   const missing = Math.max(0, least - sure)
   if (missing > 0 && others === undefined) {
     const all = kept.map((property) => ({ ...property, mayLack: false }))
-    return all.length < least ? undefined : members(all, undefined, [0, 0], parts)
+    return all.length < least ? undefined : fields(all, undefined, [0, 0], parts)
   }
-  return members(kept, others, [missing, most - kept.length], parts)
+  return fields(kept, others, [missing, most - kept.length], parts)
 }
 
 /** The names of all properties in their order, and whether they are required. */
 function memberNames(schemas: Conjunction, param: string): Map<string, boolean> {
-  const declared = schemas.flatMap((schema) => Object.keys(membersOf(schema, 'properties', param)))
+  const declared = schemas.flatMap((schema) =>
+    Object.keys(subschemasOf(schema, 'properties', param)),
+  )
   const required = new Set(
     schemas.flatMap((schema) => stringsOf(schema['required'], 'required', param)),
   )
-  const dependent = schemas.map((schema) => membersOf(schema, 'dependentRequired', param))
+  const dependent = schemas.map((schema) => subschemasOf(schema, 'dependentRequired', param))
   // All that is declared is written, so all that depends on it is needed. The set grows while it is read.
   const written = new Set([...declared, ...required])
   for (const name of written)
@@ -79,9 +81,9 @@ function propertySchemas(
   document: SchemaDocument,
 ): readonly unknown[] {
   return schemas.flatMap((schema) => {
-    const own = membersOf(schema, 'properties', document.param)
+    const own = subschemasOf(schema, 'properties', document.param)
     const declared = Object.hasOwn(own, name) ? [own[name]] : []
-    const patterns = Object.entries(membersOf(schema, 'patternProperties', document.param))
+    const patterns = Object.entries(subschemasOf(schema, 'patternProperties', document.param))
     if (patterns.length > 0) assertPatternText(name, document.param)
     const byPattern = patterns
       .filter(([pattern]) => accepts(patternAutomaton(pattern, document), name))
@@ -91,7 +93,7 @@ function propertySchemas(
   })
 }
 
-/** A schema's rules for members that it does not name. */
+/** A schema's rules for fields that it does not name. */
 const additional = (schema: BodyFields): readonly unknown[] =>
   ['additionalProperties', 'unevaluatedProperties'].flatMap((key) =>
     schema[key] === undefined ? [] : [schema[key]],
@@ -108,8 +110,8 @@ function withinCount(properties: readonly Property[], most: number): Property[] 
   return kept
 }
 
-/** One member of any other name; undefined where there may be none. */
-function otherMembers(
+/** One field of any other name; undefined where there may be none. */
+function otherFields(
   schemas: Conjunction,
   names: readonly string[],
   parts: SchemaParts,
@@ -119,7 +121,7 @@ function otherMembers(
   const patterns = [
     ...new Set(
       schemas.flatMap((schema) =>
-        Object.keys(membersOf(schema, 'patternProperties', document.param)),
+        Object.keys(subschemasOf(schema, 'patternProperties', document.param)),
       ),
     ),
   ]
@@ -142,7 +144,7 @@ const otherSchemas = (
   { param }: SchemaDocument,
 ): readonly unknown[] =>
   schemas.flatMap((schema) => {
-    const own = membersOf(schema, 'patternProperties', param)
+    const own = subschemasOf(schema, 'patternProperties', param)
     if (pattern !== undefined && Object.hasOwn(own, pattern)) return [own[pattern]]
     return additional(schema)
   })
@@ -199,7 +201,7 @@ function nameAutomaton(
   )
 }
 
-function members(
+function fields(
   properties: readonly Property[],
   others: Expr | undefined,
   [least, most]: readonly [number, number],

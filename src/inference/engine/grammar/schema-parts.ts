@@ -6,7 +6,7 @@ import type { SchemaDocument } from './schema-document.ts'
 export type GrammarWriting = {
   readonly rules: Rules
   readonly budget: Budget
-  /** The text after each name, and between members. */
+  /** The text after each name, and between fields. */
   readonly colon: Expr
   readonly comma: Expr
 }
@@ -17,5 +17,5 @@ export type SchemaParts = GrammarWriting & {
   /** A value of schemas that hold at once; undefined: there is none. */
   value(schemas: readonly unknown[], depth: number): Expr | undefined
   /** The same, and whether it may lead back to where it stands. */
-  member(schemas: readonly unknown[], depth: number): { value: Expr | undefined; loops: boolean }
+  field(schemas: readonly unknown[], depth: number): { value: Expr | undefined; loops: boolean }
 }

@@ -100,7 +100,7 @@ test('a stream reads the same in one read and in many, with templates and withou
       const frames = chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`)
       const whole = readAll([frames.join('')])
       assert.deepEqual(whole, readAll(frames))
-      // A member that differs in each makes every chunk one of another form: nothing matches.
+      // A field that differs in each makes every chunk one of another form: nothing matches.
       const odd = chunks.map((one, at) => `data: ${JSON.stringify({ ...one, odd: at })}\n\n`)
       assert.deepEqual(whole, readAll(odd))
     }),

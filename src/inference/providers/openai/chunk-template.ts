@@ -44,14 +44,14 @@ export function createChunkTemplate(shape: 'chat' | 'text'): ChunkTemplate {
       const from = valueAt(text, shape === 'chat' ? 'content' : 'text', token)
       if (from === undefined) return
       const [before, after] = [text.slice(0, from), text.slice(from + token.length)]
-      // A member of that name may stand elsewhere: what is replaced must be what is read.
+      // A field of that name may stand elsewhere: what is replaced must be what is read.
       if (onlyToken(parseChunk(`${before}${PROBE}${after}`, shape), shape) !== PROBE) return
       learned = { before, after, index: chunk.choices[0]?.index ?? 0 }
     },
   }
 }
 
-/** Where the last member of that name begins whose value is that string. */
+/** Where the last field of that name begins whose value is that string. */
 function valueAt(text: string, name: string, value: string): number | undefined {
   for (const colon of [':', ': ']) {
     const opening = `"${name}"${colon}"`

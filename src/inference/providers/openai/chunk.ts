@@ -79,7 +79,7 @@ const textOf = (choice: Record<string, unknown>): Delta => ({ text: text(choice,
 
 function deltaOf(choice: Record<string, unknown>): Delta {
   const given = record(choice['delta'] ?? choice['message'] ?? {}, 'choices[].delta')
-  // Filled member by member: this runs for every token, and spreads cost more than the parsing.
+  // Filled field by field: this runs for every token, and spreads cost more than the parsing.
   const delta: { -readonly [Key in keyof Delta]: Delta[Key] } = {}
   const content = text(given, 'content')
   if (content !== undefined) delta.content = content
@@ -149,7 +149,7 @@ function record(value: unknown, what: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** A text member; null and absent are the same. */
+/** A text field; null and absent are the same. */
 function text(object: Record<string, unknown>, key: string): string | undefined {
   const value = object[key] ?? undefined
   if (value === undefined) return undefined

@@ -10,8 +10,8 @@ import { isCount } from './chunk.ts'
 import type { TokenUsage, Usage } from '#inference/providers/provider.ts'
 
 export type AnswerMeter = {
-  /** The member `ergon` of a chunk or comment of our cell. */
-  figures(member: unknown): Usage | undefined
+  /** The field `ergon` of a chunk or comment of our cell. */
+  figures(field: unknown): Usage | undefined
   /** The request was sent. */
   asked(): void
   /** The caller left: the claim for its prompt, when nothing else is known. */
@@ -33,14 +33,14 @@ export function cellMeter(cell: string, promptTokensMax: number): AnswerMeter {
   let last: { cpuNs: bigint; gpuNs: bigint; prompt: number; completion: number } | undefined
   let details: TokenUsage | undefined
   return {
-    figures(member) {
-      if (typeof member !== 'object' || member === null) throw lie(cell, 'no object')
+    figures(field) {
+      if (typeof field !== 'object' || field === null) throw lie(cell, 'no object')
       const {
         cpu_ns,
         gpu_ns = '0',
         prompt_tokens,
         completion_tokens,
-      } = member as Record<string, unknown>
+      } = field as Record<string, unknown>
       if (typeof cpu_ns !== 'string' || !CPU_NS.test(cpu_ns)) throw lie(cell, 'cpu_ns')
       if (typeof gpu_ns !== 'string' || !CPU_NS.test(gpu_ns)) throw lie(cell, 'gpu_ns')
       if (!isCount(prompt_tokens) || !isCount(completion_tokens)) throw lie(cell, 'token counts')
