@@ -28,8 +28,8 @@ export async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<
       if ('failureType' in error && error.failureType === 'subtestsFailed') continue
       counts.failed++
       // With the causes of the cause: "fetch failed" alone says nothing. A process has no cause, and its exit code.
-      const told = 'exitCode' in error ? error : (error.cause ?? error)
-      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(told, { depth: 4 })}\n`
+      const shownError = 'exitCode' in error ? error : (error.cause ?? error)
+      yield `\nFAILED: ${data.name} (${data.file ?? ''}:${data.line ?? ''})\n${inspect(shownError, { depth: 4 })}\n`
     } else if (type === 'test:diagnostic' && SHOWN.some((head) => head.test(data.message))) {
       yield `\n${data.message}\n`
     } else if (type === 'test:stderr' && data.message.includes(PRODUCT_ENDED)) {

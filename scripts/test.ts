@@ -91,10 +91,10 @@ async function runFiles(
     timeout: PROGRAM_TIMEOUT_MS,
   })
   events.on('data', (event) => {
-    const told = fileEventOf(event)
-    if (told === undefined) return
-    ended.set(told.file, told.isPassed)
-    costs[told.file] = { ms: Math.round(told.tookMs), cpuMs: 0 }
+    const fileEvent = fileEventOf(event)
+    if (fileEvent === undefined) return
+    ended.set(fileEvent.file, fileEvent.isPassed)
+    costs[fileEvent.file] = { ms: Math.round(fileEvent.tookMs), cpuMs: 0 }
   })
   // The file of a failed test says little: a test can be written in another file than the one that runs.
   events.on('test:summary', ({ file, success }) => {

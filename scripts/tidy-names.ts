@@ -62,8 +62,23 @@ export function nameFaults(sources: readonly Source[]): Fault[] {
     ...twice(sources, VALUES),
     ...shadowing(sources),
     ...vague(sources),
+    ...sources.flatMap(({ path, text }) => toldFaults(path, text)),
   ]
 }
+
+/** A declaration, a field of a class or a type, or a parameter. */
+const TOLD =
+  /\b(?:const|let|function\*?) (?:\[ ?|\{ ?)?told\b|#told\b|\breadonly told\??:|\(told\b|(?:, |^ +)told\??: (?:[A-Z(]|readonly|string|number|boolean|unknown)|^ +told\(/gm
+
+/** `told` was a controller, a callback, a set and a text: each has a name that says which. */
+const toldFaults = (path: string, text: string): Fault[] =>
+  isExempt(path, '')
+    ? []
+    : [...text.matchAll(TOLD)].map(({ index }) => ({
+        path,
+        line: text.slice(0, index).split('\n').length,
+        rule: 'names a thing "told": say what that is, such as notice or lastTotals',
+      }))
 
 const vague = (sources: readonly Source[]): Fault[] =>
   [...exportsOf(sources, TYPES), ...exportsOf(sources, OWN_TYPES)]

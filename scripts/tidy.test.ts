@@ -39,6 +39,8 @@ const PLANTED: readonly [path: string, text: string, rule: RegExp][] = [
   ['src/base/a.ts', `${HEADER}import { x } from '#http/server.ts'`, /base\/ may not import http\//],
   ['src/cells/a.ts', `${HEADER}import { z } from 'zod'`, /package zod is confined to contract/],
   ['src/nowhere/a.ts', HEADER, /"nowhere" is not in the direction table/],
+  ['src/base/a.ts', `${HEADER}let told = ''`, /names a thing "told"/],
+  ['src/base/a.ts', `${HEADER}export const a = (told: string) => told`, /names a thing "told"/],
   ['src/base/a.ts', 'export const a = 1', /no header/],
   ['src/http/a.ts', `${HEADER}throw fault('internal', 'It broke.')`, /ends with a full stop/],
   ['src/http/a.ts', `${HEADER}throw fault('internal', 'it broke')`, /begins with a small letter/],

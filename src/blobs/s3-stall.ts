@@ -4,13 +4,13 @@ import { Readable } from 'node:stream'
 
 const STALL_MS = 30_000
 
-/** The stream; `told` makes the error of one that gives nothing for 30 s although it is waited for. */
+/** The stream; `clientError` makes the error of one that gives nothing for 30 s although it is waited for. */
 export function unstalled(
   source: Readable,
-  told: (error: unknown) => unknown,
+  clientError: (error: unknown) => unknown,
   stallMs = STALL_MS,
 ): Readable {
-  const stream = Readable.from(chunksOf(source, told, stallMs), { objectMode: false })
+  const stream = Readable.from(chunksOf(source, clientError, stallMs), { objectMode: false })
   // A generator that was never begun would neither end its source nor hear how it ends.
   source.on('error', () => undefined)
   stream.once('close', () => source.destroy())
@@ -19,7 +19,7 @@ export function unstalled(
 
 async function* chunksOf(
   source: Readable,
-  told: (error: unknown) => unknown,
+  clientError: (error: unknown) => unknown,
   stallMs: number,
 ): AsyncGenerator<Buffer> {
   const chunks = source.iterator()
@@ -30,7 +30,7 @@ async function* chunksOf(
     try {
       return await chunks.next()
     } catch (error) {
-      throw told(error)
+      throw clientError(error)
     } finally {
       clearTimeout(timer)
     }

@@ -132,7 +132,7 @@ async function put(
     options.answered()
   } catch (error) {
     signal.throwIfAborted()
-    throw broken === undefined ? options.told(error) : broken.error
+    throw broken === undefined ? options.clientError(error) : broken.error
   } finally {
     signal.removeEventListener('abort', stop)
   }
@@ -178,11 +178,11 @@ async function open(
     throw blobDamaged(blob.id, `${found.ContentLength} bytes came, not ${wanted}`)
   }
   addAbortSignal(signal, stream)
-  return unstalled(stream, options.told)
+  return unstalled(stream, options.clientError)
 }
 
 async function* list(
-  { client, bucket, prefix, told }: OpenS3Store,
+  { client, bucket, prefix, clientError }: OpenS3Store,
   shard: string,
   signal: AbortSignal,
 ): AsyncGenerator<BlobStat> {
@@ -195,7 +195,7 @@ async function* list(
         asking(signal),
       )
       .catch((error: unknown) => {
-        throw told(error)
+        throw clientError(error)
       })
     for (const { Key = '', Size, LastModified } of page.Contents ?? []) {
       const id = Key.slice(folder.length)
@@ -214,11 +214,11 @@ const toStat = (id: string, size: number | undefined, at: Date | undefined): Blo
 type Away = {
   /** True when the last call failed. */
   isAway(): boolean
-  /** The answer, or undefined when there is no such object; throws what told() gives. */
+  /** The answer, or undefined when there is no such object; throws what clientError() gives. */
   asked<T>(answer: Promise<T>): Promise<T | undefined>
   answered(): void
   /** The error as clients get it. The upstream's own words are for the log alone. */
-  told(error: unknown): unknown
+  clientError(error: unknown): unknown
 }
 
 /** Says once that the store went away, and once that it is back. */
@@ -234,14 +234,14 @@ function createAway({ location, log }: Pick<S3StoreOptions, 'location' | 'log'>)
       } catch (error) {
         // A bucket that is gone has not lost a blob: it may be a wrong setting.
         if (httpStatusOf(error) === 404 && errorName(error) !== 'NoSuchBucket') return undefined
-        throw away.told(error)
+        throw away.clientError(error)
       }
     },
     answered() {
       if (isAway) log.warn('A blob store answers again', { location })
       isAway = false
     },
-    told(error) {
+    clientError(error) {
       if (error instanceof ErgonError || errorName(error) === 'AbortError') return error
       if (httpStatusOf(error) === 507) return storageFull(error)
       if (!isAway)

@@ -35,12 +35,12 @@ export async function followDeployment(
     process.exit(INTERRUPTED)
   }
   process.once('SIGINT', interrupted)
-  const told = new Map<string, Step['status']>()
+  const shownSteps = new Map<string, Step['status']>()
   try {
     let now = begun
     let restMs = LOOK_MS
     for (;;) {
-      for (const step of now.steps) tellStep(step, told)
+      for (const step of now.steps) tellStep(step, shownSteps)
       if (now.status !== 'running') return now
       await sleep(restMs)
       restMs = Math.min(restMs * SLOWER, LOOK_MS_MAX)
@@ -72,11 +72,11 @@ const WORDS: Readonly<Record<string, string>> = {
   delete: 'is deleted',
 }
 
-function tellStep(step: Step, told: Map<string, Step['status']>): void {
+function tellStep(step: Step, shownSteps: Map<string, Step['status']>): void {
   const { address, action, status } = step
   if (action === 'none' || action === 'keep' || status === 'waiting') return
-  if (told.get(address) === status) return
-  told.set(address, status)
+  if (shownSteps.get(address) === status) return
+  shownSteps.set(address, status)
   const head = `  ${address.padEnd(ADDRESS_WIDTH)}`
   if (status === 'running') tell(`${head} ${WORDS[action] ?? action} …`)
   else if (status === 'done') tell(`${head} ${green('done')} ${secondsOf(step)}`)

@@ -82,12 +82,12 @@ const visible = (text: string): string =>
 
 /** For --json: a line on stderr, `{"progress":{…}}`, each time that the figures differ from those before. */
 function createProgressLines(): ProgressBar {
-  const told = new Map<string, string>()
+  const printedFigures = new Map<string, string>()
   return {
     show(what, doneBytes, totalBytes) {
       const figures = `${doneBytes}/${totalBytes}`
-      if (told.get(what) === figures) return
-      told.set(what, figures)
+      if (printedFigures.get(what) === figures) return
+      printedFigures.set(what, figures)
       const progress = { what, done_bytes: doneBytes, total_bytes: totalBytes ?? null }
       tell(JSON.stringify({ progress }))
     },

@@ -42,7 +42,7 @@ export async function makeFrom(
   await apiPost(options, '/v1/databases', made)
   const { name } = made
   const what = `restore of ${name}`
-  let told: string | undefined
+  let shownWords: string | undefined
   const database = await withProgressBar(async (bar) => {
     for (;;) {
       const found = await getDatabase(options, name)
@@ -52,8 +52,8 @@ export async function makeFrom(
       const words = RESTORE_STEPS[step]
       bar.show(what, done, total ?? undefined)
       if (words !== undefined) bar.erase()
-      if (words !== undefined && words !== told) tellStep(options, `${what}: ${words}`)
-      told = words
+      if (words !== undefined && words !== shownWords) tellStep(options, `${what}: ${words}`)
+      shownWords = words
       await sleep(LOOK_MS)
     }
   }, options)

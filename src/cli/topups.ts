@@ -40,15 +40,15 @@ export async function finishTopup(
 }
 
 async function settledTopup(options: GlobalOptions, id: string, polls: number) {
-  let told = ''
+  let shownProgress = ''
   for (let left = polls; ; left--) {
     const { text } = await apiGet(options, `/v1/topups/${id}`)
     const topup = JSON.parse(text) as BegunTopup
     const isOpen = topup.status === 'created' || topup.status === 'requires_action'
     if (!isOpen || left <= 1) return { text, topup }
     const progress = progressOf(topup)
-    if (progress !== told) tellWork(progress)
-    told = progress
+    if (progress !== shownProgress) tellWork(progress)
+    shownProgress = progress
     await pause(POLL_MS)
   }
 }

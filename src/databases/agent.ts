@@ -206,10 +206,10 @@ const partOf = ({ config, data }: AgentCore, host: string) => {
 
 const serversOf = (
   core: AgentCore,
-  told: Pick<ServersDeps, 'beside' | 'changed' | 'failing'>,
+  listeners: Pick<ServersDeps, 'beside' | 'changed' | 'failing'>,
 ): Servers =>
   createServers({
-    ...told,
+    ...listeners,
     cells: core.cells,
     state: core.state,
     log: core.log,

@@ -43,8 +43,8 @@ export function readStack(
       isRevealed,
       known: outputs,
     })
-    const told = isRevealed ? diagnostics.map(withoutValues) : diagnostics
-    if (told.length > 0) throw invalid(source, told)
+    const shown = isRevealed ? diagnostics.map(withoutValues) : diagnostics
+    if (shown.length > 0) throw invalid(source, shown)
     return stack
   }
   // First without sensitive values, so that a fault of the second reading is of these alone, and quotes nothing.

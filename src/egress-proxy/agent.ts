@@ -54,9 +54,9 @@ export function createEgress(
     return await cells.start({
       ...spec,
       output(line) {
-        const told = readTold(line.text)
-        if (told === undefined) return spec.output?.(line)
-        for (const [cells, tell] of listeners) if (told.cell.startsWith(cells)) tell(told)
+        const message = readTold(line.text)
+        if (message === undefined) return spec.output?.(line)
+        for (const [cells, tell] of listeners) if (message.cell.startsWith(cells)) tell(message)
       },
     })
   })

@@ -28,12 +28,12 @@ const TIME_MS = 1000
 
 /** Writes lines for the agent, few of a cell in a second. */
 export function createTeller(write: (line: string) => void): (line: EgressLine) => void {
-  const told = new Map<string, number>()
-  setInterval(() => told.clear(), TIME_MS).unref()
+  const lineCounts = new Map<string, number>()
+  setInterval(() => lineCounts.clear(), TIME_MS).unref()
   return ({ cell, text }) => {
-    const count = told.get(cell) ?? 0
+    const count = lineCounts.get(cell) ?? 0
     if (count >= LINES_MAX) return
-    told.set(cell, count + 1)
+    lineCounts.set(cell, count + 1)
     write(`${JSON.stringify({ egress: 1, cell, text })}\n`)
   }
 }

@@ -30,7 +30,7 @@ export function createExposures(deps: {
 }): Exposures {
   const { state, identity, clock, log } = deps
   // Tokens whose owners were notified within the last hour.
-  const told = new LRUCache<string, true>({
+  const alarmed = new LRUCache<string, true>({
     max: KEPT_MAX,
     ttl: QUIET_MS,
     ttlResolution: 0,
@@ -40,10 +40,10 @@ export function createExposures(deps: {
   async function tell(text: string): Promise<void> {
     try {
       const { token } = await identity.identifyToken(text)
-      if (told.has(token)) return
-      told.set(token, true)
+      if (alarmed.has(token)) return
+      alarmed.set(token, true)
       await state.query('select note_exposed_token($1)', [token]).catch((error: unknown) => {
-        told.delete(token)
+        alarmed.delete(token)
         throw error
       })
     } catch (error) {

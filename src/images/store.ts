@@ -50,7 +50,7 @@ export interface ImageStore {
   pull(
     text: string,
     signal: AbortSignal,
-    progress?: (told: PullProgress) => void,
+    progress?: (now: PullProgress) => void,
   ): Promise<PulledImage>
   /** Removes images but those of the digests, and all blobs, which are needed for unpacking alone. */
   prune(keep: ReadonlySet<string>): Promise<void>

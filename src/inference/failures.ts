@@ -28,7 +28,7 @@ export function createFailures(deps: {
 }): Failures {
   const { log, clock, providers, servers } = deps
   // When each was last told of, and how many more there were since.
-  const told = new Map<string, { atMs: number; more: number }>()
+  const logged = new Map<string, { atMs: number; more: number }>()
   const faultOf = ({ provider }: ModelOffer): ServerFault | undefined =>
     servers?.faultOf(provider) ??
     (providers.get(provider)?.breaker?.rests === true ? 'unreachable' : undefined)
@@ -37,10 +37,10 @@ export function createFailures(deps: {
       const nowMs = clock.monotonicMs()
       const fields = { model: offer.id, error: messageOf(error), ...causeOf(error) }
       if (!isUpstreams(error)) return log.debug('An offer refused', fields)
-      const last = told.get(offer.id)
+      const last = logged.get(offer.id)
       if (last !== undefined && nowMs - last.atMs < SILENT_MS) return void last.more++
-      if (told.size >= OFFERS_MAX) told.clear()
-      told.set(offer.id, { atMs: nowMs, more: 0 })
+      if (logged.size >= OFFERS_MAX) logged.clear()
+      logged.set(offer.id, { atMs: nowMs, more: 0 })
       log.warn(
         'An offer failed',
         last === undefined ? fields : { ...fields, since_last: last.more },

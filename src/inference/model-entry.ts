@@ -21,10 +21,10 @@ export const aliasEntry = (alias: string, model: string, entry: object): object 
 })
 
 export const entryOfOffer = (offer: ModelOffer, deps: EntryDeps): object =>
-  printed(told(offer, deps), deps.learned.perThousandTokens(offer))
+  printed(factsOf(offer, deps), deps.learned.perThousandTokens(offer))
 
 /** An offer is ready as far as its cell or its row knows; whether anybody answers there, the calls tell. */
-const told = (offer: ModelOffer, { failures }: EntryDeps): Facts => ({
+const factsOf = (offer: ModelOffer, { failures }: EntryDeps): Facts => ({
   ...offer,
   state: (offer.state === 'ready' ? failures.faultOf(offer) : undefined) ?? offer.state,
 })
@@ -40,7 +40,7 @@ export function autoEntry(offers: readonly ModelOffer[], deps: EntryDeps): objec
     deps.learned.perThousandTokens(offer),
   )
   const all = offers
-    .map((offer) => told(offer, deps))
+    .map((offer) => factsOf(offer, deps))
     .reduce((one, other) => ({
       ...one,
       createdS: Math.max(one.createdS, other.createdS),

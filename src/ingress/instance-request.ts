@@ -30,8 +30,9 @@ export const hasBody = (request: IngressRequest): boolean =>
 
 function bodyOf(request: IngressRequest, { kind }: ForwardedRequest): RequestBody | undefined {
   if (!hasBody(request)) return undefined
-  const { 'content-length': told } = request.headers
-  if (told !== undefined && !/^\d{1,15}$/.test(told)) throw malformed('its length is no number')
-  const length = told === undefined ? undefined : Number(told)
+  const { 'content-length': declared } = request.headers
+  if (declared !== undefined && !/^\d{1,15}$/.test(declared))
+    throw malformed('its length is no number')
+  const length = declared === undefined ? undefined : Number(declared)
   return { stream: request, length, bytesMax: rulesOfKind(kind).bodyBytesMax }
 }

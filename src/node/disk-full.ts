@@ -9,9 +9,9 @@ const PAGES = { full: '/disk/full', free: '/disk/free' } as const
 const ASK_MS_MAX = 500
 
 /** The pages of a gateway that receive the state of the disk. */
-export const diskPages = (told: (isFull: boolean) => void) => ({
-  [PAGES.full]: () => told(true),
-  [PAGES.free]: () => told(false),
+export const diskPages = (onChange: (isFull: boolean) => void) => ({
+  [PAGES.full]: () => onChange(true),
+  [PAGES.free]: () => onChange(false),
 })
 
 /** Tells every gateway that runs; resolves with whether all have heard it. */

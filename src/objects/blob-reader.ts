@@ -43,7 +43,7 @@ export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
   const readInline = createInlineReader({ damages })
 
   /** Throws the error again. The reader waits for the alarm; an unreachable state ends that wait. */
-  async function told(error: unknown, blob: BlobRef): Promise<never> {
+  async function raiseAlarm(error: unknown, blob: BlobRef): Promise<never> {
     if (!isOfBlob(error)) throw error
     await damages.tell(blob, messageOf(error)).catch(() => undefined)
     // The disk's own error has no code of ours.
@@ -55,16 +55,16 @@ export function createBlobReader({ stores, finds, damages }: Deps): BlobReader {
       // One generator over the store's stream: each level more takes three turns of the promise queue for a chunk.
       for await (const chunk of await openPart(deps, part, range, options)) yield chunk
     } catch (error) {
-      await told(error, part.blob)
+      await raiseAlarm(error, part.blob)
     }
   }
 
   async function checkBlob(blob: BlobRef, signal: AbortSignal): Promise<void> {
     const found = await storeOf(stores, blob).stat(blob.id, signal)
-    if (found === undefined) return await told(blobMissing(blob.id), blob)
+    if (found === undefined) return await raiseAlarm(blobMissing(blob.id), blob)
     if (found.size !== blob.size) {
       const fault = blobDamaged(blob.id, `it has ${found.size} bytes, not ${blob.size}`)
-      await told(fault, blob)
+      await raiseAlarm(fault, blob)
     }
   }
 

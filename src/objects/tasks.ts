@@ -122,14 +122,14 @@ async function inPieces(piece: () => Promise<{ readonly done: boolean }>): Promi
 async function move(deps: Deps, { signal, progress }: TaskHelp): Promise<void> {
   const turn = AbortSignal.timeout(MOVE_RUN_MS)
   const work = AbortSignal.any([signal, turn])
-  const told = async () => {
+  const reportProgress = async () => {
     const order = await loadMove(deps.state)
     if (order?.state === 'moving') progress(order.permille, PERMILLE)
     return order?.state === 'moving'
   }
-  if (!(await told())) return
+  if (!(await reportProgress())) return
   const ended = new AbortController()
-  const telling = tellUntil(ended.signal, told)
+  const telling = tellUntil(ended.signal, reportProgress)
   try {
     while (await moveAsOrdered(deps, work)) await sleep(MOVE_MS, work)
     progress(PERMILLE, PERMILLE)
@@ -141,9 +141,12 @@ async function move(deps: Deps, { signal, progress }: TaskHelp): Promise<void> {
   }
 }
 
-async function tellUntil(signal: AbortSignal, told: () => Promise<unknown>): Promise<void> {
+async function tellUntil(
+  signal: AbortSignal,
+  reportProgress: () => Promise<unknown>,
+): Promise<void> {
   while (!signal.aborted) {
-    await told().catch(() => undefined)
+    await reportProgress().catch(() => undefined)
     await sleep(MOVE_MS, signal).catch(() => undefined)
   }
 }

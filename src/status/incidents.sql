@@ -3,7 +3,7 @@
 create or replace function begin_incident(incident_id text, of_region text, words text, began timestamptz)
 returns int language plpgsql as $$
 declare
-  told int := 0;
+  notified int := 0;
   affected text;
 begin
   insert into incidents (id, region, summary, started_at, accounts)
@@ -16,8 +16,8 @@ begin
   loop
     perform emit_event(affected, 'fleet.region_outage', jsonb_build_object('incident_id', incident_id,
       'region', of_region, 'summary', words, 'started_at', to_char(began at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')));
-    told := told + 1;
+    notified := notified + 1;
   end loop;
-  update incidents set accounts = told where id = incident_id;
-  return told;
+  update incidents set accounts = notified where id = incident_id;
+  return notified;
 end $$;

@@ -38,11 +38,11 @@ export const createIncidents = (state: State, ownRegion: string): Incidents => (
       throw fault('invalid_request', `Could not open an incident: ${startedAt} is in the future`)
     const id = newId('inc')
     return await changed(state, { preview, record }, async (transaction) => {
-      const { rows } = await transaction.query<{ told: number | null }>(
-        'select begin_incident($1, $2, $3, coalesce($4::timestamptz, ledger_now())) as told',
+      const { rows } = await transaction.query<{ notified: number | null }>(
+        'select begin_incident($1, $2, $3, coalesce($4::timestamptz, ledger_now())) as notified',
         [id, region, summary, startedAt ?? null],
       )
-      if (rows[0]?.told == null)
+      if (rows[0]?.notified == null)
         throw fault(
           'incident_open',
           `Could not open an incident: the region "${region}" has an open one`,
@@ -50,18 +50,18 @@ export const createIncidents = (state: State, ownRegion: string): Incidents => (
       return id
     })
   },
-  async update({ preview, ...told }, record) {
-    if (told.words === undefined && told.lost === undefined && told.unbilled === undefined)
+  async update({ preview, ...change }, record) {
+    if (change.words === undefined && change.lost === undefined && change.unbilled === undefined)
       throw fault('invalid_request', 'Could not update the incident: nothing is said')
     return await changed(
       state,
       { preview, record },
-      async (transaction) => await tell(transaction, told),
+      async (transaction) => await tell(transaction, change),
     )
   },
-  async close({ preview, ...told }, record) {
+  async close({ preview, ...change }, record) {
     return await changed(state, { preview, record }, async (transaction) => {
-      const { incident } = told
+      const { incident } = change
       const { rowCount } = await transaction.query(
         'update incidents set ended_at = ledger_now() where id = $1 and ended_at is null',
         [incident],
@@ -71,7 +71,7 @@ export const createIncidents = (state: State, ownRegion: string): Incidents => (
           'incident_not_found',
           `Could not close the incident: no open one has the id "${incident.slice(0, 100)}"`,
         )
-      return await tell(transaction, told)
+      return await tell(transaction, change)
     })
   },
   list: async () =>
@@ -83,8 +83,8 @@ export const createIncidents = (state: State, ownRegion: string): Incidents => (
 })
 
 /** Adds the words and replaces the texts that are given. Resolves with the incident's id. */
-async function tell(transaction: Queryable, told: IncidentUpdate): Promise<string> {
-  const { incident, words, lost, unbilled } = told
+async function tell(transaction: Queryable, change: IncidentUpdate): Promise<string> {
+  const { incident, words, lost, unbilled } = change
   const { rowCount } = await transaction.query(
     'update incidents set lost = coalesce($2, lost), unbilled = coalesce($3, unbilled) where id = $1',
     [incident, lost ?? null, unbilled ?? null],

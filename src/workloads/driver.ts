@@ -88,7 +88,7 @@ export interface WorkloadDriver {
    */
   pull(
     wanted: WorkloadPull,
-    progress: (told: WorkloadProgress) => void,
+    progress: (now: WorkloadProgress) => void,
     signal: AbortSignal,
   ): Promise<WorkloadPulled>
   /** True where the image is there already. */

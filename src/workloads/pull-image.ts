@@ -37,7 +37,7 @@ export type NodePulls = {
 export async function pullImage(
   { cells, place, admit, folder, settings, passwordFor }: NodePulls,
   wanted: WorkloadPull,
-  progress: (told: WorkloadProgress) => void,
+  progress: (now: WorkloadProgress) => void,
   signal: AbortSignal,
 ): Promise<{ readonly digest: string; readonly config: ImageConfig }> {
   const name = pullCellOf(wanted)

@@ -17,11 +17,11 @@ export async function pulledOf(
   const known = knownOf(driver, version)
   if (known !== undefined) return known
   const row = [id, version.version]
-  const tell = (told: WorkloadProgress) =>
+  const tell = (pull: WorkloadProgress) =>
     void state
       .query('update workload_versions set pull = $3 where workload = $1 and version = $2', [
         ...row,
-        { done_bytes: told.doneBytes, total_bytes: told.totalBytes },
+        { done_bytes: pull.doneBytes, total_bytes: pull.totalBytes },
       ])
       .catch((error: unknown) => log.debug('A pull is not told', { error: messageOf(error) }))
   const pulled = await driver.pull({ ...version, image: imageOf(version) }, tell, signal)

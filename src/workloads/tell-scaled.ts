@@ -23,14 +23,14 @@ export function createScaledTeller({
   readonly countOf: (id: string) => number
   readonly settledMs?: number
 }): ScaledTeller {
-  const told = new Map<string, number>()
+  const lastCounts = new Map<string, number>()
   const timers = new Map<string, NodeJS.Timeout>()
   const tell = (id: string) => {
     timers.delete(id)
     const count = countOf(id)
-    const before = told.get(id)
-    if (count === 0) told.delete(id)
-    else told.set(id, count)
+    const before = lastCounts.get(id)
+    if (count === 0) lastCounts.delete(id)
+    else lastCounts.set(id, count)
     // The state has the reports of an earlier life of the agent.
     if (count === before) return
     state

@@ -24,7 +24,7 @@ export function createTrial(
   const lines: string[] = []
   let seen: string | undefined
   let end: WorkloadEnd | undefined
-  let told = new AbortController()
+  let ending = new AbortController()
   const failed = (why: string) => {
     const last = lines.join(' | ').slice(-LINES_TEXT_MAX)
     const more = last === '' ? '' : `; its last lines: ${last}`
@@ -38,13 +38,13 @@ export function createTrial(
     saw: (words) => void (seen = words),
     ended(of) {
       end = of
-      told.abort()
-      told = new AbortController()
+      ending.abort()
+      ending = new AbortController()
     },
     async ready(cell, signal) {
       if (cell.state === 'waiting' && end !== undefined) throw failed(end.words)
       const late = AbortSignal.timeout(readyMs)
-      const ended = told.signal
+      const ended = ending.signal
       try {
         await cell.ready(AbortSignal.any([signal, late, ended]))
       } catch (error) {

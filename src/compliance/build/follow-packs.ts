@@ -147,7 +147,7 @@ async function built(
       using progress = openPackProgress(work, id, gone)
       return await buildPack(work, settled, {
         mark: () => meter.mark(),
-        progress: progress.told,
+        progress: progress.report,
         signal: paid,
       })
     },

@@ -3,7 +3,7 @@ import type { PackWork } from './pack-work.ts'
 
 export type PackProgress = Disposable & {
   /** The number of receipts that are read, of all. */
-  readonly told: (done: number, total: number) => void
+  readonly report: (done: number, total: number) => void
 }
 
 const TELL_MS = 500
@@ -38,7 +38,7 @@ export function openPackProgress(
   }
   schedule()
   return {
-    told: (done, total) => void (newest = [done, total]),
+    report: (done, total) => void (newest = [done, total]),
     [Symbol.dispose]() {
       cancelTimer()
       newest = undefined

@@ -36,15 +36,21 @@ export const incidentOpening = ownObject({
   started_at: z.iso.datetime().optional(),
   preview,
 })
-const told = { words: words.optional(), ...outcome, preview }
-export const incidentTelling = ownObject(told)
+const updateFields = { words: words.optional(), ...outcome, preview }
+export const incidentTelling = ownObject(updateFields)
 
 export const INCIDENTS_CONTROL = {
   /** Tells each account that has a resource or a bucket in the region, once. */
   'incident.open': { request: incidentOpening, answer: incident },
   /** Adds words to an incident, open or closed. */
-  'incident.update': { request: ownObject({ incident: z.string(), ...told }), answer: incident },
-  'incident.close': { request: ownObject({ incident: z.string(), ...told }), answer: incident },
+  'incident.update': {
+    request: ownObject({ incident: z.string(), ...updateFields }),
+    answer: incident,
+  },
+  'incident.close': {
+    request: ownObject({ incident: z.string(), ...updateFields }),
+    answer: incident,
+  },
   /** The newest first, at most a thousand. */
   'incident.list': { request: ownObject({}), answer: z.array(incident) },
 } satisfies ControlTable

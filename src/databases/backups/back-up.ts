@@ -23,7 +23,7 @@ export async function backUp(
       { id },
     )
     const from = { backup: id, address }
-    const { timeline, begin, end, bytes } = await copyFiles(deps, from, progress.told, signal)
+    const { timeline, begin, end, bytes } = await copyFiles(deps, from, progress.report, signal)
     await reachLog(deps, database, { position: end, signal })
     await state.query(
       `update database_backups set status = 'done', timeline = $2, begin_lsn = $3, end_lsn = $4,

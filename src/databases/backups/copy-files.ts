@@ -20,18 +20,18 @@ const COPY = "BASE_BACKUP (LABEL 'ergon', PROGRESS, CHECKPOINT 'fast', WAIT fals
 const KIB = 1024
 
 /**
- * Stores the files as parts of a backup. `told` hears the bytes that are read and the expected number. Throws the
+ * Stores the files as parts of a backup. `report` hears the bytes that are read and the expected number. Throws the
  * server's error, also for a page with a wrong checksum, and the errors of SealedBlobs.put().
  */
 export async function copyFiles(
   deps: { readonly state: Queryable; readonly blobs: SealedBlobs },
   from: { readonly backup: string; readonly address: StateAddress },
-  told: (doneBytes: number, totalBytes?: number) => void,
+  report: (doneBytes: number, totalBytes?: number) => void,
   signal: AbortSignal,
 ): Promise<FilesCopied> {
   await using replication = await openReplication(from.address)
   const copy = replication.copy(COPY)
-  const bytes = bytesOf(copy.messages, told)
+  const bytes = bytesOf(copy.messages, report)
   for (let number = 0, next = await bytes.next(); next.done !== true; number++) {
     async function* piece(): AsyncGenerator<Buffer> {
       for (let size = 0; next.done !== true && size < PIECE_BYTES; next = await bytes.next()) {
@@ -51,7 +51,7 @@ export async function copyFiles(
   }
   const [begun, spaces, ended] = await copy.results()
   const files = (spaces ?? []).reduce((sum, space) => sum + Number(space['size']) * KIB, 0)
-  told(files, files)
+  report(files, files)
   return {
     bytes: files,
     timeline: Number(begun?.[0]?.['tli']),
@@ -62,11 +62,11 @@ export async function copyFiles(
 
 async function* bytesOf(
   messages: AsyncIterable<Buffer>,
-  told: (doneBytes: number) => void,
+  report: (doneBytes: number) => void,
 ): AsyncGenerator<Buffer, void> {
   for await (const message of messages) {
     const said = copyMessage(message)
-    if (said?.kind === 'progress') told(said.doneBytes)
+    if (said?.kind === 'progress') report(said.doneBytes)
     else if (said !== undefined) yield said.bytes
   }
 }

@@ -3,7 +3,7 @@ import type { WorkDeps } from './job.ts'
 
 export type JobProgress = Disposable & {
   /** So many bytes are done, of a total that may be known only now. */
-  readonly told: (doneBytes: number, totalBytes?: number) => void
+  readonly report: (doneBytes: number, totalBytes?: number) => void
 }
 
 const TELL_MS = 500
@@ -25,7 +25,7 @@ export function openProgress(
   }
   const timer = setInterval(tell, TELL_MS)
   return {
-    told(doneBytes, totalBytes) {
+    report(doneBytes, totalBytes) {
       mark()
       done = doneBytes
       if (totalBytes === undefined) return

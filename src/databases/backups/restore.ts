@@ -33,11 +33,11 @@ export async function restore(
      where database = $1 and status = 'running'`,
     { id, gone: () => gone.abort() },
   )
-  progress.told(0, plan.filesBytes)
+  progress.report(0, plan.filesBytes)
   const folder = join(deps.restoredFolder, id)
   const signal = AbortSignal.any([ending, gone.signal])
   try {
-    await unpackCluster(deps, { folder, plan, until }, progress.told, signal)
+    await unpackCluster(deps, { folder, plan, until }, progress.report, signal)
   } catch (error) {
     if (gone.signal.aborted) return
     throw error

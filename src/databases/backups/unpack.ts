@@ -17,13 +17,13 @@ export type Until = 'end' | 'consistent' | Date
 const ERROR_CHARACTERS = 300
 
 /**
- * Makes `<folder>` with the layout of initialiseCluster(): whole by one rename, or not at all. `told` hears the bytes
+ * Makes `<folder>` with the layout of initialiseCluster(): whole by one rename, or not at all. `report` hears the bytes
  * that were read. Throws `blob_missing`, `blob_damaged`, a BackupFault.
  */
 export async function unpackCluster(
   deps: { readonly blobs: SealedBlobs },
   work: { readonly folder: string; readonly plan: RestorePlan; readonly until: Until },
-  told: (doneBytes: number) => void,
+  report: (doneBytes: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { folder, plan, until } = work
@@ -37,7 +37,7 @@ export async function unpackCluster(
     if ((await freeBytes(making)) < plan.filesBytes + logBytes)
       throw new BackupFault('the disk of the node has no room for it')
     let done = 0
-    const counted = (bytes: Buffer) => told((done += bytes.length))
+    const counted = (bytes: Buffer) => report((done += bytes.length))
     await untar(data, piecesOf(deps.blobs, plan.files, { counted, signal }))
     // Without it a server would begin at another place of the log, and be wrong without a word.
     if (!existsSync(join(data, 'backup_label'))) throw new BackupFault('its copy has no label')

@@ -140,7 +140,7 @@ export function createServers(deps: ServersDeps): Servers {
   }
   return {
     async deploy(database, signal) {
-      await told(deps, database, () => makeCluster(deps, database, signal))
+      await reportingFailure(deps, database, () => makeCluster(deps, database, signal))
       const { socketPath, release } = await use(database, { cause: 'change' }, signal)
       try {
         await makeDatabase((name) => connectTo(deps, socketPath, { database: name }), database)
@@ -186,12 +186,12 @@ async function startServer(
 ): Promise<Server> {
   const folder = join(deps.folder, database.id)
   const watch = watchStart(folder)
-  const { install, cell } = await told(deps, database, async () => {
+  const { install, cell } = await reportingFailure(deps, database, async () => {
     const programs = await deps.install()
     const own = { ended: watch.ended }
     return { install: programs, cell: await startCell(deps, { install: programs, database }, own) }
   })
-  const failed = told(deps, database, () => watch.failed)
+  const failed = reportingFailure(deps, database, () => watch.failed)
   failed.catch(() => undefined)
   const ending = new AbortController()
   const connect = (name?: string) => connectTo(deps, cell.socket, { database: name })
@@ -216,7 +216,11 @@ async function startServer(
 }
 
 /** Does a part of a start. Reports a failure, and throws it as an error for the account. */
-async function told<T>(deps: ServersDeps, database: Resource, work: () => Promise<T>): Promise<T> {
+async function reportingFailure<T>(
+  deps: ServersDeps,
+  database: Resource,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {

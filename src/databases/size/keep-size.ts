@@ -171,15 +171,15 @@ const roomOf = (
 
 /** Reports the measurement: at the first time, at a change, and every 10 s. */
 function createTeller({ found, log }: SizeDeps) {
-  let told: string | undefined | null = null
-  let toldMs = 0
+  let lastMessage: string | undefined | null = null
+  let lastMessageMs = 0
   return (stored: StoredFiles, words: FatalError | undefined): void => {
     const nowMs = performance.now()
-    if (words?.message === told && nowMs - toldMs <= FOUND_MS) return
-    ;[told, toldMs] = [words?.message, nowMs]
+    if (words?.message === lastMessage && nowMs - lastMessageMs <= FOUND_MS) return
+    ;[lastMessage, lastMessageMs] = [words?.message, nowMs]
     // Not waited for: the size is kept while the state is away.
     found(stored, words).catch((error: unknown) => {
-      toldMs = 0
+      lastMessageMs = 0
       log.debug('A size was not recorded', { error: messageOf(error) })
     })
   }

@@ -36,13 +36,13 @@ export const untilWritten: WrittenTables = async (data, { leastMs, mostMs }, sig
 }
 
 /** Each write is an event, and a writer at full speed makes 150,000 a second: a watcher ends with its first one. */
-function watchOnce(data: string, told: () => void): readonly FSWatcher[] {
+function watchOnce(data: string, changed: () => void): readonly FSWatcher[] {
   const watchers: FSWatcher[] = []
   try {
     for (const folder of tableFolders(data)) {
       const watcher = watch(folder, { persistent: false }, () => {
         watcher.close()
-        told()
+        changed()
       })
       watcher.on('error', () => watcher.close())
       watchers.push(watcher)

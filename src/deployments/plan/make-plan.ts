@@ -56,8 +56,8 @@ export async function makePlan(
     if (seen === undefined || shown === undefined) throw new TypeError('Two readings differ')
     const visible = wantedOf(seen.part, shown, { id, input, described })
     // Refused with its hidden values alone: the message may quote them.
-    const told = HIDDEN_VALUE_MISFITS
-    const all = wantedOf(seen.part, resource, { id, input, described, told })
+    const fixedMessage = HIDDEN_VALUE_MISFITS
+    const all = wantedOf(seen.part, resource, { id, input, described, fixedMessage })
     wanted.set(resource.address, all)
     const given = { all, visible, key: deps.key, described, allowsDeletion }
     return stepOf({ ...seen, resource }, given)
@@ -114,12 +114,12 @@ function wantedOf(
     readonly id: StackId
     readonly input: DeploymentInput
     readonly described: Described
-    readonly told?: string
+    readonly fixedMessage?: string
   },
 ): StackAttributes {
   const { name, spec } = resource
   const wish = { account: given.id.account, name, spec: spec as never, files: given.input.files }
-  return atPlace(given.described, resource, () => part.wanted(wish), given.told)
+  return atPlace(given.described, resource, () => part.wanted(wish), given.fixedMessage)
 }
 
 /** A refusal has the place of the resource, and says what is given instead of its own message. */
@@ -127,12 +127,12 @@ function atPlace<T>(
   described: Described,
   resource: StackResource,
   work: () => T,
-  told?: string,
+  fixedMessage?: string,
 ): T {
   try {
     return work()
   } catch (error) {
-    throw placed(described, resource, error, told)
+    throw placed(described, resource, error, fixedMessage)
   }
 }
 
@@ -140,11 +140,11 @@ function placed(
   { source }: Described,
   { range }: StackResource,
   error: unknown,
-  told?: string,
+  fixedMessage?: string,
 ): unknown {
   if (!(error instanceof ErgonError)) return error
   const { code, message } = error
-  return faultAt(source, range.start, { code, message: told ?? message })
+  return faultAt(source, range.start, { code, message: fixedMessage ?? message })
 }
 
 function stepOf(

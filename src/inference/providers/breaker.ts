@@ -73,10 +73,10 @@ export function createBreaker(
       const isTrial = openUntilMs !== undefined
       if (trying || waitMs() > 0) throw refuse()
       trying = isTrial
-      let told = false
+      let isReported = false
       const tell = (then: () => void) => () => {
-        if (told) return
-        told = true
+        if (isReported) return
+        isReported = true
         if (isTrial) trying = false
         then()
       }

@@ -42,11 +42,11 @@ export const followCertificates = (
     {
       path: CERTIFICATES_PATH,
       begin() {
-        const told = new Set<string>()
+        const hosts = new Set<string>()
         return (value) => {
           const line = value as CertificateLine | AllLine
-          if ('areAll' in line) return contexts.keepOnly(told)
-          told.add(line.host)
+          if ('areAll' in line) return contexts.keepOnly(hosts)
+          hosts.add(line.host)
           contexts.take(line)
         }
       },

@@ -149,9 +149,9 @@ export async function askGateways({
     page: BILLED_PAGE,
     isOn: ({ bills: doesBill }) => doesBill === true,
     async take({ spec }, answer) {
-      const told = await answer()
+      const answered = await answer()
       // A process that has billed nothing yet.
-      if (told !== null) bills.take(spec.name, billOf(told))
+      if (answered !== null) bills.take(spec.name, billOf(answered))
     },
   })
   bills.divide(new Set(gateways.map(({ spec }) => spec.name)))

@@ -37,16 +37,16 @@ export function createGpuTime(
   cells: Pick<Cells, 'list'>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): GpuTime {
-  const told = new WeakMap<Cell, CellTotal>()
+  const lastTotals = new WeakMap<Cell, CellTotal>()
   return {
     take(cell, totalNs) {
       const atMs = clock.monotonicMs()
-      const before = told.get(cell) ?? { ...NOTHING_TOLD, atMs }
+      const before = lastTotals.get(cell) ?? { ...NOTHING_TOLD, atMs }
       // A total that fell began anew.
       const roseNs = totalNs < before.totalNs ? totalNs : totalNs - before.totalNs
       const mostNs = BigInt(Math.round((atMs - before.atMs) * 1e6)) + before.spareNs
       const takenNs = smaller(roseNs, mostNs)
-      told.set(cell, {
+      lastTotals.set(cell, {
         totalNs,
         takenNs: before.takenNs + takenNs,
         spareNs: smaller(mostNs - takenNs, SPARE_NS_MAX),
@@ -62,7 +62,7 @@ export function createGpuTime(
       gpuCells(cells).map((cell) => ({
         name: cell.spec.name,
         payer: cell.spec.payer,
-        cpuNs: told.get(cell)?.takenNs ?? 0n,
+        cpuNs: lastTotals.get(cell)?.takenNs ?? 0n,
       })),
   }
 }

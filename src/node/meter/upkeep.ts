@@ -15,22 +15,22 @@ export interface NodeUpkeep {
 
 export function createNodeUpkeep(): NodeUpkeep {
   const last = new WeakMap<object, UpkeepWork>()
-  let told = NO_UPKEEP
+  let sum = NO_UPKEEP
   return {
     take(cell, totals) {
       const known = last.get(cell)
       last.set(cell, totals)
       // A life begins with the CPU of its start, which no window of a ready cell has. Its totals are below those of the life before.
       const before = known === undefined || totals.statementMs < known.statementMs ? totals : known
-      told = addUpkeep(told, {
+      sum = addUpkeep(sum, {
         // CPU that an account pays is known a moment later than the CPU of the process.
         ownNs: Math.max(0, totals.ownNs - before.ownNs),
         statementMs: totals.statementMs - before.statementMs,
       })
     },
     next() {
-      const all = told
-      told = NO_UPKEEP
+      const all = sum
+      sum = NO_UPKEEP
       return all
     },
   }

@@ -34,15 +34,15 @@ async function move(
   const { run } = await beginMove(state, targetOf(blobs, to))
   // Where no task runs yet, the first run of the task finds the order.
   await startTask(state, MOVE_TASK)
-  for (let told = ''; ;) {
+  for (let shownLine = ''; ;) {
     signal.throwIfAborted()
     const order = await loadMove(state)
     if (order === undefined || order.run !== run)
       throw fault('not_found', 'Could not follow the move: another one was ordered')
     if (order.state !== 'moving') return shown(order)
     const line = JSON.stringify(shown(order))
-    if (line !== told) progress(shown(order))
-    told = line
+    if (line !== shownLine) progress(shown(order))
+    shownLine = line
     await pause(LOOK_MS, undefined, { signal })
   }
 }

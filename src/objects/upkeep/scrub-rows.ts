@@ -122,18 +122,20 @@ function createWalk<D>(state: Queryable, pass: RowPass, scrub: RowScrub<D>) {
     )
     return rows.map(({ row }) => row)
   }
-  const told = async (error: unknown, place?: UnreadPlace): Promise<never[]> => {
+  const noteDamage = async (error: unknown, place?: UnreadPlace): Promise<never[]> => {
     if (!isOfPage(error)) throw error
     await scrub.onUnreadable(error, place)
     first ??= error
     return []
   }
   const alone = async (block: number): Promise<ReadRow<D>[]> => {
-    const named = await between<NamedRow>(pass.name, startOf(block), startOf(block + 1)).catch(told)
+    const named = await between<NamedRow>(pass.name, startOf(block), startOf(block + 1)).catch(
+      noteDamage,
+    )
     const rows: ReadRow<D>[] = []
     for (const { at, place } of named) {
       const read = between<ReadRow<D>>(pass.read, at, afterRow(at))
-      rows.push(...(await read.catch((error: unknown) => told(error, place))))
+      rows.push(...(await read.catch((error: unknown) => noteDamage(error, place))))
     }
     return rows
   }

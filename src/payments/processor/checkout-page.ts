@@ -3,7 +3,7 @@ import type { ProcessorAnswer, ProcessorObject } from './objects.ts'
 
 type PageState = {
   /** The outcome of the form that was sent before. */
-  readonly told?: string
+  readonly notice?: string
   /** The bank asks the payer. */
   readonly isAtBank?: boolean
 }
@@ -16,8 +16,8 @@ export function checkoutPage(session: ProcessorObject, shown: PageState = {}): P
     status === 'open'
       ? `${shown.isAtBank === true ? BANK : CARD}${way}`
       : `<p>This page is ${escaped(String(status))}: nothing is left to do here.</p>`
-  const told = shown.told === undefined ? '' : `<p role="alert">${escaped(shown.told)}</p>`
-  return { status: 200, body: `${HEAD}${told}${content}</main></body></html>` }
+  const notice = shown.notice === undefined ? '' : `<p role="alert">${escaped(shown.notice)}</p>`
+  return { status: 200, body: `${HEAD}${notice}${content}</main></body></html>` }
 }
 
 const HEAD = `<!doctype html>

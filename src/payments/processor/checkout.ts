@@ -52,15 +52,15 @@ export async function submitCheckout(
   if (session['status'] !== 'open') return checkoutPage(session)
   const setup = await objects.get(String(session['setup_intent']), 'seti')
   const answer = formText(form, 'bank')
-  if (answer === 'refuse') return checkoutPage(session, { told: 'The bank was told no.' })
+  if (answer === 'refuse') return checkoutPage(session, { notice: 'The bank was told no.' })
   const made =
     answer === 'confirm'
       ? await confirmSetup(objects, setup, { isAuthenticated: true })
       : await giveCard(objects, setup, formText(form, 'number'))
-  if (typeof made === 'string') return checkoutPage(session, { told: made })
+  if (typeof made === 'string') return checkoutPage(session, { notice: made })
   if (setup['status'] === 'requires_action') return checkoutPage(session, { isAtBank: true })
   if (setup['status'] !== 'succeeded')
-    return checkoutPage(session, { told: 'The test card was declined: try another one.' })
+    return checkoutPage(session, { notice: 'The test card was declined: try another one.' })
   session['status'] = 'complete'
   await objects.put(session)
   await objects.emit('checkout.session.completed', session)

@@ -65,7 +65,7 @@ export const createDeleteObjects =
         for (const [index, answer] of answers.entries()) {
           const target = present(batch[index], 'each answer has its target')
           if ('code' in answer) failed.push(notDeleted(target, answer.code as StorageCode))
-          else deleted.push(told(target, answer))
+          else deleted.push(deletedEntry(target, answer))
         }
       }
     }
@@ -152,7 +152,7 @@ const named = ({
   ...(versionId === undefined ? {} : { versionId }),
 })
 
-const told = (
+const deletedEntry = (
   target: DeleteTarget,
   answer: { versionId: string | undefined; deleteMarker: boolean },
 ): DeletedEntry => ({

@@ -19,7 +19,7 @@ export type PostedObject = {
 /** An invalid redirect, and a status other than the three, are ignored. */
 export function postReply(fields: ReadonlyMap<string, string>, object: PostedObject): PostReply {
   const { bucket, key, etag, location } = object
-  const told = { etag: `"${etag}"`, location }
+  const replyHeaders = { etag: `"${etag}"`, location }
   const address = fields.get('success_action_redirect') ?? fields.get('redirect')
   const redirect = address !== undefined && URL.canParse(address) ? new URL(address) : undefined
   if (redirect !== undefined && /^https?:$/.test(redirect.protocol)) {
@@ -29,11 +29,11 @@ export function postReply(fields: ReadonlyMap<string, string>, object: PostedObj
       ['etag', `"${etag}"`],
     ].map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`)
     redirect.search += (redirect.search === '' ? '?' : '&') + query.join('&')
-    return { status: 303, headers: { ...told, location: redirect.href }, body: '' }
+    return { status: 303, headers: { ...replyHeaders, location: redirect.href }, body: '' }
   }
   switch (fields.get('success_action_status')) {
     case '200':
-      return { status: 200, headers: told, body: '' }
+      return { status: 200, headers: replyHeaders, body: '' }
     case '201': {
       const body = writePlainXml('PostResponse', [
         ['Location', location],
@@ -41,9 +41,9 @@ export function postReply(fields: ReadonlyMap<string, string>, object: PostedObj
         ['Key', key],
         ['ETag', `"${etag}"`],
       ])
-      return { status: 201, headers: { ...told, 'content-type': 'application/xml' }, body }
+      return { status: 201, headers: { ...replyHeaders, 'content-type': 'application/xml' }, body }
     }
     default:
-      return { status: 204, headers: told, body: '' }
+      return { status: 204, headers: replyHeaders, body: '' }
   }
 }

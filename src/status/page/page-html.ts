@@ -121,12 +121,12 @@ ${incidents.length === 0 ? markup`<p>None is known.</p>` : incidents.map(inciden
 function incidentItem(incident: PublicIncident): Markup {
   const { started_at: startedAt, ended_at: endedAt, lost, unbilled, updates } = incident
   const until = endedAt === null ? markup`open` : markup`until ${timeElement(endedAt)}`
-  const told = updates.map(
+  const updateItems = updates.map(
     ({ at, words }) => markup`<li><span class="from">${timeElement(at)}</span> ${words}</li>`,
   )
   return markup`<article class="incident" id="${incident.id}"><h3>${incident.summary}</h3>
 <p class="from">Region ${incident.region}, since ${timeElement(startedAt)}, ${until}</p>
-${lost === null ? NOTHING : markup`<p>Lost: ${lost}</p>`}${unbilled === null ? NOTHING : markup`<p>Not billed: ${unbilled}</p>`}${told.length === 0 ? NOTHING : markup`<ol>${told}</ol>`}
+${lost === null ? NOTHING : markup`<p>Lost: ${lost}</p>`}${unbilled === null ? NOTHING : markup`<p>Not billed: ${unbilled}</p>`}${updateItems.length === 0 ? NOTHING : markup`<ol>${updateItems}</ol>`}
 </article>`
 }
 

@@ -26,11 +26,11 @@ export async function holdDevice(image: string, uid: number): Promise<HeldDevice
   })
   const signal = AbortSignal.timeout(ATTACH_MS)
   const release = () => void child.stdin.end()
-  const told = text(child.stderr)
+  const errorText = text(child.stderr)
   child.stdin.on('error', () => undefined)
   const device = once(child.stdout, 'data', { signal }).then(([line]) => String(line).trim())
   const ended = once(child, 'close', { signal }).then(async () => {
-    throw baseFault('internal', `Could not attach a volume: ${(await told).trim()}`)
+    throw baseFault('internal', `Could not attach a volume: ${(await errorText).trim()}`)
   })
   ended.catch(() => undefined)
   try {

@@ -81,8 +81,8 @@ async function pull(): Promise<void> {
     digest,
     config: image,
     root,
-  } = await store.pull(config.image, ending.signal, (told) => {
-    page = { ...told }
+  } = await store.pull(config.image, ending.signal, (pullProgress) => {
+    page = { ...pullProgress }
   })
   connections.close()
   assertEnterable(root, image.folder)

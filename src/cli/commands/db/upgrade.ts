@@ -5,10 +5,10 @@ import { printJson, tellStep } from '#cli/output.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const before = await changeDatabase(options, name, { upgrade: true })
-  let told = ''
+  let shownStep = ''
   const tellOnce = (step: string) => {
-    if (step !== told) tellStep(options, `upgrade of ${name}: ${step}`)
-    told = step
+    if (step !== shownStep) tellStep(options, `upgrade of ${name}: ${step}`)
+    shownStep = step
   }
   const database = await waitForStatus(options, name, 'deployed', (seen) => {
     if (!seen.upgrading) return

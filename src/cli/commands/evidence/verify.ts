@@ -13,7 +13,7 @@ const FILES_MAX = 1_000_000
 
 export async function run({ options, words: [zip = ''] }: CommandCall): Promise<void> {
   const checks: { name: string; detail: string }[] = []
-  const told = (name: string, detail: string) => {
+  const addCheck = (name: string, detail: string) => {
     checks.push({ name, detail })
     if (!options.json) print(`${green('ok  ')} ${name.padEnd(9)} ${detail}`)
   }
@@ -21,7 +21,10 @@ export async function run({ options, words: [zip = ''] }: CommandCall): Promise<
   const keys = keysFile === undefined ? pinnedText() : readFileSync(keysFile, 'utf8')
   using archive = await openZip(zip)
   try {
-    const pack = await verifyPack(archive.files, { told, ...(keys !== undefined && { keys }) })
+    const pack = await verifyPack(archive.files, {
+      told: addCheck,
+      ...(keys !== undefined && { keys }),
+    })
     if (options.json) return printJson({ ok: true, ...pack, checks })
     print(
       `The evidence pack ${pack.pack} of ${pack.account} holds, from ${pack.from} to before ${pack.to}`,

@@ -7,18 +7,18 @@ import type { FinishReason, GenerationEvent } from '#inference/providers/provide
 export class FollowedChoices {
   readonly #asked: number
   readonly #tokensMax: number
-  readonly #told: () => void
+  readonly #countToken: () => void
   readonly #finished = new Set<number>()
   /** Tokens of each choice. */
   readonly #said: number[] = []
   /** The engine went on beyond the last token of the answer. */
   isOverrun = false
 
-  /** Choices of at most `tokensMax` tokens each, a piece of text being one; `told` is called for each. */
-  constructor(asked: number, tokensMax: number, told: () => void) {
+  /** Choices of at most `tokensMax` tokens each, a piece of text being one; `countToken` is called for each. */
+  constructor(asked: number, tokensMax: number, countToken: () => void) {
     this.#asked = asked
     this.#tokensMax = tokensMax
-    this.#told = told
+    this.#countToken = countToken
   }
 
   get isWhole(): boolean {
@@ -49,7 +49,7 @@ export class FollowedChoices {
       return false
     }
     this.#said[index] = tokens
-    this.#told()
+    this.#countToken()
     return true
   }
 
