@@ -108,19 +108,24 @@ test('a credit waits through seconds without work: the tariff stays', () => {
   assert.deepEqual([tariff.njPerCpuS, tariff.carriedNj], [8n * S, 20n * S])
 })
 
-test('the tariff never falls below a fifth of the model’s, whatever is carried', () => {
-  const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
-  tariff.observe({
-    elapsedNs: S,
-    busyNs: S,
-    capacityNs: CPUS * S,
-    dynamicNj: nj(10n * S),
-    chargedNs: S,
-    trueUpNj: nj(1_000_000n * S),
-    proportional: false,
-    ...PLUG,
-  })
-  assert.equal(tariff.njPerCpuS, MODEL / 5n)
+test('the tariff loses a quarter at most to a credit, and never falls below a fifth of the model’s', () => {
+  const after = (joules: bigint) => {
+    const tariff = createTariff({ modelNjPerCpuS: MODEL, modelBandPct: 40 })
+    for (let second = 0; second < 60; second++) observe(tariff, S, joules * S)
+    tariff.observe({
+      elapsedNs: S,
+      busyNs: S,
+      capacityNs: CPUS * S,
+      dynamicNj: nj(joules * S),
+      chargedNs: S,
+      trueUpNj: nj(1_000_000n * S),
+      proportional: false,
+      ...PLUG,
+    })
+    return tariff.njPerCpuS
+  }
+  assert.equal(after(10n), (MODEL * 3n) / 4n)
+  assert.equal(after(2n), MODEL / 5n)
 })
 
 type Load = {
