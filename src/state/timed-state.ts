@@ -1,6 +1,12 @@
 // The time of statements of a process in the state: one process of PostgreSQL uses no more CPU than the time of its statement.
 import type { Clock } from '#base/clock.ts'
-import type { Queryable, State } from './connect.ts'
+import {
+  serverAnswer,
+  twiceAtDeadlock,
+  type Queryable,
+  type SqlRow,
+  type State,
+} from './connect.ts'
 
 export interface TimedState {
   readonly state: State
@@ -8,7 +14,7 @@ export interface TimedState {
   readonly statementMs: number
 }
 
-/** `state`, whose statements are timed from now on. The wait for a connection of the pool counts, too. */
+/** `state`, whose statements are timed from now on, each from the moment that it has its connection. A commit is a statement. */
 export function timeStatements(
   state: State,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
@@ -32,11 +38,34 @@ export function timeStatements(
       }
     },
   })
+  const session: State['session'] = (work) => state.session((lent) => work(timed(lent)))
+  const transaction: State['transaction'] = async (work) => {
+    // From the end of the work on: the begin has hardly any CPU, and its time would be the wait for a connection.
+    let commits = 0
+    const end = () => {
+      count(-commits)
+      commits = 0
+    }
+    try {
+      return await state.transaction(async (lent) => {
+        // After a deadlock the work runs once more.
+        end()
+        const result = await work(timed(lent))
+        count(1)
+        commits = 1
+        return result
+      })
+    } finally {
+      end()
+    }
+  }
   return {
     state: {
-      ...timed(state),
-      transaction: (work) => state.transaction((transaction) => work(timed(transaction))),
-      session: (work) => state.session((session) => work(timed(session))),
+      // Not the query of `state`, whose time has the wait for a connection.
+      query: <R extends SqlRow>(text: string, values?: readonly unknown[]) =>
+        serverAnswer(twiceAtDeadlock(() => session((lent) => lent.query<R>(text, values)))),
+      transaction,
+      session,
       listen: (channel, notified) => state.listen(channel, notified),
       [Symbol.asyncDispose]: () => state[Symbol.asyncDispose](),
     },
