@@ -13,15 +13,22 @@
 // their deviations is above the deviation of all, so a level by the rates of all would be too low.
 //
 // Never billed: CPU that was not spent. Rest is not billed once it is known, after 30 quiet seconds. Upkeep is a regressor of
-// its own (upkeep.ts) that nobody is billed for. The bill is a little below the learned CPU: it may fall short of the meter
-// and must never exceed it.
+// its own (upkeep.ts) that nobody is billed for. All the time of its statements is taken for its CPU, or more where more is
+// learned. The bill is a little below the learned CPU: it may fall short of the meter and must never exceed it.
 import type { IndirectRates } from '#contract/indirect-rates.ts'
 import type { OperationRate } from '#contract/stored-rates.ts'
 import { createLevel } from './indirect-level.ts'
 import { isUnit, UNATTRIBUTED, unitOf } from './indirect-part.ts'
 import { createSums, REST_SECOND } from './indirect-sums.ts'
 import { createRegression, type Rate, type RegressionOptions } from './kalman.ts'
-import { NO_UPKEEP, UPKEEP, UPKEEP_FIRST, UPKEEP_UNIT_MS, type UpkeepWork } from './upkeep.ts'
+import {
+  NO_UPKEEP,
+  UPKEEP,
+  UPKEEP_FIRST,
+  UPKEEP_UNIT_MS,
+  upkeepMsOf,
+  type UpkeepWork,
+} from './upkeep.ts'
 
 /** The settled requests of an operation, or units of work beyond them. */
 export type OperationUsage = {
@@ -84,10 +91,10 @@ const REGRESSION = {
   // In milliseconds of CPU. A sum has noise of 6 % (8 loads of two cores, 200 s), and 15 ms at rest.
   deviationFirst: 30,
   // A request costs a hundred times a unit: a row that is read, a key that is removed.
-  // Upkeep in each second cannot be told from rest. With the walk of others, small loads beside 300 ms of it were billed 26 %.
+  // Upkeep in each second cannot be told from rest or from a steady load, so its rate moves slowly.
   walk: {
-    relativeOf: (name: string) => (name === UPKEEP ? 0.01 : 0.1),
-    leastOf: (name: string) => (isUnit(name) ? 0.003 : 0.3),
+    relativeOf: (name: string) => (name === UPKEEP ? 0.03 : 0.1),
+    leastOf: (name: string) => (name === UPKEEP ? UPKEEP_UNIT_MS : isUnit(name) ? 0.003 : 0.3),
   },
   noise: { relative: 0.06, least: 15 },
   // Three names for each operation of the contract, at most. With 128 every operation after the 63rd was billed nothing.
@@ -149,10 +156,10 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       before = activity
       const seconds = Number(elapsedNs) / 1e9
       const costMs = (Number(cpuNs - chargedNs) - upkeep.ownNs) / MS + billed
-      const upkeepUnits = upkeep.statementMs / UPKEEP_UNIT_MS
       const directMs = Number(chargedNs) / MS - billed
       // Below zero where a claim comes a window after its CPU: the window before had too much then.
-      const beyondRestMs = costMs - valueOf(REST_SECOND) * seconds - valueOf(UPKEEP) * upkeepUnits
+      const workMs = costMs - valueOf(REST_SECOND) * seconds
+      const beyondRestMs = workMs - upkeepMsOf(upkeep, valueOf(UPKEEP), workMs)
       const spent = beyondRestMs * (1 - MARGIN.indirect) - directMs * MARGIN.direct
       const unattributedMs = sumOf(counts, [UNATTRIBUTED, ownOf(UNATTRIBUTED)])
       // Rates of rare requests have the cost of their second: a storm of them says nothing of the others.
@@ -160,7 +167,7 @@ export function createIndirectLearner(earlier?: IndirectRates): IndirectLearner 
       const paying = isStorm ? Math.min(spent, predicted * level.value) : spent - unattributedMs
       level.follow({ spent: paying, predicted, billed })
       const isMoved = counts.size > 0 || Math.abs(level.creditMs - revisedMs) >= CREDIT_STEP_MS
-      if (upkeepUnits > 0) counts.set(UPKEEP, upkeepUnits)
+      if (upkeep.statementMs > 0) counts.set(UPKEEP, upkeep.statementMs / UPKEEP_UNIT_MS)
       const isLearned = learn(counts.set(REST_SECOND, seconds), costMs)
       if (!isMoved && !isLearned) return
       revision++
