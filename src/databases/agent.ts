@@ -74,8 +74,9 @@ async function open(core: AgentCore, starting: AbortSignal): Promise<AgentPart> 
   const watch = createWatch({ ...core, warnings: awake.warnings })
   const read = createStoredReader()
   const beside = async (server: RunningServer, signal: AbortSignal) => {
-    await watch.ask(server.id).catch(() => undefined)
+    // First: until then a restore takes the log of the life before as the whole log.
     await notArchived(core, server.id)
+    await watch.ask(server.id).catch(() => undefined)
     const size = sizeDepsOf(core, { server, read, watch, awake })
     const statements = { ...core, database: server, connect: server.connect }
     await Promise.all([
