@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { receiptKeysJson } from '#tlog/keys.ts'
+import { rowOf } from '#tlog/charge.fixture.ts'
 import { keyPair, makeShard } from '#tlog/shard.fixture.ts'
 
 const DOOR = join(import.meta.dirname, 'ergon.mjs')
@@ -21,10 +22,11 @@ suite('the receipt of another charge', () => {
   let server: Server
   before(async () => {
     const other = await log.receipt(1)
+    const row = rowOf(1)
     server = createServer(({ url = '' }, response) => {
       const isReceipt = url.startsWith('/v1/receipts/')
       response.setHeader('content-type', isReceipt ? 'text/plain' : 'application/json')
-      const page = url.startsWith('/v1/ledger') ? { data: [] } : receiptKeysJson([log.key])
+      const page = url.startsWith('/v1/ledger') ? { data: [row] } : receiptKeysJson([log.key])
       response.end(isReceipt ? other : JSON.stringify(page))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')

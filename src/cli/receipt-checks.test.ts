@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, beforeEach, suite, test } from 'node:test'
-import { chargeOf, leavesOf } from '#tlog/charge.fixture.ts'
+import { chargeBytes } from '#contract/charge.ts'
+import { chargeOf, rowOf } from '#tlog/charge.fixture.ts'
 import { PartMissing } from '#tlog/history.ts'
 import { receiptKeysJson } from '#tlog/keys.ts'
-import { leafOf, type LeafContent } from '#tlog/leaf.ts'
 import { keyPair, makeShard, type Made } from '#tlog/shard.fixture.ts'
 import { parseTilePath } from '#tlog/tiles.ts'
 
@@ -24,16 +24,14 @@ const small = makeShard(keys, '2026', { count: 300 })
 const large = makeShard(keys, '2026', { count: 600 })
 const forked = makeShard(keys, '2026', { count: 600, first: 'another beginning' })
 const later = makeShard(keys, '2027', { count: 9, link: large.body })
+const free = makeShard(keys, '2028', {
+  count: 1,
+  leaves: () => [
+    { accountSeq: 1n, bytes: chargeBytes({ ...chargeOf(0), free: true, charge_pusd: '0' }) },
+  ],
+})
 
-const charge = chargeOf(0)
-const [leaf] = leavesOf(0, 1) as [LeafContent]
-const row = {
-  id: 'rcpt_0',
-  kind: 'charge',
-  leaf_hash: leafOf(leaf).toString('hex'),
-  energy_nj: charge.energy_nj,
-  amount_pusd: `-${charge.charge_pusd}`,
-}
+const row = rowOf(0)
 
 /** Which log gives the receipt, and what else the service answers. */
 type Scene = {
@@ -153,14 +151,33 @@ suite('ergon receipt verify', () => {
     const away = await verify({ ledger: 503 })
     assert.equal(away.code, 1, away.out + away.told)
     assert.match(away.told, /the ledger could not be read: try again/)
+    removed()
+  })
+
+  test('a ledger without the row of a paid charge, or with two rows, does not hold', async () => {
+    const missing = await verify({ rows: [] })
+    assert.equal(missing.code, 6, missing.out + missing.told)
+    assert.match(missing.out, /^FAIL +ledger +The ledger has no row of rcpt_0, which has a price/m)
+    const refund = await verify({ rows: [{ ...row, kind: 'refund' }] })
+    assert.equal(refund.code, 6, refund.out + refund.told)
+    const twice = await verify({ rows: [row, { ...row, energy_nj: '1' }] })
+    assert.equal(twice.code, 6, twice.out + twice.told)
+    assert.match(twice.out, /^FAIL +ledger +The ledger has 2 charges of rcpt_0/m)
+    removed()
+  })
+
+  test('a ledger that the token may not read, or without the row of a free charge, is not checked', async () => {
     for (const [changed, why] of [
-      [{ rows: [] }, /not compared with the ledger: the ledger of this account has no row/],
-      [{ ledger: 403 }, /not compared with the ledger: this token may not read it/],
+      [{ ledger: 403 }, /^-- +ledger +Not compared with the ledger: this token may not read it/m],
+      [{ log: free, published: [free], rows: [] }, /^-- +ledger .*has no row of this id/m],
     ] as const) {
       const { code, out, told } = await verify(changed)
       assert.equal(code, 0, out + told)
-      assert.match(told, why)
+      assert.match(out, why)
+      const { out: json } = await verify(changed, '--json')
+      const { ok, not_checked: unmade } = JSON.parse(json) as Record<string, unknown>
+      assert.deepEqual([ok, unmade], [true, ['ledger']])
+      removed()
     }
-    removed()
   })
 })

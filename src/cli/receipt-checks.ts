@@ -1,6 +1,7 @@
 // The checks of a receipt that need more than its text: the id that was asked for, the row of the ledger, and the history
 // of the log. A check that the service cannot answer now is not made: it neither holds nor fails.
 import { messageOf } from '#base/errors.ts'
+import type { Charge } from '#contract/charge.ts'
 import { otherCharge } from '#tlog/asked-charge.ts'
 import type { Checkpoint } from '#tlog/checkpoint.ts'
 import { historyFault } from '#tlog/history.ts'
@@ -16,8 +17,9 @@ import { knownToken, type GlobalOptions } from './profile.ts'
 /** A check with what ends the command, where the check does not hold. */
 export type ServiceCheck = {
   readonly check: Check
+  /** Absent also where a check that was not made leaves the receipt as sound as its signature. */
   readonly end?: CommandError
-  /** False: the service could not be asked. */
+  /** False: nothing could be compared. */
   readonly isMade: boolean
 }
 
@@ -61,9 +63,15 @@ export function checkAsked(id: string | undefined, held: Verified): Verified {
 const ANOTHER_ROW =
   'keep this receipt and `ergon ledger --id` of its id: the receipt is signed; ask the operator which of the two was paid'
 
+const NO_ROW =
+  'keep this receipt: it is signed, and the balance of the account has no such charge; ask the operator why'
+
+/** The account of requests that no account pays for. Their charges are public, and in no ledger of a caller. */
+const NOBODY = 'nobody'
+
 /**
- * Compares a receipt that the service gave for an id with the row of the ledger of that id. Usage that nobody was charged
- * for has no row, and some tokens may not read the ledger; the result then says so.
+ * Compares a receipt that the service gave for an id with the row of the ledger of that id. A charge that somebody paid
+ * for has one row. Other charges may have none, and some tokens may not read the ledger: then nothing is compared.
  */
 export async function checkLedger(
   asked: { readonly id: string | undefined; readonly text: string; readonly held: Verified },
@@ -75,8 +83,10 @@ export async function checkLedger(
     return undefined
   try {
     const { text: page } = await apiGet(options, `/v1/ledger?id=${encodeURIComponent(id)}`)
-    const row = rowIn(page)
-    if (row === undefined) return uncompared('the ledger of this account has no row of this id')
+    const [row, ...others] = rowsIn(page)
+    if (row === undefined) return withoutRow(id, charge)
+    if (others.length > 0)
+      return fails('ledger', `The ledger has ${others.length + 1} charges of ${id}`, ANOTHER_ROW)
     const other = otherRow(row, charge, leafOf(parseReceipt(text)).toString('hex'))
     return other === undefined
       ? holds('ledger', 'The row of the ledger has the same leaf, joules and price')
@@ -89,14 +99,20 @@ export async function checkLedger(
   }
 }
 
-function rowIn(page: string): RowFigures | undefined {
+function rowsIn(page: string): readonly RowFigures[] {
   const { data } = JSON.parse(page) as { data: (RowFigures & { readonly kind: string })[] }
-  return data.find(({ kind }) => kind === 'charge')
+  return data.filter(({ kind }) => kind === 'charge')
 }
 
-function uncompared(why: string): undefined {
-  tell(`not compared with the ledger: ${why}`)
-}
+const withoutRow = (id: string, { account, charge_pusd: price }: Charge): ServiceCheck =>
+  account !== NOBODY && BigInt(price) > 0n
+    ? fails('ledger', `The ledger has no row of ${id}, which has a price`, NO_ROW)
+    : uncompared('the ledger of this account has no row of this id')
+
+const uncompared = (why: string): ServiceCheck => ({
+  check: { name: 'ledger', ok: false, detail: `Not compared with the ledger: ${why}` },
+  isMade: false,
+})
 
 const ANOTHER_HISTORY =
   'keep this receipt and receipt-keys.json: both heads are signed; ask the operator whether an old copy was put back'

@@ -1,7 +1,8 @@
 // Charges for tests: valid, each different, and one that was overcharged.
 import { carbonOf, nj, priceOf } from '#base/units.ts'
 import { chargeBytes, type Charge } from '#contract/charge.ts'
-import type { LeafContent } from './leaf.ts'
+import { leafOf, type LeafContent } from './leaf.ts'
+import type { RowFigures } from './ledger-row.ts'
 
 const ENERGY = nj(1_500_000_000n)
 
@@ -38,6 +39,14 @@ export const leavesOf = (begin: number, end: number): LeafContent[] =>
     accountSeq: BigInt(begin + nth + 1),
     bytes: chargeBytes(chargeOf(begin + nth)),
   }))
+
+/** The row of the ledger of a charge. */
+export function rowOf(nth: number): RowFigures & { readonly kind: 'charge' } {
+  const { id, energy_nj, charge_pusd } = chargeOf(nth)
+  const [leaf] = leavesOf(nth, nth + 1)
+  const leafHash = leaf === undefined ? null : leafOf(leaf).toString('hex')
+  return { id, kind: 'charge', leaf_hash: leafHash, energy_nj, amount_pusd: `-${charge_pusd}` }
+}
 
 /** A charge of one pico-dollar more than its energy and price make. */
 export const overcharged = (nth: number): LeafContent => {

@@ -15,16 +15,24 @@ export const keyPair = () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   return { privateKey, publicKey: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32) }
 }
-/** A shard of a key as it would be published; `first` is what leaf 0 holds, the link if nothing else is said. */
+/**
+ * A shard of a key as it would be published; `first` is what leaf 0 holds, the link if nothing else is said. `leaves`
+ * gives the leaves behind it.
+ */
 export function makeShard(
   { publicKey, privateKey }: ReturnType<typeof keyPair>,
   shard: string,
-  { count, link, first = link }: { count: number; link?: string; first?: string },
+  {
+    count,
+    link,
+    first = link,
+    leaves = leavesOf,
+  }: { count: number; link?: string; first?: string; leaves?: typeof leavesOf },
 ) {
   const origin = originOf(publicKey, shard)
   const head: LeafContent[] =
     first === undefined ? [] : [{ accountSeq: 0n, bytes: Buffer.from(first) }]
-  const { edge, written } = extendTiles(EMPTY_EDGE, [...head, ...leavesOf(0, count)].map(leafOf))
+  const { edge, written } = extendTiles(EMPTY_EDGE, [...head, ...leaves(0, count)].map(leafOf))
   const body = checkpointBody({
     origin,
     size: edge.size,
@@ -46,7 +54,7 @@ export function makeShard(
   const receipt = async (nth: number): Promise<string> => {
     const index = nth + head.length
     const proof = await inclusionProof(index, edge.size, tilesOf(origin, edge.size, read))
-    const [leaf] = leavesOf(nth, nth + 1)
+    const [leaf] = leaves(nth, nth + 1)
     const { accountSeq = 0n, bytes = '' } = leaf ?? {}
     return formatReceipt({ accountSeq, bytes: Buffer.from(bytes), index, proof, checkpoint: note })
   }

@@ -29,7 +29,8 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
   const history = await checkHistory(held.checkpoint, pinned, { options, isFile })
   const made = [row, history].filter((each) => each !== undefined)
   const checks = [...held.checks, ...made.map(({ check }) => check)]
-  const verified: Verified = { ...held, checks, ok: checks.every(({ ok }) => ok) }
+  const ends = made.filter(({ end }) => end !== undefined)
+  const verified: Verified = { ...held, checks, ok: held.ok && ends.length === 0 }
   const log = held.ok ? undefined : refusedLog(text, pinned)
   const unmade = [
     ...(log?.isUnread === true ? ['key'] : []),
@@ -41,7 +42,6 @@ export async function run({ options, words: [receipt = ''] }: CommandCall): Prom
   const asked = held.checks.find(({ name }) => name === 'asked')
   if (asked?.ok === false) throw new CommandError(asked.detail, EXIT.receipt)
   if (!held.ok || held.checkpoint === undefined) throw notHeld(log)
-  const ends = made.filter(({ end }) => end !== undefined)
   // A check that fails counts more than one that could not be made.
   const last = ends.find(({ isMade }) => isMade) ?? ends[0]
   if (last?.end !== undefined) throw last.end
