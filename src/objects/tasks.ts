@@ -69,17 +69,18 @@ async function open(core: TasksCore, settings: ObjectsTaskSettings): Promise<Tas
   const { byLocation: stores } = await openBlobStores(blobs, core)
   const { clock } = core
   const state = patientState(core.state, clock)
+  const damages = createDamages({ state, log: core.log })
   const objects = createObjects({
     state,
     finds: state,
     puts: state,
     documents: createDocuments({ state }),
     clock,
-    damages: createDamages({ state, log: core.log }),
+    damages,
   })
   return {
     tasks: objectsTasks({ ...core, objects, stores, dayMs, keys: { secret: stateKey, keyIds } }),
-    leave: createStorageLeave({ state, objects }),
+    leave: createStorageLeave({ state, objects, damages }),
     run: createStanding({ ...core, ...settings }).run,
   }
 }

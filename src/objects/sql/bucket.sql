@@ -17,8 +17,9 @@ end $$;
 -- Holds the lock of the bucket alone; writers of objects hold it shared, and none of them waits for it. Open uploads
 -- do not keep a bucket, as at AWS: they end as storage_abort ends an upload. Parts are written without the bucket's lock; the lock of their
 -- upload's row excludes them. `removed` is the number of their parts.
+-- Without scans of the table: these read damaged blocks of other buckets.
 create or replace function storage_delete_bucket(bucket_id int)
-returns table (refused text, removed int) language plpgsql as $$
+returns table (refused text, removed int) language plpgsql set enable_seqscan = off as $$
 declare
   held uuid[];
 begin
@@ -47,6 +48,17 @@ begin
   perform standing_end('bucket', b.id::text, b.name, b.account) from buckets b where b.id = bucket_id;
   delete from buckets where id = bucket_id;
   return query select case when not found then 'NoSuchBucket' end, coalesce(cardinality(held), 0);
+end $$;
+
+-- Versions that no lock keeps, behind a place in the order of the index; governance mode keeps none. A scan of the table
+-- would read damaged blocks of other buckets.
+create or replace function storage_unlocked(bucket_id int, after_key text, after_seq bigint, most int)
+returns table (key text, version_id text, seq text) language plpgsql set enable_seqscan = off as $$
+begin
+  return query select v.key, v.version_id, v.seq::text from object_versions v
+    where v.bucket = bucket_id and v.key >= after_key and (v.key > after_key or v.seq < after_seq)
+      and not storage_keeps(v.legal_hold, v.retention_mode, v.retain_until, true)
+    order by v.key, v.seq desc limit most;
 end $$;
 
 -- `change` is one of {tags}, {acl}, {legalHold}, {retention, bypassGovernance}.

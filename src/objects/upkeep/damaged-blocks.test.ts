@@ -7,11 +7,11 @@ import { createLogger } from '#base/log.ts'
 import { createBlobStores } from '#blobs/stores.ts'
 import { createObjects } from '#objects/create-objects.ts'
 import { type PageAlarm, SPOILABLE, spoilPages } from '#objects/page-damage.fixture.ts'
-import { ACCOUNT, attributes, inlineObject, makeBucket, openStore } from '#objects/store.fixture.ts'
+import { attributes, inlineObject, makeBucket, openStore } from '#objects/store.fixture.ts'
 import { openTestUrl, whyNoState } from '#postgres/testing-url.ts'
 import type { State } from '#state/connect.ts'
 import { createClean } from './clean.ts'
-import { createStorageLeave, emptySome } from './leave.ts'
+import { emptySome } from './leave.ts'
 
 const skip = whyNoState()
 const { signal } = new AbortController()
@@ -148,48 +148,5 @@ test(
       return emptySome(transaction, objects, bucket)
     })
     await assert.rejects(emptied, /invalid page in block/)
-  },
-)
-
-test(
-  'an account leaves all buckets but the objects behind a page that cannot be read',
-  { skip },
-  async () => {
-    await using server = await openTestUrl(SPOILABLE)
-    await using store = await openStore(server.of, 4)
-    const { state, objects } = store
-    const bodies = [randomBytes(16_384), randomBytes(16_384), randomBytes(16_384)]
-    const names = ['left-one', 'left-two', 'left-sound']
-    for (const [nth, name] of names.entries()) {
-      const bucket = await makeBucket(store, name)
-      // Of the first bucket two keys cannot be read, of the second the only one.
-      if (nth === 0) await objects.put(bucket, 'a', bodyOf(bodies[2] ?? Buffer.alloc(0)))
-      await objects.put(
-        bucket,
-        'b',
-        nth === 2 ? inlineObject('x') : bodyOf(bodies[nth] ?? Buffer.alloc(0)),
-      )
-      if (nth !== 1) await objects.put(bucket, 'c', inlineObject('y'))
-    }
-    await spoilPages(state, 'bodies', bodies)
-    let deletions = 0
-    const counted: typeof objects = {
-      ...objects,
-      delete: (...given) => {
-        deletions++
-        return objects.delete(...given)
-      },
-    }
-    const leave = createStorageLeave({ state, objects: counted })
-    assert.match(String(await leave(ACCOUNT, signal)), /in left-one, left-two$/)
-    assert.ok(deletions < 10, `${deletions} deletions`)
-    const { rows } = await state.query(
-      'select b.name, v.key from buckets b join object_versions v on v.bucket = b.id order by 1, 2',
-    )
-    assert.deepEqual(rows, [
-      { name: 'left-one', key: 'a' },
-      { name: 'left-one', key: 'b' },
-      { name: 'left-two', key: 'b' },
-    ])
   },
 )

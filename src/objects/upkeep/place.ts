@@ -22,3 +22,7 @@ export async function savePlace(
     [task, place ?? null],
   )
 }
+
+/** Removes a task that comes to no second round. */
+export const forgetPlace = async (state: Queryable, task: string): Promise<void> =>
+  void (await state.query('delete from storage_upkeep where task = $1', [task]))

@@ -75,11 +75,10 @@ export async function scrubRows<D extends object = RowDamage>(
   pass: RowPass,
   scrub: RowScrub<D>,
 ): Promise<{ read: number; done: boolean }> {
-  const { task, table, blocksMax } = pass
+  const { table, blocksMax } = pass
   const walk = createWalk<D>(state, pass, scrub)
   const blocks = await blocksOf(state, table)
-  // Versions before blocks have their places under the names of the tasks, and cannot read a block as one.
-  const placeName = `${task}:blocks`
+  const placeName = placeNameOf(pass)
   let block = Number((await loadPlace(state, placeName)) ?? 0)
   let read = 0
   let leftBytes = scrub.bytesMax
@@ -102,6 +101,12 @@ export async function scrubRows<D extends object = RowDamage>(
     return { read, done }
   }
 }
+
+/**
+ * The name of the place of a pass. Versions before blocks have their places under the names of the tasks, and cannot read
+ * a block as one.
+ */
+export const placeNameOf = ({ task }: Pick<RowPass, 'task'>): string => `${task}:blocks`
 
 async function blocksOf(state: Queryable, table: RowPass['table']): Promise<number> {
   const { rows } = await state.query<{ blocks: number }>(
