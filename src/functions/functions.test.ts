@@ -16,7 +16,10 @@ const ACCOUNT = 'acct_a'
 const { signal } = new AbortController()
 
 /** Functions of a node with a state of its own; `deployed` gives the id of the function. */
-async function functionsOn(state: State, given: Pick<FunctionsDeps, 'state' | 'driver'>) {
+async function functionsOn(
+  state: State,
+  given: Pick<FunctionsDeps, 'state' | 'driver'> & { wakes?: FunctionsDeps['wakes'] },
+) {
   await addTestAccount(state, { id: ACCOUNT, env: 'test', lowWater: 0n })
   const key = newEncryptionKey()
   const wanted = {
@@ -34,8 +37,8 @@ async function functionsOn(state: State, given: Pick<FunctionsDeps, 'state' | 'd
   }
   let replacedCount = 0
   const functions = createFunctions({
-    ...given,
     wakes: given.state,
+    ...given,
     log: quiet,
     environmentKey: key,
     idleMs: 60_000,
@@ -145,6 +148,32 @@ test(
     assert.deepEqual(beforeStart, [1, 2])
     byRun.release()
     await assert.rejects(functions.use({ ...resource, liveVersion: null }, signal), NotWanted)
+    functions.close()
+  },
+)
+
+test(
+  'the source of a function is not read on the connection of wakes',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const texts: string[] = []
+    const wakes: Queryable = {
+      query(text, values) {
+        texts.push(text)
+        return state.query(text, values)
+      },
+    }
+    const { functions, deployed } = await functionsOn(state, { state, driver: driverOf([]), wakes })
+    const id = await deployed()
+    const resource = { id, account: ACCOUNT, name: 'hello' }
+    await functions.deploy(resource, signal, () => undefined)
+    assert.ok(texts.length > 0, 'the wish of a start is a small row')
+    assert.deepEqual(
+      texts.filter((text) => text.includes('v.source')),
+      [],
+    )
     functions.close()
   },
 )

@@ -39,7 +39,7 @@ export interface Functions {
 
 export type FunctionsDeps = {
   readonly state: Queryable
-  /** For the reads of a start. */
+  /** For the reads of small rows at a start. */
   readonly wakes: Queryable
   readonly log: Logger
   readonly driver: FunctionDriver
@@ -68,8 +68,9 @@ export function createFunctions(deps: FunctionsDeps): Functions {
     idleMs,
     keyOf,
     async prepare(version) {
-      // Side by side, as each asks the state. A start that is not wanted gives back its hold after seconds.
-      const [code] = await Promise.all([readCode(wakes, version), driver.admit(version)])
+      // Side by side, as each asks the state. A start that is not wanted gives back its hold after seconds. Sources have up
+      // to 3 MB: on the connection of wakes a small read would wait behind them (50 of 1 MB took 0.6 to 0.9 s).
+      const [code] = await Promise.all([readCode(state, version), driver.admit(version)])
       const spec = specOf(deps, code)
       return () => driver.start(spec)
     },

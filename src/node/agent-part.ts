@@ -22,7 +22,7 @@ export type AgentCore = {
   readonly data: DataFolder
   readonly cells: Cells
   readonly state: State
-  /** The state for the reads of a start that a request waits for: one connection, always open from the first such start on. */
+  /** The state for reads of small rows that a start waits for, see connectWakes(). Sources of code are read by `state`. */
   readonly wakes: Queryable
   /** The address of the state for cells. */
   readonly address: StateAddress

@@ -47,8 +47,8 @@ import { startState } from '#node/state-cell.ts'
 import { refuseNewerJobs } from '#tasks/jobs-schema.ts'
 import { ownerLink } from '#portal/owner-link.ts'
 import { createStopBudget } from '#node/stop-budget.ts'
+import { connectWakes } from '#node/wakes.ts'
 import type { State } from '#state/connect.ts'
-import { connectPipeline } from '#state/pipeline.ts'
 import { openAccounting, SMALL_SEGMENT_BYTES } from '#node/accounting.ts'
 import { openAgentParts } from './agent-parts.ts'
 import { openCellCharging } from './cell-charging.ts'
@@ -72,8 +72,6 @@ type Surroundings = {
 const AGENT = 'agent'
 const JOURNALS = 'journals'
 const METER = 'node'
-/** One: a second one would be closed at rest, or wait with cold plans. */
-const WAKE_CONNECTIONS = 1
 const EXIT_LOST = 74
 
 /**
@@ -102,7 +100,7 @@ export async function startAgent(
   started.defer(() => budget.within('accounting', running.close))
   await compiling
   const { state, address } = running
-  const wakes = connectPipeline({ address, connections: WAKE_CONNECTIONS, log })
+  const wakes = connectWakes({ address, state, log })
   // A state that is silent would hold up the stop for its longest answer.
   started.defer(() => budget.within('accounting', async () => await wakes[Symbol.asyncDispose]()))
   await refuseNewerJobs(state)

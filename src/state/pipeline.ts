@@ -21,16 +21,20 @@ export interface Pipeline extends Queryable, AsyncDisposable {}
 
 /**
  * Opens a pool of at most `connections`; the first query connects. Errors are those of connectState(). Values are in
- * the types of wire/values.ts; a query of any other type throws a TypeError.
+ * the types of wire/values.ts; a query of any other type throws a TypeError. `limitMs` is the longest time for a
+ * connection, and for an answer; a connection without an answer ends.
  */
-export function connectPipeline(options: PoolOptions): Pipeline {
+export function connectPipeline(
+  options: PoolOptions & { readonly limitMs?: number | undefined },
+): Pipeline {
+  const { limitMs = Infinity } = options
   const config = configOf(options)
   const pool = new WirePool({
     login: () => login(config),
     connections: options.connections,
     clock: systemClock,
-    waitMsMax: WAIT_MS_MAX,
-    answerMsMax: ANSWER_TIMEOUT_MS,
+    waitMsMax: Math.min(WAIT_MS_MAX, limitMs),
+    answerMsMax: Math.min(ANSWER_TIMEOUT_MS, limitMs),
     isHarmless: ({ code }) => isHarmlessState(code),
     lost: (error) => options.log.warn('A state connection was lost', { error: messageOf(error) }),
   })
