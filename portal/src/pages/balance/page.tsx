@@ -1,7 +1,7 @@
 // The balance: what is left and for how long, what it is made of, and how more comes in.
 import { useQuery } from '@tanstack/react-query'
 import { read } from '#console/client/queries.ts'
-import { balanceExact } from '#console/figures/money.ts'
+import { balanceExact, balanceShort } from '#console/figures/money.ts'
 import { ago } from '#console/figures/time.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { Loaded } from '#console/parts/loaded.tsx'
@@ -20,11 +20,12 @@ const AGAIN_MS = 5_000
 
 export function Page() {
   const live = useLive(({ balance }) => balance?.balance_pusd)
-  // All figures are of one answer, so that they add up; it is read again as the live balance moves.
+  // All figures are of one answer, so that they add up. A read is charged and moves the balance itself: only a change of
+  // the cents has the answer read again.
   const query = useQuery({
     ...read('GET /v1/balance', {}),
     refetchInterval: ({ state: { data } }) =>
-      live !== undefined && data !== undefined && data.balance_pusd !== live ? AGAIN_MS : false,
+      live !== undefined && data !== undefined && hasOtherCents(live, data) ? AGAIN_MS : false,
   })
   return (
     <>
@@ -56,6 +57,9 @@ export function Page() {
     </>
   )
 }
+
+const hasOtherCents = (live: string, { balance_pusd: known, unit }: Balance): boolean =>
+  balanceShort(BigInt(live), unit) !== balanceShort(BigInt(known), unit)
 
 function Depleted({ since }: { readonly since: string }) {
   const now = useNow('minute')

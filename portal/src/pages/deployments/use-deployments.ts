@@ -1,20 +1,29 @@
-// Reads of deployments. One that runs is read again until its end.
+// Reads of deployments. One that runs is read again until its end; a list at rest is read when the live stream tells of work.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { read, readPages } from '#console/client/queries.ts'
+import { changed, read, readPages } from '#console/client/queries.ts'
+import { useCharges } from '#console/live/use-charges.ts'
 
 const RUNNING_MS = 1_000
-/** One may begin at a command line. */
-const SHOWN_MS = 5_000
+const LIST_MS = 5_000
+/** Charged at the begin and at the end of a deployment, also of one from a command line. */
+const WORK = ['deployment.create', 'deployment.apply']
 
 /** The newest first; of one stack where it is given. */
-export const useDeployments = (stack: string | undefined) =>
-  useInfiniteQuery({
+export function useDeployments(stack: string | undefined) {
+  useCharges(WORK, deploymentsChanged)
+  return useInfiniteQuery({
     ...readPages('GET /v1/deployments', { query: { stack } }),
-    refetchInterval: SHOWN_MS,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ data }) => data.some(({ status }) => status === 'running'))
+        ? LIST_MS
+        : false,
   })
+}
 
 export const useDeployment = (id: string) =>
   useQuery({
     ...read('GET /v1/deployments/:deployment', { path: { deployment: id } }),
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? RUNNING_MS : false),
   })
+
+const deploymentsChanged = (): Promise<void> => changed('GET /v1/deployments')

@@ -1,8 +1,9 @@
 // Reads of functions. A message of the live stream about one of them has it read again.
 import { useQuery } from '@tanstack/react-query'
 import { changed, read } from '#console/client/queries.ts'
+import { useCharges } from '#console/live/use-charges.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
-import { FOLLOWED_MS, LOG_LINES } from '#console/parts/log.tsx'
+import { followedMs, LOG_LINES } from '#console/parts/log.tsx'
 import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { isBeingTried } from '#console/parts/versioned.ts'
 import { useNow } from '#console/parts/zone.ts'
@@ -10,11 +11,21 @@ import type { Deployed } from './function.ts'
 
 /** While a version is tried. */
 const TRIED_MS = 1_000
-/** A version may come from a command line; the live stream tells states alone. */
-const SHOWN_MS = 5_000
+/** Work that may come from a command line, and makes a version or ends failures. */
+const WORK = [
+  'function.deploy',
+  'function.update',
+  'function.rollback',
+  'function.replay',
+  'function.discard',
+  'deployment.apply',
+]
+/** The live stream tells states and charges; the other figures of a page are at most so old. */
+const SHOWN_MS = 60_000
 
 export function useFunctions() {
   useResourceChanges('function', functionsChanged)
+  useCharges(WORK, functionsChanged)
   return useQuery({
     ...read('GET /v1/functions', {}),
     refetchInterval: ({ state }) => (state.data?.data.some(isBeingTried) ? TRIED_MS : false),
@@ -24,6 +35,7 @@ export function useFunctions() {
 /** By name or id. */
 export function useFunction(name: string) {
   useResourceChanges('function', functionsChanged)
+  useCharges(WORK, functionsChanged)
   return useQuery({
     ...read('GET /v1/functions/:function', { path: { function: name } }),
     refetchInterval: ({ state }) =>
@@ -38,7 +50,7 @@ export const useLog = ({ id }: Pick<Deployed, 'id'>, isFollowed: boolean) =>
       path: { function: id },
       query: { limit: LOG_LINES },
     }),
-    refetchInterval: isFollowed ? FOLLOWED_MS : false,
+    refetchInterval: ({ state }) => (isFollowed ? followedMs(state.data?.data) : false),
   })
 
 /** The runs that failed for good, while there are some. */

@@ -10,7 +10,7 @@ import { StateWord, type Tone } from '#console/parts/state-word.tsx'
 import { Table, type Column } from '#console/parts/table.tsx'
 import { TimeHead, When } from '#console/parts/when.tsx'
 
-const REFRESH_MS = 5_000
+const REFRESH_MS = 10_000
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 type Line = NonNullable<ReplyOf<'GET /v1/operator/log'>['lines']>[number]
 type Level = (typeof LEVELS)[number]

@@ -1,8 +1,9 @@
 // Reads of workloads. A message of the live stream about one of them has it read again.
 import { useQuery } from '@tanstack/react-query'
 import { changed, read } from '#console/client/queries.ts'
+import { useCharges } from '#console/live/use-charges.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
-import { FOLLOWED_MS, LOG_LINES } from '#console/parts/log.tsx'
+import { followedMs, LOG_LINES } from '#console/parts/log.tsx'
 import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { isBeingTried } from '#console/parts/versioned.ts'
 import { useNow } from '#console/parts/zone.ts'
@@ -10,13 +11,16 @@ import type { Workload } from './workload.ts'
 
 /** While a version is pulled or tried. */
 const TRIED_MS = 1_000
-/** A version may come from a command line; the live stream tells states alone. */
-const SHOWN_MS = 5_000
+/** Work that may come from a command line, and makes a version. */
+const WORK = ['workload.deploy', 'workload.update', 'workload.rollback', 'deployment.apply']
+/** The live stream tells states and charges; the other figures of a page are at most so old. */
+const SHOWN_MS = 60_000
 /** Hours of energy are at most so old. */
 const ENERGY_MS = 60_000
 
 export function useWorkloads() {
   useResourceChanges('workload', workloadsChanged)
+  useCharges(WORK, workloadsChanged)
   return useQuery({
     ...read('GET /v1/workloads', {}),
     refetchInterval: ({ state }) => (state.data?.data.some(isBeingTried) ? TRIED_MS : false),
@@ -26,6 +30,7 @@ export function useWorkloads() {
 /** By name or id. */
 export function useWorkload(name: string) {
   useResourceChanges('workload', workloadsChanged)
+  useCharges(WORK, workloadsChanged)
   return useQuery({
     ...read('GET /v1/workloads/:workload', { path: { workload: name } }),
     refetchInterval: ({ state }) =>
@@ -40,7 +45,7 @@ export const useLog = ({ id }: Pick<Workload, 'id'>, isFollowed: boolean) =>
       path: { workload: id },
       query: { lines: LOG_LINES },
     }),
-    refetchInterval: isFollowed ? FOLLOWED_MS : false,
+    refetchInterval: ({ state }) => (isFollowed ? followedMs(state.data?.data) : false),
   })
 
 /** By the hour, of the last day. */
