@@ -148,3 +148,18 @@ test('names below localhost are this machine', async (t) => {
   const named = baseUrl.replace('127.0.0.1', 'portal.localhost')
   assert.equal((await apiGet({ baseUrl: named }, '/', { public: true })).text, '{}')
 })
+
+test('apiGet() names the login at the given address, with the scope that is missing', async (t) => {
+  const options = await serve(t, ({ url }, response) => {
+    const isScope = url === '/scope'
+    response.writeHead(isScope ? 403 : 401, { 'content-type': 'application/problem+json' })
+    response.end(JSON.stringify({ detail: 'No', ...(isScope && { scope: 'billing-admin' }) }))
+  })
+  const login = `ergon login --base-url ${options.baseUrl}`
+  await assert.rejects(apiGet(options, '/token', { public: true }), {
+    next: `${login}, or set ERGON_TOKEN`,
+  })
+  await assert.rejects(apiGet(options, '/scope', { public: true }), {
+    next: `${login} --scope billing-admin, or the operator makes a token: ergon admin token create --scope billing-admin`,
+  })
+})

@@ -12,8 +12,9 @@ import { CommandError, EXIT } from './output.ts'
 import {
   baseUrlOf,
   controlSocketOf,
-  LOGIN,
   localDataFolder,
+  loginCommand,
+  loginStep,
   tokenOf,
   type GlobalOptions,
 } from './profile.ts'
@@ -116,7 +117,7 @@ async function ask(
     throw unreachable(url, error)
   })
   demandApi(options, answer.status, answer.headers, headers['accept'] === JSON_TYPE)
-  if (answer.status >= 400) throw refusal(answer.status, answer.text)
+  if (answer.status >= 400) throw refusal(options, answer.status, answer.text)
   return answer
 }
 
@@ -180,7 +181,7 @@ export async function apiBytes(
   )
   const { statusCode: status = 0 } = response
   demandApi(options, status, response.headers, false)
-  if (status >= 400) throw refusal(status, (await bytesOf(response)).toString())
+  if (status >= 400) throw refusal(options, status, (await bytesOf(response)).toString())
   if (from > 0 && status !== 206)
     throw new CommandError(`Could not go on at byte ${from}: the service answered ${status}`)
   return response
@@ -231,7 +232,7 @@ export class ApiRefusal extends CommandError {
   }
 }
 
-function refusal(status: number, text: string): ApiRefusal {
+function refusal(options: GlobalOptions, status: number, text: string): ApiRefusal {
   const problem = parse(text) as Partial<
     Record<'detail' | 'instance' | 'title' | 'scope' | 'roles', string>
   >
@@ -242,16 +243,19 @@ function refusal(status: number, text: string): ApiRefusal {
     { status, problem },
     `${problem.detail ?? `The service answered ${status}`}${id}`,
     exitCode,
-    exitCode === EXIT.login ? LOGIN : scopeHelp(problem),
+    exitCode === EXIT.login ? loginStep(options) : scopeHelp(options, problem),
     problem.title,
   )
 }
 
 /** A member whose role has the scope makes such a token at the portal; another one asks those whose role has it. */
-function scopeHelp({ scope, roles }: { scope?: string; roles?: string }): string | undefined {
+function scopeHelp(
+  options: GlobalOptions,
+  { scope, roles }: { scope?: string; roles?: string },
+): string | undefined {
   if (scope === undefined) return undefined
   return roles === undefined
-    ? `ergon login, or the operator makes a token: ergon admin token create --scope ${scope}`
+    ? `${loginCommand(options, scope)}, or the operator makes a token: ergon admin token create --scope ${scope}`
     : 'ergon members list'
 }
 

@@ -9,25 +9,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { LoginBegun, LoginFinished } from '#contract/portal.ts'
 import { ApiRefusal, apiPost, Unreachable } from './client.ts'
 import { CommandError, EXIT } from './output.ts'
-import type { GlobalOptions } from './profile.ts'
+import { loginCommand, type GlobalOptions } from './profile.ts'
 
 const NAME_LENGTH_MAX = 100
-const AGAIN = 'ergon login'
 const PENDING = 'login_pending'
 /** Too many requests, or a service that starts, stops or is away. */
 const PASSING: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
 const PAUSE_MS_MAX = 30_000
 
+/** `scope`: what the page of the approval proposes. */
+type LoginOptions = GlobalOptions & { readonly scope?: string | boolean | undefined }
 /** Says where the person approves, and with which code; opens the page, where that is wanted. */
 export type OnBegun = (begun: LoginBegun) => void
 
-/** Logs in by the browser of this machine. Throws a CommandError when nobody approves it in time. */
-export async function loginByBrowser(
-  options: GlobalOptions,
-  tell: OnBegun,
-): Promise<LoginFinished> {
+/** By the browser of this machine. Throws a CommandError when nobody approves it in time. */
+export async function loginByBrowser(options: LoginOptions, tell: OnBegun): Promise<LoginFinished> {
   const state = randomBytes(16).toString('base64url')
-  await using callback = await listenForCallback(state)
+  await using callback = await listenForCallback(options, state)
   const { verifier, begun } = await begin(options, { redirect_port: callback.port, state })
   tell(begun)
   const limit = AbortSignal.timeout(Math.max(0, Date.parse(begun.expires_at) - Date.now()))
@@ -36,7 +34,7 @@ export async function loginByBrowser(
 }
 
 /** By a code that is typed on any device. Throws the same. */
-export async function loginByCode(options: GlobalOptions, tell: OnBegun): Promise<LoginFinished> {
+export async function loginByCode(options: LoginOptions, tell: OnBegun): Promise<LoginFinished> {
   const { verifier, begun } = await begin(options, {})
   tell(begun)
   let pauseMs = begun.interval_s * 1000
@@ -50,7 +48,7 @@ export async function loginByCode(options: GlobalOptions, tell: OnBegun): Promis
       if (error.code !== PENDING) pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)
     }
   }
-  throw notApproved()
+  throw notApproved(options)
 }
 
 /** True while the login may still be approved: it waits, or the service could not answer now. */
@@ -59,7 +57,7 @@ export const isPassing = (error: unknown): error is CommandError =>
   (error instanceof ApiRefusal && (error.code === PENDING || PASSING.has(error.status)))
 
 async function begin(
-  options: GlobalOptions,
+  options: LoginOptions,
   redirect: { readonly redirect_port?: number; readonly state?: string },
 ): Promise<{ readonly verifier: string; readonly begun: LoginBegun }> {
   const verifier = randomBytes(32).toString('base64url')
@@ -69,6 +67,7 @@ async function begin(
     {
       name: hostname().slice(0, NAME_LENGTH_MAX),
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      ...(typeof options.scope === 'string' && { scope: options.scope }),
       ...redirect,
     },
     { public: true },
@@ -85,8 +84,13 @@ async function finish(
   return JSON.parse(text) as LoginFinished
 }
 
-const notApproved = () =>
-  new CommandError('Nobody has approved the login', EXIT.login, AGAIN, 'login_not_found')
+const notApproved = (options: LoginOptions) =>
+  new CommandError(
+    'Nobody has approved the login',
+    EXIT.login,
+    loginCommand(options, typeof options.scope === 'string' ? options.scope : undefined),
+    'login_not_found',
+  )
 
 type Callback = AsyncDisposable & {
   readonly port: number
@@ -95,7 +99,7 @@ type Callback = AsyncDisposable & {
 }
 
 /** Takes one redirect that has `state`, at 127.0.0.1 and a free port. */
-async function listenForCallback(state: string): Promise<Callback> {
+async function listenForCallback(options: LoginOptions, state: string): Promise<Callback> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const server = createServer((request, response) => {
     const code = codeIn(request.url ?? '', state)
@@ -115,7 +119,7 @@ async function listenForCallback(state: string): Promise<Callback> {
     port: (server.address() as AddressInfo).port,
     code: (limit) =>
       new Promise((found, reject) => {
-        limit.addEventListener('abort', () => reject(notApproved()), { once: true })
+        limit.addEventListener('abort', () => reject(notApproved(options)), { once: true })
         promise.then(found, reject)
       }),
     async [Symbol.asyncDispose]() {

@@ -141,12 +141,13 @@ export function tokenOf(options: GlobalOptions): string {
   return found
 }
 
-/** The next step for a user without a token, at the service that was asked. */
-export const loginStep = ({ baseUrl }: GlobalOptions): string =>
-  baseUrl === undefined ? LOGIN : `ergon login --base-url ${baseUrl}, or set ERGON_TOKEN`
+/** The login at the service that was asked, with the scope that the page of the approval proposes. */
+export const loginCommand = ({ baseUrl }: GlobalOptions, scope?: string): string =>
+  `ergon login${baseUrl === undefined ? '' : ` --base-url ${baseUrl}`}${scope === undefined ? '' : ` --scope ${scope}`}`
 
-/** The next step for a user whose token is refused. */
-export const LOGIN = 'ergon login, or set ERGON_TOKEN'
+/** The next step for a user without a token, or whose token is refused. */
+export const loginStep = (options: GlobalOptions): string =>
+  `${loginCommand(options)}, or set ERGON_TOKEN`
 
 /** The folder of sockets of the service that is asked, where its data folder is on this machine. */
 export function localRunFolder(options: GlobalOptions): string | undefined {

@@ -102,6 +102,8 @@ export const loginRequest = ownObject({
     .string()
     .regex(/^[\w-]{16,128}$/, 'must be 16 to 128 characters of base64url')
     .optional(),
+  /** That the approval page proposes; the person decides. */
+  scope: z.enum(SCOPES).optional(),
 }).refine(
   ({ redirect_port: port, state }) => (port === undefined) === (state === undefined),
   'must have both redirect_port and state, or neither',
@@ -237,6 +239,8 @@ export const loginReply = z.object({
   name: z.string(),
   /** The network address that asks. */
   address: z.string(),
+  /** That the command line proposes, where one was named; the person decides. */
+  scope: z.enum(SCOPES).nullable(),
   expires_at: time,
 })
 export type LoginReply = z.infer<typeof loginReply>

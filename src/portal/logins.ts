@@ -26,6 +26,7 @@ export type LoginRow = {
   readonly expires_at: Date
   readonly account: string | null
   readonly member: string | null
+  /** Proposed by the command line until the approval; then that of the token. */
   readonly scope: Scope | null
   readonly code_hash: Buffer | null
 }
@@ -39,8 +40,8 @@ export async function beginLogin(
   const asker = networkAsker(address)
   await demandShare(state, 'logins', asker)
   const { rows } = await state.query<LoginRow>(
-    `insert into command_logins (id, user_code, code_challenge, redirect_port, state, name, address, asker, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '${APPROVAL_MINUTES} minutes') returning *`,
+    `insert into command_logins (id, user_code, code_challenge, redirect_port, state, name, address, scope, asker, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + interval '${APPROVAL_MINUTES} minutes') returning *`,
     [
       newId('login'),
       mintUserCode(),
@@ -49,6 +50,7 @@ export async function beginLogin(
       asked.state ?? null,
       asked.name,
       address,
+      asked.scope ?? null,
       askerText(asker),
     ],
   )

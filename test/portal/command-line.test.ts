@@ -63,10 +63,11 @@ async function logout(): Promise<string> {
 }
 
 test('ergon login --browser gets a token that the browser of this machine has brought', async () => {
-  const login = start('login', '--browser')
+  const login = start('login', '--browser', '--scope', 'billing-admin')
   const id = await login.said(/approve\?login=(login_\w+)/)
   const shown = await ada.must(200, 'GET', `/v1/logins/${id}`)
   assert.equal(await login.said(/compare the code ([A-Z]{4}-[A-Z]{4})/), shown['user_code'])
+  assert.equal(shown['scope'], 'billing-admin')
   const approved = await ada.must(200, 'POST', `/v1/logins/${id}/approve`, {
     scope: 'billing-admin',
   })

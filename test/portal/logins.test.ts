@@ -109,7 +109,24 @@ describe('logins of command lines', () => {
     }
     const empty = await owner.ask('POST', `/v1/logins/${device.body['user_code']}/approve`, {})
     assert.deepEqual(codeOf(empty), [400, 'invalid_request'])
-    await owner.must(200, 'GET', `/v1/logins/${device.body['user_code']}`)
+    const waiting = await owner.must(200, 'GET', `/v1/logins/${device.body['user_code']}`)
+    assert.equal(waiting['scope'], null)
+  })
+
+  test('a scope that the command line proposes is shown, and gives nothing by itself', async () => {
+    const { verifier, challenge } = pair()
+    const proposed = { name: 'laptop', code_challenge: challenge, scope: 'billing-admin' }
+    const { body } = await api('/v1/logins', proposed)
+    const shown = await owner.must(200, 'GET', `/v1/logins/${body['user_code']}`)
+    assert.equal(shown['scope'], 'billing-admin')
+    const early = await api(`/v1/logins/${body['id']}/token`, { code_verifier: verifier })
+    assert.deepEqual(codeOf(early), [400, 'login_pending'])
+    const approve = `/v1/logins/${body['user_code']}/approve`
+    await owner.must(200, 'POST', approve, { scope: 'read' })
+    const made = await api(`/v1/logins/${body['id']}/token`, { code_verifier: verifier })
+    assert.equal(made.body.token?.scope, 'read')
+    const wrong = await api('/v1/logins', { ...proposed, scope: 'all' })
+    assert.deepEqual(codeOf(wrong), [400, 'invalid_request'])
   })
 
   test('a wrong verifier gets nothing and ends the login', async () => {

@@ -5,6 +5,9 @@ import { test } from 'node:test'
 import type { Command } from 'commander'
 import { SourceText } from '#hcl/source-text.ts'
 import { describeStack } from '#stack/describe.ts'
+import { OPERATIONS } from '#contract/operations.ts'
+import { permits, type Scope } from '#contract/operation.ts'
+import { ROUTES } from '#contract/routes.ts'
 import { createProgram } from '#cli/program.ts'
 import { commandPlace } from '../../portal/src/parts/command-place.ts'
 
@@ -44,35 +47,80 @@ test('every command that a page prints exists', async () => {
   for (const { path, text } of printed) await assert.doesNotReject(runs(text), `${path}: ${text}`)
 })
 
-/** The module of a command: the words before its first option or argument are the path of its file. */
+/** The path of a command's module: the words before its first option or argument. */
 function moduleOf(text: string): string {
   const words = wordsOf(text).filter((word) => /^[a-z]+$/.test(word))
   for (let count = Math.min(words.length, 3); count > 0; count--) {
     const [first = '', ...rest] = words.slice(0, count)
     const path = `src/cli/commands/${rest.length === 0 ? first : `${first}/${rest.join('-')}`}.ts`
-    if (existsSync(path)) return readFileSync(path, 'utf8')
+    if (existsSync(path)) return path
   }
   assert.fail(`no module of ${text}`)
+}
+
+/** The module of a command, with the modules of the command line that it imports. */
+function sourceOf(text: string): string {
+  const source = readFileSync(moduleOf(text), 'utf8')
+  const imports = [...source.matchAll(/from '#cli\/(?<file>[^']+)'/g)].map(
+    ({ groups }) => `src/cli/${groups?.['file'] ?? ''}`,
+  )
+  return [source, ...imports.map((path) => readFileSync(path, 'utf8'))].join('\n')
+}
+
+/** Calls of the API, with the method in their name. */
+const CALL =
+  /\bapi(?<method>Get|Post|Patch|Put|Delete)(?:Once)?\(\s*options,\s*['`](?<path>[^'`?]*)/g
+
+/** The scopes that the contract wants for the calls in a command's module. */
+function scopesOf(text: string): readonly Scope[] {
+  return [...sourceOf(text).matchAll(CALL)].flatMap(({ groups }) => {
+    const { method = '', path: called = '' } = groups ?? {}
+    const segments = called.replaceAll(/\$\{[^}]*\}/g, 'x').split('/')
+    const route = ROUTES.find(
+      ({ method: known, path }) =>
+        known === method.toUpperCase() &&
+        path.split('/').length === segments.length &&
+        path.split('/').every((name, place) => name.startsWith(':') || name === segments[place]),
+    )
+    const { scope } = route === undefined ? { scope: null } : OPERATIONS[route.operation]
+    return scope === null ? [] : [scope]
+  })
 }
 
 test('every command that a page offers says what a fresh terminal needs: a login, or the machine', () => {
   for (const { path, text } of printed) {
     if (text.startsWith('ergon login')) continue
-    const isOperators = /\bcontrol(Once)?\(/.test(moduleOf(text))
-    assert.equal(commandPlace(text), isOperators ? 'machine' : 'login', `${path}: ${text}`)
+    const isOperators = /\bcontrol(Once)?\(/.test(readFileSync(moduleOf(text), 'utf8'))
+    assert.equal(commandPlace(text) === 'machine', isOperators, `${path}: ${text}`)
   }
-  assert.equal(commandPlace(`cat > ergon.hcl <<'END'\nEND\nergon deploy`), 'login')
+  assert.deepEqual(commandPlace(`cat > ergon.hcl <<'END'\nEND\nergon deploy`), { login: undefined })
   assert.equal(commandPlace('curl -i http://localhost:8080/v1/models'), undefined)
 })
 
-test('a command that a button copies unseen has the address of the service', () => {
-  const copied = globSync(SOURCES).flatMap((path) =>
-    [...readFileSync(path, 'utf8').matchAll(/<Copy\s+text=\{`(ergon [^`]*)`/g)].map(
-      ([, text = '']) => text,
-    ),
-  )
+test('every command that a page offers has a login line that gives its scope, and no more', () => {
+  const wanted = printed.flatMap(({ path, text }) => {
+    const place = commandPlace(text)
+    return place === undefined || place === 'machine' ? [] : [{ path, text, place }]
+  })
+  assert.ok(wanted.some(({ place }) => place.login !== undefined))
+  for (const { path, text, place } of wanted) {
+    const isEnough = scopesOf(text).every((scope) => permits('deploy', scope))
+    assert.equal(place.login, isEnough ? undefined : 'billing-admin', `${path}: ${text}`)
+  }
+  assert.deepEqual(scopesOf('ergon tokens create x'), ['billing-admin'])
+})
+
+test('a command that a button copies unseen has the address of the service, and a login line beside it', () => {
+  const copied = globSync(SOURCES).flatMap((path) => {
+    const source = readFileSync(path, 'utf8')
+    const found = [...source.matchAll(/<Copy\s+text=\{`(ergon [^`]*)`/g)]
+    return found.map(([, text = '']) => ({ text, source }))
+  })
   assert.ok(copied.length > 0)
-  for (const text of copied) assert.match(text, /--base-url \$\{apiUrl\(\)\}/, text)
+  for (const { text, source } of copied) {
+    assert.match(text, /--base-url \$\{apiUrl\(\)\}/, text)
+    assert.match(source, /<LoginLine /, text)
+  }
 })
 
 test('the description file that a page prints has no fault', () => {

@@ -1,7 +1,8 @@
 // Copying: the result stands where the button was, and a polite region says it.
 import { useEffect, useState, type ReactNode } from 'react'
+import type { Scope } from '#contract/operation.ts'
 import { apiUrl } from '#console/client/api-url.ts'
-import { commandPlace } from './command-place.ts'
+import { commandPlace, type CommandPlace } from './command-place.ts'
 
 const SHOWN_MS = 2_000
 
@@ -72,16 +73,25 @@ export const Command = (props: {
   </div>
 )
 
-export const loginCommand = (): string => `ergon login --base-url ${apiUrl()}`
+/** With a scope where the command needs more than the page of the approval proposes by itself. */
+export const loginCommand = (scope?: Scope): string =>
+  [`ergon login --base-url ${apiUrl()}`, ...(scope === undefined ? [] : ['--scope', scope])].join(
+    ' ',
+  )
 
-function Needed({ place }: { readonly place: ReturnType<typeof commandPlace> }) {
+function Needed({ place }: { readonly place: CommandPlace | undefined }) {
   if (place === undefined) return null
   return place === 'machine' ? (
     <p className="small muted">On the machine of the service, in the folder where .ergon is.</p>
   ) : (
-    <p className="small muted">
-      In a new terminal, once: <code className="wrap-anywhere">{loginCommand()}</code>{' '}
-      <Copy text={loginCommand()} label="Copy the login" className="linked" />
-    </p>
+    <LoginLine scope={place.login} />
   )
 }
+
+/** The login that a command needs once, for a page that copies a command unseen too. */
+export const LoginLine = ({ scope }: { readonly scope?: Scope | undefined }) => (
+  <p className="small muted">
+    In a new terminal, once: <code className="wrap-anywhere">{loginCommand(scope)}</code>{' '}
+    <Copy text={loginCommand(scope)} label="Copy the login" className="linked" />
+  </p>
+)

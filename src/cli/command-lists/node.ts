@@ -10,6 +10,10 @@ export const NODE_COMMANDS: CommandList = {
       options: [
         ['--device', 'approve it on another device, by a code'],
         ['--browser', 'approve it in the browser of this machine (default on a terminal)'],
+        [
+          '--scope <scope>',
+          'what the page of the approval proposes: read, deploy or billing-admin (default deploy)',
+        ],
       ],
       load: () => import('#cli/commands/login.ts'),
     },

@@ -2,11 +2,11 @@
 // flag, which others on the machine could read.
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
-import type { CommandCall } from '#cli/call.ts'
+import { textOption, type CommandCall } from '#cli/call.ts'
 import { apiGet } from '#cli/client.ts'
 import { loginByBrowser, loginByCode } from '#cli/login.ts'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
-import { baseUrlOf, storeCredentials } from '#cli/profile.ts'
+import { baseUrlOf, loginCommand, storeCredentials } from '#cli/profile.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const baseUrl = baseUrlOf(options)
@@ -32,13 +32,15 @@ async function tokenBy(options: CommandCall['options']): Promise<string> {
 }
 
 async function tokenFromStdin(options: CommandCall['options']): Promise<string> {
+  const scope = textOption(options, 'scope')
+  const login = loginCommand(options, scope)
+  const next = `${login} --browser, or ${login} --device`
+  // The token has its scope already.
+  if (scope !== undefined)
+    throw new CommandError('--scope is for a login that a person approves', EXIT.usage, next)
   const token = (await text(process.stdin)).trim()
   if (!token.startsWith('svc_'))
-    throw new CommandError(
-      'That is no token: it begins with svc_',
-      EXIT.usage,
-      'ergon login --browser, or ergon login --device',
-    )
+    throw new CommandError('That is no token: it begins with svc_', EXIT.usage, next)
   await apiGet(options, '/v1/models', { token })
   return token
 }

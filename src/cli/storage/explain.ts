@@ -1,18 +1,13 @@
 // Messages for S3's error codes: text, next step, exit code.
 import { unreachable } from '#cli/client.ts'
 import { CommandError, EXIT } from '#cli/output.ts'
-import { LOGIN as LOGIN_STEP } from '#cli/profile.ts'
+import { baseUrlOf, loginCommand, loginStep, type GlobalOptions } from '#cli/profile.ts'
 import { messageOf } from '#base/errors.ts'
 
 export type NextStep = { readonly next: string; readonly exitCode?: number }
 type S3Refusal = Error & {
   readonly BucketName?: string
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
-}
-
-const LOGIN: NextStep = {
-  next: LOGIN_STEP,
-  exitCode: EXIT.login,
 }
 
 /** Those that a command names. */
@@ -23,14 +18,20 @@ export type BucketCalls = {
   readonly target?: string
 }
 
+type AskedFor = BucketCalls & { readonly options: GlobalOptions }
+const login = ({ options }: AskedFor): NextStep => ({
+  next: loginStep(options),
+  exitCode: EXIT.login,
+})
+
 /** Code → what to do; the bucket's name is put in. */
-const STEPS: Readonly<Record<string, (bucket: string, target?: string) => NextStep>> = {
-  NoSuchBucket: (bucket, target) => ({
+const STEPS: Readonly<Record<string, (asked: AskedFor) => NextStep>> = {
+  NoSuchBucket: ({ bucket, target }) => ({
     next: bucket === target ? `ergon storage create ${bucket}` : 'ergon storage ls',
   }),
-  NoSuchKey: (bucket) => ({ next: `ergon storage ls --recursive s3://${bucket}` }),
-  AccessDenied: () => ({
-    next: 'writing takes a token of scope deploy, of a developer, admin or owner: ergon login',
+  NoSuchKey: ({ bucket }) => ({ next: `ergon storage ls --recursive s3://${bucket}` }),
+  AccessDenied: ({ options }) => ({
+    next: `writing takes a token of scope deploy, of a developer, admin or owner: ${loginCommand(options, 'deploy')}`,
   }),
   BucketAlreadyExists: () => ({ next: 'choose another name: it is taken' }),
   InvalidBucketName: () => ({
@@ -38,20 +39,24 @@ const STEPS: Readonly<Record<string, (bucket: string, target?: string) => NextSt
     exitCode: EXIT.usage,
   }),
   InsufficientStorage: () => ({ next: 'the disk of the service is full: ask its operator' }),
-  InvalidAccessKeyId: () => LOGIN,
-  SignatureDoesNotMatch: () => LOGIN,
-  ExpiredToken: () => LOGIN,
+  InvalidAccessKeyId: login,
+  SignatureDoesNotMatch: login,
+  ExpiredToken: login,
 }
 
 const PAYMENT_REQUIRED = 402
 
 /** A CommandError for whatever a call threw. */
-export function explained(error: unknown, service: string, buckets: BucketCalls): CommandError {
+export function explained(
+  error: unknown,
+  options: GlobalOptions,
+  buckets: BucketCalls,
+): CommandError {
   if (error instanceof CommandError) return error
   const refused = error as S3Refusal
-  if (refused.$metadata?.httpStatusCode === undefined) return unanswered(error, service)
-  const { name, BucketName = buckets.bucket } = refused
-  return commandErrorOf(refused, STEPS[name]?.(BucketName, buckets.target))
+  if (refused.$metadata?.httpStatusCode === undefined) return unanswered(error, baseUrlOf(options))
+  const { name, BucketName: bucket = buckets.bucket } = refused
+  return commandErrorOf(refused, STEPS[name]?.({ ...buckets, bucket, options }))
 }
 
 /** A CommandError for a refusal of the service, with a next step that the caller knows. */

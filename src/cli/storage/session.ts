@@ -37,7 +37,7 @@ export async function withSession<T>(
   try {
     return await work({ s3, tally, signal: stopping.signal, stop })
   } catch (error) {
-    throw explained(stopping.signal.aborted ? stopping.signal.reason : error, service, buckets)
+    throw explained(stopping.signal.aborted ? stopping.signal.reason : error, options, buckets)
   } finally {
     ignoreSignals()
     s3.destroy()

@@ -84,7 +84,7 @@ export const createLoginGet =
   ({ state }: PortalParts): Handler =>
   async ({ parameters }) => {
     const row = await waitingLogin(state, present(parameters['login'], 'the path has the login'))
-    const { id, user_code, name, address } = row
+    const { id, user_code, name, address, scope } = row
     const expires_at = row.expires_at.toISOString()
     return known({
       id,
@@ -92,6 +92,7 @@ export const createLoginGet =
       user_code,
       name,
       address,
+      scope,
       expires_at,
     } satisfies LoginReply)
   }

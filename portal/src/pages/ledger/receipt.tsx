@@ -10,7 +10,7 @@ import { forgetHead, forgetPins } from '#console/proof/pins.ts'
 import { apiUrl } from '#console/client/api-url.ts'
 import { queryClient } from '#console/client/queries.ts'
 import { Confirm } from '#console/parts/confirm.tsx'
-import { Copy } from '#console/parts/copy.tsx'
+import { Copy, LoginLine } from '#console/parts/copy.tsx'
 import { Icon } from '#console/parts/icons.tsx'
 import { Known } from '#console/parts/known.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
@@ -176,6 +176,7 @@ const Pending = ({ id }: { readonly id: string }) => (
       </div>
       <Seal hash={undefined} signers={5} signed={0} />
     </div>
+    <LoginLine />
     <p className="id tiny">{id}</p>
   </Plate>
 )

@@ -21,7 +21,7 @@ export function Approve({
   readonly login: string
   readonly asked: ReplyOf<'GET /v1/logins/:login'>
 }) {
-  const [scope, setScope] = useState<Scope>('deploy')
+  const [scope, setScope] = useState<Scope>(asked.scope ?? 'deploy')
   const [isDone, setDone] = useState(false)
   const action = useAction(async () => {
     const { redirect_url: next } = await withTouch(() =>
