@@ -15,6 +15,7 @@ import { PartMissing } from '#tlog/history.ts'
 import { receiptKeysJson } from '#tlog/keys.ts'
 import { keyPair, makeShard, type Made } from '#tlog/shard.fixture.ts'
 import { parseTilePath } from '#tlog/tiles.ts'
+import { awayWords } from './receipt-checks.ts'
 
 const DOOR = join(import.meta.dirname, 'ergon.mjs')
 const LOGS = '/.well-known/ergon/logs/'
@@ -98,6 +99,21 @@ suite('ergon receipt verify', () => {
     const [code] = (await ended) as [number]
     return { code, out, told }
   }
+  test('a file says whether no address was given, or no service answers there', () => {
+    const { XDG_CONFIG_HOME: before } = process.env
+    process.env['XDG_CONFIG_HOME'] = folder
+    // A folder without a service.
+    const data = folder
+    assert.equal(awayWords({ data }), 'no address of its service was given: --base-url')
+    assert.match(
+      awayWords({ data, baseUrl: 'localhost:9' }),
+      /not answer here, at http:\/\/localhost:9$/,
+    )
+    if (before === undefined) delete process.env['XDG_CONFIG_HOME']
+    else process.env['XDG_CONFIG_HOME'] = before
+    removed()
+  })
+
   const removed = () => rmSync(folder, { recursive: true })
 
   test('a tile that is not to be read now is a fault of the way, and a missing tile one of the log', async () => {

@@ -12,7 +12,7 @@ import type { Check, CheckName, Verified } from '#tlog/verify.ts'
 import { apiGet, ApiRefusal, Unreachable } from './client.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 import { isOfService, logReader, type PinnedKeys } from './pinned-keys.ts'
-import { knownToken, type GlobalOptions } from './profile.ts'
+import { knownBaseUrl, knownToken, type GlobalOptions } from './profile.ts'
 
 /** A check with what ends the command, where the check does not hold. */
 export type ServiceCheck = {
@@ -141,7 +141,7 @@ export async function checkHistory(
     const what = `whether the ${head.size} leaves of ${head.origin} go with the ${seen.size} that were seen before`
     const isAway = error instanceof Unreachable || !isOfService(pinned, options, head.origin)
     if (isFile && isAway) {
-      tell(`not compared: ${what}: its service does not answer here`)
+      tell(`not compared: ${what}: ${awayWords(options)}`)
       return undefined
     }
     const detail = `Could not check ${what}: ${messageOf(error)}`
@@ -149,4 +149,12 @@ export async function checkHistory(
       ? isUnmade(name, detail, error)
       : fails(name, detail, ANOTHER_HISTORY)
   }
+}
+
+/** The reason why a file is not compared with the log of its service. */
+export function awayWords(options: GlobalOptions): string {
+  const address = knownBaseUrl(options)
+  return address === undefined
+    ? 'no address of its service was given: --base-url'
+    : `its service does not answer here, at ${address}`
 }
