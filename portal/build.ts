@@ -28,6 +28,8 @@ else console.log('portal: unchanged')
 
 async function rebuild(): Promise<void> {
   const started = performance.now()
+  // The start of a service tells it at once: a build takes minutes on a busy machine.
+  console.log('portal: building')
   // Loaded here: most starts find nothing to build.
   const { build } = await import('vite')
   const { config } = await import('./config.ts')

@@ -16,6 +16,8 @@ export type CommandOptions = {
   readonly gid?: number
   /** SIGKILL when we are killed: for tools that would otherwise load or write for minutes. */
   readonly dieWithParent?: boolean
+  /** Gets the words of stdout as they come. */
+  readonly onOutput?: (text: string) => void
 }
 
 /** The result of a command: the last 64 KiB of each output. `code` is null when a signal ended the command. */
@@ -48,7 +50,10 @@ export function runTool(
     })
     const stdout = tail()
     const stderr = tail()
-    child.stdout.on('data', stdout.add)
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout.add(chunk)
+      options.onOutput?.(chunk.toString('utf8'))
+    })
     child.stderr.on('data', stderr.add)
     let killer: NodeJS.Timeout | undefined
     const stop = () => {

@@ -15,7 +15,7 @@ const FILES_FOLDER = join(APP_FOLDER, 'portal', 'dist')
 
 export const PORTAL_AGENT: AgentProduct = { name: 'portal', open }
 
-function open({ config, data, state, log }: AgentCore): AgentPart {
+function open({ config, data, state, log, report }: AgentCore): AgentPart {
   const url = portalUrl({ config, data })
   const control = recoverHandlers(state, url)
   if (url === null) return { gateway: { settings: {} satisfies PortalSettings }, control }
@@ -40,7 +40,12 @@ function open({ config, data, state, log }: AgentCore): AgentPart {
     control,
     async start() {
       if (config.portalBuild)
-        building = buildConsole({ folder: APP_FOLDER, log, signal: ending.signal })
+        building = buildConsole({
+          folder: APP_FOLDER,
+          log,
+          tell: report.step,
+          signal: ending.signal,
+        })
     },
     async close() {
       ending.abort()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -14,7 +14,8 @@ async function buildBy(program: string, signal = new AbortController().signal): 
   writeFileSync(join(folder, 'portal', 'build.ts'), program)
   let lines = ''
   const log = createLogger('test', { level: 'info', write: (line) => (lines += line) })
-  await buildConsole({ folder, log, signal })
+  const tell = (text: string) => (lines += `start: ${text}\n`)
+  await buildConsole({ folder, log, tell, signal })
   return lines
 }
 
@@ -23,6 +24,15 @@ test('buildConsole() runs the build of the tree, and says how it ended', async (
     "import { writeFileSync } from 'node:fs'; writeFileSync('made', ''); console.log('2 s')"
   assert.match(await buildBy(program), /"The console is built".*2 s/)
   assert.ok(existsSync(join(folder, 'made')))
+})
+
+test('buildConsole() says when a build begins, and only then', async () => {
+  const [begun = '', ended = ''] = (await buildBy("console.log('portal: building')")).split('\n')
+  assert.equal(begun, 'start: the console is being built: until then its build of before is served')
+  assert.equal(ended, 'start: the console is built')
+  assert.doesNotMatch(await buildBy("console.log('portal: unchanged')"), /start:/)
+  const program = readFileSync(join(import.meta.dirname, '../../portal/build.ts'), 'utf8')
+  assert.match(program, /console\.log\('portal: building'\)/)
 })
 
 test('buildConsole() logs a build that fails, and goes on', async () => {
@@ -38,5 +48,5 @@ test('buildConsole() ends with its signal', async () => {
 test('buildConsole() does nothing in a package, which has no sources', async () => {
   rmSync(join(folder, 'portal'), { recursive: true })
   const log = createLogger('test', { level: 'info', write: () => assert.fail('nothing to say') })
-  await buildConsole({ folder, log, signal: new AbortController().signal })
+  await buildConsole({ folder, log, tell: log.info, signal: new AbortController().signal })
 })

@@ -8,19 +8,25 @@ import type { Logger } from '#base/log.ts'
 
 const TIME_MS_MAX = 300_000
 const WORDS_SHOWN = 2000
+/** Words of the program of the build, where there is something to build. */
+const BEGUN = 'portal: building'
 
 /** Builds the console of the tree in `folder`, at the lowest priority; never rejects. */
 export async function buildConsole({
   folder,
   log,
+  tell,
   signal,
 }: {
   readonly folder: string
   readonly log: Logger
+  /** Says a step of the start to the user who starts the service: lines of this level are in no log by default. */
+  readonly tell: (text: string) => void
   readonly signal: AbortSignal
 }): Promise<void> {
   const program = join(folder, 'portal', 'build.ts')
   if (!existsSync(program)) return
+  let isBuilding = false
   try {
     mkdirSync(join(folder, '.cache'), { recursive: true })
     // Another start of this tree may be building: then nothing is left to do.
@@ -31,10 +37,17 @@ export async function buildConsole({
         signal,
         timeoutMs: TIME_MS_MAX,
         cwd: folder,
+        onOutput(text) {
+          if (!text.includes(BEGUN)) return
+          isBuilding = true
+          tell('the console is being built: until then its build of before is served')
+        },
       },
     )
-    if (code === 0) log.info('The console is built', { said: stdout.trim().slice(-WORDS_SHOWN) })
-    else
+    if (code === 0) {
+      if (isBuilding) tell('the console is built')
+      log.info('The console is built', { said: stdout.trim().slice(-WORDS_SHOWN) })
+    } else
       log.error('The console was not built; the build of before stays', {
         code,
         said: stderr.trim().slice(-WORDS_SHOWN),
