@@ -120,7 +120,7 @@ describe('logins of command lines', () => {
     const shown = await owner.must(200, 'GET', `/v1/logins/${body['user_code']}`)
     assert.equal(shown['scope'], 'billing-admin')
     const early = await api(`/v1/logins/${body['id']}/token`, { code_verifier: verifier })
-    assert.deepEqual(codeOf(early), [400, 'login_pending'])
+    assert.deepEqual(codeOf(early), [409, 'login_pending'])
     const approve = `/v1/logins/${body['user_code']}/approve`
     await owner.must(200, 'POST', approve, { scope: 'read' })
     const made = await api(`/v1/logins/${body['id']}/token`, { code_verifier: verifier })

@@ -7,7 +7,17 @@ import { carbonExact, carbonShort } from './carbon.ts'
 import { energyExact, energyLeft, energyShort, power, registerDigits } from './energy.ts'
 import { bandWords, exactDigits, figureOf, figureOfSums, registerOf, spoken } from './known.ts'
 import { balanceExact, balanceShort, moneyExact, moneyShort } from './money.ts'
-import { ago, clockExact, day, dayAndClock, daysLeft, lasting, left, tableTime } from './time.ts'
+import {
+  ago,
+  clockExact,
+  day,
+  dayAndClock,
+  daysLeft,
+  lasting,
+  left,
+  minuteTime,
+  tableTime,
+} from './time.ts'
 
 /** Checks a function by pairs of input and text; a space in the text stands for one that does not break. */
 function prints<Input>(
@@ -81,6 +91,22 @@ test('moneyExact() goes to the pico-dollar, and test money says so', () => {
   assert.equal(balanceShort(-1_500_000_000_000n, 'USD'), '−$1.50')
 })
 
+test('balanceShort() says "just under" where less than a tenth of a cent lacks, and is never more than there is', () => {
+  prints(
+    (pusd: bigint) => balanceShort(pusd, 'tUSD'),
+    [
+      [5_000_000_000_000n, '5.00 tUSD'],
+      [4_999_999_920_000n, 'just under 5.00 tUSD'],
+      [4_999_000_000_001n, 'just under 5.00 tUSD'],
+      [4_999_000_000_000n, '4.99 tUSD'],
+      [1n, '0.00 tUSD'],
+      [9_999_999_999n, 'just under 0.01 tUSD'],
+      [0n, '0.00 tUSD'],
+    ],
+  )
+  assert.equal(balanceShort(999_999_999_999_999n, 'USD'), 'just under $1,000.00')
+})
+
 test('carbon is in grams and their parts', () => {
   prints(carbonShort, [
     [47_041_938n, '47.0 µg CO₂e'],
@@ -142,6 +168,13 @@ test('times are relative up to a day and exact in tables', () => {
   prints((at: Date) => clockExact(at, 'UTC'), [[before(3), '09:41:07 UTC']])
   prints(dayAndClock, [[before(3), '24 Nov 2026, 09:41:07 UTC']])
   prints((at: Date) => day(at, 'UTC', now), [[new Date('2025-11-22T09:41:07Z'), '22 Nov 2025']])
+  prints(
+    (at: Date) => minuteTime(at, 'UTC', now),
+    [
+      [before(3), '09:41 UTC'],
+      [before(86_403), '23 Nov 09:41 UTC'],
+    ],
+  )
   prints(
     (at: Date) => tableTime(at, 'UTC', now),
     [

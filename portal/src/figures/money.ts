@@ -3,6 +3,7 @@ import { decimal, NBSP, threeDigits, type Scale } from './digits.ts'
 
 const DOLLAR = 12
 const CENT_PUSD = 10_000_000_000n
+const NEAR_PUSD = CENT_PUSD / 10n
 const SMALL: readonly Scale[] = [
   { unit: 'm$', exponent: 9 },
   { unit: 'µ$', exponent: 6 },
@@ -28,9 +29,16 @@ export function moneyShort(pusd: bigint, unit: MoneyUnit = 'USD'): string {
 export const moneyExact = (pusd: bigint, unit: MoneyUnit = 'USD'): string =>
   balanceExact(pusd, unit)
 
-/** A balance: $4.98, or 4.98 tUSD of test money. */
-export const balanceShort = (pusd: bigint, unit: MoneyUnit): string =>
-  ofUnit(decimal(pusd, DOLLAR, 2), unit)
+/**
+ * A balance: $4.98, or 4.98 tUSD of test money. The cents are cut off; where less than a tenth of a cent lacks to the next,
+ * as after the first requests, the text is "just under 5.00 tUSD".
+ */
+export function balanceShort(pusd: bigint, unit: MoneyUnit): string {
+  const lacking = CENT_PUSD - (pusd % CENT_PUSD)
+  return pusd > 0n && lacking < NEAR_PUSD
+    ? `just under ${ofUnit(decimal(pusd + lacking, DOLLAR, 2), unit)}`
+    : ofUnit(decimal(pusd, DOLLAR, 2), unit)
+}
 
 /** A balance to the pico-dollar. */
 export const balanceExact = (pusd: bigint, unit: MoneyUnit): string =>

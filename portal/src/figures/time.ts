@@ -44,6 +44,10 @@ export function tableTime(at: Date, zone: Zone, now: Date): string {
   return date === day(now, zone, now) ? time : `${date} ${time}`
 }
 
+/** 16:58 UTC of today, 22 Nov 16:58 UTC of another day; local times have no zone behind them. */
+export const minuteTime = (at: Date, zone: Zone, now: Date): string =>
+  `${tableTime(at, zone, now).slice(0, -':00'.length)}${zone === 'UTC' ? `${NBSP}UTC` : ''}`
+
 /** 3 s ago, 14 min ago, 5 h ago, from a day on 22 Nov. A time to come is "in 3 s". */
 export function ago(at: Date, now: Date, zone: Zone): string {
   const ms = now.getTime() - at.getTime()

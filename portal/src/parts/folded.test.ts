@@ -45,6 +45,16 @@ test('folded() keeps a place for the reads in a full list, and gives the place t
   assert.deepEqual(shown(work, 3), ['a', 'b', 'c'])
 })
 
+test('folded() tells the time of the oldest read that it counts', () => {
+  const at = (minute: string) => ({
+    ...row(minute, 'usage', 'usage.get'),
+    at: `2026-11-25T00:${minute}:00.000Z`,
+  })
+  const [reads] = folded([at('30'), at('20'), at('10')], 7)
+  assert.ok(reads !== undefined && isFolded(reads))
+  assert.equal(reads.since, '2026-11-25T00:10:00.000Z')
+})
+
 test('folded() never takes a row that is no charge for a read', () => {
   const topup: Row = { ...row('a', 'usage', 'usage.get'), kind: 'topup' }
   assert.deepEqual(shown([topup, topup]), ['a', 'a'])

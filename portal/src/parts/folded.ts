@@ -2,7 +2,13 @@
 // work comes before. The ledger has each of the charges.
 import type { Row } from './ledger-row.ts'
 
-export type Reads = { readonly id: string; readonly count: number; readonly nj: bigint }
+export type Reads = {
+  readonly id: string
+  readonly count: number
+  readonly nj: bigint
+  /** Time of the oldest one: older reads are not counted. */
+  readonly since: string
+}
 export type FoldedRow = Row | Reads
 
 const READ = /\.(get|list|logs?|last|energy|failures|intervals|queries)$/
@@ -21,12 +27,12 @@ export function isLook({ kind, service, operation }: Row): boolean {
 
 export const isFolded = (row: FoldedRow): row is Reads => 'count' in row
 
-/** At most `most` rows in their order; the last has all reads, with their number and their sum. */
+/** At most `most` rows in their order; the last has the reads among them, with their number, their sum, and since when they count. */
 export function folded(rows: readonly Row[], most: number): readonly FoldedRow[] {
   const own = rows.filter((row) => !isLook(row))
   const reads = rows.filter(isLook)
-  const [newest] = reads
-  if (newest === undefined) return own.slice(0, most)
+  const [newest, oldest] = [reads[0], reads.at(-1)]
+  if (newest === undefined || oldest === undefined) return own.slice(0, most)
   const nj = reads.reduce((sum, row) => sum + (row.nj ?? 0n), 0n)
-  return [...own.slice(0, most - 1), { id: newest.id, count: reads.length, nj }]
+  return [...own.slice(0, most - 1), { id: newest.id, count: reads.length, nj, since: oldest.at }]
 }

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { firstCommand } from '#console/chat/first-question.ts'
 import { call } from '#console/client/call.ts'
 import { energyShort } from '#console/figures/energy.ts'
+import { minuteTime } from '#console/figures/time.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { Command } from '#console/parts/copy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
@@ -12,6 +13,7 @@ import { Section } from '#console/parts/section.tsx'
 import { operationName } from '#console/parts/services.ts'
 import { folded, isFolded, type Reads as ReadsRow } from '#console/parts/folded.ts'
 import { joined, rowOfCharge, subjectOf, type Row } from '#console/parts/ledger-row.ts'
+import { useNow, useZone } from '#console/parts/zone.ts'
 import { newestCharges } from './newest-charges.ts'
 
 const SHOWN = 7
@@ -67,16 +69,20 @@ const One = ({ row }: { readonly row: Row }) => (
   </Link>
 )
 
-const Reads = ({ row: { count, nj } }: { readonly row: ReadsRow }) => (
-  <Link to="/ledger">
-    <span />
-    <span>
-      {count === 1 ? '1 read' : `${count} reads`}{' '}
-      <span className="muted">by pages and programs</span>
-    </span>
-    <b>{energyShort(nj)}</b>
-  </Link>
-)
+function Reads({ row: { count, nj, since } }: { readonly row: ReadsRow }) {
+  const zone = useZone()
+  const now = useNow('minute')
+  return (
+    <Link to="/ledger">
+      <span />
+      <span className="whole">
+        {count === 1 ? '1 read' : `${count} reads`} by pages and programs{' '}
+        <span className="muted">since {minuteTime(new Date(since), zone, now)}</span>
+      </span>
+      <b>{energyShort(nj)}</b>
+    </Link>
+  )
+}
 
 function FirstRequest() {
   const command = firstCommand()

@@ -1,4 +1,7 @@
 // The register of today with the strip of now.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { read, useIsOperator } from '#console/client/queries.ts'
 import { asMuchAs } from '#console/figures/as-much-as.ts'
 import { carbonShort } from '#console/figures/carbon.ts'
 import { energyExact, energyShort, power } from '#console/figures/energy.ts'
@@ -28,6 +31,7 @@ export function Hero() {
           Joules today, since 00:00 UTC. Heavy digits are known, light ones lie inside the band.
         </p>
         <Register figure={figure} isOld={status === 'offline'} />
+        <OfProbes />
       </div>
       <dl className="side">
         <div>
@@ -53,6 +57,24 @@ export function Hero() {
       </div>
       {status === 'offline' && <Offline />}
     </section>
+  )
+}
+
+/** The first account pays for the probes of the installation, also while its people do nothing. */
+function OfProbes() {
+  const isOperator = useIsOperator()
+  const probe = useQuery({
+    ...read('GET /v1/probe', {}),
+    enabled: isOperator,
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+  })
+  if (!isOperator || probe.data === undefined || probe.data.every_seconds === 0) return null
+  return (
+    <p className="small muted">
+      This includes <Link to="/operator/probes">the probes of this installation</Link>, which this
+      account pays for.
+    </p>
   )
 }
 
