@@ -1,10 +1,11 @@
 // A source file and its imports as one module: types are stripped, the packages of its folder are bundled. This runs
 // on the user's machine, so the service never reads a folder of packages, nor parses code outside of the cell that
 // runs it.
-import { readFileSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, parse, resolve } from 'node:path'
 import { messageOf } from '#base/errors.ts'
 import { FUNCTION_SOURCE_MAX } from '#contract/function-limits.ts'
+import { bundleName } from '#contract/source-file.ts'
 import { CommandError, EXIT } from './output.ts'
 
 export type FunctionBundle = { readonly file: string; readonly source: string }
@@ -17,6 +18,7 @@ const REQUIRE =
 
 /** Throws a CommandError that names file, line and column of each fault. */
 export async function bundleFile(path: string): Promise<FunctionBundle> {
+  if (!existsSync(path)) throw missing(path)
   // The service refuses other languages, and names its runtimes.
   if (!IS_SOURCE.test(path)) return { file: basename(path), source: readText(path) }
   const { build } = await import('esbuild')
@@ -44,7 +46,7 @@ export async function bundleFile(path: string): Promise<FunctionBundle> {
   const map = `\n${MAP_BEFORE}${Buffer.from(text('.map')).toString('base64')}`
   // Without a map errors name the lines of the bundle.
   const source = module.length + map.length <= FUNCTION_SOURCE_MAX ? `${module}${map}` : module
-  return { file: basename(path).replace(/\.[mc]?[jt]sx?$/, '.mjs'), source }
+  return { file: bundleName(basename(path)), source }
 }
 
 function readText(path: string): string {
@@ -57,6 +59,19 @@ function readText(path: string): string {
       'check the path',
     )
   }
+}
+
+/** The source beside it that has its name with another end is the likely one. */
+function missing(path: string): CommandError {
+  const { dir, name } = parse(path)
+  const folder = dir === '' ? '.' : dir
+  const beside = existsSync(folder) ? readdirSync(folder) : []
+  const likely = beside.find((file) => IS_SOURCE.test(file) && parse(file).name === name)
+  const hint =
+    likely === undefined
+      ? 'check the path, and the folder that you are in'
+      : `there is ${join(dir, likely)}`
+  return new CommandError(`There is no file ${path}`, EXIT.failed, hint)
 }
 
 const FAULTS_SHOWN = 5

@@ -1,5 +1,6 @@
 // Functions that the commands of functions share.
-import { apiGet, apiPatch, replyOf } from './client.ts'
+import { sourceName } from '#contract/source-file.ts'
+import { apiGet, apiPatch } from './client.ts'
 import { mbText, printLabelled } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import { answeringText, budgetText, statusText, versionTexts, waitForVersion } from './versions.ts'
@@ -55,6 +56,6 @@ export function printFunction(one: DeployedFunction): void {
       : []),
     ['energy budget', budgetText(one)],
     ['created', one.created_at],
-    ...versionTexts(one.versions, ({ file }) => file),
+    ...versionTexts(one.versions, ({ file }) => sourceName(file)),
   ])
 }

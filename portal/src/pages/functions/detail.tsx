@@ -1,5 +1,6 @@
 // One function: its address, four facts, the commands, its versions, what runs it, its log, and what can be done to it.
 import { Link } from '@tanstack/react-router'
+import { sourceName } from '#contract/source-file.ts'
 import { Awake } from '#console/parts/awake.tsx'
 import { Command } from '#console/parts/copy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
@@ -56,7 +57,7 @@ const Deploy = ({ one: { name, versions, env } }: { readonly one: Deployed }) =>
     <div className="stack">
       <Command
         label="Deploy command"
-        text={`ergon fn deploy ${versions[0]?.file ?? 'hello.ts'} --name ${name}`}
+        text={`ergon fn deploy ${sourceName(versions[0]?.file ?? 'hello.ts')} --name ${name}`}
       />
       <p className="small">
         {env.length === 0 ? (
@@ -77,6 +78,6 @@ const Day = ({ one }: { readonly one: Deployed }) => (
     query={useIntervals(one)}
     service="functions"
     wakers={{ connection: 'a request or a run', backup: 'a backup', change: 'a deployment' }}
-    aside="Asleep, it costs nothing; a request or a run wakes it."
+    aside="While it sleeps, it costs nothing; a request or a run wakes it."
   />
 )

@@ -1,4 +1,5 @@
 // The versions of a function.
+import { sourceName } from '#contract/source-file.ts'
 import { call } from '#console/client/call.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { bytesShort } from '#console/figures/amounts.ts'
@@ -16,7 +17,7 @@ const MEMORY: Column<Version> = {
 export const FunctionVersions = ({ one }: { readonly one: Deployed }) => (
   <Versions
     one={one}
-    madeOf={({ file }) => file}
+    madeOf={({ file }) => sourceName(file)}
     columns={[MEMORY]}
     own="code, variables and route"
     rollBack={async (version) => {
