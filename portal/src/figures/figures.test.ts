@@ -1,7 +1,7 @@
 // Each line of the table of figures in the portal's design, and the register's rule.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesExact, bytesShort, share } from './amounts.ts'
+import { bytesExact, bytesShort, partsOf, share } from './amounts.ts'
 import { asMuchAs } from './as-much-as.ts'
 import { carbonExact, carbonShort } from './carbon.ts'
 import { energyExact, energyLeft, energyShort, power, registerDigits } from './energy.ts'
@@ -123,6 +123,17 @@ test('bytes are in powers of 1000', () => {
     [0n, '0 B'],
   ])
   prints(bytesExact, [[412_316_860n, '412,316,860 B']])
+})
+
+test('partsOf() rounds by the largest remainder: the parts are 100 % together', () => {
+  const plain = (...amounts: readonly bigint[]) =>
+    partsOf(amounts).map((part) => part.replace('\u{a0}', ' '))
+  assert.deepEqual(plain(9744n, 256n), ['97.4 %', '2.6 %'])
+  assert.deepEqual(plain(1n, 1n, 1n), ['33.4 %', '33.3 %', '33.3 %'])
+  assert.deepEqual(plain(10n ** 9n, 1n, 0n), ['over 99.9 %', 'under 0.1 %', '0 %'])
+  assert.deepEqual([plain(5n), plain(0n, 0n), plain()], [['100 %'], ['0 %', '0 %'], []])
+  const sum = plain(70n, 123n, 411n, 60n, 9_999n).reduce((all, part) => all + parseFloat(part), 0)
+  assert.equal(sum.toFixed(1), '100.0')
 })
 
 test('share() is never 100 % unless it is', () => {

@@ -24,23 +24,25 @@ export const drawnAs = (service: string): ServiceName =>
 export const serviceName = (service: string): string =>
   NAMES[service] ?? service.charAt(0).toUpperCase() + service.slice(1)
 
-/** The name of an operation on the ledger: `chat.create` is chat. */
+/** The name of an operation on the ledger, each another: `chat.create` is chat, `database.get` a read of it. */
 export const operationName = (operation: string): string =>
-  OPERATION_NAMES[operation] ?? operation.replace(/\.(create|get)$/, '').replaceAll(/[.-]/g, ' ')
+  OPERATION_NAMES[operation] ??
+  operation
+    .replace(/\.create$/, ' made')
+    .replace(/\.get$/, ' read')
+    .replaceAll(/[.-]/g, ' ')
 
 const OPERATION_NAMES: Readonly<Record<string, string>> = {
   'cell.standing': 'database server',
-  'function.standing': 'function',
-  'workload.standing': 'workload',
+  'function.standing': 'function awake',
+  'workload.standing': 'workload awake',
   'volume.standing': 'volumes',
   'embedding.create': 'embeddings',
   'chat.create': 'chat',
   'completion.create': 'completion',
-  'receipt.get': 'receipt read',
   'receipt.list': 'receipts read',
   'ledger.list': 'ledger read',
-  'usage.get': 'usage read',
   'live.get': 'live figures',
-  'object.put': 'put',
-  'object.get': 'get',
+  'lookup.get': 'lookup',
+  'presign.create': 'presigned address',
 }

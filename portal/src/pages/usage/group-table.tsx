@@ -1,5 +1,5 @@
 // The groups of a range, the most energy first, each with its part of the whole and the range before.
-import { share } from '#console/figures/amounts.ts'
+import { partsOf } from '#console/figures/amounts.ts'
 import { grouped } from '#console/figures/digits.ts'
 import { energyExact, energyShort } from '#console/figures/energy.ts'
 import { moneyExact, moneyShort } from '#console/figures/money.ts'
@@ -17,6 +17,7 @@ export function GroupTable(props: {
   const rows = withOneSignIn(props.rows)
   const past = props.past && withOneSignIn(props.past)
   const whole = energyOf(rows)
+  const parts = partsOf(rows.map(({ energy_nj }) => BigInt(energy_nj)))
   if (rows.length === 0) return <p className="small">Nothing was used in this time.</p>
   return (
     <table>
@@ -41,11 +42,12 @@ export function GroupTable(props: {
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => (
+        {rows.map((row, nth) => (
           <GroupRow
             key={row.group ?? ''}
             row={row}
             whole={whole}
+            part={parts[nth] ?? ''}
             name={groupName(row, by)}
             mark={by === 'service' ? drawnAs(row.group ?? 'other') : undefined}
             before={past?.find(({ group }) => group === row.group)}
@@ -59,16 +61,17 @@ export function GroupTable(props: {
 function GroupRow(props: {
   readonly row: SummedRow
   readonly whole: bigint
+  /** Of the whole, in words. */
+  readonly part: string
   readonly name: string
   /** The colour of the chart: the table names its bars. */
   readonly mark: ServiceName | undefined
   readonly before: SummedRow | undefined
 }) {
-  const { row, whole, name, mark, before } = props
+  const { row, whole, part, name, mark, before } = props
   const nj = BigInt(row.energy_nj)
   const pusd = BigInt(row.charge_pusd)
   const unit = useUnit()
-  const part = share(nj, whole)
   const width = whole === 0n ? 0 : Number((nj * 1000n) / whole) / 10
   return (
     <tr data-row>
