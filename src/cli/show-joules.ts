@@ -4,6 +4,7 @@ import { nj, printJoules } from '#base/units.ts'
 import type { CommandCall } from './call.ts'
 import { apiBytes, apiGet } from './client.ts'
 import { dim, EXIT, print } from './output.ts'
+import { createReadingPrice } from './reading-price.ts'
 
 const ERASE_LINE = '\r\u001b[2K'
 /** A stream of the service ends after this time; another begins. */
@@ -19,6 +20,7 @@ export async function showJoules(
   const isScreen = process.stdout.isTTY
   const isContinuous = isScreen || options['watch'] === true
   const readout = openReadout()
+  const priceOf = createReadingPrice()
   const leave = () => {
     readout.close()
     process.exit(EXIT.ok)
@@ -31,6 +33,8 @@ export async function showJoules(
       for await (const message of messages(options, isContinuous ? STREAM_S : 1)) {
         // Each request costs: the next one waits for a charge that the readout has not made itself.
         if (isCharged(message)) own = await joulesOf(options, resources)
+        const price = isScreen ? priceOf(message) : undefined
+        if (price !== undefined) readout.tell(dim(price))
         readout.show(lineOf(message, { nj: own, resources }))
         if (!isContinuous) return
       }
@@ -44,13 +48,17 @@ export async function showJoules(
 /** A line that takes the place of the one before; without a terminal a line each. */
 function openReadout() {
   const { stdout } = process
-  if (!stdout.isTTY) return { show: print, close: () => undefined }
+  if (!stdout.isTTY) return { show: print, tell: print, close: () => undefined }
   let isOpen = false
   return {
     show(line: string) {
       isOpen = true
       // A longer line would go on in the next one, which nothing erases.
       stdout.write(`${ERASE_LINE}${line.slice(0, (stdout.columns || COLUMNS) - 1)}`)
+    },
+    /** Above the line, and it stays. */
+    tell(line: string) {
+      stdout.write(`${ERASE_LINE}${line}\n`)
     },
     close() {
       if (isOpen) stdout.write('\n')
