@@ -34,6 +34,14 @@ test('placesOf() promises no free joules where there are none', () => {
   assert.deepEqual([freeDay, words], ['', '$5 on file is only taken as you use it.'])
 })
 
+test('placesOf() says that money on file ends the free joules', () => {
+  const { funds_words: words } = placesOf({ ...TERMS, freeJ: '50000' })
+  assert.equal(
+    words,
+    '50\u{a0}kJ a day are free. With $5 on file each joule is paid, and there is no limit of a day.',
+  )
+})
+
 test('placesOf() sends nobody to a link that a closed service refuses', () => {
   const words = (signUp: 'invite' | 'closed') => placesOf({ ...TERMS, signUp, freeJ: '0' })
   assert.match(words('invite')['invited_words'] ?? '', /Open the link/)

@@ -42,7 +42,7 @@ export function placesOf({ baseUrl, statusUrl, signUp, pusdPerJ, freeJ }: Terms)
     funds_words:
       free === ''
         ? '$5 on file is only taken as you use it.'
-        : `${free} a day are free; $5 on file lifts that, and is only taken as you use it.`,
+        : `${free} a day are free. With $5 on file each joule is paid, and there is no limit of a day.`,
   }
 }
 

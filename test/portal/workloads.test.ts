@@ -268,7 +268,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
       await go('/workloads/keeps')
       await state('Ready').waitFor()
       await page.getByText(/^data at \/data, [\d.]+.[kM]?B of 16.0.MB$/).waitFor()
-      await page.getByText('Asleep, only the stored bytes of its volumes cost').waitFor()
+      await page.getByText('While it sleeps, only the stored bytes of its volumes cost').waitFor()
       await press('Suspend')
       await page.getByText('the stored bytes of its volumes still cost').waitFor()
       await press('Suspend it')

@@ -1,4 +1,5 @@
 // The state of a resource of an account, as each of their APIs prints it, in a word.
+import { CHANGE_UNDER_WAY } from '#contract/passing-reasons.ts'
 import type { Tone } from './state-word.tsx'
 
 export type Status =
@@ -20,6 +21,10 @@ export const RESOURCE_STATES: Readonly<Record<Status, ResourceState>> = {
   failed: { tone: 'bad', word: 'Failed' },
   deleted: { tone: 'muted', word: 'Deleted' },
 }
+
+/** Why a resource is not as its account wants; null of a change under way, such as a wake, which is no warning. */
+export const reasonToTell = (reason: string | null): string | null =>
+  reason === CHANGE_UNDER_WAY ? null : reason
 
 /** True while the state changes by itself. */
 export const isResourceChanging = (status: Status): boolean =>

@@ -1,5 +1,5 @@
 // Who or what stopped a resource with versions, or why its newest version does not answer.
-import { RESOURCE_STATES } from './resource-state.ts'
+import { reasonToTell, RESOURCE_STATES } from './resource-state.ts'
 import type { Versioned } from './versioned.ts'
 
 export function Stopped(props: {
@@ -27,11 +27,12 @@ export function Stopped(props: {
         </p>
       </div>
     )
-  return reason === null ? null : (
+  const told = reasonToTell(reason)
+  return told === null ? null : (
     <div className={live === null ? 'note bad' : 'note warn'}>
       <p className="wrap-anywhere">
         <b>{live === null ? 'No version answers. ' : `Version ${live} goes on answering. `}</b>
-        {reason}
+        {told}
       </p>
     </div>
   )

@@ -1,4 +1,4 @@
-// Step 3: funds on file lift the free tier. It offers the ways that work here, and none where the account has money already.
+// Step 3: funds on file end the free tier. It offers the ways that work here, and none where the account has money already.
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import type { ReplyOf } from '#console/client/operations.ts'
@@ -97,6 +97,8 @@ function PutOnFile(props: Step & { readonly methods: Methods; readonly unit: Mon
         {methods.takes_cards && 'It is held, not taken. '}What you use is taken from it, to the
         joule
         {bought !== undefined && `; $5 is ${bought}`}.
+        {free !== undefined &&
+          ' With money on file each joule is paid, and there is no limit of a day.'}
       </p>
       {ways.length > 1 ? (
         <Choices legend="Way to pay" value={way} options={ways} onChange={setWay} />

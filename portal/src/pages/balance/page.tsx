@@ -45,7 +45,7 @@ export function Page() {
             </div>
             <Cards />
             <AutomaticTopUps balance={balance} />
-            <Section title="Kept">
+            <Section title="Reserved">
               <Kept balance={balance} />
             </Section>
             <Section title="Payments">
@@ -86,17 +86,17 @@ function Kept({ balance }: { readonly balance: Balance }) {
         </dd>
       </div>
       <div>
-        <dt>A minute of what runs</dt>
+        <dt>For the last minute</dt>
         <dd className="kept">
           {balanceExact(BigInt(balance.grace_pusd), unit)}
-          <small>so that it can be suspended in order</small>
+          <small>a minute of all that runs, so that at zero it can be stopped in order</small>
         </dd>
       </div>
       <div>
-        <dt>Days of what is stored</dt>
+        <dt>For stored bytes</dt>
         <dd className="kept">
           {balanceExact(BigInt(balance.retention_pusd), unit)}
-          <small>so that nothing is lost at zero</small>
+          <small>some days of their cost, so that nothing is lost at zero</small>
         </dd>
       </div>
       <div>

@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import { Awake } from '#console/parts/awake.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
+import { reasonToTell } from '#console/parts/resource-state.ts'
 import { StateWord } from '#console/parts/state-word.tsx'
 import { Head } from '#console/shell/head.tsx'
 import { Actions } from './actions.tsx'
@@ -58,7 +59,7 @@ const Day = ({ database }: { readonly database: Database }) => (
       backup: 'a backup',
       change: 'a change of the database',
     }}
-    aside="Asleep, only stored bytes cost; it wakes when someone connects."
+    aside="While it sleeps, only stored bytes cost; a connection wakes it."
   />
 )
 
@@ -87,9 +88,10 @@ function Reason({ database: { status, reason, full } }: { readonly database: Dat
         </p>
       </div>
     )
-  return reason === null ? null : (
+  const told = reasonToTell(reason)
+  return told === null ? null : (
     <div className={status === 'failed' ? 'note bad' : 'note warn'}>
-      <p>{reason}</p>
+      <p>{told}</p>
     </div>
   )
 }

@@ -8,7 +8,7 @@ import { ProblemNote } from '#console/parts/loaded.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { useAction } from '#console/parts/use-action.ts'
 import type { Database } from './database.ts'
-import { costWords, mostWords } from './query-words.ts'
+import { costWords, mostWords, namedProblem } from './query-words.ts'
 import { QueryRows, type QueryResult } from './query-rows.tsx'
 
 const ROWS_MAX = 1000
@@ -61,7 +61,9 @@ export function QueryBox({ database }: { readonly database: Database }) {
           )}
           <Most database={database} />
         </div>
-        {action.error !== undefined && <ProblemNote error={action.error} />}
+        {action.error !== undefined && (
+          <ProblemNote error={namedProblem(action.error, database.name)} />
+        )}
         {answer !== undefined && <After {...answer} />}
         {answer !== undefined && <QueryRows result={answer.result} />}
       </div>

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { costWords, mostWords } from './query-words.ts'
+import { ERRORS } from '#contract/errors.ts'
+import { Problem } from '#console/client/problem.ts'
+import { costWords, mostWords, namedProblem } from './query-words.ts'
 
 const plain = (words: string) => words.replaceAll('\u00a0', ' ')
 
@@ -31,4 +33,18 @@ test('mostWords() of a query are of the time in which it runs', () => {
     plain(most),
     'At most 1.00 J for the request, and at most 105 J of its server while the statement runs.',
   )
+})
+
+test('namedProblem() has the name of the database in the advice for a statement that writes', () => {
+  const told = (code: 'database_query_read_only' | 'database_query_failed') => {
+    const detail = `It writes. ${ERRORS.database_query_read_only.help}`
+    return namedProblem(new Problem({ status: 400, code, detail, requestId: 'req_1' }), 'notes')
+  }
+  const named = told('database_query_read_only')
+  assert.ok(named instanceof Problem)
+  assert.match(named.message, /^It writes\. .*`psql "\$\(ergon db url notes\)"`/)
+  assert.deepEqual([named.status, named.requestId], [400, 'req_1'])
+  const other = told('database_query_failed')
+  assert.ok(other instanceof Problem)
+  assert.match(other.message, /NAME/)
 })

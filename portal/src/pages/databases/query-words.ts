@@ -1,6 +1,7 @@
 // Words of the query box: the most that a statement can cost before, and its cost after. The server's charge has more, which
 // the box says: its rest is no statement's.
 import type { Cost } from '#console/chat/cost.ts'
+import { isProblem, Problem } from '#console/client/problem.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { energyShort } from '#console/figures/energy.ts'
 import { inNj } from './query-shares.ts'
@@ -13,6 +14,12 @@ type AnsweredQuery = Pick<
 
 export const mostWords = ({ ceiling_nj, server_j }: QueryCeiling): string =>
   `At most ${energyShort(BigInt(ceiling_nj))} for the request, and at most ${energyShort(inNj(server_j))} of its server while the statement runs.`
+
+/** The problem of a statement that writes, with the name of this database in the command of its advice. */
+export const namedProblem = (error: unknown, name: string): unknown =>
+  isProblem(error, 'database_query_read_only')
+    ? new Problem({ ...error, detail: error.message.replace('db url NAME', `db url ${name}`) })
+    : error
 
 /** The number of the rows stands before. */
 export function costWords(answer: AnsweredQuery, cost: Cost | undefined): string {

@@ -7,7 +7,7 @@ import { Known } from '#console/parts/known.tsx'
 import { Limit } from '#console/parts/limit.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { When } from '#console/parts/when.tsx'
-import { njPerS, powerParts, type NodeFacts } from './node.ts'
+import { njPerS, powerParts, windowsWords, type NodeFacts } from './node.ts'
 import { Gpu } from './gpu.tsx'
 import { Pairs } from './pairs.tsx'
 import { WithNode } from './with-node.tsx'
@@ -29,7 +29,7 @@ export const NodeNow = () => (
 type Props = { readonly facts: NodeFacts }
 
 const PARTS = [
-  ['billed', 'billed', 'work that accounts pay for'],
+  ['billed', 'billed', 'work that accounts pay for, in the last second'],
   ['ours', 'ours', 'our own work'],
   ['others', 'other', 'the agent, and programs that are not ours'],
   ['idle', 'idle', 'drawn by the machine anyway'],
@@ -82,11 +82,12 @@ function Meter({ facts: { meter, region } }: Props) {
           pairs={[
             ['Method', `${meter.method ?? 'none yet'}: ${meter.reason}`],
             ['Metered since the start', energyShort(BigInt(meter.reading_nj))],
+            ['Windows', windowsWords(meter)],
             [
-              'Windows',
-              `${meter.windows}, ${meter.windows_fallback} of them without the best sensor`,
+              'Billed to requests',
+              `${energyShort(BigInt(trueUp.accrued_nj))} by tariff since the start, learned work included`,
             ],
-            ['Billed by tariff', energyShort(BigInt(trueUp.accrued_nj))],
+            ['Billed besides', 'what runs for accounts, what is stored, GPUs and upstreams'],
             ['Share of the meter', energyShort(BigInt(trueUp.share_nj))],
             ['True-up', `${energyShort(BigInt(trueUp.true_up_nj))}, the operator’s`],
           ]}

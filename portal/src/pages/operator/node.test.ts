@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { njPerS, powerParts, type NodeFacts } from './node.ts'
+import { njPerS, powerParts, windowsWords, type NodeFacts } from './node.ts'
 
 test('watts are read to the nanojoule', () => {
   assert.deepEqual(['2.640', '0.000', '12', '-0.5', '0.0000000019'].map(njPerS), [
@@ -26,4 +26,10 @@ test('the parts are the watts of the meter, and no part exceeds them', () => {
   assert.equal(billed + ours + others + idle, njPerS(facts.meter.watts))
   const over = powerParts({ ...facts, meter: { ...facts.meter, billed_watts: '9' } })
   assert.deepEqual([over.billed, over.ours, over.others], [6_000_000_000n, 0n, 0n])
+})
+
+test('windowsWords() names no better sensor where there is none', () => {
+  const words = (windows_fallback: string) => windowsWords({ windows: '1653', windows_fallback })
+  assert.equal(words('0'), '1653, all by the best method there is')
+  assert.equal(words('3'), '1653, 3 of them by the model, as the sensor was passed over')
 })

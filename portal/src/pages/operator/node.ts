@@ -39,6 +39,15 @@ export function powerParts({ meter, cells }: Pick<NodeFacts, 'meter' | 'cells'>)
 const within = (value: bigint, most: bigint): bigint =>
   value < 0n ? 0n : value > most ? most : value
 
+/** The windows of a meter, and how many were closed by a lesser method. */
+export const windowsWords = ({
+  windows,
+  windows_fallback: fallback,
+}: Pick<NodeFacts['meter'], 'windows' | 'windows_fallback'>): string =>
+  fallback === '0'
+    ? `${windows}, all by the best method there is`
+    : `${windows}, ${fallback} of them by the model, as the sensor was passed over`
+
 const TONES: Readonly<Record<CellFacts['state'], Tone>> = {
   starting: 'muted',
   ready: 'ok',

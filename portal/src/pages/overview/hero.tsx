@@ -28,7 +28,8 @@ export function Hero() {
     <section className="plate hero" aria-label="Joules today">
       <div data-copy={energyExact(figure.nj)}>
         <p className="small muted">
-          Joules today, since 00:00 UTC. Heavy digits are known, light ones lie inside the band.
+          Joules today, since 00:00 UTC. Heavy digits go as far as the band; light ones lie inside
+          it.
         </p>
         <Register figure={figure} isOld={status === 'offline'} />
         <OfProbes />

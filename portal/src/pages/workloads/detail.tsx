@@ -103,6 +103,6 @@ const Day = ({ one }: { readonly one: Workload }) => (
     query={useIntervals(one)}
     service="workloads"
     wakers={{ connection: 'a request', backup: 'a backup', change: 'a deployment or its scale' }}
-    aside={`Asleep, ${one.volumes.length === 0 ? 'it costs nothing' : `only ${VOLUMES_COST}`}; a request wakes it.`}
+    aside={`While it sleeps, ${one.volumes.length === 0 ? 'it costs nothing' : `only ${VOLUMES_COST}`}; a request wakes it.`}
   />
 )
