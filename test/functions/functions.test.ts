@@ -45,7 +45,9 @@ export default {
     (await sharedErgon().cli('fn', 'list')).stdout,
     /^hello +deployed +node24 +96 MB +1 /m,
   )
-  assert.match((await sharedErgon().cli('fn', 'show', 'hello')).stdout, /^variables +WHO$/m)
+  const shown = (await sharedErgon().cli('fn', 'show', 'hello')).stdout
+  assert.match(shown, /^variables +WHO$/m)
+  assert.match(shown, /\bhello\.ts(?!\.)/)
 })
 
 test('the name of the account in the host is the same address', async () => {

@@ -25,6 +25,7 @@ const PICTURE =
 const PAGE = '<script>document.title=1</script><h1>page</h1>'
 /** A database is made in seconds; beside other work of two cores it took minutes. */
 const READY_MS_MAX = 300_000
+const POSTED_MS_MAX = 90_000
 /** Eight parts. */
 const LARGE_BYTES = 64 * 2 ** 20
 const fileOf = (name: string, mimeType: string, text: string) => ({
@@ -322,6 +323,20 @@ describe('pages of services', { skip: withoutBrowser }, () => {
     await press('Delete it')
     await page.getByText('No webhooks yet').waitFor()
     receiver.server.close()
+  })
+
+  test('usage by resource names the account itself for what its webhooks send', async () => {
+    const { page } = ada
+    await go('/usage?by=resource')
+    await page.locator('tbody tr').first().waitFor()
+    const own = row('the account itself: what its webhooks send')
+    // A charge is posted seconds after its delivery.
+    for (const lastMs = Date.now() + POSTED_MS_MAX; Date.now() < lastMs; await page.reload()) {
+      await page.locator('tbody tr').first().waitFor()
+      if ((await own.count()) > 0) break
+    }
+    await own.waitFor()
+    await checkPage(page, 'usage by resource')
   })
 
   test('a member is invited with a touch, by a link that is shown once', async () => {
