@@ -38,7 +38,7 @@ function sharesOf({ cpuMs, part, isUpkeepHidden = false }: Run): readonly [numbe
   return [Math.min(...shares), Math.max(...shares)]
 }
 
-// Of the load, in a second: 148 ms of its own and 110 elsewhere.
+// The CPU of the load in a second: 148 ms of its own and 110 elsewhere.
 const CAUSED_MS = 258
 /** A request pays for its own CPU in any case. */
 const LEAST_PERCENT = 55

@@ -1,6 +1,6 @@
 // Functions that the commands of functions share.
 import { sourceName } from '#contract/source-file.ts'
-import { apiGet, apiPatch } from './client.ts'
+import { apiGet, apiPatch, replyOf } from './client.ts'
 import { mbText, printLabelled } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import { answeringText, budgetText, statusText, versionTexts, waitForVersion } from './versions.ts'

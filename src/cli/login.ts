@@ -22,7 +22,7 @@ type LoginOptions = GlobalOptions & { readonly scope?: string | boolean | undefi
 /** Says where the person approves, and with which code; opens the page, where that is wanted. */
 export type OnBegun = (begun: LoginBegun) => void
 
-/** By the browser of this machine. Throws a CommandError when nobody approves it in time. */
+/** Logs in by the browser of this machine. Throws a CommandError when nobody approves it in time. */
 export async function loginByBrowser(options: LoginOptions, tell: OnBegun): Promise<LoginFinished> {
   const state = randomBytes(16).toString('base64url')
   await using callback = await listenForCallback(options, state)

@@ -165,7 +165,7 @@ describe('pages of workloads', { skip: withoutBrowser }, () => {
     await check('workloads')
     await page.getByRole('link', { name: 'api' }).click()
     await page.getByText('of 250 kJ/day').waitFor()
-    // Of the meter's last second.
+    // The watts are of the meter's last second.
     await page
       .locator('.facts dd')
       .first()

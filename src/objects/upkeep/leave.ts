@@ -69,7 +69,7 @@ async function leaveBucket(deps: Deps, bucket: Bucket, run: Run): Promise<Bucket
   const { state, objects, damages } = deps
   let isUnread = false
   /** Undefined where the work met a page that cannot be read. */
-  const told = async <T>(work: Promise<T>): Promise<T | undefined> =>
+  const unlessUnread = async <T>(work: Promise<T>): Promise<T | undefined> =>
     await work.catch(async (error: unknown) => {
       if (!isOfPage(error)) throw error
       isUnread = true
@@ -77,7 +77,7 @@ async function leaveBucket(deps: Deps, bucket: Bucket, run: Run): Promise<Bucket
       return undefined
     })
   const remove = async (versions: readonly NamedVersion[]): Promise<void> => {
-    const answers = await told(objects.delete(bucket, versions, { bypassGovernance: true }))
+    const answers = await unlessUnread(objects.delete(bucket, versions, { bypassGovernance: true }))
     if (answers?.some((answer) => 'code' in answer && answer.code === 'InternalError') === true)
       isUnread = true
   }
@@ -85,14 +85,14 @@ async function leaveBucket(deps: Deps, bucket: Bucket, run: Run): Promise<Bucket
   while (after !== undefined) {
     run.signal.throwIfAborted()
     if (run.pieces-- <= 0) return 'more'
-    const listed: readonly UnlockedVersion[] | undefined = await told(
+    const listed: readonly UnlockedVersion[] | undefined = await unlessUnread(
       unlocked(state, bucket, after),
     )
-    if (listed === undefined) await told(removeByBlocks(deps, { bucket, run, remove }))
+    if (listed === undefined) await unlessUnread(removeByBlocks(deps, { bucket, run, remove }))
     else if (listed.length > 0) await remove(listed.map(named))
     after = listed?.at(-1)
   }
-  const ended = await told(
+  const ended = await unlessUnread(
     state.query<{ refused: string | null }>('select refused from storage_delete_bucket($1)', [
       bucket.id,
     ]),
