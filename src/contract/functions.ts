@@ -27,8 +27,6 @@ const environment = z
     `must have at most ${limits.FUNCTION_ENVIRONMENT_MAX} characters`,
   )
 
-const TRIGGER = /^bucket\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/object-created$/
-
 /** Fields that a further deployment leaves out stay as they were. */
 export const functionRequest = ownObject({
   name: z
