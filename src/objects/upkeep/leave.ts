@@ -3,7 +3,7 @@
 import { Failure } from '#base/errors.ts'
 import type { Leave } from '#node/tasks-part.ts'
 import { isOfPage, type Damages } from '#objects/damage.ts'
-import type { Objects } from '#objects/objects.ts'
+import type { Deleted, Objects } from '#objects/objects.ts'
 import { BUCKET_COLUMNS, toBucket, type BucketRow } from '#objects/rows.ts'
 import type { Bucket } from '#objects/types.ts'
 import type { Queryable } from '#state/connect.ts'
@@ -11,9 +11,9 @@ import { forgetPlace } from './place.ts'
 import { placeNameOf, scrubRows, type RowPass } from './scrub-rows.ts'
 
 const VERSIONS_MAX = 1000
-/** Of one run: it must end in its time. */
+/** Lists of one run of which versions were removed: it must end in its time. */
 const PIECES_MAX = 100
-/** Of a bucket whose list cannot be read, in one run: 8000 blocks, and the next run goes on behind them. */
+/** Of buckets whose lists cannot be read, in one run: 8000 blocks, and the next run goes on behind them. */
 const BYTES_MAX = 64 * 1024 * 1024
 const TASK = 'leave'
 
@@ -22,7 +22,12 @@ type Deps = {
   readonly objects: Objects
   readonly damages: Pick<Damages, 'tellPage'>
 }
-type Run = { readonly signal: AbortSignal; pieces: number }
+type Run = {
+  readonly signal: AbortSignal
+  pieces: number
+  /** Buckets whose lists cannot be read. */
+  readonly unlisted: Map<number, Bucket>
+}
 type UnlockedVersion = { readonly key: string; readonly version_id: string; readonly seq: string }
 type NamedVersion = { readonly key: string; readonly versionId: string }
 type BucketEnd = 'gone' | 'locked' | 'unread' | 'more'
@@ -35,7 +40,7 @@ export const createStorageLeave =
   (deps: Deps): Leave =>
   async (account, signal) => {
     const kept: Record<'locked' | 'unread', string[]> = { locked: [], unread: [] }
-    const run = { signal, pieces: PIECES_MAX }
+    const run: Run = { signal, pieces: PIECES_MAX, unlisted: new Map() }
     let last = 0
     for (;;) {
       const bucket = await nextBucket(deps.state, account, last)
@@ -45,8 +50,11 @@ export const createStorageLeave =
       if (end !== 'gone') kept[end].push(bucket.name)
       last = bucket.id
     }
+    const task = `${TASK}:${account}`
+    if (run.unlisted.size > 0) await removeByBlocks(deps, task, run)
     if (kept.unread.length > 0)
       throw new Failure(`Could not read a page of the state, in ${kept.unread.join(', ')}`)
+    await forgetPlace(deps.state, placeNameOf({ task }))
     return kept.locked.length === 0
       ? undefined
       : `object lock still holds in ${kept.locked.join(', ')}`
@@ -64,44 +72,55 @@ async function nextBucket(
   return rows.map((row) => toBucket(row, {}))[0]
 }
 
-/** Removes all that can be removed of a bucket, and the bucket where nothing is left. */
+/** Removes all that a list names of a bucket, and the bucket where nothing is left. */
 async function leaveBucket(deps: Deps, bucket: Bucket, run: Run): Promise<BucketEnd> {
-  const { state, objects, damages } = deps
+  const { state } = deps
   let isUnread = false
-  /** Undefined where the work met a page that cannot be read. */
-  const unlessUnread = async <T>(work: Promise<T>): Promise<T | undefined> =>
-    await work.catch(async (error: unknown) => {
-      if (!isOfPage(error)) throw error
-      isUnread = true
-      await damages.tellPage(TASK, error, { bucket: bucket.id })
-      return undefined
-    })
-  const remove = async (versions: readonly NamedVersion[]): Promise<void> => {
-    const answers = await unlessUnread(objects.delete(bucket, versions, { bypassGovernance: true }))
-    if (answers?.some((answer) => 'code' in answer && answer.code === 'InternalError') === true)
-      isUnread = true
-  }
   let after: Pick<UnlockedVersion, 'key' | 'seq'> | undefined = START
   while (after !== undefined) {
     run.signal.throwIfAborted()
-    if (run.pieces-- <= 0) return 'more'
-    const listed: readonly UnlockedVersion[] | undefined = await unlessUnread(
+    if (run.pieces === 0) return 'more'
+    const listed: readonly UnlockedVersion[] | undefined = await told(
+      deps,
+      bucket,
       unlocked(state, bucket, after),
     )
-    if (listed === undefined) await unlessUnread(removeByBlocks(deps, { bucket, run, remove }))
-    else if (listed.length > 0) await remove(listed.map(named))
+    if (listed === undefined) run.unlisted.set(bucket.id, bucket)
+    const answers = await remove(deps, bucket, (listed ?? []).map(named))
+    isUnread ||= listed === undefined || answers === undefined || answers.some(isOfDamage)
+    if (answers?.some((answer) => !('code' in answer)) === true) run.pieces--
     after = listed?.at(-1)
   }
-  const ended = await unlessUnread(
+  const ended = await told(
+    deps,
+    bucket,
     state.query<{ refused: string | null }>('select refused from storage_delete_bucket($1)', [
       bucket.id,
     ]),
   )
-  if (ended === undefined || ended.rows[0]?.refused === 'BucketNotEmpty')
-    return isUnread ? 'unread' : 'locked'
-  await forgetPlace(state, placeNameOf(passOf(bucket)))
-  return 'gone'
+  if (ended === undefined) return 'unread'
+  if (ended.rows[0]?.refused !== 'BucketNotEmpty') return 'gone'
+  return isUnread ? 'unread' : 'locked'
 }
+
+/** Undefined where the work met a page that cannot be read, after the alarm of the page. */
+const told = <T>({ damages }: Deps, { id }: Bucket, work: Promise<T>): Promise<T | undefined> =>
+  work.catch(async (error: unknown) => {
+    if (!isOfPage(error)) throw error
+    await damages.tellPage(TASK, error, { bucket: id })
+    return undefined
+  })
+
+const remove = async (
+  deps: Deps,
+  bucket: Bucket,
+  versions: readonly NamedVersion[],
+): Promise<readonly Deleted[] | undefined> =>
+  versions.length === 0
+    ? []
+    : await told(deps, bucket, deps.objects.delete(bucket, versions, { bypassGovernance: true }))
+
+const isOfDamage = (answer: Deleted): boolean => 'code' in answer && answer.code === 'InternalError'
 
 /** Versions in the order of the index, which reads each block that has a version of the bucket. */
 async function unlocked(
@@ -121,33 +140,43 @@ const named = ({ key, version_id: versionId }: UnlockedVersion): NamedVersion =>
   versionId,
 })
 
-/** Steps over blocks that cannot be read; then it throws their first error. */
-const removeByBlocks = (
-  { state, damages }: Deps,
-  given: {
-    readonly bucket: Bucket
-    readonly run: Run
-    readonly remove: (versions: readonly NamedVersion[]) => Promise<void>
-  },
-) =>
-  scrubRows<NamedVersion>(state, passOf(given.bucket), {
-    bytesMax: BYTES_MAX,
-    signal: given.run.signal,
-    onDamage: given.remove,
-    onUnreadable: (error) => damages.tellPage(TASK, error, { bucket: given.bucket.id }),
+/** Steps over blocks that cannot be read, after the alarm of each page. */
+async function removeByBlocks(deps: Deps, task: string, { signal, unlisted }: Run): Promise<void> {
+  const [first] = unlisted.keys()
+  const walk = scrubRows<NamedVersion & { readonly bucket: number }>(
+    deps.state,
+    passOf(task, [...unlisted.keys()]),
+    {
+      bytesMax: BYTES_MAX,
+      signal,
+      async onDamage(versions) {
+        for (const [id, own] of Map.groupBy(versions, ({ bucket }) => bucket)) {
+          const bucket = unlisted.get(id)
+          const names = own.map(({ key, versionId }) => ({ key, versionId }))
+          if (bucket !== undefined) await remove(deps, bucket, names)
+        }
+      },
+      onUnreadable: (error, place = first === undefined ? {} : { bucket: first }) =>
+        deps.damages.tellPage(TASK, error, place),
+    },
+  )
+  await walk.catch((error: unknown) => {
+    if (!isOfPage(error)) throw error
   })
+}
 
 /** The versions to remove, in the place of damage. */
-function passOf({ id }: Bucket): RowPass {
+function passOf(task: string, buckets: readonly number[]): RowPass {
   const here = `with here as materialized (select ctid as at, bucket, key, version_id, legal_hold, retention_mode, retain_until
     from object_versions where ctid >= $1 and ctid < $2)`
-  const own = `where bucket = ${id} and not storage_keeps(legal_hold, retention_mode, retain_until, true)`
+  const own = `where bucket in (${buckets.join(', ')})
+    and not storage_keeps(legal_hold, retention_mode, retain_until, true)`
   return {
-    task: `${TASK}:${id}`,
+    task,
     table: 'object_versions',
     blocksMax: 8,
-    read: `${here} select json_build_object('size', 0, 'damage', json_build_object('key', key, 'versionId', version_id))
-      from here ${own}`,
+    read: `${here} select json_build_object('size', 0, 'damage',
+      json_build_object('bucket', bucket, 'key', key, 'versionId', version_id)) from here ${own}`,
     name: `${here} select json_build_object('at', at, 'place', json_build_object('bucket', bucket)) from here ${own}`,
   }
 }
