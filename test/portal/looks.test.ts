@@ -51,6 +51,21 @@ describe('looks of the console', { skip: withoutBrowser }, () => {
     )
   })
 
+  test('Overview of the first account says that its joules include the probes, where there are some', async () => {
+    const { page } = owner
+    const link = page.getByRole('link', { name: 'the probes of this installation' })
+    await page.goto(portal())
+    await page.getByText('Joules today').waitFor()
+    assert.equal(await link.count(), 0)
+    await page.route('**/v1/probe', (route) =>
+      route.fulfill({ json: { components: [], every_seconds: 60 } }),
+    )
+    await page.reload()
+    await link.click()
+    await page.getByRole('heading', { name: 'Probes', exact: true }).first().waitFor()
+    await page.unroute('**/v1/probe')
+  })
+
   test('in the colours of the system, the current page, a bar and a choice stand out', async () => {
     const { page } = owner
     await page.emulateMedia({ forcedColors: 'active' })

@@ -45,6 +45,30 @@ describe('offers of the console', { skip: withoutBrowser }, () => {
       await page.goto(portal() + path)
       await page.getByText(`ergon login --base-url ${baseUrl}`).waitFor()
     }
+    await page.goto(`${portal()}/tokens`)
+    await page.getByText(`ergon login --base-url ${baseUrl} --scope billing-admin`).waitFor()
+  })
+
+  test('the approval of a login has the scope chosen that the command line proposes', async () => {
+    for (const [scope, chosen] of [
+      ['billing-admin', 'billing-admin'],
+      [undefined, 'deploy'],
+    ] as const) {
+      const answer = await fetch(`${sharedErgon().baseUrl}/v1/logins`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          name: 'laptop',
+          code_challenge: 'a'.repeat(43),
+          redirect_port: 54_321,
+          state: 'a'.repeat(16),
+          scope,
+        }),
+      })
+      const { approve_url: url } = (await answer.json()) as { readonly approve_url: string }
+      await page.goto(url)
+      await page.locator('label:has(input:checked)', { hasText: chosen }).waitFor()
+    }
   })
 
   test('a budget is offered of what there is, and where to make something', async () => {
