@@ -69,6 +69,7 @@ test('the joules are one line, however narrow the terminal is; ^C ends at a line
   await terminal.shows(/\^C leaves it running/)
   await terminal.shows(/(joules [^]*?){4}/)
   await terminal.shows(/joules {2}\d+\.\d+ J of this stack/)
+  await terminal.shows(/reading costs about [\d.]+ mJ a minute; \^C ends it/)
   terminal.press(CTRL_C)
   assert.equal(await terminal.ended(), 0)
   assert.match(terminal.text(), /\r\n$/)
