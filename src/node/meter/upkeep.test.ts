@@ -16,7 +16,7 @@ test('upkeep of a window is what the totals of all cells have grown by, over the
   upkeep.take(tasks, { ownNs: 140, statementMs: 12 })
   assert.deepEqual(upkeep.next(), NO_UPKEEP)
   upkeep.take(tasks, { ownNs: 180, statementMs: 17 })
-  assert.deepEqual(upkeep.next(), { ownNs: 40, statementMs: 5 })
+  assert.deepEqual(upkeep.next(), { ownNs: 30, statementMs: 5 })
   // Its next life.
   upkeep.take(tasks, { ownNs: 300, statementMs: 4 })
   assert.deepEqual(upkeep.next(), NO_UPKEEP)
