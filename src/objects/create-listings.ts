@@ -19,7 +19,7 @@ export function createListings(deps: { lists: Queryable }): Listings {
 /** A key with its entry, or a common prefix without one; of objects also the row of unpacked(). */
 type EntryRow = { key: string; entry: string | null }
 
-const OBJECTS = 'select * from storage_list_objects($1, $2, $3, $4, $5)'
+const OBJECTS = 'select * from storage_list_keys($1, $2, $3, $4, $5)'
 const VERSIONS = 'select * from storage_list_versions($1, $2, $3, $4, $5, $6)'
 const UPLOADS = 'select * from storage_list_uploads($1, $2, $3, $4, $5, $6)'
 

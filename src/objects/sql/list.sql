@@ -31,8 +31,9 @@ returns text language sql immutable as $$
     storage_beyond(storage_common(after, prefix, delimiter)), storage_next(after)) end)
 $$;
 
--- Was the page of a release whose rows were arrays.
+-- Pages of releases whose rows were arrays, and of releases in which each folder was a row.
 drop function if exists storage_list(int, text, text, text, int);
+drop function if exists storage_list_objects(int, text, text, text, int);
 
 -- The algorithm of a checksum is the key beside `type`. Empty: there is none.
 create or replace function storage_algorithm(checksums jsonb) returns text language plpgsql immutable as $$
@@ -62,7 +63,7 @@ $$;
 -- A key with its entry, or a common prefix without one: only the index is read for it. A page of folders alone is one
 -- row: the names below the parent, each of which ends with its only slash, and the parent behind a slash as the entry.
 -- As rows, 200 folders took the server and its reader a quarter more.
-create or replace function storage_list_objects(bucket_id int, prefix text, delimiter text, after text, most int)
+create or replace function storage_list_keys(bucket_id int, prefix text, delimiter text, after text, most int)
 returns table (key text, entry text)
 language plpgsql stable set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
