@@ -3,7 +3,7 @@
 // what a power cut loses is simulated (test/durability).
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
 /** statfs(2). */
@@ -13,13 +13,14 @@ const AVAILABLE_BYTES_MIN = 6 * 1024 ** 3
 /** A process keeps its id where it begins anew; a run inside of this one has another. Podman takes short paths alone. */
 const OWN = `ergon-${process.pid}-`
 const NAMESPACE = ['unshare', '--mount', '--propagation', 'private', '--']
-/** Its arguments are the command that runs with the file system. */
-const MOUNTED = 'mount -t tmpfs -o mode=1777 ergon-tests "$TMPDIR"; exec "$@"'
+const MOUNT = ['mount', '-t', 'tmpfs', '-o', 'mode=1777', 'ergon-tests']
+/** Its arguments are the command that runs with the file system. A run without one ends: its files would be on the disk. */
+const MOUNTED = `${MOUNT.join(' ')} "$TMPDIR" || { rmdir "$TMPDIR"; exit 1; }; exec "$@"`
 
 /** Begins this process anew with its temporary folder in memory, where the machine has the right and the room. */
 export function moveIntoMemory(): void {
   if (isOwn(tmpdir())) return removeAtEnd(tmpdir())
-  if (isInMemory() || whyOnDisk() !== false) return
+  if (isInMemory(tmpdir()) || whyOnDisk() !== false) return
   const folder = mkdtempSync(join(tmpdir(), OWN))
   const own = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
   const words = ['-c', 'exec "$@"', 'sh', ...NAMESPACE, 'sh', '-c', MOUNTED, 'sh', ...own]
@@ -35,24 +36,29 @@ export function whyOnDisk(): string | false {
   return available < AVAILABLE_BYTES_MIN && `${available} bytes of memory are available`
 }
 
-const isInMemory = (): boolean => statfsSync(tmpdir()).type === TMPFS
+/** True of a folder that is on a file system in memory. */
+export const isInMemory = (folder: string): boolean => statfsSync(folder).type === TMPFS
 
+/** Mounts in a namespace that ends with the mount: a container may have the right to one of both alone. */
 const canMount = (): boolean => {
-  const [program = '', ...words] = [...NAMESPACE, 'true']
+  const [program = '', ...words] = [...NAMESPACE, ...MOUNT, tmpdir()]
   return process.geteuid?.() === 0 && spawnSync(program, words).status === 0
 }
 
 function availableBytes(): number {
   const kib = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]
-  return 1024 * Number(kib ?? 0)
+  // The kernel's figure is the machine's; a container has a limit of its own, and Node says 0 where none is known.
+  return Math.min(1024 * Number(kib ?? 0), process.constrainedMemory() || Infinity)
 }
 
 const isOwn = (folder: string): boolean => basename(folder).startsWith(OWN)
 
-/** The folder itself is on the disk, and so are the files where nothing could be mounted. A run that is killed leaves it. */
+/** The folder itself is on the disk. A run that is killed by SIGKILL leaves an empty one. */
 function removeAtEnd(folder: string): void {
   process.on('exit', () => {
     spawnSync('umount', ['--lazy', folder])
     rmSync(folder, { recursive: true, force: true })
   })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => process.exit(128 + constants.signals[signal]))
 }
