@@ -189,6 +189,27 @@ test('scrubRows() reads every annotation, a piece at a time', { skip }, async ()
   assert.equal(read, 400 * 9000)
 })
 
+test('scrubRows() reads large annotations of one block in pieces', { skip }, async () => {
+  await store.state.query('truncate object_annotations')
+  await store.state.query(
+    `insert into object_annotations (sheet, name, size, etag, checksums, modified_at, salt, body)
+     select 1, 'name-' || n, 600000, 'e', '{}', now(), '', convert_to(repeat('ab', 300000), 'UTF8')
+     from generate_series(1, 7) n`,
+  )
+  assert.equal(await piecesOf('object_annotations', ANNOTATIONS), 1)
+  const slices: { read: number; done: boolean }[] = []
+  while (slices.at(-1)?.done !== true && slices.length < 10)
+    slices.push(await scrubRows(store.state, ANNOTATIONS, { ...quiet, bytesMax: 1 }))
+  assert.deepEqual(slices, [
+    { read: 1_200_000, done: false },
+    { read: 1_200_000, done: false },
+    { read: 1_200_000, done: false },
+    { read: 600_000, done: true },
+  ])
+  const whole = await scrubRows(store.state, ANNOTATIONS, { ...quiet, bytesMax: 1e9 })
+  assert.deepEqual(whole, { read: 7 * 600_000, done: true })
+})
+
 test('a page that cannot be read is an alarm, and fails each round', { skip }, async () => {
   await store.state.query('truncate object_annotations, alarms')
   await addAnnotations(1, 1)

@@ -15,13 +15,16 @@ export type RowPass = {
   readonly table: 'object_versions' | 'object_annotations' | 'object_folders'
   /** Blocks of one query. */
   readonly blocksMax: number
-  /** An object of each row: `size` in bytes, and `damage`, null where there is none. */
+  /**
+   * An object of each row: `size` in bytes, and `damage`, null where there is none. A row that the query left for the next
+   * has its place in `unread`, and so have all behind that row.
+   */
   readonly read: string
   /** `at`, the place of the row in its table, and `place`, its names; reads nothing that lies outside of the row. */
   readonly name: string
 }
 
-type ReadRow<D> = { readonly size: number; readonly damage: D | null }
+type ReadRow<D> = { readonly size: number; readonly damage: D | null; readonly unread?: string }
 type NamedRow = { readonly at: string; readonly place: UnreadPlace }
 
 /** The bodies of versions. */
@@ -39,14 +42,26 @@ export const BODIES: RowPass = {
   from object_versions where ctid >= $1 and ctid < $2`,
 }
 
-/** Annotations. All are encrypted; only a digest reads them, as their length is known without. */
+/** Bytes of annotations after which a query reads no further row. */
+const ANNOTATION_BYTES = 1024 ** 2
+
+/**
+ * Annotations. All are encrypted; only a digest reads them, as their length is known without. A block may have 50 rows
+ * of 1 MiB each, three times what a minute reads.
+ */
 export const ANNOTATIONS: RowPass = {
   task: `${SCRUB}annotations`,
   table: 'object_annotations',
-  // Some 50 rows of 1 MiB at most.
   blocksMax: 1,
-  read: `select json_build_object('size', case when md5(body) is not null then octet_length(body) end, 'damage', null)
-  from object_annotations where ctid >= $1 and ctid < $2`,
+  read: `select case when a.earlier < ${ANNOTATION_BYTES}
+    then json_build_object('size', case when md5(a.body) is not null then octet_length(a.body) end, 'damage', null)
+    else json_build_object('size', 0, 'damage', null, 'unread', a.at) end
+  from (
+    select ctid as at, body, coalesce(sum(octet_length(body))
+      over (order by ctid rows between unbounded preceding and 1 preceding), 0) as earlier
+    from object_annotations where ctid >= $1 and ctid < $2
+  ) a
+  order by a.at`,
   name: `select json_build_object('at', ctid, 'place', json_build_object('sheet', sheet::text, 'annotation', name))
   from object_annotations where ctid >= $1 and ctid < $2`,
 }
@@ -78,25 +93,31 @@ export async function scrubRows<D extends object = RowDamage>(
   const { table, blocksMax } = pass
   const walk = createWalk<D>(state, pass, scrub)
   const blocks = await blocksOf(state, table)
-  const placeName = placeNameOf(pass)
-  let block = Number((await loadPlace(state, placeName)) ?? 0)
+  // Versions before have their places under the names of the tasks, and cannot read a place of the table as one.
+  const placeName = `${task}:ctid`
+  let low = (await loadPlace(state, placeName)) ?? startOf(0)
   let read = 0
   let leftBytes = scrub.bytesMax
   for (;;) {
-    const end = Math.min(block + blocksMax, blocks)
+    const end = Math.min(blockOf(low) + blocksMax, blocks)
+    let next = startOf(end)
     let bytes = 0
     const damaged: D[] = []
-    for (const { size, damage } of await walk.rowsOf(block, end)) {
+    for (const { size, damage, unread } of await walk.rowsOf(low, end)) {
+      if (unread !== undefined) {
+        next = unread
+        break
+      }
       read += size
       bytes += Math.max(size, ROW_BYTES_MIN)
       if (damage !== null) damaged.push(damage)
     }
-    leftBytes -= Math.max(bytes, (end - block) * BLOCK_BYTES)
+    leftBytes -= Math.max(bytes, (blockOf(next) - blockOf(low)) * BLOCK_BYTES)
     if (damaged.length > 0) await scrub.onDamage(damaged)
-    block = end
-    const done = block >= blocks
+    low = next
+    const done = blockOf(low) >= blocks
     if (!done && leftBytes > 0) continue
-    await savePlace(state, placeName, done ? undefined : String(block))
+    await savePlace(state, placeName, done ? undefined : low)
     walk.throwFirst()
     return { read, done }
   }
@@ -133,8 +154,8 @@ function createWalk<D>(state: Queryable, pass: RowPass, scrub: RowScrub<D>) {
     first ??= error
     return []
   }
-  const alone = async (block: number): Promise<ReadRow<D>[]> => {
-    const named = await between<NamedRow>(pass.name, startOf(block), startOf(block + 1)).catch(
+  const alone = async (low: string): Promise<ReadRow<D>[]> => {
+    const named = await between<NamedRow>(pass.name, low, startOf(blockOf(low) + 1)).catch(
       noteDamage,
     )
     const rows: ReadRow<D>[] = []
@@ -146,15 +167,15 @@ function createWalk<D>(state: Queryable, pass: RowPass, scrub: RowScrub<D>) {
   }
   return {
     /** Awaits `onUnreadable` for each block and row that cannot be read. */
-    async rowsOf(block: number, end: number): Promise<ReadRow<D>[]> {
-      if (block >= end) return []
+    async rowsOf(low: string, end: number): Promise<ReadRow<D>[]> {
+      if (blockOf(low) >= end) return []
       try {
-        return await between(pass.read, startOf(block), startOf(end))
+        return await between(pass.read, low, startOf(end))
       } catch (error) {
         if (!isOfPage(error)) throw error
       }
-      const rows: ReadRow<D>[] = []
-      for (let one = block; one < end; one++) rows.push(...(await alone(one)))
+      const rows = await alone(low)
+      for (let one = blockOf(low) + 1; one < end; one++) rows.push(...(await alone(startOf(one))))
       return rows
     },
     throwFirst(): void {
@@ -164,6 +185,7 @@ function createWalk<D>(state: Queryable, pass: RowPass, scrub: RowScrub<D>) {
 }
 
 const startOf = (block: number): string => `(${block},0)`
+const blockOf = (place: string): number => Number(/\d+/.exec(place)?.[0])
 
 /** The place behind a row, of the text of its own. */
 const afterRow = (at: string): string =>
