@@ -80,7 +80,7 @@ async function leaveBucket(deps: Deps, bucket: Bucket, run: Run): Promise<Bucket
   while (after !== undefined) {
     run.signal.throwIfAborted()
     if (run.pieces === 0) return 'more'
-    const listed: readonly UnlockedVersion[] | undefined = await told(
+    const listed: readonly UnlockedVersion[] | undefined = await unlessUnread(
       deps,
       bucket,
       unlocked(state, bucket, after),
@@ -91,7 +91,7 @@ async function leaveBucket(deps: Deps, bucket: Bucket, run: Run): Promise<Bucket
     if (answers?.some((answer) => !('code' in answer)) === true) run.pieces--
     after = listed?.at(-1)
   }
-  const ended = await told(
+  const ended = await unlessUnread(
     deps,
     bucket,
     state.query<{ refused: string | null }>('select refused from storage_delete_bucket($1)', [
@@ -104,7 +104,11 @@ async function leaveBucket(deps: Deps, bucket: Bucket, run: Run): Promise<Bucket
 }
 
 /** Undefined where the work met a page that cannot be read, after the alarm of the page. */
-const told = <T>({ damages }: Deps, { id }: Bucket, work: Promise<T>): Promise<T | undefined> =>
+const unlessUnread = <T>(
+  { damages }: Deps,
+  { id }: Bucket,
+  work: Promise<T>,
+): Promise<T | undefined> =>
   work.catch(async (error: unknown) => {
     if (!isOfPage(error)) throw error
     await damages.tellPage(TASK, error, { bucket: id })
@@ -118,7 +122,11 @@ const remove = async (
 ): Promise<readonly Deleted[] | undefined> =>
   versions.length === 0
     ? []
-    : await told(deps, bucket, deps.objects.delete(bucket, versions, { bypassGovernance: true }))
+    : await unlessUnread(
+        deps,
+        bucket,
+        deps.objects.delete(bucket, versions, { bypassGovernance: true }),
+      )
 
 const isOfDamage = (answer: Deleted): boolean => 'code' in answer && answer.code === 'InternalError'
 

@@ -93,8 +93,7 @@ export async function scrubRows<D extends object = RowDamage>(
   const { table, blocksMax } = pass
   const walk = createWalk<D>(state, pass, scrub)
   const blocks = await blocksOf(state, table)
-  // Versions before have their places under the names of the tasks, and cannot read a place of the table as one.
-  const placeName = `${task}:ctid`
+  const placeName = placeNameOf(pass)
   let low = (await loadPlace(state, placeName)) ?? startOf(0)
   let read = 0
   let leftBytes = scrub.bytesMax
@@ -124,10 +123,10 @@ export async function scrubRows<D extends object = RowDamage>(
 }
 
 /**
- * The name of the place of a pass. Versions before blocks have their places under the names of the tasks, and cannot read
- * a block as one.
+ * The name of the place of a pass. Earlier versions have their places under the names of the tasks, and cannot read
+ * a place of the table as one.
  */
-export const placeNameOf = ({ task }: Pick<RowPass, 'task'>): string => `${task}:blocks`
+export const placeNameOf = ({ task }: Pick<RowPass, 'task'>): string => `${task}:ctid`
 
 async function blocksOf(state: Queryable, table: RowPass['table']): Promise<number> {
   const { rows } = await state.query<{ blocks: number }>(
