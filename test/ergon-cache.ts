@@ -22,6 +22,7 @@ import { PROGRAMS } from '#processes/programs.ts'
 import { compilePrograms } from '#node/compiled.ts'
 import type { Program } from '#node/program-flags.ts'
 import { SCHEMAS } from '#processes/schemas.ts'
+import { copyWhole } from './copy-whole.ts'
 
 const CACHE = join(import.meta.dirname, '..', '.cache')
 /** Where copies of caches are in a run in memory (scripts/test-memory.ts): the toy's tree has a cache of its own. */
@@ -141,14 +142,12 @@ async function copyCache(): Promise<void> {
   if (COPIES === undefined) return
   mkdirSync(LINKED, { recursive: true })
   await using _ = await lockFile(join(COPIES, 'lock'), AbortSignal.timeout(FETCH_MAX_MS))
-  const made = FOLDERS.filter((name) => name !== COMPILED_FOLDER)
-    .map((name) => join(CACHE, name))
-    .filter((folder) => existsSync(folder))
-  // Never into a file that is there: a running PostgreSQL may have it by a hard link, and would crash.
-  const flags = ['-R', '-p', '-u', '--remove-destination']
-  execFileSync('cp', [...flags, ...made, LINKED], { stdio: 'pipe' })
+  for (const name of FOLDERS)
+    if (name !== COMPILED_FOLDER && existsSync(join(CACHE, name)))
+      copyWhole(join(CACHE, name), join(LINKED, name))
 }
 
+/** A function of its own for `once`: the models may be made after the first copy, which then lacks them. */
 const copyCacheWithModels = () => copyCache()
 
 /** The version of the sources of the tables, and of what makes the state. */
