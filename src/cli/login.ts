@@ -17,7 +17,7 @@ const PENDING = 'login_pending'
 const PASSING: ReadonlySet<number> = new Set([429, 500, 502, 503, 504])
 const PAUSE_MS_MAX = 30_000
 
-/** `scope`: what the page of the approval proposes. */
+/** `scope`: what the page of the approval names, for the person to choose. */
 type LoginOptions = GlobalOptions & { readonly scope?: string | boolean | undefined }
 /** Says where the person approves, and with which code; opens the page, where that is wanted. */
 export type OnBegun = (begun: LoginBegun) => void

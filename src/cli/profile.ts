@@ -141,7 +141,7 @@ export function tokenOf(options: GlobalOptions): string {
   return found
 }
 
-/** The login at the service that was asked, with the scope that the page of the approval proposes. */
+/** The login at the service that was asked, with the scope that the page of the approval names. */
 export const loginCommand = ({ baseUrl }: GlobalOptions, scope?: string): string =>
   `ergon login${baseUrl === undefined ? '' : ` --base-url ${baseUrl}`}${scope === undefined ? '' : ` --scope ${scope}`}`
 

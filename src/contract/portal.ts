@@ -102,7 +102,7 @@ export const loginRequest = ownObject({
     .string()
     .regex(/^[\w-]{16,128}$/, 'must be 16 to 128 characters of base64url')
     .optional(),
-  /** That the approval page proposes; the person decides. */
+  /** That the approval page names; the person chooses. */
   scope: z.enum(SCOPES).optional(),
 }).refine(
   ({ redirect_port: port, state }) => (port === undefined) === (state === undefined),
@@ -239,7 +239,7 @@ export const loginReply = z.object({
   name: z.string(),
   /** The network address that asks. */
   address: z.string(),
-  /** That the command line proposes, where one was named; the person decides. */
+  /** That the command line asks for, where one was named; the person chooses. */
   scope: z.enum(SCOPES).nullable(),
   expires_at: time,
 })

@@ -26,7 +26,7 @@ export type LoginRow = {
   readonly expires_at: Date
   readonly account: string | null
   readonly member: string | null
-  /** Proposed by the command line until the approval; then that of the token. */
+  /** Asked for by the command line until the approval; then that of the token. */
   readonly scope: Scope | null
   readonly code_hash: Buffer | null
 }

@@ -49,10 +49,14 @@ describe('offers of the console', { skip: withoutBrowser }, () => {
     await page.getByText(`ergon login --base-url ${baseUrl} --scope billing-admin`).waitFor()
   })
 
-  test('the approval of a login has the scope chosen that the command line proposes', async () => {
-    for (const [scope, chosen] of [
-      ['billing-admin', 'billing-admin'],
-      [undefined, 'deploy'],
+  test('the approval of a login has deploy chosen at most, and says where the command line asks for more', async () => {
+    const more = page.getByText('The command line asks for billing-admin: choose that yourself')
+    const redirect = { redirect_port: 54_321, state: 'a'.repeat(16) }
+    for (const [scope, chosen, flow] of [
+      ['billing-admin', 'deploy', redirect],
+      ['billing-admin', 'deploy', {}],
+      ['read', 'read', {}],
+      [undefined, 'deploy', redirect],
     ] as const) {
       const answer = await fetch(`${sharedErgon().baseUrl}/v1/logins`, {
         method: 'POST',
@@ -60,14 +64,21 @@ describe('offers of the console', { skip: withoutBrowser }, () => {
         body: JSON.stringify({
           name: 'laptop',
           code_challenge: 'a'.repeat(43),
-          redirect_port: 54_321,
-          state: 'a'.repeat(16),
           scope,
+          ...flow,
         }),
       })
-      const { approve_url: url } = (await answer.json()) as { readonly approve_url: string }
-      await page.goto(url)
+      const begun = (await answer.json()) as {
+        readonly approve_url: string
+        readonly user_code: string
+      }
+      await page.goto(begun.approve_url)
+      if (flow !== redirect) {
+        await page.getByLabel('The code that the command line shows').fill(begun.user_code)
+        await page.keyboard.press('Enter')
+      }
       await page.locator('label:has(input:checked)', { hasText: chosen }).waitFor()
+      assert.equal(await more.count(), scope === 'billing-admin' ? 1 : 0)
     }
   })
 

@@ -4,7 +4,7 @@
 /** Commands that ask the operator's socket in the data folder, and not the API. */
 const ON_MACHINE =
   /^ergon (admin|artifacts|meter|signers|status|models (add|alias|remove)|storage (keys|move))\b/
-/** Commands of money, tokens, members and evidence; each other one needs no more than a login proposes by itself. */
+/** Commands of tokens, members and evidence; each other one needs no more than a login proposes by itself. */
 const OF_BILLING = /^ergon (tokens|members|evidence (create|delete))\b/
 
 /** The machine of the service, or a login; its scope where the login proposes less by itself. */

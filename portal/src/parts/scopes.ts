@@ -1,5 +1,5 @@
 // Scopes of tokens in words.
-import type { Scope } from '#contract/operation.ts'
+import { permits, type Scope } from '#contract/operation.ts'
 
 export const SCOPE_WORDS: Readonly<
   Record<Scope, { readonly short: string; readonly long: string }>
@@ -9,3 +9,12 @@ export const SCOPE_WORDS: Readonly<
   'billing-admin': { short: 'everything', long: 'Also money, tokens, members and the account' },
 }
 export const SCOPES = Object.keys(SCOPE_WORDS) as readonly Scope[]
+
+/**
+ * The scope that the approval of a login has chosen at first. Strangers begin logins too, so more than `deploy` is always
+ * the person's own choice. `greatest` is the most of the person's role.
+ */
+export const proposedScope = (asked: Scope | null, greatest: Scope): Scope =>
+  SCOPES.findLast((scope) =>
+    [asked ?? 'deploy', 'deploy' as const, greatest].every((most) => permits(most, scope)),
+  ) ?? 'read'

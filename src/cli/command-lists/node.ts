@@ -12,7 +12,7 @@ export const NODE_COMMANDS: CommandList = {
         ['--browser', 'approve it in the browser of this machine (default on a terminal)'],
         [
           '--scope <scope>',
-          'what the page of the approval proposes: read, deploy or billing-admin (default deploy)',
+          'what you want to choose on the page of the approval: read, deploy or billing-admin (default deploy)',
         ],
       ],
       load: () => import('#cli/commands/login.ts'),

@@ -1,14 +1,16 @@
 // The approval: who asks, from where, and how much the token may do.
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Scope } from '#contract/operation.ts'
+import { permits, type Scope } from '#contract/operation.ts'
+import { RIGHTS } from '#contract/roles.ts'
 import { call } from '#console/client/call.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
-import { changed } from '#console/client/queries.ts'
+import { changed, read } from '#console/client/queries.ts'
 import { withTouch } from '#console/client/touch.ts'
 import { Choices } from '#console/parts/choices.tsx'
 import { ProblemNote } from '#console/parts/loaded.tsx'
 import { useAction } from '#console/parts/use-action.ts'
-import { SCOPE_WORDS, SCOPES } from '#console/parts/scopes.ts'
+import { proposedScope, SCOPE_WORDS, SCOPES } from '#console/parts/scopes.ts'
 
 /** The command line waits on this machine alone. */
 const WAITING = /^http:\/\/127\.0\.0\.1:\d{4,5}\//
@@ -21,7 +23,11 @@ export function Approve({
   readonly login: string
   readonly asked: ReplyOf<'GET /v1/logins/:login'>
 }) {
-  const [scope, setScope] = useState<Scope>(asked.scope ?? 'deploy')
+  const [chosen, setChosen] = useState<Scope>()
+  const role = useQuery(read('GET /v1/session', {})).data?.member.role ?? 'viewer'
+  const greatest = RIGHTS[role].scope
+  const proposed = proposedScope(asked.scope, greatest)
+  const scope = chosen ?? proposed
   const [isDone, setDone] = useState(false)
   const action = useAction(async () => {
     const { redirect_url: next } = await withTouch(() =>
@@ -49,8 +55,16 @@ export function Approve({
         legend="What it may do"
         value={scope}
         options={SCOPES.map((name) => [name, name, SCOPE_WORDS[name].long])}
-        onChange={setScope}
+        onChange={setChosen}
       />
+      {asked.scope !== null && !permits(proposed, asked.scope) && (
+        <p className="small">
+          The command line asks for <b>{asked.scope}</b>:{' '}
+          {permits(greatest, asked.scope)
+            ? 'choose that yourself if you began this login.'
+            : `your role has ${greatest} at most.`}
+        </p>
+      )}
       {action.error !== undefined && <ProblemNote error={action.error} />}
       <div className="tools">
         <button type="button" className="btn primary" disabled={action.isBusy} onClick={action.run}>
