@@ -176,7 +176,6 @@ const Pending = ({ id }: { readonly id: string }) => (
       </div>
       <Seal hash={undefined} signers={5} signed={0} />
     </div>
-    <LoginLine />
     <p className="id tiny">{id}</p>
   </Plate>
 )
@@ -226,6 +225,7 @@ const Actions = ({ id, text }: { readonly id: string; readonly text: string }) =
         className="btn small"
       />
     </div>
+    <LoginLine />
     <p className="id tiny">{id}</p>
   </>
 )
