@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { PROBE_NAME } from '#contract/probe-names.ts'
 import { product, sharedErgon } from '../product.ts'
 import { PLAIN } from '../settings.ts'
 import {
+  done,
   newPerson,
   openBrowser,
   QUIET_PAGE,
@@ -64,6 +66,22 @@ describe('looks of the console', { skip: withoutBrowser }, () => {
     await link.click()
     await page.getByRole('heading', { name: 'Probes', exact: true }).first().waitFor()
     await page.unroute('**/v1/probe')
+  })
+
+  test('Ledger of the first account names the probe, whose token is on the last page of tokens', async () => {
+    const { page } = owner
+    const made = await owner.ask('POST', '/v1/tokens', { name: 'probing', scope: 'read' })
+    const { id, token } = done(made, 201)
+    const headers = { authorization: `Bearer ${String(token)}` }
+    assert.ok((await fetch(`${sharedErgon().baseUrl}/v1/storage/buckets`, { headers })).ok)
+    await page.route('**/v1/tokens**', (route) => {
+      const isLast = route.request().url().includes('cursor=')
+      const data = isLast ? [{ id, name: PROBE_NAME }] : []
+      return route.fulfill({ json: { data, next_cursor: isLast ? null : 'last' } })
+    })
+    await page.goto(`${portal()}/ledger`)
+    await page.getByText('the installation’s own probe').first().waitFor()
+    await page.unroute('**/v1/tokens**')
   })
 
   test('in the colours of the system, the current page, a bar and a choice stand out', async () => {

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { PROBE_NAME, probeBucket } from '#contract/probe-names.ts'
-import { read, readPages, rowsOf, useIsOperator } from '#console/client/queries.ts'
+import { read, readPages, rowsOf, useIsOperator, useRest } from '#console/client/queries.ts'
 import type { Probe } from './ledger-row.ts'
 
 /** In lists, behind the name of a thing. */
@@ -13,6 +13,8 @@ export function useProbe(): Probe | undefined {
   const isOperator = useIsOperator()
   const account = useQuery(read('GET /v1/session', {})).data?.account_id
   const tokens = useInfiniteQuery({ ...readPages('GET /v1/tokens', {}), enabled: isOperator })
+  // The newest tokens come first, and the probe's is among the oldest.
+  useRest(tokens)
   return useMemo(
     () =>
       account === undefined || tokens.data === undefined || !isOperator
