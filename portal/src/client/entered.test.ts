@@ -32,7 +32,7 @@ const globals = {
 for (const [name, value] of Object.entries(globals))
   Object.defineProperty(globalThis, name, { value, configurable: true })
 
-const { entered, left, tellOtherTabs } = await import('./entered.ts')
+const { memberChanged, tellOtherTabs } = await import('./entered.ts')
 const { begunUploads } = await import('./begun-uploads.ts')
 const { beginWith, savedCodes } = await import('#console/sign-up/progress.ts')
 
@@ -44,18 +44,18 @@ const keep = () => {
 const kept = () => [savedCodes().length, begunUploads.in('entered').length]
 
 test('neither a sign-in nor a sign-out leaves codes or uploads of the member before', () => {
-  for (const act of [entered, () => entered('/'), left, () => left('/')]) {
+  for (const act of [memberChanged, () => memberChanged('/')]) {
     keep()
     assert.deepEqual(kept(), [1, 1])
     act()
     assert.deepEqual(kept(), [0, 0])
   }
-  assert.deepEqual(visited, ['reload', '/', 'reload', '/'])
+  assert.deepEqual(visited, ['reload', '/'])
 })
 
-test('a sign-in on any page is told to the other tabs; a new member keeps the own codes', async () => {
+test('a sign-in or a sign-out on any page is told to the other tabs; a new member keeps the own codes', async () => {
   const other = new Channel('ergon-entered')
-  for (const act of [() => entered('/'), tellOtherTabs]) {
+  for (const act of [() => memberChanged('/'), tellOtherTabs]) {
     keep()
     const heard = once(other, 'message', { signal: AbortSignal.timeout(5_000) })
     act()

@@ -18,21 +18,10 @@ export function tellOtherTabs(): void {
   channel.postMessage('')
 }
 
-/** The page is loaded anew, or the one at `path`. */
-export function entered(path?: string): void {
+/** After a sign-in or the end of the session: all tabs are loaded anew, this one at `path` where that is given. */
+export function memberChanged(path?: string): void {
   forgetCodes()
   tellOtherTabs()
-  load(path)
-}
-
-/** After the end of the session of this browser: the page is loaded anew, or the one at `path`. */
-export function left(path?: string): void {
-  forgetCodes()
-  begunUploads.forgetAll()
-  load(path)
-}
-
-function load(path: string | undefined): void {
   if (path === undefined) location.reload()
   else location.assign(path)
 }

@@ -1,5 +1,5 @@
 // The landing page's only script: the passkey of a new account, and the browser's suggestion to sign in.
-import { entered, tellOtherTabs } from '#console/client/entered.ts'
+import { memberChanged, tellOtherTabs } from '#console/client/entered.ts'
 import { isCancelled } from '#console/client/problem.ts'
 import { signIn, signUp } from '#console/sign-in/passkey.ts'
 import { applyTheme } from '#console/parts/settings.ts'
@@ -29,7 +29,7 @@ element('sign-in').addEventListener('click', (event) => {
   event.preventDefault()
   void attempt(async () => {
     await signIn()
-    entered('/')
+    memberChanged('/')
   })
 })
 
@@ -38,7 +38,7 @@ async function suggestPasskey(): Promise<void> {
   if (!(await window.PublicKeyCredential?.isConditionalMediationAvailable?.())) return
   try {
     await signIn(offer.signal)
-    entered('/')
+    memberChanged('/')
   } catch {
     // The offer ends without a word: a button was used instead, or the service asked too often.
   }

@@ -11,18 +11,6 @@ type Line = { readonly at: string; readonly text: string }
 
 /** Lines that one read of a log asks for. */
 export const LOG_LINES = '200'
-const WRITTEN_MS = 2_000
-const QUIET_MS = 10_000
-/** A log without a line for so long is quiet. */
-const QUIET_AFTER_MS = 60_000
-
-/** Milliseconds until a followed log is read again: each read is charged, so a quiet log is read less often. */
-export function followedMs(lines: readonly Line[] | undefined): number {
-  const newest = lines?.at(-1)
-  return newest !== undefined && Date.now() - Date.parse(newest.at) < QUIET_AFTER_MS
-    ? WRITTEN_MS
-    : QUIET_MS
-}
 
 export function Log<Row extends Line>(props: {
   /** The newest lines, the oldest of them first; read again while `isFollowed`. */

@@ -1,7 +1,7 @@
 // Signing in: by passkey, or once by a recovery code. There is no password.
 import { useEffect, useState } from 'react'
 import { call } from '#console/client/call.ts'
-import { entered } from '#console/client/entered.ts'
+import { memberChanged } from '#console/client/entered.ts'
 import { Field } from '#console/parts/field.tsx'
 import { Form } from '#console/parts/form.tsx'
 import { Logo } from '#console/parts/icons.tsx'
@@ -38,7 +38,7 @@ export function SignIn() {
 function ByPasskey() {
   const action = useAction(async () => {
     await signIn()
-    entered()
+    memberChanged()
   })
   return (
     <>
@@ -55,7 +55,7 @@ function Recover() {
   const [code, setCode] = useState('')
   const action = useAction(async () => {
     await call('POST /v1/session/recover', { body: { code: code.trim() } })
-    entered()
+    memberChanged()
   })
   return (
     <Form action={action}>

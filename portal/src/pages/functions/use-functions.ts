@@ -1,9 +1,11 @@
 // Reads of functions. A message of the live stream about one of them has it read again.
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { changed, read } from '#console/client/queries.ts'
 import { useCharges } from '#console/live/use-charges.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
-import { followedMs, LOG_LINES } from '#console/parts/log.tsx'
+import { LOG_LINES } from '#console/parts/log.tsx'
+import { createLogPace } from '#console/parts/log-pace.ts'
 import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { isBeingTried } from '#console/parts/versioned.ts'
 import { useNow } from '#console/parts/zone.ts'
@@ -44,14 +46,16 @@ export function useFunction(name: string) {
 }
 
 /** The newest lines, read again while `isFollowed`. */
-export const useLog = ({ id }: Pick<Deployed, 'id'>, isFollowed: boolean) =>
-  useQuery({
+export function useLog({ id }: Pick<Deployed, 'id'>, isFollowed: boolean) {
+  const [paceMs] = useState(() => createLogPace())
+  return useQuery({
     ...read('GET /v1/functions/:function/logs', {
       path: { function: id },
       query: { limit: LOG_LINES },
     }),
-    refetchInterval: ({ state }) => (isFollowed ? followedMs(state.data?.data) : false),
+    refetchInterval: ({ state }) => (isFollowed ? paceMs(state.data?.data) : false),
   })
+}
 
 /** The runs that failed for good, while there are some. */
 export const useFailures = ({ id, runs_failed }: Pick<Deployed, 'id' | 'runs_failed'>) =>

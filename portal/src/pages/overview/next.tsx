@@ -2,27 +2,28 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { Session } from '#console/client/operations.ts'
 import { read } from '#console/client/queries.ts'
 import { useLive } from '#console/live/use-live.ts'
 import { Section } from '#console/parts/section.tsx'
+import { declined } from './declined.ts'
 import { nextStep } from './next-step.ts'
 
-const DECLINED = 'ergon.declined'
-
-const declined = (): readonly string[] => (localStorage.getItem(DECLINED) ?? '').split(' ')
-
 export function Next() {
-  const session = useQuery(read('GET /v1/session', {}))
+  const { data: session } = useQuery(read('GET /v1/session', {}))
+  return session === undefined ? <div /> : <Offer session={session} />
+}
+
+function Offer({ session }: { readonly session: Session }) {
+  const { account_id: account, passkeys_count: passkeys } = session
   const hasBudget = useLive(({ budgets }) => budgets.size > 0)
   const hasWebhook = useLive(({ webhooks }) => webhooks.size > 0)
-  const [gone, setGone] = useState(declined)
-  if (session.data === undefined) return <div />
-  const step = nextStep({ passkeys: session.data.passkeys_count, hasBudget, hasWebhook }, gone)
+  const [gone, setGone] = useState(() => declined.of(account))
+  const step = nextStep({ passkeys, hasBudget, hasWebhook }, gone)
   if (step === undefined) return <div />
   const decline = () => {
-    const next = [...gone, step.id]
-    localStorage.setItem(DECLINED, next.join(' '))
-    setGone(next)
+    declined.add(account, step.id)
+    setGone(declined.of(account))
   }
   return (
     <Section

@@ -1,7 +1,7 @@
 // Where the member is signed in. The browser's own words are text.
 import { useQuery } from '@tanstack/react-query'
 import { call } from '#console/client/call.ts'
-import { left } from '#console/client/entered.ts'
+import { memberChanged } from '#console/client/entered.ts'
 import type { ReplyOf } from '#console/client/operations.ts'
 import { changed, queryClient, read } from '#console/client/queries.ts'
 import { Loaded, ProblemNote } from '#console/parts/loaded.tsx'
@@ -54,7 +54,7 @@ function End({ one: { id, current } }: { readonly one: SignIn }) {
     if (current) {
       await call('DELETE /v1/session', {})
       queryClient.clear()
-      left('/')
+      memberChanged('/')
     } else {
       await call('DELETE /v1/sessions/:session', { path: { session: id } })
       await changed('GET /v1/sessions')

@@ -1,9 +1,11 @@
 // Reads of workloads. A message of the live stream about one of them has it read again.
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { changed, read } from '#console/client/queries.ts'
 import { useCharges } from '#console/live/use-charges.ts'
 import { useResourceChanges } from '#console/live/use-resource-changes.ts'
-import { followedMs, LOG_LINES } from '#console/parts/log.tsx'
+import { LOG_LINES } from '#console/parts/log.tsx'
+import { createLogPace } from '#console/parts/log-pace.ts'
 import { INTERVALS_MAX } from '#console/parts/intervals.ts'
 import { isBeingTried } from '#console/parts/versioned.ts'
 import { useNow } from '#console/parts/zone.ts'
@@ -11,8 +13,14 @@ import type { Workload } from './workload.ts'
 
 /** While a version is pulled or tried. */
 const TRIED_MS = 1_000
-/** Work that may come from a command line, and makes a version. */
-const WORK = ['workload.deploy', 'workload.update', 'workload.rollback', 'deployment.apply']
+/** Work that may come from a command line, and makes a version or changes the instances. */
+const WORK = [
+  'workload.deploy',
+  'workload.update',
+  'workload.scale',
+  'workload.rollback',
+  'deployment.apply',
+]
 /** The live stream tells states and charges; the other figures of a page are at most so old. */
 const SHOWN_MS = 60_000
 /** Hours of energy are at most so old. */
@@ -39,14 +47,16 @@ export function useWorkload(name: string) {
 }
 
 /** The newest lines, read again while `isFollowed`. */
-export const useLog = ({ id }: Pick<Workload, 'id'>, isFollowed: boolean) =>
-  useQuery({
+export function useLog({ id }: Pick<Workload, 'id'>, isFollowed: boolean) {
+  const [paceMs] = useState(() => createLogPace())
+  return useQuery({
     ...read('GET /v1/workloads/:workload/logs', {
       path: { workload: id },
       query: { lines: LOG_LINES },
     }),
-    refetchInterval: ({ state }) => (isFollowed ? followedMs(state.data?.data) : false),
+    refetchInterval: ({ state }) => (isFollowed ? paceMs(state.data?.data) : false),
   })
+}
 
 /** By the hour, of the last day. */
 export const useEnergy = ({ id }: Pick<Workload, 'id'>) =>
