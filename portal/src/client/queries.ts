@@ -78,14 +78,26 @@ export function useRest(query: {
   }, [hasNextPage, isFetching, isError, fetchNextPage])
 }
 
-/** Reads of these operations are asked again when a page shows them. */
+/** Reads of these operations are asked again when a page shows them, of a hidden page once somebody looks. */
 export const changed = (...keys: readonly ReadKey[]): Promise<void> =>
   queryClient.invalidateQueries({
     predicate: ({ queryKey }) => keys.includes(queryKey[0] as ReadKey),
+    refetchType: document.hidden ? 'none' : 'active',
   })
 
+/** Time of the newest answer, in milliseconds since 1970; 0 before the first. */
+export const lastAnswerMs = (): number =>
+  Math.max(
+    0,
+    ...queryClient
+      .getQueryCache()
+      .getAll()
+      .map(({ state }) => state.dataUpdatedAt),
+  )
+
 // The shell shows Sign in, at the same address, once the session is known to be over.
-onSignedOut(() => void changed('GET /v1/session'))
+// A hidden page asks too: what the page shows ends with the session.
+onSignedOut(() => void queryClient.invalidateQueries({ queryKey: ['GET /v1/session'] }))
 
 /** True for owners and admins of the operator's account. */
 export const useIsOperator = (): boolean =>

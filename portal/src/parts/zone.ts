@@ -2,6 +2,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { Zone } from '#console/figures/time.ts'
 import { settings } from './settings.ts'
+import { eachWhileVisible } from './visible-clock.ts'
 
 export const useZone = (): Zone =>
   useSyncExternalStore(settings.subscribe, () => settings.get('zone'))
@@ -11,9 +12,6 @@ const EVERY_MS = { second: 1_000, minute: 10_000, day: 600_000 }
 /** Now, drawn anew as often as the text that is made of it changes. */
 export function useNow(every: keyof typeof EVERY_MS): Date {
   const [now, setNow] = useState(() => new Date())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), EVERY_MS[every])
-    return () => clearInterval(timer)
-  }, [every])
+  useEffect(() => eachWhileVisible(EVERY_MS[every], () => setNow(new Date())), [every])
   return now
 }
