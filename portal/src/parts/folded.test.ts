@@ -1,7 +1,7 @@
 // The price of looking in a short list of charges.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { folded, isFolded } from './folded.ts'
+import { folded, isFolded, readsWords } from './folded.ts'
 import type { Row } from './ledger-row.ts'
 
 const row = (id: string, service: string, operation: string): Row => ({
@@ -59,4 +59,10 @@ test('folded() never takes a row that is no charge for a read', () => {
   const topup: Row = { ...row('a', 'usage', 'usage.get'), kind: 'topup' }
   assert.deepEqual(shown([topup, topup]), ['a', 'a'])
   assert.deepEqual(shown([]), [])
+})
+
+test('readsWords() says "at least" where charges came that nobody named', () => {
+  assert.equal(readsWords(1, false), '1 read')
+  assert.equal(readsWords(12, false), '12 reads')
+  assert.equal(readsWords(12, true), 'At least 12 reads')
 })

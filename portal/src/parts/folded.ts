@@ -27,6 +27,10 @@ export function isLook({ kind, service, operation }: Row): boolean {
 
 export const isFolded = (row: FoldedRow): row is Reads => 'count' in row
 
+/** Words for the number of reads; `isPart` where there may be more of them. */
+export const readsWords = (count: number, isPart: boolean): string =>
+  `${isPart ? 'At least ' : ''}${count === 1 ? '1 read' : `${count} reads`}`
+
 /** At most `most` rows in their order; the last has the reads among them, with their number, their sum, and since when they count. */
 export function folded(rows: readonly Row[], most: number): readonly FoldedRow[] {
   const own = rows.filter((row) => !isLook(row))

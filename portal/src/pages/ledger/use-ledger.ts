@@ -1,10 +1,11 @@
 // The ledger under the filters of the address: pages of the API, and above them the charges that came since.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { readPages, rowsOf } from '#console/client/queries.ts'
 import type { LiveCharge } from '#console/live/state.ts'
 import { useLive } from '#console/live/use-live.ts'
+import { useMissed } from '#console/live/use-missed.ts'
 import { useNow } from '#console/parts/zone.ts'
 import { balanced, joined, rowOfCharge, rowOfEntry } from '#console/parts/ledger-row.ts'
 import { useHeld } from './use-held.ts'
@@ -43,10 +44,9 @@ export function useLedger(filters: Filters) {
   const asked = queryOf(filters, today)
   const query = useInfiniteQuery(readPages('GET /v1/ledger', { query: { ...asked, limit: PAGE } }))
   const { rows: live, waiting } = useHeld(useLive(({ charges }) => charges))
-  const missed = useLive(({ missedCount }) => missedCount)
   const { data } = query
   // A further page is older: it has none of the missed charges.
-  const missedSince = useSince(missed, data?.pages[0])
+  const missedSince = useMissed(data?.pages[0])
   const { id, service } = filters
   const { from } = asked
   // Ten thousand rows are made again when one comes, and not each second.
@@ -75,14 +75,4 @@ export function useLedger(filters: Filters) {
       [rows, read, isWhole, balance, missedSince],
     ),
   }
-}
-
-/** The growth of a count since `moment` was another. */
-function useSince(count: number, moment: unknown): number {
-  const [start, setStart] = useState({ moment, count })
-  if (start.moment !== moment) {
-    setStart({ moment, count })
-    return 0
-  }
-  return count - start.count
 }

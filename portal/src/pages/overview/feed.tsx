@@ -6,19 +6,19 @@ import { call } from '#console/client/call.ts'
 import { energyShort } from '#console/figures/energy.ts'
 import { minuteTime } from '#console/figures/time.ts'
 import { useLive } from '#console/live/use-live.ts'
+import { useMissed } from '#console/live/use-missed.ts'
 import { Command } from '#console/parts/copy.tsx'
 import { Loaded } from '#console/parts/loaded.tsx'
 import { SmallSeal } from '#console/parts/seal.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { operationName } from '#console/parts/services.ts'
-import { folded, isFolded, type Reads as ReadsRow } from '#console/parts/folded.ts'
+import { folded, isFolded, readsWords, type Reads as ReadsRow } from '#console/parts/folded.ts'
 import { joined, rowOfCharge, subjectOf, type Row } from '#console/parts/ledger-row.ts'
 import { useNow, useZone } from '#console/parts/zone.ts'
 import { newestCharges } from './newest-charges.ts'
 
 const SHOWN = 7
 const PAGE = '50'
-/** A change of the ledger has these read again. */
 const NEWEST = queryOptions({
   queryKey: ['GET /v1/ledger', 'feed'],
   queryFn: ({ signal }) =>
@@ -35,6 +35,7 @@ const NEWEST = queryOptions({
 export function Feed() {
   const known = useQuery(NEWEST)
   const live = useLive(({ charges }) => charges)
+  const isPart = useMissed(known.data) > 0
   const resources = useLive((state) => state.resources)
   const named = (row: Row): Row => ({ ...row, subject: subjectOf(row, resources) })
   return (
@@ -48,7 +49,7 @@ export function Feed() {
             <ul className="feed">
               {rows.map((row) => (
                 <li key={row.id} data-row>
-                  {isFolded(row) ? <Reads row={row} /> : <One row={named(row)} />}
+                  {isFolded(row) ? <Reads row={row} isPart={isPart} /> : <One row={named(row)} />}
                 </li>
               ))}
             </ul>
@@ -69,14 +70,16 @@ const One = ({ row }: { readonly row: Row }) => (
   </Link>
 )
 
-function Reads({ row: { count, nj, since } }: { readonly row: ReadsRow }) {
+/** `isPart`: there were charges that neither the ledger's answer nor the stream named. */
+function Reads(props: { readonly row: ReadsRow; readonly isPart: boolean }) {
+  const { count, nj, since } = props.row
   const zone = useZone()
   const now = useNow('minute')
   return (
     <Link to="/ledger">
       <span />
       <span className="whole">
-        {count === 1 ? '1 read' : `${count} reads`} by pages and programs{' '}
+        {readsWords(count, props.isPart)} by pages and programs{' '}
         <span className="muted">since {minuteTime(new Date(since), zone, now)}</span>
       </span>
       <b>{energyShort(nj)}</b>
