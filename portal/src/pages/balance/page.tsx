@@ -17,15 +17,16 @@ import { TopUp } from './top-up.tsx'
 import './balance.css'
 
 const AGAIN_MS = 5_000
+const SHOWN_MS = 60_000
 
 export function Page() {
   const live = useLive(({ balance }) => balance?.balance_pusd)
   // All figures are of one answer, so that they add up. A read is charged and moves the balance itself: only a change of
-  // the cents has the answer read again.
+  // the cents has the answer read again soon. Free joules and reserved money change without one.
   const query = useQuery({
     ...read('GET /v1/balance', {}),
     refetchInterval: ({ state: { data } }) =>
-      live !== undefined && data !== undefined && hasOtherCents(live, data) ? AGAIN_MS : false,
+      live !== undefined && data !== undefined && hasOtherCents(live, data) ? AGAIN_MS : SHOWN_MS,
   })
   return (
     <>

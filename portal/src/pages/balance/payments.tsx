@@ -28,6 +28,8 @@ const stateOf = ({ kind, status }: Topup): State =>
     ? { tone: 'muted', word: 'given back' }
     : (STATES[status] ?? { tone: 'muted', word: status })
 const UNDER_WAY_MS = 2_000
+/** Payments are made by the rule of automatic top-ups too. */
+const SHOWN_MS = 60_000
 const KINDS = { hold: 'Hold', topup: 'Top-up', automatic: 'Automatic top-up' }
 
 const COLUMNS: readonly Column<Topup>[] = [
@@ -93,7 +95,7 @@ export function Payments() {
     ...readPages('GET /v1/topups', {}),
     // The processor tells of a payment a moment later.
     refetchInterval: ({ state }) =>
-      rowsOf(state.data).some(({ status }) => status === 'created') ? UNDER_WAY_MS : false,
+      rowsOf(state.data).some(({ status }) => status === 'created') ? UNDER_WAY_MS : SHOWN_MS,
   })
   const rows = rowsOf(query.data)
   const [doing, setDoing] = useState<Doing>()

@@ -10,6 +10,8 @@ import { LAST_MS } from './last-minute.ts'
 
 /** While something is made. */
 const CHANGING_MS = 2_000
+/** The live stream tells states; size, connections and other figures of a page are at most so old. */
+const SHOWN_MS = 60_000
 /** The energy of the day is at most so old. */
 const ENERGY_MS = 60_000
 const MINUTE_MS = 60_000
@@ -28,7 +30,7 @@ export function useDatabase(name: string) {
   return useQuery({
     ...read('GET /v1/databases/:database', { path: { database: name } }),
     refetchInterval: ({ state }) =>
-      state.data !== undefined && isChanging(state.data) ? CHANGING_MS : false,
+      state.data !== undefined && isChanging(state.data) ? CHANGING_MS : SHOWN_MS,
   })
 }
 

@@ -5,6 +5,8 @@ import { useCharges } from '#console/live/use-charges.ts'
 
 const RUNNING_MS = 1_000
 const LIST_MS = 5_000
+/** The live stream tells of work, of an account with much of it not at once. */
+const SHOWN_MS = 60_000
 /** Charged at the begin and at the end of a deployment, also of one from a command line. */
 const WORK = ['deployment.create', 'deployment.apply']
 
@@ -16,7 +18,7 @@ export function useDeployments(stack: string | undefined) {
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ data }) => data.some(({ status }) => status === 'running'))
         ? LIST_MS
-        : false,
+        : SHOWN_MS,
   })
 }
 

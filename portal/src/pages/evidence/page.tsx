@@ -14,6 +14,8 @@ import { PackTable } from './pack-table.tsx'
 import { isBeingMade, type Pack } from './pack.ts'
 
 const PROGRESS_MS = 2_000
+/** Packs are made at command lines too. */
+const SHOWN_MS = 60_000
 
 const commandOf = (madeAt: Date): string => {
   const now = new Date()
@@ -24,7 +26,7 @@ export function Page() {
   const query = useInfiniteQuery({
     ...readPages('GET /v1/compliance/packs', {}),
     refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ data }) => data.some(isBeingMade)) ? PROGRESS_MS : false,
+      state.data?.pages.some(({ data }) => data.some(isBeingMade)) ? PROGRESS_MS : SHOWN_MS,
   })
   const account = useQuery(read('GET /v1/account', {}))
   const packs = rowsOf(query.data)

@@ -30,7 +30,7 @@ export function useFunctions() {
   useCharges(WORK, functionsChanged)
   return useQuery({
     ...read('GET /v1/functions', {}),
-    refetchInterval: ({ state }) => (state.data?.data.some(isBeingTried) ? TRIED_MS : false),
+    refetchInterval: ({ state }) => (state.data?.data.some(isBeingTried) ? TRIED_MS : SHOWN_MS),
   })
 }
 

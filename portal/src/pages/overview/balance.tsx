@@ -11,6 +11,9 @@ import { Loaded } from '#console/parts/loaded.tsx'
 import { Section } from '#console/parts/section.tsx'
 import { useNow } from '#console/parts/zone.ts'
 
+/** The live stream tells nothing of the free joules. */
+const SHOWN_MS = 60_000
+
 export function Balance() {
   const live = useLive(({ balance }) => balance)
   const isLate = useIsLate()
@@ -19,6 +22,7 @@ export function Balance() {
   const query = useQuery({
     ...read('GET /v1/balance', {}),
     enabled: !isWhole && (isLate || live !== undefined),
+    refetchInterval: SHOWN_MS,
   })
   return (
     <Section title="Balance" aside={<Link to="/balance">top up</Link>}>

@@ -10,6 +10,8 @@ export type GroupBy = (typeof GROUPS)[number]
 export type UsageRow = ReplyOf<'GET /v1/usage'>['data'][number]
 
 const LIMIT = '1000'
+/** The sums are at most so old. */
+const SHOWN_MS = 60_000
 
 const times = ({ fromMs, toMs }: Range) => ({
   from: new Date(fromMs).toISOString(),
@@ -20,12 +22,17 @@ const groupsOf = (range: Range, groupBy: GroupBy) =>
   readPages('GET /v1/usage', { query: { ...times(range), group_by: groupBy, limit: LIMIT } })
 
 export function useUsage(range: Range, groupBy: GroupBy, nowMs: number) {
-  const steps = useInfiniteQuery(
-    readPages('GET /v1/usage', {
+  // A range that is over changes no more, and neither does the one before.
+  const clock = {
+    refetchInterval: range.toMs >= nowMs ? SHOWN_MS : false,
+  } as const
+  const steps = useInfiniteQuery({
+    ...readPages('GET /v1/usage', {
       query: { ...times(range), group_by: 'service', step: range.step, limit: LIMIT },
     }),
-  )
-  const groups = useInfiniteQuery(groupsOf(range, groupBy))
+    ...clock,
+  })
+  const groups = useInfiniteQuery({ ...groupsOf(range, groupBy), ...clock })
   const past = useInfiniteQuery(groupsOf(before(range, nowMs), groupBy))
   useRest(steps)
   useRest(groups)

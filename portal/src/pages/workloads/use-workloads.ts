@@ -31,7 +31,7 @@ export function useWorkloads() {
   useCharges(WORK, workloadsChanged)
   return useQuery({
     ...read('GET /v1/workloads', {}),
-    refetchInterval: ({ state }) => (state.data?.data.some(isBeingTried) ? TRIED_MS : false),
+    refetchInterval: ({ state }) => (state.data?.data.some(isBeingTried) ? TRIED_MS : SHOWN_MS),
   })
 }
 
