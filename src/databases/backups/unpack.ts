@@ -2,7 +2,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdir,
+  open,
+  opendir,
+  rename,
+  rm,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -39,6 +48,7 @@ export async function unpackCluster(
     let done = 0
     const counted = (bytes: Buffer) => report((done += bytes.length))
     await untar(data, piecesOf(deps.blobs, plan.files, { counted, signal }))
+    await demandPlain(data)
     // Without it a server would begin at another place of the log, and be wrong without a word.
     if (!existsSync(join(data, 'backup_label'))) throw new BackupFault('its copy has no label')
     for (const piece of plan.log)
@@ -100,6 +110,16 @@ async function untar(folder: string, bytes: AsyncIterable<Buffer>): Promise<void
   }
   const [code] = await ended
   if (code !== 0) throw new BackupFault(`its files cannot be unpacked: ${said.trim()}`)
+}
+
+/**
+ * Files and folders alone: through a link of the copy the log would be written elsewhere. A cluster without tablespaces
+ * has no link.
+ */
+async function demandPlain(folder: string): Promise<void> {
+  for await (const entry of await opendir(folder, { recursive: true }))
+    if (!entry.isFile() && !entry.isDirectory())
+      throw new BackupFault(`its copy has a link or a device: ${entry.name}`)
 }
 
 /** Writes a piece to the files of its segments. */

@@ -1,0 +1,60 @@
+// The files of a restored cluster from an archive: nothing is written through a link of the archive.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { BackupFault, type LogPiece, type RestorePlan } from './plan.ts'
+import type { SealedBlobs } from './sealed-blobs.ts'
+import { unpackCluster } from './unpack.ts'
+
+const { signal } = new AbortController()
+const MB = 1_048_576
+
+test('unpackCluster() refuses a copy whose folder of the log, or anything below it, is a link', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'ergon-unpack-'))
+  t.after(() => rmSync(place, { recursive: true }))
+  const [away, folder] = [join(place, 'away'), join(place, 'restored')]
+  mkdirSync(away)
+  const unpack = async (name: string, link: string | undefined): Promise<void> => {
+    const files = join(place, name)
+    mkdirSync(join(files, 'base'), { recursive: true })
+    writeFileSync(join(files, 'backup_label'), 'label')
+    if (link !== 'pg_wal') mkdirSync(join(files, 'pg_wal'))
+    if (link !== undefined) symlinkSync(away, join(files, link))
+    const tar = execFileSync('tar', ['-c', '-C', files, '.'])
+    const blobs: Pick<SealedBlobs, 'get'> = {
+      async *get(sealed) {
+        yield sealed === piece ? Buffer.alloc(MB) : tar
+      },
+    }
+    const key = {} as LogPiece['key']
+    const blob = {} as LogPiece['blob']
+    const piece: LogPiece = {
+      blob,
+      key,
+      size: MB,
+      begin: BigInt(MB),
+      end: 2n * BigInt(MB),
+      timeline: 1,
+    }
+    const plan: RestorePlan = {
+      files: [{ blob, key, size: tar.length }],
+      filesBytes: tar.length,
+      log: [piece],
+      consistent: piece.end,
+    }
+    const work = { folder, plan, until: 'end' } as const
+    await unpackCluster({ blobs: blobs as SealedBlobs }, work, () => undefined, signal)
+  }
+  for (const link of ['pg_wal', 'postgresql.auto.conf', join('base', 'one')])
+    await assert.rejects(unpack(link.replace('/', '-'), link), (error) => {
+      assert.ok(error instanceof BackupFault)
+      assert.match(error.message, /^its copy has a link or a device: /)
+      return true
+    })
+  assert.deepEqual(readdirSync(away), [])
+  await unpack('plain', undefined)
+  assert.equal(readdirSync(join(folder, 'data', 'pg_wal')).length, 1)
+})
