@@ -74,7 +74,7 @@ test(
   async () => {
     const path = await (async () => {
       await using database = connect(NAME)
-      await readTables(database)
+      await readTables(connect, NAME)
       assert.equal(await isSuperuser(), false)
       const { rows } = await database.query<{ path: string }>(
         "select pg_relation_filepath('public.t') as path",
@@ -88,8 +88,7 @@ test(
     writeFileSync(file, bytes)
     server.restart()
     await server.ready()
-    await using database = connect(NAME)
-    await assert.rejects(readTables(database), (error) => {
+    await assert.rejects(readTables(connect, NAME), (error) => {
       assert.ok(error instanceof BackupFault)
       assert.match(error.message, /^a table cannot be read: invalid page/)
       return true

@@ -60,8 +60,7 @@ export async function adopt(
   await checkReached(server, restored.least)
   const found = await server.query('select from pg_database where datname = $1', [restored.name])
   if (found.rowCount > 0) {
-    await using database = connect(restored.name)
-    await readTables(database)
+    await readTables(connect, restored.name)
     await server.query(
       await formatted(server, 'alter database %I rename to %I', [restored.name, to.name]),
     )
@@ -92,7 +91,11 @@ const READ =
  * the account as the superuser: the planner evaluates those in the predicates of indexes. VACUUM plans nothing, and
  * works with the rights of the table's owner.
  */
-export async function readTables(database: State): Promise<void> {
+export async function readTables(
+  connect: (database: string) => State,
+  name: string,
+): Promise<void> {
+  await using database = connect(name)
   const { rows } = await database.query<{ name: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where c.relkind in ('r', 'm', 't') and c.relpersistence = 'p' order by c.oid`,
