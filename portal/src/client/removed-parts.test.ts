@@ -9,6 +9,7 @@ const kept = new Map<string, string>()
 const localStorage = {
   getItem: (name: string) => kept.get(name) ?? null,
   setItem: (name: string, text: string) => void kept.set(name, text),
+  removeItem: (name: string) => void kept.delete(name),
 }
 Object.defineProperty(globalThis, 'localStorage', { value: localStorage, configurable: true })
 
