@@ -21,6 +21,8 @@ export type PostgresCellOptions = {
   readonly limits?: CellSpec['limits']
   /** Settings of postgresql.conf that differ from those of settings.ts. */
   readonly settings?: Readonly<Record<string, string>>
+  /** The server is ended where it does not answer within this time; that is 2 minutes by default. */
+  readonly readyMaxMs?: number | undefined
 }
 
 /** The port is only a part of the socket's name: there is no TCP. */
@@ -64,7 +66,7 @@ export function postgresCell(options: PostgresCellOptions): CellSpec {
     socketGroup: options.socketGroup,
     calls: [],
     limits: options.limits ?? {},
-    ready: { probe: probeServer, timeoutMs: READY_MAX_MS },
+    ready: { probe: probeServer, timeoutMs: options.readyMaxMs ?? READY_MAX_MS },
     socket: SOCKET,
     // SIGINT is PostgreSQL's fast shutdown: sessions end, a checkpoint is written.
     stop: { signal: 'SIGINT', graceMs: STOP_GRACE_MS },

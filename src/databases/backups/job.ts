@@ -5,6 +5,9 @@ import type { AgentSocket } from '#node/agent-socket/ask-agent.ts'
 import type { State } from '#state/connect.ts'
 import type { SealedBlobs } from './sealed-blobs.ts'
 
+/** A backup, the copy of a restore and its recovery may take so long each. */
+export const JOB_MS_MAX = 24 * 3_600_000
+
 export type JobDeps = {
   readonly state: State
   readonly blobs: SealedBlobs

@@ -7,7 +7,7 @@ import type { State } from '#state/connect.ts'
 import { backUp } from './back-up.ts'
 import { BackupFault } from './plan.ts'
 import { restore } from './restore.ts'
-import type { BackupJob, JobDeps, JobKind } from './job.ts'
+import { JOB_MS_MAX, type BackupJob, type JobDeps, type JobKind } from './job.ts'
 import { sweepRestored } from './sweep-restored.ts'
 
 const TRY_AGAIN = 'the service could not do it now; try again'
@@ -20,7 +20,6 @@ const UNPAID_CODES: ReadonlySet<string> = new Set([
 ])
 const AGAIN_MS = 5000
 const ATTEMPTS_MAX = 3
-const JOB_MS_MAX = 24 * 3_600_000
 /** A restore is charged to the new database. */
 const PAYER = `(select account from resources where id = database) as account, database as resource`
 /** For each kind: what runs is wanted again, the next one, and the work. */

@@ -3,11 +3,14 @@
 import { sleep } from '#base/clock.ts'
 import type { Logger } from '#base/log.ts'
 import type { Cell, CellSpec } from '#cells/cell.ts'
+import { JOB_MS_MAX } from './job.ts'
 import { BackupFault } from './plan.ts'
 
 /** Where the cell differs from that of any server. */
 export type OwnCell = Pick<CellSpec, 'output' | 'ended'> & {
   readonly settings?: Readonly<Record<string, string>>
+  /** A start may take so long; by default as long as that of any server. */
+  readonly readyMaxMs?: number
 }
 
 const LOOK_MS = 100
@@ -22,6 +25,7 @@ export async function recoverIn(
 ): Promise<Cell> {
   let isBeforeTarget = false
   const cell = await begin({
+    readyMaxMs: JOB_MS_MAX,
     output({ stream, text }) {
       log.info('Output of a cell that recovers', { stream, text })
       isBeforeTarget ||= text.includes(BEFORE_TARGET)
@@ -38,7 +42,7 @@ export async function recoverIn(
     throw error
   }
   await cell.stop()
-  const last = await begin({ settings: { recovery_target_time: '' } })
+  const last = await begin({ readyMaxMs: JOB_MS_MAX, settings: { recovery_target_time: '' } })
   await last.ready(signal)
   return last
 }

@@ -278,7 +278,7 @@ async function recoverFirst(
 async function startCell(
   deps: ServersDeps,
   { install, database }: { readonly install: PostgresInstall; readonly database: Resource },
-  { settings, ...own }: OwnCell = {},
+  { settings, readyMaxMs, ...own }: OwnCell = {},
 ): Promise<Cell> {
   const { id, account } = database
   const name = cellNameOf(id)
@@ -291,6 +291,7 @@ async function startCell(
     socketFolder: join(deps.runFolder, DATABASE_SOCKETS, name),
     socketGroup: DATABASE_SOCKETS,
     payer: { kind: 'account', account },
+    readyMaxMs,
     settings: {
       ...DATABASE_SETTINGS,
       ...(isCounting && STATEMENT_SETTINGS),
