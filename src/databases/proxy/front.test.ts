@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '#base/clock.ts'
 import { readPair } from '#node/certificate-pair.ts'
 import { selfSigned } from '#databases/certificate/self-signed.ts'
@@ -73,4 +74,33 @@ test('a login that makes room for others is told why, before its first byte and 
     assert.match(await told, /C53300\0Mtoo many logins at once/)
     crowd.splice(0).forEach((socket) => socket.destroy())
   }
+})
+
+/** The seconds until the kernel asks a client whether anybody is there; undefined while another timer runs. */
+function asksInS(port: number, client: Socket): number | undefined {
+  const ending = (of: number) => `:${of.toString(16).toUpperCase().padStart(4, '0')}`
+  const line = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((text) => text.trim().split(/\s+/))
+    .find(
+      ([, own, other]) =>
+        own?.endsWith(ending(port)) === true &&
+        other?.endsWith(ending(client.localPort ?? 0)) === true,
+    )
+  // The timer 2 is that of an idle connection, in hundredths of a second.
+  const [timer, rest = ''] = line?.[5]?.split(':') ?? []
+  return timer === '02' ? Number.parseInt(rest, 16) / 100 : undefined
+}
+
+test('front door: a client that is silent is asked by the kernel after a minute, and not after two hours', async (t) => {
+  const port = await serve(t, away)
+  const client = connect(port, '127.0.0.1')
+  t.after(() => client.destroy())
+  await once(client, 'connect')
+  let seconds: number | undefined
+  for (let nth = 0; nth < 100 && seconds === undefined; nth++) {
+    await pause(20)
+    seconds = asksInS(port, client)
+  }
+  assert.ok(seconds !== undefined && seconds > 30 && seconds <= 60, `${seconds} s`)
 })

@@ -43,6 +43,8 @@ const LAST_WORDS_MS = 10_000
 const CONNECTIONS_MAX = 10_000
 /** Connections that the kernel keeps for us. Of a thousand at once 511, Node's default, had no room for all. */
 const BACKLOG = 4096
+/** The kernel begins after two hours by default: so long a client without a network would keep its server awake. */
+const KEEP_ALIVE_MS = 60_000
 const DECOY_BYTES = 32
 const AWAY: FatalError = {
   code: '57P03',
@@ -111,7 +113,8 @@ export function createFront(deps: FrontDeps): Front {
     socket.on('error', () => socket.destroy())
     void accept(socket)
   }
-  const server = createServer({ noDelay: true, keepAlive: true }, take)
+  const kept = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }
+  const server = createServer({ noDelay: true, ...kept }, take)
   const localServer = createServer(take)
   for (const one of [server, localServer]) one.maxConnections = CONNECTIONS_MAX
   return {
