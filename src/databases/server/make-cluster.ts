@@ -1,22 +1,30 @@
 // The files of the server of a database.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Secret } from '#base/log.ts'
 import { initialiseCluster } from '#postgres/cluster.ts'
 import type { PostgresInstall } from '#postgres/install.ts'
 import type { Resource } from '#resources/resource.ts'
+import type { Queryable } from '#state/connect.ts'
+import { StartFailure } from './failing-start.ts'
 
 const TEMPLATE = 'template'
 // The superuser is the agent, by its password. The roles of customers have proved who they are at the proxy, and
 // nobody else may enter the folder of the socket.
 const HOST_RULES = 'local all postgres scram-sha-256\nlocal all all trust\n'
 
-/** A copy of a template, which the first database makes. */
+/**
+ * A copy of a template, which the first database makes. Throws a StartFailure for a database that had files before: an
+ * empty one would take its place without a word.
+ */
 export async function makeCluster(
   {
+    state,
     install,
     superuserPassword,
     folder,
   }: {
+    readonly state: Queryable
     readonly install: () => Promise<PostgresInstall>
     readonly superuserPassword: Secret
     readonly folder: string
@@ -24,8 +32,27 @@ export async function makeCluster(
   { id }: Resource,
   signal: AbortSignal,
 ): Promise<void> {
+  const own = join(folder, id)
+  if (!hasFiles(own) && (await hadFiles(state, id))) throw missingFiles(own)
   const template = join(folder, TEMPLATE)
   const cluster = { install: await install(), superuserPassword, walSegmentMb: 1, signal }
   await initialiseCluster({ ...cluster, folder: template })
-  await initialiseCluster({ ...cluster, folder: join(folder, id), template, hostRules: HOST_RULES })
+  await initialiseCluster({ ...cluster, folder: own, template, hostRules: HOST_RULES })
+}
+
+/** True for a folder that holds a cluster. */
+export const hasFiles = (folder: string): boolean => existsSync(join(folder, 'data'))
+
+/** The failure of a database whose cluster is gone. */
+export const missingFiles = (folder: string): StartFailure =>
+  new StartFailure('its files are missing', `its files are missing: ${folder}`)
+
+/** True once a server of the database has answered, or has recovered restored files. */
+async function hadFiles(state: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await state.query(
+    `select from databases d where id = $1 and (postgres_version is not null
+       or exists (select from database_restores r where r.database = d.id and r.status = 'done'))`,
+    [id],
+  )
+  return rowCount > 0
 }

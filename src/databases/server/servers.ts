@@ -17,7 +17,7 @@ import { adopt, type Restored } from '#databases/backups/restored.ts'
 import { cellNameOf } from './cell-name.ts'
 import { failureBefore, watchStart, type StartFailure } from './failing-start.ts'
 import { installedIn, type Installed } from './look-inside.ts'
-import { makeCluster } from './make-cluster.ts'
+import { hasFiles, makeCluster, missingFiles } from './make-cluster.ts'
 import { makeDatabase, type DatabaseRoles } from './make-database.ts'
 import { KEPT_MAX } from '#databases/proxy/backends.ts'
 import { SESSIONS_MAX } from '#databases/agent-socket/session-shares.ts'
@@ -187,6 +187,7 @@ async function startServer(
   const folder = join(deps.folder, database.id)
   const watch = watchStart(folder)
   const { install, cell } = await reportingFailure(deps, database, async () => {
+    if (!hasFiles(folder)) throw missingFiles(folder)
     const programs = await deps.install()
     const own = { ended: watch.ended }
     return { install: programs, cell: await startCell(deps, { install: programs, database }, own) }
