@@ -6,6 +6,8 @@ import { fault } from '#contract/errors.ts'
 
 const PATH_BYTES_MAX = 4096
 const NAME_BYTES_MAX = 255
+/** Names of a path: a folder is made for each that is absent. */
+const PARTS_MAX = 128
 const LINKS_MAX = 40
 const FOLDER_MODE = 0o755
 
@@ -13,6 +15,7 @@ const FOLDER_MODE = 0o755
 export function entryParts(name: string): readonly string[] {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (Buffer.byteLength(name) > PATH_BYTES_MAX) throw hostile('a name is too long')
+  if (parts.length > PARTS_MAX) throw hostile(`a name has more than ${PARTS_MAX} parts`)
   for (const part of parts) {
     if (part === '..') throw hostile(`an entry leads out of it: ${shown(name)}`)
     if (part.includes('\0') || Buffer.byteLength(part) > NAME_BYTES_MAX)
@@ -21,8 +24,11 @@ export function entryParts(name: string): readonly string[] {
   return parts
 }
 
-/** The folder of these parts; made where it is absent, in place of a file too. Throws image_hostile for a circle. */
-export function folderInside(root: string, parts: readonly string[]): string {
+/**
+ * The folder of these parts; made where it is absent, in place of a file too. `charge` is called before each folder that is
+ * made, and may throw. Throws image_hostile for a circle.
+ */
+export function folderInside(root: string, parts: readonly string[], charge: () => void): string {
   const left = [...parts]
   let at: string[] = []
   let links = 0
@@ -42,6 +48,7 @@ export function folderInside(root: string, parts: readonly string[]): string {
       continue
     }
     if (found?.isDirectory() !== true) {
+      charge()
       if (found !== undefined) rmSync(path)
       mkdirSync(path)
       // Layers of some builders name no folders; the mask of the process must not close them.

@@ -202,6 +202,36 @@ for (const [name, entries] of Object.entries(HOSTILE))
     assert.deepEqual(readdirSync(join(root, '..')).toSorted(), ['root', 'secret'])
   })
 
+/** Entries that the system cannot make. */
+const IMPOSSIBLE: Readonly<Record<string, TestEntry>> = {
+  'a link without a target': { name: 'a', type: 'symlink', linkname: '' },
+  'a target of 5,000 characters': { name: 'a', type: 'symlink', linkname: 'x/'.repeat(2500) },
+  'a target with a zero': { name: 'tar', type: 'symlink', pax: { linkpath: 'a\0b' } },
+  'a path of 200 parts': { name: `${'a/'.repeat(200)}x`, text: '1' },
+}
+
+for (const [name, entry] of Object.entries(IMPOSSIBLE))
+  test(`an entry that cannot be made is a fault of the image: ${name}`, async () => {
+    const { root } = place()
+    await assert.rejects(unpack(root, [[entry]]), { code: 'image_hostile' })
+  })
+
+test('folders that no entry names count as entries and as bytes of the disk', async () => {
+  const deep = (nth: number) => ({ name: `${nth}/${'a/'.repeat(100)}x`, text: '' })
+  const layer = await layerOf([deep(1), deep(2)])
+  const unpackIn = (less: Partial<UnpackRoom>) =>
+    unpackLayer(
+      { open: () => pieces(layer), diffId: digestOf(layer) },
+      place().root,
+      { ...room(), ...less },
+      signal,
+    )
+  // Two entries, and 101 folders of each.
+  await unpackIn({ entries: 204 })
+  await assert.rejects(unpackIn({ entries: 203 }), { code: 'image_hostile' })
+  await assert.rejects(unpackIn({ bytes: 202 * 4096 }), { code: 'image_too_large' })
+})
+
 test('the harness sees a file that was taken', async () => {
   const { root, secret } = place()
   // As an unpacker without care does it.

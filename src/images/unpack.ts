@@ -18,6 +18,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { extract, type Extract } from 'tar-stream'
+import { messageOf } from '#base/errors.ts'
 import { fault } from '#contract/errors.ts'
 import { folderInside, hostile, entryParts } from './inside.ts'
 import { imageUnsupported } from './manifest.ts'
@@ -38,6 +39,8 @@ const MAGIC = { gzip: [0x1f, 0x8b], zstd: [0x28, 0xb5, 0x2f, 0xfd] }
 const FOLDER_MODE = 0o755
 const FILE_MODE = 0o644
 const EXECUTE = 0o111
+/** Of the disk, for a folder that no entry names: the archive has no byte for it. */
+const FOLDER_BYTES = 4096
 
 /** Adds a layer to the folder. Throws image_hostile, image_too_large, image_damaged or image_unsupported. */
 export async function unpackLayer(
@@ -49,18 +52,30 @@ export async function unpackLayer(
   const hash = createHash('sha256')
   const entries = extract()
   const made = new Set<string>()
+  const takeBytes = (bytes: number) => {
+    room.bytes -= bytes
+    if (room.bytes < 0) throw room.tooLarge()
+  }
+  const takeEntry = () => {
+    if (--room.entries < 0) throw hostile('it has too many entries')
+  }
+  const chargeFolder = () => {
+    takeEntry()
+    takeBytes(FOLDER_BYTES)
+  }
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
-      room.bytes -= chunk.length
-      if (room.bytes < 0) throw room.tooLarge()
+      takeBytes(chunk.length)
       hash.update(chunk)
       yield chunk
     }
   }
   const write = async () => {
     for await (const entry of entries) {
-      if (--room.entries < 0) throw hostile('it has too many entries')
-      await addEntry(entry, { root, made, signal })
+      takeEntry()
+      await addEntry(entry, { root, made, chargeFolder, signal }).catch((error: unknown) => {
+        throw describedEntry(error)
+      })
     }
   }
   try {
@@ -78,16 +93,18 @@ type Target = {
   readonly root: string
   /** Paths of this layer, which its own whiteouts leave. */
   readonly made: Set<string>
+  /** Called before each folder that no entry names. */
+  readonly chargeFolder: () => void
   readonly signal: AbortSignal
 }
 
 async function addEntry(entry: Entry, target: Target): Promise<void> {
-  const { root, made, signal } = target
+  const { root, made, chargeFolder, signal } = target
   const { header } = entry
   const parts = entryParts(header.name)
   const name = parts.at(-1)
   if (name === undefined) return void entry.resume()
-  const folder = folderInside(root, parts.slice(0, -1))
+  const folder = folderInside(root, parts.slice(0, -1), chargeFolder)
   const path = join(folder, name)
   if (name.startsWith(WHITEOUT)) {
     whiteOut(folder, name, made)
@@ -101,7 +118,7 @@ async function addEntry(entry: Entry, target: Target): Promise<void> {
   if (kind === 'folder') {
     if (!isFolder) mkdirSync(path)
     chmodSync(path, FOLDER_MODE)
-  } else if (kind === 'link') link(root, header.linkname ?? '', path)
+  } else if (kind === 'link') link(target, header.linkname ?? '', path)
   else if (kind === 'symbolic link') symlinkSync(header.linkname ?? '', path)
   else {
     const isProgram = ((header.mode ?? 0) & EXECUTE) !== 0
@@ -126,12 +143,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 /** A second name of a file of the image. */
-function link(root: string, name: string, path: string): void {
+function link({ root, chargeFolder }: Target, name: string, path: string): void {
   const parts = entryParts(name)
-  const target = join(folderInside(root, parts.slice(0, -1)), parts.at(-1) ?? '')
-  const found = lstatSync(target, { throwIfNoEntry: false })
+  const first = join(folderInside(root, parts.slice(0, -1), chargeFolder), parts.at(-1) ?? '')
+  const found = lstatSync(first, { throwIfNoEntry: false })
   if (found === undefined || found.isDirectory()) throw hostile('a link leads to no file of it')
-  linkSync(target, path)
+  linkSync(first, path)
 }
 
 function whiteOut(folder: string, name: string, made: ReadonlySet<string>): void {
@@ -167,14 +184,37 @@ async function decompressed(bytes: AsyncIterable<Buffer>, signal: AbortSignal): 
   return decoder
 }
 
+/** Codes of the system for a name or a target that cannot be; a full disk and a denied write are faults of the machine. */
+const ENTRY_CODES = new Set(
+  'EEXIST EINVAL EISDIR ELOOP EMLINK ENAMETOOLONG ENOENT ENOTDIR ENOTEMPTY'.split(' '),
+)
+
+/** The failure of an entry; a fault of the image where its names or times cannot be. */
+function describedEntry(error: unknown): unknown {
+  const code = codeOf(error)
+  return ENTRY_CODES.has(code) || code.startsWith('ERR_INVALID_') || code === 'ERR_OUT_OF_RANGE'
+    ? hostile(`an entry cannot be made (${code})`)
+    : error
+}
+
+/** Beginnings of the messages of tar-stream, whose errors have no code. */
+const TAR_MESSAGES = [
+  'Invalid tar header',
+  'Invalid header',
+  'Header exceeds max size',
+  'Unexpected end of data',
+]
+
 /** An archive that breaks off, or is none, as a fault of the image. */
 function described(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const isBroken =
-    code.startsWith('Z_') || code.startsWith('ZSTD_') || /tar|unexpected end/i.test(String(error))
-  return isBroken && !('status' in (error as object))
+  const code = codeOf(error)
+  const isOfTar = code === '' && TAR_MESSAGES.some((begin) => messageOf(error).startsWith(begin))
+  return isOfTar || code.startsWith('Z_') || code.startsWith('ZSTD_')
     ? fault('image_damaged', 'Could not use the image: a layer is no archive, or not a whole one', {
         cause: error,
       })
     : error
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
