@@ -2,7 +2,7 @@
 // addresses permits.
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { createAddressRule, type AddressRule } from '#egress/addresses.ts'
+import { createAddressRule, machineAddresses, type AddressRule } from '#egress/addresses.ts'
 import { connectChecked, connectTo, NotPermitted } from '#egress/checked-socket.ts'
 import type { Resolve } from '#egress/resolve.ts'
 import type { OwnAddress } from '#node/own-addresses.ts'
@@ -29,9 +29,13 @@ export function createReach(deps: {
   readonly own: readonly OwnAddress[]
   readonly networks: readonly string[]
   readonly resolve: Resolve
+  /** Reached at the ports of `own` alone: other programs of the machine may trust what comes from it. */
+  readonly machine?: () => readonly string[]
 }): Reach {
-  const { own, networks, resolve } = deps
+  const { own, networks, resolve, machine = machineAddresses } = deps
   const rule = createAddressRule(networks)
+  const strangeRule = createAddressRule(networks, machine)
+  const ownPorts = new Set(own.map(({ port }) => port))
   /** Names below one that the operator has named may be of others: they lead to its addresses, or to public ones. */
   const ownRule = async ({ names }: OwnAddress, hostname: string): Promise<AddressRule> => {
     if (names.includes(hostname)) return ALL
@@ -44,7 +48,9 @@ export function createReach(deps: {
     if (ours?.listens !== undefined)
       return await connectTo({ ...ours.listens, ...sourceOf(account, ours.listens.host) }, ending)
     if (port === MAIL_PORT) throw new NotPermitted('port 25 is closed: send mail by a service')
-    const permitted = ours === undefined ? rule : await ownRule(ours, hostname)
+    // A domain of an account leads to the service too.
+    const others = ownPorts.has(port) ? rule : strangeRule
+    const permitted = ours === undefined ? others : await ownRule(ours, hostname)
     return await connectChecked({ rule: permitted, resolve }, { hostname, port, ending })
   }
 }

@@ -1,15 +1,20 @@
 // The addresses that requests for tenants may go to: public ones, and networks that the operator names. Every form of an
 // address is judged after it was parsed, so no spelling matters.
 import { isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { parseSubnet, type Subnet } from '#base/subnets.ts'
 
-/** IPv4 networks that are not public (IANA special-purpose registry, RFC 6890), multicast and reserved ones. */
+/**
+ * IPv4 networks that are not public (IANA special-purpose registry, RFC 6890), multicast and reserved ones. 168.63.129.16
+ * is the platform of Azure, which gives the machine its settings.
+ */
 const NOT_PUBLIC_4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
   '169.254.0.0/16',
+  '168.63.129.16/32',
   '172.16.0.0/12',
   '192.0.0.0/24',
   '192.0.2.0/24',
@@ -33,8 +38,11 @@ export interface AddressRule {
   permits(address: string): boolean
 }
 
-/** `networks` are permitted although they are not public. */
-export function createAddressRule(networks: readonly string[]): AddressRule {
+/** `networks` are permitted although they are not public; `refused` lists addresses that are not although they are. */
+export function createAddressRule(
+  networks: readonly string[],
+  refused: () => readonly string[] = () => [],
+): AddressRule {
   const named = subnets(networks)
   const public6 = subnets([PUBLIC_6])
   const not4 = subnets(NOT_PUBLIC_4)
@@ -47,10 +55,16 @@ export function createAddressRule(networks: readonly string[]): AddressRule {
       // A zone names an interface of this machine.
       if (family === 0 || address.includes('%')) return false
       if (isIn(named, address)) return true
-      return family === 4 ? !isIn(not4, address) : isIn(public6, address) && !isIn(not6, address)
+      const isPublic =
+        family === 4 ? !isIn(not4, address) : isIn(public6, address) && !isIn(not6, address)
+      return isPublic && !isIn(subnets(refused()), address)
     },
   }
 }
+
+/** The addresses of this machine now: an operator or a provider changes them while the service runs. */
+export const machineAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((some = []) => some.map(({ address }) => address))
 
 const subnets = (texts: readonly string[]): Subnet[] =>
   texts.map((text) => {

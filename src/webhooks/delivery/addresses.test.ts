@@ -18,6 +18,7 @@ const NOT_PUBLIC = [
   '127.255.255.254',
   '169.254.0.1',
   '169.254.169.254',
+  '168.63.129.16',
   '172.16.0.1',
   '172.31.255.255',
   '192.0.0.1',
@@ -146,6 +147,15 @@ test('no address that is not public is permitted, in any form', () => {
   for (const address of PUBLIC) assert.equal(none.permits(address), true, address)
   for (const text of ['', 'localhost', '127.1', '2130706433', '0x7f.1', '[::1]'])
     assert.equal(local.permits(text), false, `no address: ${text}`)
+})
+
+test('an address that is refused is not permitted in any form, unless the operator names its network', () => {
+  const refused = () => ['8.8.8.8', '2001:4860::8']
+  const rule = createAddressRule([], refused)
+  for (const address of ['8.8.8.8', '2001:4860::8', '2001:4860:0:0::0008', '2001:4860::0.0.0.8'])
+    assert.equal(rule.permits(address), false, address)
+  assert.ok(rule.permits('8.8.8.9') && rule.permits('2001:4860::9'))
+  assert.ok(createAddressRule(['8.8.8.0/24'], refused).permits('8.8.8.8'))
 })
 
 test('a network that the operator names is permitted, and nothing beside it', () => {
