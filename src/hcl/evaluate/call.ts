@@ -61,6 +61,7 @@ function result(
     const values = args.map(({ value, node: argument }, index) => {
       at = argument
       budget.made(argument.range, value)
+      if (named.keepsUnknown !== true) budget.read(argument.range, value)
       return argumentOf(value, named.takes[index] ?? named.rest ?? 'any')
     })
     at = node

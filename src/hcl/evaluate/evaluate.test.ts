@@ -156,3 +156,20 @@ test('no expression explodes: steps, sizes and depths have limits', () => {
     [`${'9'.repeat(300)} * ${'9'.repeat(300)}`, '! The result of * has more than 400 digits'],
   ])
 })
+
+test('functions pay for each item that they read, and long numbers for their digits', () => {
+  const steps = '! The expressions of this file take too many steps'
+  const numbers = (count: number) => `[for i in range(0, ${count}) : ${'9'.repeat(390)}]`
+  const each = (count: number, list: string, result: string) =>
+    `length([for i in range(0, ${count}) : [for all in [${list}] : ${result}]])`
+  holds([
+    [`length(${numbers(10_000)})`, steps],
+    [each(7, numbers(300), 'sum(all)'), steps],
+    [each(7, numbers(300), 'distinct(all)'), steps],
+    [each(7, numbers(300), 'join("", all)'), steps],
+    [each(7, numbers(300), 'max(all...)'), steps],
+    [each(7, numbers(300), 'length(all)'), '7'],
+    [each(30, 'range(0, 6000)', 'distinct(all)'), steps],
+    [each(9, 'range(0, 6000)', 'sum(all)'), '9'],
+  ])
+})

@@ -2,6 +2,7 @@
 // long for recursion, and sharing a part a thousand times counts a thousand times.
 import { HclFault } from '#hcl/diagnostics.ts'
 import type { TextRange } from '#hcl/source-text.ts'
+import { Numeric } from '#hcl/values/numeric.ts'
 import {
   isList,
   isObject,
@@ -21,10 +22,16 @@ export const VALUE_DEPTH_MAX = 100
 /** A limit was met: try() and can() do not hide it. */
 export class HclLimitFault extends HclFault {}
 
-type ValueMeasure = { readonly size: number; readonly depth: number; readonly isKnown: boolean }
+type ValueMeasure = {
+  readonly size: number
+  readonly depth: number
+  readonly isKnown: boolean
+  /** Steps that a function takes which reads all parts. */
+  readonly steps: number
+}
 
-const SIMPLE: ValueMeasure = { size: 1, depth: 0, isKnown: true }
-const UNKNOWN: ValueMeasure = { size: 1, depth: 0, isKnown: false }
+const SIMPLE: ValueMeasure = { size: 1, depth: 0, isKnown: true, steps: 1 }
+const UNKNOWN: ValueMeasure = { ...SIMPLE, isKnown: false }
 
 export class EvaluationBudget {
   #steps = 0
@@ -47,6 +54,11 @@ export class EvaluationBudget {
     return value
   }
 
+  /** Spends a step for each part of a value that a function reads, and more for a long number. */
+  read(range: TextRange, value: HclValue): void {
+    this.spend(range, this.#measure(range, value, 0).steps)
+  }
+
   /** No part of the value is unknown. */
   isKnown(value: HclValue): boolean {
     return this.#measure({ start: 0, end: 0 }, value, 0).isKnown
@@ -61,7 +73,8 @@ export class EvaluationBudget {
   }
 
   #measure(range: TextRange, value: HclValue, above: number): ValueMeasure {
-    if (typeof value === 'string') return { size: value.length + 1, depth: 0, isKnown: true }
+    if (typeof value === 'string') return { ...SIMPLE, size: value.length + 1 }
+    if (value instanceof Numeric) return { ...SIMPLE, size: value.length, steps: value.steps }
     if (value instanceof UnknownValue) return UNKNOWN
     if (value === null || typeof value !== 'object' || !(isList(value) || isObject(value)))
       return SIMPLE
@@ -74,15 +87,16 @@ export class EvaluationBudget {
   }
 
   #sum(range: TextRange, value: HclList | HclObject, above: number): ValueMeasure {
-    let [size, depth, isKnown] = [1, 0, true]
+    let [size, depth, isKnown, steps] = [1, 0, true, 1]
     if (isObject(value)) for (const key of value.keys()) size += key.length + 1
     for (const part of partsOf(value)) {
       const measure = this.#measure(range, part, above)
       size += measure.size
       depth = Math.max(depth, measure.depth)
       isKnown &&= measure.isKnown
+      steps += measure.steps
     }
-    return { size, depth: depth + 1, isKnown }
+    return { size, depth: depth + 1, isKnown, steps }
   }
 }
 

@@ -93,6 +93,11 @@ export class Numeric {
   get steps(): number {
     return absolute(this.numerator) < LONG && this.denominator < LONG ? 1 : 100
   }
+  /** Digits to the base 16, which are quick to count; 1 for a number that is not long. */
+  get length(): number {
+    if (this.steps === 1) return 1
+    return absolute(this.numerator).toString(16).length + this.denominator.toString(16).length
+  }
   get isInteger(): boolean {
     return this.denominator === 1n
   }
