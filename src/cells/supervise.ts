@@ -152,7 +152,11 @@ class OneCell implements SupervisedCell {
   }
 
   stop(graceMs = this.spec.stop.graceMs): Promise<void> {
-    this.#stopped ??= this.#stop(Math.min(graceMs, this.spec.stop.graceMs))
+    this.#stopped ??= this.#stop(Math.min(graceMs, this.spec.stop.graceMs)).catch((error) => {
+      // A further stop tries again.
+      this.#stopped = undefined
+      throw error
+    })
     return this.#stopped
   }
 
@@ -189,7 +193,8 @@ class OneCell implements SupervisedCell {
   #fail(error: unknown): void {
     this.#deps.log.error('A cell is given up', { cell: this.spec.name, error })
     this.#stopping.abort()
-    this.#become('stopped')
+    // Where it is being stopped, the stop clears away what is left, and says when that is done.
+    this.#become(this.#stopped === undefined ? 'stopped' : 'stopping')
   }
 
   /** One life, until nothing is left of it, or until it is given up. */

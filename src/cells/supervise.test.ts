@@ -1,0 +1,85 @@
+// A stop that fails: a further one tries again, and the cell is there until nothing is left of it.
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { systemClock } from '#base/clock.ts'
+import { createLogger } from '#base/log.ts'
+import type { Exit, StartedLife } from './cell.ts'
+import { superviseCell, type SupervisorDeps } from './supervise.ts'
+import { echoSpec } from './testing/harness.ts'
+
+const SPEC = echoSpec(
+  { runFolder: '/nowhere', dataFolder: '/nowhere' },
+  { ready: { probe: async () => undefined, timeoutMs: 5000 } },
+)
+
+/** A life without a process, which a kill ends. */
+function lifeWithoutProcess(): StartedLife {
+  const end = Promise.withResolvers<Omit<Exit, 'at' | 'stuck'>>()
+  return {
+    pid: undefined,
+    stdout: Readable.from([]),
+    stderr: Readable.from([]),
+    exit: end.promise,
+    kill: () => end.resolve({ code: null, signal: 'SIGKILL' }),
+  }
+}
+
+const supervise = (more: { cleanUp: () => Promise<void>; endLife?: () => void }) => {
+  const deps: SupervisorDeps = {
+    // A path that is there: the probe of the test asks nobody.
+    socket: import.meta.filename,
+    launch: lifeWithoutProcess,
+    hasInit: false,
+    observe: () => ({
+      tree: {
+        kill: () => undefined,
+        isEmpty: () => true,
+        freeze: async () => undefined,
+        limitCpu: () => undefined,
+        processes: () => [],
+      },
+      cpuNs: () => 0n,
+      memoryKills: () => 0,
+      endLife: more.endLife ?? (() => undefined),
+    }),
+    records: { write: () => undefined, remove: () => undefined },
+    cleanUp: more.cleanUp,
+    changed: () => undefined,
+    relay: () => undefined,
+    clock: systemClock,
+    log: createLogger('cells', { write: () => undefined }),
+  }
+  return superviseCell(SPEC, deps)
+}
+
+test('a cell whose stop failed is stopping until a further stop has cleared it away', async () => {
+  let tries = 0
+  const cell = supervise({
+    cleanUp: async () => {
+      if (++tries === 1) throw new Error('busy')
+    },
+  })
+  await cell.ready()
+  const both = [cell.stop(), cell.stop()]
+  for (const stop of both) await assert.rejects(stop, /busy/)
+  assert.deepEqual([cell.state, tries], ['stopping', 1])
+  await cell.stop()
+  assert.deepEqual([cell.state, tries], ['stopped', 2])
+  await cell.stop()
+  assert.equal(tries, 2)
+})
+
+test('a cell whose life cannot be ended while it is stopped is stopping until it is cleared away', async () => {
+  const states: string[] = []
+  const cell = supervise({
+    endLife: () => {
+      throw new Error('busy')
+    },
+    cleanUp: async () => void states.push(cell.state),
+  })
+  await cell.ready()
+  await cell.stop()
+  states.push(cell.state)
+  assert.deepEqual(states, ['stopping', 'stopped'])
+})
