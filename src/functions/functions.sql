@@ -107,14 +107,14 @@ end $$;
 create or replace function delete_function(of_id text) returns void language sql as $$
   select set_routes(of_id, '[]');
   select follow_buckets(of_id, account, '{}') from functions where id = of_id;
-  select set_budget(of_id, null, null);
   select want_resource(of_id, 'deleted');
 $$;
 
--- Removes what is left of a deleted function.
+-- Removes what is left of a deleted function. Its cells are gone: until then its budget limits them.
 create or replace function remove_function(of_id text) returns void language sql as $$
   delete from function_runs where function = of_id;
   delete from resource_logs where resource = of_id;
   delete from resource_intervals where resource = of_id;
   delete from resource_versions where resource = of_id;
+  select set_budget(of_id, null, null);
 $$;

@@ -265,3 +265,17 @@ test(
     assert.equal((await deploy({ name: `f${rows.length}` })).version, 2)
   },
 )
+
+test(
+  'the budget of a deleted function limits its cells until they are gone',
+  { skip },
+  async () => {
+    const { id } = await deploy({ name: 'kept', energy_budget: '1 kJ/day' })
+    const budgets = async () =>
+      (await state.query('select from budgets where id = $1', [id])).rowCount
+    await state.query('select delete_function($1)', [id])
+    assert.equal(await budgets(), 1)
+    await state.query('select remove_function($1)', [id])
+    assert.equal(await budgets(), 0)
+  },
+)

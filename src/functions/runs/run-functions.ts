@@ -15,7 +15,7 @@ export type RunsDeps = AttemptDeps & {
   readonly line: (line: ResourceLine) => void
 }
 
-/** Runs at once, of a function and of all. */
+/** Runs at once, of an account and of all. */
 const EACH_MAX = 10
 const MOST = 50
 /** New objects that one pass takes over. */

@@ -171,6 +171,19 @@ test('a rollback finds the last version that did not fail', { skip }, async () =
   )
 })
 
+test(
+  'the budget of a deleted workload limits its cells until they are gone',
+  { skip },
+  async () => {
+    const { id } = await deploy({ name: 'burning', energy_budget: '1 kJ/day' })
+    const budgets = async () => (await query('select from budgets where id = $1', id)).length
+    await query('select delete_workload($1)', id)
+    assert.equal(await budgets(), 1)
+    await query('select remove_workload($1)', id)
+    assert.equal(await budgets(), 0)
+  },
+)
+
 test('the facts of a workload are told once, in order', { skip }, async () => {
   const made = await deploy({ name: 'facts' })
   const { id } = made
