@@ -91,6 +91,8 @@ export interface WorkloadDriver {
     progress: (now: WorkloadProgress) => void,
     signal: AbortSignal,
   ): Promise<WorkloadPulled>
+  /** Does work during which no image is removed: an image that is pulled has no version until its digest is written. */
+  keepImages<T>(work: () => Promise<T>): Promise<T>
   /** True where the image is there already. */
   has(image: PulledImageName): boolean
   /** Starts an instance; resolves before it is ready. Rejects where its account cannot pay, or its budget is used up. */

@@ -14,6 +14,7 @@ export function createCellDriver(
   return {
     pull: images.pull,
     has: images.has,
+    keepImages: images.keepImages,
     prune: images.prune,
     volumes,
     async start(spec, events) {

@@ -24,12 +24,14 @@ export async function pulledOf(
         { done_bytes: pull.doneBytes, total_bytes: pull.totalBytes },
       ])
       .catch((error: unknown) => log.debug('A pull is not told', { error: messageOf(error) }))
-  const pulled = await driver.pull({ ...version, image: imageOf(version) }, tell, signal)
-  await state.query(
-    'update workload_versions set digest = $3, config = $4, pull = null where workload = $1 and version = $2',
-    [...row, pulled.digest, pulled.config],
-  )
-  return pulled
+  return await driver.keepImages(async () => {
+    const pulled = await driver.pull({ ...version, image: imageOf(version) }, tell, signal)
+    await state.query(
+      'update workload_versions set digest = $3, config = $4, pull = null where workload = $1 and version = $2',
+      [...row, pulled.digest, pulled.config],
+    )
+    return pulled
+  })
 }
 
 /** Undefined where the image must be pulled. */

@@ -25,6 +25,7 @@ export function createDockerDriver(
   return {
     pull: nodeImages.pull,
     has: nodeImages.has,
+    keepImages: nodeImages.keepImages,
     async prune(keep) {
       await nodeImages.prune(keep)
       await images.prune(keep)
