@@ -241,6 +241,7 @@ async function tend({ log }: AgentCore, workloads: Workloads, signal: AbortSigna
     })
     await sleep(TEND_MS, signal).catch(() => undefined)
   }
+  await workloads.idle()
 }
 
 /**

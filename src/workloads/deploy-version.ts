@@ -58,7 +58,11 @@ export async function deployWanted(
   }
   // Also where nothing was tried: an earlier try may have made it live without hearing so.
   const live = await liveOf(state, resource).catch(orNone)
-  if (live !== undefined) await answerByLive(parts, live, signal)
+  if (live !== undefined) {
+    // Instances that do not become ready hold up no other change.
+    aside()
+    await answerByLive(parts, live, signal)
+  }
   await keepWantedImages(parts)
   await keepVolumes(parts, id)
   if (live === undefined) return 'failed'

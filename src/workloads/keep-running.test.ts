@@ -51,3 +51,20 @@ test('instances that are being ended are not released again', async () => {
   await keep(RESOURCE, signal)
   assert.ok(uses.every(({ releases }) => releases === 0))
 })
+
+test('tend() does not wait for instances that hang, and tells of those that do not run', async () => {
+  const rows = [{ ...RESOURCE, actual: 'deployed', version: 1, sleepAfterMs: 1000, scaleMin: 1 }]
+  const hangs = Promise.withResolvers<never>()
+  const kept = createKeptInstances({
+    state: { query: async () => ({ rows }) } as unknown as Queryable,
+    log: quiet,
+    crashes: { endIfSteady: async () => undefined },
+    instances: { use: () => hangs.promise },
+  })
+  await kept.tend(signal)
+  await kept.tend(signal)
+  const kepts = kept.keep(RESOURCE, signal)
+  hangs.reject(new TypeError('it hangs'))
+  assert.equal(await kepts, false)
+  await kept.idle()
+})

@@ -47,6 +47,34 @@ test(
 )
 
 test(
+  'a deployment is aside before the instances of a live version start again',
+  { skip: whyNoState() },
+  async () => {
+    await using url = await openTestUrl()
+    await using state = await openLedgerState(url.of, 2)
+    const running: number[] = []
+    let isAside = false
+    const asides: boolean[] = []
+    const plain = driverOf(running)
+    const driver: WorkloadDriver = {
+      ...plain,
+      async start(...given) {
+        asides.push(isAside)
+        return await plain.start(...given)
+      },
+    }
+    const { workloads, deployed, deploy } = await workloadsOn(state, { running, driver })
+    const id = await deployed('one')
+    assert.equal(await deploy(id), undefined)
+    await workloads.stop(id, 'suspended')
+    const resource = { id, account: ACCOUNT, name: 'web' }
+    await workloads.deploy(resource, signal, () => (isAside = true))
+    assert.deepEqual(asides, [false, true])
+    workloads.close()
+  },
+)
+
+test(
   'where a new version has no room beside the one before, that ends first',
   { skip: whyNoState() },
   async () => {

@@ -48,8 +48,10 @@ export interface Workloads {
   ): Promise<'failed' | 'crash_loop' | undefined>
   stop(id: string, cause: SleepCause): Promise<void>
   remove(id: string): Promise<void>
-  /** Starts what must run and does not, and looks at crash loops. */
+  /** Begins to start what must run and does not, and looks at crash loops. */
   tend(signal: AbortSignal): Promise<void>
+  /** Resolves when no start that `tend` began goes on. */
+  idle(): Promise<void>
   close(): void
 }
 
@@ -132,6 +134,7 @@ export function createWorkloads(deps: WorkloadsDeps): Workloads {
       await noteVolumeBytes(deps)
       await kept.tend(signal)
     },
+    idle: () => kept.idle(),
     close() {
       scaled.close()
       instances.close()
