@@ -2,14 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { begunUploads, markOf } from './begun-uploads.ts'
+import { setLocalStorage } from './storage.fixture.ts'
 
-const kept = new Map<string, string>()
-const localStorage = {
-  getItem: (name: string) => kept.get(name) ?? null,
-  setItem: (name: string, text: string) => void kept.set(name, text),
-  removeItem: (name: string) => void kept.delete(name),
-}
-Object.defineProperty(globalThis, 'localStorage', { value: localStorage, configurable: true })
+setLocalStorage()
 
 const PLACE = { bucket: 'films', key: 'film.mp4' }
 const BYTES = 300_000

@@ -2,21 +2,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-
-function storage() {
-  const kept = new Map<string, string>()
-  return {
-    getItem: (name: string) => kept.get(name) ?? null,
-    setItem: (name: string, text: string) => void kept.set(name, text),
-    removeItem: (name: string) => void kept.delete(name),
-  }
-}
+import { createStorage } from './storage.fixture.ts'
 
 const Channel = BroadcastChannel
 const visited: string[] = []
 const globals = {
-  localStorage: storage(),
-  sessionStorage: storage(),
+  localStorage: createStorage(),
+  sessionStorage: createStorage(),
   location: {
     reload: () => void visited.push('reload'),
     assign: (path: string) => void visited.push(path),

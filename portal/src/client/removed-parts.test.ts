@@ -4,14 +4,9 @@ import { beforeEach, test, type TestContext } from 'node:test'
 import { begunUploads, markOf } from './begun-uploads.ts'
 import { discardOf } from './multipart.ts'
 import { upload } from './upload.ts'
+import { setLocalStorage } from './storage.fixture.ts'
 
-const kept = new Map<string, string>()
-const localStorage = {
-  getItem: (name: string) => kept.get(name) ?? null,
-  setItem: (name: string, text: string) => void kept.set(name, text),
-  removeItem: (name: string) => void kept.delete(name),
-}
-Object.defineProperty(globalThis, 'localStorage', { value: localStorage, configurable: true })
+setLocalStorage()
 
 const PLACE = { bucket: 'b', key: 'film.mp4' }
 const ELSEWHERE = { bucket: 'b', key: 'other.mp4' }

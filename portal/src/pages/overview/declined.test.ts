@@ -1,14 +1,9 @@
 // "Not now" of one account hides nothing from the next one of the browser.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setLocalStorage } from '#console/client/storage.fixture.ts'
 
-const kept = new Map<string, string>()
-const localStorage = {
-  getItem: (name: string) => kept.get(name) ?? null,
-  setItem: (name: string, text: string) => void kept.set(name, text),
-  removeItem: (name: string) => void kept.delete(name),
-}
-Object.defineProperty(globalThis, 'localStorage', { value: localStorage, configurable: true })
+setLocalStorage()
 const { declined } = await import('./declined.ts')
 
 test('declined.of() has the steps of its own account alone', () => {
