@@ -2,9 +2,9 @@
 //
 //   step      in                      refused with (a step of the API)
 //   parse     http/server             400 408 431
-//   form      http/limits             400 414
+//   form      http/request-form       400 414
 //   host      http/host-rule          421
-//   expect    http/limits             417
+//   expect    http/request-form       417
 //   match     http/api-protocol       404 405 421 501
 //   fresh     charging/session        waits up to 1 s for a late ledger, refuses nothing
 //   identify  identity/identity       401 503
