@@ -3,6 +3,7 @@
 // its own. An answer counts when ReadyForQuery has come: only then has the server committed.
 import type { Socket } from 'node:net'
 import type { TimerClock } from '#base/clock.ts'
+import { Failure } from '#base/errors.ts'
 import { takeBytes } from './direct-bytes.ts'
 import { Asking, Describing, type WireExchange, type Prepared } from './exchange.ts'
 import { MessageReader } from './message-reader.ts'
@@ -10,7 +11,7 @@ import { MessageWriter } from './message-writer.ts'
 import { TERMINATE, TYPE } from './messages.ts'
 import type { WireQuery } from './wire-query.ts'
 import { writeValue } from './values.ts'
-import { ProtocolError, readServerError, type ServerError, Unanswered } from './wire-errors.ts'
+import { ProtocolError, readServerError, type ServerError } from './wire-errors.ts'
 
 export type ConnectionOptions = {
   /** After AuthenticationOk and ReadyForQuery; nobody else reads or writes. */
@@ -56,7 +57,7 @@ export class WireConnection {
     })
     const { socket } = options
     socket.on('error', (error) => this.#end(error))
-    socket.on('close', () => this.#end(new Unanswered('The server closed the connection')))
+    socket.on('close', () => this.#end(new Failure('The server closed the connection')))
     takeBytes(socket, (bytes) => this.#take(bytes))
   }
 
@@ -239,11 +240,11 @@ export class WireConnection {
       if (this.#sent.length === 0 || this.isEnded) return
       const fromMs = clock.monotonicMs() - answerMsMax
       if (this.#firstSinceMs <= fromMs)
-        return this.#end(new Unanswered(`The server did not answer within ${answerMsMax} ms`))
+        return this.#end(new Failure(`The server did not answer within ${answerMsMax} ms`))
       // The server still works on those before it, and on it.
       for (const query of this.#unanswered())
         if (query.sinceMs <= fromMs)
-          query.fail(new Unanswered(`The query was not answered within ${answerMsMax} ms`))
+          query.fail(new Failure(`The query was not answered within ${answerMsMax} ms`))
       this.#wait()
     })
   }

@@ -48,8 +48,8 @@ test(
     while (logins < 2) await sleep(5)
     // The first connection ends; the query that went behind goes with it, the next one gets a third login.
     held[0]?.destroy()
-    await assert.rejects(slow, { name: 'Unanswered' })
-    await assert.rejects(behind, { name: 'Unanswered' })
+    await assert.rejects(slow, { name: 'Failure' })
+    await assert.rejects(behind, { name: 'Failure' })
     assert.equal(await askPool(pool, 'b'), 'of b')
     assert.equal(logins, 3)
   },

@@ -170,7 +170,7 @@ test('queries that wait for a connection are at most 10,000', WITHIN_A_MINUTE, a
   const ends = Array.from({ length: 10_000 }, () => askPool(pool, 'a'))
   const all = Promise.allSettled(ends)
   await assert.rejects(askPool(pool, 'one more'), {
-    name: 'Unanswered',
+    name: 'Failure',
     message: /More than 10000/,
   })
   opened.reject(new Error('away'))

@@ -2,9 +2,10 @@
 // may be opened it waits for one, and beyond that it goes behind others, on the connection with the fewest.
 import type { Socket } from 'node:net'
 import type { TimerClock } from '#base/clock.ts'
+import { Failure } from '#base/errors.ts'
 import { WireConnection } from './connection.ts'
 import { type WireAnswer, WireQuery } from './wire-query.ts'
-import { type ServerError, Unanswered } from './wire-errors.ts'
+import type { ServerError } from './wire-errors.ts'
 
 type WirePoolOptions = {
   /** Connects and authenticates; rejects within a limit of its own. */
@@ -44,10 +45,9 @@ export class WirePool implements AsyncDisposable {
    * away or does not keep to the protocol: the query may have been committed.
    */
   ask(text: string, values: readonly unknown[]): Promise<WireAnswer> {
-    if (this.#closed !== undefined)
-      return Promise.reject(new Unanswered('The connections are closed'))
+    if (this.#closed !== undefined) return Promise.reject(new Failure('The connections are closed'))
     if (this.#waiting.length === WAITING_MAX)
-      return Promise.reject(new Unanswered(`More than ${WAITING_MAX} queries wait for the server`))
+      return Promise.reject(new Failure(`More than ${WAITING_MAX} queries wait for the server`))
     return new Promise((resolve, reject) => {
       const query = new WireQuery(
         { text, values, sinceMs: this.#options.clock.monotonicMs() },
@@ -126,7 +126,7 @@ export class WirePool implements AsyncDisposable {
       this.#stopTimer = undefined
       const fromMs = clock.monotonicMs() - waitMsMax
       while ((this.#waiting[0]?.sinceMs ?? Infinity) <= fromMs)
-        this.#waiting.shift()?.fail(new Unanswered(`No connection was free within ${waitMsMax} ms`))
+        this.#waiting.shift()?.fail(new Failure(`No connection was free within ${waitMsMax} ms`))
       this.#dispatch()
     })
   }

@@ -5,11 +5,6 @@ export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
 }
 
-/** A query without an answer: the connection was lost, or a limit of time or number was reached. */
-export class Unanswered extends Error {
-  override readonly name = 'Unanswered'
-}
-
 /** An ErrorResponse. */
 export class ServerError extends Error {
   override readonly name = 'ServerError'
