@@ -1,11 +1,16 @@
 // Deployments that the commands of description files share: what is sent, plans in words, and how one goes on.
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { DeploymentPlan, DeploymentReply } from '#contract/deployments.ts'
+import type {
+  deploymentPlan,
+  DeploymentPlan,
+  deploymentReply,
+  DeploymentReply,
+} from '#contract/deployments.ts'
 import { STACK_NAME } from '#contract/deployment-limits.ts'
 import { bundleFile, type FunctionBundle } from './bundle.ts'
 import { textOption, type CommandCall } from './call.ts'
-import { apiPost } from './client.ts'
+import { apiPost, replyOf } from './client.ts'
 import {
   assertFaultless,
   DESCRIPTION_FILE,
@@ -87,18 +92,16 @@ async function bundlesOf(
 }
 
 export const planOf = async (options: Options, wanted: WantedStack): Promise<DeploymentPlan> =>
-  JSON.parse(
-    (await apiPost(options, '/v1/deployments', { ...wanted, dry_run: true })).text,
-  ) as DeploymentPlan
+  replyOf<typeof deploymentPlan>(
+    await apiPost(options, '/v1/deployments', { ...wanted, dry_run: true }),
+  )
 
 export const startDeployment = async (
   options: Options,
   wanted: WantedStack,
   plan: string,
 ): Promise<DeploymentReply> =>
-  JSON.parse(
-    (await apiPost(options, '/v1/deployments', { ...wanted, plan })).text,
-  ) as DeploymentReply
+  replyOf<typeof deploymentReply>(await apiPost(options, '/v1/deployments', { ...wanted, plan }))
 
 type PlanStep = DeploymentPlan['steps'][number]
 

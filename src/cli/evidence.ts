@@ -2,14 +2,15 @@
 import { createWriteStream, statSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { sleep } from '#base/clock.ts'
-import type { PackReply } from '#contract/compliance.ts'
+import type { packReply } from '#contract/compliance.ts'
 import type { CommandCall } from './call.ts'
-import { apiBytes, apiGet, Unreachable } from './client.ts'
+import { apiBytes, apiGet, Unreachable, replyOf } from './client.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 import { wholeFile } from './whole-file.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 type Options = CommandCall['options']
-export type PackEntry = Pick<PackReply, keyof PackReply>
+export type PackEntry = ReplyOf<typeof packReply>
 
 const LOOK_MS = 1000
 const TRIES = 5
@@ -19,7 +20,7 @@ export const packPath = (id: string, below = ''): string =>
   `/v1/compliance/packs/${encodeURIComponent(id)}${below}`
 
 export const getPack = async (options: Options, id: string): Promise<PackEntry> =>
-  JSON.parse((await apiGet(options, packPath(id))).text) as PackEntry
+  replyOf<typeof packReply>(await apiGet(options, packPath(id)))
 
 /** Waits until a pack is ready, with its progress on stderr. Throws a CommandError with the reason of a failed one. */
 export async function waitForPack(options: Options, id: string): Promise<PackEntry> {

@@ -1,8 +1,8 @@
 // A deployment until its end: a line for each step, the faults with their places, the addresses.
 import { sleep } from '#base/clock.ts'
-import type { DeploymentReply } from '#contract/deployments.ts'
+import type { deploymentReply, DeploymentReply } from '#contract/deployments.ts'
 import type { CommandCall } from './call.ts'
-import { apiGet, ApiRefusal, Unreachable } from './client.ts'
+import { apiGet, ApiRefusal, Unreachable, replyOf } from './client.ts'
 import { CommandError, EXIT, green, red, tell } from './output.ts'
 
 type Step = DeploymentReply['steps'][number]
@@ -22,7 +22,7 @@ export const getDeployment = async (
   options: CommandCall['options'],
   id: string,
 ): Promise<DeploymentReply> =>
-  JSON.parse((await apiGet(options, deploymentPath(id))).text) as DeploymentReply
+  replyOf<typeof deploymentReply>(await apiGet(options, deploymentPath(id)))
 
 /** Tells each step on stderr; resolves when the deployment has ended. ^C leaves it running. */
 export async function followDeployment(

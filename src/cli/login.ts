@@ -6,8 +6,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { LoginBegun, LoginFinished } from '#contract/portal.ts'
-import { ApiRefusal, apiPost, Unreachable } from './client.ts'
+import type { loginBegun, LoginBegun, loginFinished, LoginFinished } from '#contract/portal.ts'
+import { ApiRefusal, apiPost, Unreachable, replyOf } from './client.ts'
 import { CommandError, EXIT } from './output.ts'
 import { loginCommand, type GlobalOptions } from './profile.ts'
 
@@ -72,7 +72,7 @@ async function begin(
     },
     { public: true },
   )
-  return { verifier, begun: JSON.parse(text) as LoginBegun }
+  return { verifier, begun: replyOf<typeof loginBegun>({ text }) }
 }
 
 async function finish(
@@ -81,7 +81,7 @@ async function finish(
   proof: { readonly code_verifier: string; readonly code?: string },
 ): Promise<LoginFinished> {
   const { text } = await apiPost(options, `/v1/logins/${id}/token`, proof, { public: true })
-  return JSON.parse(text) as LoginFinished
+  return replyOf<typeof loginFinished>({ text })
 }
 
 const notApproved = (options: LoginOptions) =>

@@ -2,6 +2,7 @@
 // of the log. A check that the service cannot answer now is not made: it neither holds nor fails.
 import { messageOf } from '#base/errors.ts'
 import type { Charge } from '#contract/charge.ts'
+import type { ledgerList } from '#contract/payments.ts'
 import { otherCharge } from '#tlog/asked-charge.ts'
 import type { Checkpoint } from '#tlog/checkpoint.ts'
 import { historyFault } from '#tlog/history.ts'
@@ -9,7 +10,7 @@ import { leafOf } from '#tlog/leaf.ts'
 import { otherRow, type RowFigures } from '#tlog/ledger-row.ts'
 import { parseReceipt } from '#tlog/proof.ts'
 import type { Check, CheckName, Verified } from '#tlog/verify.ts'
-import { apiGet, ApiRefusal, Unreachable } from './client.ts'
+import { apiGet, ApiRefusal, replyOf, Unreachable, type ApiAnswer } from './client.ts'
 import { CommandError, EXIT, tell } from './output.ts'
 import { isOfService, logReader, type PinnedKeys } from './pinned-keys.ts'
 import { knownBaseUrl, knownToken, type GlobalOptions } from './profile.ts'
@@ -82,7 +83,7 @@ export async function checkLedger(
   if (id === undefined || charge === undefined || knownToken(options) === undefined)
     return undefined
   try {
-    const { text: page } = await apiGet(options, `/v1/ledger?id=${encodeURIComponent(id)}`)
+    const page = await apiGet(options, `/v1/ledger?id=${encodeURIComponent(id)}`)
     const [row, ...others] = rowsIn(page)
     if (row === undefined) return withoutRow(id, charge)
     if (others.length > 0)
@@ -99,9 +100,8 @@ export async function checkLedger(
   }
 }
 
-function rowsIn(page: string): readonly RowFigures[] {
-  const { data } = JSON.parse(page) as { data: (RowFigures & { readonly kind: string })[] }
-  return data.filter(({ kind }) => kind === 'charge')
+function rowsIn(page: ApiAnswer): readonly RowFigures[] {
+  return replyOf<typeof ledgerList>(page).data.filter(({ kind }) => kind === 'charge')
 }
 
 const withoutRow = (id: string, { account, charge_pusd: price }: Charge): ServiceCheck =>

@@ -1,6 +1,6 @@
 // Long work on databases, with a bar on a terminal and lines of progress with --json: backups, and databases that are made from backups.
 import { sleep } from '#base/clock.ts'
-import { apiDelete, apiGet, apiPost } from './client.ts'
+import { apiDelete, apiGet, apiPost, replyOf } from './client.ts'
 import {
   backupsPath,
   databasePath,
@@ -11,6 +11,7 @@ import {
 } from './databases.ts'
 import { CommandError, EXIT, printJson, tell, tellStep, withProgressBar } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
+import type { backupReply } from '#contract/databases.ts'
 
 const LOOK_MS = 250
 
@@ -18,8 +19,7 @@ const LOOK_MS = 250
 export const waitForBackup = (options: GlobalOptions, name: string, id: string): Promise<Backup> =>
   withProgressBar(async (bar) => {
     for (;;) {
-      const { text } = await apiGet(options, backupsPath(name, id))
-      const backup = JSON.parse(text) as Backup
+      const backup = replyOf<typeof backupReply>(await apiGet(options, backupsPath(name, id)))
       if (backup.status === 'done') return backup
       if (backup.status === 'failed')
         throw new CommandError(`Could not back up ${name}: ${backup.reason}`, EXIT.failed)

@@ -1,10 +1,11 @@
 // The power of the account, and the joules of a stack today: once, or each second on a terminal until ^C.
-import type { LiveMessage } from '#contract/live.ts'
+import type { liveMessage, LiveMessage } from '#contract/live.ts'
 import { nj, printJoules } from '#base/units.ts'
 import type { CommandCall } from './call.ts'
-import { apiBytes, apiGet } from './client.ts'
+import { apiBytes, apiGet, replyOf } from './client.ts'
 import { dim, EXIT, print } from './output.ts'
 import { createReadingPrice } from './reading-price.ts'
+import type { usageList } from '#contract/service-replies.ts'
 
 const ERASE_LINE = '\r\u001b[2K'
 /** A stream of the service ends after this time; another begins. */
@@ -98,13 +99,10 @@ async function* messages(
       const lines = event.split('\n')
       const data = lines.find((line) => line.startsWith(DATA))
       if (data !== undefined && !lines.some((line) => line.startsWith('event:')))
-        yield JSON.parse(data.slice(DATA.length)) as LiveMessage
+        yield replyOf<typeof liveMessage>({ text: data.slice(DATA.length) })
     }
   }
 }
-
-/** The group is the id of a resource. */
-type UsageEntry = { readonly group: string | null; readonly energy_nj: string }
 
 /** Charged since 00:00 UTC. */
 async function joulesOf(
@@ -112,8 +110,10 @@ async function joulesOf(
   resources: ReadonlySet<string>,
 ): Promise<bigint> {
   const from = `${new Date().toISOString().slice(0, 10)}T00:00:00Z`
-  const { text } = await apiGet(options, `/v1/usage?group_by=resource&limit=1000&from=${from}`)
-  const { data } = JSON.parse(text) as { data: readonly UsageEntry[] }
+  const { data } = replyOf<typeof usageList>(
+    await apiGet(options, `/v1/usage?group_by=resource&limit=1000&from=${from}`),
+  )
+  // The group is the id of a resource.
   return data.reduce(
     (sum, { group, energy_nj: energy }) =>
       group !== null && resources.has(group) ? sum + BigInt(energy) : sum,

@@ -1,9 +1,10 @@
 // Payments by stablecoin: how to pay, and the claim of the transfer that paid.
 import { setTimeout as pause } from 'node:timers/promises'
-import { apiPost, apiPostOnce, ApiRefusal } from './client.ts'
+import { apiPost, apiPostOnce, ApiRefusal, replyOf } from './client.ts'
 import { CommandError, EXIT, print, printJson, tell, tellWork } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
 import { finishTopup, type BegunTopup } from './topups.ts'
+import type { topupReply } from '#contract/payments.ts'
 
 const MINED_POLL_MS = 2000
 /** Ten minutes for a block, an hour for the confirmations. */
@@ -61,13 +62,13 @@ async function offerOf(options: GlobalOptions, body: object): Promise<CoinOffer>
 async function mined(options: GlobalOptions, transfer: object): Promise<BegunTopup> {
   for (let left = MINED_POLLS_MAX; ; left--) {
     try {
-      const { text } = await apiPostOnce(
+      const answer = await apiPostOnce(
         options,
         '/v1/topups',
         { method: 'stablecoin', transfer },
         { look: 'ergon payments' },
       )
-      return JSON.parse(text) as BegunTopup
+      return replyOf<typeof topupReply>(answer)
     } catch (error) {
       const isPending = error instanceof ApiRefusal && error.code === 'transfer_pending'
       if (!isPending || left <= 1) throw error

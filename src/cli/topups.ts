@@ -1,24 +1,15 @@
 // A top-up that was begun, until its money is there.
 import { setTimeout as pause } from 'node:timers/promises'
-import { apiGet } from './client.ts'
+import { apiGet, replyOf } from './client.ts'
 import { dollars } from './money.ts'
 import { CommandError, EXIT, print, tell, tellWork } from './output.ts'
 import type { GlobalOptions } from './profile.ts'
+import type { topupReply } from '#contract/payments.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 const POLL_MS = 500
 
-export type BegunTopup = {
-  readonly id: string
-  readonly status: string
-  readonly amount_pusd: string
-  readonly unit: string
-  readonly reason: string | null
-  readonly action: { readonly url: string | null } | null
-  readonly transfer: {
-    readonly confirmations: number
-    readonly confirmations_needed: number
-  } | null
-}
+export type BegunTopup = ReplyOf<typeof topupReply>
 
 /** Prints the payment once it is not under way any more, or after `polls` polls. Throws where nothing was paid. */
 export async function finishTopup(
@@ -43,7 +34,7 @@ async function settledTopup(options: GlobalOptions, id: string, polls: number) {
   let shownProgress = ''
   for (let left = polls; ; left--) {
     const { text } = await apiGet(options, `/v1/topups/${id}`)
-    const topup = JSON.parse(text) as BegunTopup
+    const topup = replyOf<typeof topupReply>({ text })
     const isOpen = topup.status === 'created' || topup.status === 'requires_action'
     if (!isOpen || left <= 1) return { text, topup }
     const progress = progressOf(topup)

@@ -1,13 +1,13 @@
 // Endpoints of webhooks as commands show them.
-import { apiGet } from './client.ts'
+import { apiGet, replyOf } from './client.ts'
 import type { CommandCall } from './call.ts'
 import { CommandError, EXIT } from './output.ts'
-import type { WebhookDelivery, WebhookReply, WebhookWithSecret } from '#contract/webhooks.ts'
+import type { webhookDelivery, webhookDeliveryList, webhookReply } from '#contract/webhooks.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 type Options = CommandCall['options']
-export type WebhookEntry = Pick<WebhookReply, keyof WebhookReply>
-export type WebhookSecret = Pick<WebhookWithSecret, keyof WebhookWithSecret>
-export type DeliveryEntry = Pick<WebhookDelivery, keyof WebhookDelivery>
+export type WebhookEntry = ReplyOf<typeof webhookReply>
+export type DeliveryEntry = ReplyOf<typeof webhookDelivery>
 
 export const webhookPath = (id: string, below = ''): string =>
   `/v1/webhooks/${encodeURIComponent(id)}${below}`
@@ -30,9 +30,9 @@ export const deliveriesOf = async (
   options: Options,
   query: Readonly<Record<string, string>>,
 ): Promise<{ data: DeliveryEntry[]; next_cursor: string | null }> =>
-  JSON.parse(
-    (await apiGet(options, `/v1/webhook-deliveries?${new URLSearchParams(query).toString()}`)).text,
-  ) as { data: DeliveryEntry[]; next_cursor: string | null }
+  replyOf<typeof webhookDeliveryList>(
+    await apiGet(options, `/v1/webhook-deliveries?${new URLSearchParams(query).toString()}`),
+  )
 
 /** The outcome of a delivery in a few words. */
 export function outcomeOf(entry: DeliveryEntry): string {

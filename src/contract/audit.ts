@@ -36,4 +36,3 @@ export type AuditEntry = z.infer<typeof auditEntry>
 
 /** GET /v1/audit: the newest first. */
 export const auditList = listPageOf(auditEntry)
-export type AuditList = z.infer<typeof auditList>

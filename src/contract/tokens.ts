@@ -89,7 +89,6 @@ export const rotatedTokenReply = newTokenReply.extend({
   /** The old token: revoked, or valid until its `expires_at`. */
   replaces: tokenReply,
 })
-export type RotatedTokenReply = z.infer<typeof rotatedTokenReply>
 
 /** Parameters of GET /v1/tokens. */
 export const tokenListQuery = z.object(pageQuery)

@@ -1,16 +1,14 @@
 // ergon audit: who changed what of the account, the newest first.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { AuditEntry, AuditList } from '#contract/audit.ts'
+import type { AuditEntry, auditList } from '#contract/audit.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const query = new URLSearchParams()
   for (const [option, name] of Object.entries(PARAMETERS))
     if (options[option] !== undefined) query.set(name, String(options[option]))
-  const list = JSON.parse(
-    (await apiGet(options, `/v1/audit?${query.toString()}`)).text,
-  ) as AuditList
+  const list = replyOf<typeof auditList>(await apiGet(options, `/v1/audit?${query.toString()}`))
   if (options.json) return printJson(list)
   const rows = list.data.map(({ at, action, actor, target, details }) => [
     at,

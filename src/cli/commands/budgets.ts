@@ -1,17 +1,17 @@
 // ergon budgets: the energy budgets of the account.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { BudgetEntry } from '#contract/budgets.ts'
-
-type BudgetPage = { readonly data: readonly BudgetEntry[]; readonly next_cursor: string | null }
+import type { BudgetEntry, budgetList } from '#contract/budgets.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const data: BudgetEntry[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const after = cursor === '' ? '' : `&cursor=${cursor}`
-    const { text } = await apiGet(options, `/v1/budgets?limit=1000${after}`)
-    const page = JSON.parse(text) as BudgetPage
+    const page: ReplyOf<typeof budgetList> = replyOf(
+      await apiGet(options, `/v1/budgets?limit=1000${after}`),
+    )
     data.push(...page.data)
     cursor = page.next_cursor
   }

@@ -1,8 +1,9 @@
 // ergon delete.
 import type { CommandCall } from '#cli/call.ts'
-import { apiDelete } from '#cli/client.ts'
+import { apiDelete, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, mbText, printJson, tell } from '#cli/output.ts'
 import { getWorkload, workloadPath, type Workload } from '#cli/workloads.ts'
+import type { workloadDeleted } from '#contract/workload-replies.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   if (options['force'] !== true)
@@ -12,7 +13,7 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
       `ergon delete ${name} --force`,
     )
   const { text } = await apiDelete(options, workloadPath(name))
-  if (options.json) printJson(JSON.parse(text))
+  if (options.json) printJson(replyOf<typeof workloadDeleted>({ text }))
   else tell(`${name} is deleted`)
 }
 

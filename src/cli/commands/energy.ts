@@ -1,18 +1,18 @@
 // ergon energy: joules and carbon of the account, or of a workload, over a period.
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { sinceOf } from '#cli/duration.ts'
 import { printWorkloadEnergy } from '#cli/workload-energy.ts'
 import { print, printJson } from '#cli/output.ts'
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
 import type { CommandCall } from '#cli/call.ts'
-
-type EnergyEntry = { requests: number; energy_nj: string; carbon_pg: string }
+import type { usageList } from '#contract/service-replies.ts'
 
 export async function run({ options, words: [workload] }: CommandCall): Promise<void> {
   if (workload !== undefined) return await printWorkloadEnergy(options, workload)
   const from = sinceOf(options['since'])
-  const { text } = await apiGet(options, `/v1/usage?from=${from.toISOString()}`)
-  const { data } = JSON.parse(text) as { data: EnergyEntry[] }
+  const { data } = replyOf<typeof usageList>(
+    await apiGet(options, `/v1/usage?from=${from.toISOString()}`),
+  )
   const energy = nj(data.reduce((sum, row) => sum + BigInt(row.energy_nj), 0n))
   const requests = data.reduce((sum, row) => sum + row.requests, 0)
   const carbon = pg(data.reduce((sum, row) => sum + BigInt(row.carbon_pg), 0n))

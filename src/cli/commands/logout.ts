@@ -1,10 +1,10 @@
 // ergon logout: ends the token that `ergon login` stored, and forgets it.
 import type { CommandCall } from '#cli/call.ts'
-import { apiDelete, apiGet } from '#cli/client.ts'
+import { apiDelete, apiGet, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
 import { baseUrlOf, dropCredentials, storedToken } from '#cli/profile.ts'
 import { environment } from '#cli/environment.ts'
-import type { TokenList } from '#contract/tokens.ts'
+import type { tokenList } from '#contract/tokens.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   if (environment().token !== undefined)
@@ -25,8 +25,8 @@ export async function run({ options }: CommandCall): Promise<void> {
 /** Resolves with why it could not be revoked; a token that is honoured no more has nothing left to end. */
 async function revoke(options: CommandCall['options']): Promise<string | undefined> {
   try {
-    const { text } = await apiGet(options, '/v1/tokens?limit=1000')
-    const own = (JSON.parse(text) as TokenList).data.find(({ current }) => current)
+    const { data } = replyOf<typeof tokenList>(await apiGet(options, '/v1/tokens?limit=1000'))
+    const own = data.find(({ current }) => current)
     if (own !== undefined) await apiDelete(options, `/v1/tokens/${own.id}`)
     return own === undefined ? 'it is not in the list of tokens' : undefined
   } catch (error) {

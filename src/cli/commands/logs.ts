@@ -1,20 +1,13 @@
 // ergon logs: the lines that are there, and with -f those that follow.
 import { sleep } from '#base/clock.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print } from '#cli/output.ts'
 import { workloadPath } from '#cli/workloads.ts'
+import type { workloadLogs } from '#contract/workload-replies.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
-type Lines = {
-  readonly data: readonly {
-    readonly at: string
-    readonly version: number
-    readonly instance: number
-    readonly stream: string
-    readonly text: string
-  }[]
-  readonly cursor: string
-}
+type Lines = ReplyOf<typeof workloadLogs>
 
 const LOOK_MS = 1000
 /** A second's lines are at most 400. */
@@ -23,7 +16,7 @@ const FOLLOWED_MAX = 1000
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const path = `${workloadPath(name)}/logs`
   const read = async (query: string): Promise<Lines> =>
-    JSON.parse((await apiGet(options, `${path}?${query}`)).text) as Lines
+    replyOf<typeof workloadLogs>(await apiGet(options, `${path}?${query}`))
   const show = ({ data }: Lines) => {
     for (const line of data) print(options.json ? JSON.stringify(line) : textOf(line))
   }

@@ -1,17 +1,17 @@
 // ergon probe: what the installation found when it last asked itself, by component or by day.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
 import { nj, printJoules } from '#base/units.ts'
-import type { ProbeReply } from '#contract/probe.ts'
+import type { probeReply, ProbeReply } from '#contract/probe.ts'
 
 type Component = ProbeReply['components'][number]
 
 export async function run({ options }: CommandCall): Promise<void> {
   const days = options['days'] as string | undefined
   const query = days === undefined ? '' : `?days=${encodeURIComponent(days)}`
-  const { text } = await apiGet(options, `/v1/probe${query}`, { public: true })
-  const reply = JSON.parse(text) as ProbeReply
+  const answer = await apiGet(options, `/v1/probe${query}`, { public: true })
+  const reply = replyOf<typeof probeReply>(answer)
   if (options.json) return printJson(reply)
   if (reply.every_seconds === 0) tell('The probe is off: ERGON_PROBE_SECONDS is 0')
   print(days === undefined ? latestTable(reply.components) : dayTable(reply.components))

@@ -1,9 +1,10 @@
 // ergon topup: pays into the balance by card or stablecoin, and waits until the money is there.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPostOnce } from '#cli/client.ts'
+import { apiPostOnce, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, tell } from '#cli/output.ts'
 import { sendClaim, printOffer } from '#cli/stablecoins.ts'
-import { finishTopup, type BegunTopup } from '#cli/topups.ts'
+import { finishTopup } from '#cli/topups.ts'
+import type { topupReply } from '#contract/payments.ts'
 
 const CARD_POLLS_MAX = 240
 
@@ -19,13 +20,13 @@ export async function run({ options, words: [amount] }: CommandCall): Promise<vo
   const wanted = hold ? { hold } : { amount }
   if (options['stablecoin'] === true) return await printOffer(options, wanted)
   const card = textOption(options, 'card')
-  const { text } = await apiPostOnce(
+  const answer = await apiPostOnce(
     options,
     '/v1/topups',
     { ...wanted, ...(card === undefined ? {} : { payment_method: card }) },
     { look: 'ergon payments' },
   )
-  const made = JSON.parse(text) as BegunTopup
+  const made = replyOf<typeof topupReply>(answer)
   if (made.action?.url != null)
     tell(`Confirm with the bank: ${made.action.url}\nor give it up: ergon topup cancel ${made.id}`)
   await finishTopup(options, made.id, CARD_POLLS_MAX)

@@ -1,26 +1,18 @@
 // ergon usage: what the account used over a period, grouped; or the last request of this token.
 import { nj, pg, printJoules, printMilligrams } from '#base/units.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { dollars } from '#cli/money.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import { spanOf } from '#cli/span.ts'
 import type { CommandCall } from '#cli/call.ts'
+import type { usageLast, usageList } from '#contract/service-replies.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 const PAGES_MAX = 1000
 const EXAMPLE = 'ergon usage --from 2026-11-01 --to 2026-12-01'
 
-type UsageEntry = {
-  at?: string
-  group: string | null
-  kind?: string | null
-  name?: string | null
-  requests: number
-  energy_nj: string
-  measured_nj: string
-  band_pct?: number | null
-  carbon_pg: string
-  charge_pusd: string
-}
+type List = ReplyOf<typeof usageList>
+type UsageEntry = List['data'][number]
 
 export async function run({ options }: CommandCall): Promise<void> {
   if (options['last'] === true) return await last(options)
@@ -87,12 +79,10 @@ function measuredShare(row: { energy_nj: string; measured_nj: string }): string 
 const bandWords = ({ band_pct: band }: UsageEntry): string =>
   band === null || band === undefined ? '' : `±${band} %`
 
-type List = { unit: string; data: UsageEntry[]; has_more: boolean; next_cursor: string | null }
-
 /** All pages as one list. */
 async function allOf(options: CommandCall['options'], query: string): Promise<List> {
   const ask = async (words: string) =>
-    JSON.parse((await apiGet(options, `/v1/usage?limit=1000&${words}`)).text) as List
+    replyOf<typeof usageList>(await apiGet(options, `/v1/usage?limit=1000&${words}`))
   const list = await ask(query)
   for (let pages = 1; list.next_cursor !== null && pages < PAGES_MAX; pages++) {
     const { data, has_more, next_cursor } = await ask(
@@ -107,6 +97,6 @@ async function allOf(options: CommandCall['options'], query: string): Promise<Li
 async function last(options: CommandCall['options']): Promise<void> {
   const { text } = await apiGet(options, '/v1/usage/last')
   if (options.json) return print(text)
-  for (const [key, value] of Object.entries(JSON.parse(text) as object))
+  for (const [key, value] of Object.entries(replyOf<typeof usageLast>({ text })))
     print(`${key.padEnd(12)} ${value === null ? '-' : String(value)}`)
 }

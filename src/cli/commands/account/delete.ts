@@ -1,17 +1,13 @@
 // ergon account delete: without the account's id it only lists the things to delete.
-import { apiDelete, apiGet } from '#cli/client.ts'
+import { apiDelete, apiGet, replyOf } from '#cli/client.ts'
 import type { CommandCall } from '#cli/call.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
-
-type AccountStatus = {
-  readonly id: string
-  readonly status: string
-  readonly deletes_at: string | null
-}
+import type { accountDeletionReply } from '#contract/account-life.ts'
+import type { accountReply } from '#contract/payments.ts'
 
 export async function run({ options, words: [account] }: CommandCall): Promise<void> {
   if (account === undefined) {
-    const { id } = JSON.parse((await apiGet(options, '/v1/account')).text) as AccountStatus
+    const { id } = replyOf<typeof accountReply>(await apiGet(options, '/v1/account'))
     throw new CommandError(
       `The account ${id} would be deleted with all that it has`,
       EXIT.usage,
@@ -19,7 +15,7 @@ export async function run({ options, words: [account] }: CommandCall): Promise<v
     )
   }
   const body = { confirm: account, at_once: options['atOnce'] === true }
-  const status = JSON.parse((await apiDelete(options, '/v1/account', body)).text) as AccountStatus
+  const status = replyOf<typeof accountDeletionReply>(await apiDelete(options, '/v1/account', body))
   if (options.json) return printJson(status)
   tell(`${status.id} is being deleted.`)
   tell(

@@ -1,26 +1,23 @@
 // ergon card add: a card that the payer gives to the processor, on its page or before by a token. A number of a card is never typed here.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet, apiPostOnce, ApiRefusal, Unreachable } from '#cli/client.ts'
+import { apiGet, apiPostOnce, ApiRefusal, Unreachable, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell, tellWork } from '#cli/output.ts'
+import type { methodList, methodReply } from '#contract/payments.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 const POLL_MS = 1000
 /** Ten minutes, as a login waits. */
 const POLLS_MAX = 600
 
-type Card = {
-  readonly id: string
-  readonly label: string
-  readonly status: string
-  readonly action: { readonly url: string | null } | null
-}
+type Card = ReplyOf<typeof methodReply>
 
 export async function run({ options, words: [token] }: CommandCall): Promise<void> {
   const wanted = { type: 'card', ...(token === undefined ? {} : { token }) }
-  const { text } = await apiPostOnce(options, '/v1/payment-methods', wanted, {
+  const answer = await apiPostOnce(options, '/v1/payment-methods', wanted, {
     look: 'ergon card list',
   })
-  const { id, action } = JSON.parse(text) as Card
+  const { id, action } = replyOf<typeof methodReply>(answer)
   const url = action?.url ?? null
   if (url !== null)
     tell(
@@ -53,8 +50,7 @@ async function addedCard(
 /** The cards; undefined where the service cannot be asked for a moment, which does not end the wait. */
 async function listed(options: CommandCall['options']): Promise<readonly Card[] | undefined> {
   try {
-    const { text } = await apiGet(options, '/v1/payment-methods')
-    return (JSON.parse(text) as { data: Card[] }).data
+    return replyOf<typeof methodList>(await apiGet(options, '/v1/payment-methods')).data
   } catch (error) {
     if (error instanceof Unreachable || (error instanceof ApiRefusal && error.status >= 500))
       return undefined

@@ -1,44 +1,29 @@
 // ergon db energy: the energy of a database as it was charged, or an estimate of that of its queries.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { databasePath } from '#cli/databases.ts'
 import { sinceOf } from '#cli/duration.ts'
 import { print, printJson, table, tell } from '#cli/output.ts'
+import type { databaseEnergy, databaseQueries } from '#contract/databases.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
-type Figures = {
-  readonly energy_j: number
-  readonly server_j: number
-  readonly carbon_mg: number
-  readonly charge_pusd: string
-}
-type Energy = Figures & { readonly data: readonly (Figures & { readonly at: string })[] }
-type Queries = {
-  readonly basis: string
-  readonly from: string | null
-  readonly to: string | null
-  readonly energy_j: number
-  readonly other_j: number
-  readonly rest_j: number
-  readonly data: readonly {
-    readonly query: string
-    readonly calls: number
-    readonly execution_ms: number
-    readonly energy_j: number
-  }[]
-}
+type Energy = ReplyOf<typeof databaseEnergy>
+type Figures = Pick<Energy, 'energy_j' | 'server_j' | 'carbon_mg' | 'charge_pusd'>
+type Queries = ReplyOf<typeof databaseQueries>
+
 const QUERY_WIDTH = 80
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const path = databasePath(name)
   if (options['queries'] === true) {
-    const queries = JSON.parse((await apiGet(options, `${path}/queries`)).text) as Queries
+    const queries = replyOf<typeof databaseQueries>(await apiGet(options, `${path}/queries`))
     return options.json ? printJson(queries) : printQueries(queries, name)
   }
   const query = new URLSearchParams({
     from: sinceOf(options['since']).toISOString(),
     by: String(options['by'] ?? 'hour'),
   })
-  const energy = JSON.parse((await apiGet(options, `${path}/energy?${query}`)).text) as Energy
+  const energy = replyOf<typeof databaseEnergy>(await apiGet(options, `${path}/energy?${query}`))
   if (options.json) return printJson(energy)
   const rowOf = (at: string, one: Figures) => [
     at,

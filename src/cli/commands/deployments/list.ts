@@ -1,7 +1,7 @@
 // ergon deployments list.
-import type { DeploymentReply } from '#contract/deployments.ts'
+import type { deploymentList } from '#contract/deployments.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
@@ -10,8 +10,7 @@ export async function run({ options }: CommandCall): Promise<void> {
     limit: textOption(options, 'limit') ?? '20',
     ...(stack !== undefined && { stack }),
   })
-  const { text } = await apiGet(options, `/v1/deployments?${query}`)
-  const list = JSON.parse(text) as { readonly data: readonly DeploymentReply[] }
+  const list = replyOf<typeof deploymentList>(await apiGet(options, `/v1/deployments?${query}`))
   if (options.json) return printJson(list)
   const rows = list.data.map(({ id, stack: of, status, changes, created_at: at }) => [
     id,

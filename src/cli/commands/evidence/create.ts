@@ -1,19 +1,19 @@
 // ergon evidence create: asks for a pack; waits and downloads where that is wanted.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPostOnce } from '#cli/client.ts'
-import { downloadPack, stateOf, waitForPack, type PackEntry } from '#cli/evidence.ts'
+import { apiPostOnce, replyOf } from '#cli/client.ts'
+import { downloadPack, stateOf, waitForPack } from '#cli/evidence.ts'
 import { dollars } from '#cli/money.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
 import { timeOption } from '#cli/span.ts'
+import type { packReply } from '#contract/compliance.ts'
 
 const EXAMPLE = 'ergon evidence create --from 2026-01-01 --to 2026-02-01'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const span = { from: neededTime(options, 'from'), to: neededTime(options, 'to') }
-  const made = JSON.parse(
-    (await apiPostOnce(options, '/v1/compliance/packs', span, { look: 'ergon evidence list' }))
-      .text,
-  ) as PackEntry
+  const made = replyOf<typeof packReply>(
+    await apiPostOnce(options, '/v1/compliance/packs', span, { look: 'ergon evidence list' }),
+  )
   tell(`It costs ${dollars(made.ceiling_pusd)} dollars at most`)
   const file = textOption(options, 'out')
   const isAwaited = options['wait'] === true || file !== undefined

@@ -1,17 +1,18 @@
 // ergon evidence list: the packs of the account.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { stateOf, type PackEntry } from '#cli/evidence.ts'
 import { print, printJson, table } from '#cli/output.ts'
-
-type PackListPage = { data: PackEntry[]; next_cursor: string | null }
+import type { packList } from '#contract/compliance.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const packs: PackEntry[] = []
   for (let cursor: string | null | undefined; cursor !== null;) {
     const query = new URLSearchParams({ limit: '100', ...(cursor !== undefined && { cursor }) })
-    const { text } = await apiGet(options, `/v1/compliance/packs?${query.toString()}`)
-    const page = JSON.parse(text) as PackListPage
+    const page: ReplyOf<typeof packList> = replyOf(
+      await apiGet(options, `/v1/compliance/packs?${query.toString()}`),
+    )
     packs.push(...page.data)
     cursor = page.next_cursor
   }

@@ -1,8 +1,9 @@
 // ergon fn delete.
 import type { CommandCall } from '#cli/call.ts'
-import { apiDelete } from '#cli/client.ts'
+import { apiDelete, replyOf } from '#cli/client.ts'
 import { functionPath } from '#cli/functions.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
+import type { functionDeleted } from '#contract/functions.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   if (options['force'] !== true)
@@ -12,6 +13,6 @@ export async function run({ options, words: [name = ''] }: CommandCall): Promise
       `ergon fn delete ${name} --force`,
     )
   const { text } = await apiDelete(options, functionPath(name))
-  if (options.json) printJson(JSON.parse(text))
+  if (options.json) printJson(replyOf<typeof functionDeleted>({ text }))
   else tell(`${name} is deleted`)
 }

@@ -2,9 +2,10 @@
 import { basename } from 'node:path'
 import { bundleFile } from '#cli/bundle.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import { listFunctions, waitForFunction, type DeployedFunction } from '#cli/functions.ts'
 import { CommandError, EXIT, mbText, print, printJson, tell, tellWork } from '#cli/output.ts'
+import type { functionReply } from '#contract/functions.ts'
 
 export async function run({ options, words: [path = ''] }: CommandCall): Promise<void> {
   const name = textOption(options, 'name') ?? nameOf(path)
@@ -22,10 +23,10 @@ export async function run({ options, words: [path = ''] }: CommandCall): Promise
   // A file of another language than the runtime's is for the service to refuse.
   const { file, source } = await bundleFile(path)
   const before = (await listFunctions(options)).data.find((one) => one.name === name)
-  const { text } = await apiPost(options, '/v1/functions', { name, file, source, ...wanted })
+  const answer = await apiPost(options, '/v1/functions', { name, file, source, ...wanted })
   // Once the service has taken it: a plan that was refused is none.
   for (const line of planOf(name, wanted, before)) tell(line)
-  const { version } = JSON.parse(text) as DeployedFunction
+  const { version } = replyOf<typeof functionReply>(answer)
   tellWork(`version ${version} of ${name} is tried`)
   const made = await waitForFunction(options, name, version)
   if (options.json) return printJson(made)

@@ -1,17 +1,18 @@
 // ergon fn rollback.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
-import { functionPath, waitForFunction, type DeployedFunction } from '#cli/functions.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
+import { functionPath, waitForFunction } from '#cli/functions.ts'
 import { CommandError, EXIT, print, printJson, tell } from '#cli/output.ts'
+import type { functionReply } from '#contract/functions.ts'
 
 export async function run({ options, words: [name = ''] }: CommandCall): Promise<void> {
   const version = textOption(options, 'to')
   if (version !== undefined && !/^\d{1,9}$/.test(version))
     throw new CommandError(`Not a version: ${version}`, EXIT.usage, `ergon fn show ${name}`)
-  const { text } = await apiPost(options, `${functionPath(name)}/rollback`, {
+  const answer = await apiPost(options, `${functionPath(name)}/rollback`, {
     ...(version !== undefined && { version: Number(version) }),
   })
-  const wanted = (JSON.parse(text) as DeployedFunction).version
+  const wanted = replyOf<typeof functionReply>(answer).version
   const made = await waitForFunction(options, name, wanted)
   if (options.json) return printJson(made)
   tell(`version ${wanted} of ${name} answers`)

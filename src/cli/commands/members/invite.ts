@@ -1,11 +1,11 @@
 // ergon members invite: the code is printed once, alone on stdout.
 import { textOption, type CommandCall } from '#cli/call.ts'
 import { isId } from '#base/ids.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import { baseUrlOf } from '#cli/profile.ts'
 import { durationMs } from '#cli/duration.ts'
 import { CommandError, EXIT, print, tell } from '#cli/output.ts'
-import type { InvitedReply } from '#contract/members.ts'
+import type { invitedReply } from '#contract/members.ts'
 
 const DAY_MS = 86_400_000
 
@@ -29,7 +29,7 @@ export async function run({ options, words: [who = ''] }: CommandCall): Promise<
           ...life,
         })
   if (options.json) return print(text)
-  const made = JSON.parse(text) as InvitedReply
+  const made = replyOf<typeof invitedReply>({ text })
   tell(`${made.id}, role ${made.role}, until ${made.invitation_expires_at}; shown this once:`)
   print(made.invitation_code)
   const at = `--base-url ${baseUrlOf(options)}`

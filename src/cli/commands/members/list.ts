@@ -1,15 +1,16 @@
 // ergon members list.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import type { MemberList, MemberReply } from '#contract/members.ts'
+import type { memberList, MemberList, MemberReply } from '#contract/members.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const members: MemberReply[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const { text } = await apiGet(options, `/v1/members?limit=1000${after}`)
-    const page = JSON.parse(text) as MemberList
+    const page: MemberList = replyOf<typeof memberList>(
+      await apiGet(options, `/v1/members?limit=1000${after}`),
+    )
     members.push(...page.data)
     cursor = page.next_cursor
   }

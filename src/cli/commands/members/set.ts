@@ -1,8 +1,8 @@
 // ergon members set.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPatch } from '#cli/client.ts'
+import { apiPatch, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, print, tell } from '#cli/output.ts'
-import type { MemberReply } from '#contract/members.ts'
+import type { memberReply } from '#contract/members.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const contact = textOption(options, 'contact')
@@ -15,6 +15,6 @@ export async function run({ options, words: [id = ''] }: CommandCall): Promise<v
     throw new CommandError('Nothing to change: give --role, --name or --contact', EXIT.usage)
   const { text } = await apiPatch(options, `/v1/members/${encodeURIComponent(id)}`, change)
   if (options.json) return print(text)
-  const member = JSON.parse(text) as MemberReply
+  const member = replyOf<typeof memberReply>({ text })
   tell(`${member.id} is ${member.name}, role ${member.role}`)
 }

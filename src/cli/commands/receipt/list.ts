@@ -1,27 +1,16 @@
 // ergon receipt list: what the account was charged, the newest first.
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import type { CommandCall } from '#cli/call.ts'
-
-type ReceiptEntry = {
-  account_seq: string
-  id: string
-  to: string
-  operation: string
-  resource?: string
-  resource_name?: string
-  model?: string
-  status: number
-  energy_j: number
-  charge_pusd: string
-}
+import type { receiptList } from '#contract/service-replies.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const query = new URLSearchParams()
   if (options['before'] !== undefined) query.set('cursor', String(options['before']))
   if (options['limit'] !== undefined) query.set('limit', String(options['limit']))
-  const { text } = await apiGet(options, `/v1/receipts?${query.toString()}`)
-  const list = JSON.parse(text) as { data: ReceiptEntry[]; next_cursor: string | null }
+  const list = replyOf<typeof receiptList>(
+    await apiGet(options, `/v1/receipts?${query.toString()}`),
+  )
   if (options.json) return printJson(list)
   print(
     table(

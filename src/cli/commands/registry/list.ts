@@ -1,12 +1,12 @@
 // ergon registry list.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
-import { REGISTRIES_PATH, type Registry } from '#cli/registries.ts'
+import { REGISTRIES_PATH } from '#cli/registries.ts'
+import type { registryList } from '#contract/registries.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
-  const { text } = await apiGet(options, REGISTRIES_PATH)
-  const registries = JSON.parse(text) as { readonly data: readonly Registry[] }
+  const registries = replyOf<typeof registryList>(await apiGet(options, REGISTRIES_PATH))
   if (options.json) return printJson(registries)
   const rows = registries.data.map((one) => [one.registry, one.username, one.updated_at])
   print(table(['REGISTRY', 'USER', 'PASSWORD SET'], rows))

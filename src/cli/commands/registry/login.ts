@@ -1,9 +1,10 @@
 // ergon registry login: the password comes from stdin, never from a word of the command, which others can see.
 import { text } from 'node:stream/consumers'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPut } from '#cli/client.ts'
+import { apiPut, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { registryPath } from '#cli/registries.ts'
+import type { registryReply } from '#contract/registries.ts'
 
 export async function run({ options, words: [registry = ''] }: CommandCall): Promise<void> {
   const username = textOption(options, 'username')
@@ -14,7 +15,7 @@ export async function run({ options, words: [registry = ''] }: CommandCall): Pro
       `printenv PASSWORD | ergon registry login ${registry} --username <name> --password-stdin`,
     )
   const password = (await text(process.stdin)).replace(/\r?\n$/, '')
-  const { text: made } = await apiPut(options, registryPath(registry), { username, password })
-  if (options.json) printJson(JSON.parse(made))
+  const answer = await apiPut(options, registryPath(registry), { username, password })
+  if (options.json) printJson(replyOf<typeof registryReply>(answer))
   else tell(`The password of ${username} at ${registry} is kept for pulls`)
 }

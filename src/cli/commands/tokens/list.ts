@@ -1,16 +1,17 @@
 // ergon tokens list.
 import type { CommandCall } from '#cli/call.ts'
-import { apiGet } from '#cli/client.ts'
+import { apiGet, replyOf } from '#cli/client.ts'
 import { print, printJson, table } from '#cli/output.ts'
 import { limitsText } from '#cli/tokens.ts'
-import type { TokenList, TokenReply } from '#contract/tokens.ts'
+import type { tokenList, TokenList, TokenReply } from '#contract/tokens.ts'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const tokens: TokenReply[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const { text } = await apiGet(options, `/v1/tokens?limit=1000${after}`)
-    const page = JSON.parse(text) as TokenList
+    const page: TokenList = replyOf<typeof tokenList>(
+      await apiGet(options, `/v1/tokens?limit=1000${after}`),
+    )
     tokens.push(...page.data)
     cursor = page.next_cursor
   }

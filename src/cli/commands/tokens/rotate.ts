@@ -1,17 +1,17 @@
 // ergon tokens rotate: the new secret is printed once, alone on stdout. A rotated token of `ergon login` is replaced there.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { print, printJson, tell } from '#cli/output.ts'
 import { replaceStoredToken } from '#cli/profile.ts'
-import type { RotatedTokenReply } from '#contract/tokens.ts'
+import type { rotatedTokenReply } from '#contract/tokens.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const overlap = durationMs(textOption(options, 'overlap') ?? '0s', '--overlap 24h')
-  const { text } = await apiPost(options, `/v1/tokens/${encodeURIComponent(id)}/rotate`, {
+  const answer = await apiPost(options, `/v1/tokens/${encodeURIComponent(id)}/rotate`, {
     overlap_s: overlap / 1000,
   })
-  const made = JSON.parse(text) as RotatedTokenReply
+  const made = replyOf<typeof rotatedTokenReply>(answer)
   const file = made.replaces.current ? replaceStoredToken(options, made.token) : undefined
   if (file !== undefined) tell(`${file} has the new token`)
   if (options.json) return printJson(made)

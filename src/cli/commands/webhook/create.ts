@@ -1,19 +1,20 @@
 // ergon webhook create.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import { print, printJson, tell } from '#cli/output.ts'
-import { needed, wordsOf, type WebhookSecret } from '#cli/webhooks.ts'
+import { needed, wordsOf } from '#cli/webhooks.ts'
+import type { webhookWithSecret } from '#contract/webhooks.ts'
 
 const EXAMPLE = '--url https://example.com/events --events balance.low,balance.depleted'
 
 export async function run({ options }: CommandCall): Promise<void> {
   const description = textOption(options, 'description')
-  const { text } = await apiPost(options, '/v1/webhooks', {
+  const answer = await apiPost(options, '/v1/webhooks', {
     url: needed(options, 'url', EXAMPLE),
     events: wordsOf(needed(options, 'events', EXAMPLE)),
     ...(description !== undefined && { description }),
   })
-  const made = JSON.parse(text) as WebhookSecret
+  const made = replyOf<typeof webhookWithSecret>(answer)
   if (options.json) return printJson(made)
   print(`${made.id}\n${made.secret}`)
   tell(

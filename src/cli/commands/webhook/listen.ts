@@ -4,14 +4,15 @@ import { createHmac } from 'node:crypto'
 import { sleep } from '#base/clock.ts'
 import * as http from '#base/node-http.ts'
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiGet, Unreachable } from '#cli/client.ts'
+import { apiGet, Unreachable, replyOf } from '#cli/client.ts'
 import { CommandError, EXIT, print, tell } from '#cli/output.ts'
 import { tokenOf } from '#cli/profile.ts'
 import { needed, wordsOf } from '#cli/webhooks.ts'
 import { signedHeaders } from '#contract/webhook-signature.ts'
-import type { EventBody } from '#contract/webhooks.ts'
+import type { EventBody, eventList } from '#contract/webhooks.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
-type EventPageReply = { data: EventBody[]; has_more: boolean }
+type EventPageReply = Pick<ReplyOf<typeof eventList>, 'data' | 'has_more'>
 
 const EVERY_MS = 1000
 const ANSWER_MS = 15_000
@@ -66,8 +67,9 @@ async function eventsAfter(
   after: number,
 ): Promise<EventPageReply> {
   try {
-    const { text } = await apiGet(options, `/v1/events?after=${after}&limit=${PAGE}`)
-    return JSON.parse(text) as EventPageReply
+    return replyOf<typeof eventList>(
+      await apiGet(options, `/v1/events?after=${after}&limit=${PAGE}`),
+    )
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     tell(error.message)
@@ -75,12 +77,12 @@ async function eventsAfter(
   }
 }
 
-/** EventPageReply from before the call are not forwarded. */
+/** Events from before the call are not forwarded. */
 async function lastSequence(options: CommandCall['options']): Promise<number> {
   let last = 0
   for (;;) {
-    const { text } = await apiGet(options, `/v1/events?after=${last}&limit=${PAGE}`)
-    const { data, has_more: hasMore } = JSON.parse(text) as EventPageReply
+    const page = await apiGet(options, `/v1/events?after=${last}&limit=${PAGE}`)
+    const { data, has_more: hasMore } = replyOf<typeof eventList>(page)
     last = data.at(-1)?.data.sequence ?? last
     if (!hasMore) return last
   }

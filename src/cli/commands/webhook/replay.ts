@@ -1,27 +1,23 @@
 // ergon webhook replay.
 import { textOption, type CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import { durationMs } from '#cli/duration.ts'
 import { CommandError, EXIT, printJson, tell } from '#cli/output.ts'
 import { webhookPath } from '#cli/webhooks.ts'
+import type { webhookReplayed } from '#contract/webhooks.ts'
+import type { ReplyOf } from '#contract/reply-of.ts'
 
 const EXAMPLE = 'ergon webhook replay we_… --since 24h'
 
-type ReplayReply = {
-  readonly deliveries: number
-  readonly has_more: boolean
-  readonly next_from: string | null
-}
+type ReplayReply = Omit<ReplyOf<typeof webhookReplayed>, 'object'>
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const event = textOption(options, 'eventId')
   const ago = textOption(options, 'since')
   if ((event === undefined) === (ago === undefined))
     throw new CommandError('Give --event-id, or --since', EXIT.usage, EXAMPLE)
-  const post = async (body: object): Promise<ReplayReply> => {
-    const { text } = await apiPost(options, webhookPath(id, '/replay'), body)
-    return JSON.parse(text) as ReplayReply
-  }
+  const post = async (body: object): Promise<ReplayReply> =>
+    replyOf<typeof webhookReplayed>(await apiPost(options, webhookPath(id, '/replay'), body))
   const delivered = options['delivered'] === true && { delivered: true }
   const replayed =
     ago === undefined

@@ -1,12 +1,13 @@
 // ergon webhook resume.
 import type { CommandCall } from '#cli/call.ts'
-import { apiPatch } from '#cli/client.ts'
+import { apiPatch, replyOf } from '#cli/client.ts'
 import { printJson, tell } from '#cli/output.ts'
 import { webhookPath } from '#cli/webhooks.ts'
+import type { webhookReply } from '#contract/webhooks.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
   const { text } = await apiPatch(options, webhookPath(id), { paused: false })
-  if (options.json) printJson(JSON.parse(text) as object)
+  if (options.json) printJson(replyOf<typeof webhookReply>({ text }))
   else
     tell(
       `${id} is active; events that waited are on their way. Events of a longer time: ergon webhook replay`,

@@ -1,12 +1,12 @@
 // ergon webhook rotate.
 import type { CommandCall } from '#cli/call.ts'
-import { apiPut } from '#cli/client.ts'
+import { apiPut, replyOf } from '#cli/client.ts'
 import { print, printJson, tell } from '#cli/output.ts'
-import { webhookPath, type WebhookSecret } from '#cli/webhooks.ts'
+import { webhookPath } from '#cli/webhooks.ts'
+import type { webhookWithSecret } from '#contract/webhooks.ts'
 
 export async function run({ options, words: [id = ''] }: CommandCall): Promise<void> {
-  const { text } = await apiPut(options, webhookPath(id, '/secret'))
-  const made = JSON.parse(text) as WebhookSecret
+  const made = replyOf<typeof webhookWithSecret>(await apiPut(options, webhookPath(id, '/secret')))
   if (options.json) return printJson(made)
   print(made.secret)
   tell(

@@ -1,9 +1,10 @@
 // ergon webhook test: ends with 1 unless the endpoint answered 2xx.
 import { sleep } from '#base/clock.ts'
 import type { CommandCall } from '#cli/call.ts'
-import { apiPost } from '#cli/client.ts'
+import { apiPost, replyOf } from '#cli/client.ts'
 import { CommandError, print, printJson, tellWork } from '#cli/output.ts'
 import { deliveriesOf, needed, outcomeOf, webhookPath, type DeliveryEntry } from '#cli/webhooks.ts'
+import type { webhookDelivery } from '#contract/webhooks.ts'
 
 const EXAMPLE = '--endpoint we_… --event balance.low'
 /** An attempt takes 15 s at most. */
@@ -14,7 +15,7 @@ export async function run({ options }: CommandCall): Promise<void> {
   const id = needed(options, 'endpoint', EXAMPLE)
   const event = needed(options, 'event', EXAMPLE)
   const sent = await apiPost(options, webhookPath(id, '/test'), { event })
-  const { event_id: eventId } = JSON.parse(sent.text) as DeliveryEntry
+  const { event_id: eventId } = replyOf<typeof webhookDelivery>(sent)
   tellWork('Waiting for the answer')
   const found = await attemptOf(options, id, eventId)
   if (options.json) printJson(found)
